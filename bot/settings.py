@@ -6,28 +6,21 @@ Nothing else in the project reads the environment.
 from __future__ import annotations
 
 import os
-import re
 from base64 import urlsafe_b64decode
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Annotated, Any, Final, TypeVar
-from urllib.parse import quote, unquote, urlsplit
+from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BeforeValidator, Field, SecretStr, ValidationError, ValidationInfo, field_validator
 from pydantic_settings import BaseSettings, NoDecode, PydanticBaseSettingsSource, SettingsConfigDict
 
 from bot.members.model import SITE_ID
+from bot.text.redaction import passwords_in, redactor, without_passwords
 
-SECRET_PARAMETERS: Final = ("pass", "pwd", "secret", "token", "key")
-"""What the name of a parameter holds whose value is secret."""
-SHORTEST_SECRET: Final = 4
-"""Characters; cutting shorter ones out of every text would leave no text."""
 ENCRYPTION_KEY_BYTES: Final = 32
-
-
-SLACK_TOKEN: Final = re.compile(r"xox[a-z]-[A-Za-z0-9-]+|xapp-[A-Za-z0-9-]+")
 SECRET_SETTINGS: Final = frozenset(
     {
         "slack_bot_token",
@@ -43,21 +36,6 @@ SECRET_SETTINGS: Final = frozenset(
 """The settings that are secret as a whole."""
 URL_SETTINGS: Final = frozenset({"database_url", "outgoing_proxy"})
 """The settings that are URLs with a password in them."""
-
-
-def _credentials(url: str) -> Iterator[tuple[int, int]]:
-    """Where *url* holds a password, and the values of secret parameters; a password may hold a slash or an ``@``."""
-    host = url.find("//") + len("//")
-    at = url.rfind("@", host)
-    colon = url.find(":", host, max(at, host))
-    if colon >= 0:
-        yield colon + 1, at
-    start = url.find("?", at if colon >= 0 else 0)
-    for parameter in url[start:].split("&") if start >= 0 else ():
-        name, equals, value = parameter.partition("=")
-        if equals and any(word in name.lower() for word in SECRET_PARAMETERS):
-            yield start + len(name) + 1, start + len(name) + 1 + len(value)
-        start += len(parameter) + 1
 
 
 def _sites(value: Any) -> Any:
@@ -120,19 +98,6 @@ def _encryption_keys(value: Any) -> Any:
     if not keys:
         raise ValueError("is not set")
     return tuple(map(SecretStr, keys))
-
-
-def _spellings(secrets: Iterable[str]) -> list[str]:
-    """Each of *secrets* that is long enough to be cut, in each way that a text may hold it, the longest first."""
-    values = {value for value in secrets if len(value) >= SHORTEST_SECRET}
-    spelled = {spelling for value in values for spelling in (value, quote(value, safe=""), unquote(value))}
-    return sorted(spelled, key=len, reverse=True)
-
-
-def _cut(text: str, secrets: Sequence[str]) -> str:
-    for secret in secrets:
-        text = text.replace(secret, "[secret]")
-    return text
 
 
 class CannotStart(Exception):
@@ -262,24 +227,19 @@ class SharedSettings(BaseSettings):
             yield from (one.get_secret_value() for one in several if isinstance(one, SecretStr))
         yield from self.signing_secrets
         for url in (self.database_url, self.outgoing_proxy or ""):
-            for start, end in _credentials(url):
-                yield url[start:end]
+            yield from passwords_in(url)
 
     @cached_property
-    def _spelled_secrets(self) -> list[str]:
-        """Every secret value, in each way that a text may hold it, the longest first."""
-        return _spellings(self._secrets())
+    def _redact(self) -> Callable[[str], str]:
+        return redactor(self._secrets())
 
     def redacted(self, text: str) -> str:
         """*text*, which others wrote, without any secret of these settings."""
-        return _cut(text, self._spelled_secrets)
+        return self._redact(text)
 
     def shown(self, name: str) -> str:
         """The setting *name* as it may be printed."""
-        text = str(getattr(self, name))
-        for start, end in reversed(list(_credentials(text))):
-            text = text[:start] + "***" + text[end:]
-        return self.redacted(text)
+        return self.redacted(without_passwords(str(getattr(self, name))))
 
 
 class Settings(SharedSettings):
@@ -526,11 +486,11 @@ def read_workspace(variables: Mapping[str, str], shared: Mapping[str, Any], *, s
     try:
         settings = WorkspaceSettings.model_validate({**shared, **given})
     except ValidationError as error:
-        spelled = _spellings(_secrets_of(own))
+        redact = redactor(_secrets_of(own))
         for each in error.errors(include_url=False):
             name = str(each["loc"][0])
             there = source if name in own else ""
-            found.append(_problem(name, each, there, lambda text: SLACK_TOKEN.sub("[secret]", _cut(text, spelled))))
+            found.append(_problem(name, each, there, redact))
     if unknown or found:
         raise BadSettings(tuple(dict.fromkeys([*sorted(unknown, key=str), *found])))
     return settings
@@ -553,19 +513,14 @@ def redacted(text: str) -> str:
 
     Somebody may have put a secret into another variable, or into the policy.
     """
-    return SLACK_TOKEN.sub("[secret]", _cut(text, _spellings(_secrets_around())))
-
-
-def _secrets_around() -> Iterator[str]:
-    for _, values in _sources():
-        yield from _secrets_of(values)
+    return redactor(secret for _, values in _sources() for secret in _secrets_of(values))(text)
 
 
 def _secrets_of(values: Mapping[str, str | None]) -> Iterator[str]:
     """Every secret that these variables hold, each of several on its own, too."""
     for variable, value in values.items():
         if value and variable.lower() in URL_SETTINGS:
-            yield from (value[start:end] for start, end in _credentials(value))
+            yield from passwords_in(value)
         elif value and variable.lower() in SECRET_SETTINGS:
             for part in (value, *value.split(",")):  # several keys, or two signing secrets
                 yield part.strip()

@@ -11,8 +11,8 @@ from typing import Any, Final
 
 import structlog
 
-from bot.settings import SLACK_TOKEN
 from bot.text.emails import MAX_EMAIL, all_masked
+from bot.text.redaction import SLACK_TOKEN
 from bot.tracing import with_trace
 
 KEYS: Final = re.compile(r"(?i:bearer )[^\s\"']+|(?i:x-api-key:? ?)[^\s\"']+")

@@ -1,0 +1,55 @@
+"""Secrets kept out of texts: the passwords in URLs, and every known secret, in each way that a text may spell it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from typing import Final
+from urllib.parse import quote, unquote
+
+SECRET_PARAMETERS: Final = ("pass", "pwd", "secret", "token", "key")
+"""What the name of a parameter holds whose value is secret."""
+MIN_SECRET_CHARACTERS: Final = 4
+"""Cutting shorter ones out of every text would leave no text."""
+SLACK_TOKEN: Final = re.compile(r"xox[a-z]-[A-Za-z0-9-]+|xapp-[A-Za-z0-9-]+")
+
+
+def _places(url: str) -> Iterator[tuple[int, int]]:
+    """Where *url* holds a password, and the values of secret parameters; a password may hold a slash or an ``@``."""
+    host = url.find("//") + len("//")
+    at = url.rfind("@", host)
+    colon = url.find(":", host, max(at, host))
+    if colon >= 0:
+        yield colon + 1, at
+    start = url.find("?", at if colon >= 0 else 0)
+    for parameter in url[start:].split("&") if start >= 0 else ():
+        name, equals, value = parameter.partition("=")
+        if equals and any(word in name.lower() for word in SECRET_PARAMETERS):
+            yield start + len(name) + 1, start + len(name) + 1 + len(value)
+        start += len(parameter) + 1
+
+
+def passwords_in(url: str) -> list[str]:
+    """Return the password that *url* holds, and the values of its secret parameters."""
+    return [url[start:end] for start, end in _places(url)]
+
+
+def without_passwords(url: str) -> str:
+    """Return *url* with ``***`` for its password and the values of its secret parameters, however short."""
+    for start, end in reversed(list(_places(url))):
+        url = url[:start] + "***" + url[end:]
+    return url
+
+
+def redactor(secrets: Iterable[str]) -> Callable[[str], str]:
+    """Return the function that replaces each of *secrets*, and every token of Slack, with ``[secret]`` in a text."""
+    values = {value for value in secrets if len(value) >= MIN_SECRET_CHARACTERS}
+    spelled = {spelling for value in values for spelling in (value, quote(value, safe=""), unquote(value))}
+    longest_first = sorted(spelled, key=len, reverse=True)
+
+    def redact(text: str) -> str:
+        for secret in longest_first:
+            text = text.replace(secret, "[secret]")
+        return SLACK_TOKEN.sub("[secret]", text)
+
+    return redact
