@@ -6,21 +6,32 @@ Nothing else in the project reads the environment.
 from __future__ import annotations
 
 import os
-from base64 import urlsafe_b64decode
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Annotated, Any, Final, TypeVar
+from typing import Any, Final, TypeVar
 from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, BeforeValidator, Field, SecretStr, ValidationError, ValidationInfo, field_validator
-from pydantic_settings import BaseSettings, NoDecode, PydanticBaseSettingsSource, SettingsConfigDict
+from pydantic import Field, SecretStr, ValidationError, ValidationInfo, field_validator
+from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
-from bot.members.model import SITE_ID
+from bot.setting_types import (
+    CaFile,
+    CommandPrefix,
+    EncryptionKeys,
+    LogLevel,
+    ProxyUrl,
+    Replaced,
+    Secret,
+    ServiceUrl,
+    SiteKeys,
+    Sites,
+    SlackUrl,
+    comma_separated,
+)
 from bot.text.redaction import passwords_in, redactor, without_passwords
 
-ENCRYPTION_KEY_BYTES: Final = 32
 SECRET_SETTINGS: Final = frozenset(
     {
         "slack_bot_token",
@@ -38,87 +49,11 @@ URL_SETTINGS: Final = frozenset({"database_url", "outgoing_proxy"})
 """The settings that are URLs with a password in them."""
 
 
-def _sites(value: Any) -> Any:
-    """``blog=site_1,docs=site_2`` as a mapping of name to id, in the order given."""
-    if not isinstance(value, str):
-        return value
-    pairs = [part.partition("=") for part in value.split(",") if part.strip()]
-    return {name.strip(): (site or name).strip() for name, _, site in pairs}
-
-
-def _keys(value: Any) -> Any:
-    """``docs=key`` as a mapping of a site's name to its key, which may hold ``=``."""
-    if not isinstance(value, str):
-        return value
-    pairs = [part.strip().partition("=") for part in value.split(",") if part.strip()]
-    return {name.strip(): key.strip() for name, _, key in pairs}
-
-
-def _replaced(value: SecretStr) -> SecretStr:
-    """*value*, unless a person forgot to replace what stands in the example."""
-    if "…" in value.get_secret_value():
-        raise ValueError("is still the placeholder of .env.example")
-    return value
-
-
-def _sendable(value: SecretStr) -> SecretStr:
-    """*value* without blanks around it, if a header can carry it."""
-    text = value.get_secret_value().strip()
-    if not text.isascii() or not text.isprintable():
-        raise ValueError("has a character that can't be sent in a header")
-    return SecretStr(text)
-
-
-def _ca_file(path: str) -> str:
-    """*path*, where it is a file with certificates."""
-    import ssl  # noqa: PLC0415  wrong settings answer without it
-
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-    try:
-        context.load_verify_locations(path)
-    except ssl.SSLError:
-        raise ValueError(f"{path} holds no certificate that can be read") from None
-    except OSError as error:
-        raise ValueError(f"{path} can't be read: {error.strerror}") from None
-    return path
-
-
-def _encryption_keys(value: Any) -> Any:
-    """Keys with commas between them, each of 32 bytes in base64, as a tuple."""
-    if not isinstance(value, str):
-        return value
-    keys = [part.strip() for part in value.split(",") if part.strip()]
-    for key in keys:
-        try:
-            is_key = len(urlsafe_b64decode(key)) == ENCRYPTION_KEY_BYTES
-        except ValueError:
-            is_key = False
-        if not is_key:
-            raise ValueError(f"has a key that is not {ENCRYPTION_KEY_BYTES} bytes in base64")
-    if not keys:
-        raise ValueError("is not set")
-    return tuple(map(SecretStr, keys))
-
-
 class CannotStart(Exception):
     """Gatehouse cannot run with these settings; the text says what to do."""
 
 
-Prefix = Annotated[str, Field(pattern=r"^[a-z0-9_-]{0,22}$", description="acme- gives /acme-rules.")]
-"""What commands begin with; with it the longest of them has 32 characters, which is Slack's most."""
-Secret = Annotated[SecretStr, AfterValidator(_replaced), AfterValidator(_sendable)]
-DatabaseUrl = Annotated[str, Field(description="sqlite:///path or postgresql://…")]
-PolicyFile = Annotated[str | None, Field(description="TOML file of roles and guards.")]
 DATABASE: Final = "sqlite:///gatehouse.db"
-
-
-EncryptionKeys = Annotated[
-    tuple[SecretStr, ...],
-    NoDecode,
-    BeforeValidator(_encryption_keys),
-    Field(description="Keys for what the database holds of workspaces, comma separated; the first one encrypts."),
-]
-InsecureHttp = Annotated[bool, Field(description="Allow http:// to services and a Slack that are not on this machine.")]
 
 
 class SharedSettings(BaseSettings):
@@ -128,24 +63,26 @@ class SharedSettings(BaseSettings):
         env_file=".env", env_ignore_empty=True, extra="ignore", frozen=True, hide_input_in_errors=True
     )
 
-    insecure_http: InsecureHttp = False  # the first: the URLs are checked by it
+    insecure_http: bool = Field(  # the first: the URLs are checked by it
+        default=False, description="Allow http:// to services and a Slack that are not on this machine."
+    )
 
     slack_app_token: Secret | None = Field(default=None, description="App token (xapp-…). Set: Socket Mode is used.")
-    slack_signing_secret: Annotated[SecretStr, AfterValidator(_replaced)] = Field(
+    slack_signing_secret: Replaced = Field(
         default=SecretStr(""),
         validate_default=True,
         description="Signing secret of the app. During a rotation: old and new, with a comma.",
     )
-    slack_api_url: str = Field(default="https://slack.com/api/", description="Where Slack's Web API is.")
+    slack_api_url: SlackUrl = Field(default="https://slack.com/api/", description="Where Slack's Web API is.")
 
-    database_url: DatabaseUrl = DATABASE
-    command_prefix: Prefix = ""
+    database_url: str = Field(default=DATABASE, description="sqlite:///path or postgresql://…")
+    command_prefix: CommandPrefix = Field(default="", description="acme- gives /acme-rules.")
     service_timeout: float = Field(default=15.0, gt=0, le=60, description="Seconds a service has for a whole answer.")
     service_max_bytes: int = Field(
         default=32 * 1024 * 1024, ge=1024, description="Largest decoded answer that is read, in bytes."
     )
 
-    outgoing_proxy: str | None = Field(
+    outgoing_proxy: ProxyUrl | None = Field(
         default=None,
         description="Proxy to Slack and both services: http://[user:password@]host:port. Never used for this machine.",
     )
@@ -153,7 +90,7 @@ class SharedSettings(BaseSettings):
         default="",
         description="Hosts to reach without the proxy, comma separated; .example.com means all its subdomains.",
     )
-    ca_file: Annotated[str, AfterValidator(_ca_file)] | None = Field(
+    ca_file: CaFile | None = Field(
         default=None,
         description="PEM file of extra certificate authorities to trust for Slack and both services.",
     )
@@ -165,61 +102,30 @@ class SharedSettings(BaseSettings):
         pattern=r"^(https?://\S+)?$",
         description="URL of a collector of traces (OTLP over HTTP); needs the extra traces.",
     )
-    log_level: str = Field(default="INFO", description="DEBUG, INFO, WARNING or ERROR.")
+    log_level: LogLevel = Field(default="INFO", description="DEBUG, INFO, WARNING or ERROR.")
     log_format: str = Field(default="text", pattern="^(text|json)$", description="text or json.")
 
     @property
     def signing_secrets(self) -> tuple[str, ...]:
         """One secret, or two while a rotation overlaps."""
-        parts = self.slack_signing_secret.get_secret_value().split(",")
-        return tuple(part.strip() for part in parts if part.strip())
+        return comma_separated(self.slack_signing_secret.get_secret_value())
 
     @field_validator("slack_signing_secret")
     @classmethod
     def _some_way_to_trust_slack(cls, value: SecretStr, info: ValidationInfo) -> SecretStr:
-        if not value.get_secret_value().replace(",", "").strip() and info.data.get("slack_app_token", "") is None:
+        if not comma_separated(value.get_secret_value()) and info.data.get("slack_app_token", "") is None:
             raise ValueError("is not set, and neither is SLACK_APP_TOKEN")
         return value
-
-    @field_validator("slack_api_url", "rules_base_url", "members_base_url", check_fields=False)
-    @classmethod
-    def _may_get_keys(cls, value: str, info: ValidationInfo) -> str:
-        from bot.clients.urls import BadUrl, checked_base  # noqa: PLC0415  wrong settings answer without it
-
-        try:
-            checked_base(value, insecure_http=info.data.get("insecure_http", True))
-        except BadUrl as error:
-            raise ValueError(str(error)) from None
-        return value.rstrip("/") + "/" if info.field_name == "slack_api_url" else value
-
-    @field_validator("outgoing_proxy")
-    @classmethod
-    def _is_a_proxy(cls, value: str | None) -> str | None:
-        if value is None:
-            return None
-        with suppress(ValueError):  # a port that is none, whose text may be part of a password
-            parts = urlsplit(value)
-            rest = parts.path.strip("/") or parts.query or parts.fragment
-            if parts.scheme == "http" and parts.hostname and parts.port and not rest:
-                return value
-        raise ValueError("is not a URL such as http://proxy.example.com:3128")
 
     def proxy_for(self, url: str) -> str | None:
         """Return the proxy that leads to *url*; None where it is reached without one, as everything on this machine is."""
         from bot.clients.urls import is_loopback  # noqa: PLC0415  wrong settings answer without it
 
         host = urlsplit(url).hostname or ""
-        names = [name.strip().lower() for name in self.outgoing_proxy_except.split(",") if name.strip()]
+        names = comma_separated(self.outgoing_proxy_except.lower())
         if is_loopback(host) or any(host == name or (name[0] == "." and host.endswith(name)) for name in names):
             return None
         return self.outgoing_proxy
-
-    @field_validator("log_level")
-    @classmethod
-    def _known_level(cls, value: str) -> str:
-        if (level := value.upper()) not in {"DEBUG", "INFO", "WARNING", "ERROR"}:
-            raise ValueError(f"can't be “{value}”")
-        return level
 
     def _secrets(self) -> Iterator[str]:
         for value in dict(self).values():
@@ -247,7 +153,7 @@ class Settings(SharedSettings):
 
     slack_bot_token: Secret = Field(description="Bot token (xoxb-…) of the installed app.")
 
-    rules_base_url: str = Field(description="Address of the rules service, ending in /v1.")
+    rules_base_url: ServiceUrl = Field(description="Address of the rules service, ending in /v1.")
     rules_api_key: Secret = Field(description="Sent as x-api-key.")
 
     rules_requests_per_minute: int | None = Field(
@@ -256,7 +162,7 @@ class Settings(SharedSettings):
         description="Most requests a minute to the rules service, from all replicas together. Unset: no limit.",
     )
 
-    members_base_url: str = Field(description="Address of the membership service, ending in /api/v1.")
+    members_base_url: ServiceUrl = Field(description="Address of the membership service, ending in /api/v1.")
     members_api_key: Secret = Field(description="Key of the membership service.")
     members_auth_header: str = Field(
         default="Authorization", pattern=r"^[A-Za-z0-9!#$%&'*+.^_`|~-]+$", description="Header that carries the key."
@@ -264,10 +170,8 @@ class Settings(SharedSettings):
     members_auth_scheme: str = Field(
         default="Bearer", pattern=r"^[!-~]*$", description="Word before the key; may be empty."
     )
-    members_sites: Annotated[dict[str, str], NoDecode, BeforeValidator(_sites)] = Field(
-        description="name=site_id, comma separated; the first is the default site."
-    )
-    members_api_keys: Annotated[dict[str, Secret], NoDecode, BeforeValidator(_keys)] = Field(
+    members_sites: Sites = Field(description="name=site_id, comma separated; the first is the default site.")
+    members_api_keys: SiteKeys = Field(
         default_factory=dict, description="name=key, comma separated, for sites with a key of their own."
     )
     members_requests_per_minute: int | None = Field(
@@ -277,21 +181,11 @@ class Settings(SharedSettings):
         default="", description="Segments to offer even while no member has them, comma separated."
     )
 
-    policy_file: PolicyFile = None
+    policy_file: str | None = Field(default=None, description="TOML file of roles and guards.")
 
     @property
     def segments(self) -> tuple[str, ...]:
-        return tuple(part.strip() for part in self.members_segments.split(",") if part.strip())
-
-    @field_validator("members_sites")
-    @classmethod
-    def _sites_fit_a_path(cls, sites: dict[str, str]) -> dict[str, str]:
-        if not sites:
-            raise ValueError("names no site")
-        for name, site in sites.items():
-            if not name or not SITE_ID.fullmatch(site):
-                raise ValueError(f"has “{name}={site}”, which is not a name and an id of letters, digits, _ and -")
-        return sites
+        return comma_separated(self.members_segments)
 
     @field_validator("members_api_keys")
     @classmethod
@@ -313,7 +207,9 @@ class OAuthSettings(SharedSettings):
 
     slack_client_id: str = Field(pattern=r"^[0-9.]+$", description="Client ID of the app, for several workspaces.")
     slack_client_secret: Secret = Field(description="Client secret of the app, for several workspaces.")
-    encryption_keys: EncryptionKeys
+    encryption_keys: EncryptionKeys = Field(
+        description="Keys for what the database holds of workspaces, comma separated; the first one encrypts."
+    )
 
 
 class WorkspaceSettings(Settings):
@@ -339,8 +235,8 @@ class DirectorySettings(BaseSettings):
 
     model_config = SharedSettings.model_config
 
-    insecure_http: InsecureHttp = False
-    database_url: DatabaseUrl = DATABASE
+    insecure_http: bool = False
+    database_url: str = DATABASE
     encryption_keys: EncryptionKeys
 
 
@@ -349,7 +245,7 @@ class ManifestSettings(BaseSettings):
 
     model_config = Settings.model_config
 
-    command_prefix: Prefix = ""
+    command_prefix: CommandPrefix = ""
 
 
 class DatabaseSettings(BaseSettings):
@@ -357,7 +253,7 @@ class DatabaseSettings(BaseSettings):
 
     model_config = Settings.model_config
 
-    database_url: DatabaseUrl = DATABASE
+    database_url: str = DATABASE
 
 
 class PolicySettings(BaseSettings):
@@ -365,7 +261,7 @@ class PolicySettings(BaseSettings):
 
     model_config = Settings.model_config
 
-    policy_file: PolicyFile = None
+    policy_file: str | None = None
 
 
 MEND: Final[Mapping[str, str]] = {

@@ -103,6 +103,13 @@ def test_a_line_break_behind_a_key_is_no_part_of_it() -> None:
     assert made(rules_api_key="key\n").rules_api_key.get_secret_value() == "key"
 
 
+def test_pairs_are_read_in_their_order_and_a_site_without_an_id_has_its_name_for_it() -> None:
+    settings = made(members_sites=" blog, docs = site_2 ,", members_api_keys="docs=a=b=")
+
+    assert list(settings.members_sites.items()) == [("blog", "blog"), ("docs", "site_2")]
+    assert (settings.key_of("docs"), settings.key_of("blog")) == ("a=b=", "canary-members-key")
+
+
 def test_blanks_alone_are_no_signing_secret() -> None:
     with pytest.raises(ValidationError, match=r"slack_signing_secret\n.*neither is SLACK_APP_TOKEN"):
         made(slack_signing_secret=" , ")

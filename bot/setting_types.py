@@ -1,0 +1,136 @@
+"""The types that settings have: how a value is read from text, and what is wrong with one that can't be taken.
+
+Checks that need other settings are in ``bot/settings.py``; only a URL has to know whether http is allowed.
+"""
+
+from __future__ import annotations
+
+from base64 import urlsafe_b64decode
+from contextlib import suppress
+from typing import Annotated, Any, Final
+from urllib.parse import urlsplit
+
+from pydantic import AfterValidator, BeforeValidator, Field, SecretStr, ValidationInfo
+from pydantic_settings import NoDecode
+
+from bot.members.model import SITE_ID
+
+ENCRYPTION_KEY_BYTES: Final = 32
+
+
+def comma_separated(text: str) -> tuple[str, ...]:
+    """Return the parts of *text* between commas, without the blanks around them and without empty ones."""
+    return tuple(part.strip() for part in text.split(",") if part.strip())
+
+
+def _pairs(text: str) -> dict[str, str]:
+    """Return ``name=value,name=value`` as a mapping in the order given; a value may hold ``=``."""
+    pairs = [part.partition("=") for part in comma_separated(text)]
+    return {name.strip(): value.strip() for name, _, value in pairs}
+
+
+def _keys_by_site(value: Any) -> Any:
+    return _pairs(value) if isinstance(value, str) else value
+
+
+def _ids_by_site(value: Any) -> Any:
+    """A site that is named without an id has its name for it."""
+    return {name: site or name for name, site in _pairs(value).items()} if isinstance(value, str) else value
+
+
+def _fits_a_path(sites: dict[str, str]) -> dict[str, str]:
+    if not sites:
+        raise ValueError("names no site")
+    for name, site in sites.items():
+        if not name or not SITE_ID.fullmatch(site):
+            raise ValueError(f"has “{name}={site}”, which is not a name and an id of letters, digits, _ and -")
+    return sites
+
+
+def _replaced(value: SecretStr) -> SecretStr:
+    """*value*, unless a person forgot to replace what stands in the example."""
+    if "…" in value.get_secret_value():
+        raise ValueError("is still the placeholder of .env.example")
+    return value
+
+
+def _sendable(value: SecretStr) -> SecretStr:
+    """*value* without blanks around it, if a header can carry it."""
+    text = value.get_secret_value().strip()
+    if not text.isascii() or not text.isprintable():
+        raise ValueError("has a character that can't be sent in a header")
+    return SecretStr(text)
+
+
+def _encryption_keys(value: Any) -> Any:
+    """Keys with commas between them, each of 32 bytes in base64, as a tuple."""
+    if not isinstance(value, str):
+        return value
+    keys = comma_separated(value)
+    for key in keys:
+        try:
+            is_key = len(urlsafe_b64decode(key)) == ENCRYPTION_KEY_BYTES
+        except ValueError:
+            is_key = False
+        if not is_key:
+            raise ValueError(f"has a key that is not {ENCRYPTION_KEY_BYTES} bytes in base64")
+    if not keys:
+        raise ValueError("is not set")
+    return tuple(map(SecretStr, keys))
+
+
+def _may_get_keys(url: str, info: ValidationInfo) -> str:
+    from bot.clients.urls import BadUrl, checked_base  # noqa: PLC0415  wrong settings answer without it
+
+    try:
+        checked_base(url, insecure_http=info.data.get("insecure_http", True))
+    except BadUrl as error:
+        raise ValueError(str(error)) from None
+    return url
+
+
+def _ends_in_slash(url: str) -> str:
+    return url.rstrip("/") + "/"
+
+
+def _is_a_proxy(url: str) -> str:
+    with suppress(ValueError):  # a port that is none, whose text may be part of a password
+        parts = urlsplit(url)
+        rest = parts.path.strip("/") or parts.query or parts.fragment
+        if parts.scheme == "http" and parts.hostname and parts.port and not rest:
+            return url
+    raise ValueError("is not a URL such as http://proxy.example.com:3128")
+
+
+def _has_certificates(path: str) -> str:
+    import ssl  # noqa: PLC0415  wrong settings answer without it
+
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    try:
+        context.load_verify_locations(path)
+    except ssl.SSLError:
+        raise ValueError(f"{path} holds no certificate that can be read") from None
+    except OSError as error:
+        raise ValueError(f"{path} can't be read: {error.strerror}") from None
+    return path
+
+
+def _known_level(value: str) -> str:
+    if (level := value.upper()) not in {"DEBUG", "INFO", "WARNING", "ERROR"}:
+        raise ValueError(f"can't be “{value}”")
+    return level
+
+
+Replaced = Annotated[SecretStr, AfterValidator(_replaced)]
+"""A secret that is never sent, so it may hold any character."""
+Secret = Annotated[Replaced, AfterValidator(_sendable)]
+EncryptionKeys = Annotated[tuple[SecretStr, ...], NoDecode, BeforeValidator(_encryption_keys)]
+Sites = Annotated[dict[str, str], NoDecode, BeforeValidator(_ids_by_site), AfterValidator(_fits_a_path)]
+SiteKeys = Annotated[dict[str, Secret], NoDecode, BeforeValidator(_keys_by_site)]
+ServiceUrl = Annotated[str, AfterValidator(_may_get_keys)]
+SlackUrl = Annotated[ServiceUrl, AfterValidator(_ends_in_slash)]
+ProxyUrl = Annotated[str, AfterValidator(_is_a_proxy)]
+CaFile = Annotated[str, AfterValidator(_has_certificates)]
+LogLevel = Annotated[str, AfterValidator(_known_level)]
+CommandPrefix = Annotated[str, Field(pattern=r"^[a-z0-9_-]{0,22}$")]
+"""What commands begin with; with it the longest of them has 32 characters, which is Slack's most."""
