@@ -17,15 +17,9 @@ from typing import Annotated, Any, TypeVar
 import typer
 
 from bot import __version__
+from bot.environment import BadSettings
 from bot.server import start
-from bot.settings import (
-    OF_A_WORKSPACE,
-    BadSettings,
-    DatabaseSettings,
-    DirectorySettings,
-    ManifestSettings,
-    OAuthSettings,
-)
+from bot.settings import OF_A_WORKSPACE, DatabaseSettings, DirectorySettings, ManifestSettings, OAuthSettings
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, rich_markup_mode="markdown")
 db = typer.Typer(no_args_is_help=True, help="The database.")

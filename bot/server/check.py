@@ -13,26 +13,14 @@ from urllib.parse import urlsplit
 
 from bot.clients.errors import ClientError, NotFound, Unauthorized, Unreachable
 from bot.clients.lists import Listing
+from bot.environment import BadSettings, client_setting, read_deployment, read_settings, redacted, source_of
 from bot.policy.file import BadPolicy, read_policy, summary
 from bot.policy.model import DEFAULT, Policy
 from bot.server.manifest import SCOPES
 from bot.server.slack import open_slack
 from bot.server.workspace import open_services
 from bot.server.workspaces import policy_of, settings_of
-from bot.settings import (
-    MEND,
-    BadSettings,
-    DatabaseSettings,
-    OAuthSettings,
-    PolicySettings,
-    Settings,
-    SharedSettings,
-    client_setting,
-    read_deployment,
-    read_settings,
-    redacted,
-    source_of,
-)
+from bot.settings import MEND, DatabaseSettings, OAuthSettings, PolicySettings, Settings, SharedSettings
 from bot.store.db import StoreError
 from bot.store.directory import Directory, Entry
 from bot.store.engine import check as check_database

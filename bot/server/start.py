@@ -12,8 +12,9 @@ from typing import TypeVar
 
 from pydantic_settings import BaseSettings
 
+from bot.environment import BadSettings, read_deployment, read_settings
 from bot.server import collector
-from bot.settings import BadSettings, CannotStart, read_deployment, read_settings
+from bot.settings import CannotStart
 
 S = TypeVar("S", bound=BaseSettings)
 T = TypeVar("T")

@@ -10,8 +10,9 @@ from typing import Any, Final
 
 from dotenv import dotenv_values
 
+from bot.environment import BadSettings, Problem, read_workspace
 from bot.policy.file import CurrentPolicy, read_policy
-from bot.settings import BadSettings, DirectorySettings, Problem, WorkspaceSettings, read_workspace
+from bot.settings import DirectorySettings, WorkspaceSettings
 from bot.store.db import StoreError, workspace_url
 from bot.store.directory import CONFIGURATION, INSTALLATION, Directory, Document, Entry
 from bot.store.engine import open_store

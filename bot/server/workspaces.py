@@ -19,6 +19,7 @@ from starlette.routing import Route
 from structlog.contextvars import bind_contextvars, bound_contextvars
 
 from bot.changes.worker import Wake, repeat
+from bot.environment import BadSettings, read_workspace
 from bot.gatehouse import Gatehouse
 from bot.policy.file import BadPolicy, CurrentPolicy, parse_policy
 from bot.server.away import answer_for
@@ -28,7 +29,7 @@ from bot.server.logs import also_redacted
 from bot.server.oauth import OAuth, is_due
 from bot.server.slack import open_slack
 from bot.server.workspace import DRAIN, Timing, Workspace, in_background, open_locked_store, open_workspace
-from bot.settings import BadSettings, CannotStart, OAuthSettings, SharedSettings, WorkspaceSettings, read_workspace
+from bot.settings import CannotStart, OAuthSettings, SharedSettings, WorkspaceSettings
 from bot.store.db import TEAM, StoreError, workspace_url
 from bot.store.directory import INSTALLATION, Directory, Document, Entry
 from bot.store.engine import Store, upgrade

@@ -17,9 +17,10 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
+from bot.environment import BadSettings, read_settings, source_of
 from bot.server import logs
 from bot.server.slack import open_slack
-from bot.settings import MEND, BadSettings, OAuthSettings, Settings, read_settings, source_of
+from bot.settings import MEND, OAuthSettings, Settings
 from handlers.slack.client import SlackRefused
 from sandbox.slack.serving import serving
 from tests.programs import ROOT

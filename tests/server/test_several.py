@@ -17,9 +17,10 @@ import sqlalchemy as sa
 from pydantic import SecretStr
 from slack_sdk.web.async_client import AsyncWebClient
 
+from bot.environment import BadSettings
 from bot.server.app import running
 from bot.server.workspace_commands import encrypted_again, set_up
-from bot.settings import BadSettings, CannotStart
+from bot.settings import CannotStart
 from bot.store.db import StoreError
 from bot.store.directory import CONFIGURATION, INSTALLATION, Directory
 from bot.store.engine import open_store

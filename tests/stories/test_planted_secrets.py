@@ -14,8 +14,9 @@ from urllib.parse import quote
 import httpx
 import pytest
 
+from bot.environment import SECRET_SETTINGS
 from bot.server.manifest import document
-from bot.settings import SECRET_SETTINGS, OAuthSettings, Settings
+from bot.settings import OAuthSettings, Settings
 from sandbox.demo import Transport
 from sandbox.gatehouse import WORKSPACES
 from sandbox.services.running import MEMBERS_KEY, RULES_KEY, Services, running_services
