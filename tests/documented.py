@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-import os
 import re
 import shlex
 import textwrap
@@ -13,7 +11,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Final
 
-from tests.programs import ROOT
+from tests.programs import ROOT, run_command
 
 PAGES: Final = ("README.md", "CONTRIBUTING.md", ".github/SECURITY.md", "docs/**/*.md")
 HEADING: Final = re.compile(r"^#+ (.+)$", re.MULTILINE)
@@ -108,13 +106,5 @@ def write_settings(folder: Path, values: Mapping[str, str]) -> None:
 
 async def typed(command: str, folder: Path, **environment: str) -> tuple[int, str]:
     """Run a command of the docs in a shell in *folder*; exit status, and all that it says."""
-    process = await asyncio.create_subprocess_exec(
-        *("sh", "-c", command),
-        cwd=folder,
-        env={"PATH": os.environ["PATH"], "HOME": str(folder)} | environment,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.STDOUT,
-    )
-    said, _ = await process.communicate()
-    assert process.returncode is not None
-    return process.returncode, said.decode()
+    code, out, err = await run_command("sh", "-c", command, folder=folder, **{"HOME": str(folder)} | environment)
+    return code, out + err

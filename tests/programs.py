@@ -20,19 +20,37 @@ PATIENCE: Final = 60.0
 """Seconds that a process may take until it answers, on a machine that is busy with other tests."""
 
 
-async def ran(
-    *arguments: str, environment: Mapping[str, str] | None = None, folder: Path = ROOT
-) -> tuple[int, str, str]:
-    """Run a module of this tree to its end, in *folder*; exit code, output, errors."""
+async def run_command(*command: str | Path, folder: Path = ROOT, **variables: str) -> tuple[int, str, str]:
+    """Run a command to its end, in *folder*, with PATH and *variables* alone; exit code, output, errors."""
     process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", *arguments),
+        *map(str, command),
         cwd=folder,
-        env={"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT), **(environment or {})},
+        env={"PATH": os.environ["PATH"]} | variables,
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.PIPE,
     )
     out, err = await process.communicate()
-    return process.returncode or 0, out.decode(), err.decode()
+    assert process.returncode is not None
+    return process.returncode, out.decode(), err.decode()
+
+
+async def ran(
+    *arguments: str, environment: Mapping[str, str] | None = None, folder: Path = ROOT
+) -> tuple[int, str, str]:
+    """Run a module of this tree to its end, in *folder*; exit code, output, errors."""
+    variables = {"PYTHONPATH": str(ROOT), **(environment or {})}
+    return await run_command(sys.executable, "-m", *arguments, folder=folder, **variables)
+
+
+def of_services(rules_url: str, members_url: str) -> dict[str, str]:
+    """The variables that say where both services are, with their keys."""
+    return {
+        "RULES_BASE_URL": rules_url,
+        "RULES_API_KEY": RULES_KEY,
+        "MEMBERS_BASE_URL": members_url,
+        "MEMBERS_API_KEY": MEMBERS_KEY,
+        "MEMBERS_SITES": "blog=site_1,docs=site_2",
+    }
 
 
 def environment(slack: LocalSlack, services: Services, database_url: str, port: int) -> dict[str, str]:
@@ -43,14 +61,17 @@ def environment(slack: LocalSlack, services: Services, database_url: str, port: 
         "SLACK_BOT_TOKEN": TOKEN,
         **({"SLACK_APP_TOKEN": APP_TOKEN} if by_socket else {"SLACK_SIGNING_SECRET": SECRET}),
         "SLACK_API_URL": slack.api_url,
-        "RULES_BASE_URL": services.rules_url,
-        "RULES_API_KEY": RULES_KEY,
-        "MEMBERS_BASE_URL": services.members_url,
-        "MEMBERS_API_KEY": MEMBERS_KEY,
-        "MEMBERS_SITES": "blog=site_1,docs=site_2",
+        **of_services(services.rules_url, services.members_url),
         "DATABASE_URL": database_url,
         "PORT": str(port),
     }
+
+
+def free_port() -> int:
+    """A port of this machine that nobody listens at now."""
+    with listening(0) as listener:
+        port: int = listener.getsockname()[1]
+        return port
 
 
 async def is_ready(port: int) -> bool:
@@ -65,6 +86,27 @@ async def is_ready(port: int) -> bool:
 
 
 @asynccontextmanager
+async def started(
+    *command: str, port: int, log: Path, folder: Path = ROOT, environment: Mapping[str, str] | None = None
+) -> AsyncIterator[None]:
+    """A server as a process of its own that says all to *log*, from when it can work at *port* to its end in good order."""
+    variables = {"PATH": os.environ["PATH"], **(environment or {})}
+    with log.open("wb") as file:
+        process = await asyncio.create_subprocess_exec(*command, cwd=folder, env=variables, stdout=file, stderr=file)
+    try:
+        async with asyncio.timeout(PATIENCE):
+            while not await is_ready(port):
+                assert process.returncode is None, log.read_text()
+                await asyncio.sleep(0.05)  # no event tells of another process
+        yield
+    finally:
+        if process.returncode is None:
+            process.terminate()
+        await process.wait()
+    assert process.returncode == 0, f"SIGTERM ends it in good order\n{log.read_text()}"
+
+
+@asynccontextmanager
 async def serving(
     slack: LocalSlack, services: Services, folder: Path, *, within: Sequence[str] = (), **variables: str
 ) -> AsyncIterator[tuple[str, Path]]:
@@ -72,24 +114,9 @@ async def serving(
 
     *within*: a command that becomes the one that follows it, in surroundings of its own.
     """
-    log = folder / "bot.log"
-    with listening(0) as listener:
-        port = listener.getsockname()[1]
-    environ = environment(slack, services, f"sqlite:///{folder / 'served.db'}", port) | variables
-    with log.open("wb") as file:
-        process = await asyncio.create_subprocess_exec(
-            *(*within, sys.executable, "-m", "bot", "serve"), cwd=ROOT, env=environ, stdout=file, stderr=file
-        )
-    try:
-        async with asyncio.timeout(PATIENCE):
-            while not await is_ready(port):
-                assert process.returncode is None, log.read_text()
-                await asyncio.sleep(0.05)  # no event tells of another process
-        url = f"http://127.0.0.1:{port}"
+    log, port = folder / "bot.log", free_port()
+    own = environment(slack, services, f"sqlite:///{folder / 'served.db'}", port) | variables
+    url = f"http://127.0.0.1:{port}"
+    async with started(*within, sys.executable, "-m", "bot", "serve", port=port, log=log, environment=own):
         slack.delivery.url = "" if slack.sockets.is_enabled else f"{url}/slack/events"
         yield url, log
-    finally:
-        if process.returncode is None:
-            process.terminate()
-        await process.wait()
-    assert process.returncode == 0, "SIGTERM ends it in good order"

@@ -27,7 +27,7 @@ from bot.store.audit import Filters
 from sandbox.breaking import connect
 from sandbox.demo import Sandbox, Transport
 from sandbox.gatehouse import SHOP
-from sandbox.services.running import MEMBERS_KEY, RULES_KEY, Services, running_services
+from sandbox.services.running import Services, running_services
 from sandbox.services.switches import Switches
 from sandbox.slack.oauth import CLIENT_ID, CLIENT_SECRET
 from sandbox.slack.people import User
@@ -37,6 +37,7 @@ from sandbox.slack.story import Person
 from sandbox.slack.watching import NothingHappened, watching
 from sandbox.slack.workspaces import Workspace
 from tests.conftest import QUICK, Clock
+from tests.programs import of_services
 
 KEY: Final = "MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE="
 """Of the tests: 32 bytes in base64."""
@@ -111,13 +112,7 @@ class Several:
     def variables(self, home: Workspace) -> dict[str, str]:
         """What the operator of *home* writes into a file."""
         services = self.all_services[home.id]
-        return {
-            "RULES_BASE_URL": services.rules_url,
-            "RULES_API_KEY": RULES_KEY,
-            "MEMBERS_BASE_URL": services.members_url,
-            "MEMBERS_API_KEY": MEMBERS_KEY,
-            "MEMBERS_SITES": "blog=site_1,docs=site_2",
-        }
+        return of_services(services.rules_url, services.members_url)
 
     async def set_up(self, home: Workspace, policy: Path | None = None, **other: str) -> None:
         """What ``gatehouse workspace set`` does."""

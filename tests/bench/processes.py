@@ -13,11 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from sandbox.services.running import MEMBERS_KEY, RULES_KEY
 from sandbox.slack.running import SECRET, TOKEN
-from sandbox.slack.serving import listening
 from tests.bench.standins import Places
-from tests.programs import ROOT, is_ready
+from tests.programs import ROOT, free_port, is_ready, of_services
 
 MAX_START_SECONDS: Final = 120
 LOOK_SECONDS: Final = 0.005
@@ -67,7 +65,7 @@ class Running:
 @asynccontextmanager
 async def running(bot: Bot, places: Places, folder: Path) -> AsyncIterator[Running]:
     """Start *bot* with its files in *folder*; it is stopped at the end of the block."""
-    port, log = _free_port(), folder / f"{bot.name}.log"
+    port, log = free_port(), folder / f"{bot.name}.log"
     arguments = [each.format(port=port) for each in bot.module]
     began = time.perf_counter()
     with log.open("wb") as output:
@@ -93,20 +91,10 @@ def environment(places: Places, folder: Path, port: int) -> Mapping[str, str]:
         "SLACK_BOT_TOKEN": TOKEN,
         "SLACK_SIGNING_SECRET": SECRET,
         "SLACK_API_URL": places.slack,
-        "RULES_BASE_URL": places.rules,
-        "RULES_API_KEY": RULES_KEY,
-        "MEMBERS_BASE_URL": places.members,
-        "MEMBERS_API_KEY": MEMBERS_KEY,
-        "MEMBERS_SITES": "blog=site_1,docs=site_2",
+        **of_services(places.rules, places.members),
         "DATABASE_URL": f"sqlite:///{folder / 'gatehouse.db'}",
         "PORT": str(port),
     }
-
-
-def _free_port() -> int:
-    with listening(0) as free:
-        port: int = free.getsockname()[1]
-        return port
 
 
 async def _until_ready(process: asyncio.subprocess.Process, port: int) -> None:

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
-import os
 import re
-from asyncio.subprocess import STDOUT
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
@@ -18,14 +15,13 @@ import pytest
 import yaml
 
 from sandbox.gatehouse import SHOP
-from sandbox.services.running import MEMBERS_KEY, RULES_KEY, Services, running_services
+from sandbox.services.running import running_services
 from sandbox.slack.configuration import workspaces_of
 from sandbox.slack.oauth import CLIENT_ID, CLIENT_SECRET
-from sandbox.slack.running import SECRET, LocalSlack, running_slack
-from sandbox.slack.serving import listening
+from sandbox.slack.running import LocalSlack, running_slack
 from sandbox.slack.story import Person
 from tests.documented import clone, section, typed, words, write_settings
-from tests.programs import PATIENCE, is_ready
+from tests.programs import environment, free_port, started
 
 pytestmark = pytest.mark.slow
 
@@ -55,42 +51,6 @@ async def created(manifest: str) -> AsyncIterator[tuple[LocalSlack, str]]:
     app["oauth_config"]["redirect_urls"] = [BACK]
     async with running_slack(app, (SHOP, LABS)) as slack:
         yield slack, await installed(slack, app["oauth_config"]["scopes"]["bot"])
-
-
-def filled_in(slack: LocalSlack, token: str, services: Services, port: int) -> dict[str, str]:
-    """What step 3 asks for, and where everything is on this machine."""
-    return {
-        "SLACK_BOT_TOKEN": token,
-        "SLACK_SIGNING_SECRET": SECRET,
-        "SLACK_API_URL": slack.api_url,
-        "RULES_BASE_URL": services.rules_url,
-        "RULES_API_KEY": RULES_KEY,
-        "MEMBERS_BASE_URL": services.members_url,
-        "MEMBERS_API_KEY": MEMBERS_KEY,
-        "MEMBERS_SITES": "blog=site_1,docs=site_2",
-        "PORT": str(port),
-    }
-
-
-@asynccontextmanager
-async def serving(command: str, folder: Path, port: int) -> AsyncIterator[None]:
-    """The bot as the docs start it, once it can work; it ends in good order."""
-    log = folder / "bot.log"
-    with log.open("wb") as file:
-        process = await asyncio.create_subprocess_exec(
-            *words(command), cwd=folder, env={"PATH": os.environ["PATH"]}, stdout=file, stderr=STDOUT
-        )
-    try:
-        async with asyncio.timeout(PATIENCE):
-            while not await is_ready(port):
-                assert process.returncode is None, log.read_text()
-                await asyncio.sleep(0.05)  # no event tells of another process
-        yield
-    finally:
-        if process.returncode is None:
-            process.terminate()
-        await process.wait()
-    assert process.returncode == 0, log.read_text()
 
 
 async def worked(command: str, folder: Path, **environment: str) -> str:
@@ -124,14 +84,14 @@ async def test_the_commands_of_the_readme_lead_to_an_answer_in_a_workspace_of_on
         placeholders = re.findall(r"✗ (\w+) \(\.env\): is still the placeholder", said)
         assert placeholders == ["SLACK_BOT_TOKEN", "SLACK_SIGNING_SECRET", "RULES_API_KEY", "MEMBERS_API_KEY"]
 
-        with listening(0) as listener:
-            port = listener.getsockname()[1]
-        write_settings(folder, filled_in(slack, token, services, port))
+        port = free_port()
+        chosen = environment(slack, services, "", port) | {"SLACK_BOT_TOKEN": token}
+        write_settings(folder, {name: chosen[name] for name in chosen.keys() - {"PATH", "DATABASE_URL"}})
         said = await worked(check, folder)
         assert "signed in as gatehouse in Example Labs" in said
         assert "✗" not in said
 
-        await stack.enter_async_context(serving(serve, folder, port))
+        await stack.enter_async_context(started(*words(serve), port=port, log=folder / "bot.log", folder=folder))
         slack.delivery.url = f"http://127.0.0.1:{port}/slack/events"
         gwen = Person(slack.at(LABS), GWEN, LAB)
         assert "rules" in gwen.slack_text(await gwen.says("/rules list"))

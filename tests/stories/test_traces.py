@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import re
 import sys
@@ -25,7 +24,7 @@ from sandbox.services.running import running_services
 from sandbox.slack.running import running_slack
 from sandbox.slack.story import Person
 from tests.conftest import OPS, SUPPORT, until
-from tests.programs import ROOT, serving
+from tests.programs import run_command, serving
 from tests.scraping import collecting
 
 OLD: Final = "Redirect_x1old"
@@ -175,12 +174,9 @@ with tracing.exported({endpoint!r}):
         tracing.note(outcome="answered")
 print([name for name in sys.modules if name.startswith("opentelemetry.")], tracing.with_trace(None, "", {{"event": "e"}}))
 """
-    process = await asyncio.create_subprocess_exec(
-        sys.executable, "-c", program, cwd=ROOT, stdout=asyncio.subprocess.PIPE
-    )
-    out, _ = await process.communicate()
+    code, out, _ = await run_command(sys.executable, "-c", program)
 
-    *logged, last = out.decode().splitlines()
-    assert process.returncode == 0
+    *logged, last = out.splitlines()
+    assert code == 0
     assert last == "[] {'event': 'e'}"
     assert (said in "".join(logged)) is True

@@ -19,9 +19,9 @@ import yaml
 
 from sandbox.demo import Transport
 from sandbox.slack.running import APP_TOKEN, SECRET, TOKEN, LocalSlack, running_slack
-from sandbox.slack.serving import listening
 from sandbox.slack.story import Person
 from tests.documented import section, words
+from tests.programs import free_port
 from tests.sandbox.slack.conftest import PAGE, ROOT, served
 
 pytestmark = pytest.mark.slow
@@ -68,8 +68,7 @@ def _is_away(npm: str) -> bool:
 @asynccontextmanager
 async def example(slack: LocalSlack, transport: Transport, *command: str, **more: str) -> AsyncIterator[None]:
     """The example as a process, once it says that it runs."""
-    with listening(0) as free:
-        port = free.getsockname()[1]
+    port = free_port()
     given = {"SLACK_BOT_TOKEN": TOKEN, "SLACK_API_URL": slack.api_url, "PORT": str(port)}
     proof = {"SLACK_APP_TOKEN": APP_TOKEN} if transport == "socket" else {"SLACK_SIGNING_SECRET": SECRET}
     async with program(*command, **given, **proof, **more):

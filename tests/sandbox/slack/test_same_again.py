@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +15,8 @@ from sandbox.gatehouse import FILE, WORKSPACES
 from sandbox.slack.configuration import DEFAULT
 from sandbox.slack.ids import StandingClock
 from sandbox.slack.running import APP_TOKEN, TOKEN, running_slack
-from tests.sandbox.slack.conftest import PAGE, ROOT, App, client, served
+from tests.programs import ran
+from tests.sandbox.slack.conftest import PAGE, App, client, served
 from tests.sandbox.slack.desk import MANIFEST
 from tests.sandbox.slack.link import linked, opened
 
@@ -106,13 +105,7 @@ async def test_a_second_workspace_is_there_where_the_file_has_one(tmp_path: Path
 async def test_a_wrong_manifest_is_refused_with_a_word(tmp_path: Path, text: str, code: int, words: str) -> None:
     file = tmp_path / "manifest.yml"
     file.write_text(text)
-    process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "sandbox", "slack", "--port", "0", "--manifest", str(file)),
-        cwd=ROOT,
-        env={"PATH": os.environ["PATH"]},
-        stderr=asyncio.subprocess.PIPE,
-    )
-    _, errors = await process.communicate()
+    exit_code, _, errors = await ran("sandbox", "slack", "--port", "0", "--manifest", str(file))
 
-    assert process.returncode == code
-    assert words in errors.decode()
+    assert exit_code == code
+    assert words in errors
