@@ -33,6 +33,7 @@ from handlers.changes.sentences import (
     ACCESS,
     VERBS,
     WORDS,
+    is_offboarding,
     is_switched,
     mark_of,
     past,
@@ -209,6 +210,8 @@ def _verb(change: Change) -> str:
     if change.is_set:
         if len(title) <= MAX_CONFIRM and "@" not in title:
             return title
+        if is_offboarding(change):
+            return "Remove from every site" if change.edit.kind.destroys else "Undo removal"
         verb = VERBS[change.edit.kind][2] if len(change.bulk.kinds) == 1 else "Change"
         return f"{verb} all {change.bulk.size:,}"
     if (switched := is_switched(change)) is not None:
@@ -240,7 +243,8 @@ def _consequence(change: Change) -> str:
         goes = f"All {pairs:,} pairs are deleted. " if pairs > 1 else ""
         return f"{goes}{'It stops working at once. ' if is_on else ''}Undo creates it again, under a new id."
     if change.edit.kind is Kind.MEMBER_REMOVE and change.is_set:
-        return "Access ends at once. Undo restores names and segments."
+        restored = "name and segments on each site" if is_offboarding(change) else "names and segments"
+        return f"Access ends at once. Undo restores {restored}."
     if change.edit.kind is Kind.MEMBER_REMOVE:
         site = f" to {change.edit.target.site}" if change.edit.target.site else ""
         return f"{masked(change.edit.target.key or '')} loses all access{site}. Undo restores name and segments."
@@ -321,7 +325,7 @@ def label(change: Change) -> str:
     """What the button that shows everything is called."""
     if change.state is not State.PROPOSED and not change.review_due:
         return "Show to me"
-    if not change.is_set:
+    if not change.is_set or is_offboarding(change):
         return "Show full change"
     thing = THINGS.get(change.edit.target.service, "item")
     return f"Show all {change.bulk.size:,} {thing}s" if change.bulk.size > 1 else f"Show the {thing}"

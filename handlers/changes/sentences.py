@@ -421,6 +421,14 @@ def _counted(change: Change) -> str:
     return f"{found[1]} {plural(change.bulk.size, 'rule')}" if found else change.bulk.title
 
 
+OFFBOARDING: Final = re.compile(r"(?:Undo: )?Remove .+ from every site", re.DOTALL)
+
+
+def is_offboarding(change: Change) -> bool:
+    """Whether *change* is an offboarding or its undo: it has more items than people, one for each site."""
+    return OFFBOARDING.fullmatch(change.bulk.title) is not None
+
+
 def plain_title(change: Change) -> str:
     """What is asked, without code: ``Switch off Old shop``, ``Change destination of Old shop``."""
     return (esc(_counted(change), 150) if change.is_set else phrases(change).request).replace("`", "")

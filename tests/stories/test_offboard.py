@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
+import pytest
+
 from sandbox.demo import Sandbox
 from sandbox.slack.story import Person
-from tests.looking import approves
+from tests.looking import approves, looks
 
 ANNA, BEN = "anna.berg@example.com", "ben.costa@example.com"
 NEVER = (BEN, "site_2")
+CONFIRM = """
+[roles.everyone]
+channels = ["C0OPS0001"]
+may = ["*"]
+
+[[guards]]
+operation = "member.*"
+guard = "confirm"
+"""
 
 
 def present(workspace: Sandbox, *emails: str) -> list[bool]:
@@ -39,6 +50,42 @@ async def test_one_approval_removes_from_every_site_and_one_undo_brings_back(
     await alice.clicks(done, "Undo on docs")
     await alice.sees("undone")
     assert present(workspace) == [False, True]
+
+
+async def test_no_text_counts_one_person_on_two_sites_as_two_members(
+    workspace: Sandbox, alice: Person, cara: Person
+) -> None:
+    everywhere(workspace)
+    card = await alice.says(f"/members offboard {ANNA}")
+    asked = str(card.blocks)
+    await approves(cara, card)
+    done = await alice.sees("removed from every site")
+    told = str(done.blocks)
+    await alice.clicks(done, "Undo")
+    undone = str((await alice.sees("Undone: Remove Anna Berg from every site")).blocks)
+
+    assert "Show full change" in asked
+    assert "Undo restores name and segments on each site." in asked
+    for text in (asked, told, undone):
+        assert "2 members" not in text
+
+
+@pytest.mark.policy(CONFIRM)
+async def test_the_button_for_ones_own_click_says_from_where(workspace: Sandbox, alice: Person) -> None:
+    everywhere(workspace)
+    card = await alice.says(f"/members offboard {ANNA}")
+    await looks(alice, card)
+    await alice.clicks(card, "Remove from every site", confirm=True)
+
+    done = await alice.sees("removed from every site")
+    assert present(workspace) == [False, False]
+
+    await alice.clicks(done, "Undo")
+    undo = await alice.sees("Undo: Remove Anna Berg from every site?")
+    await looks(alice, undo)
+    await alice.clicks(undo, "Undo removal", confirm=True)
+    await alice.sees("Undone")
+    assert present(workspace) == [True, True]
 
 
 async def test_a_site_that_does_not_answer_hides_no_other_and_is_tried_again(

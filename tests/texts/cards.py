@@ -354,7 +354,19 @@ def removals(outcome: Outcome) -> list[Item]:
     ]
 
 
-OFFBOARD: Final = "Remove Chloe Diaz (c***@example.com) from every site"
+def half_removed(second: Outcome) -> list[Item]:
+    return [removals(Outcome.APPLIED)[0], removals(second)[1]]
+
+
+def returns() -> list[Item]:
+    return [
+        item(number, Kind.MEMBER_ADD, None, CHLOE, outcome=Outcome.WAITING, site=site)
+        for number, site in ((1, "docs"), (2, "blog"))
+    ]
+
+
+PAUL: Final = CHLOE | {"email": "paul.quist@example.com", "name": "Paul Quist"}
+OFFBOARD: Final = "Remove Chloe Diaz from every site"
 
 
 def imported(first: Outcome, second: Outcome) -> list[Item]:
@@ -409,6 +421,16 @@ def bulk_changes() -> Iterator[Sample]:
         ),
     )
     yield "offboarding", bulk_card(OFFBOARD, State.PROPOSED, removals(waiting), **asked(reason="she left"))
+    people = "Remove 2 people from every site"
+    three = [*removals(waiting), item(3, Kind.MEMBER_REMOVE, PAUL, None, outcome=waiting, site="blog")]
+    yield "offboarding of two people", bulk_card(people, State.PROPOSED, three, **asked())
+    yield "offboarding, own click", bulk_card(OFFBOARD, State.PROPOSED, removals(waiting), guard=Guard.CONFIRM)
+    yield "offboarding, under way", bulk_card(OFFBOARD, State.APPLYING, half_removed(Outcome.APPLYING))
+    yield "offboarded from one site of two", bulk_card(OFFBOARD, State.APPLIED, half_removed(Outcome.FAILED))
+    yield (
+        "undo of an offboarding, own click",
+        bulk_card(f"Undo: {OFFBOARD}", State.PROPOSED, returns(), guard=Guard.CONFIRM, undoes="0343eab7" * 4),
+    )
     yield "offboarded", bulk_card(OFFBOARD, State.APPLIED, removals(applied), **approved(reason="she left"))
     yield (
         "import of 2 rules",

@@ -875,21 +875,80 @@ Requested by @alice · “we test” · 2026-11-21 01:26 UTC
 rules at rules.example.com · 2 items · change `0343eab7`\
 """,
             "offboarding": """\
-Remove Chloe Diaz (c***@example.com) from every site?
-(wastebasket) Remove Chloe Diaz (c***@example.com) from every site?
+Remove Chloe Diaz from every site?
+(wastebasket) Remove Chloe Diaz from every site?
 Requested by @alice · “she left”
 Needs approval from someone else in this channel by 2026-11-22 01:24 UTC.
 • Chloe Diaz `c***@example.com` on blog: remove, segments `default` `staff`
 • Chloe Diaz `c***@example.com` on docs: remove, segments `default` `staff`
-Emails are masked in channels. Press Show all 2 members before you decide.
-[Show all 2 members]  [Approve removal]  [Deny…]
+Emails are masked in channels. Press Show full change before you decide.
+[Show full change]  [Approve removal]  [Deny…]
 [Withdraw]  [Ask…]
 members at members.example.com · 2 items · change `0343eab7`
-  [Approve removal] asks: Remove Chloe Diaz (c***@example.com) from every site? / Access ends at once. Undo restores names and segments. [Cancel] [Approve removal]\
+  [Approve removal] asks: Remove Chloe Diaz from every site? / Access ends at once. Undo restores name and segments on each site. [Cancel] [Approve removal]\
+""",
+            "offboarding of two people": """\
+Remove 2 people from every site?
+(wastebasket) Remove 2 people from every site?
+Requested by @alice · “we test”
+Needs approval from someone else in this channel by 2026-11-22 01:24 UTC.
+• Chloe Diaz `c***@example.com` on blog: remove, segments `default` `staff`
+• Chloe Diaz `c***@example.com` on docs: remove, segments `default` `staff`
+• Paul Quist `p***@example.com` on blog: remove, segments `default` `staff`
+Emails are masked in channels. Press Show full change before you decide.
+[Show full change]  [Approve removal]  [Deny…]
+[Withdraw]  [Ask…]
+members at members.example.com · 3 items · change `0343eab7`
+  [Approve removal] asks: Remove 2 people from every site? / Access ends at once. Undo restores name and segments on each site. [Cancel] [Approve removal]\
+""",
+            "offboarding, own click": """\
+Remove Chloe Diaz from every site?
+(wastebasket) Remove Chloe Diaz from every site?
+Requested by @alice · “we test”
+Only @alice can confirm it until 2026-11-22 01:24 UTC.
+• Chloe Diaz `c***@example.com` on blog: remove, segments `default` `staff`
+• Chloe Diaz `c***@example.com` on docs: remove, segments `default` `staff`
+Emails are masked in channels. Press Show full change before you decide.
+[Show full change]  [Remove from every site]  [Withdraw]
+members at members.example.com · 2 items · change `0343eab7`
+  [Remove from every site] asks: Remove Chloe Diaz from every site? / Access ends at once. Undo restores name and segments on each site. [Cancel] [Remove from every site]\
+""",
+            "offboarding, under way": """\
+Remove Chloe Diaz from every site…
+(hourglass_flowing_sand) Remove Chloe Diaz from every site…
+Requested by @alice · “we test”
+██████████░░░░░░░░░░  1 of 2
+1 done
+• Chloe Diaz `c***@example.com` on blog: removed, segments `default` `staff`
+• Chloe Diaz `c***@example.com` on docs: under way
+[Stop]
+members at members.example.com · 2 items · change `0343eab7`\
+""",
+            "offboarded from one site of two": """\
+Remove Chloe Diaz from every site: 1 of 2 done
+(warning) Remove Chloe Diaz from every site: 1 of 2 done
+@alice · “we test” · 2026-11-21 01:26 UTC
+1 done · 1 failed
+• Chloe Diaz `c***@example.com` on blog: removed, segments `default` `staff`
+• Chloe Diaz `c***@example.com` on docs: failed
+[Try the other one again]  [Undo]  [Undo on blog]
+members at members.example.com · 2 items · change `0343eab7`\
+""",
+            "undo of an offboarding, own click": """\
+Undo: Remove Chloe Diaz from every site?
+(raising_hand) Undo: Remove Chloe Diaz from every site?
+Requested by @alice · “we test”
+Only @alice can confirm it until 2026-11-22 01:24 UTC.
+• Chloe Diaz `c***@example.com` on docs: add, segments `default` `staff`
+• Chloe Diaz `c***@example.com` on blog: add, segments `default` `staff`
+Emails are masked in channels. Press Show full change before you decide.
+[Show full change]  [Undo removal]  [Withdraw]
+members at members.example.com · 2 items · change `0343eab7`
+  [Undo removal] asks: Undo: Remove Chloe Diaz from every site? / It takes effect at once. You can undo it. [Cancel] [Undo removal]\
 """,
             "offboarded": """\
-Chloe Diaz (c***@example.com) removed from every site
-(white_check_mark) Chloe Diaz (c***@example.com) removed from every site
+Chloe Diaz removed from every site
+(white_check_mark) Chloe Diaz removed from every site
 Requested by @alice · approved by @cara · “she left” · 2026-11-21 01:26 UTC
 • Chloe Diaz `c***@example.com` on blog: removed, segments `default` `staff`
 • Chloe Diaz `c***@example.com` on docs: removed, segments `default` `staff`
@@ -1115,7 +1174,7 @@ This is everything. Decide on the card in the channel.\
 """,
             "full view: an offboarding": """\
 ┌ Full change
-Remove Chloe Diaz (c***@example.com) from every site
+Remove Chloe Diaz from every site
 Requested by @alice
 Reason `she left`
 1. Remove member `Chloe Diaz` `chloe.diaz@example.com` on `blog`
@@ -1125,7 +1184,7 @@ Reason `she left`
 This is everything. Decide on the card in the channel.\
 """,
             "full view: a file": """\
-Remove Chloe Diaz (c***@example.com) from every site
+Remove Chloe Diaz from every site
 Change 0343eab70343eab70343eab70343eab7
 Reason: she left
 
