@@ -339,7 +339,7 @@ class Journal:
 
     async def _claimed(self, tx: AsyncConnection, approved: Change) -> tuple[Change, Sequence[Event]]:
         """Claim *approved* for this process, in the transaction of its approval; with the event that says so."""
-        claimed = await self.store.changes.claim(tx, approved.id, self.owner, self.lease)
+        claimed = await self.store.changes.take(tx, approved, self.owner, self.lease)
         return (approved, ()) if claimed is None else (claimed, [began(claimed)])
 
     async def claim_due(self, service: str | None = None, *, sets: bool = False) -> Change | None:

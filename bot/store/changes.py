@@ -58,6 +58,8 @@ class Newer:
             self.ids.add(change_id)
 
 
+CLAIMED: Final = (State.APPLYING, State.UNKNOWN)
+"""States of a change that a process has claimed, though its lease may be over."""
 SERVICES: Final = ("rules", "members")
 """What changes are written to, each with slots of its own for what is due there. Groups are with the rules."""
 MAX_IDS_PER_QUERY: Final = 500
@@ -162,7 +164,7 @@ class Changes:
     async def creations(self, target: Target) -> Sequence[Change]:
         """The changes that may have made the rule *target*: one that did, and those of which it is not known yet."""
         unnamed = changes.c.target.startswith(f"rules/{NEW}")
-        open_ = sa.and_(unnamed, changes.c.state.in_((State.APPLYING, State.UNKNOWN)))
+        open_ = sa.and_(unnamed, changes.c.state.in_(CLAIMED))
         rows = await self._rows(_stored(sa.or_(changes.c.target == str(target), open_)))
         return [change for change in readable(rows, change_of) if change.edit.kind is Kind.RULE_CREATE]
 
@@ -198,12 +200,12 @@ class Changes:
         """
         if (known := await self._of_key(tx, idempotency_key)) is not None:
             return known
-        await self._refuseheld_by(tx, change)
+        await self._refuse_held(tx, change)
         if await insert_new(tx, changes, _new_row(change, idempotency_key)):
             return change
         if (known := await self._of_key(tx, idempotency_key)) is not None:  # another one was faster
             return known
-        await self._refuseheld_by(tx, change)
+        await self._refuse_held(tx, change)
         raise StoreError(f"the change {change.id} is there already")
 
     async def _of_key(self, tx: AsyncConnection, idempotency_key: str) -> Change | None:
@@ -211,7 +213,7 @@ class Changes:
             map(change_of, (await tx.execute(_stored(changes.c.idempotency_key == idempotency_key))).all()), None
         )
 
-    async def _refuseheld_by(self, tx: AsyncConnection, change: Change) -> None:
+    async def _refuse_held(self, tx: AsyncConnection, change: Change) -> None:
         """Return where nothing holds what *change* would; raises TargetBusy."""
         held = _stored(changes.c.target == held_by(change), changes.c.state.in_(HOLDING_STATES))
         if (row := (await tx.execute(held)).first()) is not None:
@@ -246,27 +248,26 @@ class Changes:
         row = (await tx.execute(self._locked(change_id))).one_or_none()
         if row is None or row.state not in sources(move):
             return None
-        made = _moved(ours(row), move, fields)
+        change = ours(row)
         columns = {} if due is None else {"due": micros(due)}
         replace = self._hold if move is Move.APPROVE else self._replace
-        return await replace(tx, row.state, row.token, made, **columns)
+        return await replace(tx, change, _moved(change, move, fields), **columns)
 
-    async def _hold(self, tx: AsyncConnection, state: str, token: int, made: Change, **columns: Any) -> Change | None:
+    async def _hold(self, tx: AsyncConnection, change: Change, made: Change, **columns: Any) -> Change | None:
         """Replace a change by one that holds its target; raises TargetBusy where another one does, or was faster."""
-        await self._refuseheld_by(tx, made)
+        await self._refuse_held(tx, made)
         try:
-            return await self._replace(tx, state, token, made, **columns)
+            return await self._replace(tx, change, made, **columns)
         except IntegrityError:
             async with self._session.reading() as other:  # *tx* is over
-                await self._refuseheld_by(other, made)
+                await self._refuse_held(other, made)
             raise
 
     async def claim(self, tx: AsyncConnection, change_id: str, owner: str, lease: timedelta) -> Change | None:
         """Take an approved change for *owner*, or return None where somebody else has."""
-        row = (await tx.execute(self._locked(change_id))).one_or_none()
-        if row is None or row.state not in sources(Move.CLAIM) or not is_ours(row):
-            return None
-        return await self._taken(tx, row, MOVES[State(row.state), Move.CLAIM], owner, lease)
+        rows = (await tx.execute(self._locked(change_id))).all()
+        change = next(readable(row for row in rows if row.state in sources(Move.CLAIM)), None)
+        return None if change is None else await self.take(tx, change, owner, lease)
 
     async def claim_due(
         self,
@@ -286,11 +287,9 @@ class Changes:
             row = (await tx.execute(self._session.skipping_locked(self._due(sets, but, service)))).one_or_none()
             if row is None:
                 return None
-            if is_ours(row):
-                break
+            if (change := next(readable([row]), None)) is not None:
+                return await self.take(tx, change, owner, lease)
             self._newer.pass_over(row.id)
-        state = State(row.state)
-        return await self._taken(tx, row, MOVES.get((state, Move.CLAIM), state), owner, lease)
 
     async def any_due(self, *, sets: bool = False, but: Collection[str] = (), service: str | None = None) -> bool:
         """Whether there is something for `claim_due`: a look that holds nobody up."""
@@ -309,18 +308,16 @@ class Changes:
         since = sa.case((changes.c.state == State.APPROVED, changes.c.due), else_=changes.c.lease)
         return sa.select(changes).where(wanted, here).order_by(since, changes.c.created).limit(1)
 
-    async def _taken(
-        self, tx: AsyncConnection, row: sa.Row[Any], state: State, owner: str, lease: timedelta
-    ) -> Change | None:
+    async def take(self, tx: AsyncConnection, change: Change, owner: str, lease: timedelta) -> Change | None:
+        """Take *change*, which *tx* read or wrote last, for *owner*: what is approved is being applied from then on."""
         until = self.leases.until(lease)
-        change = ours(row)
-        now_held = {
-            "state": state,
-            "attempt": change.run.attempt + 1,
-            "token": row.token + 1,
-            "leased_until": moment(until),
-        }
-        return await self._replace(tx, row.state, row.token, change.changed(**now_held), owner=owner, lease=until)
+        taken = change.changed(
+            state=change.state if change.state in CLAIMED else MOVES[change.state, Move.CLAIM],
+            attempt=change.run.attempt + 1,
+            token=change.run.token + 1,
+            leased_until=moment(until),
+        )
+        return await self._replace(tx, change, taken, owner=owner, lease=until)
 
     async def held(self, tx: AsyncConnection, change_id: str) -> Change | None:
         """The change, read within *tx* and kept from others until its end."""
@@ -334,15 +331,13 @@ class Changes:
 
     async def record(self, tx: AsyncConnection, change: Change, **fields: Any) -> None:
         """Note *fields* on a change as `held` returned it, without moving it."""
-        await self._replace(tx, change.state, change.run.token, change.changed(**fields))
+        await self._replace(tx, change, change.changed(**fields))
 
-    async def _replace(
-        self, tx: AsyncConnection, state: str, token: int, made: Change, **columns: Any
-    ) -> Change | None:
-        """The compare-and-set: only if state and fencing token are still what they were."""
+    async def _replace(self, tx: AsyncConnection, change: Change, made: Change, **columns: Any) -> Change | None:
+        """The compare-and-set: only if state and fencing token are still those of *change*."""
         update = (
             sa.update(changes)
-            .where(changes.c.id == made.id, changes.c.state == state, changes.c.token == token)
+            .where(changes.c.id == change.id, changes.c.state == change.state, changes.c.token == change.run.token)
             .values(row_of(made) | columns)
         )
         return made if (await tx.execute(update)).rowcount == 1 else None
@@ -362,7 +357,7 @@ class Changes:
         row = (await tx.execute(self._locked(change_id))).one_or_none()
         if row is None or row.state != State.APPLYING or (row.owner != owner and row.lease > self._session.now()):
             return None
-        return await self._taken(tx, row, State.APPLYING, owner, lease)
+        return await self.take(tx, ours(row), owner, lease)
 
     async def begin(
         self, tx: AsyncConnection, items: Sequence[Change], owner: str, lease: timedelta
@@ -383,7 +378,7 @@ class Changes:
     ) -> bool:
         """Keep *change* and those *items* of it for another *lease*; False where *owner* no longer has the change."""
         until = {"lease": self.leases.until(lease)}
-        open_ = changes.c.state.in_((State.APPLYING, State.UNKNOWN))
+        open_ = changes.c.state.in_(CLAIMED)
         this = sa.and_(changes.c.id == change.id, changes.c.token == change.run.token, open_)
         if not await self.leases.write(tx, this, owner, until):
             return False
