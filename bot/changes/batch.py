@@ -135,7 +135,7 @@ class BatchExecutor:
         await self.journal.finish(ended)
 
     def _place(self, target: Target) -> ServiceSite:
-        return self.places.setdefault((target.service, target.site), ServiceSite(self.backoff()))
+        return self.places.setdefault(target.place, ServiceSite(self.backoff()))
 
 
 async def _each(work: Callable[[Change], Awaitable[Result]], changes: Iterable[Change]) -> list[Result]:

@@ -70,9 +70,9 @@ class Chunks:
         self._size = max(FEWEST, min(MOST, int(many * fresh_for(look) / max(seconds, 0.001))))
 
 
-def _way(item: Item) -> tuple[Outcome, str, str | None]:
+def _way(item: Item) -> tuple[Outcome, tuple[str, str | None]]:
     """What all items of a chunk share: whether they were begun before, and their service and site."""
-    return item.outcome, item.target.service, item.target.site
+    return item.outcome, item.target.place
 
 
 def _thing(item: Item) -> str:

@@ -244,9 +244,9 @@ class Journal:
                 for set_id in sorted({item.set_id or "" for item in items} if items else ()):
                     await self.store.outbox.enqueue(tx, set_id, "card", within=PROGRESS)
                 await self.store.audit.append(tx, *events)
-            reverts_at = [change for change, _ in moved]
-            finished += reverts_at
-            count_ends([*reverts_at, *stale])
+            mine = [change for change, _ in moved]
+            finished += mine
+            count_ends([*mine, *stale])
         if finished:
             self.wake_workers()
         return finished

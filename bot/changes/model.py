@@ -173,6 +173,11 @@ class Target(Stored):
     site: str | None = None
     key: str | None = None
 
+    @property
+    def place(self) -> tuple[str, str | None]:
+        """The service and the site, whose targets are read and written together."""
+        return self.service, self.site
+
     def __str__(self) -> str:
         return "/".join(filter(None, (self.service, self.site, self.key)))
 

@@ -100,11 +100,11 @@ class FollowUps:
         Asked twice, or by two at once, it is one undo: the second asks for what the first one made. *since*: when the
         request came in that asks for it. What *by* has undone since then is this request's, whatever became of it.
         """
-        if (made := await self._made_since(change, "undo", by, since)) is not None:
+        undos = await self._undos(change, "undo")
+        if (made := _made_since(undos, by, since)) is not None:
             return await self.proposer.executor.go_on(made)
         if change.state is not State.APPLIED or change.run.undone_by is not None:
             raise NotUndoable(change)
-        undos = await self._undos(change, "undo")
         if (same := next((undo for undo in undos if _serves(undo, change, by, channel)), None)) is not None:
             return same
         proposal = await self._inverse(change, by=by, channel=channel)
@@ -118,24 +118,17 @@ class FollowUps:
         *since*: as for `undo`. Raises NotUndoable, and NotTemporary where it no longer ends as *change* says. What is only
         requested does not stand in its way. What is being done to its target does: raises TargetBusy.
         """
-        if (made := await self._made_since(change, "revert", by, since)) is not None:
-            return await self.proposer.executor.go_on(made)
         reverts = await self._undos(change, "revert")
+        if (made := _made_since(reverts, by, since)) is not None:
+            return await self.proposer.executor.go_on(made)
         if reverts and (reverts[-1].state in LIVE or reverts[-1].id == change.run.undone_by):
             return reverts[-1]
         if change.run.undone_by is None and not change.temporary:
             raise NotTemporary(change)
         proposal = await self._inverse(change, by=by, channel=change.request.channel, reason=reason)
-        idempotency_key = f"revert:{change.id}:{len(reverts)}"
         return await self.proposer.submit(
-            amended(proposal, agreed=True), idempotency_key=idempotency_key, reverts=change
+            amended(proposal, agreed=True), idempotency_key=f"revert:{change.id}:{len(reverts)}", reverts=change
         )
-
-    async def _made_since(self, change: Change, way: Undoing, by: str, since: datetime | None) -> Change | None:
-        if since is None:
-            return None
-        undos = await self._undos(change, way)
-        return next((undo for undo in undos if undo.request.requester == by and undo.created >= since), None)
 
     async def _inverse(self, change: Change, *, by: str, channel: str, reason: str = "") -> Proposal | SetProposal:
         if change.state is not State.APPLIED or change.run.undone_by is not None:
@@ -165,23 +158,22 @@ class FollowUps:
             snapshots = await self._snapshots(members)
         except ClientError:
             snapshots = {}
-        return [
-            (change, snapshots[_place(change.edit.target)].live(change.edit.target))
-            if _place(change.edit.target) in snapshots
-            else (change, change.run.result)
-            for change in called
-        ]
+        found: list[tuple[Change, Document | None]] = []
+        for change in called:
+            snapshot = snapshots.get(change.edit.target.place)
+            found.append((change, change.run.result if snapshot is None else snapshot.live(change.edit.target)))
+        return found
 
     async def _with_live(self, change: Change) -> tuple[Change, Document | None]:
         """*change* under the id that its target has now, and what is there; raises a ClientError."""
         target = await self.now_called(change.edit.target)
         return change.changed(target=target), await read_live(self.adapter(target), target)
 
-    async def _snapshots(self, targets: Sequence[Target]) -> Mapping[Place, Snapshot]:
-        """*targets* as they are now, by service and site."""
-        places: dict[Place, list[Target]] = {}
+    async def _snapshots(self, targets: Sequence[Target]) -> Mapping[tuple[str, str | None], Snapshot]:
+        """*targets* as they are now, by their places."""
+        places: dict[tuple[str, str | None], list[Target]] = {}
         for target in targets:
-            places.setdefault(_place(target), []).append(target)
+            places.setdefault(target.place, []).append(target)
         return {place: await self.adapter(some[0]).snapshot(some) for place, some in places.items()}
 
     async def _may_review(self, change: Change, by: str) -> bool:
@@ -234,7 +226,7 @@ class FollowUps:
             raise AlreadyDecided(whole)
         items = await self.store.items.some(whole.id, NOT_DONE, whole.bulk.size)
         snapshots = await self._snapshots([item.target for item in items])
-        failed = [(item, snapshots[_place(item.target)]) for item in items]
+        failed = [(item, snapshots[item.target.place]) for item in items]
         return await self.proposer.submit(again(whole, failed, by=by, channel=channel), idempotency_key=idempotency_key)
 
     async def now_called(self, target: Target) -> Target:
@@ -242,6 +234,12 @@ class FollowUps:
         if target.service != "rules" or target.key is None:
             return target
         return target.model_copy(update={"key": await self.store.former_ids.resolve(target.key)})
+
+
+def _made_since(undos: Sequence[Change], by: str, since: datetime | None) -> Change | None:
+    """The first of *undos* that *by* asked for at *since* or later; None where no such time is given."""
+    mine = (undo for undo in undos if undo.request.requester == by)
+    return None if since is None else next((undo for undo in mine if undo.created >= since), None)
 
 
 def _serves(undo: Change, change: Change, by: str, channel: str) -> bool:
@@ -254,10 +252,3 @@ def _serves(undo: Change, change: Change, by: str, channel: str) -> bool:
             undo.decision.guard is Guard.APPROVE and undo.request.channel == channel
         )
     return undo.state in HOLDING or (undo.state is State.APPLIED and not change.is_set)
-
-
-Place = tuple[str, str | None]
-
-
-def _place(target: Target) -> Place:
-    return target.service, target.site
