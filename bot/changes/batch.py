@@ -4,30 +4,32 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Final, TypeVar
 
 import structlog
+from sqlalchemy.ext.asyncio import AsyncConnection
 
-from bot.changes import batch_items
-from bot.changes.batch_items import Chunks
 from bot.changes.execute import TOO_OLD, Executor
-from bot.changes.journal import Journal
-from bot.changes.model import Change, Item, Kind, Move, Outcome, Target
+from bot.changes.journal import Journal, event_of, slices
+from bot.changes.model import Change, Item, Kind, Move, Outcome, Target, canonical_form, fingerprint
 from bot.changes.proposals import begun
-from bot.changes.verify import Look, Snapshot
+from bot.changes.verify import Look, Snapshot, fresh_for
 from bot.changes.worker import Backoff, ChangeLease, LeaseLost, Wake, keep_change_lease, work_off
 from bot.clients.errors import ClientError
 from bot.policy.access import DirectoryUnavailable
+from bot.store.audit import Event
 from bot.store.changes import SERVICES
+from bot.store.items import Items
 from bot.store.tables import NewerRelease
 from bot.tracing import span
 
 log = structlog.get_logger(__name__)
 
-PORTIONS_AT_ONCE: Final = 2
+CHUNKS_AT_ONCE: Final = 2
 """One is being sent, and one is read or recorded."""
 AT_ONCE: Final = 8
 """Requests to one service at a time."""
@@ -35,8 +37,70 @@ LOOK_AGAIN: Final = 1.0
 """Seconds until an item is looked at again that another process has."""
 SETS_AT_ONCE: Final = 4
 """Bulk changes of one service."""
+MIN_CHUNK: Final = 100
+"""Items of a chunk, where a service is slow, and of the first one."""
+MAX_CHUNK: Final = 500
 
 Result = TypeVar("Result")
+
+
+class Chunks:
+    """The items of one bulk change that are not at their end, dealt out in their order to several who work at once."""
+
+    def __init__(self, items: Items, set_id: str) -> None:
+        self._items = items
+        self._set_id = set_id
+        self._size = MIN_CHUNK
+        self._at_work: dict[int, str] = {}
+        self._turn = asyncio.Lock()
+
+    @asynccontextmanager
+    async def next(self) -> AsyncIterator[Sequence[Item]]:
+        """The items to be done within the block, all of one service and site, and all waiting or all begun before.
+
+        None where all others are done, or must wait for what is at work.
+        """
+        async with self._turn:
+            chunk = self._apart(await self._items.left(self._set_id, self._size + len(self._at_work)))
+            self._at_work |= {item.number: _thing(item) for item in chunk}
+        try:
+            yield chunk
+        finally:
+            for item in chunk:
+                del self._at_work[item.number]
+
+    def _apart(self, left: Sequence[Item]) -> Sequence[Item]:
+        """The first of *left* that are not at work, and those like it, up to one whose thing another one is about.
+
+        The look at its target must come after what the other one does to it; and of two rules that are alike, the
+        first one must exist before the second is sent, or neither could be told from the other by reading back.
+        """
+        things = set(self._at_work.values())
+        chunk: list[Item] = []
+        for item in left:
+            if item.number in self._at_work:
+                continue
+            thing = _thing(item)
+            if thing in things or len(chunk) == self._size:
+                break
+            things.add(thing)
+            if not chunk or _way(item) == _way(chunk[0]):
+                chunk.append(item)
+        return chunk
+
+    def took(self, many: int, seconds: float, look: float) -> None:
+        """Note how long so many items took to be sent, and the *look* at them to be read."""
+        self._size = max(MIN_CHUNK, min(MAX_CHUNK, int(many * fresh_for(look) / max(seconds, 0.001))))
+
+
+def _way(item: Item) -> tuple[Outcome, tuple[str, str | None]]:
+    """What all items of a chunk share: whether they were begun before, and their service and site."""
+    return item.outcome, item.target.place
+
+
+def _thing(item: Item) -> str:
+    """What an item is about: its target, or, where that is yet to be created, what it will look like."""
+    return str(item.target) if item.target.key else fingerprint(canonical_form(item.after))
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +118,6 @@ class BatchExecutor:
     whole: Change
     lease: ChangeLease
     chunks: Chunks
-    journal: Journal
     executor: Executor
     new_id: Callable[[], str]
     backoff: Callable[[], Backoff]
@@ -63,10 +126,14 @@ class BatchExecutor:
     """It may not be done any more: what was under way is reconciled, and nothing more is sent."""
     places: dict[tuple[str, str | None], ServiceSite] = field(default_factory=dict)
 
+    @property
+    def journal(self) -> Journal:
+        return self.executor.journal
+
     async def carry_out(self) -> None:
         """Do the items that are left, as far as they need not wait for somebody; raises LeaseLost."""
         async with asyncio.TaskGroup() as group:
-            for _ in range(PORTIONS_AT_ONCE):
+            for _ in range(CHUNKS_AT_ONCE):
                 group.create_task(self._chunks())
 
     async def _chunks(self) -> None:
@@ -83,7 +150,7 @@ class BatchExecutor:
         """Reconcile what was under way when its process died, or when its answer was lost: what is not done by now is
         sent again, if that is safe.
         """
-        taken = await batch_items.take_over(self.journal, [item.change_id or "" for item in items])
+        taken = await self._taken_over([item.change_id or "" for item in items])
         if not taken:
             await self.sleep(LOOK_AGAIN)  # another process has them
             return
@@ -107,11 +174,11 @@ class BatchExecutor:
         try:
             before = await self._place(items[0].target).backoff.retry(look.take)
         except ClientError as error:
-            await batch_items.give_up(self.journal, self.whole, numbers, str(error))
+            await self.give_up(numbers, str(error))
             return
         self.executor.failpoint("begin")
         wanted = [self._begun(item, before) for item in items]
-        at_work = await batch_items.begin(self.journal, self.whole, wanted)
+        at_work = await self.begin(wanted)
         with self.lease.also(at_work):
             await self._execute(at_work, look)
 
@@ -136,6 +203,55 @@ class BatchExecutor:
 
     def _place(self, target: Target) -> ServiceSite:
         return self.places.setdefault(target.place, ServiceSite(self.backoff()))
+
+    # What is recorded of the items
+
+    async def begin(self, wanted: Sequence[Change]) -> Sequence[Change]:
+        """Record that these items are about to be sent; those whose target another change holds are ended instead, and
+        those that are no longer waiting left out. Raises LeaseLost.
+        """
+        begun: list[Change] = []
+        store = self.journal.store
+        for some in slices(wanted):
+            async with store.transaction() as tx:
+                free = await self._waiting(tx, [item.item_number for item in some])
+                mine = [item for item in some if item.item_number in free]
+                items = await store.changes.begin(tx, mine, self.journal.owner, self.journal.lease)
+                await store.items.note(tx, items)
+                await store.items.end(tx, self.whole.id, free - {item.item_number for item in items}, Outcome.BUSY, "")
+                await store.audit.append(tx, *map(_began, items))
+            begun += items
+        return begun
+
+    async def give_up(self, numbers: Collection[int], why: str) -> None:
+        """End items that were never begun, for the same reason; raises LeaseLost."""
+        store = self.journal.store
+        async with store.transaction() as tx:
+            free = await self._waiting(tx, numbers)
+            await store.items.end(tx, self.whole.id, free, Outcome.FAILED, why)
+            await store.outbox.enqueue(tx, self.whole.id, "card")
+        self.journal.wake_workers()
+
+    async def _waiting(self, tx: AsyncConnection, numbers: Collection[int]) -> set[int]:
+        """Those of *numbers* that nobody has begun or stopped; raises LeaseLost where another executes the whole by now."""
+        if not await self.journal.store.changes.is_applying(tx, self.whole, self.journal.owner):
+            raise LeaseLost(self.whole.id)
+        return await self.journal.store.items.waiting(tx, self.whole.id, numbers)
+
+    async def _taken_over(self, ids: Sequence[str]) -> Sequence[Change]:
+        """Take over items that a process left while it applied them, without those that another process still has."""
+        store, taken = self.journal.store, list[Change | None]()
+        for some in slices(ids):
+            async with store.transaction() as tx:
+                taken += [
+                    await store.changes.take_up(tx, each, self.journal.owner, self.journal.lease) for each in some
+                ]
+        return [change for change in taken if change is not None]
+
+
+def _began(item: Change) -> Event:
+    edit = item.edit
+    return event_of("begun", item, item.request.requester, before=edit.before, after=edit.after, set=item.set_id)
 
 
 async def _each(work: Callable[[Change], Awaitable[Result]], changes: Iterable[Change]) -> list[Result]:
@@ -196,21 +312,16 @@ class BatchWorker:
             async with self.journal.store.transaction() as tx:
                 await items.stop(tx, whole.id)
         async with keep_change_lease(self.journal, whole) as lease:
-            batch = BatchExecutor(
-                whole,
-                lease,
-                Chunks(items, whole.id),
-                self.journal,
-                self.executor,
-                self.new_id,
-                self.backoff,
-                self.sleep,
-                refused=bool(refusal),
-            )
+            batch = self.batch(whole, lease, refused=bool(refusal))
             while await items.left(whole.id, 1):
                 await batch.carry_out()
             self.executor.failpoint("end of set")
             await self._end(whole, refusal)
+
+    def batch(self, whole: Change, lease: ChangeLease, *, refused: bool = False) -> BatchExecutor:
+        """What carries out a bulk change that this process claimed."""
+        chunks = Chunks(self.journal.store.items, whole.id)
+        return BatchExecutor(whole, lease, chunks, self.executor, self.new_id, self.backoff, self.sleep, refused)
 
     async def _end(self, whole: Change, refusal: Mapping[str, str]) -> None:
         """Done where anything was, or may have been; the card has the outcome of each item."""

@@ -8,10 +8,10 @@ from itertools import count
 
 import pytest
 
-from bot.changes import batch_items
+from bot.changes.batch import BatchExecutor
 from bot.changes.model import Change, Outcome
 from bot.changes.proposals import begun
-from bot.changes.worker import LeaseLost
+from bot.changes.worker import ChangeLease, LeaseLost
 from tests.changes.world import ALICE, POLICIES, RULE_IDS, Replica, World, a_world, renames, replica
 from tests.databases import BOTH
 
@@ -25,38 +25,39 @@ async def world(database_url: str) -> AsyncIterator[World]:
         yield world
 
 
-async def claimed(world: World, mine: Replica, new_id: Callable[[], str]) -> tuple[Change, Sequence[Change]]:
-    """A set that *mine* has claimed, and its parts as they would be begun."""
+async def claimed(world: World, mine: Replica, new_id: Callable[[], str]) -> tuple[BatchExecutor, Sequence[Change]]:
+    """A set that *mine* has claimed and carries out, and its parts as they would be begun."""
     await mine.pipeline.proposer.submit(renames(world, "Ours"), idempotency_key="request")
     world.clock.moment += timedelta(milliseconds=1)
     whole = await mine.sets.journal.claim_due(sets=True)
     assert whole is not None
     items = await world.store.items.left(whole.id, len(RULE_IDS))
-    return whole, [begun(whole, item, change_id=new_id(), now=world.clock()) for item in items]
+    batch = mine.sets.batch(whole, ChangeLease(mine.sets.journal, whole, world.clock()))
+    return batch, [begun(whole, item, change_id=new_id(), now=world.clock()) for item in items]
 
 
 async def test_what_another_has_done_is_not_begun_again(world: World) -> None:
     ids = count(1)
     mine, other = replica(world, "mine", ids), replica(world, "other", ids)
-    whole, items = await claimed(world, mine, lambda: f"{next(ids):032x}")
+    batch, items = await claimed(world, mine, lambda: f"{next(ids):032x}")
     world.clock.moment += timedelta(seconds=61)
     assert await other.carry_out_a_set()
 
     with pytest.raises(LeaseLost):
-        await batch_items.begin(mine.sets.journal, whole, items)
+        await batch.begin(items)
     with pytest.raises(LeaseLost):
-        await batch_items.give_up(mine.sets.journal, whole, [item.item_number for item in items], "the service is away")
+        await batch.give_up([item.item_number for item in items], "the service is away")
 
-    assert (await world.store.items.tally(whole.id)).counts == {Outcome.APPLIED: len(RULE_IDS)}
+    assert (await world.store.items.tally(batch.whole.id)).counts == {Outcome.APPLIED: len(RULE_IDS)}
 
 
 async def test_what_somebody_stopped_is_not_begun(world: World) -> None:
     ids = count(1)
     mine = replica(world, "mine", ids)
-    whole, items = await claimed(world, mine, lambda: f"{next(ids):032x}")
-    await mine.pipeline.decisions.stop(whole, by=ALICE, request="click")
+    batch, items = await claimed(world, mine, lambda: f"{next(ids):032x}")
+    await mine.pipeline.decisions.stop(batch.whole, by=ALICE, request="click")
 
-    assert await batch_items.begin(mine.sets.journal, whole, items) == []
-    await batch_items.give_up(mine.sets.journal, whole, [item.item_number for item in items], "the service is away")
+    assert await batch.begin(items) == []
+    await batch.give_up([item.item_number for item in items], "the service is away")
 
-    assert (await world.store.items.tally(whole.id)).counts == {Outcome.STOPPED: len(RULE_IDS)}
+    assert (await world.store.items.tally(batch.whole.id)).counts == {Outcome.STOPPED: len(RULE_IDS)}
