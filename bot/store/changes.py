@@ -310,7 +310,7 @@ class Changes:
 
     async def take(self, tx: AsyncConnection, change: Change, owner: str, lease: timedelta) -> Change | None:
         """Take *change*, which *tx* read or wrote last, for *owner*: what is approved is being applied from then on."""
-        until = self.leases.until(lease)
+        until = self._session.now(lease)
         taken = change.changed(
             state=change.state if change.state in CLAIMED else MOVES[change.state, Move.CLAIM],
             attempt=change.run.attempt + 1,
@@ -363,7 +363,7 @@ class Changes:
         self, tx: AsyncConnection, items: Sequence[Change], owner: str, lease: timedelta
     ) -> Sequence[Change]:
         """Store new changes that are being applied already; those whose target is held by then are left out."""
-        until = self.leases.until(lease)
+        until = self._session.now(lease)
         # In the same order by all: two sets with the same targets would wait for each other.
         ordered = sorted(items, key=held_by)
         rows = [_new_row(item, f"item:{item.id}") | {"owner": owner, "lease": until} for item in ordered]
@@ -377,7 +377,7 @@ class Changes:
         self, tx: AsyncConnection, change: Change, items: Sequence[str], owner: str, lease: timedelta
     ) -> bool:
         """Keep *change* and those *items* of it for another *lease*; False where *owner* no longer has the change."""
-        until = {"lease": self.leases.until(lease)}
+        until = {"lease": self._session.now(lease)}
         open_ = changes.c.state.in_(CLAIMED)
         this = sa.and_(changes.c.id == change.id, changes.c.token == change.run.token, open_)
         if not await self.leases.write(tx, this, owner, until):

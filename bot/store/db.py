@@ -9,7 +9,7 @@ import re
 import sqlite3
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
-from datetime import datetime
+from datetime import datetime, timedelta
 from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -284,9 +284,9 @@ class Session:
         self._queue = asyncio.Lock()
         self.sqlite = engine.dialect.name == "sqlite"
 
-    def now(self) -> int:
-        """This moment, as it is stored."""
-        return micros(self._now())
+    def now(self, away: timedelta = timedelta()) -> int:
+        """This moment, or one that is so far *away*, as it is stored."""
+        return micros(self._now() + away)
 
     @asynccontextmanager
     async def writing(self) -> AsyncIterator[AsyncConnection]:

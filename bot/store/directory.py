@@ -17,7 +17,7 @@ import sqlalchemy as sa
 from cryptography.fernet import Fernet, InvalidToken, MultiFernet
 
 from bot.store.db import Session, StoreError, insert_new, upsert
-from bot.store.tables import micros_of, settings
+from bot.store.tables import settings
 
 INSTALLATION: Final = "installation"
 """The name of the row that holds what Slack gave at an install: tokens, and when they expire."""
@@ -139,7 +139,7 @@ class Directory:
 
         Others wait a minute for a process that died in it.
         """
-        until = f"{self._session.now() + micros_of(REFRESH_LEASE):020}"
+        until = f"{self._session.now(REFRESH_LEASE):020}"
         is_ours = await self._claim(team, until)
         try:
             yield is_ours
@@ -158,13 +158,13 @@ class Directory:
 
     async def issue_state(self) -> str:
         """Return a new word that Slack is to bring back from an install; good once, for ten minutes. Raises StoreError."""
-        state, now = secrets.token_hex(16), self._session.now()
+        state = secrets.token_hex(16)
         newest = sa.select(settings.c.owner).where(settings.c.name == STATE).order_by(settings.c.value.desc())
         kept = newest.limit(MAX_STATES - 1).scalar_subquery()
-        gone = sa.or_(settings.c.value < f"{now:020}", settings.c.owner.not_in(kept))
+        gone = sa.or_(settings.c.value < f"{self._session.now():020}", settings.c.owner.not_in(kept))
         async with self._session.writing() as tx:
             await tx.execute(sa.delete(settings).where(settings.c.name == STATE, gone))
-            until = f"{now + micros_of(STATE_LIFE):020}"
+            until = f"{self._session.now(STATE_LIFE):020}"
             await tx.execute(sa.insert(settings).values(owner=state, name=STATE, value=until))
         return state
 

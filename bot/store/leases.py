@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from bot.store.db import Session
-from bot.store.tables import micros_of
+from bot.store.tables import MICROSECOND
 
 RESTART_BACKOFF_SECONDS: Final = (0, 0, 0.5, 1, 2, 4, 8, 16, 32)
 """How long a restart leaves a row alone, by how often it was taken up before."""
@@ -36,10 +36,6 @@ class Leases:
         """The rows that nobody has a lease on, or one that is over."""
         return self._table.c.lease < self._session.now()
 
-    def until(self, lease: timedelta) -> int:
-        """When a lease that begins now is over, as it is stored."""
-        return self._session.now() + micros_of(lease)
-
     async def claim(
         self,
         query: sa.Select[Any],
@@ -61,7 +57,7 @@ class Leases:
             rows = choose((await tx.execute(self._session.skipping_locked(query))).all())
             if rows:
                 update = sa.update(self._table).where(sa.or_(*map(self._is, rows)))
-                await tx.execute(update.values(owner=owner, lease=self.until(lease), **values))
+                await tx.execute(update.values(owner=owner, lease=self._session.now(lease), **values))
         return rows
 
     def _is(self, row: sa.Row[Any]) -> sa.ColumnElement[bool]:
@@ -77,7 +73,7 @@ class Leases:
     async def renew(self, which: sa.ColumnElement[bool], owner: str, lease: timedelta) -> bool:
         """Let *owner* have its row for another *lease*; False where it is another's."""
         async with self._session.writing() as tx:
-            return await self.write(tx, which, owner, {"lease": self.until(lease)})
+            return await self.write(tx, which, owner, {"lease": self._session.now(lease)})
 
     async def release(
         self, which: sa.ColumnElement[bool], owner: str, note: Note | None = None, **values: object
@@ -94,7 +90,7 @@ class Leases:
         What was taken up several times and never finished waits longer each time: processes that die one right after the
         other would use up its attempts within seconds.
         """
-        waits = [micros_of(timedelta(seconds=each)) for each in RESTART_BACKOFF_SECONDS]
+        waits = [timedelta(seconds=each) // MICROSECOND for each in RESTART_BACKOFF_SECONDS]
         backoff = sa.cast(sa.case(dict(enumerate(waits)), value=self._attempts, else_=waits[-1]), sa.BigInteger)
         over = sa.literal(self._session.now() - 1, sa.BigInteger) + backoff
         await tx.execute(sa.update(self._table).where(self._table.c.lease > over).values(lease=over))

@@ -9,7 +9,7 @@ from typing import Final
 import sqlalchemy as sa
 
 from bot.store.db import Session, upsert
-from bot.store.tables import micros_of, misses, moment
+from bot.store.tables import misses, moment
 
 MAX_MISSES: Final = 500
 """Texts that are kept; a busy day may have more, until the next tidying up."""
@@ -45,7 +45,7 @@ class Misses:
 
     async def forget(self) -> None:
         """Drop what nobody typed for a while, and the oldest beyond MAX_MISSES."""
-        old = misses.c.last < self._session.now() - micros_of(REMEMBERED_FOR)
+        old = misses.c.last < self._session.now(-REMEMBERED_FOR)
         latest = sa.select(misses.c.text).order_by(misses.c.last.desc(), misses.c.text).limit(MAX_MISSES)
         async with self._session.writing() as tx:
             await tx.execute(sa.delete(misses).where(sa.or_(old, misses.c.text.not_in(latest))))

@@ -15,7 +15,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from bot.store.changes import SERVICES, Newer, of_service
 from bot.store.db import Session, insert_new, upsert
 from bot.store.leases import Leases, Note
-from bot.store.tables import cards, changes, inbox, micros, micros_of, moment, outbox, timers
+from bot.store.tables import cards, changes, inbox, micros, moment, outbox, timers
 
 _card = outbox.alias("card")
 
@@ -94,9 +94,8 @@ class Outbox:
         a purpose that is not among `Purpose`, which nobody would deliver.
         """
         Purpose(purpose.partition("-")[0])
-        now = self._session.now()
-        latest = now + micros_of(within)
-        due = sa.case((sa.and_(WAITS, self.leases.free), outbox.c.due), else_=latest) if within else now
+        latest = self._session.now(within)
+        due = sa.case((sa.and_(WAITS, self.leases.free), outbox.c.due), else_=latest) if within else latest
         fresh = {"version": outbox.c.version + 1, "due": due, "attempt": 0, "last_error": ""}
         first = fresh | {"version": 1, "delivered": 0, "due": latest}
         await upsert(tx, outbox, {"change_id": change_id, "purpose": purpose, **first}, fresh)
@@ -159,19 +158,19 @@ class Outbox:
 
     async def undelivered(self) -> int:
         """How many messages were given up."""
-        return await self._count(outbox.c.delivered >= outbox.c.version, outbox.c.last_error != "")
+        return (await self._backlog(outbox.c.delivered >= outbox.c.version, outbox.c.last_error != ""))[0]
 
     async def waiting(self) -> int:
         """How many messages are to be delivered."""
-        return await self._count(WAITS)
+        return (await self._backlog(WAITS))[0]
 
     async def late(self) -> int:
         """How many of them were tried and not taken."""
-        return await self._count(WAITS, outbox.c.last_error != "")
+        return (await self._backlog(WAITS, outbox.c.last_error != ""))[0]
 
     async def seconds_overdue(self) -> float:
         """For how many seconds the message waits that was to be tried the longest ago."""
-        return (await self._session.backlog(outbox.c.due, WAITS, outbox.c.due <= self._session.now()))[1]
+        return (await self._backlog(WAITS, outbox.c.due <= self._session.now()))[1]
 
     async def retry_failed_now(self) -> int:
         """Make due what waits after it was not taken, but for what Slack asked to wait with; how many that is."""
@@ -180,10 +179,8 @@ class Outbox:
         async with self._session.writing() as tx:
             return int((await tx.execute(update)).rowcount)
 
-    async def _count(self, *which: sa.ColumnElement[bool]) -> int:
-        query = sa.select(sa.func.count()).select_from(outbox).where(*which)
-        async with self._session.reading() as connection:
-            return int(await connection.scalar(query) or 0)
+    async def _backlog(self, *which: sa.ColumnElement[bool]) -> tuple[int, float]:
+        return await self._session.backlog(outbox.c.due, *which)
 
     async def retry_given_up(self) -> None:
         """Enqueue again what was given up: somebody may have put Slack right since."""
@@ -255,10 +252,10 @@ class Inbox:
             "done": False,
             "attempt": 1,
             "owner": owner,
-            "lease": self.leases.until(lease),
+            "lease": self._session.now(lease),
         }
         async with self._session.writing() as tx:
-            past = sa.and_(inbox.c.natural_key == natural_key, inbox.c.received < now - micros_of(SAME_ACT_WITHIN))
+            past = sa.and_(inbox.c.natural_key == natural_key, inbox.c.received < self._session.now(-SAME_ACT_WITHIN))
             await tx.execute(sa.delete(inbox).where(past, inbox.c.done))
             is_new = await insert_new(tx, inbox, row)
         return StoredRequest(key, kind, dict(payload), 0, moment(now), owner) if is_new else None
@@ -269,7 +266,7 @@ class Inbox:
         Requests of a kind that only a newer release takes in are left to it. *but*: ids of those not to be taken.
         """
         left = sa.and_(OPEN, inbox.c.attempt <= MAX_ATTEMPTS, inbox.c.kind.in_(KINDS))
-        remembered = inbox.c.received >= self._session.now() - micros_of(REMEMBERED_FOR)
+        remembered = inbox.c.received >= self._session.now(-REMEMBERED_FOR)
         query = sa.select(inbox).where(left, remembered, inbox.c.id.not_in(but)).order_by(inbox.c.received)
         for row in await self.leases.claim(query.limit(1), owner, lease):
             return StoredRequest(row.id, row.kind, json.loads(row.payload), row.attempt, moment(row.received), owner)
@@ -277,7 +274,7 @@ class Inbox:
 
     async def get(self, request_id: str) -> StoredRequest | None:
         """Return the request, done or not; None where it is no longer remembered."""
-        remembered = inbox.c.received >= self._session.now() - micros_of(REMEMBERED_FOR)
+        remembered = inbox.c.received >= self._session.now(-REMEMBERED_FOR)
         query = sa.select(inbox).where(inbox.c.id == request_id, remembered)
         async with self._session.reading() as connection:
             row = (await connection.execute(query)).one_or_none()
@@ -317,7 +314,7 @@ class Inbox:
     async def forget(self) -> None:
         """Drop what need not be remembered any more."""
         async with self._session.writing() as tx:
-            await tx.execute(sa.delete(inbox).where(inbox.c.received < self._session.now() - micros_of(REMEMBERED_FOR)))
+            await tx.execute(sa.delete(inbox).where(inbox.c.received < self._session.now(-REMEMBERED_FOR)))
 
     async def done(self, request_id: str) -> None:
         async with self._session.writing() as tx:

@@ -17,6 +17,7 @@ from bot.text.documents import restored, stored
 
 metadata = sa.MetaData()
 EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+MICROSECOND: Final = timedelta(microseconds=1)
 
 LIVE_STATES: Final = sorted(LIVE)
 HOLDING_STATES: Final = sorted(HOLDING)
@@ -192,17 +193,12 @@ compatibility = sa.Table(
 
 def micros(moment: datetime) -> int:
     """*moment* as it is stored."""
-    return micros_of(moment - EPOCH)
-
-
-def micros_of(span: timedelta) -> int:
-    """*span* as it is stored."""
-    return span // timedelta(microseconds=1)
+    return (moment - EPOCH) // MICROSECOND
 
 
 def moment(stored: int) -> datetime:
     """The time that was stored as *stored*, in UTC."""
-    return EPOCH + timedelta(microseconds=stored)
+    return EPOCH + stored * MICROSECOND
 
 
 class NewerRelease(Exception):
