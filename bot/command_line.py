@@ -229,7 +229,7 @@ def export(
 ) -> None:
     """Print the audit, oldest first."""
     from bot.server.audit_export import exported  # noqa: PLC0415
-    from bot.text.duration import seconds_of  # noqa: PLC0415
+    from bot.text.times import seconds_of  # noqa: PLC0415
 
     if since and not seconds_of(since):
         print(f"--since {since}: write a duration such as 24h or 30d.", file=sys.stderr)

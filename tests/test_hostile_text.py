@@ -28,10 +28,10 @@ from bot.rules.lint.single_rule import MAX_CHECKED
 from bot.rules.model import Rule
 from bot.rules.url import MAX_URL_LENGTH, NotAUrl, Url
 from bot.server.logs import redacted
-from bot.text.duration import seconds_of
 from bot.text.emails import BadEmail, all_masked, checked_email
 from bot.text.encoding import BadFile, defused, undefused
 from bot.text.search import SearchIndex, search, text_of_rule
+from bot.text.times import seconds_of
 from handlers.blocks.messages import code, esc, plain_text
 from handlers.changes.diff import around, differences, render
 from handlers.changes.sentences import words

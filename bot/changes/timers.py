@@ -25,7 +25,7 @@ from bot.clients.gate import Priority, sending_for
 from bot.store.db import TargetBusy
 from bot.store.queues import LANES, Timer, TimerKind
 from bot.store.tables import NewerRelease
-from bot.text.duration import in_words
+from bot.text.times import in_words
 
 log = structlog.get_logger(__name__)
 

@@ -14,7 +14,7 @@ from typing import Annotated, Any, Final
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
 from bot.changes.model import Guard, Kind
-from bot.text.duration import seconds_of
+from bot.text.times import seconds_of
 
 READS: Final = ("rule.read", "member.read", "audit.read")
 APPROVE: Final = "approve"

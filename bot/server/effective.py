@@ -9,7 +9,7 @@ from rich.table import Table
 from bot.changes.model import Kind
 from bot.policy.model import OPERATIONS, GuardRule, Policy
 from bot.settings import SharedSettings
-from bot.text.duration import in_words
+from bot.text.times import in_words
 
 
 def settings_table(settings: SharedSettings, names: Iterable[str] | None = None) -> Table:

@@ -11,8 +11,8 @@ from typing import Final
 from bot.changes.execute import HELD_FOR, LOST_RIGHT, TOO_OLD
 from bot.changes.model import Change, Guard, Kind, State
 from bot.policy.model import Why
-from bot.text.duration import in_words
 from bot.text.emails import all_masked, masked
+from bot.text.times import in_words
 from handlers.blocks.messages import code, esc, plural
 from handlers.changes.diff import differences, field_name, without_only_pair
 

@@ -18,7 +18,7 @@ from bot.rules.model import RULE_ID
 from bot.store.audit import Entry, Filters
 from bot.store.queues import TimerKind
 from bot.store.tables import NewerRelease
-from bot.text.duration import DAYS, seconds_of
+from bot.text.times import DAYS, seconds_of
 from handlers.blocks.messages import plural
 from handlers.changes.requests import zone_of
 from handlers.errors import BadFilter

@@ -9,8 +9,8 @@ from typing import Final
 
 from bot.changes.model import Change, Guard, Kind, State
 from bot.store.audit import GATEHOUSE, Entry, Filters
-from bot.text.duration import seconds_of
 from bot.text.emails import masked
+from bot.text.times import seconds_of
 from handlers.blocks import messages
 from handlers.blocks.messages import Block, Message, code, esc
 from handlers.changes.diff import around, differences, field_name

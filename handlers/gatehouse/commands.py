@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-from bot.text.duration import DAYS, seconds_of
+from bot.text.times import DAYS, seconds_of
 from handlers.grammar.command import Command, Rest
 from handlers.grammar.fields import PAGE, Filter, Text, takes
 from handlers.grammar.tokens import quoted

@@ -9,8 +9,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from bot.rules.model import USUAL_RULE_ID
-from bot.text.duration import seconds_of
-from bot.text.times import WallTime, wall_time
+from bot.text.times import WallTime, seconds_of, wall_time
 from handlers.grammar.command import PART, Command, Part, Rank, Rest
 from handlers.grammar.tokens import Word, quoted
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, tzinfo
 from typing import Any, Final
 
-from bot.text.duration import in_words
+from bot.text.times import in_words
 from handlers.blocks import messages
 from handlers.blocks.messages import Block, Message, code, esc, moment, url_code
 from handlers.gatehouse.commands import GatehouseUndo

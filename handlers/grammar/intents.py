@@ -13,7 +13,7 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from bot.rules.model import USUAL_RULE_ID
-from bot.text.duration import DAYS, seconds_of
+from bot.text.times import DAYS, seconds_of
 from handlers.gatehouse.commands import (
     GatehouseAudit,
     GatehouseDigest,

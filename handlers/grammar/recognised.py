@@ -12,7 +12,7 @@ from rapidfuzz import fuzz, process
 
 from bot.rules.model import KNOWN_TYPES, USUAL_RULE_ID
 from bot.rules.secrets import names_secret
-from bot.text.duration import DAYS, seconds_of
+from bot.text.times import DAYS, seconds_of
 from handlers.grammar.command import Rest
 from handlers.grammar.fields import EXPIRY, NUMBER, REASON, Expiry, rows_in
 from handlers.grammar.known import MIN_PART, Known, Names, folded, words_of
