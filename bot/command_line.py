@@ -19,7 +19,7 @@ import typer
 from bot import __version__
 from bot.environment import BadSettings
 from bot.server import start
-from bot.settings import OF_A_WORKSPACE, DatabaseSettings, DirectorySettings, ManifestSettings, OAuthSettings
+from bot.settings import OF_A_WORKSPACE, DatabaseSettings, DirectorySettings, ManifestSettings
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, rich_markup_mode="markdown")
 db = typer.Typer(no_args_is_help=True, help="The database.")
@@ -140,7 +140,7 @@ def show_workspace(team: Team) -> None:
     """Print what a workspace works with, secrets cut."""
     from rich.console import Console  # noqa: PLC0415
 
-    from bot.server.effective import policy_tables, settings_table  # noqa: PLC0415
+    from bot.server.check import policy_tables, settings_table  # noqa: PLC0415
     from bot.server.workspace_commands import configured  # noqa: PLC0415
 
     settings, policy = _with_directory(lambda known: configured(known, team))
@@ -191,7 +191,6 @@ def check(
 
     from bot.server import logs  # noqa: PLC0415
     from bot.server.check import check as checked  # noqa: PLC0415
-    from bot.server.effective import policy_tables, settings_table  # noqa: PLC0415
 
     logs.configure("ERROR", "text")
     sys.stdout.reconfigure(errors="replace")  # type: ignore[union-attr]  # it is a stream of text; ✓ is not in ASCII
@@ -199,10 +198,8 @@ def check(
     if as_json:
         print(json.dumps(report.document(), indent=2))
     else:
-        if report.settings is not None and (report.policy is not None or isinstance(report.settings, OAuthSettings)):
-            policy = () if report.policy is None else policy_tables(report.policy)
-            for table in (settings_table(report.settings), *policy):
-                Console().print(table)
+        for table in report.tables():
+            Console().print(table)
         print(*report.findings, sep="\n")
     raise typer.Exit(report.status)
 

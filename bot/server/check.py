@@ -1,5 +1,7 @@
 """Look at everything that `serve` needs, by the functions that it uses, and say of each part whether it works.
 
+What it would run with, settings and policy, is shown as tables.
+
 Nothing is changed anywhere: the database is opened to read, Slack and the services are only asked.
 """
 
@@ -11,11 +13,14 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any, Final
 from urllib.parse import urlsplit
 
+from rich.table import Table
+
+from bot.changes.model import Kind
 from bot.clients.errors import ClientError, NotFound, Unauthorized, Unreachable
 from bot.clients.lists import Listing
 from bot.environment import BadSettings, client_setting, read_deployment, read_settings, redacted, source_of
 from bot.policy.file import BadPolicy, read_policy, summary
-from bot.policy.model import DEFAULT, Policy
+from bot.policy.model import DEFAULT, OPERATIONS, GuardRule, Policy
 from bot.server.manifest import SCOPES
 from bot.server.slack import open_slack
 from bot.server.workspace import open_services
@@ -26,6 +31,7 @@ from bot.store.directory import Directory, Entry
 from bot.store.engine import check as check_database
 from bot.store.engine import open_reading
 from bot.store.migrations.run import usable_schema
+from bot.text.times import in_words
 from handlers.grammar.parser import VERBS
 from handlers.slack.client import SlackRefused, SlackUnreachable
 
@@ -78,6 +84,12 @@ class Report:
         """The report as one JSON object, secrets cut."""
         shown = self.settings and {name.upper(): self.settings.shown(name) for name in type(self.settings).model_fields}
         return {"status": self.status, "findings": [asdict(each) for each in self.findings], "settings": shown}
+
+    def tables(self) -> Sequence[Table]:
+        """What it would run with; nothing where the settings, or the only policy, are wrong."""
+        if self.settings is None or (self.policy is None and isinstance(self.settings, Settings)):
+            return ()
+        return settings_table(self.settings), *(() if self.policy is None else policy_tables(self.policy))
 
 
 async def check(*, online: bool) -> Report:
@@ -304,3 +316,38 @@ async def _list(part: str, what: str, asked: Awaitable[Listing[Any]], base: str,
     if found.gap:
         return _failed(part, base, found.gap.sentence(what), "Ask those who run the service")
     return Finding(part, True, f"{len(found.known):,} {what}")
+
+
+def settings_table(settings: SharedSettings, names: Iterable[str] | None = None) -> Table:
+    """Return each setting, or those of *names*, with its value, secrets cut."""
+    table = Table("setting", "value", title="Gatehouse's settings")
+    for name in type(settings).model_fields if names is None else names:
+        table.add_row(name.upper(), settings.shown(name))
+    return table
+
+
+def policy_tables(policy: Policy) -> Sequence[Table]:
+    """Return who may do what, and what stands before each change."""
+    act = ", ".join(policy.channels.act) or "every channel that Gatehouse was added to"
+    roles = Table("role", "who", "may", title=f"Roles. Changes are taken in: {act}")
+    for name, role in policy.roles.items():
+        allowed = [operation for operation in OPERATIONS if role.allows(operation)]
+        roles.add_row(name, ", ".join((*role.users, *role.groups, *role.channels)) or "nobody", ", ".join(allowed))
+    if not policy.roles:
+        roles.add_row("(none)", "every full member of the workspace", "everything, under the guards below")
+    guards = Table("change", "site", "guard", "approvers", "open for", "break glass", title="Guards")
+    for kind in Kind:
+        own = [rule.site for rule in policy.guards if rule.fits(kind.operation, rule.site)]
+        for site in dict.fromkeys([*own, None]):
+            guards.add_row(kind.value, site or "any", *_cells(policy.guard_for(kind.operation, site)))
+    return roles, guards
+
+
+def _cells(rule: GuardRule) -> tuple[str, ...]:
+    if rule.guard == "none":
+        return "none", "", "", ""
+    many = f" by {rule.approvals}" if rule.approvals > 1 else ""
+    own = ", also their own" if rule.self_approval else ""
+    approvers = ", ".join(rule.approvers) or "somebody else of the channel"
+    opened = in_words(rule.expires.total_seconds())
+    return rule.guard + many, approvers + own, opened, ", ".join(rule.break_glass) or "nobody"
