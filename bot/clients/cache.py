@@ -16,6 +16,9 @@ from bot.text.search import SearchHit, SearchIndex, search
 
 T = TypeVar("T")
 
+KEPT_SECONDS: Final = 10.0
+"""How long the result of a read is recent."""
+
 _began: Final[ContextVar[float]] = ContextVar("began", default=float("inf"))
 """When the command began on whose behalf things are read."""
 
@@ -55,13 +58,11 @@ class SingleFlight(Generic[T]):
         self,
         read: Callable[[], Awaitable[T]],
         *,
-        keep: float,
-        clock: Callable[[], float],
+        keep: float = KEPT_SECONDS,
         many: Callable[[T], Iterable[Any]] = _none,
     ) -> None:
         self._read = read
         self._keep = keep
-        self._clock = clock
         self._many = many
         self._task: asyncio.Task[T] | None = None
         self._priority = Priority.READ
@@ -88,7 +89,7 @@ class SingleFlight(Generic[T]):
 
     async def _since(self, moment: float) -> T:
         kept = self._kept
-        if kept is not None and kept.began >= moment and self._clock() - kept.ended < self._keep:
+        if kept is not None and kept.began >= moment and time.monotonic() - kept.ended < self._keep:
             found: T = kept.result
             return found
         return await self.fresh()
@@ -98,10 +99,10 @@ class SingleFlight(Generic[T]):
         self._keep_only(None)
 
     async def _fly(self) -> T:
-        mine, began = asyncio.current_task(), self._clock()
+        mine, began = asyncio.current_task(), time.monotonic()
         found = await self._read()
         if self._task is mine:
-            self._keep_only(_Kept(began, self._clock(), found))
+            self._keep_only(_Kept(began, time.monotonic(), found))
         return found
 
     def _keep_only(self, kept: _Kept | None) -> None:
@@ -116,15 +117,8 @@ class SingleFlight(Generic[T]):
 class SharedList(Generic[T]):
     """One list of a service, read by *read* once for all who ask at the same time, and its index for type-ahead."""
 
-    def __init__(
-        self,
-        read: Callable[[], Awaitable[Listing[T]]],
-        text_of: Callable[[T], str],
-        *,
-        keep: float,
-        clock: Callable[[], float],
-    ) -> None:
-        self._flight = SingleFlight(read, keep=keep, clock=clock, many=lambda found: found.known)
+    def __init__(self, read: Callable[[], Awaitable[Listing[T]]], text_of: Callable[[T], str]) -> None:
+        self._flight = SingleFlight(read, many=lambda found: found.known)
         self._indexed = Indexed(text_of)
 
     async def fresh(self) -> Listing[T]:

@@ -6,8 +6,7 @@ single member and none for segments: both are made out of the list.
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from functools import partial
 from typing import Any, Final
 
@@ -29,9 +28,7 @@ EXISTS: Final = ("already", "exists", "duplicate")
 class MembersClient(SharedList[Member]):
     """Typed members in, typed members out, the clients' errors for all else."""
 
-    def __init__(
-        self, service: Service, site_id: str, *, keep: float = 10.0, clock: Callable[[], float] = time.monotonic
-    ) -> None:
+    def __init__(self, service: Service, site_id: str) -> None:
         if not SITE_ID.fullmatch(site_id):
             raise BadIdentifier(service.name, "the id of a site", site_id)
         self._service = service
@@ -45,7 +42,7 @@ class MembersClient(SharedList[Member]):
             lambda member: member.email,
             slash=True,
         )
-        super().__init__(members.read, text_of_member, keep=keep, clock=clock)
+        super().__init__(members.read, text_of_member)
 
     async def find(self, email: str) -> Member | None:
         """The member with this email, as `all` has it; raises Incomplete as `member_in` does."""

@@ -12,7 +12,7 @@ from typing import Any, Final
 import structlog
 from pydantic import ValidationError
 
-from bot.clients.cache import SharedList, SingleFlight
+from bot.clients.cache import KEPT_SECONDS, SharedList, SingleFlight
 from bot.clients.errors import (
     BadIdentifier,
     ClientError,
@@ -118,11 +118,11 @@ def _is_of_the_whole(error: Refusal) -> bool:
 class RulesClient(SharedList[Rule]):
     """Typed rules in, typed rules out, the clients' errors for all else."""
 
-    def __init__(self, service: Service, *, keep: float = 10.0, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, service: Service) -> None:
         self._service = service
         self._bodies = RuleBodies()
         rules = Lists(service, ("rules",), partial(opened, service), records, self._read, lambda rule: rule.id)
-        super().__init__(rules.read, text_of_rule, keep=keep, clock=clock)
+        super().__init__(rules.read, text_of_rule)
 
     async def get(self, rule_id: str) -> Rule:
         """One rule. Raises NotFound, or BadIdentifier for what cannot be an id."""
@@ -197,7 +197,6 @@ log = structlog.get_logger(__name__)
 GROUP_ID: Final = re.compile(r"[A-Za-z0-9_-]{1,100}")
 ADDITION_SECONDS: Final = 3.0
 """How long people wait for what only adds to an answer."""
-KEPT_SECONDS: Final = 10.0
 NO_GROUPS_SECONDS: Final = 60.0
 """For how long a service is taken to have no groups, once it has said so."""
 
@@ -205,21 +204,13 @@ NO_GROUPS_SECONDS: Final = 60.0
 class GroupsClient:
     """Typed groups in and out; the clients' errors only for those who ask for groups themselves."""
 
-    def __init__(
-        self,
-        service: Service,
-        *,
-        keep: float = KEPT_SECONDS,
-        wait: float = ADDITION_SECONDS,
-        clock: Callable[[], float] = time.monotonic,
-    ) -> None:
+    def __init__(self, service: Service, *, keep: float = KEPT_SECONDS, wait: float = ADDITION_SECONDS) -> None:
         self._service = service
         self._wait = wait
-        self._clock = clock
         self._list: Lists[Group] = Lists(
             service, ("groups",), partial(opened, service), records, _groups, lambda group: group.id
         )
-        self._flight: SingleFlight[Listing[Group] | None] = SingleFlight(self._read, keep=keep, clock=clock)
+        self._flight: SingleFlight[Listing[Group] | None] = SingleFlight(self._read, keep=keep)
         self._nothing_until = float("-inf")
 
     async def groups(self) -> Groups | None:
@@ -227,7 +218,7 @@ class GroupsClient:
 
         A part of the groups says nothing: a group that it lacks would be one that does not exist.
         """
-        if self._clock() < self._nothing_until:
+        if time.monotonic() < self._nothing_until:
             return None
         try:
             async with asyncio.timeout(self._wait):
@@ -235,7 +226,7 @@ class GroupsClient:
                 return None if found is None else Groups.of(found.whole())
         except (ClientError, TimeoutError) as error:
             log.info("groups_not_read", error=type(error).__name__)
-            self._nothing_until = self._clock() + KEPT_SECONDS
+            self._nothing_until = time.monotonic() + KEPT_SECONDS
             return None
 
     async def listed(self) -> Listing[Group] | None:
@@ -273,7 +264,7 @@ class GroupsClient:
             raise
         except (Refusal, Unreadable) as error:
             log.info("no_groups", error=type(error).__name__)
-            self._nothing_until = self._clock() + NO_GROUPS_SECONDS
+            self._nothing_until = time.monotonic() + NO_GROUPS_SECONDS
             return None
 
 

@@ -46,6 +46,7 @@ from bot.server.slack import bolt_app, open_slack, sign_in
 from bot.server.socket_mode import ConnectTimeouts
 from bot.settings import CannotStart, Settings, SharedSettings
 from bot.store.budgets import Budget
+from bot.store.changes import SERVICES
 from bot.store.db import StoreError
 from bot.store.engine import DatabaseClock, Store, alone, open_store
 from handlers.changes.cards import Cards
@@ -86,55 +87,38 @@ class Services:
 @asynccontextmanager
 async def open_services(settings: Settings, budgets: Sequence[Budget] = ()) -> AsyncIterator[Services]:
     """Clients for both services, until the block ends; what has one of *budgets* gets no more than that."""
-    last_calls = {"rules": LastCall(), "members": LastCall()}
-    gates = {name: Gate(name) for name in ("rules", "members")} | {
-        one.service: Gate(one.service, one) for one in budgets
-    }
+    last_calls = {name: LastCall() for name in SERVICES}
+    gates = {name: Gate(name) for name in SERVICES} | {one.service: Gate(one.service, one) for one in budgets}
     async with AsyncExitStack() as stack:
-        rules, groups = await stack.enter_async_context(_rules(settings, gates["rules"], last_calls["rules"]))
-        members = {
-            name: await stack.enter_async_context(_members(settings, name, gates["members"], last_calls["members"]))
-            for name in settings.members_sites
-        }
-        yield Services(rules, groups, members, last_calls)
 
+        async def opened(name: str, base_url: str, header: str, key: str) -> Service:
+            service = Service(
+                name,
+                base_url,
+                {header: key},
+                limits=CallLimits(deadline=settings.service_timeout, max_bytes=settings.service_max_bytes),
+                insecure_http=settings.insecure_http,
+                redact=settings.redacted,
+                gate=gates[name],
+                last_call=last_calls[name],
+                proxy=settings.proxy_for(base_url),
+                ca_file=settings.ca_file,
+            )
+            return await stack.enter_async_context(service)
 
-@asynccontextmanager
-async def _rules(settings: Settings, gate: Gate, last: LastCall) -> AsyncIterator[tuple[RulesClient, GroupsClient]]:
-    headers = {"x-api-key": settings.rules_api_key.get_secret_value()}
-    async with _service("rules", settings.rules_base_url, headers, settings, gate, last) as service:
-        yield RulesClient(service), GroupsClient(service)
-
-
-@asynccontextmanager
-async def _members(settings: Settings, name: str, gate: Gate, last: LastCall) -> AsyncIterator[MembersClient]:
-    headers = {settings.members_auth_header: f"{settings.members_auth_scheme} {settings.key_of(name)}".strip()}
-    async with _service("members", settings.members_base_url, headers, settings, gate, last) as service:
-        yield MembersClient(service, settings.members_sites[name])
+        rules = await opened("rules", settings.rules_base_url, "x-api-key", settings.rules_api_key.get_secret_value())
+        members = {}
+        for name, site in settings.members_sites.items():
+            key = f"{settings.members_auth_scheme} {settings.key_of(name)}".strip()
+            service = await opened("members", settings.members_base_url, settings.members_auth_header, key)
+            members[name] = MembersClient(service, site)
+        yield Services(RulesClient(rules), GroupsClient(rules), members, last_calls)
 
 
 def _budgets(settings: Settings, store: Store) -> Sequence[Budget]:
     """The budgets of those services that have a limit."""
     limits = {"rules": settings.rules_requests_per_minute, "members": settings.members_requests_per_minute}
     return [Budget(store.session, name, most) for name, most in limits.items() if most is not None]
-
-
-def _service(
-    name: str, base_url: str, headers: dict[str, str], settings: Settings, gate: Gate, last: LastCall
-) -> Service:
-    limits = CallLimits(deadline=settings.service_timeout, max_bytes=settings.service_max_bytes)
-    return Service(
-        name,
-        base_url,
-        headers,
-        limits=limits,
-        insecure_http=settings.insecure_http,
-        redact=settings.redacted,
-        gate=gate,
-        last_call=last,
-        proxy=settings.proxy_for(base_url),
-        ca_file=settings.ca_file,
-    )
 
 
 DAY = 86_400.0

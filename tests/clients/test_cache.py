@@ -20,7 +20,7 @@ async def _read() -> Listing[Rule]:
 
 
 def flight() -> SingleFlight[Listing[Rule]]:
-    return SingleFlight(_read, keep=10, clock=lambda: 0.0, many=lambda found: found.known)
+    return SingleFlight(_read, keep=float("inf"), many=lambda found: found.known)
 
 
 async def test_what_somebody_still_holds_stays_whole_when_it_is_dropped() -> None:
@@ -57,7 +57,7 @@ async def test_a_change_does_not_wait_with_a_read_that_is_held_up() -> None:
             await held.wait()
         return current_priority()
 
-    shared = SingleFlight(read, keep=10, clock=lambda: 0.0)
+    shared = SingleFlight(read)
     slow = asyncio.create_task(shared.fresh())
     await until(lambda: bool(asked))
 
