@@ -13,8 +13,8 @@ from urllib.parse import urlsplit
 from rapidfuzz import fuzz, process
 
 from bot.rules.model import ACTIVE, INACTIVE, KNOWN_TYPES, PAIR_FIELDS, Pair, Rule, RuleDraft, Source
+from bot.rules.url import KEYS
 
-KEYS: Final = ("Url", "host", "path")
 OPERATORS: Final = ("Equals", "Contains", "Matches", "Wildcard_Matches")
 """The spellings that a browser's engine matches; any other is stored and never matches."""
 

@@ -12,12 +12,12 @@ from bot.rules.conditions import SLASHED, CannotTell, NeverHolds, condition
 from bot.rules.files import fit_draft, with_pairs
 from bot.rules.model import Groups, Off, OffKind, Pair, Rule, RuleDraft, Source, why_group_is_off
 from bot.rules.outcomes import Match, MayHold, NearKind, NearMiss, Note, NoteKind, Undecidable, Verdict, holding
-from bot.rules.url import NotAUrl, Url
+from bot.rules.url import KEYS, NotAUrl, Url
 
 MAX_LENGTH_DIFFERENCE: Final = 400
 """Characters by which two URLs may differ in length and still be taken for each other."""
 
-KEYS: Final = {"url": "Url", "host": "host", "path": "path"}
+KEY_SPELLINGS: Final = {key.casefold(): key for key in KEYS}
 
 Variants = Sequence[tuple[NearKind, Url]]
 
@@ -70,7 +70,7 @@ Near = tuple[NearKind, str]
 
 
 def _nearly(source: Source, url: Url, others: Variants) -> Near | None:
-    key, value = KEYS.get((source.key or "").casefold()), source.value or ""
+    key, value = KEY_SPELLINGS.get((source.key or "").casefold()), source.value or ""
     if key is not None and key != source.key and _holds(source.operator, value, url.subject(key)):
         return NearKind.KEY, key
     tested = url.subject(source.key)
@@ -220,8 +220,7 @@ def _silent(rule: Rule, groups: Groups | None) -> tuple[Note, ...]:
 
 def _filters(pairs: Iterable[Pair]) -> tuple[Note, ...]:
     """Conditions that depend on the page, the method or the payload, which a URL alone does not tell."""
-    found = [(pair.source.model_extra or {}).get("filters") for pair in pairs if pair.source is not None]
-    names = sorted({name for filters in found for name in filters_of(filters)})
+    names = sorted({name for pair in pairs for name in filters_of(pair)})
     return (Note(NoteKind.FILTERS, ", ".join(names)),) if names else ()
 
 
@@ -237,8 +236,9 @@ def _read_otherwise(pairs: Iterable[Pair]) -> tuple[Note, ...]:
     return tuple(dict.fromkeys(notes))
 
 
-def filters_of(filters: Any) -> Iterator[str]:
-    """The names of the filters that are set, in whichever of their shapes they come."""
+def filters_of(pair: Pair) -> Iterator[str]:
+    """The names of the filters that *pair* has, in whichever of their shapes they come."""
+    filters: Any = None if pair.source is None else (pair.source.model_extra or {}).get("filters")
     for each in filters if isinstance(filters, list) else [filters]:
         if isinstance(each, Mapping):
             yield from (str(name) for name, value in each.items() if value)

@@ -9,7 +9,7 @@ from typing import Any, Final, Self
 
 from bot.rules.conditions import CannotTell, Hit, UndecidableKind, UndecidableReason, condition
 from bot.rules.model import Off, Pair, Rule, Source
-from bot.rules.url import Url
+from bot.rules.url import KEYS, Url
 
 
 class Engine(StrEnum):
@@ -24,7 +24,6 @@ class Engine(StrEnum):
 
 
 BOTH: Final = frozenset(Engine)
-SUBJECTS: Final = frozenset({"Url", "host", "path"})
 EMPTY_IS_EVERY_URL: Final = frozenset({"Replace", "UserAgent"})
 """Rule types of which the desktop app skips the condition where its value is empty, whatever the operator."""
 
@@ -73,7 +72,7 @@ def holding_everywhere(rule_type: str | None, source: Source) -> frozenset[Engin
     """Return the engines in which *source* holds for every URL, as far as its text tells that at a glance."""
     open_to_all = {"Contains": not source.value, "Matches": source.value == "/.*/"}
     open_to_all["Wildcard_Matches"] = bool(source.value) and not (source.value or "").strip("*")
-    plain = source.key in SUBJECTS and open_to_all.get(source.operator or "", False)
+    plain = source.key in KEYS and open_to_all.get(source.operator or "", False)
     skipped = frozenset({Engine.DESKTOP} if is_skipped(rule_type, source) else ())
     return (BOTH if plain else skipped) - _without(source)
 

@@ -14,6 +14,8 @@ HOST: Final = re.compile(r"[.:]|^localhost$", re.IGNORECASE)
 SENT: Final = frozenset({"http:", "https:", "ws:", "wss:"})
 MAX_URL_LENGTH: Final = 64 * 1024
 """Characters of a URL; browsers and servers stop far below."""
+KEYS: Final = ("Url", "host", "path")
+"""What a condition may look at; see `Url.subject`."""
 
 
 class NotAUrl(ValueError):

@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any, Final
 
-from bot.rules.edit import KEYS, OPERATORS
+from bot.rules.edit import OPERATORS
 from bot.rules.model import PAIR_FIELDS
+from bot.rules.url import KEYS
 from handlers.blocks import inputs
 from handlers.blocks.modals import View, section
 

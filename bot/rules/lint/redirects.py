@@ -11,7 +11,7 @@ from bot.rules.conditions import CannotTell
 from bot.rules.lint.findings import Finding, FindingKind, Location, key_of
 from bot.rules.lint.single_rule import SAMPLE, example, led_to_url, literal
 from bot.rules.matching import judged
-from bot.rules.model import Groups, Pair, Rule, Source
+from bot.rules.model import Groups, Pair, Rule, Source, why_group_is_off
 from bot.rules.outcomes import Engine, Match, MayHold, holding
 from bot.rules.url import Url
 
@@ -224,7 +224,7 @@ def _cost(pair: Pair) -> int:
 
 def is_effective(rule: Rule, groups: Groups | None) -> bool:
     """Whether *rule* is switched on, and its group as well where groups are known."""
-    return rule.active and (not rule.group_id or groups is None or rule.group_id in groups.active)
+    return rule.active and why_group_is_off(rule, groups) is None
 
 
 def starts(pair: Pair) -> Iterator[Url]:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
 
 from bot.rules.lint.findings import Finding, FindingKind, Location, key_of
 from bot.rules.lint.redirects import Effort, Pairs, Walker, World, is_effective, led_to, sources, starts, touches
 from bot.rules.lint.single_rule import alone, example, literal, never, url_of
+from bot.rules.matching import filters_of
 from bot.rules.model import Groups, Pair, Rule, Source
 from bot.rules.outcomes import only_in
 from bot.rules.url import Url
@@ -148,9 +149,7 @@ def _text(source: Source) -> str:
 
 def _filtered(pair: Pair) -> bool:
     """Whether the pair is for some pages or methods only."""
-    filters: Any = ((pair.source.model_extra or {}) if pair.source else {}).get("filters")
-    some = filters if isinstance(filters, list) else [filters]
-    return any(isinstance(each, Mapping) and any(each.values()) for each in some)
+    return next(filters_of(pair), None) is not None
 
 
 def _representative(source: Source) -> Url | None:

@@ -21,7 +21,7 @@ from bot.rules.conditions import (
 )
 from bot.rules.edit import is_destination
 from bot.rules.lint.findings import Finding, FindingKind, Location, Reason
-from bot.rules.matching import KEYS, MEANT_OTHERWISE
+from bot.rules.matching import KEY_SPELLINGS, MEANT_OTHERWISE
 from bot.rules.model import Pair, Rule, Source
 from bot.rules.outcomes import is_bare, is_skipped, is_switched_off, only_in
 from bot.rules.url import SCHEME, NotAUrl, Url
@@ -68,7 +68,7 @@ def never(rule_type: str | None, source: Source) -> Never | None:
         return None
     key = source.key or ""
     if key not in NEVER_SENT:
-        return Never(Reason.KEY, KEYS.get(key.casefold(), ""))
+        return Never(Reason.KEY, KEY_SPELLINGS.get(key.casefold(), ""))
     if source.operator not in OPERATORS:
         close = {name.casefold(): name for name in OPERATORS if name}
         return Never(Reason.OPERATOR, close.get((source.operator or "").casefold(), ""))
