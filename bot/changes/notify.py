@@ -16,7 +16,7 @@ from bot.changes.worker import Wake, keep_renewing, work_off
 from bot.metrics import DELIVERED, UNDELIVERED
 from bot.store.engine import Store
 from bot.store.leases import Note
-from bot.store.queues import Delivery
+from bot.store.outbox import Delivery
 from bot.store.tables import NewerRelease
 from bot.tracing import span
 

@@ -19,7 +19,6 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from bot.changes.model import State
 from bot.store.audit import Audit
-from bot.store.cards import Cards
 from bot.store.changes import Changes, Newer
 from bot.store.channel_settings import ChannelSettings, FormerIds, LastLists, TestUrls
 from bot.store.db import (
@@ -36,7 +35,8 @@ from bot.store.db import (
 from bot.store.items import Items
 from bot.store.migrations.run import MIGRATIONS, newest_schema, refuse_other_schema, upgrade_schema, usable_schema
 from bot.store.misses import Misses
-from bot.store.queues import Inbox, Outbox, Timers
+from bot.store.outbox import Cards, Outbox
+from bot.store.queues import Inbox, Timers
 from bot.store.tables import changes
 
 log = structlog.get_logger(__name__)

@@ -20,7 +20,8 @@ from bot.changes.decisions import Decision
 from bot.changes.model import Change, State, Target
 from bot.store.db import make_engine
 from bot.store.engine import upgrade
-from bot.store.queues import KINDS, Purpose, TimerKind
+from bot.store.outbox import Purpose
+from bot.store.queues import KINDS, TimerKind
 from bot.store.tables import NewerRelease, changes, inbox, items, micros, outbox, timers
 from tests.changes.test_leases import kept, rename
 from tests.changes.world import ALICE, BOB, POLICIES, RULE_IDS, Watched, World, a_world, renames, replica

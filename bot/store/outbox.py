@@ -1,0 +1,242 @@
+"""Messages to Slack: which are to be delivered, claimed under leases, and where those are that were."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import StrEnum
+from typing import Any, Final
+
+import sqlalchemy as sa
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from bot.store.changes import Newer
+from bot.store.db import Session, upsert
+from bot.store.leases import Leases, Note
+from bot.store.tables import cards, changes, micros, moment, outbox
+
+_card = outbox.alias("card")
+
+
+def _of_card(column: sa.Column[Any]) -> sa.ScalarSelect[Any]:
+    """The *column* of the row that the card of the same change has in its table, looked up for that change alone.
+
+    For an EXISTS, PostgreSQL may read the whole table first: it can't know how few messages wait.
+    """
+    own = column.table.c
+    mine = sa.select(column).where(own.change_id == outbox.c.change_id, own.purpose == "card")
+    return mine.correlate(outbox).scalar_subquery()
+
+
+WAITS: Final = outbox.c.delivered < outbox.c.version
+CAN_GO: Final = sa.or_(
+    outbox.c.purpose.in_(["card", "result"]),
+    _of_card(_card.c.change_id).is_(None),
+    sa.and_(_of_card(_card.c.delivered) > 0, _of_card(cards.c.ts).is_not(None)),
+)
+"""A note in a card's thread waits for the card: nobody can answer a reminder of a request that nobody sees."""
+
+
+_direct = sa.or_(outbox.c.purpose == "result", outbox.c.purpose.startswith("notify-"), changes.c.channel == "")
+_place = sa.select(sa.case((_direct, changes.c.requester), else_=changes.c.channel))
+TO: Final = sa.func.coalesce(
+    _place.where(changes.c.id == outbox.c.change_id).correlate(outbox).scalar_subquery(), outbox.c.change_id
+)
+"""The channel or the person that a message is for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Delivery:
+    """A message that *owner* is to deliver to the channel or person *to*; *version* counts how often it was enqueued."""
+
+    to: str
+    change_id: str
+    purpose: str
+    version: int
+    attempt: int
+    owner: str
+
+
+class Purpose(StrEnum):
+    """What a message is for. One that may come several times has a number behind a dash, such as ``remind-2``."""
+
+    CARD = "card"
+    RESULT = "result"
+    BREAK_GLASS = "break_glass"
+    LEFT = "left"
+    REMIND = "remind"
+    OFFER = "offer"
+    REVIEW = "review"
+    ASK = "ask"
+    NOTIFY = "notify"
+
+
+KNOWN_PURPOSES: Final = sa.or_(
+    outbox.c.purpose.in_(sorted(Purpose)), *(outbox.c.purpose.startswith(f"{p}-") for p in Purpose)
+)
+"""Messages that this release can write: those of a newer one are left to it."""
+
+
+class Outbox:
+    def __init__(self, session: Session, newer: Newer) -> None:
+        self._session = session
+        self._newer = newer
+        self.leases = Leases(session, outbox, outbox.c.attempt)
+
+    async def enqueue(
+        self, tx: AsyncConnection, change_id: str, purpose: str, *, within: timedelta = timedelta()
+    ) -> None:
+        """Enqueue the message *purpose* of a change; one that is enqueued already says how things stand when it is delivered.
+
+        *within*: how long an edit may wait for others to come; one that waits already keeps its time. Raises ValueError for
+        a purpose that is not among `Purpose`, which nobody would deliver.
+        """
+        Purpose(purpose.partition("-")[0])
+        latest = self._session.now(within)
+        due = sa.case((sa.and_(WAITS, self.leases.free), outbox.c.due), else_=latest) if within else latest
+        fresh = {"version": outbox.c.version + 1, "due": due, "attempt": 0, "last_error": ""}
+        first = fresh | {"version": 1, "delivered": 0, "due": latest}
+        await upsert(tx, outbox, {"change_id": change_id, "purpose": purpose, **first}, fresh)
+
+    async def make_due(self, tx: AsyncConnection, change_id: str) -> None:
+        """Make due what was to wait for the news of a change that there are now; what Slack did not take keeps its time."""
+        untried = sa.and_(outbox.c.change_id == change_id, outbox.c.attempt == 0, self.leases.free)
+        await tx.execute(sa.update(outbox).where(untried, WAITS).values(due=self._session.now()))
+
+    async def claim(self, owner: str, lease: timedelta, *, limit: int = 1, but: Collection[str] = ()) -> list[Delivery]:
+        """Claim up to *limit* messages that are due the longest, each for another channel or person.
+
+        *but*: the channels and people whose turn it isn't. There may be more for others where fewer than *limit* come back.
+        """
+        query = sa.select(outbox, TO.label("to")).where(*self._mine(but), outbox.c.due <= self._session.now())
+        query = query.order_by(outbox.c.due).limit(limit)
+        rows = await self.leases.claim(query, owner, lease, _first_for_each, attempt=outbox.c.attempt + 1)
+        return [Delivery(row.to, row.change_id, row.purpose, row.version, row.attempt + 1, owner) for row in rows]
+
+    def _mine(self, but: Collection[str] = ()) -> list[sa.ColumnElement[bool]]:
+        """What tells the messages that this release can deliver now, to others than *but*."""
+        mine = [WAITS, CAN_GO, KNOWN_PURPOSES, outbox.c.change_id.not_in(self._newer.ids)]
+        return [*mine, TO.not_in(sorted(but))] if but else mine
+
+    async def of_newer_release(self) -> frozenset[str]:
+        """The ids of changes with a message that this release can't write."""
+        async with self._session.reading() as connection:
+            return frozenset(
+                await connection.scalars(sa.select(outbox.c.change_id).where(WAITS, sa.not_(KNOWN_PURPOSES)))
+            )
+
+    async def renew(self, message: Delivery, lease: timedelta) -> bool:
+        """Keep a message for another *lease*; False where another process has it."""
+        return await self.leases.renew(_message(message), message.owner, lease)
+
+    async def done(self, message: Delivery, note: Note | None = None) -> None:
+        """Delivered as of its version, with the *note* of where it is; what was enqueued since then stays due."""
+        await self._release(message, note, delivered=message.version, last_error="")
+
+    async def retry(self, message: Delivery, due: datetime, error: str) -> None:
+        await self._release(message, due=micros(due), last_error=error)
+
+    async def give_up(self, message: Delivery, error: str) -> None:
+        """Not to be tried again until it is enqueued again."""
+        await self._release(message, delivered=message.version, last_error=error)
+
+    async def give_back(self, message: Delivery, due: datetime) -> None:
+        """Not tried, for it is not its turn yet."""
+        await self._release(message, due=micros(due), attempt=message.attempt - 1)
+
+    async def _release(self, message: Delivery, note: Note | None = None, **values: object) -> None:
+        await self.leases.release(_message(message), message.owner, note, **values)
+
+    async def next_due(self, *, but: Collection[str] = ()) -> datetime | None:
+        """When the next message is due that is free to be claimed, for others than *but*."""
+        query = sa.select(sa.func.min(outbox.c.due)).where(*self._mine(but), self.leases.free)
+        async with self._session.reading() as connection:
+            due = await connection.scalar(query)
+        return None if due is None else moment(due)
+
+    async def undelivered(self) -> int:
+        """How many messages were given up."""
+        return (await self._backlog(outbox.c.delivered >= outbox.c.version, outbox.c.last_error != ""))[0]
+
+    async def waiting(self) -> int:
+        """How many messages are to be delivered."""
+        return (await self._backlog(WAITS))[0]
+
+    async def late(self) -> int:
+        """How many of them were tried and not taken."""
+        return (await self._backlog(WAITS, outbox.c.last_error != ""))[0]
+
+    async def seconds_overdue(self) -> float:
+        """For how many seconds the message waits that was to be tried the longest ago."""
+        return (await self._backlog(WAITS, outbox.c.due <= self._session.now()))[1]
+
+    async def retry_failed_now(self) -> int:
+        """Make due what waits after it was not taken, but for what Slack asked to wait with; how many that is."""
+        failed = outbox.c.last_error.not_in(["", "ratelimited"])
+        update = sa.update(outbox).where(WAITS, failed, self.leases.free).values(due=self._session.now())
+        async with self._session.writing() as tx:
+            return int((await tx.execute(update)).rowcount)
+
+    async def _backlog(self, *which: sa.ColumnElement[bool]) -> tuple[int, float]:
+        return await self._session.backlog(outbox.c.due, *which)
+
+    async def retry_given_up(self) -> None:
+        """Enqueue again what was given up: somebody may have put Slack right since."""
+        given_up = sa.and_(outbox.c.delivered >= outbox.c.version, outbox.c.last_error != "")
+        fresh = {"version": outbox.c.version + 1, "due": self._session.now(), "attempt": 0}
+        async with self._session.writing() as tx:
+            await tx.execute(sa.update(outbox).where(given_up).values(fresh))
+
+
+def _message(message: Delivery) -> sa.ColumnElement[bool]:
+    return sa.and_(outbox.c.change_id == message.change_id, outbox.c.purpose == message.purpose)
+
+
+def _first_for_each(rows: Sequence[sa.Row[Any]]) -> Sequence[sa.Row[Any]]:
+    """The first of *rows* for each channel and person, in their order."""
+    first: dict[str, sa.Row[Any]] = {}
+    for row in rows:
+        first.setdefault(row.to, row)
+    return list(first.values())
+
+
+class Cards:
+    """Channel and ts of the messages that are edited; of a file, its id instead."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+
+    async def get(self, change_id: str, purpose: str) -> tuple[str, str] | None:
+        query = sa.select(cards.c.channel, cards.c.ts).where(cards.c.change_id == change_id, cards.c.purpose == purpose)
+        async with self._session.reading() as connection:
+            row = (await connection.execute(query)).one_or_none()
+        return None if row is None else (row.channel, row.ts)
+
+    async def put(
+        self, tx: AsyncConnection, change_id: str, channel: str, ts: str, purpose: str, permalink: str = ""
+    ) -> None:
+        place = {"channel": channel, "ts": ts, "permalink": permalink}
+        await upsert(tx, cards, {"change_id": change_id, "purpose": purpose, **place})
+
+    async def add(self, tx: AsyncConnection, change_id: str, channel: str, ts: str, purpose: str) -> None:
+        """Note a message that is not there yet; fails where another process was first."""
+        row = {"change_id": change_id, "purpose": purpose, "channel": channel, "ts": ts, "permalink": ""}
+        await tx.execute(sa.insert(cards).values(row))
+
+    async def forget(self, tx: AsyncConnection, change_id: str, purpose: str) -> None:
+        """Forget a message that was never posted, or is gone."""
+        await tx.execute(sa.delete(cards).where(cards.c.change_id == change_id, cards.c.purpose == purpose))
+
+    async def stands(self, change_id: str, channel: str, ts: str) -> bool | None:
+        """Whether a message is one that speaks for the change; None where no message of the change is on record."""
+        query = sa.select(cards.c.channel, cards.c.ts).where(cards.c.change_id == change_id)
+        async with self._session.reading() as connection:
+            known = [(row.channel, row.ts) for row in await connection.execute(query)]
+        return (channel, ts) in known if known else None
+
+    async def link(self, change_id: str) -> str:
+        """The permalink of the change's card; nothing while there is none."""
+        query = sa.select(cards.c.permalink).where(cards.c.change_id == change_id, cards.c.purpose == "card")
+        async with self._session.reading() as connection:
+            return await connection.scalar(query) or ""
