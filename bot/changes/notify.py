@@ -11,10 +11,10 @@ from typing import Final
 
 import structlog
 
+from bot.changes.journal import Journal
 from bot.changes.model import Change
 from bot.changes.worker import Wake, keep_renewing, work_off
 from bot.metrics import DELIVERED, UNDELIVERED
-from bot.store.engine import Store
 from bot.store.leases import Note
 from bot.store.outbox import Delivery
 from bot.store.tables import NewerRelease
@@ -22,7 +22,6 @@ from bot.tracing import span
 
 log = structlog.get_logger(__name__)
 
-LEASE = timedelta(seconds=60)
 DELIVERIES_AT_ONCE: Final = 4
 """Channels and people that are sent something at the same time: where Slack is slow in one, the others don't wait."""
 MAX_TRIES = 12
@@ -64,20 +63,13 @@ class OutboxWorker:
     """Delivers the messages of the outbox. Any replica may; a claim with a lease decides who does."""
 
     def __init__(
-        self,
-        store: Store,
-        deliver: Callable[[Change, str], Awaitable[Note | None]],
-        *,
-        owner: str,
-        now: Callable[[], datetime],
-        wake: Wake,
-        lease: timedelta = LEASE,
+        self, journal: Journal, deliver: Callable[[Change, str], Awaitable[Note | None]], *, wake: Wake
     ) -> None:
-        self._lease = lease
-        self._store = store
+        self._store = journal.store
+        self._now = journal.now
+        self._owner = journal.owner
+        self._lease = journal.lease
         self._deliver = deliver
-        self._owner = owner
-        self._now = now
         self._wake = wake
         self._claimed: list[Delivery] = []
         """What is claimed and about to be delivered."""
@@ -86,7 +78,7 @@ class OutboxWorker:
         self._ended = Wake()
         """Set whenever one of them has got its message, or was tried."""
         self._slack_was_away = self._slack_is_back = False
-        self._back_at = now() - MIN_RETRY_INTERVAL
+        self._back_at = self._now() - MIN_RETRY_INTERVAL
 
     async def run(self, *, every: float) -> None:
         """Deliver until cancelled; look for the work of others every so many seconds."""

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 import structlog
 
-from bot.changes.journal import GATEHOUSE
+from bot.changes.journal import GATEHOUSE, Journal
 from bot.changes.model import LIVE, Change, Outcome, State
 from bot.changes.pipeline import Pipeline
 from bot.changes.proposals import is_there
@@ -47,9 +47,11 @@ class TimerWorker:
     """Does what is due."""
 
     pipeline: Pipeline
-    owner: str
     wake: Wake
-    lease: timedelta
+
+    @property
+    def journal(self) -> Journal:
+        return self.pipeline.journal
 
     async def run(self, *, every: float) -> None:
         """Do what is due until cancelled, looking every so many seconds."""
@@ -63,10 +65,10 @@ class TimerWorker:
         return True
 
     async def _claim(self, lane: str | None = None) -> Timer | None:
-        return await self.pipeline.journal.store.timers.claim(self.owner, self.lease, lane)
+        return await self.journal.store.timers.claim(self.journal.owner, self.journal.lease, lane)
 
     async def _do(self, timer: Timer) -> None:
-        store = self.pipeline.journal.store
+        store = self.journal.store
         try:
             change = await store.changes.get(timer.change_id)
         except NewerRelease:
@@ -82,7 +84,7 @@ class TimerWorker:
 
     @property
     def _now(self) -> datetime:
-        return self.pipeline.journal.now()
+        return self.journal.now()
 
     async def _expire(self, change: Change, _: Timer) -> datetime | None:
         await self.pipeline.decisions.expire(change)
@@ -106,9 +108,9 @@ class TimerWorker:
         return self._now + REVIEWS[min(timer.number, len(REVIEWS) - 1)]
 
     async def _enqueue(self, change: Change, purpose: str) -> None:
-        async with self.pipeline.journal.store.transaction() as tx:
-            await self.pipeline.journal.store.outbox.enqueue(tx, change.id, purpose)
-        self.pipeline.journal.wake_workers()
+        async with self.journal.store.transaction() as tx:
+            await self.journal.store.outbox.enqueue(tx, change.id, purpose)
+        self.journal.wake_workers()
 
     async def _revert(self, change: Change, timer: Timer) -> datetime | None:
         """The end of a temporary change: reverted where nobody touched it since, else left and said so."""
@@ -140,25 +142,25 @@ class TimerWorker:
             return self._later(change)
         if revert.state is not State.APPLIED:
             return await self._leave(change, await self._why_left(revert))
-        now = await self.pipeline.journal.get(change.id)
+        now = await self.journal.get(change.id)
         if not now.temporary:
             return None
         return self._later(now) if await self._has_unknown(revert) else await self._leave(now, "partly")
 
     async def _why_left(self, revert: Change) -> str:
-        tally = await self.pipeline.journal.store.items.tally(revert.id)
+        tally = await self.journal.store.items.tally(revert.id)
         refused = tally[Outcome.FAILED] > 0 if revert.is_set else revert.state is State.FAILED
         return "refused" if refused else "changed"
 
     async def _nothing_to_revert(self, change: Change) -> datetime | None:
         """Nobody left anything of *change* to be reverted, unless the outcome of an item is not known yet."""
-        now = await self.pipeline.journal.get(change.id)
+        now = await self.journal.get(change.id)
         if not now.temporary:
             return None
         return self._later(now) if await self._has_unknown(now) else await self._leave(now, "gone")
 
     async def _has_unknown(self, whole: Change) -> bool:
-        return (await self.pipeline.journal.store.items.tally(whole.id))[Outcome.UNKNOWN] > 0
+        return (await self.journal.store.items.tally(whole.id))[Outcome.UNKNOWN] > 0
 
     def _later(self, change: Change) -> datetime:
         return self._now + min(max(MIN_RETRY, (self._now - (change.request.reverts_at or self._now)) / 4), MAX_RETRY)
@@ -180,7 +182,7 @@ class TimerWorker:
             is_same = held.temporary and held.request.reverts_at == change.request.reverts_at
             return {"revert_failure": why} if is_same else {}
 
-        await self.pipeline.journal.record(change, "not_reverted", GATEHOUSE, left, note="left")
+        await self.journal.record(change, "not_reverted", GATEHOUSE, left, note="left")
         return None
 
 

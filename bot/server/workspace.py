@@ -282,9 +282,9 @@ async def open_workspace(
             timing.failpoint,
             services.groups,
         )
-        outbox = OutboxWorker(store, cards.deliver, owner=owner, now=clock, wake=wakes[0], lease=lease)
+        outbox = OutboxWorker(pipeline.journal, cards.deliver, wake=wakes[0])
         slack.heard = outbox.slack_answered
-        timers = TimerWorker(pipeline, owner=owner, wake=wakes[1], lease=lease)
+        timers = TimerWorker(pipeline, wakes[1])
         sets = BatchWorker(pipeline.executor, pipeline.proposer.new_id, wakes[2])
         await signing_in
         await store.outbox.retry_given_up()

@@ -11,6 +11,7 @@ import pytest
 import sqlalchemy as sa
 import structlog
 
+from bot.changes.journal import Journal
 from bot.changes.model import Change
 from bot.changes.notify import OutboxWorker
 from bot.changes.worker import Wake
@@ -22,6 +23,7 @@ from tests.drills.fleet import until
 from tests.store.test_store import change as a_change
 
 LEASE: Final = timedelta(seconds=0.3)
+LONG_LEASE: Final = timedelta(hours=1)
 pytestmark = pytest.mark.parametrize("database_url", BOTH, indirect=True)
 
 
@@ -41,7 +43,7 @@ def worker(store: Store, clock: StandingClock, owner: str, told: asyncio.Event, 
         told.set()
         await free.wait()
 
-    return OutboxWorker(store, deliver, owner=owner, now=clock, wake=Wake(), lease=LEASE)
+    return OutboxWorker(Journal(store, clock, owner, Wake(), LEASE), deliver, wake=Wake())
 
 
 async def lease_of(store: Store) -> int:
@@ -88,7 +90,7 @@ async def test_a_channel_that_hangs_delays_no_other_and_keeps_its_order(store: S
         if change.id == changes[0].id:
             await free.wait()
 
-    deliverer = OutboxWorker(store, deliver, owner="first", now=clock, wake=Wake(), lease=timedelta(hours=1))
+    deliverer = OutboxWorker(Journal(store, clock, "first", Wake(), LONG_LEASE), deliver, wake=Wake())
     running = asyncio.create_task(deliverer.run(every=3600))
     first, next_one, elsewhere = (change.id for change in changes)
 
@@ -131,7 +133,7 @@ async def test_what_was_under_way_when_slack_came_back_is_tried_again_at_once(
             raise SlackAway
 
     wake = Wake()
-    deliverer = OutboxWorker(store, deliver, owner="first", now=clock, wake=wake, lease=timedelta(hours=1))
+    deliverer = OutboxWorker(Journal(store, clock, "first", Wake(), LONG_LEASE), deliver, wake=wake)
     with structlog.testing.capture_logs() as logs:
 
         async def refused_once() -> bool:

@@ -459,8 +459,8 @@ def replica(world: World, owner: str, ids: count[int]) -> Replica:
         failpoint=fuse,
     )
     wake = Wake()
-    timers = TimerWorker(pipeline, owner=owner, wake=wake, lease=timedelta(seconds=60))
-    outbox = OutboxWorker(world.store, deliver, owner=owner, now=world.clock, wake=wake)
+    timers = TimerWorker(pipeline, wake)
+    outbox = OutboxWorker(pipeline.journal, deliver, wake=wake)
     sets = BatchWorker(pipeline.executor, pipeline.proposer.new_id, wake, patience, world.sleep)
     return Replica(pipeline, timers, outbox, sets, fuse)
 
