@@ -311,12 +311,10 @@ class Access:
         return list(dict.fromkeys([*named, *here])), silent
 
     async def _eligible(self, approvers: Sequence[str], user: str, channel: str, asker: Person) -> bool:
-        person = await self.person(user)
-        return not person.same_as(asker) and await self._approve_refusal(approvers, user, channel) is None
-
-    async def _approve_refusal(self, approvers: Sequence[str], user: str, channel: str) -> Why | None:
         about = await self._inquiry(user, channel)
+        return not about.person.same_as(asker) and await self._approve_refusal(approvers, about) is None
 
+    async def _approve_refusal(self, approvers: Sequence[str], about: Inquiry) -> Why | None:
         def verdict(person: Person) -> Why | None:
             return about.policy.approve_refusal(approvers, person, about.place)
 
@@ -324,10 +322,11 @@ class Access:
 
     async def require_approver(self, change: Change, user: str, channel: str) -> None:
         """Return where *user* may approve *change* now; raises NotAllowed or DirectoryUnavailable."""
-        why = await self._approve_refusal(change.decision.approvers, user, channel)
+        about = await self._inquiry(user, channel)
+        why = await self._approve_refusal(change.decision.approvers, about)
         if why is None and not change.decision.self_approval:
-            asker, person = await self.person(change.request.requester), await self.person(user)
-            why = Why.OWN_REQUEST if person.same_as(asker) else None
+            asker = await self.person(change.request.requester)
+            why = Why.OWN_REQUEST if about.person.same_as(asker) else None
         if why is not None:
             roles = change.decision.approvers or self._roles_for(APPROVE)
             raise NotAllowed(why, APPROVE, user, roles=roles, channel=channel)
