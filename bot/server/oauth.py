@@ -68,9 +68,9 @@ class StateStore(AsyncOAuthStateStore):
 
 
 class InstallationStore(AsyncInstallationStore):
-    """Bolt's installations, in the directory; *installed* is told the id of a workspace that has a new token."""
+    """Bolt's installations, in the directory; *installed*: called once a workspace has a new token."""
 
-    def __init__(self, directory: Directory, installed: Callable[[str], None]) -> None:
+    def __init__(self, directory: Directory, installed: Callable[[], None]) -> None:
         self._directory = directory
         self._installed = installed
 
@@ -80,7 +80,7 @@ class InstallationStore(AsyncInstallationStore):
             raise BoltError("not installed in one workspace")
         await self._directory.keep(team, INSTALLATION, document_of(installation.to_bot()))
         log.info("installed", workspace=team)
-        self._installed(team)
+        self._installed()
 
 
 def document_of(bot: Bot) -> Document:
@@ -108,7 +108,7 @@ class OAuth:
     """Installs the app, and keeps its tokens fresh, by the Web API behind *client*."""
 
     def __init__(
-        self, settings: OAuthSettings, directory: Directory, client: AsyncWebClient, installed: Callable[[str], None]
+        self, settings: OAuthSettings, directory: Directory, client: AsyncWebClient, installed: Callable[[], None]
     ) -> None:
         secret = settings.slack_client_secret.get_secret_value()
         self._directory = directory
@@ -177,7 +177,7 @@ class OAuth:
                 return str(error.api_error.response.get("error"))
             if bot is not None and await self._directory.swap(team, INSTALLATION, before, document_of(bot)):
                 log.info("token_refreshed", workspace=team)
-                self._installed(team)
+                self._installed()
         return ""
 
 

@@ -122,7 +122,7 @@ class Workspaces:
         self._changed = Wake()
         self._migrating = asyncio.Lock()
         self.directory = Directory(store.session, [key.get_secret_value() for key in settings.encryption_keys])
-        self._oauth = OAuth(settings, self.directory, slack.client, lambda _: self._changed())
+        self._oauth = OAuth(settings, self.directory, slack.client, self._changed)
 
     @property
     def routes(self) -> Sequence[Route]:
