@@ -166,7 +166,7 @@ class Lists(Generic[T]):
 
     service: Service
     path: tuple[str, ...]
-    opened: Callable[[Answer], Awaitable[Any]]
+    opened: Callable[[Service, Answer], Awaitable[Any]]
     records: Callable[[Any], list[Any] | None]
     items: Callable[[Iterable[Any]], Iterator[T | None]]
     key_of: Callable[[T], str]
@@ -206,7 +206,7 @@ class Lists(Generic[T]):
 
     async def _asked(self, query: Query) -> Page:
         answer = await self.service.read(*self.path, query=query, slash=self.slash)
-        document = await self.opened(answer)
+        document = await self.opened(self.service, answer)
         records = self.records(document)
         if records is None:
             raise Unreadable(self.service.name, "no list in the answer")

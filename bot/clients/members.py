@@ -7,7 +7,6 @@ single member and none for segments: both are made out of the list.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from functools import partial
 from typing import Any, Final
 
 from pydantic import ValidationError
@@ -36,7 +35,7 @@ class MembersClient(SharedList[Member]):
         members = Lists(
             service,
             self._path,
-            partial(read_json, service),
+            read_json,
             _records,
             self._read,
             lambda member: member.email,

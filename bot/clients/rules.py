@@ -6,7 +6,7 @@ import asyncio
 import re
 import time
 from collections.abc import Awaitable, Callable, Iterable, Iterator
-from functools import partial, reduce
+from functools import reduce
 from typing import Any, Final
 
 import structlog
@@ -121,7 +121,7 @@ class RulesClient(SharedList[Rule]):
     def __init__(self, service: Service) -> None:
         self._service = service
         self._bodies = RuleBodies()
-        rules = Lists(service, ("rules",), partial(opened, service), records, self._read, lambda rule: rule.id)
+        rules = Lists(service, ("rules",), opened, records, self._read, lambda rule: rule.id)
         super().__init__(rules.read, text_of_rule)
 
     async def get(self, rule_id: str) -> Rule:
@@ -207,9 +207,7 @@ class GroupsClient:
     def __init__(self, service: Service, *, keep: float = KEPT_SECONDS, wait: float = ADDITION_SECONDS) -> None:
         self._service = service
         self._wait = wait
-        self._list: Lists[Group] = Lists(
-            service, ("groups",), partial(opened, service), records, _groups, lambda group: group.id
-        )
+        self._list: Lists[Group] = Lists(service, ("groups",), opened, records, _groups, lambda group: group.id)
         self._flight: SingleFlight[Listing[Group] | None] = SingleFlight(self._read, keep=keep)
         self._nothing_until = float("-inf")
 
