@@ -19,7 +19,8 @@ import pytest
 from bot.clients.errors import refusal
 from bot.clients.json_stream import _unique_names as answer_object
 from bot.clients.json_stream import parsed
-from bot.members.csv import Mode, read_member_file
+from bot.members.csv import read_member_file
+from bot.members.csv_columns import Mode
 from bot.members.member_import_plan import plan_members
 from bot.rules.edit import OPERATORS, introduced
 from bot.rules.files import _unique_names as file_object

@@ -10,7 +10,6 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
-from enum import StrEnum
 from typing import Any, Final
 
 from bot.members.csv_columns import Column, Columns, Layout, by_headings, is_email, is_heading, lay_out, normal
@@ -105,26 +104,6 @@ LINKED: Final = re.compile(r"<mailto:([^|<>\s]+)(?:\|[^<>\n]*)?>")
 """An email as Slack sends what was pasted."""
 MAX_EXAMPLE: Final = 60
 """Characters of a cell by which people know a column."""
-
-
-class Mode(StrEnum):
-    """What is to become of the people in a table."""
-
-    ADD = "add"
-    GRANT = "grant"
-    SET = "set"
-    REVOKE = "revoke"
-    REMOVE = "remove"
-
-
-WORDS: Final[Mapping[Mode, str]] = {
-    Mode.ADD: "add new create invite join",
-    Mode.GRANT: "grant give allow",
-    Mode.SET: "set update replace change edit",
-    Mode.REVOKE: "revoke take deny",
-    Mode.REMOVE: "remove delete rm offboard kick",
-}
-ACTIONS: Final = {word: mode for mode, words in WORDS.items() for word in words.split()}
 
 
 class BrokenTable(BadFile):
@@ -286,10 +265,10 @@ def _read_headings(sample: Sequence[Sequence[str]]) -> tuple[bool, tuple[str, ..
     """Whether a heading is known, the headings if there are any, and where each column is."""
     first, *others = sample
     if claims := by_headings(first):
-        return True, tuple(first), lay_out(others, claims, frozenset(ACTIONS))
-    found = lay_out(sample, {}, frozenset(ACTIONS))
+        return True, tuple(first), lay_out(others, claims)
+    found = lay_out(sample, {})
     if others and is_heading(first, found.columns):
-        return False, tuple(first), lay_out(others, {}, frozenset(ACTIONS))
+        return False, tuple(first), lay_out(others, {})
     return False, None, found
 
 

@@ -21,6 +21,26 @@ class Column(StrEnum):
     ACTION = "action"
 
 
+class Mode(StrEnum):
+    """What is to become of the people in a table."""
+
+    ADD = "add"
+    GRANT = "grant"
+    SET = "set"
+    REVOKE = "revoke"
+    REMOVE = "remove"
+
+
+ACTION_WORDS: Final[Mapping[Mode, str]] = {
+    Mode.ADD: "add new create invite join",
+    Mode.GRANT: "grant give allow",
+    Mode.SET: "set update replace change edit",
+    Mode.REVOKE: "revoke take deny",
+    Mode.REMOVE: "remove delete rm offboard kick",
+}
+ACTIONS: Final = {word: mode for mode, words in ACTION_WORDS.items() for word in words.split()}
+"""What stands in a column of actions, in any case of letters."""
+
 HEADINGS: Final[Mapping[Column, str]] = {
     Column.EMAIL: "email emailaddress emails mail mailaddress useremail memberemail customeremail contactemail primaryemail "
     "workemail emailid emailadresse mailadresse courriel adressemail adresseemail adresseélectronique adressecourriel "
@@ -134,7 +154,7 @@ def by_headings(cells: Sequence[str]) -> Claims:
     return {column: places for column, (_, places) in found.items()}
 
 
-def lay_out(rows: Sequence[Sequence[str]], claims: Claims, actions: frozenset[str]) -> Layout:
+def lay_out(rows: Sequence[Sequence[str]], claims: Claims) -> Layout:
     """The layout by *claims*, and by what the cells of *rows* say. Where headings named something, only the email is
     looked for: what else has a heading that says nothing to us is not ours.
     """
@@ -145,7 +165,7 @@ def lay_out(rows: Sequence[Sequence[str]], claims: Claims, actions: frozenset[st
     if Column.EMAIL not in likely and (at := _of_emails(cells, found)) is not None:
         guessed[Column.EMAIL] = at
     if not claims and guessed:
-        guessed |= _guess_others(cells, guessed, actions)
+        guessed |= _guess_others(cells, guessed)
     return Layout(found | guessed, frozenset(guessed), frozenset(likely) - frozenset(found))
 
 
@@ -170,10 +190,10 @@ def _of_emails(cells: Cells, known: Columns) -> int | None:
     return best if best is not None and _emails(cells[best]) else None
 
 
-def _guess_others(cells: Cells, known: Columns, actions: frozenset[str]) -> Columns:
+def _guess_others(cells: Cells, known: Columns) -> Columns:
     found: Columns = {}
     for at in cells:
-        if at not in known.values() and (column := _guessed(cells[at], actions)) is not None:
+        if at not in known.values() and (column := _guessed(cells[at])) is not None:
             found.setdefault(column, at)
     return found
 
@@ -201,11 +221,11 @@ def _emails(cells: Sequence[str]) -> int:
     return sum(map(is_email, cells))
 
 
-def _guessed(cells: Sequence[str], actions: frozenset[str]) -> Column | None:
+def _guessed(cells: Sequence[str]) -> Column | None:
     """A column of words for actions, of people's names, or of segments, by what most of its cells look like."""
     if not cells or _emails(cells):
         return None
-    if all(cell.casefold() in actions for cell in cells):
+    if all(cell.casefold() in ACTIONS for cell in cells):
         return Column.ACTION
     names = sum(cell[:1].isupper() and not SEPARATED.search(cell) for cell in cells)
     if 2 * names > len(cells):

@@ -12,8 +12,8 @@ from typing import Final, TypeAlias
 from rapidfuzz.distance import OSA
 
 from bot.changes.model import Document, Kind, PlannedChange
-from bot.members.csv import MemberFile, Mode, Row
-from bot.members.csv_columns import Column
+from bot.members.csv import MemberFile, Row
+from bot.members.csv_columns import Column, Mode
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,8 +9,8 @@ from typing import Final
 from rapidfuzz import fuzz, process
 
 from bot.changes.model import Kind
-from bot.members.csv import ACTIONS, MemberFile, Mode, Row
-from bot.members.csv_columns import parts
+from bot.members.csv import MemberFile, Row
+from bot.members.csv_columns import ACTIONS, Mode, parts
 from bot.members.import_entries import (
     Add,
     Agreed,

@@ -89,10 +89,10 @@ MARKS: Final = (
 PAGE_STARTS: Final = ("<!doctype html", "<html", "<head", "<body", "<?xml")
 
 
-def file_text(content: bytes, *, most: int = MAX_FILE_BYTES, windows: bool = False) -> FileText:
+def file_text(content: bytes, *, windows: bool = False) -> FileText:
     """*content* as text; raises BadFile. *windows*: what is not Unicode is taken for Windows-1252, as tables often are."""
-    if len(content) > most:
-        raise FileTooLarge(len(content), most)
+    if len(content) > MAX_FILE_BYTES:
+        raise FileTooLarge(len(content), MAX_FILE_BYTES)
     if (kind := _signed(content)) is not None:
         raise WrongKind(kind)
     found = _decoded(content, windows=windows)

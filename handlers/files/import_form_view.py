@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from enum import StrEnum
 from typing import Any, Final, TypeVar
 
-from bot.members.csv import MAX_COLUMNS, MemberFile, Mode
-from bot.members.csv_columns import Column, Columns
+from bot.members.csv import MAX_COLUMNS, MemberFile
+from bot.members.csv_columns import Column, Columns, Mode
 from bot.members.import_entries import MemberPlan, intended
 from bot.rules.rule_import_plan import Arrival, Choices, Differs, New, OnDiffers, OnNew, RulePlan
 from handlers.blocks import inputs, messages

@@ -15,8 +15,8 @@ from bot.clients.errors import ClientError
 from bot.clients.json_stream import cooperatively
 from bot.gatehouse import Gatehouse
 from bot.members import import_entries
-from bot.members.csv import Mode, headings, read_member_file
-from bot.members.csv_columns import Columns
+from bot.members.csv import headings, read_member_file
+from bot.members.csv_columns import Columns, Mode
 from bot.members.import_entries import MemberPlan
 from bot.members.member_import_plan import plan_members
 from bot.policy.limits import IMPORT_RATE

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from bot.members.csv import MemberFile, Mode, read_member_file
-from bot.members.csv_columns import Column
+from bot.members.csv import MemberFile, read_member_file
+from bot.members.csv_columns import Column, Mode
 from bot.members.import_entries import Add, Alter, Entry, Invalid, MemberPlan, Remove, Together
 from bot.members.member_import_plan import plan_members
 from bot.members.model import Member

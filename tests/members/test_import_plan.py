@@ -18,7 +18,6 @@ from bot.members.csv import (
     MAX_ROWS,
     BrokenTable,
     MemberFile,
-    Mode,
     NoEmails,
     TooManyRows,
     TooWide,
@@ -26,7 +25,7 @@ from bot.members.csv import (
     read_member_file,
     result_table,
 )
-from bot.members.csv_columns import Column
+from bot.members.csv_columns import Column, Mode
 from bot.members.import_entries import (
     Add,
     AlreadyMember,

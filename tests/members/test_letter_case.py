@@ -7,7 +7,8 @@ import pytest
 from bot.changes.adapters import MemberSnapshot
 from bot.changes.model import Target
 from bot.members.access_check import Likeness, Standing, explained
-from bot.members.csv import Mode, read_member_file
+from bot.members.csv import read_member_file
+from bot.members.csv_columns import Mode
 from bot.members.import_entries import Add, NothingToDo
 from bot.members.member_import_plan import plan_members
 from bot.members.model import Member, caseless, found, spelled

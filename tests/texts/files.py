@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from bot.clients.lists import Gap
-from bot.members.csv import BrokenTable, Mode, NoEmails, read_member_file
+from bot.members.csv import BrokenTable, NoEmails, read_member_file
+from bot.members.csv_columns import Mode
 from bot.members.member_import_plan import plan_members
 from bot.members.model import Member
 from bot.rules.files import BrokenJson, NoRules, NotRules, RuleFile

@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bot.members import import_entries
-from bot.members.csv import MAX_COLUMNS, BrokenTable, Mode, NoEmails, TooManyRows, TooWide, read_member_file
-from bot.members.csv_columns import Column
+from bot.members.csv import MAX_COLUMNS, BrokenTable, NoEmails, TooManyRows, TooWide, read_member_file
+from bot.members.csv_columns import Column, Mode
 from bot.members.import_entries import MemberPlan
 from bot.members.member_import_plan import plan_members
 from bot.members.model import Member
