@@ -41,7 +41,7 @@ Query = str | None
 
 
 def queried(pairs: Sequence[Pair], url: Url, engine: Engine) -> str:
-    """Return the URL that *engine* makes of *URL* by the changes of *pairs*; raises CannotTell."""
+    """Return the URL that *engine* makes of *url* by the changes of *pairs*; raises CannotTell."""
     base, mark, rest = url.full.partition("?")
     query: Query = rest if mark else None
     for step in _steps(pairs, engine, len(rest)):
@@ -149,14 +149,14 @@ Hits = Sequence[PairMatch]
 
 
 def effect(acts: Match, hits: Hits, url: Url, may_hold: MayHold) -> Match:
-    """*acts* with what becomes of *URL*; raises CannotTell. *may_hold*: the pairs that are tried on what others made."""
+    """*acts* with what becomes of *url*; raises CannotTell. *may_hold*: the pairs that are tried on what others made."""
     if (led := PAIR_BY_PAIR.get(acts.rule.rule_type or "")) is not None:
         return led(acts, hits, url, may_hold)
     return EFFECTS.get(acts.rule.rule_type or "", _alike)(acts, hits, url)
 
 
 def _led(acts: Match, url: Url, documented: str, ways: Mapping[Engine, str], idle: NoteKind | None = None) -> Match:
-    """*acts* with the URL that each engine makes of *URL*; *idle* says why where both leave it."""
+    """*acts* with the URL that each engine makes of *url*; *idle* says why where both leave it."""
     moved = [engine for engine in Engine if ways[engine] != url.full]
     result = documented if documented in ways.values() else ways[Engine.DESKTOP]
     result = ways[moved[0]] if moved and result == url.full else result
@@ -180,7 +180,7 @@ def _led(acts: Match, url: Url, documented: str, ways: Mapping[Engine, str], idl
 def _in_a_row(
     hits: Hits, rule: Rule, url: Url, may_hold: MayHold, make: Callable[[PairMatch, str], str]
 ) -> tuple[str, tuple[int, ...]]:
-    """What the desktop app makes of *URL*, which tries each pair on what those before it made; and the pairs."""
+    """What the desktop app makes of *url*, which tries each pair on what those before it made; and the pairs."""
     now, numbers = url, []
     found = _first(hits, Engine.DESKTOP)
     while found is not None:

@@ -46,7 +46,7 @@ def variants(url: Url) -> Iterator[tuple[NearKind, Url]]:
 
 
 def near_miss(rule: Rule, url: Url, others: Variants) -> NearMiss | None:
-    """The first reason for which a condition of *rule* only just fails. *others*: the `variants` of *URL*."""
+    """The first reason for which a condition of *rule* only just fails. *others*: the `variants` of *url*."""
     if not rule.pairs:
         return _without_pairs(rule, url)
     for number, pair in enumerate(rule.pairs or (), start=1):
@@ -146,7 +146,7 @@ MEANT_OTHERWISE: Final = {"Wildcard_Matches": re.compile(r"[+()\[\]{}|\\$^]"), "
 
 
 def judge_all(rules: Iterable[Rule], url: Url, groups: Groups | None = None) -> Iterator[Verdict | None]:
-    """Judge what each of *rules* does to *URL*, one by one; None for a rule that has nothing to do with it."""
+    """Judge what each of *rules* does to *url*, one by one; None for a rule that has nothing to do with it."""
     others = tuple(variants(url))
     for rule in rules:
         found = judged(rule, url, groups)
@@ -156,7 +156,7 @@ def judge_all(rules: Iterable[Rule], url: Url, groups: Groups | None = None) -> 
 def judged(
     rule: Rule, url: Url, groups: Groups | None = None, may_hold: MayHold | None = None
 ) -> Match | Undecidable | None:
-    """What *rule* does to *URL*: None where no condition of it holds. *may_hold*: the only pairs that are tried."""
+    """What *rule* does to *url*: None where no condition of it holds. *may_hold*: the only pairs that are tried."""
     every = tuple(enumerate(rule.pairs or (), start=1)) if may_hold is None else ()
     may_hold = may_hold or (lambda _: every)
     hits, undecidable = _tried(rule, may_hold(url), url)
@@ -200,7 +200,7 @@ def _tried(rule: Rule, pairs: Iterable[tuple[int, Pair]], url: Url) -> tuple[Hit
 
 
 def left_alone(url: Url) -> str:
-    """The text in *URL* for which no engine touches it; empty where they do."""
+    """The text in *url* for which no engine touches it; empty where they do."""
     return next((text for text in LEFT_ALONE if text in url.full), "")
 
 
@@ -278,7 +278,7 @@ def impact(
     urls: Sequence[Url],
     groups: Groups | None = None,
 ) -> Impact:
-    """What changing *before* to *after* among *rules* does to *URLs*; None stands for no rule."""
+    """What changing *before* to *after* among *rules* does to *urls*; None stands for no rule."""
     gone = {rule.id for rule in (before, after) if rule is not None}
     others: list[Rule] | None = None
     shifts = []
@@ -294,7 +294,7 @@ def impact(
 
 
 def _alike(before: Rule | None, after: Rule | None, url: Url, groups: Groups | None) -> bool:
-    """Whether the rule does the same to *URL* before and after: then the others need not be asked."""
+    """Whether the rule does the same to *url* before and after: then the others need not be asked."""
     return _url_outcome([_acts(before, url, groups)]) == _url_outcome([_acts(after, url, groups)])
 
 

@@ -44,7 +44,7 @@ class PairMatch:
 
 
 def holding(rule_type: str | None, number: int, pair: Pair, url: Url) -> PairMatch | None:
-    """Return *pair* with what it caught, where its condition holds for *URL* in an engine; raises CannotTell."""
+    """Return *pair* with what it caught, where its condition holds for *url* in an engine; raises CannotTell."""
     source = pair.source
     if source is None:
         raise CannotTell(UndecidableKind.NO_CONDITION)
@@ -213,7 +213,7 @@ class Explained:
 
     @classmethod
     def of(cls, url: Url, verdicts: Sequence[Verdict | None]) -> Self:
-        """Sort the verdicts on *URL* by kind."""
+        """Sort the verdicts on *url* by kind."""
         acting = tuple(each for each in verdicts if isinstance(each, Match))
         near = tuple(each for each in verdicts if isinstance(each, NearMiss))
         return cls(url, acting, near, tuple(each for each in verdicts if isinstance(each, Undecidable)))

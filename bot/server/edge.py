@@ -53,14 +53,14 @@ class Verifier:
     clock: Callable[[], float]
 
     def check_headers(self, timestamp: bytes, signature: bytes) -> None:
-        """Return nothing where Slack may have sent these headers now; raise Refused (401) in every other case."""
+        """Return nothing where Slack may have sent these headers now; raise Rejected (401) in every other case."""
         if not TIMESTAMP.fullmatch(timestamp) or not SIGNATURE.fullmatch(signature):
             raise Rejected(401, "headers")
         if abs(self.clock() - int(timestamp)) > MAX_DRIFT:
             raise Rejected(401, "stale")
 
     def check(self, timestamp: bytes, signature: bytes, body: bytes) -> None:
-        """Return nothing where the signature holds; raise Refused (401) in every other case."""
+        """Return nothing where the signature holds; raise Rejected (401) in every other case."""
         self.check_headers(timestamp, signature)
         text = b"v0:" + timestamp + b":" + body
         if not any(hmac.compare_digest(_signed(secret, text), signature) for secret in self.secrets):
@@ -92,7 +92,7 @@ def _check_declared_size(request: Request) -> None:
 
 
 async def _body(request: Request, unsigned: UnsignedBytes) -> bytes:
-    """The whole body; raises Refused where it is too large, alone or together with those of others, or breaks off."""
+    """The whole body; raises Rejected where it is too large, alone or together with those of others, or breaks off."""
     body, counted = bytearray(), 0
     try:
         async for chunk in request.stream():
@@ -111,7 +111,7 @@ async def _body(request: Request, unsigned: UnsignedBytes) -> bytes:
 
 
 def _document(body: bytes) -> dict[str, Any]:
-    """What Slack sent: a JSON object, a form's payload, or a form's fields. Raises Refused (400) for anything else."""
+    """What Slack sent: a JSON object, a form's payload, or a form's fields. Raises Rejected (400) for anything else."""
     try:
         text = body.decode("utf-8")
         document = json.loads(text) if text.lstrip().startswith("{") else _form(text)

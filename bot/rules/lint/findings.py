@@ -61,7 +61,7 @@ class Location:
 class Finding:
     """One thing that is wrong. *places*: the rules concerned, the one to mend first; of a loop, in its order.
 
-    *URLs*: of a loop, where each rule of it acts; of a chain, where the first rule leads and where that goes on
+    *urls*: of a loop, where each rule of it acts; of a chain, where the first rule leads and where that goes on
     to; else the URL that shows it.
     """
 

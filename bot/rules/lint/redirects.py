@@ -74,7 +74,7 @@ class RuleIndex:
             self._pieces.setdefault(size, defaultdict(list))[rarest].append(position)
 
     def candidates(self, url: Url) -> list[int]:
-        """Positions of those that may act on *URL*, in their order.
+        """Positions of those that may act on *url*, in their order.
 
         All that do are among them, but for a URL that is longer than MAX_INDEXED_LENGTH.
         """
@@ -102,7 +102,7 @@ class Pairs:
         self._index: RuleIndex | None = None
 
     def may_hold(self, url: Url) -> Sequence[tuple[int, Pair]]:
-        """Those that may hold for *URL*, each with its number. The index is made when it is first needed."""
+        """Those that may hold for *url*, each with its number. The index is made when it is first needed."""
         if len(self._pairs) <= FEW_PAIRS:
             return self._pairs
         if self._index is None:
@@ -179,7 +179,7 @@ class World:
         return joined
 
     def acting(self, url: Url) -> tuple[Match, ...]:
-        """The rules that act on *URL*, the first of them where there are many."""
+        """The rules that act on *url*, the first of them where there are many."""
         known = self._known.get(url.full)
         if known is None:
             known = self._known[url.full] = tuple(self._tried(url))
@@ -211,7 +211,7 @@ class World:
         return may_hold
 
     def leading(self, url: Url, engine: Engine) -> Iterator[tuple[Match, Url]]:
-        """The rules that take *URL* elsewhere in *engine*, and where to."""
+        """The rules that take *url* elsewhere in *engine*, and where to."""
         for acts in self.acting(url):
             leads = acts.leads(engine) if acts.rule.rule_type in LEADING else None
             if leads is not None and (there := led_to_url(leads)) is not None:
@@ -311,7 +311,7 @@ def _loop(hops: tuple[_Hop, ...], *, grows: bool = False) -> Finding:
 
 
 def touches(rule: Rule, pairs: Pairs, url: Url) -> bool:
-    """Whether a condition of *rule*, active or not, holds for *URL* in an engine."""
+    """Whether a condition of *rule*, active or not, holds for *url* in an engine."""
     return any(_holds(rule, number, pair, url) for number, pair in pairs.may_hold(url))
 
 

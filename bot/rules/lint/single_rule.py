@@ -177,7 +177,7 @@ def example(source: Source) -> Url | None:
 
 
 def fulfilled(source: Source, url: Url) -> bool:
-    """Whether *source* holds for *URL*; not where that cannot be told."""
+    """Whether *source* holds for *url*; not where that cannot be told."""
     subject = url.subject(source.key)
     try:
         return subject is not None and condition(source.operator, source.value)(subject) is not None
