@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
-from bot.changes.model import Change, Kind, Target, canonical_form
-from bot.changes.verify import Document, Snapshot, accept_if_done, alike_before, holds, key_of
+from bot.changes.model import Change, Document, Kind, Target, canonical_form
+from bot.changes.verify import Snapshot, accept_if_done, alike_before, holds, key_of
 from bot.clients.errors import AlreadyExists, ClientError, NotFound, OutcomeUnknown
 from bot.clients.members import MembersClient
 from bot.clients.rules import GroupsClient, RulesClient

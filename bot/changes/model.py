@@ -19,7 +19,11 @@ NOT_CONTENT: Final = SERVER_FIELDS | {"objectType", "schemaVersion", "isSample"}
 """Fields that services add, drop or renumber by themselves: no sign that a person changed anything."""
 
 
-def canonical_form(document: Mapping[str, Any] | None) -> dict[str, Any] | None:
+Document = dict[str, Any]
+"""A rule, a group or a member, as its service has it."""
+
+
+def canonical_form(document: Mapping[str, Any] | None) -> Document | None:
     """What makes two readings of one rule or member the same to a person; None where it is absent."""
     if document is None:
         return None
@@ -201,8 +205,8 @@ class Edit(Stored):
 
     kind: Kind
     target: Target
-    before: dict[str, Any] | None
-    after: dict[str, Any] | None
+    before: Document | None
+    after: Document | None
 
 
 class ChangeRequest(Stored):
@@ -277,7 +281,7 @@ class Run(Stored):
     """Who had no right to it any more when it was to be carried out; *outcome* says why."""
     outcome: str = ""
     """After the end: the service's message or the id of what was created; for people, not for decisions."""
-    result: dict[str, Any] | None = None
+    result: Document | None = None
     """The target as it was last seen: read back after the change was applied, or found live when it turned out stale."""
     finished_at: datetime | None = None
     stopped_by: str | None = None
@@ -449,8 +453,8 @@ class Item(Stored):
     kind: Kind | None = None
     """None for an item that is only on record, because nothing was to be done."""
     target: Target
-    before: dict[str, Any] | None = None
-    after: dict[str, Any] | None = None
+    before: Document | None = None
+    after: Document | None = None
     undoes: str | None = None
     """The change that this item undoes."""
     source: str = ""
@@ -512,9 +516,6 @@ WEIGHT: Final = (
 def weightiest(kinds: Iterable[Kind]) -> tuple[Kind, ...]:
     """The *kinds*, each once, those that take away first."""
     return tuple(sorted(set(kinds), key=lambda kind: (WEIGHT.index(kind) if kind in WEIGHT else len(WEIGHT), kind)))
-
-
-Document = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ from bot.changes.model import (
     Change,
     ChangeDecision,
     ChangeRequest,
+    Document,
     Edit,
     Guard,
     Item,
@@ -23,7 +24,7 @@ from bot.changes.model import (
     canonical_form,
     weightiest,
 )
-from bot.changes.verify import Document, Snapshot
+from bot.changes.verify import Snapshot
 from bot.rules.model import Rule, RuleDraft
 
 UNDONE_BY: Final[Mapping[Kind, Kind]] = {

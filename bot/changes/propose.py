@@ -9,7 +9,7 @@ from typing import Literal
 
 from bot.changes.execute import Executor
 from bot.changes.journal import Journal
-from bot.changes.model import HOLDING, LIVE, NOT_DONE, Change, ChangeDecision, Guard, Outcome, State, Target
+from bot.changes.model import HOLDING, LIVE, NOT_DONE, Change, ChangeDecision, Document, Guard, Outcome, State, Target
 from bot.changes.proposals import (
     Proposal,
     SetProposal,
@@ -21,7 +21,7 @@ from bot.changes.proposals import (
     revert_anyway,
 )
 from bot.changes.refusals import AlreadyDecided, NotTemporary, NotUndoable
-from bot.changes.verify import AdapterOf, Document, Snapshot, read_live
+from bot.changes.verify import AdapterOf, Snapshot, read_live
 from bot.clients.errors import ClientError
 from bot.policy.access import Access, NotAllowed
 from bot.policy.model import STRENGTH

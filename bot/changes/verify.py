@@ -13,10 +13,8 @@ from datetime import datetime, timedelta
 from enum import Enum, auto
 from typing import Any, Final, Protocol
 
-from bot.changes.model import Change, Kind, Move, Target, canonical_form
+from bot.changes.model import Change, Document, Kind, Move, Target, canonical_form
 from bot.clients.errors import ClientError, NotFound, OutcomeUnknown, RateLimited, Refusal
-
-Document = dict[str, Any]
 
 AT_A_TIME: Final = 50
 """Changes that are verified in one go, before others are let in between."""

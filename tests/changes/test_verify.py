@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.changes.model import Change, ChangeRequest, Edit, Kind, Move, Target
-from bot.changes.verify import Differs, Document, Reading, Sent, Verification, classify, verdict
+from bot.changes.model import Change, ChangeRequest, Document, Edit, Kind, Move, Target
+from bot.changes.verify import Differs, Reading, Sent, Verification, classify, verdict
 from bot.clients.errors import ClientError, NotFound, OutcomeUnknown, RateLimited
 
 PAIR = {"source": {"key": "Url", "operator": "Equals", "value": "https://a.example/", "filters": [{"m": "GET"}]}}
