@@ -64,7 +64,7 @@ class Base:
     path: str
 
     def url(self, segments: Sequence[str], query: Mapping[str, str] | None = None, *, slash: bool = False) -> httpx.URL:
-        """The base and *segments*, each encoded whole. Raises InvalidEmail where normalisation made anything else of it."""
+        """The base and *segments*, each encoded whole. Raises BadUrl where normalisation made anything else of it."""
         path = "/".join([self.path.rstrip("/"), *(quote(part, safe="@") for part in segments)]) + "/" * slash
         url = httpx.URL(f"{self.scheme}://{self.netloc}{path}", params=dict(query) if query else None)
         raw = url.raw_path.split(b"?")[0].decode("ascii")
@@ -75,7 +75,7 @@ class Base:
 
 
 def checked_base(base_url: str, *, insecure_http: bool) -> Base:
-    """The parts of a service's address; raises InvalidEmail for one that a key must not be sent to."""
+    """The parts of a service's address; raises BadUrl for one that a key must not be sent to."""
     try:
         parts = urlsplit(base_url.strip())
         host, read_as = parts.hostname or "", ada_url.URL(base_url.strip()).hostname.strip("[]")
