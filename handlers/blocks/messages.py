@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import Any, Final, Generic, Literal, TypeVar
+from typing import Any, Final, Generic, TypeVar
 
 from bot.clients.lists import Gap
 from bot.rules.url import authority
@@ -16,8 +16,6 @@ from handlers.grammar.command import Command
 
 Block = dict[str, Any]
 T = TypeVar("T")
-Audience = Literal["private", "channel"]
-"""Who reads a message: the one person who asked, or all of the channel."""
 
 MOST_BLOCKS: Final = 50
 MOST_CHARACTERS: Final = 12_000
@@ -41,9 +39,9 @@ class Message:
     blocks: tuple[Block, ...]
 
 
-def row_hint(audience: Audience) -> str:
+def row_hint(*, public: bool) -> str:
     """What the numbers of a list are for. Each person's are their own, so a list for all has none."""
-    return "   ·   `#n` in your next command means a row of this list" if audience == "private" else ""
+    return "" if public else "   ·   `#n` in your next command means a row of this list"
 
 
 def visible(text: str) -> str:

@@ -133,7 +133,7 @@ def _in_words(path: str) -> str:
 def render(lines: list[Line], shown: Callable[[str], str] = str) -> str:
     """The differences as mrkdwn: the old value, an arrow, the new one. Segments as what comes and what goes.
 
-    *shown* makes each value what this audience may see of it.
+    *shown* makes each value what its readers may see of it.
     """
     told = [_rendered(line, shown) for line in lines[:MOST_LINES]]
     if len(lines) > MOST_LINES:

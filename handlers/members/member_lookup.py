@@ -61,7 +61,7 @@ async def show_list(command: MembersList, caller: Caller, gatehouse: Gatehouse) 
             site=site.name,
             command=command,
             others=() if command.site else others(site, gatehouse),
-            audience=caller.audience,
+            public=caller.public,
             gap=listing.gap,
         )
     )
@@ -119,7 +119,7 @@ def _card(member: Member, site: Site, gatehouse: Gatehouse, *, public: bool, oth
         member,
         site=site.name,
         command=MembersShow(emails=(member.email,), site=site.name),
-        audience="channel" if public else "private",
+        public=public,
         reference=gatehouse.reference(site.name, member.email),
         others=others,
     )
@@ -176,7 +176,7 @@ async def _why(email: str, command: MembersWhy, caller: Caller, gatehouse: Gateh
     sites = [gatehouse.site(command.site)] if command.site or not gatehouse.sites else list(gatehouse.sites.values())
     said = await asyncio.gather(*(_ask_site(site, email, command.segment, extra) for site in sites))
     alone = replace(command, emails=(email,))
-    return views.why(email, said, command=alone, audience="channel" if caller.public else "private")
+    return views.why(email, said, command=alone, public=caller.public)
 
 
 async def _ask_site(site: Site, email: str, segment: str | None, extra: tuple[str, ...]) -> Verdict | Unasked:

@@ -11,7 +11,7 @@ from bot.members.access_check import Asked, Likeness, Near, Standing, Verdict
 from bot.members.model import Member
 from bot.text.emails import masked
 from handlers.blocks import menus, messages
-from handlers.blocks.messages import Audience, Block, ListPage, Message, code, esc
+from handlers.blocks.messages import Block, ListPage, Message, code, esc
 from handlers.gatehouse.commands import GatehouseHelp
 from handlers.grammar.command import slash
 from handlers.grammar.fields import filters_of
@@ -57,8 +57,8 @@ def menu(*, sites: Sequence[str]) -> Message:
     return messages.message("Members: list, show, add, edit, grant, revoke, remove", blocks)
 
 
-def address(email: str, audience: Audience) -> str:
-    return code(email if audience == "private" else masked(email))
+def address(email: str, *, public: bool) -> str:
+    return code(masked(email) if public else email)
 
 
 def segments_line(segments: Sequence[str]) -> str:
@@ -72,7 +72,7 @@ def member_list(
     *,
     site: str,
     command: MembersList,
-    audience: Audience,
+    public: bool,
     others: Sequence[str] = (),
     gap: Gap | None = None,
 ) -> Message:
@@ -84,15 +84,13 @@ def member_list(
     blocks = [messages.section(title), *messages.gap_lines(gap, "members")]
     for number, member in enumerate(page.items, start=page.first):
         show = messages.run_button("Show", MembersShow(emails=(member.email,), site=site), number)
-        lead = f"{number}. " if audience == "private" else ""
-        text = (
-            f"*{lead}{name_of(member, audience)}*   {address(member.email, audience)}\n{segments_line(member.segments)}"
-        )
-        blocks.append(messages.section(text, show if audience == "private" else None))
-    blocks.append(messages.context(f"{page.label}{messages.row_hint(audience)}{_other_sites(others, ' · ')}"))
-    share = messages.share_button(replace(command, page=page.number)) if audience == "private" else None
+        lead = "" if public else f"{number}. "
+        who = f"*{lead}{name_of(member, public=public)}*   {address(member.email, public=public)}"
+        blocks.append(messages.section(f"{who}\n{segments_line(member.segments)}", None if public else show))
+    blocks.append(messages.context(f"{page.label}{messages.row_hint(public=public)}{_other_sites(others, ' · ')}"))
+    share = None if public else messages.share_button(replace(command, page=page.number))
     buttons = [*page.turn_buttons(command), share]
-    footer = messages.actions(buttons if audience == "private" or not command.text else ())
+    footer = messages.actions(() if public and command.text else buttons)
     return messages.message(f"{count} of {esc(site, 60)}, {page.label.lower()}", [*blocks, *footer])
 
 
@@ -144,10 +142,10 @@ def segment_counts(
     return messages.message(f"Segments of {esc(site, 60)}: {len(counts)}", blocks)
 
 
-def name_of(member: Member, audience: Audience) -> str:
+def name_of(member: Member, *, public: bool) -> str:
     """The name; where there is none, or it is the address itself, a stand-in that gives nothing away."""
     name = (member.name or "").strip()
-    return esc(name, 80) if name and (audience == "private" or "@" not in name) else "(no name)"
+    return esc(name, 80) if name and not (public and "@" in name) else "(no name)"
 
 
 def _filters(command: MembersList) -> str:
@@ -164,14 +162,14 @@ def member_card(
     *,
     site: str,
     command: MembersShow,
-    audience: Audience,
+    public: bool,
     reference: str = "",
     others: Sequence[str] = (),
 ) -> Message:
     """One member, whole. *reference* stands for the address in the button of a channel's card."""
     blocks = [
         messages.section(
-            f"*{name_of(member, audience)}* · {esc(site, 60)}\n{address(member.email, audience)}\n"
+            f"*{name_of(member, public=public)}* · {esc(site, 60)}\n{address(member.email, public=public)}\n"
             f"Segments: {segments_line(member.segments) if member.segments else '_none_'}"
         ),
     ]
@@ -186,7 +184,7 @@ def member_card(
         messages.share_button(command),
     )
     privately = messages.button("Show me privately", "v1.members.whisper", f"{site} {masked(member.email)} {reference}")
-    blocks += messages.actions(buttons if audience == "private" else (privately,))
+    blocks += messages.actions((privately,) if public else buttons)
     return messages.message(f"Member of {esc(site, 60)}", blocks)
 
 
@@ -206,28 +204,28 @@ LIKE: Final = {
 }
 
 
-def why(email: str, said: Sequence[Verdict | Unasked], *, command: MembersWhy, audience: Audience) -> Message:
+def why(email: str, said: Sequence[Verdict | Unasked], *, command: MembersWhy, public: bool) -> Message:
     """Whether somebody has access, and what each site says. In a channel, emails are masked and no button has one."""
-    mark, answer = _answer(email, said, command.segment, audience)
-    blocks = [messages.section(f"{mark} *{answer}*\n{address(email, audience)}")]
+    mark, answer = _answer(email, said, command.segment, public=public)
+    blocks = [messages.section(f"{mark} *{answer}*\n{address(email, public=public)}")]
     asked = [one for one in said if isinstance(one, Verdict)]
     apart = [one for one in asked if one.member is None and not one.near]
     is_had = any(one.asked is not None and _has(one.asked) for one in asked)
     for number, one in enumerate(said):
         if one not in apart:
-            blocks.append(messages.section(_site(one, email, audience, is_had=is_had)))
-        if audience == "private" and isinstance(one, Verdict) and one not in apart:
+            blocks.append(messages.section(_site(one, email, public=public, is_had=is_had)))
+        if not public and isinstance(one, Verdict) and one not in apart:
             blocks += messages.actions(_buttons(one, email, f"why.{number}"))
     if apart:
         blocks.append(messages.context("   ".join(_missing(one) for one in apart)))
-    if audience == "private":
+    if not public:
         numbered = [(number, one) for number, one in enumerate(said) if isinstance(one, Verdict) and one in apart]
         adding = [next(_buttons(one, email, f"why.{number}"), None) for number, one in numbered]
         blocks += messages.actions([*adding, messages.share_button(command)])
     return messages.message(answer, blocks)
 
 
-def _answer(email: str, said: Sequence[Verdict | Unasked], segment: str | None, audience: Audience) -> tuple[str, str]:
+def _answer(email: str, said: Sequence[Verdict | Unasked], segment: str | None, *, public: bool) -> tuple[str, str]:
     """The mark and the answer in a line; where a site could not be asked, it speaks only of those that could."""
     asked = [one for one in said if isinstance(one, Verdict)]
     left = _list([one.site for one in said if isinstance(one, Unasked)])
@@ -235,7 +233,7 @@ def _answer(email: str, said: Sequence[Verdict | Unasked], segment: str | None, 
         return ":grey_question:", f"Can’t tell: {left} couldn’t be asked." if left else "No site is set up."
     well = [one for one in asked if one.member is not None and (one.asked is None or _has(one.asked))]
     known = [one for one in asked if one.member is not None]
-    who = next((name for one in well + known if one.member for name in [name_of(one.member, audience)]), "")
+    who = next((name for one in well + known if one.member for name in [name_of(one.member, public=public)]), "")
     who = "this member" if who in {"", "(no name)"} else who
     also = f" {left} couldn’t be asked." if left else ""
     if well:
@@ -261,25 +259,25 @@ def _missing(one: Verdict) -> str:
     return f"{esc(one.site, 60)}: not a member"
 
 
-def _site(one: Verdict | Unasked, email: str, audience: Audience, *, is_had: bool) -> str:
+def _site(one: Verdict | Unasked, email: str, *, public: bool, is_had: bool) -> str:
     """What one site says. *is_had*: another site has the segment, so that the answer doesn't say who lacks it where."""
     if isinstance(one, Unasked):
         return f"*{esc(one.site, 60)}* couldn’t be asked. {one.words}"
-    lines = [_known(one, email, audience)]
+    lines = [_known(one, email, public=public)]
     if one.asked is not None:
         lines.append(_segment(one.asked, is_lacked=is_had and one.member is not None))
     if one.near:
         lines.append("Similar emails there:")
-        lines += [_near(near, audience) for near in one.near]
+        lines += [_near(near, public=public) for near in one.near]
     return "\n".join(filter(None, lines))
 
 
-def _known(one: Verdict, email: str, audience: Audience) -> str:
+def _known(one: Verdict, email: str, *, public: bool) -> str:
     member, site = one.member, f"*{esc(one.site, 60)}*"
     if member is None:
         return f"{site} · not a member"
     since = f" · {since_line(member.since)}" if member.since is not None else ""
-    spelt = f" · spelled {address(member.email, audience)} there" if member.email != email else ""
+    spelt = f" · spelled {address(member.email, public=public)} there" if member.email != email else ""
     return f"{site} · segments: {segments_line(member.segments) if member.segments else '_none_'}{since}{spelt}"
 
 
@@ -298,9 +296,9 @@ def _segment(asked: Asked, *, is_lacked: bool) -> str:
     return f"There is also {alike}." if alike else f"Lacks {name}." if is_lacked else ""
 
 
-def _near(near: Near, audience: Audience) -> str:
+def _near(near: Near, *, public: bool) -> str:
     has = segments_line(near.member.segments)
-    return f"• {address(near.member.email, audience)} {name_of(near.member, audience)} · {LIKE[near.likeness]} · {has}"
+    return f"• {address(near.member.email, public=public)} {name_of(near.member, public=public)} · {LIKE[near.likeness]} · {has}"
 
 
 def _buttons(one: Verdict, email: str, number: str) -> Iterator[Block | None]:

@@ -198,7 +198,7 @@ SENTENCES: Final[dict[FindingKind, Callable[[Finding], str]]] = {
 
 
 def findings_page(
-    page: ListPage[Finding], *, command: RulesCheck, rules: int, gap: Gap | None, complete: bool, actions: bool
+    page: ListPage[Finding], *, command: RulesCheck, rules: int, gap: Gap | None, complete: bool, public: bool
 ) -> Message:
     """One page of what was found, the worst first. *rules*: how many were checked."""
     checked = messages.plural(rules, "rule")
@@ -209,7 +209,7 @@ def findings_page(
         title = f"No findings in {checked}{' that could be read' if gap else ''}"
         blocks = [messages.section(f"{':warning:' if gap else ':white_check_mark:'} *{title}*")]
     for number, finding in enumerate(page.items, start=page.first):
-        blocks += _finding(finding, number, actions=actions)
+        blocks += _finding(finding, number, public=public)
     notes = [f":warning: {gap.sentence('rules')}"] if gap else []
     notes += [] if complete else [UNTRIED]
     if page.count > 1:
@@ -217,15 +217,15 @@ def findings_page(
     elif command.page and command.page > 1:
         notes.append("There is only one page.")
     blocks += [messages.context("\n".join(notes))] if notes else []
-    buttons = [*page.turn_buttons(command), messages.share_button(command) if actions else None]
+    buttons = [*page.turn_buttons(command), None if public else messages.share_button(command)]
     return messages.message(title, [*blocks, *messages.actions(buttons)])
 
 
-def _finding(finding: Finding, number: int, *, actions: bool) -> list[Block]:
+def _finding(finding: Finding, number: int, *, public: bool) -> list[Block]:
     """What is wrong and what to do, with buttons that do it."""
     mark = MARKS.get(finding.kind, ":warning:")
     block = messages.section(f"{mark} {esc(words(finding), 900)}\n{advice(finding)}")
-    return [block, *messages.actions(_finding_buttons(finding, number))] if actions else [block]
+    return [block] if public else [block, *messages.actions(_finding_buttons(finding, number))]
 
 
 def _finding_buttons(finding: Finding, number: int) -> list[Block | None]:
@@ -280,14 +280,14 @@ def _url_outcome(outcome: UrlOutcome, shift: Difference) -> str:
     )
 
 
-def test_urls(urls: Sequence[str], *, said: str, actions: bool) -> Message:
+def test_urls(urls: Sequence[str], *, said: str, public: bool) -> Message:
     """The test URLs of a channel, each with what to do about it. *said*: what was just done, mrkdwn."""
     count = messages.plural(len(urls), "test URL") if urls else "No test URLs"
     about = f"*{count} in this channel.* Each rule change is tried on them, and its card shows which ones it changes."
     blocks = [messages.section(f"*{said}*\n{about.replace('*', '')}" if said else about)]
     for number, url in enumerate(urls[:MOST_LISTED]):
         blocks.append(messages.section(code(url, 600)))
-        if actions:
+        if not public:
             shown = clip(url, 60)
             buttons = (
                 messages.run_button(

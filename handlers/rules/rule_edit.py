@@ -49,7 +49,7 @@ async def show(command: RulesShow, caller: Caller, gatehouse: Gatehouse) -> Repl
         return Modal(menus.rule_modal(caller.channel))
     rule = await find_rule(command, caller, gatehouse)
     groups = await groups_of([rule], gatehouse)
-    return Private(views.rule_card(rule, command=RulesShow(ref=rule.id), audience=caller.audience, groups=groups))
+    return Private(views.rule_card(rule, command=RulesShow(ref=rule.id), public=caller.public, groups=groups))
 
 
 @handles(RulesOn)
@@ -226,7 +226,7 @@ async def show_groups(command: RulesGroups, caller: Caller, gatehouse: Gatehouse
     on = Counter(rule.group_id for rule in listing.known if rule.group_id and rule.active)
     found = sorted(groups.known, key=lambda group: group.title.casefold())
     gaps = {"groups": groups.gap, "rules": listing.gap}
-    return Private(views.group_list(found, rules, on, gaps, command=command, actions=not caller.public))
+    return Private(views.group_list(found, rules, on, gaps, command=command, public=caller.public))
 
 
 @handles(RulesGroup)

@@ -59,7 +59,7 @@ async def show_list(command: RulesList, caller: Caller, gatehouse: Gatehouse) ->
     filtered = None if found else meant_by(command, groups)
     if filtered is not None and (meant := await asyncio.to_thread(fitting, listing.known, filtered, groups)):
         return Private(views.filter_meant(command, filtered, len(meant), gap=listing.gap))
-    return Private(views.rule_list(page, command=command, gap=listing.gap, groups=groups, audience=caller.audience))
+    return Private(views.rule_list(page, command=command, gap=listing.gap, groups=groups, public=caller.public))
 
 
 def _in_order(rules: Sequence[Rule], command: RulesList, groups: Groups | None) -> list[Rule]:
@@ -130,13 +130,11 @@ async def which(command: RulesWhich, caller: Caller, gatehouse: Gatehouse) -> Re
     if one is not None:
         verdict = next(judge_all([one], url, groups)) or near_miss(one, url, tuple(variants(url)))
         message = which_view.answer_about_rule(
-            one, verdict, url, command=command, assumed=assumed, actions=not caller.public
+            one, verdict, url, command=command, assumed=assumed, public=caller.public
         )
         return Private(message)
     route = await follow(await explain_url(listing.known, url, groups), listing.known, groups)
-    return Private(
-        which_view.answer(route, command=command, gap=listing.gap, assumed=assumed, actions=not caller.public)
-    )
+    return Private(which_view.answer(route, command=command, gap=listing.gap, assumed=assumed, public=caller.public))
 
 
 async def _rule_asked_about(
@@ -199,7 +197,7 @@ async def _check_rules(command: RulesCheck, caller: Caller, gatehouse: Gatehouse
             rules=len(listing.known) if one is None else 1,
             gap=listing.gap,
             complete=effort.enough,
-            actions=not caller.public,
+            public=caller.public,
         )
     )
 
@@ -294,7 +292,7 @@ async def samples(command: RulesSamples, caller: Caller, gatehouse: Gatehouse) -
         gone = await gatehouse.store.test_urls.remove(caller.channel, url)
         said = f"{code(url)} {'removed' if gone else 'isn’t a test URL here'}"
     urls = await gatehouse.store.test_urls.of(caller.channel)
-    return Private(check_view.test_urls(urls, said=said, actions=not caller.public))
+    return Private(check_view.test_urls(urls, said=said, public=caller.public))
 
 
 async def _add(command: RulesSamples, caller: Caller, gatehouse: Gatehouse) -> str:

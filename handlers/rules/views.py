@@ -10,7 +10,7 @@ from bot.clients.lists import Gap
 from bot.rules.model import INACTIVE, TYPED, Group, Groups, Pair, Rule
 from bot.rules.secrets import without_secrets
 from handlers.blocks import menus, messages
-from handlers.blocks.messages import Audience, Block, ListPage, Message, code, esc, moment
+from handlers.blocks.messages import Block, ListPage, Message, code, esc, moment
 from handlers.gatehouse.commands import GatehouseHelp
 from handlers.grammar.command import slash
 from handlers.grammar.fields import filters_of
@@ -64,9 +64,9 @@ def menu() -> Message:
     return messages.message("Traffic rules: find one, list them, or create one", blocks)
 
 
-def rule_card(rule: Rule, *, command: RulesShow, audience: Audience, groups: Groups | None = None) -> Message:
+def rule_card(rule: Rule, *, command: RulesShow, public: bool, groups: Groups | None = None) -> Message:
     """One rule, whole as far as a message holds it; without its secrets, and with a way to them, where all see it."""
-    if audience == "channel":
+    if public:
         rule = without_secrets(rule)
     blocks = [
         messages.section(f"{status_mark(rule, groups)} *{esc(rule.title, 200)}* · {status_words(rule, groups)}"),
@@ -75,7 +75,7 @@ def rule_card(rule: Rule, *, command: RulesShow, audience: Audience, groups: Gro
         *_other_fields(rule, groups),
     ]
     privately = messages.run_button("Show to me", command, "privately")
-    blocks += messages.actions(_rule_buttons(rule, command) if audience == "private" else [privately])
+    blocks += messages.actions([privately] if public else _rule_buttons(rule, command))
     return messages.message(f"Rule {esc(rule.title, 150)} ({rule.id})", blocks)
 
 
@@ -158,7 +158,7 @@ def rule_list(
     command: RulesList,
     gap: Gap | None,
     groups: Groups | None,
-    audience: Audience,
+    public: bool,
 ) -> Message:
     """One page of a list. Each row has a button and, for the one who asked, its number for ``#n``."""
     if not page.items:
@@ -169,11 +169,11 @@ def rule_list(
     for number, rule in enumerate(page.items, start=page.first):
         blocks.append(
             messages.section(
-                _listed_rule(number, rule, command, groups, audience),
+                _listed_rule(number, rule, command, groups, public=public),
                 messages.run_button("Show", RulesShow(ref=rule.id), number, spoken=f"Show {rule.title}"),
             )
         )
-    blocks.append(messages.context(f"{page.label}{messages.row_hint(audience)}"))
+    blocks.append(messages.context(f"{page.label}{messages.row_hint(public=public)}"))
     if command.group and groups is None:
         blocks.append(messages.context("The service doesn’t name its groups, so only their ids were searched."))
     orders = [order for order in SORTS if page.total > 1 and order != (command.sort or "name")]
@@ -182,8 +182,8 @@ def rule_list(
     return messages.message(f"{count}, {page.label.lower()}", [*blocks, *messages.actions(buttons)])
 
 
-def _listed_rule(number: int, rule: Rule, command: RulesList, groups: Groups | None, audience: Audience) -> str:
-    if audience == "channel":
+def _listed_rule(number: int, rule: Rule, command: RulesList, groups: Groups | None, *, public: bool) -> str:
+    if public:
         rule = without_secrets(rule)
     pairs = rule.pairs or ()
     line = pair_line(rule.rule_type, pairs[0], 70) if pairs else "_no pairs_"
@@ -193,7 +193,7 @@ def _listed_rule(number: int, rule: Rule, command: RulesList, groups: Groups | N
         about.append(group_name(rule, groups))
     if command.sort == "changed":
         about.append(moment(rule.modified) if rule.modified else "_no date_")
-    lead = f"{number}. " if audience == "private" else ""
+    lead = "" if public else f"{number}. "
     title = " · ".join(filter(None, [f"{status_mark(rule, groups)} *{esc(rule.title, 120)}*", *about]))
     return f"{lead}{title}\n{line}{more}"
 
@@ -253,7 +253,7 @@ def group_list(
     gaps: Mapping[str, Gap | None],
     *,
     command: RulesGroups,
-    actions: bool,
+    public: bool,
 ) -> Message:
     """*rules* and *on*: group id -> how many rules it has, and how many of those are Active.
 
@@ -264,10 +264,10 @@ def group_list(
     blocks += [line for plural, gap in gaps.items() for line in messages.gap_lines(gap, plural)]
     for number, group in enumerate(groups[:MOST_GROUPS]):
         blocks.append(messages.section(_listed_group(group, rules.get(group.id, 0), on.get(group.id, 0))))
-        if actions:
+        if not public:
             blocks += messages.actions(_group_buttons(group, number))
     blocks += _left_out_groups(groups, rules)
-    blocks += messages.actions([messages.share_button(command)] if actions else [])
+    blocks += messages.actions([] if public else [messages.share_button(command)])
     return messages.message(title, blocks)
 
 

@@ -31,17 +31,17 @@ MAX_URLS: Final = 3
 MAX_SHOWN_HOPS: Final = 6
 
 
-def answer(route: Route, *, command: RulesWhich, gap: Gap | None, assumed: bool, actions: bool) -> Message:
-    """The outcome, then who does it. *assumed*: nobody typed the scheme; *actions*: only one person reads it."""
+def answer(route: Route, *, command: RulesWhich, gap: Gap | None, assumed: bool, public: bool) -> Message:
+    """The outcome, then who does it. *assumed*: nobody typed the scheme; *public*: the channel reads it."""
     outcome = _outcome(route, gap)
     way = _way(route)
     blocks: list[Block] = [messages.section(f"{outcome}\n{way}" if way else outcome)]
     culprits = _culprits(route)
     for number, match in enumerate(culprits[:MAX_CULPRITS]):
-        blocks += _culprit(match, number, route, actions=actions)
+        blocks += _culprit(match, number, route, public=public)
     if (more := len(culprits) - MAX_CULPRITS) > 0:
         blocks.append(messages.context(f"…and {plural(more, 'more rule')} on the way."))
-    blocks += _also(route, culprits, actions=actions)
+    blocks += _also(route, culprits, public=public)
     others = list(_others(route.first))
     if culprits or route.first.changing:
         blocks += [messages.context(text) for text in messages.packed(others, 1_500)]
@@ -49,12 +49,12 @@ def answer(route: Route, *, command: RulesWhich, gap: Gap | None, assumed: bool,
         blocks += [messages.section(text) for text in messages.packed(others, 1_500)]
     small = [*_which_url(command), *_small_print(route, gap, assumed=assumed)]
     blocks += [messages.context("\n".join(small))] if small else []
-    share = messages.share_button(command) if actions else None
+    share = None if public else messages.share_button(command)
     urls = [
         messages.run_button(f"URL {number}", RulesWhich(url), f"other.{number}")
-        for number, url in enumerate(command.others[:MAX_URLS] if actions else (), start=2)
+        for number, url in enumerate(() if public else command.others[:MAX_URLS], start=2)
     ]
-    lists = messages.run_button("List rules", RulesList(), "list") if not route.first.acting and actions else None
+    lists = messages.run_button("List rules", RulesList(), "list") if not route.first.acting and not public else None
     blocks += messages.actions([*urls, share, lists])
     return messages.message(_plain(outcome), blocks)
 
@@ -144,11 +144,11 @@ def _culprits(route: Route) -> list[Match]:
     return list({(match.rule.id, match.pair): match for match in (*inside, *ends)}.values())
 
 
-def _culprit(match: Match, number: int, route: Route, *, actions: bool) -> list[Block]:
+def _culprit(match: Match, number: int, route: Route, *, public: bool) -> list[Block]:
     """A rule that decides, with the buttons that show it and switch it off."""
     captured = MARK not in hidden_text(route.first.url.full)
-    block = messages.section("\n".join(_match_lines(match, actions=actions, captured=captured, effect=False)))
-    if not actions:
+    block = messages.section("\n".join(_match_lines(match, public=public, captured=captured, effect=False)))
+    if public:
         return [block]
     rule = match.rule
     return [
@@ -175,9 +175,9 @@ def switch_off_button(label: str, rule: Rule, number: str) -> Block | None:
     return messages.run_button(label, command, number, confirm=confirm, spoken=f"Switch off {rule.title}")
 
 
-def _match_lines(match: Match, *, actions: bool, captured: bool, effect: bool) -> Iterator[str]:
+def _match_lines(match: Match, *, public: bool, captured: bool, effect: bool) -> Iterator[str]:
     """The rule by name with what it does; then what it depends on."""
-    if not actions:
+    if public:
         match = replace(match, rule=without_secrets(match.rule), captures=match.captures if captured else ())
     pairs = match.rule.pairs or ()
     does = _effect(match) if effect else _from_to(match)
@@ -216,7 +216,7 @@ def _pairs(match: Match) -> str:
     return f" (pair{'s' if match.also else ''} {', '.join(map(str, numbers[:8]))}{'…' if len(numbers) > 8 else ''})"
 
 
-def _also(route: Route, culprits: Sequence[Match], *, actions: bool) -> list[Block]:
+def _also(route: Route, culprits: Sequence[Match], *, public: bool) -> list[Block]:
     """The rules that change something else: of the URL that was asked about, and of the one that is loaded in the end."""
     told = {match.rule.id for match in culprits}
     steps = [route.first] if len(route.steps) == 1 or route.is_loop else [route.first, route.last]
@@ -228,11 +228,11 @@ def _also(route: Route, culprits: Sequence[Match], *, actions: bool) -> list[Blo
     captured = MARK not in hidden_text(route.first.url.full)
     blocks = []
     for number, (match, at_end) in enumerate([*found.values()][:MAX_ALSO]):
-        lines = [*_match_lines(match, actions=actions, captured=captured, effect=True)]
+        lines = [*_match_lines(match, public=public, captured=captured, effect=True)]
         lines[0] += " (on the last URL)" if at_end else ""
         rule = match.rule
         button = messages.run_button("Show", RulesShow(ref=rule.id), f"also.{number}", spoken=f"Show {rule.title}")
-        blocks.append(messages.section("\n".join(lines), button if actions else None))
+        blocks.append(messages.section("\n".join(lines), None if public else button))
     if (more := len(found) - MAX_ALSO) > 0:
         blocks.append(
             messages.context(f"…and {plural(more, 'more rule')} that {'changes' if more == 1 else 'change'} it.")
@@ -293,15 +293,15 @@ def _small_print(route: Route, gap: Gap | None, *, assumed: bool) -> Iterator[st
 
 
 def answer_about_rule(
-    rule: Rule, verdict: Verdict | None, url: Url, *, command: RulesWhich, assumed: bool, actions: bool
+    rule: Rule, verdict: Verdict | None, url: Url, *, command: RulesWhich, assumed: bool, public: bool
 ) -> Message:
     """Why *rule* matches the URL, or why it doesn't."""
-    shown = rule if actions else without_secrets(rule)
+    shown = without_secrets(rule) if public else rule
     outcome = f"{_verdict(rule, verdict)}\n{url_code(url.full, 300)}"
     blocks = [messages.section(outcome)]
     if isinstance(verdict, Match):
         captured = MARK not in hidden_text(url.full)
-        _, *notes = _match_lines(verdict, actions=actions, captured=captured, effect=True)
+        _, *notes = _match_lines(verdict, public=public, captured=captured, effect=True)
         lines = [f"{_effect(verdict)}{_pairs(verdict)}" if not verdict.idle else "", *notes]
         blocks += [messages.section(text)] if (text := "\n".join(filter(None, lines))) else []
     else:
@@ -312,7 +312,7 @@ def answer_about_rule(
         blocks.append(messages.section("\n".join(filter(None, (why, wants if sources else "")))))
     if assumed:
         blocks.append(messages.context("Assumed https://."))
-    blocks += messages.actions(_rule_buttons(rule, verdict, url, command) if actions else ())
+    blocks += messages.actions(() if public else _rule_buttons(rule, verdict, url, command))
     return messages.message(_plain(outcome), blocks)
 
 

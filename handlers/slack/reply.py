@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from handlers.blocks.messages import Audience, Message
+from handlers.blocks.messages import Message
 from handlers.grammar.parser import Shorthand
 
 View = dict[str, Any]
@@ -93,11 +93,6 @@ class Caller:
     """Of a stored request: when it came in. It may be done later, by another process."""
     shorthand: Shorthand | None = None
     """Of a stored request: what its short forms stood for when it came in."""
-
-    @property
-    def audience(self) -> Audience:
-        """Who reads the answer."""
-        return "channel" if self.public else "private"
 
     @property
     def answered_in(self) -> str | None:

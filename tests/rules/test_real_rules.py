@@ -48,7 +48,7 @@ def judged_by_slack(message: Any) -> None:
 def explained(found: Explained) -> Any:
     command = RulesWhich(url=found.url.full[:200])
     return which_view.answer(
-        asyncio.run(follow(found, RULES)), command=command, gap=Gap(1, 2), assumed=True, actions=True
+        asyncio.run(follow(found, RULES)), command=command, gap=Gap(1, 2), assumed=True, public=False
     )
 
 
@@ -73,18 +73,18 @@ def test_every_rule_is_checked_alone_and_among_the_others() -> None:
         page = ListPage.of(everything[first : first + 8], 1, 8)
         judged_by_slack(
             check_views.findings_page(
-                page, command=RulesCheck(), rules=len(RULES), gap=None, complete=False, actions=True
+                page, command=RulesCheck(), rules=len(RULES), gap=None, complete=False, public=False
             )
         )
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.id)
 def test_every_rule_is_shown_listed_found_and_previewed(rule: Rule) -> None:
-    judged_by_slack(views.rule_card(rule, command=RulesShow(ref=rule.id), audience="private", groups=GROUPS))
+    judged_by_slack(views.rule_card(rule, command=RulesShow(ref=rule.id), public=False, groups=GROUPS))
     judged_by_slack(
         views.rule_list(
             ListPage.of([rule] * 11, 1, 10), command=RulesList(sort="changed"), gap=Gap(1, 2), groups=GROUPS,
-            audience="private",
+            public=False,
         )
     )  # fmt: skip
     assert rule in fitting(RULES, RulesList(text=rule.id), GROUPS)

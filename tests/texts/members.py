@@ -27,11 +27,11 @@ def lists() -> Iterator[Sample]:
         "a list with filters": MembersList(text="anna", segment="vip", without_segment="free"),
     }.items():
         page = ListPage.of(ALL, 1, 10)
-        yield title, views.member_list(page, site="blog", command=command, audience="private", others=["docs"])
+        yield title, views.member_list(page, site="blog", command=command, public=False, others=["docs"])
     page = ListPage.of(ALL, 1, 10)
-    yield "a list in a channel", views.member_list(page, site="blog", command=MembersList(), audience="channel")
+    yield "a list in a channel", views.member_list(page, site="blog", command=MembersList(), public=True)
     none: ListPage[Member] = ListPage.of((), 1, 10)
-    yield "nobody found", views.member_list(none, site="blog", command=MembersList(text="x"), audience="private")
+    yield "nobody found", views.member_list(none, site="blog", command=MembersList(text="x"), public=False)
     counts = {"vip": 2, "free": 1, "beta": 0}
     yield "segments", views.segment_counts(counts, total=3, without=1, site="blog")
 
@@ -40,9 +40,9 @@ def cards() -> Iterator[Sample]:
     """One member."""
     for one in (ANNA, NAMELESS):
         command = MembersShow(emails=(one.email,))
-        yield f"show {one.email}", views.member_card(one, site="blog", command=command, audience="private")
+        yield f"show {one.email}", views.member_card(one, site="blog", command=command, public=False)
     command = MembersShow(emails=(ANNA.email,))
-    yield "show in a channel", views.member_card(ANNA, site="blog", command=command, audience="channel", reference="x")
+    yield "show in a channel", views.member_card(ANNA, site="blog", command=command, public=True, reference="x")
 
 
 def access() -> Iterator[Sample]:
@@ -57,19 +57,19 @@ def access() -> Iterator[Sample]:
     ):
         sites = {"blog": ALL, "docs": (CHLOE,)}
         said = [explained(email, segment, site=site, members=them, extra=()) for site, them in sites.items()]
-        yield title, views.why(email, said, command=MembersWhy(emails=(email,), segment=segment), audience="private")
+        yield title, views.why(email, said, command=MembersWhy(emails=(email,), segment=segment), public=False)
     there = ANNA.model_copy(update={"segments": ("staff",)})
     said = [
         explained(ANNA.email, "staff", site=site, members=them, extra=())
         for site, them in (("blog", ALL), ("docs", (there, CHLOE)))
     ]
     command = MembersWhy(emails=(ANNA.email,), segment="staff")
-    yield "has it on one of two sites", views.why(ANNA.email, said, command=command, audience="private")
+    yield "has it on one of two sites", views.why(ANNA.email, said, command=command, public=False)
     said = said[:1]
     unasked = views.Unasked("docs", "The members service doesn’t answer.")
     command = MembersWhy(emails=(ANNA.email,), segment="staff")
-    yield "a site is away", views.why(ANNA.email, [*said, unasked], command=command, audience="private")
-    yield "in a channel", views.why(ANNA.email, [*said, unasked], command=command, audience="channel")
+    yield "a site is away", views.why(ANNA.email, [*said, unasked], command=command, public=False)
+    yield "in a channel", views.why(ANNA.email, [*said, unasked], command=command, public=True)
 
 
 def forms() -> Iterator[Sample]:

@@ -62,10 +62,10 @@ DEAD: Final = rule(12, "Jobs page", pair("https://jobs.example.com", f"{SHOP}/jo
 TWO: Final = rule(13, "Two pairs", pair(f"{SHOP}/a", f"{SHOP}/b"), pair(f"{SHOP}/c", f"{SHOP}/d"), groupId="Group_2")
 
 
-def _which(typed: str, rules: Sequence[Rule], *, actions: bool = True, gap: Gap | None = None, **more: Any) -> Message:
+def _which(typed: str, rules: Sequence[Rule], *, public: bool = False, gap: Gap | None = None, **more: Any) -> Message:
     route = asyncio.run(_followed(Url.typed(typed), rules))
     command = replace(RulesWhich(typed), **more)
-    return which_view.answer(route, command=command, gap=gap, assumed="://" not in typed, actions=actions)
+    return which_view.answer(route, command=command, gap=gap, assumed="://" not in typed, public=public)
 
 
 async def _followed(url: Url, rules: Sequence[Rule]) -> Any:
@@ -91,14 +91,14 @@ def which() -> Iterator[Sample]:
     yield "not all rules could be read", _which(f"{SHOP}/about", [OLD], gap=Gap(40, 60))
     yield "several URLs", _which(old, [OLD], others=(f"{SHOP}/new",))
     yield "words that name no rule", _which(old, [OLD], unknown="please")
-    yield "shared with the channel", _which(old, [OLD, ON], actions=False)
+    yield "shared with the channel", _which(old, [OLD, ON], public=True)
 
 
 def _about(typed: str, one: Rule) -> Message:
     url = Url.typed(typed)
     verdict = next(judge_all([one], url, GROUPS)) or near_miss(one, url, tuple(variants(url)))
     command = RulesWhich(typed, ref=one.id)
-    return which_view.answer_about_rule(one, verdict, url, command=command, assumed=False, actions=True)
+    return which_view.answer_about_rule(one, verdict, url, command=command, assumed=False, public=False)
 
 
 def why() -> Iterator[Sample]:
@@ -116,7 +116,7 @@ def _check(rules: Sequence[Rule], *, complete: bool = True, gap: Gap | None = No
     found = ordered(finding for step in check_all(rules, GROUPS) for finding in step)
     page = ListPage.of(found, 1, 8)
     command = RulesCheck()
-    return check_view.findings_page(page, command=command, rules=len(rules), gap=gap, complete=complete, actions=True)
+    return check_view.findings_page(page, command=command, rules=len(rules), gap=gap, complete=complete, public=False)
 
 
 def check() -> Iterator[Sample]:
@@ -128,31 +128,30 @@ def check() -> Iterator[Sample]:
     yield "not everything was read or compared", _check([OLD], complete=False, gap=Gap(1, 60))
 
 
-def _list(rules: Sequence[Rule], *, channel: bool = False, **more: Any) -> Message:
-    audience = "channel" if channel else "private"
+def _list(rules: Sequence[Rule], *, public: bool = False, **more: Any) -> Message:
     page = ListPage.of(rules, 1, 10)
-    return views.rule_list(page, command=RulesList(**more), gap=None, groups=GROUPS, audience=audience)  # type: ignore[arg-type]
+    return views.rule_list(page, command=RulesList(**more), gap=None, groups=GROUPS, public=public)
 
 
 def lists() -> Iterator[Sample]:
     """``/rules``, ``list``, ``show``, ``groups`` and ``samples``."""
     yield "the menu", views.menu()
     yield "a list", _list([OLD, FILTERED, DEBUG, OFF, HELD, SEVERAL, BLOCK, BACK, ON, OTHER, LOOKAROUND])
-    yield "a list in the channel", _list([OLD, OFF], channel=True)
+    yield "a list in the channel", _list([OLD, OFF], public=True)
     yield "a list of a group, by last change", _list([SEVERAL], group="Sales", sort="changed")
     yield "nothing found", _list([], text="checkout")
     yield "no rules at all", _list([])
     for one in (OLD, FILTERED, SEVERAL, HELD):
-        yield f"show {one.title}", views.rule_card(one, command=RulesShow(one.id), audience="private", groups=GROUPS)
-    yield "show in the channel", views.rule_card(OLD, command=RulesShow(OLD.id), audience="channel")
+        yield f"show {one.title}", views.rule_card(one, command=RulesShow(one.id), public=False, groups=GROUPS)
+    yield "show in the channel", views.rule_card(OLD, command=RulesShow(OLD.id), public=True)
     groups = [
         Group.model_validate({"id": "Group_1", "name": "Sales campaigns", "status": "Active"}),
         Group.model_validate({"id": "Group_2", "name": "Experiments", "status": "Inactive"}),
     ]
     rules, on = {"Group_1": 12, "Group_2": 1, "Group_lost": 2}, {"Group_1": 11, "Group_2": 1}
-    yield "groups", views.group_list(groups, rules, on, {}, command=RulesGroups(), actions=True)
-    yield "test URLs", check_view.test_urls([f"{SHOP}/old"], said=f"Added `{SHOP}/old`", actions=True)
-    yield "no test URLs", check_view.test_urls([], said="", actions=True)
+    yield "groups", views.group_list(groups, rules, on, {}, command=RulesGroups(), public=False)
+    yield "test URLs", check_view.test_urls([f"{SHOP}/old"], said=f"Added `{SHOP}/old`", public=False)
+    yield "no test URLs", check_view.test_urls([], said="", public=False)
 
 
 def forms() -> Iterator[Sample]:

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from itertools import product
-from typing import Any, Final, get_args
+from typing import Any, Final
 
 from bot.changes.execute import LOST_RIGHT
 from bot.changes.model import Approval, Change, Guard, Kind, Question, State, Target
@@ -16,7 +16,7 @@ from bot.policy.model import Person, Why
 from bot.rules.model import Group, Groups, Rule
 from bot.store.audit import Entry, Filters
 from handlers.blocks import menus, modals
-from handlers.blocks.messages import Audience, ListPage, Message
+from handlers.blocks.messages import ListPage, Message
 from handlers.changes import card_view, notes_view
 from handlers.errors import Words
 from handlers.explain import table
@@ -125,8 +125,8 @@ def _lists() -> Iterator[Message]:
     for command, found in product([RulesList(), listed], [[RULE, SCRIPT], []]):
         page = ListPage(found, 2, 3, 41, 21)
         for known in (None, GROUPS):
-            for audience in get_args(Audience):
-                yield list_views.rule_list(page, command=command, gap=Gap(1, 2), groups=known, audience=audience)
+            for public in (False, True):
+                yield list_views.rule_list(page, command=command, gap=Gap(1, 2), groups=known, public=public)
     for shown in (0, 1, 40):
         many = [Group(id=f"Group_{number}", name="Sales", status="Active") for number in range(shown)]
         yield group_views.group_list(
@@ -135,16 +135,16 @@ def _lists() -> Iterator[Message]:
             {"Group_0": 1},
             {"rules": Gap(1, 2)},
             command=RulesGroups(),
-            actions=True,
+            public=False,
         )
     for rule in (RULE, SCRIPT):
-        yield rule_views.rule_card(rule, command=RulesShow(ref=rule.id), audience="private")
+        yield rule_views.rule_card(rule, command=RulesShow(ref=rule.id), public=False)
     for people in ([ANNA, BERT], []):
         yield member_views.member_list(
-            ListPage(people, 2, 3, 41, 21), site="blog", command=MembersList(text="an"), audience="private"
+            ListPage(people, 2, 3, 41, 21), site="blog", command=MembersList(text="an"), public=False
         )
-    for audience in get_args(Audience):
-        yield member_views.member_card(ANNA, site="blog", command=MembersShow(emails=(ANNA.email,)), audience=audience)
+    for public in (False, True):
+        yield member_views.member_card(ANNA, site="blog", command=MembersShow(emails=(ANNA.email,)), public=public)
     yield pending_views.pending(
         [OPEN], [change(Kind.RULE_DELETE, State.APPLIED, glass_broken=True)], {OPEN.id: "https://x"}, total=41
     )
