@@ -78,6 +78,19 @@ def plural(count: int, noun: str) -> str:
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
+def listed(texts: Sequence[str], link: str = "and", *, most: int | None = None) -> str:
+    """``a, b and c``; of more than *most* the first, and how many more there are."""
+    more = [f"{len(texts) - most} more"] if most is not None and len(texts) > most else []
+    *first, last = [*texts[:most], *more] or [""]
+    return f"{', '.join(first)} {link} {last}" if first else last
+
+
+def first_of(texts: Sequence[str], most: int) -> str:
+    """The *texts* in a row, ``a, b, c``; of more than *most* the first, and how many more there are."""
+    more = f" and {len(texts) - most} more" if len(texts) > most else ""
+    return f"{', '.join(texts[:most])}{more}"
+
+
 def entities(text: str) -> str:
     """The three characters that mean something to Slack anywhere, in the order that does not escape twice."""
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")

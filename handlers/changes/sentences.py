@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
@@ -13,7 +13,7 @@ from bot.changes.model import Change, Guard, Kind, State
 from bot.policy.model import Why
 from bot.text.emails import all_masked, masked
 from bot.text.times import in_words
-from handlers.blocks.messages import code, esc, plural
+from handlers.blocks.messages import code, esc, listed, plural
 from handlers.changes.diff import differences, field_name, without_only_pair
 
 
@@ -404,12 +404,7 @@ def _segments(change: Change) -> str:
     found = sorted(has - had if change.edit.kind is Kind.MEMBER_GRANT else had - has)
     if not found or len(found) > MAX_SEGMENTS:
         return f"{len(found)} segments" if found else "segments"
-    return _listed([words(one, 60) for one in found])
-
-
-def _listed(texts: Sequence[str]) -> str:
-    """``a``, ``a and b``, ``a, b and c``."""
-    return " and ".join([", ".join(texts[:-1]), texts[-1]] if len(texts) > 1 else texts)
+    return listed([words(one, 60) for one in found])
 
 
 COUNTED: Final = re.compile(r"((?:Undo: )?(?:Switch on|Switch off|Delete)) [\d,]+ rules?")
@@ -493,7 +488,7 @@ def _fields(change: Change) -> str:
     names = list(dict.fromkeys(field_name(line.field) for line in lines))
     if not names or len(names) > MAX_FIELDS:
         return f"{len(names)} fields" if names else "nothing"
-    return f"the {_listed([esc(name, 60) for name in names])}"
+    return f"the {listed([esc(name, 60) for name in names])}"
 
 
 def _name(change: Change) -> str:

@@ -24,7 +24,7 @@ from bot.policy.limits import StillRunning, TooFast
 from bot.store.channel_settings import SettingsMoved
 from bot.store.db import StoreError, TargetBusy
 from bot.store.tables import NewerRelease
-from handlers.blocks.messages import clock_time, code, ended, esc, plural
+from handlers.blocks.messages import clock_time, code, ended, esc, listed, plural
 from handlers.changes.card_view import label
 from handlers.changes.sentences import WORDS as WORDS_OF_STATES
 from handlers.changes.sentences import plain_title
@@ -97,11 +97,9 @@ def _busy(error: TargetBusy) -> Words:
 MAX_NAMED: Final = 10
 
 
-def _listed(titles: Sequence[str]) -> str:
+def _they_are(titles: Sequence[str]) -> str:
     """The *titles*, as the subject of a sentence, with its verb."""
-    named = [f"*{esc(title, 150)}*" for title in titles[:MAX_NAMED]]
-    named += [f"{len(titles) - MAX_NAMED:,} more"] * (len(titles) > MAX_NAMED)
-    return f"{', '.join(named[:-1])} and {named[-1]} are" if len(named) > 1 else f"{named[0]} is"
+    return listed([f"*{esc(title, 150)}*" for title in titles], most=MAX_NAMED) + (" are" if len(titles) > 1 else " is")
 
 
 def _not_undoable(error: NotUndoable) -> Words:
@@ -113,7 +111,9 @@ def _not_undoable(error: NotUndoable) -> Words:
 
 
 CHANGE_WORDS: Final[Table] = {
-    NothingToChange: lambda e: Words(f"{_listed(e.titles)} already {esc(e.status) if e.status else 'as you want it'}."),
+    NothingToChange: lambda e: Words(
+        f"{_they_are(e.titles)} already {esc(e.status) if e.status else 'as you want it'}."
+    ),
     NothingInSet: lambda _: Words("Nothing left to do.", "All of it is done, or its target is gone."),
     TargetBusy: _busy,
     TooManyRequests: lambda e: Words(

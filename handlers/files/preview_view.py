@@ -18,7 +18,7 @@ from bot.rules.rule_import_plan import NoRule, RulePlan
 from bot.text import encoding
 from bot.text.encoding import BadFile, FileKind
 from handlers.blocks import messages
-from handlers.blocks.messages import Block, code, esc
+from handlers.blocks.messages import Block, code, esc, first_of
 from handlers.changes.diff import differences, field_name
 from handlers.grammar.command import slash
 from handlers.members.views import segments_line
@@ -103,8 +103,7 @@ def _new_line(entry: rule_import_plan.New) -> str:
 
 def _differs_line(entry: rule_import_plan.Differs) -> str:
     names = [field_name(line.field) for line in differences(entry.live.body(), entry.merged())]
-    more = f" and {len(names) - 4} more" if len(names) > 4 else ""
-    fields = f"{', '.join(esc(name, 30) for name in names[:4])}{more}"
+    fields = first_of([esc(name, 30) for name in names], 4)
     return f"{entry.number:,}. *{esc(entry.draft.title, 50)}*   {code(entry.live.id, 60)}   {fields}{_lost(entry.ungrouped)}"
 
 
@@ -222,8 +221,7 @@ def _unused(file: MemberFile) -> str:
 
 
 def _first_titles(names: Sequence[str]) -> str:
-    more = f" and {len(names) - MOST_TITLES:,} more" if len(names) > MOST_TITLES else ""
-    return ", ".join(esc(name, 30) for name in names[:MOST_TITLES]) + more
+    return first_of([esc(name, 30) for name in names], MOST_TITLES)
 
 
 def _second(item: tuple[Any, int]) -> int:
@@ -338,8 +336,7 @@ def _place(field: str, pair: int | None) -> str:
 
 
 def _unknown(names: tuple[tuple[str, tuple[str, ...]], ...]) -> str:
-    told = [f"“{name}”" + (f" (near: {', '.join(near)})" if near else "") for name, near in names[:3]]
-    more = f" and {len(names) - 3} more" if len(names) > 3 else ""
+    told = [f"“{name}”" + (f" (near: {', '.join(near)})" if near else "") for name, near in names]
     one = len(names) == 1
     ending = "is not a segment here; segments are" if one else "are not segments here; they are"
-    return f"{', '.join(told)}{more} {ending} created in the site’s dashboard"
+    return f"{first_of(told, 3)} {ending} created in the site’s dashboard"

@@ -10,7 +10,7 @@ from bot.changes.model import Change, Guard, State
 from bot.policy.model import GuardRule, Person, Why
 from bot.store.misses import Miss
 from handlers.blocks import messages
-from handlers.blocks.messages import Block, Message, code, entities, esc
+from handlers.blocks.messages import Block, Message, code, entities, esc, listed
 from handlers.changes.sentences import WORDS, card_link, plain_title, when, words
 from handlers.gatehouse.commands import GatehouseHelp, GatehousePending, GatehouseTimers
 from handlers.grammar.command import Command, slash
@@ -264,11 +264,6 @@ def _needs(rule: GuardRule) -> str:
     return (
         "Needs a second person’s approval" if rule.approvals == 1 else f"Needs {rule.approvals} other people’s approval"
     )
-
-
-def listed(names: Sequence[str], link: str = "and") -> str:
-    """``a, b and c``."""
-    return f" {link} ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))
 
 
 MOST = 20

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from bot.text.times import in_words
 from handlers.blocks import messages
-from handlers.blocks.messages import Block, Message, code, esc, moment, url_code
+from handlers.blocks.messages import Block, Message, code, esc, listed, moment, url_code
 from handlers.gatehouse.commands import GatehouseUndo
 from handlers.grammar.command import Command, slash
 from handlers.grammar.fields import Expiry
@@ -158,19 +158,12 @@ def _reason(command: Command) -> str:
 
 
 def _names(refs: Sequence[str], context: Context) -> str:
-    named = [f"*{esc(context.titles.get(ref, ref), 100)}*" for ref in refs[:MAX_NAMED]]
-    more = [f"{len(refs) - MAX_NAMED} more"] if len(refs) > MAX_NAMED else []
-    return _listed([*named, *more])
-
-
-def _listed(words: Sequence[str]) -> str:
-    *first, last = words
-    return f"{', '.join(first)} and {last}" if first else last
+    return listed([f"*{esc(context.titles.get(ref, ref), 100)}*" for ref in refs], most=MAX_NAMED)
 
 
 def _people(command: MembersGrant | MembersRevoke | MembersRemove | MembersOffboard) -> str:
     """All of them: who is changed is never left to be guessed."""
-    return _listed([code(email) for email in command.emails])
+    return listed([code(email) for email in command.emails])
 
 
 def _made(command: RulesMake, context: Context) -> str:

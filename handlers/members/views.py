@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -11,7 +11,7 @@ from bot.members.access_check import Asked, Likeness, Near, Standing, Verdict
 from bot.members.model import Member
 from bot.text.emails import masked
 from handlers.blocks import menus, messages
-from handlers.blocks.messages import Block, ListPage, Message, code, esc
+from handlers.blocks.messages import Block, ListPage, Message, code, esc, listed
 from handlers.gatehouse.commands import GatehouseHelp
 from handlers.grammar.command import slash
 from handlers.grammar.fields import filters_of
@@ -228,7 +228,7 @@ def why(email: str, said: Sequence[Verdict | Unasked], *, command: MembersWhy, p
 def _answer(email: str, said: Sequence[Verdict | Unasked], segment: str | None, *, public: bool) -> tuple[str, str]:
     """The mark and the answer in a line; where a site could not be asked, it speaks only of those that could."""
     asked = [one for one in said if isinstance(one, Verdict)]
-    left = _list([one.site for one in said if isinstance(one, Unasked)])
+    left = _sites(one for one in said if isinstance(one, Unasked))
     if not asked:
         return ":grey_question:", f"Can’t tell: {left} couldn’t be asked." if left else "No site is set up."
     well = [one for one in asked if one.member is not None and (one.asked is None or _has(one.asked))]
@@ -238,20 +238,19 @@ def _answer(email: str, said: Sequence[Verdict | Unasked], segment: str | None, 
     also = f" {left} couldn’t be asked." if left else ""
     if well:
         has = f"has {code(segment, 80)} on" if segment else "is a member of"
-        return ":white_check_mark:", f"Yes: {who} {has} {_list([one.site for one in well])}.{also}"
+        return ":white_check_mark:", f"Yes: {who} {has} {_sites(well)}.{also}"
     if known:
-        on = _list([one.site for one in known])
+        on = _sites(known)
         return ":x:", f"No: {who} is on {on} but lacks {code(segment, 80)}.{also}"
-    return ":x:", f"No: nobody on {_list([one.site for one in asked], 'or')} has exactly this email.{also}"
+    return ":x:", f"No: nobody on {_sites(asked, 'or')} has exactly this email.{also}"
+
+
+def _sites(answers: Iterable[Verdict | Unasked], link: str = "and") -> str:
+    return listed([esc(one.site, 60) for one in answers], link)
 
 
 def _has(asked: Asked) -> bool:
     return asked.standing is Standing.HAS
-
-
-def _list(sites: Sequence[str], link: str = "and") -> str:
-    names = [esc(site, 60) for site in sites]
-    return f" {link} ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))
 
 
 def _missing(one: Verdict) -> str:

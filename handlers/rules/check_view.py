@@ -10,7 +10,7 @@ from bot.rules.lint.findings import Finding, FindingKind, Location, Reason
 from bot.rules.matching import Difference, Impact, UrlOutcome
 from bot.rules.model import Rule
 from handlers.blocks import messages
-from handlers.blocks.messages import Block, ListPage, Message, clip, code, esc
+from handlers.blocks.messages import Block, ListPage, Message, clip, code, esc, first_of, listed
 from handlers.grammar.command import slash
 from handlers.rules.commands import RulesCheck, RulesEdit, RulesSamples, RulesShow, RulesWhich
 from handlers.rules.reasons import undecidable_words
@@ -81,10 +81,7 @@ def name(place: Location) -> str:
 
 def named(places: Sequence[Location]) -> str:
     """Several rules in a row; the first of many."""
-    names = list(dict.fromkeys(name(place) for place in places))
-    if len(names) > MOST_NAMED:
-        return f"{', '.join(names[:MOST_NAMED])} and {len(names) - MOST_NAMED} more"
-    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
+    return listed(list(dict.fromkeys(name(place) for place in places)), most=MOST_NAMED)
 
 
 def _loop(finding: Finding) -> str:
@@ -143,8 +140,7 @@ def _no_effect(finding: Finding) -> str:
 
 def _one_name(finding: Finding) -> str:
     ids = [place.rule.id for place in finding.places]
-    more = f" and {len(ids) - MOST_NAMED} more" if len(ids) > MOST_NAMED else ""
-    return f"{len(ids)} rules are called {name(finding.places[0])}: {', '.join(ids[:MOST_NAMED])}{more}."
+    return f"{len(ids)} rules are called {name(finding.places[0])}: {first_of(ids, MOST_NAMED)}."
 
 
 def _undecidable(finding: Finding) -> str:

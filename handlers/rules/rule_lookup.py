@@ -27,7 +27,7 @@ from bot.store.channel_settings import MAX_TEST_URLS
 from bot.text.search import has_words
 from handlers.blocks import menus
 from handlers.blocks.inputs import MOST_OPTIONS
-from handlers.blocks.messages import Block, ListPage, code
+from handlers.blocks.messages import Block, ListPage, code, first_of
 from handlers.errors import LoopNeedsReason
 from handlers.grammar.command import Command, slash
 from handlers.grammar.parser import NUMBERED_ROWS
@@ -300,8 +300,7 @@ async def _add(command: RulesSamples, caller: Caller, gatehouse: Gatehouse) -> s
     urls = [Url.of(text).full for text in command.urls]
     new = await gatehouse.store.test_urls.add(caller.channel, urls)
     if new:
-        more = f" and {len(new) - 5} more" if len(new) > 5 else ""
-        return f"Added {', '.join(code(url, 120) for url in new[:5])}{more}"
+        return f"Added {first_of([code(url, 120) for url in new], 5)}"
     return f"Nothing added: already there, or the channel has its {MAX_TEST_URLS} test URLs"
 
 

@@ -10,7 +10,7 @@ from bot.clients.lists import Gap
 from bot.rules.model import INACTIVE, TYPED, Group, Groups, Pair, Rule
 from bot.rules.secrets import without_secrets
 from handlers.blocks import menus, messages
-from handlers.blocks.messages import Block, ListPage, Message, code, esc, moment
+from handlers.blocks.messages import Block, ListPage, Message, code, esc, first_of, moment
 from handlers.gatehouse.commands import GatehouseHelp
 from handlers.grammar.command import slash
 from handlers.grammar.fields import filters_of
@@ -305,6 +305,5 @@ def _left_out_groups(groups: Sequence[Group], rules: Mapping[str, int]) -> list[
             f"…and {len(groups) - MOST_GROUPS:,} more. To see the rules of one: `{slash('rules list group:NAME')}`"
         )
     if lost:
-        more = f" and {len(lost) - 8} more" if len(lost) > 8 else ""
-        texts.append(f"Rules are also in groups that the service doesn’t list: {', '.join(lost[:8])}{more}")
+        texts.append(f"Rules are also in groups that the service doesn’t list: {first_of(lost, 8)}")
     return [messages.context(*texts)] if texts else []
