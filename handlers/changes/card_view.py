@@ -212,13 +212,13 @@ def _verb(change: Change) -> str:
             return title
         if is_offboarding(change):
             return "Remove from every site" if change.edit.kind.destroys else "Undo removal"
-        verb = VERBS[change.edit.kind][2] if len(change.bulk.kinds) == 1 else "Change"
+        verb = VERBS[change.edit.kind][0].capitalize() if len(change.bulk.kinds) == 1 else "Change"
         return f"{verb} all {change.bulk.size:,}"
     if (switched := is_switched(change)) is not None:
         return f"Switch {switched}"
     if change.edit.kind in ACCESS:
         return "Give access" if change.edit.kind is Kind.MEMBER_GRANT else "Revoke access"
-    return f"{VERBS[change.edit.kind][2]} {_thing(change)}"
+    return f"{VERBS[change.edit.kind][0].capitalize()} {_thing(change)}"
 
 
 MAX_CONFIRM: Final = 30

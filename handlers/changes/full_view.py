@@ -62,7 +62,7 @@ def entries(change: Change, listed: Iterable[Item] = ()) -> Iterator[Entry]:
 
 def _entry(item: Item) -> Entry:
     kind, target = item.kind, item.target
-    verb = VERBS[kind][2] if kind is not None else "Skipped:"
+    verb = VERBS[kind][0].capitalize() if kind is not None else "Skipped:"
     name = str((item.before or item.after or {}).get("name") or "")
     key = target.key or str((item.after or {}).get("email") or "") or ("" if name else item.source)
     one_sided = kind is None or kind.creates or kind.destroys
@@ -231,7 +231,7 @@ def _remarks(change: Change) -> Iterator[tuple[str, str]]:
 def file_pieces(change: Change, listed: Iterable[Entry]) -> Iterator[bytes]:
     """Everything as text, piece by piece. What people or services wrote never begins a line."""
     reason = f"Reason: {whole(change.request.reason)}\n" if change.request.reason else ""
-    title = whole(change.bulk.title) if change.is_set else VERBS[change.edit.kind][2]
+    title = whole(change.bulk.title) if change.is_set else VERBS[change.edit.kind][0].capitalize()
     yield f"{title}\nChange {change.id}\n{reason}".encode(errors="replace")
     for _, line in _remarks(change):
         yield f"{whole(line)}\n".encode(errors="replace")

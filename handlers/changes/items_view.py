@@ -15,7 +15,7 @@ from handlers.blocks import messages
 from handlers.blocks.messages import Block, code, esc
 from handlers.changes.diff import differences, render, without_only_pair
 from handlers.changes.full_view import says
-from handlers.changes.sentences import past, words
+from handlers.changes.sentences import VERBS, past, words
 from handlers.members.views import segments_line
 from handlers.rules.pairs_view import effect_line, filters_words, source_line
 
@@ -43,21 +43,16 @@ OUTCOMES: Final[Mapping[Outcome, str]] = {
 AS_PLANNED: Final = frozenset({Outcome.WAITING, Outcome.APPLIED})
 """Outcomes of an item whose line says what is done to it, and no more."""
 
-VERBS: Final[Mapping[Kind, tuple[str, str]]] = {
-    Kind.RULE_CREATE: ("create", "created"),
-    Kind.RULE_UPDATE: ("change", "changed"),
-    Kind.RULE_DELETE: ("delete", "deleted"),
-    Kind.MEMBER_ADD: ("add", "added"),
-    Kind.MEMBER_UPDATE: ("change", "changed"),
+VERBS_ALONE: Final = VERBS | {
     Kind.MEMBER_GRANT: ("give access", "access given"),
     Kind.MEMBER_REVOKE: ("revoke access", "access revoked"),
-    Kind.MEMBER_REMOVE: ("remove", "removed"),
 }
+"""The same where nothing comes after the verb."""
 
 
 def _verb(item: Item) -> str:
     """What is done to it, or was."""
-    return VERBS[item.kind][item.outcome is Outcome.APPLIED] if item.kind is not None else ""
+    return VERBS_ALONE[item.kind][item.outcome is Outcome.APPLIED] if item.kind is not None else ""
 
 
 def line_of(item: Item) -> str:

@@ -245,16 +245,17 @@ def mention(name: str) -> str:
 
 
 VERBS: Final = {
-    Kind.RULE_CREATE: ("create", "created", "Create"),
-    Kind.RULE_UPDATE: ("change", "changed", "Change"),
-    Kind.RULE_DELETE: ("delete", "deleted", "Delete"),
-    Kind.GROUP_UPDATE: ("change", "changed", "Change"),
-    Kind.MEMBER_ADD: ("add", "added", "Add"),
-    Kind.MEMBER_UPDATE: ("change", "changed", "Change"),
-    Kind.MEMBER_GRANT: ("grant access to", "granted access", "Grant access to"),
-    Kind.MEMBER_REVOKE: ("revoke access of", "access revoked", "Revoke access of"),
-    Kind.MEMBER_REMOVE: ("remove", "removed", "Remove"),
+    Kind.RULE_CREATE: ("create", "created"),
+    Kind.RULE_UPDATE: ("change", "changed"),
+    Kind.RULE_DELETE: ("delete", "deleted"),
+    Kind.GROUP_UPDATE: ("change", "changed"),
+    Kind.MEMBER_ADD: ("add", "added"),
+    Kind.MEMBER_UPDATE: ("change", "changed"),
+    Kind.MEMBER_GRANT: ("grant access to", "granted access"),
+    Kind.MEMBER_REVOKE: ("revoke access of", "access revoked"),
+    Kind.MEMBER_REMOVE: ("remove", "removed"),
 }
+"""What is done, and what was."""
 EDITS: Final = frozenset({Kind.RULE_UPDATE, Kind.GROUP_UPDATE, Kind.MEMBER_UPDATE})
 """Whose title says what is changed."""
 ACCESS: Final = frozenset({Kind.MEMBER_GRANT, Kind.MEMBER_REVOKE})
@@ -341,7 +342,7 @@ def phrases(change: Change) -> Phrases:
             f"{name}: {fields} not changed",
             f"{name}: {fields} changed back",
         )
-    verb, done, _ = VERBS[change.edit.kind]
+    verb, done = VERBS[change.edit.kind]
     back = f"{name} is back" if change.edit.kind.destroys else f"{name} was deleted again"
     return Phrases(
         f"{verb.capitalize()} {name}",

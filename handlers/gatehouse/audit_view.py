@@ -14,7 +14,7 @@ from bot.text.times import seconds_of
 from handlers.blocks import messages
 from handlers.blocks.messages import Block, Message, code, esc
 from handlers.changes.diff import around, differences, field_name
-from handlers.changes.sentences import VERBS, WORDS, approvers, when, words
+from handlers.changes.sentences import EDITS, VERBS, WORDS, approvers, is_switched, when, words
 from handlers.gatehouse.commands import GatehouseAudit, GatehouseDigest, GatehousePending, GatehouseTimers
 from handlers.gatehouse.views import DOES, safe_title
 from handlers.grammar.command import Command
@@ -105,18 +105,6 @@ def _link(change: Change, links: Mapping[str, str]) -> str:
     return f" · <{link}|card>" if link else ""
 
 
-PAST: Final = {
-    Kind.RULE_CREATE: "created {}",
-    Kind.RULE_UPDATE: "changed {}",
-    Kind.RULE_DELETE: "deleted {}",
-    Kind.GROUP_UPDATE: "changed {}",
-    Kind.MEMBER_ADD: "added {}",
-    Kind.MEMBER_UPDATE: "changed {}",
-    Kind.MEMBER_GRANT: "granted {} access to",
-    Kind.MEMBER_REVOKE: "revoked access of {} to",
-    Kind.MEMBER_REMOVE: "removed {}",
-}
-SWITCHED: Final = {"Active": "switched on", "Inactive": "switched off"}
 MAX_NAMED: Final = 3
 """Fields of one change that a line names."""
 
@@ -130,35 +118,28 @@ def _did(change: Change, *, public: bool) -> str:
     """What *change* did, in the past tense, and to what."""
     if change.is_set:
         return f"made a bulk change: *{esc(change.bulk.title, 150)}*"
-    kind, site = change.edit.kind, change.edit.target.site
-    if kind not in EDITED:
-        return PAST[kind].format(subject(change, public=public)) + (f" in {esc(site, 60)}" if site else "")
+    kind, site, what = change.edit.kind, change.edit.target.site, subject(change, public=public)
+    if kind is Kind.MEMBER_GRANT:
+        return f"granted {what} access to {_segments(change)}"
+    if kind is Kind.MEMBER_REVOKE:
+        return f"revoked access of {what} to {_segments(change)}"
+    if kind not in EDITS:
+        return f"{VERBS[kind][1]} {what}" + (f" in {esc(site, 60)}" if site else "")
+    if (switched := is_switched(change)) is not None:
+        return f"switched {switched} {what}"
     lines = differences(change.edit.before, change.edit.after)
-    if [line.field for line in lines] == ["status"] and str(lines[0].after) in SWITCHED:
-        return f"{SWITCHED[str(lines[0].after)]} {subject(change, public=public)}"
-    if kind in {Kind.MEMBER_GRANT, Kind.MEMBER_REVOKE}:
-        return f"{PAST[kind].format(subject(change, public=public))} {_segments(change)}"
     if len(lines) == 1 and lines[0].field != "allowedSegments":
-        before, after = around(as_text(lines[0].before), as_text(lines[0].after), 60)
-        return f"changed the {esc(_field(lines[0].field, change), 60)} of {subject(change, public=public)}: {before} → {after}"
+        before, after = around(lines[0].before, lines[0].after, 60)
+        return f"changed the {esc(_field(lines[0].field, change), 60)} of {what}: {before} → {after}"
     named = list(dict.fromkeys(_field(line.field, change) for line in lines))
     fields = f"the {', '.join(map(esc, named))} of " if 0 < len(named) <= MAX_NAMED else ""
-    return f"changed {fields}{subject(change, public=public)}"
-
-
-EDITED: Final = frozenset(
-    {Kind.RULE_UPDATE, Kind.GROUP_UPDATE, Kind.MEMBER_UPDATE, Kind.MEMBER_GRANT, Kind.MEMBER_REVOKE}
-)
+    return f"changed {fields}{what}"
 
 
 def _field(path: str, change: Change) -> str:
     """A field as people call it; where there is one pair, without its number."""
     single = len((change.edit.after or {}).get("pairs") or ()) == 1
     return field_name(path).removeprefix("pair 1 ") if single else field_name(path)
-
-
-def as_text(value: object) -> str | None:
-    return None if value is None else str(value)
 
 
 def _wanted(change: Change) -> str:
