@@ -28,8 +28,11 @@ from handlers.changes.sentences import WORDS as STATES
 def note(change: Change, purpose: str) -> Message | None:
     """The message of that *purpose*; None where it has become pointless since."""
     name, _, number = purpose.partition("-")
-    text = NOTES[name](change, number) if name in NOTES else ""
-    return messages.message(f"{plain_title(change)}: {PLAIN[name]}", [messages.section(text)]) if text else None
+    if name not in NOTES:
+        return None
+    plain, text_of = NOTES[name]
+    text = text_of(change, number)
+    return messages.message(f"{plain_title(change)}: {plain}", [messages.section(text)]) if text else None
 
 
 def _remind(change: Change, _: str) -> str:
@@ -75,22 +78,15 @@ def _ask(change: Change, number: str) -> str:
     return f":speech_balloon: <@{asked.by}> asks <@{change.request.requester}>: “{words(asked.text, 1000)}”"
 
 
-NOTES: Final[dict[str, Callable[[Change, str], str]]] = {
-    "remind": _remind,
-    "offer": _offer,
-    "review": _review,
-    "break_glass": _break_glass,
-    "left": _left,
-    "ask": _ask,
+NOTES: Final[dict[str, tuple[str, Callable[[Change, str], str]]]] = {
+    "remind": ("needs approval", _remind),
+    "offer": ("reverts soon", _offer),
+    "review": ("review due", _review),
+    "break_glass": ("emergency override", _break_glass),
+    "left": ("not reverted", _left),
+    "ask": ("a question", _ask),
 }
-PLAIN: Final = {
-    "remind": "needs approval",
-    "offer": "reverts soon",
-    "review": "review due",
-    "break_glass": "emergency override",
-    "left": "not reverted",
-    "ask": "a question",
-}
+"""Purpose -> what notifications say of it, and what makes its text."""
 
 
 ENDED: Final = frozenset({State.FAILED, State.STALE, State.UNSETTLED})
@@ -157,26 +153,49 @@ NOTICES: Final[dict[str, Callable[[Change, str], str]]] = {
 
 @dataclass(frozen=True, slots=True)
 class _Words:
+    """What a form says that asks for a reason. *least*: characters that it takes; *missing*: said where it has fewer."""
+
     title: str
     label: str
     submit: str
     hint: str
     intro: str
+    missing: str
+    end: str
+    least: int = 1
 
 
 WORDS: Final = {
-    "deny": _Words("Deny", "Why not?", "Deny", "Shown on the card, in the channel.", "Nothing will be changed."),
-    "ask": _Words("Ask", "Your question", "Ask", "Posted in the thread of the card.", "The request stays open."),
+    "deny": _Words(
+        title="Deny",
+        label="Why not?",
+        submit="Deny",
+        hint="Shown on the card, in the channel.",
+        intro="Nothing will be changed.",
+        missing="Write why.",
+        end=":no_entry_sign: *Denied.* The card shows your reason.",
+    ),
+    "ask": _Words(
+        title="Ask",
+        label="Your question",
+        submit="Ask",
+        hint="Posted in the thread of the card.",
+        intro="The request stays open.",
+        missing="Write your question.",
+        end=":speech_balloon: *Your question is in the thread of the card.*",
+    ),
     "break_glass": _Words(
-        "Emergency override",
-        "Why can nobody be asked?",
-        "Override now",
-        "At least ten characters. Shown in the channel, and kept in the audit log.",
-        ":rotating_light: *It takes effect at once, without an approval.* Those who could have approved are notified, "
-        "and someone else has to review it afterwards.",
+        title="Emergency override",
+        label="Why can nobody be asked?",
+        submit="Override now",
+        hint="At least ten characters. Shown in the channel, and kept in the audit log.",
+        intro=":rotating_light: *It takes effect at once, without an approval.* Those who could have approved are "
+        "notified, and someone else has to review it afterwards.",
+        missing="Give a reason of at least ten characters.",
+        end=":rotating_light: *Emergency override recorded.* Someone else has to review it: see the card.",
+        least=10,
     ),
 }
-LEAST: Final = {"deny": 1, "ask": 1, "break_glass": 10}
 MOST: Final = 1000
 BLOCK: Final = "words"
 
@@ -215,20 +234,12 @@ def read(view: View) -> Reasoned:
 
 def errors(sent: Reasoned) -> dict[str, str]:
     """What is wrong with the words, under their input."""
-    name, text = sent.name, sent.words
-    if len(text) < LEAST.get(name, 1):
-        empty = {"deny": "Write why.", "ask": "Write your question."}
-        return {BLOCK: empty.get(name, "Give a reason of at least ten characters.")}
-    return {BLOCK: f"Shorten it to {MOST:,} characters; it has {len(text):,}."} if len(text) > MOST else {}
-
-
-ENDS: Final = {
-    "deny": ":no_entry_sign: *Denied.* The card shows your reason.",
-    "break_glass": ":rotating_light: *Emergency override recorded.* Someone else has to review it: see the card.",
-    "ask": ":speech_balloon: *Your question is in the thread of the card.*",
-}
+    length, words = len(sent.words), WORDS.get(sent.name)
+    if words is not None and length < words.least:
+        return {BLOCK: words.missing}
+    return {BLOCK: f"Shorten it to {MOST:,} characters; it has {length:,}."} if length > MOST else {}
 
 
 def end(name: str, _: Change) -> View:
     """What the form says in the end that is still open."""
-    return done("Gatehouse", ENDS[name])
+    return done("Gatehouse", WORDS[name].end)
