@@ -63,8 +63,14 @@ def loading(title: str, channel: str = "") -> View:
     return frame(title, [block], callback_id="v1.loading", metadata={"channel": channel})
 
 
-def working(title: str) -> View:
-    return frame(title, [section(":hourglass_flowing_sand: Saving… You can close this.")], callback_id="v1.working")
+def working(form: View) -> View:
+    """What *form* shows while it is saved, under its own title."""
+    block = section(":hourglass_flowing_sand: Saving… You can close this.")
+    return frame(title_of(form), [block], callback_id="v1.working")
+
+
+def title_of(view: View) -> str:
+    return str((view.get("title") or {}).get("text") or "Gatehouse")
 
 
 def done(title: str, words: str) -> View:
@@ -77,14 +83,19 @@ def unsaved(title: str, words: str) -> View:
     return frame(title, [section(words)], callback_id="v1.notice")
 
 
+def moved() -> View:
+    """The end of a form about something that others have changed since it opened."""
+    words = "*This changed after you opened the form.* Nothing was saved. Open it again to see the current version."
+    return unsaved("Gatehouse", f":arrows_counterclockwise: {words}")
+
+
 def unsaved_words(view: View, request: str) -> Message | None:
     """What *view*, the end of a form, says was not saved; None where that is nothing, or a card says it.
 
     Where it is the form again, with a button that opens it; *request*: what it is kept under.
     """
     blocks = view["blocks"]
-    title = str((view.get("title") or {}).get("text") or "Gatehouse")
-    words = f"{title}: nothing was saved."
+    words = f"{title_of(view)}: nothing was saved."
     if view.get("callback_id") == "v1.notice":
         return message(words, blocks)
     texts = ((block, (block.get("text") or {}).get("text") or "") for block in blocks)
@@ -142,8 +153,7 @@ def instead(view: View, *, passes: bool, ended: bool) -> View:
     if ended and "submit" not in view:
         again = "See the card in the channel for what was done."
     saved = " Nothing was saved." if ended and "submit" in view else ""
-    title = str((view.get("title") or {}).get("text") or "Gatehouse")
-    return frame(title, [section(f":warning: *{what}*{saved} {again}")], callback_id="v1.notice")
+    return frame(title_of(view), [section(f":warning: *{what}*{saved} {again}")], callback_id="v1.notice")
 
 
 def notice(message: Message, channel: str = "") -> View:
@@ -159,12 +169,12 @@ def is_panel(view: View | None) -> bool:
     return view is not None and view.get("callback_id") in PANELS
 
 
-def home_notice(message: Message, channel: str) -> View:
-    """An answer shown in the app's home, because there is nothing else to show there."""
+def home(blocks: Sequence[Block], channel: str) -> View:
+    """The app's home, showing *blocks*."""
     return {
         "type": "home",
         "callback_id": "v1.home",
-        "blocks": list(message.blocks),
+        "blocks": list(blocks),
         "private_metadata": json.dumps({"channel": channel}),
     }
 
@@ -191,9 +201,6 @@ def metadata(view: View) -> dict[str, Any]:
     return kept if isinstance(kept, dict) else {}
 
 
-MOVED = "*This changed after you opened the form.* Nothing was saved. Open it again to see the current version."
-
-
 def expiry_errors(text: str) -> dict[str, str]:
     """What is wrong with the typed end, under its input."""
     if not text.strip() or parse_expiry(text):
@@ -208,7 +215,7 @@ def end_of_form(change: Change) -> View:
     if change.state is State.FAILED:
         return unsaved("Gatehouse", f":warning: *Nothing was changed.* {ended(esc(change.run.outcome))}")
     if change.state is State.STALE:
-        return unsaved("Gatehouse", f":arrows_counterclockwise: {MOVED}")
+        return moved()
     if change.is_set:
         words = f":hourglass_flowing_sand: *Started.* Its card in <#{change.request.channel}> shows the progress."
     elif change.state is State.APPLIED:
@@ -221,8 +228,3 @@ def end_of_form(change: Change) -> View:
             "update the card in the channel. Don’t submit it again until then."
         )
     return done("Gatehouse", words)
-
-
-def working_form(view: View) -> View:
-    """What the form shows while it is saved, under its own title."""
-    return working(str((view.get("title") or {}).get("text") or "Gatehouse"))

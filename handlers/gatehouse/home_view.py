@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -10,7 +9,7 @@ from typing import Final
 
 from bot.changes.model import Change, State, fingerprint
 from bot.store.channel_settings import DELIMITER, NOTICES, Preferences
-from handlers.blocks import inputs, messages
+from handlers.blocks import inputs, messages, modals
 from handlers.blocks.menus import member_menu, rule_menu
 from handlers.blocks.messages import Block, Message, code, esc
 from handlers.blocks.modals import View, frame, metadata, section
@@ -26,7 +25,7 @@ MOST: Final = 8
 
 
 def loading(channel: str) -> View:
-    return _tab([messages.section(":hourglass_flowing_sand: Loading…")], channel)
+    return modals.home([messages.section(":hourglass_flowing_sand: Loading…")], channel)
 
 
 def home(
@@ -60,16 +59,7 @@ def home(
         ),
         messages.context(_services(services), f"As of {when(now)}"),
     ]
-    return _tab(blocks, channel)
-
-
-def _tab(blocks: Sequence[Block], channel: str) -> View:
-    return {
-        "type": "home",
-        "callback_id": "v1.home",
-        "blocks": list(blocks),
-        "private_metadata": json.dumps({"channel": channel}),
-    }
+    return modals.home(blocks, channel)
 
 
 def _change_list(

@@ -16,7 +16,7 @@ from bot.members.model import Catalogue, Member, nearest, spelled
 from bot.text.emails import BadEmail, checked_email, masked
 from handlers.blocks import modals
 from handlers.blocks.messages import ended
-from handlers.blocks.modals import MOVED, end_of_form, expiry_errors
+from handlers.blocks.modals import end_of_form, expiry_errors
 from handlers.changes.requests import as_typed, propose, submit, with_expiry
 from handlers.errors import NoMember, NothingToChange, TooMany, UnknownSegment
 from handlers.grammar.command import Command, slash
@@ -116,7 +116,7 @@ async def _save_member(form: MemberForm, caller: Caller, gatehouse: Gatehouse) -
     if form.mode == "edit":
         base = await find_member(form.email, site)
         if fingerprint(canonical_form(base.document())) != form.seen:
-            return modals.unsaved("Gatehouse", f":arrows_counterclockwise: {MOVED}")
+            return modals.moved()
     elif await site.members.find(checked_email(form.email)) is not None:
         words = f"This person is already a member. Use {slash('members edit')} instead."
         return form.noted({"email": words}, form.known).view()

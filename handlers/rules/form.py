@@ -20,7 +20,7 @@ from bot.rules.lint.findings import Finding, FindingKind, key_of
 from bot.rules.model import ACTIVE, Rule, RuleDraft
 from handlers.blocks import inputs, modals
 from handlers.blocks.messages import ended
-from handlers.blocks.modals import MOVED, end_of_form, expiry_errors, metadata
+from handlers.blocks.modals import end_of_form, expiry_errors, metadata
 from handlers.changes.full_view import draft_warnings
 from handlers.changes.requests import propose, with_expiry
 from handlers.explain.table import words_for
@@ -107,7 +107,7 @@ async def _save_rule(sent: SentForm, caller: Caller, gatehouse: Gatehouse) -> Vi
     except NotFound:
         return modals.unsaved("Gatehouse", ":wastebasket: *This rule was deleted.* Nothing was saved.")
     if base is not None and fingerprint(canonical_form(base.document())) != form.seen:
-        return modals.unsaved("Gatehouse", f":arrows_counterclockwise: {MOVED}")
+        return modals.moved()
     form = form.named()
     draft = form.draft()
     edited = base if form.mode == "edit" else None

@@ -16,7 +16,7 @@ import handlers
 from bot.changes.model import Change
 from bot.gatehouse import Gatehouse
 from handlers.blocks.messages import Block
-from handlers.blocks.modals import end_of_form, working_form
+from handlers.blocks.modals import end_of_form, working
 from handlers.grammar.command import Command
 from handlers.slack.reply import Caller, Reply, View
 
@@ -127,7 +127,7 @@ class Form(Generic[S]):
     read: Callable[[View], S]
     save: Callable[[S, Caller, Gatehouse], Awaitable[View | Recorded]]
     errors: Callable[[S], dict[str, str]] = no_errors
-    working: Callable[[View], View] = working_form
+    working: Callable[[View], View] = working
 
 
 RUNNING: Final = frozenset({"run", "turn", "share"})

@@ -97,7 +97,7 @@ class Answers:
             view = await home.fill()
         except Exception as error:  # noqa: BLE001  the home is where the person looks
             _note(error, caller, "home")
-            view = modals.home_notice(answer(error, asked="", caller=caller), caller.channel)
+            view = modals.home(answer(error, asked="", caller=caller).blocks, caller.channel)
         await self._slack.publish(caller.user, view)
 
     async def redraw(self, opened: View, view: View, *, ended: bool = False) -> View:

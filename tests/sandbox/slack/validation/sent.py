@@ -197,7 +197,7 @@ def _views() -> Iterator[Payload]:
         yield member.view()
     for name in notes_view.WORDS:
         yield notes_view.reason_form(name, OPEN, title="Delete Old shop", channel=OPS)
-    yield from [modals.loading("Edit rule"), modals.working("Edit rule"), modals.outdated()]
+    yield from [modals.loading("Edit rule"), modals.working(modals.loading("Edit rule")), modals.outdated()]
     yield from [modals.done("Gatehouse", "Saved."), modals.notice(rule_views.menu())]
 
 
