@@ -157,15 +157,15 @@ def _group(names: Sequence[str]) -> Block:
     return {"label": plain(" – ".join(ends)), "options": [option(name) for name in names]}
 
 
-def radios(block_id: str, label: str, options: Sequence[str], chosen: str | None) -> Block:
-    known = [*options, chosen] if chosen and chosen not in options else [*options]
+def radios(block_id: str, label: str, options: Mapping[str, str], chosen: str | None = None) -> Block:
+    """A choice of one, of which the first is chosen where no other is. *options*: what each value is called."""
+    offered = [{"text": plain(words), "value": str(value)} for value, words in options.items()]
     element: Block = {
         "type": "radio_buttons",
         "action_id": action_id(block_id),
-        "options": [option(value) for value in known],
+        "options": offered,
+        "initial_option": next((one for one in offered if one["value"] == chosen), offered[0]),
     }
-    if chosen:
-        element["initial_option"] = option(chosen)
     return _input(block_id, label, element, optional=False)
 
 

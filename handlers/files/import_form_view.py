@@ -11,7 +11,7 @@ from bot.members.csv_columns import Column, Columns, Mode
 from bot.members.import_entries import MemberPlan, intended
 from bot.rules.rule_import_plan import Arrival, Choices, Differs, New, OnDiffers, OnNew, RulePlan
 from handlers.blocks import inputs, messages
-from handlers.blocks.inputs import Block, plain
+from handlers.blocks.inputs import Block
 from handlers.blocks.messages import esc, plural
 from handlers.blocks.modals import View, frame, section
 from handlers.files import preview_view
@@ -38,17 +38,17 @@ ASKED: Final[Mapping[Column, str]] = {
 
 E = TypeVar("E", bound=StrEnum)
 
-NEW: Final[Mapping[StrEnum, str]] = {OnNew.CREATE: "Create them", OnNew.SKIP: "Skip them"}
-DIFFERS: Final[Mapping[StrEnum, str]] = {
+NEW: Final[Mapping[str, str]] = {OnNew.CREATE: "Create them", OnNew.SKIP: "Skip them"}
+DIFFERS: Final[Mapping[str, str]] = {
     OnDiffers.SKIP: "Keep the current rules",
     OnDiffers.OVERWRITE: "Overwrite the current rules",
     OnDiffers.COPY: "Create copies next to them",
 }
-ARRIVAL: Final[Mapping[StrEnum, str]] = {
+ARRIVAL: Final[Mapping[str, str]] = {
     Arrival.INACTIVE: "New rules off, overwritten rules as they are now",
     Arrival.AS_IN_FILE: "As in the file: rules that are on match at once",
 }
-MODES: Final[Mapping[StrEnum, str]] = {
+MODES: Final[Mapping[str, str]] = {
     Mode.ADD: "Add them as members",
     Mode.GRANT: "Grant them these segments",
     Mode.SET: "Replace their segments with these",
@@ -62,12 +62,12 @@ def rule_form(plan: RulePlan, *, filename: str, metadata: dict[str, Any], moved:
     counts = plan.counts()
     asked: list[Block] = []
     if counts[New]:
-        asked.append(_radios("new", f"{plural(counts[New], 'new rule')}: what to do?", NEW))
+        asked.append(inputs.radios("new", f"{plural(counts[New], 'new rule')}: what to do?", NEW))
     if counts[Differs]:
         label = f"{plural(counts[Differs], 'rule')} that {'differs' if counts[Differs] == 1 else 'differ'} here: what to do?"
-        asked.append(_radios("differs", label, DIFFERS))
+        asked.append(inputs.radios("differs", label, DIFFERS))
     if asked:
-        asked.append(_radios("arrival", "On or off?", ARRIVAL))
+        asked.append(inputs.radios("arrival", "On or off?", ARRIVAL))
     blocks = [*_moved(moved), *preview_view.rule_blocks(plan, filename=filename), *(asked or [section(NOTHING)])]
     return frame(
         "Import rules",
@@ -115,7 +115,7 @@ def members_file(
         *_wrong(wrong),
         section(about),
         *_handed_over(["csv", "tsv", "txt"], pasted),
-        _radios("mode", "What to do with these people?", MODES, mode),
+        inputs.radios("mode", "What to do with these people?", MODES, mode),
         inputs.reason(reason),
     ]
     return frame("Import members", blocks, callback_id=MEMBERS_FILE, submit="Preview", metadata=metadata)
@@ -196,22 +196,6 @@ def read_columns(view: View) -> Columns | None:
         return None
     chosen = {column: inputs.typed(values, f"{COLUMN}.{column}") or "" for column in ASKED}
     return {column: PLACES[at] for column, at in chosen.items() if at in PLACES}
-
-
-def _radios(block_id: str, label: str, options: Mapping[StrEnum, str], chosen: StrEnum | None = None) -> Block:
-    """A choice of one; the first is chosen where no other is."""
-    offered = [{"text": plain(words), "value": value.value} for value, words in options.items()]
-    return {
-        "type": "input",
-        "block_id": block_id,
-        "label": plain(label),
-        "element": {
-            "type": "radio_buttons",
-            "action_id": inputs.action_id(block_id),
-            "options": offered,
-            "initial_option": next((one for one in offered if one["value"] == chosen), offered[0]),
-        },
-    }
 
 
 def _chosen(values: Mapping[str, Any], block_id: str, default: E) -> E:

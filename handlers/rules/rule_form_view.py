@@ -312,7 +312,7 @@ class RuleForm:
                 blocks.append(inputs.text(name, label, value, optional=optional, placeholder=proposed))
         status = str(document.get("status") or ACTIVE)
         if len(status) <= inputs.LONGEST_OPTION:
-            blocks.append(inputs.radios("status", "Status", STATUSES, status))
+            blocks.append(inputs.radios("status", "Status", {name: name for name in (*STATUSES, status)}, status))
         return blocks
 
     def _type_block(self) -> View:
