@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 from typing import Any, Final
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from bot.changes.model import ChangeRequest, Edit, Guard, Kind, Target
-from bot.changes.proposals import Proposal, amended, set_of
+from bot.changes.model import Change, ChangeRequest, Edit, Guard, Kind, Target
+from bot.changes.proposals import Proposal, SetProposal, amended, set_of
 from bot.gatehouse import Gatehouse
 from bot.text.times import next_time
+from handlers.blocks.modals import View, end_of_form
 from handlers.errors import EndIsFar, EndIsPast
 from handlers.grammar.fields import LONGEST_DURATION, Expiry
+from handlers.slack.registry import Recorded
 from handlers.slack.reply import Announced, Caller, Reply
 
 Document = dict[str, Any]
@@ -44,6 +46,13 @@ async def submit(proposals: Sequence[Proposal], caller: Caller, gatehouse: Gateh
     proposal = proposals[0] if len(proposals) == 1 else set_of(title, proposals)
     await gatehouse.changes.proposer.submit(proposal, idempotency_key=caller.request)
     return Announced()
+
+
+async def record(
+    proposal: Proposal | SetProposal, caller: Caller, gatehouse: Gatehouse, end: Callable[[Change], View] = end_of_form
+) -> Recorded:
+    """Record what a form asks for, to be gone on with once the form is closed. *end*: what it shows if it is still open."""
+    return Recorded(await gatehouse.changes.proposer.record(proposal, idempotency_key=caller.request), end)
 
 
 async def with_expiry(proposal: Proposal, expiry: Expiry | None, caller: Caller, gatehouse: Gatehouse) -> Proposal:

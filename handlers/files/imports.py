@@ -27,6 +27,7 @@ from bot.rules.rule_import_plan import Choices, RulePlan, plan_entries, proposal
 from bot.text.encoding import BadFile
 from handlers.blocks import inputs, modals
 from handlers.blocks.messages import plural
+from handlers.changes.requests import record
 from handlers.files import import_form_view
 from handlers.files.preview_view import NOTHING_TO_DO, file_words, reason_words
 from handlers.members.commands import MembersImport
@@ -114,11 +115,6 @@ async def fingerprint_of_entries(entries: Iterable[Any]) -> str:
     return (await asyncio.to_thread(lambda: fingerprint([fingerprint(entry) for entry in entries])))[:16]
 
 
-async def record_import(proposal: SetProposal, caller: Caller, gatehouse: Gatehouse) -> Recorded:
-    """Record what was agreed to; its card shows the progress."""
-    return Recorded(await gatehouse.changes.proposer.record(proposal, idempotency_key=caller.request))
-
-
 RULE_COLUMNS: Final = ("record", "name", "id")
 
 
@@ -183,16 +179,13 @@ async def _import_rules(agreed: tuple[Handed, Choices], caller: Caller, gatehous
     items = _rule_items(plan, choices)
     count = sum(item.kind is not None for item in items)
     title = f"Import {plural(count, 'rule')} from {handed.name[:60]}"
-    return await record_import(
-        SetProposal(
-            title=title,
-            items=items,
-            columns=RULE_COLUMNS,
-            request=ChangeRequest(requester=caller.user, channel=caller.channel, reason=handed.reason),
-        ),
-        caller,
-        gatehouse,
+    proposal = SetProposal(
+        title=title,
+        items=items,
+        columns=RULE_COLUMNS,
+        request=ChangeRequest(requester=caller.user, channel=caller.channel, reason=handed.reason),
     )
+    return await record(proposal, caller, gatehouse)
 
 
 def _rule_items(plan: RulePlan, choices: Choices) -> list[Item]:
@@ -319,7 +312,7 @@ async def _import_members(
         separator=plan.file.separator,
         request=ChangeRequest(requester=caller.user, channel=caller.channel, reason=handed.reason),
     )
-    return await record_import(proposal, caller, gatehouse)
+    return await record(proposal, caller, gatehouse)
 
 
 def _member_items(plan: MemberPlan, site: str) -> list[Item]:

@@ -17,7 +17,7 @@ from bot.text.emails import BadEmail, checked_email, masked
 from handlers.blocks import modals
 from handlers.blocks.messages import ended
 from handlers.blocks.modals import end_of_form, expiry_errors
-from handlers.changes.requests import as_typed, propose, submit, with_expiry
+from handlers.changes.requests import as_typed, propose, record, submit, with_expiry
 from handlers.errors import NoMember, NothingToChange, TooMany, UnknownSegment
 from handlers.grammar.command import Command, slash
 from handlers.grammar.fields import parse_expiry
@@ -128,9 +128,7 @@ async def _save_member(form: MemberForm, caller: Caller, gatehouse: Gatehouse) -
         return modals.done("Edit member", "You changed nothing, so nothing was saved.")
     proposal = _proposal(form, base, after, site, caller)
     proposal = await with_expiry(proposal, parse_expiry(form.expiry), caller, gatehouse)
-    return Recorded(
-        await gatehouse.changes.proposer.record(proposal, idempotency_key=caller.request), partial(_end, form)
-    )
+    return await record(proposal, caller, gatehouse, partial(_end, form))
 
 
 def _end(form: MemberForm, change: Change) -> View:

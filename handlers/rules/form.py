@@ -22,7 +22,7 @@ from handlers.blocks import inputs, modals
 from handlers.blocks.messages import ended
 from handlers.blocks.modals import end_of_form, expiry_errors, metadata
 from handlers.changes.full_view import draft_warnings
-from handlers.changes.requests import propose, with_expiry
+from handlers.changes.requests import propose, record, with_expiry
 from handlers.explain.table import words_for
 from handlers.grammar.fields import parse_expiry
 from handlers.rules import check_view, form_fields_view, rule_form_view
@@ -206,13 +206,12 @@ def _block_of_path(path: str, form: RuleForm) -> str:
 async def _record(proposal: Proposal, form: RuleForm, caller: Caller, gatehouse: Gatehouse) -> View | Recorded:
     """Record what the form asks for. A channel that was chosen in it, and does not fit, is refused right there."""
     try:
-        change = await gatehouse.changes.proposer.record(proposal, idempotency_key=caller.request)
+        return await record(proposal, caller, gatehouse, partial(_end, form))
     except NotAllowed as error:
         if form.channel:
             raise
         await gatehouse.changes.refusals.refused(error.operation, caller.user, caller.channel, error.why)
         return form.noted({inputs.CHANNEL: f"{words_for(error).what} Nothing was changed."}).view()
-    return Recorded(change, partial(_end, form))
 
 
 def _end(form: RuleForm, change: Change) -> View:
