@@ -22,7 +22,7 @@ from handlers.blocks.messages import Block, code, esc, first_of
 from handlers.changes.diff import differences, field_name
 from handlers.grammar.command import slash
 from handlers.members.views import segments_line
-from handlers.rules.pairs_view import pair_line
+from handlers.rules.pairs_view import first_pair_line
 from handlers.rules.reasons import first_problem
 
 MOST_ROWS: Final = 8
@@ -90,10 +90,7 @@ def _list(title: str, entries: Sequence[Any], line_of: Callable[[Any], str]) -> 
 
 
 def _rule_line(number: int, draft: RuleDraft, note: str = "") -> str:
-    pairs = draft.pairs or ()
-    does = pair_line(draft.rule_type, pairs[0], 40) if pairs else "_no pairs_"
-    more = f" · _and {messages.plural(len(pairs) - 1, 'more pair')}_" if len(pairs) > 1 else ""
-    return f"{number:,}. *{esc(draft.title, 50)}*   {does}{more}{note}"
+    return f"{number:,}. *{esc(draft.title, 50)}*   {first_pair_line(draft, 40)}{note}"
 
 
 def _new_line(entry: rule_import_plan.New) -> str:

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from bot.rules.model import INACTIVE, Groups, Pair, RuleDraft, why_group_is_off
 from bot.rules.outcomes import BOTH, Engine, holding_everywhere
-from handlers.blocks.messages import code, esc, url_code
+from handlers.blocks.messages import code, esc, plural, url_code
 from handlers.rules.reasons import off_words
 
 Fields = Mapping[str, Any]
@@ -315,6 +315,13 @@ def pair_line(rule_type: str | None, pair: Pair, limit: int = 160) -> str:
     joined = f"{source} {effect}" if rule_type == "Redirect" else f"{source}: {effect}"
     filters = filters_words(pair, 40)
     return f"{joined} · {filters}" if filters else joined
+
+
+def first_pair_line(rule: RuleDraft, limit: int) -> str:
+    """The first pair in one line, and how many more there are."""
+    pairs = rule.pairs or ()
+    more = f" · _and {plural(len(pairs) - 1, 'more pair')}_" if len(pairs) > 1 else ""
+    return pair_line(rule.rule_type, pairs[0], limit) + more if pairs else "_no pairs_"
 
 
 def other_lines(rule_type: str | None, pair: Pair, limit: int = 160) -> list[str]:

@@ -28,6 +28,7 @@ from handlers.rules.commands import (
 )
 from handlers.rules.pairs_view import (
     filters_words,
+    first_pair_line,
     group_name,
     other_lines,
     pair_line,
@@ -185,9 +186,6 @@ def rule_list(
 def _listed_rule(number: int, rule: Rule, command: RulesList, groups: Groups | None, *, public: bool) -> str:
     if public:
         rule = without_secrets(rule)
-    pairs = rule.pairs or ()
-    line = pair_line(rule.rule_type, pairs[0], 70) if pairs else "_no pairs_"
-    more = f" · _and {messages.plural(len(pairs) - 1, 'more pair')}_" if len(pairs) > 1 else ""
     about = [] if status_words(rule, groups) == "On" else [status_words(rule, groups)]
     if command.group:
         about.append(group_name(rule, groups))
@@ -195,7 +193,7 @@ def _listed_rule(number: int, rule: Rule, command: RulesList, groups: Groups | N
         about.append(moment(rule.modified) if rule.modified else "_no date_")
     lead = "" if public else f"{number}. "
     title = " · ".join(filter(None, [f"{status_mark(rule, groups)} *{esc(rule.title, 120)}*", *about]))
-    return f"{lead}{title}\n{line}{more}"
+    return f"{lead}{title}\n{first_pair_line(rule, 70)}"
 
 
 def _sort_button(command: RulesList, order: str) -> Block | None:
@@ -204,8 +202,7 @@ def _sort_button(command: RulesList, order: str) -> Block | None:
 
 
 def _filters(command: RulesList) -> str:
-    line = messages.filters_line(command.text, filters_of(command)).strip()
-    return f" {line}" if line else ""
+    return messages.filters_line(command.text, filters_of(command))
 
 
 def _order(command: RulesList) -> str:
