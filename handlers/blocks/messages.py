@@ -344,9 +344,9 @@ def shortened(text: str, limit: int, at: int = 0) -> str:
     return head + _window(text[place.end :], max(MIN_PATH, limit - len(head)), at - place.end)
 
 
-def url_code(text: str | None, limit: int, at: int = 0) -> str:
+def url_code(text: str | None, limit: int) -> str:
     """The same as code, for a message."""
-    return code(shortened(text or "", limit, at), MAX_SHORTENED)
+    return code(shortened(text or "", limit), MAX_SHORTENED)
 
 
 def _window(text: str, limit: int, at: int) -> str:

@@ -265,9 +265,7 @@ def _bare(found: Recognised) -> list[Command]:
     if found.emails:
         return _for_people(found, lambda emails: MembersWhy(emails, site=found.site))
     if found.several:
-        return [RulesShow(ref) for ref in found.rule_refs()]
-    if found.rules:
-        return [RulesShow(ref) for ref in found.rules]
+        return _show_rules(found)
     if found.groups:
         return [RulesList(group=found.known.titles[key]) for key in found.groups]
     if {"hi", "hello", "hey"} & set(found.text.casefold().split()) and not found.phrase:
@@ -314,9 +312,11 @@ def _shown(found: Recognised) -> list[Command]:
     """What a text is about, where what it says of it can't be told."""
     if found.urls:
         return _which(found)
-    if refs := found.rule_refs():
-        return [RulesShow(ref) for ref in refs]
-    return _show_people(found)
+    return _show_rules(found) or _show_people(found)
+
+
+def _show_rules(found: Recognised) -> list[Command]:
+    return [RulesShow(ref) for ref in found.rule_refs()]
 
 
 def _whole(url: str, found: Recognised, beside: str = "") -> list[str]:
@@ -340,9 +340,8 @@ def _block(found: Recognised) -> list[Command]:
     if len(found.urls) != 1:
         if found.urls:
             return []
-        if refs := found.rule_refs():
-            return [RulesShow(ref) for ref in refs]
-        return _offboard(found) or ([GatehouseUndo(), GatehousePending()] if "cancel" in found.text.casefold() else [])
+        undone: list[Command] = [GatehouseUndo(), GatehousePending()] if "cancel" in found.text.casefold() else []
+        return _show_rules(found) or _offboard(found) or undone
     made = [
         RulesMake("Cancel", url, name=f"Block {_short(url)}", expiry=found.expiry, because=found.reason)
         for url in _whole(found.urls[0], found)
@@ -528,9 +527,7 @@ def _show(found: Recognised) -> list[Command]:
 def _why(found: Recognised) -> list[Command]:
     if found.urls:
         return _which(found)
-    if refs := found.rule_refs():
-        return [RulesShow(ref) for ref in refs]
-    return _why_people(found, found.people(anywhere=True)) or _bare(found)
+    return _show_rules(found) or _why_people(found, found.people(anywhere=True)) or _bare(found)
 
 
 def _history(found: Recognised) -> list[Command]:

@@ -17,9 +17,7 @@ from handlers.grammar.command import Rest
 from handlers.grammar.fields import EXPIRY, NUMBER, REASON, Expiry, rows_in
 from handlers.grammar.known import MIN_PART, Known, Names, folded, words_of
 from handlers.grammar.tokens import WEB, Word, cleaned, split, urls_typed
-from handlers.rules.commands import (
-    RulesOff,
-)
+from handlers.rules.commands import RulesOff
 
 MAX_WORDS: Final = 60
 SHORTEST_TYPO: Final = 4
@@ -150,8 +148,6 @@ class Recognised:
         self.expiry: Expiry | None = None
         self.urls: list[str] = []
         """Web URLs and paths, in their order."""
-        self.turned = False
-        """Whether the first URL is where it leads: “to B from A”."""
         self.emails: list[str] = []
         self.namesakes = False
         """Whether several people have a name that was said: one of them is meant."""

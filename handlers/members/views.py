@@ -116,7 +116,7 @@ def _nobody(command: MembersList, site: str, others: Sequence[str], gap: Gap | N
     return messages.message(f"No members found{read}", blocks)
 
 
-def _other_sites(others: Sequence[str], lead: str = " ") -> str:
+def _other_sites(others: Sequence[str], lead: str) -> str:
     """A word on the sites that were not looked at."""
     named = " ".join(code(f"site:{name}", 60) for name in others[:20])
     return f"{lead}Other sites: {named}" if others else ""

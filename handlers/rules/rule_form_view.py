@@ -119,11 +119,11 @@ class RuleForm:
         return form if form.typed else form.with_json([pair])
 
     @classmethod
-    def of(cls, rule: Rule, *, channel: str, reason: str = "", groups: Groups | None = None) -> Self:
+    def of(cls, rule: Rule, *, channel: str, groups: Groups | None = None) -> Self:
         """The form that edits *rule*."""
         seen = fingerprint(canonical_form(rule.document()))
         words = _group_words(rule, groups)
-        return cls("edit", rule.body(), pairs_of_body(rule.body()), channel, rule.id, seen, reason, group=words)
+        return cls("edit", rule.body(), pairs_of_body(rule.body()), channel, rule.id, seen, group=words)
 
     @classmethod
     def copy_of(cls, rule: Rule, *, channel: str) -> Self:

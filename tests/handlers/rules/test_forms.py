@@ -109,7 +109,7 @@ LONG = Text("日", 3_000)
 @settings(max_examples=25, deadline=None)
 def test_an_edit_that_changes_nothing_gives_the_rule_back(sketch: Sketch, reason: Text) -> None:
     rule = sketch.rule()
-    view = RuleForm.of(rule, channel="C0OPS0001", reason=str(reason)).view()
+    view = replace(RuleForm.of(rule, channel="C0OPS0001"), reason=str(reason)).view()
 
     assert_taken(view)
     form = read_form(sent_back(view), rule)
