@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any, Final
 
@@ -50,7 +50,7 @@ MENTIONED: Final = re.compile(r"<@([UW][A-Z0-9]{5,20})(?:\|[^<>]*)?>|([UW][A-Z0-
 async def audit(command: GatehouseAudit, caller: Caller, gatehouse: Gatehouse) -> Reply:
     who, since = _who(command.who, caller), await moment_of(command.since, caller, gatehouse)
     about = await _about((command.ref or "").strip(), caller, gatehouse)
-    filters = Filters(who=who, since=since, ref=about.ref, targets=about.targets, without=MECHANICS, last_of_each=True)
+    filters = replace(about, who=who, since=since, without=MECHANICS, last_of_each=True)
     page = command.page or 1
     found = await gatehouse.store.audit.found(filters, ENTRIES + 1, skip=(page - 1) * ENTRIES)
     changes = await _changes_behind(found, gatehouse, as_sets=not command.ref)
@@ -70,29 +70,21 @@ async def _changes_behind(found: Sequence[Entry], gatehouse: Gatehouse, *, as_se
     return {each: wholes.get(change.set_id or "", change) for each, change in changes.items()}
 
 
-@dataclass(frozen=True, slots=True)
-class _About:
-    """What a REF means: *targets*, all of them and no others, or a part of a target or of a change's id."""
-
-    ref: str | None = None
-    targets: tuple[str, ...] | None = None
-
-
-async def _about(text: str, caller: Caller, gatehouse: Gatehouse) -> _About:
+async def _about(text: str, caller: Caller, gatehouse: Gatehouse) -> Filters:
     """What *text* means, looked up on record first, which also knows what is gone; raises BadFilter, or as `find_rule`."""
     if not text:
-        return _About()
+        return Filters()
     if RULE_ID.fullmatch(text) and await _is_known(rule := await _rule_called(text, gatehouse), gatehouse):
         return rule
-    part = _About(ref=text)
+    part = Filters(ref=text)
     if (REFERENCE.fullmatch(text) or "@" in text or "/" in text) and await _is_known(part, gatehouse):
         return part
     if named := await gatehouse.store.audit.targets_named(text):
-        return _About(targets=tuple(named))
+        return Filters(targets=tuple(named))
     if await _is_known(part, gatehouse):
         return part
     try:
-        return await _about_rule(text, caller, gatehouse)
+        return await _rule_called((await find_rule(RulesHistory(ref=text), caller, gatehouse)).id, gatehouse)
     except NotOne as error:
         if error.candidates:
             raise
@@ -103,18 +95,14 @@ async def _about(text: str, caller: Caller, gatehouse: Gatehouse) -> _About:
     )
 
 
-async def _is_known(about: _About, gatehouse: Gatehouse) -> bool:
-    return bool(await gatehouse.store.audit.found(Filters(ref=about.ref, targets=about.targets), 1))
+async def _is_known(about: Filters, gatehouse: Gatehouse) -> bool:
+    return bool(await gatehouse.store.audit.found(about, 1))
 
 
-async def _about_rule(ref: str, caller: Caller, gatehouse: Gatehouse) -> _About:
-    return await _rule_called((await find_rule(RulesHistory(ref=ref), caller, gatehouse)).id, gatehouse)
-
-
-async def _rule_called(rule_id: str, gatehouse: Gatehouse) -> _About:
+async def _rule_called(rule_id: str, gatehouse: Gatehouse) -> Filters:
     """A rule, also under the ids that it had before."""
     ids = await gatehouse.store.former_ids.all_of(rule_id)
-    return _About(targets=tuple(f"rules/{each}" for each in ids))
+    return Filters(targets=tuple(f"rules/{each}" for each in ids))
 
 
 def _who(text: str | None, caller: Caller) -> str | None:
