@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import Final
 
-from bot.changes.decisions import Decision
+from bot.changes.decisions import Decision, Decisions
 from bot.changes.model import Change, State
 from bot.changes.refusals import AlreadyDecided, UnknownChange
 from bot.clients.json_stream import cooperatively
@@ -153,30 +153,19 @@ def _asks(name: str) -> None:
         return Modal(notes_view.reason_form(name, change, title=plain_title(change), channel=caller.channel))
 
 
-async def _deny(change: Change, reason: str, caller: Caller, gatehouse: Gatehouse) -> Change:
-    return await gatehouse.changes.decisions.decide(change, Decision.DENY, caller.user, reason=reason)
-
-
-async def _break_glass(change: Change, reason: str, caller: Caller, gatehouse: Gatehouse) -> Change:
-    return await gatehouse.changes.decisions.decide(change, Decision.BREAK_GLASS, caller.user, reason=reason)
-
-
-async def _comment(change: Change, text: str, caller: Caller, gatehouse: Gatehouse) -> Change:
-    return await gatehouse.changes.decisions.ask(change, by=caller.user, text=text)
-
-
-REASONED: dict[str, Callable[[Change, str, Caller, Gatehouse], Awaitable[Change]]] = {
-    "deny": _deny,
-    "ask": _comment,
-    "break_glass": _break_glass,
+REASONED: Final[dict[str, Callable[[Change, str, str, Decisions], Awaitable[Change]]]] = {
+    "deny": lambda change, why, by, decisions: decisions.decide(change, Decision.DENY, by, reason=why),
+    "ask": lambda change, text, by, decisions: decisions.ask(change, by=by, text=text),
+    "break_glass": lambda change, why, by, decisions: decisions.decide(change, Decision.BREAK_GLASS, by, reason=why),
 }
+"""What is done once a form has asked for words."""
 
 
 async def _save(sent: notes_view.Reasoned, caller: Caller, gatehouse: Gatehouse) -> Recorded:
     if sent.name not in REASONED:
         raise OldButton
     change = await gatehouse.changes.journal.get(sent.change)
-    decided = await REASONED[sent.name](change, sent.words, caller, gatehouse)
+    decided = await REASONED[sent.name](change, sent.words, caller.user, gatehouse.changes.decisions)
     return Recorded(decided, partial(notes_view.end, sent.name))
 
 
