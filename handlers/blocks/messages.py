@@ -223,7 +223,8 @@ def confirm(title: str, text: str, yes: str, no: str, *, danger: bool = True) ->
     return asked | {"style": "danger"} if danger else asked
 
 
-def _value(command: Command) -> str:
+def text_of(command: Command) -> str:
+    """What people would type after the slash; empty where it can't be written."""
     try:
         return f"{command.service} {command.write()}"
     except ValueError:
@@ -240,13 +241,13 @@ def run_button(
     spoken: str = "",
 ) -> Block | None:
     """A button that stands for *command*: the same as typing it."""
-    value = _value(command)
+    value = text_of(command)
     return button(label, f"v1.run.{number}", value, style=style, confirm=confirm, spoken=spoken) if value else None
 
 
 def turn_button(label: str, command: Command, number: int | str) -> Block | None:
     """The same, but the answer takes the place of the message: pages, refresh."""
-    value = _value(command)
+    value = text_of(command)
     return button(label, f"v1.turn.{number}", value) if value else None
 
 
@@ -282,7 +283,7 @@ class ListPage(Generic[T]):
 
 def share_button(command: Command) -> Block | None:
     """Runs *command* again for the whole channel to see."""
-    value = _value(command)
+    value = text_of(command)
     return button("Share in channel", "v1.share", value) if value else None
 
 

@@ -46,13 +46,10 @@ class Context:
 
 def read_as(message: Message, command: Command, ignored: Sequence[str] = ()) -> Message:
     """*message*, under a line on how the text was read that it answers."""
-    try:
-        words = code(slash(f"{command.service} {command.write()}"), 400)
-    except ValueError:
+    if not (text := messages.text_of(command)):
         return message
-    return messages.message(
-        message.text, [messages.context(f"Read as {words}{_ignored(ignored, '   ·   ')}"), *message.blocks]
-    )
+    words = f"Read as {code(slash(text), 400)}{_ignored(ignored, '   ·   ')}"
+    return messages.message(message.text, [messages.context(words), *message.blocks])
 
 
 def _ignored(ignored: Sequence[str], before: str) -> str:
@@ -134,10 +131,8 @@ def sentence(command: Command, context: Context) -> str:
 
 
 def _as_typed(command: Command) -> str:
-    try:
-        return code(slash(f"{command.service} {command.write()}"), 400)
-    except ValueError:
-        return f"*{esc(command.summary)}*"
+    text = messages.text_of(command)
+    return code(slash(text), 400) if text else f"*{esc(command.summary)}*"
 
 
 def _until(command: Command, context: Context) -> str:
