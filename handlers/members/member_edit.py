@@ -63,7 +63,7 @@ async def add(command: MembersAdd, caller: Caller, gatehouse: Gatehouse) -> Repl
             expiry=as_typed(command.expiry),
             channel=caller.channel,
         )
-        return form.noted(member_form_view.segment_notes(form, wrong), known.names).view()
+        return form.noted(member_form_view.segment_notes(form, wrong)).view()
 
     return Modal(modals.loading("Add member"), fill)
 
@@ -111,7 +111,7 @@ def _member_errors(form: MemberForm) -> dict[str, str]:
 async def _save_member(form: MemberForm, caller: Caller, gatehouse: Gatehouse) -> View | Recorded:
     site = gatehouse.site(form.site)
     known = await catalogue(site, caller, gatehouse)
-    form = form.noted({}, known.names)
+    form = replace(form, known=known.names)
     base: Member | None = None
     if form.mode == "edit":
         base = await find_member(form.email, site)
@@ -119,10 +119,10 @@ async def _save_member(form: MemberForm, caller: Caller, gatehouse: Gatehouse) -
             return modals.moved()
     elif await site.members.find(checked_email(form.email)) is not None:
         words = f"This person is already a member. Use {slash('members edit')} instead."
-        return form.noted({"email": words}, form.known).view()
+        return form.noted({"email": words}).view()
     names = spelled(form.segments, form.known)
     if unknown := known.strangers(names, base.segments if base else ()):
-        return form.noted(member_form_view.segment_notes(form, unknown), form.known).view()
+        return form.noted(member_form_view.segment_notes(form, unknown)).view()
     after = replace(form, segments=names).document(base)
     if base is not None and after == _as_it_is(base):
         return modals.done("Edit member", "You changed nothing, so nothing was saved.")
@@ -136,7 +136,7 @@ def _end(form: MemberForm, change: Change) -> View:
         return end_of_form(change)
     field = form.segments_block if "segment" in change.run.outcome.lower() else ""
     words = f"Nothing was changed. {ended(change.run.outcome)}"
-    return form.noted({field: words}, form.known).view()
+    return form.noted({field: words}).view()
 
 
 def _as_it_is(member: Member) -> dict[str, Any]:

@@ -60,8 +60,8 @@ class MemberForm:
         seen = fingerprint(canonical_form(member.document()))
         return cls("edit", site, member.email, member.name or "", member.segments, known, channel, seen)
 
-    def noted(self, notes: Mapping[str, str], known: tuple[str, ...]) -> MemberForm:
-        return replace(self, notes=notes, known=known)
+    def noted(self, notes: Mapping[str, str]) -> Self:
+        return replace(self, notes=notes)
 
     def document(self, base: Member | None = None) -> dict[str, Any]:
         """The member as the form says, with what it does not show of *base*, such as the end of a long name."""
@@ -81,10 +81,8 @@ class MemberForm:
         about = {"email": self.email if self.mode == "edit" else None}
         titles = {"add": ("Add member", "Add"), "edit": ("Edit member", "Save")}
         title, submit = titles[self.mode]
-        return frame(title, self._blocks(), callback_id=CALLBACK, submit=submit, metadata=kept | about)
-
-    def _blocks(self) -> list[View]:
-        return with_notes([section(f":globe_with_meridians: Site *{esc(self.site)}*"), *self._inputs()], self.notes)
+        blocks = with_notes([section(f":globe_with_meridians: Site *{esc(self.site)}*"), *self._inputs()], self.notes)
+        return frame(title, blocks, callback_id=CALLBACK, submit=submit, metadata=kept | about)
 
     def _inputs(self) -> list[View]:
         email = (
@@ -94,7 +92,8 @@ class MemberForm:
         )
         name = inputs.text("name", "Name", _name_shown(self.name), optional=True)
         hidden = len(set(self.segments)) - len(inputs.offered((), self.segments))
-        return [email, name, self._segments(), *self._kept(hidden), *self._ends()]
+        expiry = [inputs.expiry(self.expiry)] if self.mode == "add" else []
+        return [email, name, self._segments(), *self._kept(hidden), *expiry, inputs.reason(self.reason)]
 
     @property
     def segments_block(self) -> str:
@@ -114,10 +113,6 @@ class MemberForm:
         words = "don’t fit into the menu and stay" if hidden > 1 else "doesn’t fit into the menu and stays"
         how = f"Change them with `{slash('members grant')}` and `{slash('members revoke')}`."
         return [section(f":lock: {plural(hidden, 'more segment')} {words}. {how}")]
-
-    def _ends(self) -> list[View]:
-        expiry = [inputs.expiry(self.expiry)] if self.mode == "add" else []
-        return [*expiry, inputs.reason(self.reason)]
 
 
 def _name_shown(name: str | None) -> str:

@@ -77,7 +77,7 @@ def forms() -> Iterator[Sample]:
     blank = MemberForm.blank(site="blog", known=("vip", "staff"), channel="C0SUPPORT")
     yield "add", blank.view()
     notes = member_form_view.segment_notes(blank, ["vpi"])
-    yield "add, unknown segment", blank.noted(notes, ("vip", "staff")).view()
+    yield "add, unknown segment", blank.noted(notes).view()
     yield "edit", MemberForm.of(ANNA, site="blog", known=("vip", "newsletter"), channel="C0SUPPORT").view()
 
 
