@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from bot.changes.model import Change, ChangeRequest, Edit, Guard, Kind, Target
+from bot.changes.model import Change, ChangeRequest, Edit, Kind, Target
 from bot.changes.proposals import Proposal, SetProposal, amended, set_of
 from bot.gatehouse import Gatehouse
 from bot.text.times import next_time
@@ -29,15 +29,12 @@ def propose(
     before: Document | None,
     after: Document | None,
     reason: str | None,
-    *,
-    guard: Guard | None = None,
     **more: Any,
 ) -> Proposal:
-    """Return what *caller* wants changed, under *guard* at least; *more*: other fields of the request."""
+    """Return what *caller* wants changed; *more*: other fields of the request."""
     return Proposal(
         edit=Edit(kind=kind, target=target, before=before, after=after),
         request=ChangeRequest(requester=caller.user, channel=caller.channel, reason=reason or "", **more),
-        guard=guard,
     )
 
 

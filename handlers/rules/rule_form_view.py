@@ -177,16 +177,17 @@ class RuleForm:
 
     def _documents(self) -> list[Document]:
         if not self.typed:
-            return [pair.document for pair in self.pairs] if self.pairs_text is None else self.parsed()
+            return (
+                [pair.document for pair in self.pairs]
+                if self.pairs_text is None
+                else form_fields_view.read(self.pairs_text)
+            )
         names = names_of(self.rule_type)
         return [pair.document if self._keeps(pair) else pair.only(names) for pair in self.pairs]
 
     def _keeps(self, pair: FormPair) -> bool:
         """Whether *pair* is the rule's own, of which nothing is taken away that nobody was shown."""
         return self.mode == "edit" and not pair.is_new
-
-    def parsed(self) -> list[Document]:
-        return form_fields_view.read(self.pairs_text or "")
 
     def block_of(self, problem: Problem) -> str:
         """The block id of the input that *problem* is about; one that is always there, where it has none."""
@@ -263,7 +264,8 @@ class RuleForm:
             "type": self.rule_type[:LONGEST_TYPE],
             "group": self.group,
         }
-        metadata = kept | about | {"aside": self._aside(), "warned": self.warned, "more": self.shows_more}
+        aside = self._put_aside if self._is_kept_aside else {}
+        metadata = kept | about | {"aside": aside, "warned": self.warned, "more": self.shows_more}
         return frame(TITLES[self.mode], self._blocks(), callback_id=CALLBACK, submit=submit, metadata=metadata)
 
     @cached_property
@@ -276,9 +278,6 @@ class RuleForm:
             for name in LABELS
             if self.mode == "new" and name not in names and pair.read(name)
         }
-
-    def _aside(self) -> dict[str, str]:
-        return self._put_aside if self._is_kept_aside else {}
 
     @property
     def _is_kept_aside(self) -> bool:

@@ -77,13 +77,11 @@ class Guesses:
         """The card that offers *readings*: its buttons do what it says, whenever they are clicked."""
         zone = zone_of((await self._gatehouse.access.person(caller.user)).tz)
         now = caller.asked_at or self._gatehouse.now()
-        fixed = [self._fixed(await self._expanded(each, caller), zone, now) for each in readings.commands]
+        found = [expand(each, await look_up(each, caller, self._gatehouse)) for each in readings.commands]
+        fixed = [self._fixed(each, zone, now) for each in found]
         titles = dict((await self._names(caller)).titles)
         context = intent_view.Context(titles, zone)
         return intent_view.preview(fixed, context, asked=asked, ignored=readings.ignored)
-
-    async def _expanded(self, command: Command, caller: Caller) -> Command:
-        return expand(command, await look_up(command, caller, self._gatehouse))
 
     def _fixed(self, command: Command, zone: ZoneInfo, now: datetime) -> Command:
         """*command* with the moment that its time means now."""
