@@ -104,8 +104,7 @@ def channel(chosen: str = "") -> Block:
 
 def chosen_channel(view: Mapping[str, Any]) -> str:
     """The channel that was chosen in a form, if it asked."""
-    values = values_of(view)
-    return str((values.get(CHANNEL, {}).get(action_id(CHANNEL)) or {}).get("selected_conversation") or "")
+    return str(_state(values_of(view), CHANNEL).get("selected_conversation") or "")
 
 
 REASON: Final = "because"
@@ -208,21 +207,25 @@ def values_of(view: Mapping[str, Any]) -> Mapping[str, Any]:
     return (view.get("state") or {}).get("values") or {}
 
 
+def _state(values: Mapping[str, Any], block_id: str) -> Mapping[str, Any]:
+    """What one input holds, as Slack says it; empty where the form has no such input."""
+    return (values.get(block_id) or {}).get(action_id(block_id)) or {}
+
+
 def file_name(values: Mapping[str, Any], block_id: str) -> str:
     """The name of the file that was chosen; empty where none was."""
-    state = (values.get(block_id) or {}).get(action_id(block_id)) or {}
-    return next((str(one.get("name") or one.get("id") or "")[:200] for one in state.get("files") or ()), "")
+    files = _state(values, block_id).get("files") or ()
+    return next((str(one.get("name") or one.get("id") or "")[:200] for one in files), "")
 
 
 def file_id(values: Mapping[str, Any], block_id: str) -> str | None:
     """The id of the file that was chosen, for `Gatehouse.files.read`; None where none was."""
-    state = (values.get(block_id) or {}).get(action_id(block_id)) or {}
-    return next((str(one["id"]) for one in state.get("files") or () if one.get("id")), None)
+    return next((str(one["id"]) for one in _state(values, block_id).get("files") or () if one.get("id")), None)
 
 
 def typed(values: Mapping[str, Any], block_id: str) -> str | None:
     """What a submission's state holds for one input: its text or the value chosen; None where it is empty or absent."""
-    state = (values.get(block_id) or {}).get(action_id(block_id)) or {}
+    state = _state(values, block_id)
     if "selected_option" in state:
         return (state["selected_option"] or {}).get("value")
     found = state.get("value")

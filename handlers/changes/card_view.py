@@ -149,7 +149,7 @@ def pair_lines(rule: RuleDraft, limit: int) -> list[Block]:
     return [messages.section(text) for text in messages.packed(told)]
 
 
-def is_effective(change: Change, groups: Groups | None) -> list[Block]:
+def _group_notes(change: Change, groups: Groups | None) -> list[Block]:
     """What an edit of a rule or a group means for what is active, where its status alone does not tell."""
     if change.edit.after is None or change.state not in {State.PROPOSED, State.APPLIED} or change.run.undone_by:
         return []
@@ -370,7 +370,7 @@ def card(
     if progress is None:
         is_other = change.state is State.APPLIED and not change.run.undone_by and bool(_stored_otherwise(change))
         title = f"{plain_title(change)}: not stored as requested" if is_other else title_of(change)
-        said, blocks = sentence(change), [*body(change, groups), *is_effective(change, groups)]
+        said, blocks = sentence(change), [*body(change, groups), *_group_notes(change, groups)]
     else:
         title, said, blocks = _items_title(change, progress.tally), sentence(change), _items_body(change, progress)
     blocks = [

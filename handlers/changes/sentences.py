@@ -92,14 +92,11 @@ def _failed(change: Change) -> str:
     if change.run.refusal == TOO_OLD:
         why = "The approval was more than an hour old. Request it again."
     elif change.run.refusal == LOST_RIGHT:
-        why = f"{_capitalized(why_not_any_more(change))}."
+        lost = why_not_any_more(change)
+        why = f"{lost if lost.startswith('<') else lost[:1].upper() + lost[1:]}."
     else:
         why = _said(change) or ("" if change.is_set else "The service shows no sign of it.")
     return f"{why} *Nothing was changed.*\n{_request(change)}".strip()
-
-
-def _capitalized(text: str) -> str:
-    return text if text.startswith("<") else text[:1].upper() + text[1:]
 
 
 LOST: Final = {

@@ -59,7 +59,9 @@ class Handed:
     def of(cls, view: View) -> Handed:
         """What a form's metadata keeps."""
         kept = modals.metadata(view)
-        return cls(**{name: str(kept.get(name) or "") for name in cls.__slots__ if name in kept or name in NEEDED})
+        return cls(
+            **{name: str(kept.get(name) or "") for name in cls.__slots__ if name in kept or name in {"channel", "name"}}
+        )
 
     @classmethod
     def typed(cls, view: View) -> Handed:
@@ -86,9 +88,6 @@ class Handed:
     @property
     def pasted(self) -> str:
         return _unpack(self.packed)
-
-
-NEEDED: Final = ("channel", "name")
 
 
 def _pack(text: str) -> str:

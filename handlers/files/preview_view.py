@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import Any, Final
 
 from bot.members import csv, import_entries
@@ -198,7 +199,7 @@ ENCODINGS: Final[Mapping[str, str]] = {"cp1252": "Windows-1252"}
 def _how_it_was_read(file: MemberFile) -> str:
     """What was taken for what: where a guess was wrong, people see it here."""
     columns = ", ".join(
-        f"{column.value} from column {at + 1}" for column, at in sorted(file.columns.items(), key=_second)
+        f"{column.value} from column {at + 1}" for column, at in sorted(file.columns.items(), key=itemgetter(1))
     )
     encoding = ENCODINGS.get(file.encoding, file.encoding.upper())
     separator = SEPARATORS.get(file.separator, f"“{esc(file.separator)}”")
@@ -219,10 +220,6 @@ def _unused(file: MemberFile) -> str:
 
 def _first_titles(names: Sequence[str]) -> str:
     return first_of([esc(name, 30) for name in names], MOST_TITLES)
-
-
-def _second(item: tuple[Any, int]) -> int:
-    return item[1]
 
 
 KINDS: Final[Mapping[FileKind, str]] = {

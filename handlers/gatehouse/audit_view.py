@@ -82,8 +82,9 @@ def change_line(change: Change, links: Mapping[str, str], *, public: bool, actio
     because = change.request.reason
     reason = f" because “{words(because, 120) if public else esc(because, 120)}”" if because else ""
     about = f" · {action}" if action else ""
-    done = _did(change, public=public) if change.state is State.APPLIED else _wanted(change)
-    return f"{when(moment)} <@{change.request.requester}> {done}{reason}{_outcome(change)}{about}{_link(change, links)}"
+    done = _did(change, public=public) if change.state is State.APPLIED else f"requested: {safe_title(change)}"
+    link = _link(links.get(change.id, ""))
+    return f"{when(moment)} <@{change.request.requester}> {done}{reason}{_outcome(change)}{about}{link}"
 
 
 def _outcome(change: Change) -> str:
@@ -100,9 +101,8 @@ def _outcome(change: Change) -> str:
     return decision if change.state is State.APPLIED else f"{decision} · *{WORDS[change.state]}*"
 
 
-def _link(change: Change, links: Mapping[str, str]) -> str:
-    link = links.get(change.id)
-    return f" · <{link}|card>" if link else ""
+def _link(card: str) -> str:
+    return f" · <{card}|card>" if card else ""
 
 
 MAX_NAMED: Final = 3
@@ -142,11 +142,6 @@ def _field(path: str, change: Change) -> str:
     return field_name(path).removeprefix("pair 1 ") if single else field_name(path)
 
 
-def _wanted(change: Change) -> str:
-    """What was asked for, and not done, or not yet."""
-    return f"requested: {safe_title(change)}"
-
-
 def _segments(change: Change) -> str:
     had, has = ({*(document or {}).get("allowedSegments", ())} for document in (change.edit.before, change.edit.after))
     return ", ".join(code(str(name), 60) for name in sorted(had ^ has, key=str)[:MAX_NAMED]) or "nothing new"
@@ -170,7 +165,7 @@ def _line(entry: Entry, card: str, *, public: bool) -> str:
     """What happened that was no change: a refusal, an export, new settings."""
     who = f"<@{entry.actor}>" if entry.actor != "gatehouse" else "Gatehouse"
     detail = entry.detail
-    link = f" · <{card}|card>" if card else ""
+    link = _link(card)
     if entry.event == "refused":
         what = DOES.get(entry.target, entry.target.replace(".", " "))
         times = f" {int(detail['count']):,} times" if "count" in detail else ""

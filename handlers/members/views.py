@@ -217,7 +217,7 @@ def why(email: str, said: Sequence[Verdict | Unasked], *, command: MembersWhy, p
         if not public and isinstance(one, Verdict) and one not in apart:
             blocks += messages.actions(_buttons(one, email, f"why.{number}"))
     if apart:
-        blocks.append(messages.context("   ".join(_missing(one) for one in apart)))
+        blocks.append(messages.context("   ".join(f"{esc(one.site, 60)}: not a member" for one in apart)))
     if not public:
         numbered = [(number, one) for number, one in enumerate(said) if isinstance(one, Verdict) and one in apart]
         adding = [next(_buttons(one, email, f"why.{number}"), None) for number, one in numbered]
@@ -251,11 +251,6 @@ def _sites(answers: Iterable[Verdict | Unasked], link: str = "and") -> str:
 
 def _has(asked: Asked) -> bool:
     return asked.standing is Standing.HAS
-
-
-def _missing(one: Verdict) -> str:
-    """A site of which somebody is no member, in a few words."""
-    return f"{esc(one.site, 60)}: not a member"
 
 
 def _site(one: Verdict | Unasked, email: str, *, public: bool, is_had: bool) -> str:

@@ -94,22 +94,10 @@ def _loop(finding: Finding) -> str:
     return f"{named(finding.places)} {whose}: {' → '.join(shown)}."
 
 
-def _itself(finding: Finding) -> str:
-    return f"{name(finding.places[0])} redirects to the same URL: {clip(finding.value, 160)}."
-
-
-def _not_a_url(finding: Finding) -> str:
-    return f"{name(finding.places[0])} redirects to “{clip(finding.value, 160)}”, which isn’t a URL."
-
-
 def _no_group(finding: Finding) -> str:
     count = {"0": "nothing", "1": "one text"}.get(finding.better, f"{finding.better} texts")
     shown = clip(finding.value, 160)
     return f"{name(finding.places[0])} captures {count}, so a number in {shown} isn’t replaced."
-
-
-def _one_source(finding: Finding) -> str:
-    return f"{named(finding.places)} match the same URL: {clip(finding.value, 160) or 'every URL'}."
 
 
 def _hidden(finding: Finding) -> str:
@@ -178,12 +166,18 @@ IN_ONE_ENGINE: Final = frozenset({FindingKind.LOOP, FindingKind.REPEATS})
 """Kinds whose words do not say in which engine they are true."""
 SENTENCES: Final[dict[FindingKind, Callable[[Finding], str]]] = {
     FindingKind.LOOP: _loop,
-    FindingKind.ITSELF: _itself,
-    FindingKind.NOT_A_URL: _not_a_url,
+    FindingKind.ITSELF: lambda finding: (
+        f"{name(finding.places[0])} redirects to the same URL: {clip(finding.value, 160)}."
+    ),
+    FindingKind.NOT_A_URL: lambda finding: (
+        f"{name(finding.places[0])} redirects to “{clip(finding.value, 160)}”, which isn’t a URL."
+    ),
     FindingKind.NEVER: _never,
     FindingKind.ONE_ENGINE: _one_engine,
     FindingKind.NO_GROUP: _no_group,
-    FindingKind.ONE_SOURCE: _one_source,
+    FindingKind.ONE_SOURCE: lambda finding: (
+        f"{named(finding.places)} match the same URL: {clip(finding.value, 160) or 'every URL'}."
+    ),
     FindingKind.HIDDEN: _hidden,
     FindingKind.REPEATS: _repeats,
     FindingKind.CHAIN: _chain,

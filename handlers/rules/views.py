@@ -151,6 +151,7 @@ def _rule_buttons(rule: Rule, command: RulesShow) -> list[Block | None]:
 
 
 SORTS: Final = {"name": "Sort by name", "type": "Sort by type", "changed": "Sort by last change"}
+"""The labels of the buttons for the same list in another order, from its start."""
 
 
 def rule_list(
@@ -177,9 +178,13 @@ def rule_list(
     blocks.append(messages.context(f"{page.label}{messages.row_hint(public=public)}"))
     if command.group and groups is None:
         blocks.append(messages.context("The service doesn’t name its groups, so only their ids were searched."))
-    orders = [order for order in SORTS if page.total > 1 and order != (command.sort or "name")]
     share = messages.share_button(replace(command, page=page.number))
-    buttons = [*page.turn_buttons(command), share, *(_sort_button(command, order) for order in orders)]
+    sorts = [
+        messages.turn_button(label, replace(command, sort=order, page=None), f"sort.{order}")
+        for order, label in SORTS.items()
+        if page.total > 1 and order != (command.sort or "name")
+    ]
+    buttons = [*page.turn_buttons(command), share, *sorts]
     return messages.message(f"{count}, {page.label.lower()}", [*blocks, *messages.actions(buttons)])
 
 
@@ -194,11 +199,6 @@ def _listed_rule(number: int, rule: Rule, command: RulesList, groups: Groups | N
     lead = "" if public else f"{number}. "
     title = " · ".join(filter(None, [f"{status_mark(rule, groups)} *{esc(rule.title, 120)}*", *about]))
     return f"{lead}{title}\n{first_pair_line(rule, 70)}"
-
-
-def _sort_button(command: RulesList, order: str) -> Block | None:
-    """The same list in another order, from its start."""
-    return messages.turn_button(SORTS[order], replace(command, sort=order, page=None), f"sort.{order}")
 
 
 def _filters(command: RulesList) -> str:
@@ -268,18 +268,14 @@ def group_list(
     return messages.message(title, blocks)
 
 
-def state(group: Group) -> str:
-    """On or off, as a sign and words."""
-    if group.active:
-        return ":large_green_circle: On"
-    other = "" if group.status == INACTIVE else f" ({esc(group.status or 'no status', 40)})"
-    return f":double_vertical_bar: Off{other}, and so are all its rules"
-
-
 def _listed_group(group: Group, rules: int, on: int) -> str:
     count = "no rules" if not rules else messages.plural(rules, "rule")
-    some_off = f", {on:,} of them on" if group.active and on < rules else ""
-    return f"*{esc(group.title, 120)}* · {count}{some_off}\n{state(group)}"
+    title = f"*{esc(group.title, 120)}* · {count}"
+    if group.active:
+        some_off = f", {on:,} of them on" if on < rules else ""
+        return f"{title}{some_off}\n:large_green_circle: On"
+    other = "" if group.status == INACTIVE else f" ({esc(group.status or 'no status', 40)})"
+    return f"{title}\n:double_vertical_bar: Off{other}, and so are all its rules"
 
 
 def _group_buttons(group: Group, number: int) -> list[Block | None]:

@@ -69,7 +69,8 @@ def _outcome(route: Route, gap: Gap | None) -> str:
     found = decider(last)
     condition = _condition([*route.deciding, *(() if found is None else (found,))])
     if found is not None and found.blocks:
-        return f":no_entry: *{asked} is blocked{_after(route)}*{condition}"
+        after = f" after {plural(len(route.steps) - 1, 'redirect')}" if len(route.steps) > 1 else ""
+        return f":no_entry: *{asked} is blocked{after}*{condition}"
     ends = results(last)
     if len(ends) > 1:
         return f":twisted_rightwards_arrows: *{asked} redirects to one of {len(ends)} URLs*"
@@ -80,18 +81,17 @@ def _outcome(route: Route, gap: Gap | None) -> str:
     if gap:
         return f":warning: *Can’t tell: none of the {gap.read:,} rules that could be read redirects or blocks {asked}*"
     if last.changing:
-        changes = "1 rule changes" if len(last.changing) == 1 else f"{len(last.changing):,} rules change"
-        return f":large_green_circle: *{asked} isn’t redirected; {changes} something else*{_condition_of(last)}"
+        if len(last.changing) == 1:
+            changes, condition = "1 rule changes", _condition(last.changing)
+        else:
+            changes, condition = f"{len(last.changing):,} rules change", ""  # each says it itself
+        return f":large_green_circle: *{asked} isn’t redirected; {changes} something else*{condition}"
     return f":white_circle: *No rule changes {asked}*{_why_none(last)}"
 
 
 def _plain(outcome: str) -> str:
     """What a notification shows of it: neither its sign nor its marks."""
     return outcome.partition(": ")[2].partition("\n")[0].replace("*", "").replace("`", "")
-
-
-def _after(route: Route) -> str:
-    return f" after {plural(len(route.steps) - 1, 'redirect')}" if len(route.steps) > 1 else ""
 
 
 def _condition(matches: Iterable[Match]) -> str:
@@ -102,11 +102,6 @@ def _condition(matches: Iterable[Match]) -> str:
         found += ["if its filters match"] if any(note.kind is NoteKind.FILTERS for note in match.notes) else []
         found += ["if its group is on"] if any(note.kind is NoteKind.GROUP for note in match.notes) else []
     return f", {' and '.join(dict.fromkeys(found))}" if found else ""
-
-
-def _condition_of(step: Explained) -> str:
-    """The same for rules that redirect nothing; of several, each says it itself."""
-    return _condition(step.changing) if len(step.changing) == 1 else ""
 
 
 def _why_none(step: Explained) -> str:
