@@ -155,14 +155,6 @@ def section(text: str, accessory: Block | None = None) -> Block:
     return block | {"accessory": accessory} if accessory else block
 
 
-def fields(pairs: Iterable[tuple[str, str]]) -> Block:
-    """Two columns of label and value, at most ten; values are mrkdwn."""
-    return {
-        "type": "section",
-        "fields": [mrkdwn(clip_markup(f"*{label}*\n{value}", 2_000)) for label, value in pairs][:10],
-    }
-
-
 def packed(texts: Iterable[str], limit: int = MOST_TEXT) -> list[str]:
     """The *texts* as few texts of several lines, each shorter than *limit* unless one alone is longer."""
     found: list[str] = []

@@ -158,9 +158,6 @@ def subject(change: Change, *, public: bool = True) -> str:
     return f"{shown}{code(masked(key) if public else key)}"
 
 
-EVENTS: Final = {"exported": "exported", "settings": "changed the settings of this channel"}
-
-
 def _line(entry: Entry, card: str, *, public: bool) -> str:
     """What happened that was no change: a refusal, an export, new settings."""
     who = f"<@{entry.actor}>" if entry.actor != "gatehouse" else "Gatehouse"
@@ -215,14 +212,15 @@ def history(changes: Sequence[Change], links: Mapping[str, str], *, command: Com
 
 
 TOLD: Final = {
-    "applied": (":white_check_mark:", "done"),
-    "failed": (":x:", "failed"),
-    "stale": (":arrows_counterclockwise:", "out of date"),
-    "unsettled": (":grey_question:", "never confirmed"),
-    "denied": (":no_entry_sign:", "denied"),
-    "expired": (":zzz:", "expired"),
-    "refused": (":no_entry:", "refused"),
+    "applied": "done",
+    "failed": "failed",
+    "stale": "out of date",
+    "unsettled": "never confirmed",
+    "denied": "denied",
+    "expired": "expired",
+    "refused": "refused",
 }
+"""The events that a digest counts, and what it calls each."""
 LONGEST: Final = 8
 
 
@@ -243,7 +241,7 @@ def digest(
     """
     entries = [entry for entry in entries if "/" in entry.target or entry.event not in TOLD or entry.event == "refused"]
     counts = Counter(entry.event for entry in entries)
-    ends = [f"*{counts[event]:,}* {name}" for event, (_, name) in TOLD.items() if counts[event]]
+    ends = [f"*{counts[event]:,}* {name}" for event, name in TOLD.items() if counts[event]]
     said = " · ".join(ends) or "Nothing was changed, and nobody was refused."
     many = f"\nThis counts only the last {len(entries):,} entries." if more else ""
     blocks: list[Block] = [messages.section(f":newspaper: *{_span(span)}*\n{said}{many}")]

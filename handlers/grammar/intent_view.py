@@ -225,7 +225,5 @@ LABELS: Final[Mapping[type[Command], str]] = {
     RulesEdit: "Edit rule",
     MembersGrant: "Give",
     MembersRevoke: "Take away",
-    MembersOffboard: "Offboard",
-    MembersRemove: "Remove",
-    GatehouseUndo: "Undo",
 }
+"""Where that is not the verb of the command itself."""

@@ -25,7 +25,7 @@ from bot.changes.model import (
     Target,
 )
 from handlers.blocks.masking import public
-from handlers.blocks.messages import Message, fields, message, section
+from handlers.blocks.messages import Message, message, section
 from handlers.changes import card_view, notes_view
 from sandbox.slack.validation import blocks_too_long, check_message
 from tests.channels import emails_seen
@@ -160,7 +160,6 @@ TOKENS = (
 WHOLE = re.compile(r"<[^<>]+>|&(?:amp|lt|gt);")
 CUTS: dict[str, Callable[[str], str]] = {
     "a section": lambda text: str(section(text)["text"]["text"]),
-    "a field": lambda text: str(fields([("When", text)])["fields"][0]["text"]),
     "a notification": lambda text: message(text, [section("x")]).text,
     "a section of a channel": lambda text: str(public(message("x", [section(text)])).blocks[0]["text"]["text"]),
     "a notification of a channel": lambda text: public(message(text, [section("x")])).text,
