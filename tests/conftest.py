@@ -17,7 +17,7 @@ import stamina
 
 from bot.server.socket_mode import ConnectTimeouts
 from bot.server.workspace import Timing
-from handlers.slack.forms import FORM_TIMEOUT
+from handlers.slack.replies import FORM_TIMEOUT
 from sandbox.demo import Sandbox, Transport, running_sandbox
 from sandbox.services.switches import Switches
 from sandbox.slack.story import Person

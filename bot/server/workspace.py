@@ -53,8 +53,8 @@ from handlers.changes.cards import Cards
 from handlers.slack.client import Slack
 from handlers.slack.directory import SlackDirectory
 from handlers.slack.files import SlackFiles
-from handlers.slack.forms import FORM_TIMEOUT
 from handlers.slack.listeners import Router
+from handlers.slack.replies import FORM_TIMEOUT
 
 log = structlog.get_logger(__name__)
 

@@ -32,7 +32,6 @@ from handlers.grammar.parser import Shorthand, expand
 from handlers.rules.rule_refs import look_up
 from handlers.slack import payloads
 from handlers.slack.client import ModalGone, Slack
-from handlers.slack.forms import FormAck, Forms
 from handlers.slack.guesses import MISUNDERSTOOD, Guesses
 from handlers.slack.payloads import (
     ClickRequest,
@@ -54,7 +53,7 @@ from handlers.slack.registry import (
     Shortcut,
     ShortcutRoute,
 )
-from handlers.slack.replies import Answers
+from handlers.slack.replies import Answers, FormAck
 from handlers.slack.reply import Announced, Caller, Modal, Private, Reply, View
 
 log = structlog.get_logger(__name__)
@@ -74,7 +73,6 @@ class Dispatcher:
         self._gatehouse = gatehouse
         self._slack = slack
         self._answers = answers
-        self._forms = Forms(gatehouse, answers)
         self._guesses = Guesses(gatehouse)
 
     async def dispatch(self, request: Request, ack: FormAck | None = None) -> None:
@@ -85,7 +83,7 @@ class Dispatcher:
     async def _dispatch(self, request: Request, ack: FormAck | None) -> None:
         if isinstance(request, FormRequest):  # its refusal belongs into its modal
             with one_command(), sending_for(Priority.CHANGE):
-                await self._forms.finish(request.caller, request.view, self._save_form(request), ack)
+                await self._answers.finish_form(request.caller, request.view, self._save_form(request), ack)
             return
         timer = CommandTimer(_counted_as(request))
         try:
@@ -132,7 +130,7 @@ class Dispatcher:
         """Go on with the *change* that *request* has proposed already, and see it to its answer."""
         with span("handle", kind=request.kind, change=change.id):
             if isinstance(request, FormRequest):
-                await self._forms.resume(request.caller, request.view, change)
+                await self._answers.resume_form(request.caller, request.view, change)
             else:
                 timer = CommandTimer(_counted_as(request))
                 await self._carry_out(request.caller, request.asked, self._resume_change(change), timer, attempted=True)

@@ -28,9 +28,8 @@ from handlers.grammar.parser import Shorthand
 from handlers.slack import registry
 from handlers.slack.client import Slack
 from handlers.slack.dispatch import Dispatcher
-from handlers.slack.forms import FORM_TIMEOUT, FormAck
 from handlers.slack.payloads import Body, EventRequest, FormRequest, Request, read, read_form, read_typing, spelled_out
-from handlers.slack.replies import Answers
+from handlers.slack.replies import FORM_TIMEOUT, Answers, FormAck
 
 log = structlog.get_logger(__name__)
 
