@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -54,7 +54,7 @@ async def audit(command: GatehouseAudit, caller: Caller, gatehouse: Gatehouse) -
     page = command.page or 1
     found = await gatehouse.store.audit.found(filters, ENTRIES + 1, skip=(page - 1) * ENTRIES)
     changes = await _changes_behind(found, gatehouse, as_sets=not command.ref)
-    links = {change.id: await gatehouse.store.cards.link(change.id) for change in changes.values()}
+    links = await links_to(changes.values(), gatehouse)
     more = len(found) > ENTRIES
     return Private(
         audit_view.entries(found[:ENTRIES], changes, links, filters, more=more, public=caller.public, command=command)
@@ -212,14 +212,19 @@ async def whoami(command: GatehouseWhoami, caller: Caller, gatehouse: Gatehouse)
 async def pending(command: GatehousePending, caller: Caller, gatehouse: Gatehouse) -> Reply:
     open_changes, reviews = await waiting(gatehouse, most=views.MOST)
     total = await _open_count(gatehouse)
-    links = {change.id: await gatehouse.store.cards.link(change.id) for change in (*open_changes, *reviews)}
+    links = await links_to((*open_changes, *reviews), gatehouse)
     return Private(views.pending(open_changes, reviews, links, total=total))
 
 
 async def waiting(gatehouse: Gatehouse, *, most: int) -> tuple[Sequence[Change], Sequence[Change]]:
     """What waits for somebody: the changes that are open, so *most* of them, and those whose review is due."""
-    due = await changes_of(TimerKind.REVIEW, gatehouse)
+    due = await _changes_of(TimerKind.REVIEW, gatehouse)
     return await gatehouse.store.changes.open(limit=most), [change for change in due if change.review_due]
+
+
+async def links_to(changes: Iterable[Change], gatehouse: Gatehouse) -> dict[str, str]:
+    """The links to the cards of *changes*, by their ids."""
+    return {change.id: await gatehouse.store.cards.link(change.id) for change in changes}
 
 
 async def _open_count(gatehouse: Gatehouse) -> int:
@@ -228,12 +233,17 @@ async def _open_count(gatehouse: Gatehouse) -> int:
 
 @handles(GatehouseTimers)
 async def timers(command: GatehouseTimers, caller: Caller, gatehouse: Gatehouse) -> Reply:
-    found = [change for change in await changes_of(TimerKind.REVERT, gatehouse) if change.temporary]
-    links = {change.id: await gatehouse.store.cards.link(change.id) for change in found}
+    found = await temporary_changes(gatehouse)
+    links = await links_to(found, gatehouse)
     return Private(views.timers(found, links))
 
 
-async def changes_of(kind: TimerKind, gatehouse: Gatehouse) -> list[Change]:
+async def temporary_changes(gatehouse: Gatehouse) -> list[Change]:
+    """The changes that will be reverted, the next of them first."""
+    return [change for change in await _changes_of(TimerKind.REVERT, gatehouse) if change.temporary]
+
+
+async def _changes_of(kind: TimerKind, gatehouse: Gatehouse) -> list[Change]:
     """The changes that have a timer of this kind, the next to fall due first; none of a newer release."""
     waiting = await gatehouse.store.timers.pending(kind)
     found = []
@@ -252,7 +262,7 @@ async def digest(command: GatehouseDigest, caller: Caller, gatehouse: Gatehouse)
     done = await _changes_behind([entry for entry in entries if entry.event == "applied"], gatehouse, as_sets=False)
     names = {str(change.edit.target): audit_view.subject(change) for change in done.values()}
     waiting = await _open_count(gatehouse)
-    ending = [change for change in await changes_of(TimerKind.REVERT, gatehouse) if change.temporary]
+    ending = await temporary_changes(gatehouse)
     return Private(
         audit_view.digest(
             entries,
@@ -291,5 +301,5 @@ async def history(command: RulesHistory, caller: Caller, gatehouse: Gatehouse) -
     changes = await gatehouse.store.changes.for_targets([f"rules/{each}" for each in ids])
     if not changes and missing is not None:
         raise missing
-    links = {change.id: await gatehouse.store.cards.link(change.id) for change in changes}
+    links = await links_to(changes, gatehouse)
     return Private(audit_view.history(changes, links, command=command))

@@ -21,10 +21,9 @@ from bot.store.channel_settings import (
     stored_notices,
     wanted_notices,
 )
-from bot.store.queues import TimerKind
 from handlers.blocks import modals
 from handlers.gatehouse import home_view
-from handlers.gatehouse.answers import changes_of, trouble_words, waiting
+from handlers.gatehouse.answers import links_to, temporary_changes, trouble_words, waiting
 from handlers.gatehouse.commands import GatehouseSettings
 from handlers.members.member_refs import preferences
 from handlers.slack.registry import Click, Form, Heard, clicks, handles, hears, submits
@@ -56,16 +55,14 @@ async def _draw(caller: Caller, gatehouse: Gatehouse) -> View:
     open_changes, due = await waiting(gatehouse, most=MOST_OPEN)
     decisions = [each for each in open_changes if await _waits_for(each, caller.user, gatehouse)]
     reviews = [each for each in due if await _may_review(each, caller.user, gatehouse)]
-    reverts = await changes_of(TimerKind.REVERT, gatehouse)
-    ending = [each for each in reverts if each.temporary and each.request.requester == caller.user]
+    ending = [each for each in await temporary_changes(gatehouse) if each.request.requester == caller.user]
     last = await gatehouse.store.changes.of_requester(caller.user, limit=LAST)
-    links = {each.id: await gatehouse.store.cards.link(each.id) for each in (*decisions, *reviews, *ending, *last)}
     return home_view.home(
         decisions=decisions,
         reviews=reviews,
         ending=ending,
         last=last,
-        links=links,
+        links=await links_to((*decisions, *reviews, *ending, *last), gatehouse),
         services=await _services(gatehouse),
         reads_rules=allowed["rule.read"] is None,
         reads_members=allowed["member.read"] is None,
