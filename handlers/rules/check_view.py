@@ -8,13 +8,12 @@ from typing import Final
 from bot.clients.lists import Gap
 from bot.rules.lint.findings import Finding, FindingKind, Location, Reason
 from bot.rules.matching import Difference, Impact, UrlOutcome
-from bot.rules.model import Rule
 from handlers.blocks import messages
 from handlers.blocks.messages import Block, ListPage, Message, clip, code, esc, first_of, listed
 from handlers.grammar.command import slash
-from handlers.rules.commands import RulesCheck, RulesEdit, RulesSamples, RulesShow, RulesWhich
+from handlers.rules.commands import RulesCheck, RulesSamples, RulesWhich
 from handlers.rules.reasons import undecidable_words
-from handlers.rules.which_view import switch_off_button
+from handlers.rules.which_view import edit_button, show_button, switch_off_button
 
 MOST_NAMED: Final = 4
 MOST_WARNINGS: Final = 5
@@ -221,21 +220,18 @@ def _finding(finding: Finding, number: int, *, public: bool) -> list[Block]:
 def _finding_buttons(finding: Finding, number: int) -> list[Block | None]:
     rules = list({place.rule.id: place.rule for place in finding.places}.values())[:MAX_FINDING_RULES]
     if finding.kind in ONLY_SHOWN:
-        return [_show(rule, f"show.{number}.{at}", alone=len(rules) == 1) for at, rule in enumerate(rules, start=1)]
-    edit = messages.run_button("Edit", RulesEdit(ref=rules[0].id), f"edit.{number}", spoken=f"Edit {rules[0].title}")
+        return [
+            show_button(rule, f"show.{number}.{at}", f"Show “{clip(rule.title, 40)}”" if len(rules) > 1 else "Show")
+            for at, rule in enumerate(rules, start=1)
+        ]
     return [
-        edit if finding.kind not in ONLY_SWITCHED_OFF else None,
+        edit_button(rules[0], f"edit.{number}") if finding.kind not in ONLY_SWITCHED_OFF else None,
         *(
             switch_off_button(f"Switch off “{clip(rule.title, 40)}”", rule, f"off.{number}.{at}")
             for at, rule in enumerate(rules, start=1)
             if rule.active
         ),
     ]
-
-
-def _show(rule: Rule, number: str, *, alone: bool) -> Block | None:
-    label = "Show" if alone else f"Show “{clip(rule.title, 40)}”"
-    return messages.run_button(label, RulesShow(ref=rule.id), number, spoken=f"Show {rule.title}")
 
 
 MAX_FINDING_RULES: Final = 3

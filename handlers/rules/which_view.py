@@ -145,16 +145,16 @@ def _culprit(match: Match, number: int, route: Route, *, public: bool) -> list[B
     block = messages.section("\n".join(_match_lines(match, public=public, captured=captured, effect=False)))
     if public:
         return [block]
-    rule = match.rule
-    return [
-        block,
-        *messages.actions(
-            [
-                messages.run_button("Show", RulesShow(ref=rule.id), f"show.{number}", spoken=f"Show {rule.title}"),
-                switch_off_button("Switch off…", rule, f"off.{number}"),
-            ]
-        ),
-    ]
+    show = show_button(match.rule, f"show.{number}")
+    return [block, *messages.actions([show, switch_off_button("Switch off…", match.rule, f"off.{number}")])]
+
+
+def show_button(rule: Rule, number: str, label: str = "Show") -> Block | None:
+    return messages.run_button(label, RulesShow(ref=rule.id), number, spoken=f"Show {rule.title}")
+
+
+def edit_button(rule: Rule, number: str) -> Block | None:
+    return messages.run_button("Edit", RulesEdit(ref=rule.id), number, spoken=f"Edit {rule.title}")
 
 
 def switch_off_button(label: str, rule: Rule, number: str) -> Block | None:
@@ -225,9 +225,8 @@ def _also(route: Route, culprits: Sequence[Match], *, public: bool) -> list[Bloc
     for number, (match, at_end) in enumerate([*found.values()][:MAX_ALSO]):
         lines = [*_match_lines(match, public=public, captured=captured, effect=True)]
         lines[0] += " (on the last URL)" if at_end else ""
-        rule = match.rule
-        button = messages.run_button("Show", RulesShow(ref=rule.id), f"also.{number}", spoken=f"Show {rule.title}")
-        blocks.append(messages.section("\n".join(lines), None if public else button))
+        button = None if public else show_button(match.rule, f"also.{number}")
+        blocks.append(messages.section("\n".join(lines), button))
     if (more := len(found) - MAX_ALSO) > 0:
         blocks.append(
             messages.context(f"…and {plural(more, 'more rule')} that {'changes' if more == 1 else 'change'} it.")
@@ -343,9 +342,9 @@ def _rule_buttons(rule: Rule, verdict: Verdict | None, url: Url, command: RulesW
     elif isinstance(verdict, Match) and not rule.active:
         first = messages.run_button("Switch on", RulesOn(refs=(rule.id,)), "on", spoken=f"Switch on {rule.title}")
     else:
-        first = messages.run_button("Edit", RulesEdit(ref=rule.id), "edit", spoken=f"Edit {rule.title}")
+        first = edit_button(rule, "edit")
     return [
         first,
-        messages.run_button("Show", RulesShow(ref=rule.id), "show", spoken=f"Show {rule.title}"),
+        show_button(rule, "show"),
         messages.run_button("All rules for this URL", RulesWhich(url.full), "all"),
     ]
