@@ -98,6 +98,11 @@ def _stored_otherwise(change: Change) -> str:
     return render([line for line in lines if not _added_in_pair(line)])
 
 
+def _is_otherwise(change: Change) -> bool:
+    """Whether what was made of *change* is not what was asked for, and still there."""
+    return change.state is State.APPLIED and not change.run.undone_by and bool(_stored_otherwise(change))
+
+
 def _added_in_pair(line: Line) -> bool:
     """A field that the service added to a pair, such as an id; an added header or script is not."""
     return line.field.startswith("pair") and line.before is None and not line.field.rpartition(".")[2].isdigit()
@@ -368,8 +373,7 @@ def card(
     Addresses are masked: the card is for the channel.
     """
     if progress is None:
-        is_other = change.state is State.APPLIED and not change.run.undone_by and bool(_stored_otherwise(change))
-        title = f"{plain_title(change)}: not stored as requested" if is_other else title_of(change)
+        title = f"{plain_title(change)}: not stored as requested" if _is_otherwise(change) else title_of(change)
         said, blocks = sentence(change), [*body(change, groups), *_group_notes(change, groups)]
     else:
         title, said, blocks = _items_title(change, progress.tally), sentence(change), _items_body(change, progress)
@@ -405,8 +409,7 @@ def _remarks(change: Change, progress: Progress | None) -> Iterator[str]:
 
 def _mark(change: Change, progress: Progress | None) -> str:
     is_partial = progress is not None and _is_partial(change, progress.tally)
-    is_other = change.state is State.APPLIED and not change.run.undone_by and bool(_stored_otherwise(change))
-    return ":warning:" if is_partial or is_other else mark_of(change)
+    return ":warning:" if is_partial or _is_otherwise(change) else mark_of(change)
 
 
 def _is_partial(change: Change, tally: Tally) -> bool:

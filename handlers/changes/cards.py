@@ -11,7 +11,7 @@ import structlog
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from bot.changes.execute import Failpoint, no_failpoint
-from bot.changes.model import NOT_DONE, Change, Item, Outcome, Tally
+from bot.changes.model import NOT_DONE, Change, Item, Outcome
 from bot.changes.notify import Pace
 from bot.gatehouse import GroupsReader
 from bot.policy.access import Directory
@@ -52,13 +52,11 @@ async def _progress(whole: Change, store: Store) -> items_view.Progress:
     """How far a set is; of a long one, first what went wrong."""
     tally = await store.items.tally(whole.id)
     if whole.bulk.size <= items_view.SHOWN:
-        return _progress_of(tally, await store.items.some(whole.id, set(Outcome), items_view.SHOWN))
-    wrong = await store.items.some(whole.id, WRONG, items_view.SHOWN)
-    others = await store.items.some(whole.id, set(Outcome) - WRONG, items_view.SHOWN - len(wrong))
-    return _progress_of(tally, [*wrong, *others])
-
-
-def _progress_of(tally: Tally, first: Sequence[Item]) -> items_view.Progress:
+        first = await store.items.some(whole.id, set(Outcome), items_view.SHOWN)
+    else:
+        wrong = await store.items.some(whole.id, WRONG, items_view.SHOWN)
+        others = await store.items.some(whole.id, set(Outcome) - WRONG, items_view.SHOWN - len(wrong))
+        first = [*wrong, *others]
     return items_view.Progress(tally, [_item_without_secrets(item) for item in first])
 
 
