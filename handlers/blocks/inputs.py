@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
-Block = dict[str, Any]
+from handlers.blocks.messages import Block
 
 MOST_TYPED: Final = 3000
 """Characters that a plain text input takes."""

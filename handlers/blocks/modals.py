@@ -8,8 +8,8 @@ from typing import Any, Final
 
 from bot.changes.model import Change, State
 from handlers.blocks import inputs
-from handlers.blocks.inputs import Block, plain
-from handlers.blocks.messages import Message, actions, button, code, context, ended, esc, message, run_button
+from handlers.blocks.inputs import plain
+from handlers.blocks.messages import Block, Message, actions, button, code, context, ended, esc, message, run_button
 from handlers.grammar.command import Command, slash
 from handlers.grammar.fields import parse_expiry
 

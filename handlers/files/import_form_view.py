@@ -11,8 +11,7 @@ from bot.members.csv_columns import Column, Columns, Mode
 from bot.members.import_entries import MemberPlan, intended
 from bot.rules.rule_import_plan import Arrival, Choices, Differs, New, OnDiffers, OnNew, RulePlan
 from handlers.blocks import inputs, messages
-from handlers.blocks.inputs import Block
-from handlers.blocks.messages import esc, plural
+from handlers.blocks.messages import Block, esc, plural
 from handlers.blocks.modals import View, frame, section
 from handlers.files import preview_view
 from handlers.grammar.command import slash

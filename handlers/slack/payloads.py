@@ -15,6 +15,7 @@ from handlers.grammar.command import Command, command_prefix, slash
 from handlers.grammar.tokens import MOST, cleaned
 from handlers.slack.registry import (
     CLICKS,
+    FORMS,
     RUNNING,
     Click,
     EventRoute,
@@ -23,7 +24,6 @@ from handlers.slack.registry import (
     Typed,
     action_name,
     find_event,
-    find_form,
     menu_name,
 )
 from handlers.slack.reply import Caller, View
@@ -295,7 +295,7 @@ def read_event(body: Body) -> EventRequest:
 
 def read_form(body: Body) -> FormRequest:
     view: View = body.get("view") or {}
-    form = find_form(str(view.get("callback_id")))
+    form = FORMS.get(str(view.get("callback_id")))
     try:
         sent = None if form is None else form.read(view)
     except Exception as error:  # noqa: BLE001  the one that sent it hears of it, in words

@@ -221,7 +221,3 @@ def find_event(event: Mapping[str, Any]) -> EventRoute | None:
         return None
     name = str(event.get("type") or "")
     return EVENTS.get(f"message.{event.get('channel_type')}" if name == "message" else name)
-
-
-def find_form(callback_id: str) -> Form[Any] | None:
-    return FORMS.get(callback_id)
