@@ -10,7 +10,6 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import Final
 
 from bot.changes.model import Change
 from bot.clients.cache import looked_up
@@ -45,7 +44,6 @@ async def groups_of(rules: Iterable[RuleDraft], gatehouse: Gatehouse) -> Groups 
 
 OfRule = RulesShow | RulesCheck | RulesEdit | RulesCopy | RulesHistory | RulesWhich
 OfRules = RulesOn | RulesOff | RulesSet | RulesDelete
-OF_RULES: Final = (RulesOn, RulesOff, RulesSet, RulesDelete)
 CANDIDATES = 10
 MOST = 100
 """Rules that one command may name."""
@@ -122,7 +120,7 @@ async def _find_all(
         if not fitting[name] and is_bare_number(name):
             raise await _bare_number(name, command, listing.known, caller, gatehouse)
         unsure = len(fitting[name]) != 1 or (listing.truncated and fitting[name][0].id != name.strip())
-        if unsure or (isinstance(command, OF_RULES) and is_short_part(name, fitting[name][0])):
+        if unsure or (isinstance(command, OfRules) and is_short_part(name, fitting[name][0])):
             raise await _not_one(name, fitting[name], listing, gatehouse)
     chosen = iter(await asyncio.gather(*(gatehouse.rules.get(fitting[name][0].id) for name in names)))
     return [rule or next(chosen) for rule in found]
@@ -169,7 +167,7 @@ async def _bare_number(
 
 def _with_ids(command: OfRule | OfRules, ref: str, ids: Sequence[str]) -> Command | None:
     """*command* with *ids* in the place of *ref*; None where it takes one rule and there are several."""
-    if isinstance(command, OF_RULES):
+    if isinstance(command, OfRules):
         refs = [each for one in command.refs for each in (ids if one == ref else (one,))]
         return replace(command, refs=tuple(dict.fromkeys(refs)))
     return replace(command, ref=ids[0]) if len(ids) == 1 else None
