@@ -160,8 +160,7 @@ def subject(change: Change, *, public: bool = True) -> str:
 
 def _line(entry: Entry, card: str, *, public: bool) -> str:
     """What happened that was no change: a refusal, an export, new settings."""
-    who = f"<@{entry.actor}>" if entry.actor != "gatehouse" else "Gatehouse"
-    detail = entry.detail
+    who, detail = _who(entry.actor), entry.detail
     link = _link(card)
     if entry.event == "refused":
         what = DOES.get(entry.target, entry.target.replace(".", " "))
@@ -200,13 +199,13 @@ def target_name(target: str, *, public: bool) -> str:
     return code(f"{place}/{masked(key)}" if public and "@" in key else target, 160) if target else ""
 
 
-def history(changes: Sequence[Change], links: Mapping[str, str], *, command: Command, public: bool = False) -> Message:
+def history(changes: Sequence[Change], links: Mapping[str, str], *, command: Command) -> Message:
     """The changes of one rule, newest first."""
     if not changes:
         none = ":mag: *No history.* Gatehouse hasn’t changed this rule."
         return messages.message("No history", [messages.section(none)])
     name = subject(changes[0])
-    lines = [f"• {change_line(change, links, public=public)}" for change in changes]
+    lines = [f"• {change_line(change, links, public=False)}" for change in changes]
     blocks = [messages.section(f"History of {name}"), *map(messages.section, messages.packed(lines))]
     return messages.message("History of a rule", [*blocks, *messages.actions([messages.share_button(command)])])
 
@@ -269,9 +268,12 @@ def _done(entries: Sequence[Entry], names: Mapping[str, str], *, public: bool) -
     if not done:
         return []
     askers = {one.change_id: one.actor for one in entries if one.event in {"requested", "begun"}}
+    by = (
+        _who(askers.get(one.change_id, one.actor)) for one in done
+    )  # Gatehouse, where it was requested before that time
     return [
         messages.section(
-            f"What: {_counted(map(_what, done))}\nBy: {_counted(_asker(one, askers) for one in done)}\n"
+            f"What: {_counted(map(_what, done))}\nBy: {_counted(by)}\n"
             f"Changed: {_counted(names.get(one.target) or target_name(one.target, public=public) for one in done)}"
         )
     ]
@@ -284,10 +286,8 @@ def _what(entry: Entry) -> str:
     return f"{kind.partition('.')[0]} {done}" if done else esc(kind or "change", 40)
 
 
-def _asker(entry: Entry, askers: Mapping[str, str]) -> str:
-    """Return who requested a change; Gatehouse, where nobody did or it was requested before that time."""
-    actor = askers.get(entry.change_id, entry.actor)
-    return "Gatehouse" if actor == "gatehouse" else f"<@{actor}>"
+def _who(actor: str) -> str:
+    return "Gatehouse" if actor == GATEHOUSE else f"<@{actor}>"
 
 
 def _counted(names: Iterable[str]) -> str:
