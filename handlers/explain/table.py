@@ -18,6 +18,7 @@ from bot.text.emails import BadEmail
 from bot.text.encoding import BadFile
 from handlers.blocks import menus, messages, modals
 from handlers.blocks.messages import Block, Message, code, esc, plural
+from handlers.blocks.modals import View
 from handlers.errors import (
     EmailsInFile,
     GivenUp,
@@ -47,7 +48,7 @@ from handlers.rules.reasons import problem_words
 from handlers.rules.rule_refs import BareNumber, NotOne
 from handlers.slack.client import SlackRefused, SlackUnreachable
 from handlers.slack.files import FileGone, FileTooLarge, FileUnreadable
-from handlers.slack.reply import Caller, View
+from handlers.slack.reply import Caller
 
 
 def _problem_lines(problems: Sequence[Problem]) -> str:

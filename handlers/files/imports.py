@@ -27,6 +27,7 @@ from bot.rules.rule_import_plan import Choices, RulePlan, plan_entries, proposal
 from bot.text.encoding import BadFile
 from handlers.blocks import inputs, modals
 from handlers.blocks.messages import plural
+from handlers.blocks.modals import View
 from handlers.changes.requests import record
 from handlers.files import import_form_view
 from handlers.files.preview_view import NOTHING_TO_DO, file_words, reason_words
@@ -34,7 +35,7 @@ from handlers.members.commands import MembersImport
 from handlers.members.member_refs import extra_segments, site_for
 from handlers.rules.commands import RulesImport
 from handlers.slack.registry import Click, Form, Recorded, clicks, handles, submits
-from handlers.slack.reply import Caller, Modal, Refilled, Reply, View
+from handlers.slack.reply import Caller, Modal, Refilled, Reply
 
 MOST_PASTED: Final = 2_000
 """Characters that a pasted text may have once it is packed: a view keeps 3,000, all told."""

@@ -22,12 +22,13 @@ from bot.store.channel_settings import (
     wanted_notices,
 )
 from handlers.blocks import modals
+from handlers.blocks.modals import View
 from handlers.gatehouse import home_view
 from handlers.gatehouse.answers import links_to, temporary_changes, trouble_words, waiting
 from handlers.gatehouse.commands import GatehouseSettings
 from handlers.members.member_refs import preferences
 from handlers.slack.registry import Click, Form, Heard, clicks, handles, hears, submits
-from handlers.slack.reply import Caller, HomeTab, Modal, Private, Reply, View
+from handlers.slack.reply import Caller, HomeTab, Modal, Private, Reply
 
 TIMEOUT: Final = 2.0
 """Seconds that a service has to say that it is there."""

@@ -16,7 +16,7 @@ from bot.members.model import Catalogue, Member, nearest, spelled
 from bot.text.emails import BadEmail, checked_email, masked
 from handlers.blocks import modals
 from handlers.blocks.messages import ended
-from handlers.blocks.modals import end_of_form, expiry_errors
+from handlers.blocks.modals import View, end_of_form, expiry_errors
 from handlers.changes.requests import as_typed, propose, record, submit, with_expiry
 from handlers.errors import NoMember, NothingToChange, TooMany, UnknownSegment
 from handlers.grammar.command import Command, slash
@@ -40,7 +40,7 @@ from handlers.members.member_refs import (
     site_for,
 )
 from handlers.slack.registry import Form, Recorded, handles, submits
-from handlers.slack.reply import Announced, Caller, Modal, Reply, View
+from handlers.slack.reply import Announced, Caller, Modal, Reply
 
 
 @handles(MembersAdd)

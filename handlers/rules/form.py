@@ -20,7 +20,7 @@ from bot.rules.lint.findings import Finding, FindingKind, key_of
 from bot.rules.model import ACTIVE, Rule, RuleDraft
 from handlers.blocks import inputs, modals
 from handlers.blocks.messages import ended
-from handlers.blocks.modals import end_of_form, expiry_errors, metadata
+from handlers.blocks.modals import View, end_of_form, expiry_errors, metadata
 from handlers.changes.full_view import draft_warnings
 from handlers.changes.requests import propose, record, with_expiry
 from handlers.explain.table import words_for
@@ -42,7 +42,7 @@ from handlers.rules.rule_edit import update_of
 from handlers.rules.rule_form_view import RuleForm
 from handlers.rules.rule_lookup import NEW, Look, look_at, preview
 from handlers.slack.registry import Click, Form, Recorded, clicks, submits
-from handlers.slack.reply import Caller, Refilled, Reply, View
+from handlers.slack.reply import Caller, Refilled, Reply
 
 
 @dataclass(frozen=True, slots=True)

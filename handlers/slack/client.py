@@ -19,7 +19,8 @@ from bot.metrics import SLACK_CALLS
 from bot.tracing import note, span
 from handlers.blocks.masking import is_public, masked_part, public
 from handlers.blocks.messages import Message
-from handlers.slack.reply import Caller, View
+from handlers.blocks.modals import View
+from handlers.slack.reply import Caller
 
 log = structlog.get_logger(__name__)
 

@@ -23,6 +23,7 @@ from bot.tracing import span
 from handlers import errors
 from handlers.blocks import menus, modals
 from handlers.blocks.messages import Block
+from handlers.blocks.modals import View
 from handlers.explain.table import expected, outcome_of, words_for
 from handlers.gatehouse.commands import GatehouseUndo
 from handlers.grammar.command import Command, Unclear, command_prefix
@@ -54,7 +55,7 @@ from handlers.slack.registry import (
     ShortcutRoute,
 )
 from handlers.slack.replies import Answers, FormAck
-from handlers.slack.reply import Announced, Caller, Modal, Private, Reply, View
+from handlers.slack.reply import Announced, Caller, Modal, Private, Reply
 
 log = structlog.get_logger(__name__)
 

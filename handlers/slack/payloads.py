@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Final
 
 from handlers.blocks.inputs import chosen_channel
-from handlers.blocks.modals import metadata
+from handlers.blocks.modals import View, metadata
 from handlers.grammar import parser
 from handlers.grammar.command import Command, command_prefix, slash
 from handlers.grammar.tokens import MOST, cleaned
@@ -26,7 +26,7 @@ from handlers.slack.registry import (
     find_event,
     menu_name,
 )
-from handlers.slack.reply import Caller, View
+from handlers.slack.reply import Caller
 
 Body = Mapping[str, Any]
 

@@ -16,9 +16,9 @@ import handlers
 from bot.changes.model import Change
 from bot.gatehouse import Gatehouse
 from handlers.blocks.messages import Block
-from handlers.blocks.modals import end_of_form, working
+from handlers.blocks.modals import View, end_of_form, working
 from handlers.grammar.command import Command
-from handlers.slack.reply import Caller, Reply, View
+from handlers.slack.reply import Caller, Reply
 
 C = TypeVar("C", bound=Command)
 H = TypeVar("H")

@@ -16,6 +16,7 @@ from bot.policy.access import NotAllowed
 from bot.store.db import StoreError
 from handlers.blocks import messages, modals
 from handlers.blocks.messages import Message
+from handlers.blocks.modals import View
 from handlers.errors import FormForgotten, NoTrigger
 from handlers.explain.table import answer, expected, unsaved_form
 from handlers.grammar import intent_view
@@ -23,7 +24,7 @@ from handlers.slack.client import ModalGone, Slack, SlackRefused, SlackUnreachab
 from handlers.slack.files import SlackFiles
 from handlers.slack.payloads import caller_of
 from handlers.slack.registry import Click, Recorded, clicks
-from handlers.slack.reply import Announced, Attached, Caller, HomeTab, Modal, Private, Refilled, Reply, View
+from handlers.slack.reply import Announced, Attached, Caller, HomeTab, Modal, Private, Refilled, Reply
 
 log = structlog.get_logger(__name__)
 

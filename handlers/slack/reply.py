@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any
 
 from handlers.blocks.messages import Message
+from handlers.blocks.modals import View
 from handlers.grammar.parser import Shorthand
-
-View = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
