@@ -11,7 +11,7 @@ from bisect import bisect_left
 from collections.abc import Mapping
 from typing import Any, Final
 
-from bot.rules.secrets import ASSIGNED, hidden_text
+from bot.rules.secrets import hidden_text
 from bot.text.emails import AT, all_masked
 from handlers.blocks.messages import Message, clip, clip_markup, esc
 from handlers.blocks.messages import message as fitted
@@ -30,7 +30,7 @@ BARE: Final = re.compile(r"[/?#=&\ue000](?:[@＠﹫]|%40)")
 """An email in a URL that does end in such a sign."""
 CUT: Final = re.compile(r'(?:"[^"@\n]{1,64}"|[^\s@<>|:;,()\[\]"]{1,64})(?:[@＠﹫]|%40)([\w.-]{0,63})(?=…)')
 """An email that was cut off after its @: it still names a person."""
-SIGN: Final = re.compile(f"{AT.pattern}|{ASSIGNED.pattern}|://")
+SIGN: Final = re.compile(r"[@＠﹫=]|%40|%3[Dd]|://")
 """What every email, every assigned secret and every password in a URL has in it; few of the hundred texts of a card do."""
 LIMITS: Final = (30, 75, 100, 150, 300, 2000, 3000)
 """Slack's limits for a text, in characters: a mask may be longer than what it hides, and the text must still fit."""

@@ -110,7 +110,12 @@ def test_what_is_masked_already_and_what_holds_no_email_is_left_alone() -> None:
         assert masked_text(text) == text
 
 
-@pytest.mark.parametrize("text", ["password=s3cr3t", "?to=https%3A%2F%2Fb%3Fapi_key%3Ds3cr3t", "https://anna:s3cr3t…"])
+@pytest.mark.parametrize("sign", ["@", "＠", "﹫", "%40"])
+def test_an_email_is_masked_whatever_its_sign(sign: str) -> None:
+    assert masked_text(f"anna{sign}example.com") == "a***@example.com"
+
+
+@pytest.mark.parametrize("text", ["password=s3cr3t", "api_key%3Ds3cr3t", "api_key%3ds3cr3t", "https://anna:s3cr3t…"])
 def test_a_secret_is_masked_where_no_email_is(text: str) -> None:
     assert masked_text(text) == text.replace("s3cr3t", "[hidden]")
 
