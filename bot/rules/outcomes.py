@@ -219,10 +219,10 @@ class Explained:
         return cls(url, acting, near, tuple(each for each in verdicts if isinstance(each, Undecidable)))
 
     @property
-    def is_effective(self) -> tuple[Match, ...]:
+    def active(self) -> tuple[Match, ...]:
         return tuple(each for each in self.acting if not each.off)
 
     @property
     def changing(self) -> tuple[Match, ...]:
-        """Those active that do change something."""
-        return tuple(each for each in self.is_effective if not each.idle)
+        """Those that are active and change something."""
+        return tuple(each for each in self.active if not each.idle)

@@ -236,7 +236,7 @@ def _also(route: Route, culprits: Sequence[Match], *, public: bool) -> list[Bloc
 
 def _others(step: Explained) -> Iterator[str]:
     """The rules that do nothing to the URL, by the reason."""
-    idle = [match for match in step.is_effective if match.idle]
+    idle = [match for match in step.active if match.idle]
     off = [match for match in step.acting if match.off]
     if idle:
         yield _named("Matches, no effect", [(match.rule, "") for match in idle])

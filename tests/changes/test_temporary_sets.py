@@ -14,7 +14,7 @@ from tests.changes.world import ALICE, BOB, OPS, POLICIES, RULE_IDS, Replica, Wo
 pytestmark = pytest.mark.slow
 
 
-async def is_effective(world: World, mine: Replica, *, hours: int = 2) -> Change:
+async def applied_set(world: World, mine: Replica, *, hours: int = 2) -> Change:
     """A rename for some hours, of two rules, approved and carried out."""
     whole = await mine.pipeline.proposer.submit(
         renames(world, "For now", revert_after=hours * 3600), idempotency_key="request"
@@ -41,7 +41,7 @@ async def test_an_undo_that_was_denied_before_does_not_let_the_end_be_tried_for_
     async with a_world(database_url) as world:
         await world.begin(POLICIES["approve"])
         mine = replica(world, "mine", count(1))
-        whole = await is_effective(world, mine)
+        whole = await applied_set(world, mine)
         undo = await mine.pipeline.followups.undo(whole, by=ALICE, channel=OPS)
         await mine.pipeline.decisions.decide(undo, Decision.DENY, BOB)
         for key in RULE_IDS:
@@ -59,7 +59,7 @@ async def test_an_undo_that_failed_before_its_time_does_not_keep_the_end_from_be
     async with a_world(database_url) as world:
         await world.begin(POLICIES["approve"])
         mine = replica(world, "mine", count(1))
-        whole = await is_effective(world, mine)
+        whole = await applied_set(world, mine)
         there = {key: world.truth()["rules", key] for key in RULE_IDS}
         for key in RULE_IDS:
             world.edit(("rules", key), {"name": "Theirs"})
@@ -81,7 +81,7 @@ async def test_requests_and_undos_that_wait_do_not_put_the_end_off(database_url:
     async with a_world(database_url) as world:
         await world.begin(POLICIES["approve"])
         mine = replica(world, "mine", count(1))
-        whole = await is_effective(world, mine, hours=1)
+        whole = await applied_set(world, mine, hours=1)
         for _ in range(60):
             undo = await mine.pipeline.followups.undo(whole, by=ALICE, channel=OPS)
             await mine.pipeline.decisions.decide(undo, Decision.KEEP, ALICE)

@@ -202,7 +202,7 @@ def test_what_is_switched_off_acts_but_is_not_in_force() -> None:
         (),
         (Off(OffKind.UNKNOWN_GROUP),),
     ]
-    assert [each.rule.id for each in found.is_effective] == ["Redirect_g2"]
+    assert [each.rule.id for each in found.active] == ["Redirect_g2"]
 
 
 NEAR = [
@@ -328,7 +328,7 @@ def test_the_engines_leave_their_makers_urls_alone(host: str) -> None:
     found = explain([rule("Cancel", when("Contains", ""))], Url.of(f"https://{host}"))
 
     assert found.acting
-    assert not found.is_effective
+    assert not found.active
 
 
 def test_filters_in_any_shape_are_told_where_they_say_something() -> None:
