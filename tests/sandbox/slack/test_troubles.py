@@ -47,7 +47,7 @@ async def test_what_there_is_not_cannot_be_broken(app: App, asked: dict[str, str
 
 
 async def test_a_lost_acknowledgement_is_one_that_the_app_has_given(desk: Desk) -> None:
-    desk.slack.delivery.patience = 0.05
+    desk.slack.delivery.patience = 1.0  # also for the app to hear of it
     desk.slack.troubles.take("ack", {"choice": "lost"})
 
     answer = await desk.slack.acting.say(ALICE, OPS, "/desk list")
