@@ -48,7 +48,7 @@ def _fits_a_path(sites: dict[str, str]) -> dict[str, str]:
 
 
 def _replaced(value: SecretStr) -> SecretStr:
-    """*value*, unless a person forgot to replace what stands in the example."""
+    """*value*, unless somebody forgot to replace the placeholder of the example."""
     if "…" in value.get_secret_value():
         raise ValueError("is still the placeholder of .env.example")
     return value

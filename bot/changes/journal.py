@@ -275,7 +275,7 @@ class Journal:
         return overtaken
 
     async def _set_timers(self, tx: AsyncConnection, moved: Change) -> None:
-        """Set when a temporary change is reverted and when a review is to be asked for; a decision is waited for no longer."""
+        """Set when a temporary change is reverted and when a review is due; clear what reminded of a decision."""
         if moved.state is not State.PROPOSED:
             await self.store.timers.clear(tx, moved.id, TimerKind.EXPIRE, TimerKind.REMIND)
         if moved.state is State.APPLIED and moved.request.reverts_at is not None:

@@ -39,7 +39,7 @@ ACTION_WORDS: Final[Mapping[Mode, str]] = {
     Mode.REMOVE: "remove delete rm offboard kick",
 }
 ACTIONS: Final = {word: mode for mode, words in ACTION_WORDS.items() for word in words.split()}
-"""What stands in a column of actions, in any case of letters."""
+"""What people write into a column of actions, in any case of letters."""
 
 HEADINGS: Final[Mapping[Column, str]] = {
     Column.EMAIL: "email emailaddress emails mail mailaddress useremail memberemail customeremail contactemail primaryemail "

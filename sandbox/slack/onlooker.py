@@ -71,7 +71,7 @@ class Onlooker:
     async def sees(self, containing: str) -> Message:
         """The newest message of the bot that says *containing*, where this person works; waits for it.
 
-        A direct message is looked for by `is_told`: it may say the same of a card as the card.
+        Direct messages are for `is_told`: one about a card may say the same as the card.
         """
         return await self._sees(self._at_work, containing)
 
