@@ -1,10 +1,10 @@
-# Gatehouse as an image: what requirements.lock names, bot/ and handlers/, and nothing else. docs/operating.md says how to run it.
+# Gatehouse as an image: what requirements/runtime.lock names, bot/ and handlers/, and nothing else. docs/operating.md says how to run it.
 ARG PYTHON=3.13-slim-bookworm
 
 FROM python:${PYTHON} AS packages
-COPY requirements.lock /
+COPY requirements/runtime.lock /
 RUN python -m venv --without-pip /venv \
-    && pip --python /venv/bin/python install --no-cache-dir --only-binary :all: --require-hashes -r /requirements.lock
+    && pip --python /venv/bin/python install --no-cache-dir --only-binary :all: --require-hashes -r /runtime.lock
 
 FROM python:${PYTHON}
 RUN useradd --uid 10001 --home-dir /data --create-home gatehouse

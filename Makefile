@@ -13,20 +13,20 @@ define install
 	@$(UV) pip install --quiet --python $(BIN)/python --require-hashes $(1:%=-r %) 2>/dev/null || { \
 		echo "uv could not do it. pip takes about a minute…"; $(PIP) install --require-hashes $(1:%=-r %); }
 endef
-RUNTIME := requirements.lock requirements-sandbox.lock
+RUNTIME := requirements/runtime.lock requirements/sandbox.lock
 COMPILE = $(UV) pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-emit-find-links --python-version 3.11
 # Tests and drills start Python hundreds of times: it may keep what it compiled.
 unexport PYTHONDONTWRITEBYTECODE
 # Many tests wait, for a process that was killed or a lease that ends: two workers a core.
 WORKERS ?= $(shell $(PYTHON) -c 'import os; print(2 * (os.cpu_count() or 1))')
 
-# Another one each day, so that eight days play every story in every place.
+# Another one each day, so that four days play every story in every place.
 DAY ?= $(shell $(PYTHON) -c 'import time; print(int(time.time()) // 86400)')
 
 PYTEST = $(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup
 SLOW := slow or browser or drill or postgres
 
-.PHONY: demo test test-slow test-places nightly lint format bench reliability pictures setup develop threats commands texts lock audit-dependencies clean
+.PHONY: demo test test-slow test-places nightly lint format mutants corpus bench reliability pictures setup develop threats commands texts lock audit-dependencies clean
 
 demo: setup ## the whole of Gatehouse on this machine, no account anywhere
 	@$(BIN)/python -m sandbox
@@ -37,11 +37,11 @@ test: develop ## what to run before each commit, in minutes; TEST="-k words" for
 test-slow: develop ## the rest: PostgreSQL, Chromium, processes that are killed, every switch and every limit
 	$(PYTEST) -m "$(SLOW)" $(TEST)
 
-test-places: develop ## each story in another place of eight (HTTP or Socket Mode, SQLite or PostgreSQL, beside another workspace); DAY=n
+test-places: develop ## each story in another place of four (HTTP or Socket Mode, SQLite or PostgreSQL); DAY=n
 	$(PYTEST) tests/stories --day $(DAY)
 
 nightly: develop ## every story in every place
-	for day in 0 1 2 3 4 5 6 7; do $(PYTEST) tests/stories --day $$day || exit 1; done
+	for day in 0 1 2 3; do $(PYTEST) tests/stories --day $$day || exit 1; done
 
 lint: develop ## what must be clean before a commit
 	$(BIN)/ruff format --check .
@@ -54,6 +54,12 @@ format: develop
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
+mutants: develop ## which changed conditions of the core no near test notices; N=30 for a sample, ONLY=bot/policy, SEED, JOBS
+	@N=$(N) SEED=$(SEED) ONLY=$(ONLY) JOBS=$(JOBS) $(BIN)/python -m tests.harness.mutants
+
+corpus: develop ## how much of what people say is understood, also of what no code was written for; BAD=bad lists the rest
+	@$(BIN)/python -m tests.harness.corpus $(BAD)
+
 bench: develop ## Gatehouse beside a tutorial bot, and what else costs time, into docs/benchmarks.md
 	$(BIN)/python -m tests.bench
 
@@ -63,12 +69,12 @@ reliability: develop ## kills, stops and races at full size, one after the other
 pictures: develop ## the screenshots of README and docs, made anew
 	SCREENSHOTS=docs/pictures $(BIN)/python -m pytest -q tests/stories/test_in_the_browser.py
 
-threats: ## the table of docs/security.md, from tests/threats.toml and the markers of tests
-	$(PYTHON) -m tests.threats
+threats: ## the table of docs/security.md, from tests/harness/threats.toml and the markers of tests
+	$(PYTHON) -m tests.harness.threats
 
 commands: setup ## the tables of commands and of metrics in docs/, from their declarations
-	$(BIN)/python -m tests.commands
-	$(BIN)/python -m tests.metrics
+	$(BIN)/python -m tests.harness.commands
+	$(BIN)/python -m tests.harness.metrics
 
 texts: develop ## every message, card and form that people read, as one page
 	@$(BIN)/python -m tests.texts
@@ -82,26 +88,26 @@ develop: .venv/ready-dev ## what tests and checks it as well
 	@echo "Setting up Gatehouse in .venv, once; this takes about 20 seconds."
 	@$(PYTHON) -m compileall -q bot handlers sandbox >/dev/null 2>&1 &
 	@$(PYTHON) -m venv $(if $(shell command -v uv)$(WHEEL),--without-pip) .venv
-	@command -v uv >/dev/null || $(PIP) install --no-compile --require-hashes -r requirements-uv.lock || true
+	@command -v uv >/dev/null || $(PIP) install --no-compile --require-hashes -r requirements/installer.lock || true
 	$(call install,$(RUNTIME))
 	@$(BIN)/python -c 'import pathlib, sysconfig; pathlib.Path(sysconfig.get_path("purelib"), "gatehouse.pth").write_text("$(CURDIR)\n")'
 	@touch $@
 
-.venv/ready-dev: .venv/ready requirements-dev.lock
-	$(call install,requirements-dev.lock)
+.venv/ready-dev: .venv/ready requirements/dev.lock
+	$(call install,requirements/dev.lock)
 	@touch $@
 
 lock: .venv/ready ## write the locks again
-	echo uv | $(COMPILE) --no-header --no-annotate - -o requirements-uv.lock
-	$(COMPILE) pyproject.toml -o requirements.lock
-	echo websockets | $(COMPILE) --no-header --no-annotate -c requirements.lock - -o requirements-sandbox.lock
-	printf 'opentelemetry-exporter-otlp-proto-http\nopentelemetry-sdk\nrequests\n' | $(COMPILE) --no-header --no-annotate -c requirements.lock - -o requirements-traces.lock
-	$(COMPILE) --group dev -c requirements.lock -c requirements-traces.lock -o requirements-dev.lock
+	echo uv | $(COMPILE) --no-header --no-annotate - -o requirements/installer.lock
+	$(COMPILE) pyproject.toml -o requirements/runtime.lock
+	echo websockets | $(COMPILE) --no-header --no-annotate -c requirements/runtime.lock - -o requirements/sandbox.lock
+	printf 'opentelemetry-exporter-otlp-proto-http\nopentelemetry-sdk\nrequests\n' | $(COMPILE) --no-header --no-annotate -c requirements/runtime.lock - -o requirements/traces.lock
+	$(COMPILE) --group dev -c requirements/runtime.lock -c requirements/traces.lock -o requirements/dev.lock
 
 audit-dependencies: setup ## known vulnerabilities of the locks; asks an advisory database on the internet
 	$(PYTHON) -m venv .venv/audit
 	.venv/audit/bin/python -m pip install --quiet --disable-pip-version-check pip-audit
-	for lock in requirements*.lock; do .venv/audit/bin/pip-audit --require-hashes --disable-pip -r $$lock || exit 1; done
+	for lock in requirements/*.lock; do .venv/audit/bin/pip-audit --require-hashes --disable-pip -r $$lock || exit 1; done
 
 clean:
 	rm -rf .venv

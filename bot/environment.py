@@ -6,7 +6,7 @@ Nothing else in the project reads the environment.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final, TypeVar
@@ -14,16 +14,14 @@ from typing import Any, Final, TypeVar
 from pydantic import ValidationError
 from pydantic_settings import BaseSettings
 
-from bot.settings import ENV_FILE, MEND, OF_A_WORKSPACE, OAuthSettings, Settings, WorkspaceSettings
+from bot.settings import ENV_FILE, MEND
 from bot.text.redaction import passwords_in, redactor
 
 SECRET_SETTINGS: Final = frozenset(
     {
         "slack_bot_token",
         "slack_app_token",
-        "slack_client_secret",
         "slack_signing_secret",
-        "encryption_keys",
         "rules_api_key",
         "members_api_key",
         "members_api_keys",
@@ -65,9 +63,7 @@ def read_settings(kind: type[S]) -> S:
         return kind()
     except ValidationError as error:
         found = [(str(each["loc"][0]), each) for each in error.errors(include_url=False)]
-        problems = [
-            _problem(name, each, source_of(name), redacted) for known in MEND for name, each in found if name == known
-        ]
+        problems = [_problem(name, each) for known in MEND for name, each in found if name == known]
         raise BadSettings(tuple(dict.fromkeys(problems))) from None
     except UnicodeDecodeError:
         raise BadSettings((Problem(ENV_FILE, "", "is not UTF-8 text", "Save it again as UTF-8."),)) from None
@@ -76,46 +72,7 @@ def read_settings(kind: type[S]) -> S:
         raise BadSettings((Problem(ENV_FILE, "", words, "Let the user that runs Gatehouse read it."),)) from None
 
 
-def client_setting() -> str | None:
-    """Return the setting that says that several workspaces are served; None where one is."""
-    return next(filter(source_of, ("slack_client_id", "slack_client_secret")), None)
-
-
-def read_deployment() -> Settings | OAuthSettings:
-    """Return the settings of one workspace, or those of several where SLACK_CLIENT_ID is set; raises BadSettings."""
-    if (client := client_setting()) is None:
-        return read_settings(Settings)
-    if source := source_of("slack_bot_token"):
-        words = f"is set beside {client.upper()} ({source_of(client)})"
-        mend = "Remove it to serve several workspaces, or remove SLACK_CLIENT_ID and SLACK_CLIENT_SECRET to serve one."
-        raise BadSettings((Problem("SLACK_BOT_TOKEN", source, words, mend),))
-    return read_settings(OAuthSettings)
-
-
-def read_workspace(variables: Mapping[str, str], shared: Mapping[str, Any], *, source: str) -> WorkspaceSettings:
-    """Return the settings that a workspace's *variables* make with what is *shared* or known of it already.
-
-    *source*: where *variables* come from, in words. Raises BadSettings with all that is wrong with them.
-    """
-    own = {name.lower(): value for name, value in variables.items() if value}
-    unknown = [
-        Problem(name.upper(), source, "is not a setting of a workspace", "Remove it from the file.")
-        for name in own.keys() - set(OF_A_WORKSPACE)
-    ]
-    given = {name: own[name] for name in OF_A_WORKSPACE if name in own}
-    found: list[Problem] = []
-    try:
-        settings = WorkspaceSettings.model_validate({**shared, **given})
-    except ValidationError as error:
-        redact = redactor(_secrets_of(own))
-        wrong = [(str(each["loc"][0]), each) for each in error.errors(include_url=False)]
-        found = [_problem(name, each, source if name in own else "", redact) for name, each in wrong]
-    if unknown or found:
-        raise BadSettings(tuple(dict.fromkeys([*sorted(unknown, key=str), *found])))
-    return settings
-
-
-def _problem(name: str, error: Any, source: str, redact: Callable[[str], str]) -> Problem:
+def _problem(name: str, error: Any) -> Problem:
     if error["type"] == "missing":
         words = "is not set"
     elif error["type"] == "value_error":
@@ -124,7 +81,7 @@ def _problem(name: str, error: Any, source: str, redact: Callable[[str], str]) -
         words = "has a character that it can't have"
     else:
         words = f"can't be “{error['input']}”"
-    return Problem(name.upper(), source, redact(words), MEND[name])
+    return Problem(name.upper(), source_of(name), redacted(words), MEND[name])
 
 
 def redacted(text: str) -> str:
@@ -141,7 +98,7 @@ def _secrets_of(values: Mapping[str, str | None]) -> Iterator[str]:
         if value and variable.lower() in URL_SETTINGS:
             yield from passwords_in(value)
         elif value and variable.lower() in SECRET_SETTINGS:
-            for part in (value, *value.split(",")):  # several keys, or two signing secrets
+            for part in (value, *value.split(",")):  # keys of sites, or two signing secrets
                 yield part.strip()
                 yield part.partition("=")[2].strip()
 

@@ -89,7 +89,7 @@ class UnknownSite(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Gatehouse:
-    """What a handler works with. Built in bot/server/workspace.py."""
+    """What a handler works with. Built once, in bot/server/app.py."""
 
     rules: RulesReader
     groups: GroupsReader

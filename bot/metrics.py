@@ -37,6 +37,12 @@ COMMANDS: Final = Histogram(
     ["command", "outcome"],
     buckets=(0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30),
 )
+NOT_UNDERSTOOD: Final = Counter(
+    "gatehouse_not_understood_total",
+    "Texts that people typed and Gatehouse could make nothing of. `missing`: what it did not find in them, a `command`,"
+    " `rule`, `member`, `email` or `change`",
+    ["missing"],
+)
 SERVICE_CALLS: Final = Histogram(
     "gatehouse_service_call_seconds",
     "Calls of the rules and the membership service, each try of its own. `status`: `2xx` to `5xx`, `none` without an answer",
@@ -45,7 +51,7 @@ SERVICE_CALLS: Final = Histogram(
 )
 HELD_REQUESTS: Final = Counter(
     "gatehouse_held_requests_total",
-    "Requests that waited for their turn at a service, because it asked for a pause or its budget was used up, or that got"
+    "Requests that waited for their turn at a service, because it asked for a pause or its limit was used up, or that got"
     " none in time. `priority`: `read`, `bulk` or `change`, with what a change reads. `outcome`: `waited` or `refused`",
     ["service", "priority", "outcome"],
 )
@@ -79,11 +85,6 @@ LOOP_LAG: Final = Histogram(
 READY: Final = Gauge("gatehouse_ready", "1 where a part is ready as /readyz says, 0 where it is not", ["part"])
 POLICY_BROKEN: Final = Gauge(
     "gatehouse_policy_broken", "1 while the policy file is wrong and its older version stays in use"
-)
-BUDGET_LEFT: Final = Gauge(
-    "gatehouse_service_budget_left",
-    "Requests that a service may still get in this minute from all replicas; only for services with a limit",
-    ["service"],
 )
 BACKLOG: Final = Gauge(
     "gatehouse_backlog",

@@ -5,17 +5,14 @@ Checks that need other settings are in ``bot/settings.py``; only a URL has to kn
 
 from __future__ import annotations
 
-from base64 import urlsafe_b64decode
 from contextlib import suppress
-from typing import Annotated, Any, Final
+from typing import Annotated, Any
 from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BeforeValidator, Field, SecretStr, ValidationInfo
 from pydantic_settings import NoDecode
 
 from bot.members.model import SITE_ID
-
-ENCRYPTION_KEY_BYTES: Final = 32
 
 
 def comma_separated(text: str) -> tuple[str, ...]:
@@ -60,23 +57,6 @@ def _sendable(value: SecretStr) -> SecretStr:
     if not text.isascii() or not text.isprintable():
         raise ValueError("has a character that can't be sent in a header")
     return SecretStr(text)
-
-
-def _encryption_keys(value: Any) -> Any:
-    """Keys with commas between them, each of 32 bytes in base64, as a tuple."""
-    if not isinstance(value, str):
-        return value
-    keys = comma_separated(value)
-    for key in keys:
-        try:
-            is_key = len(urlsafe_b64decode(key)) == ENCRYPTION_KEY_BYTES
-        except ValueError:
-            is_key = False
-        if not is_key:
-            raise ValueError(f"has a key that is not {ENCRYPTION_KEY_BYTES} bytes in base64")
-    if not keys:
-        raise ValueError("is not set")
-    return tuple(map(SecretStr, keys))
 
 
 def _may_get_keys(url: str, info: ValidationInfo) -> str:
@@ -124,7 +104,6 @@ def _known_level(value: str) -> str:
 Replaced = Annotated[SecretStr, AfterValidator(_replaced)]
 """A secret that is never sent, so it may hold any character."""
 Secret = Annotated[Replaced, AfterValidator(_sendable)]
-EncryptionKeys = Annotated[tuple[SecretStr, ...], NoDecode, BeforeValidator(_encryption_keys)]
 Sites = Annotated[dict[str, str], NoDecode, BeforeValidator(_ids_by_site), AfterValidator(_fits_a_path)]
 SiteKeys = Annotated[dict[str, Secret], NoDecode, BeforeValidator(_keys_by_site)]
 ServiceUrl = Annotated[str, AfterValidator(_may_get_keys)]

@@ -8,12 +8,11 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from pydantic import Field, SecretStr, ValidationInfo, field_validator
-from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
+from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from bot.setting_types import (
     CaFile,
     CommandPrefix,
-    EncryptionKeys,
     LogLevel,
     ProxyUrl,
     Replaced,
@@ -35,8 +34,8 @@ ENV_FILE: Final = ".env"
 DATABASE: Final = "sqlite:///gatehouse.db"
 
 
-class SharedSettings(BaseSettings):
-    """What a process has once. Variables have these names in capitals; ``.env`` in the working folder is read too."""
+class Settings(BaseSettings):
+    """What a deployment decides. Variables have these names in capitals; ``.env`` in the working folder is read too."""
 
     model_config = SettingsConfigDict(
         env_file=ENV_FILE, env_ignore_empty=True, extra="ignore", frozen=True, hide_input_in_errors=True
@@ -46,6 +45,7 @@ class SharedSettings(BaseSettings):
         default=False, description="Allow http:// to services and a Slack that are not on this machine."
     )
 
+    slack_bot_token: Secret = Field(description="Bot token (xoxb-…) of the installed app.")
     slack_app_token: Secret | None = Field(default=None, description="App token (xapp-…). Set: Socket Mode is used.")
     slack_signing_secret: Replaced = Field(
         default=SecretStr(""),
@@ -54,7 +54,36 @@ class SharedSettings(BaseSettings):
     )
     slack_api_url: SlackUrl = Field(default="https://slack.com/api/", description="Where Slack's Web API is.")
 
+    rules_base_url: ServiceUrl = Field(description="Address of the rules service, ending in /v1.")
+    rules_api_key: Secret = Field(description="Sent as x-api-key.")
+
+    rules_requests_per_minute: int | None = Field(
+        default=None,
+        ge=10,
+        description="Most requests a minute from each process to the rules service. Unset: no limit.",
+    )
+
+    members_base_url: ServiceUrl = Field(description="Address of the membership service, ending in /api/v1.")
+    members_api_key: Secret = Field(description="Key of the membership service.")
+    members_auth_header: str = Field(
+        default="Authorization", pattern=r"^[A-Za-z0-9!#$%&'*+.^_`|~-]+$", description="Header that carries the key."
+    )
+    members_auth_scheme: str = Field(
+        default="Bearer", pattern=r"^[!-~]*$", description="Word before the key; may be empty."
+    )
+    members_sites: Sites = Field(description="name=site_id, comma separated; the first is the default site.")
+    members_api_keys: SiteKeys = Field(
+        default_factory=dict, description="name=key, comma separated, for sites with a key of their own."
+    )
+    members_requests_per_minute: int | None = Field(
+        default=None, ge=10, description="The same for the membership service, all sites together."
+    )
+    members_segments: str = Field(
+        default="", description="Segments to offer even while no member has them, comma separated."
+    )
+
     database_url: str = Field(default=DATABASE, description="sqlite:///path or postgresql://…")
+    policy_file: str | None = Field(default=None, description="TOML file of roles and guards.")
     command_prefix: CommandPrefix = Field(default="", description="acme- gives /acme-rules.")
     service_timeout: float = Field(default=15.0, gt=0, le=60, description="Seconds a service has for a whole answer.")
     service_max_bytes: int = Field(
@@ -89,82 +118,16 @@ class SharedSettings(BaseSettings):
         """One secret, or two while a rotation overlaps."""
         return comma_separated(self.slack_signing_secret.get_secret_value())
 
+    @property
+    def segments(self) -> tuple[str, ...]:
+        return comma_separated(self.members_segments)
+
     @field_validator("slack_signing_secret")
     @classmethod
     def _some_way_to_trust_slack(cls, value: SecretStr, info: ValidationInfo) -> SecretStr:
         if not comma_separated(value.get_secret_value()) and info.data.get("slack_app_token", "") is None:
             raise ValueError("is not set, and neither is SLACK_APP_TOKEN")
         return value
-
-    def proxy_for(self, url: str) -> str | None:
-        """Return the proxy that leads to *url*; None where it is reached without one, as everything on this machine is."""
-        from bot.clients.urls import is_loopback  # noqa: PLC0415  wrong settings answer without it
-
-        host = urlsplit(url).hostname or ""
-        names = comma_separated(self.outgoing_proxy_except.lower())
-        if is_loopback(host) or any(host == name or (name[0] == "." and host.endswith(name)) for name in names):
-            return None
-        return self.outgoing_proxy
-
-    def _secrets(self) -> Iterator[str]:
-        for value in dict(self).values():
-            several = value.values() if isinstance(value, dict) else value if isinstance(value, tuple) else [value]
-            yield from (one.get_secret_value() for one in several if isinstance(one, SecretStr))
-        yield from self.signing_secrets
-        for url in (self.database_url, self.outgoing_proxy or ""):
-            yield from passwords_in(url)
-
-    @cached_property
-    def _redact(self) -> Callable[[str], str]:
-        return redactor(self._secrets())
-
-    def redacted(self, text: str) -> str:
-        """*text*, which others wrote, without any secret of these settings."""
-        return self._redact(text)
-
-    def shown(self, name: str) -> str:
-        """The setting *name* as it may be printed."""
-        return self.redacted(without_passwords(str(getattr(self, name))))
-
-
-class Settings(SharedSettings):
-    """What a deployment decides that has one workspace."""
-
-    slack_bot_token: Secret = Field(description="Bot token (xoxb-…) of the installed app.")
-
-    rules_base_url: ServiceUrl = Field(description="Address of the rules service, ending in /v1.")
-    rules_api_key: Secret = Field(description="Sent as x-api-key.")
-
-    rules_requests_per_minute: int | None = Field(
-        default=None,
-        ge=10,
-        description="Most requests a minute to the rules service, from all replicas together. Unset: no limit.",
-    )
-
-    members_base_url: ServiceUrl = Field(description="Address of the membership service, ending in /api/v1.")
-    members_api_key: Secret = Field(description="Key of the membership service.")
-    members_auth_header: str = Field(
-        default="Authorization", pattern=r"^[A-Za-z0-9!#$%&'*+.^_`|~-]+$", description="Header that carries the key."
-    )
-    members_auth_scheme: str = Field(
-        default="Bearer", pattern=r"^[!-~]*$", description="Word before the key; may be empty."
-    )
-    members_sites: Sites = Field(description="name=site_id, comma separated; the first is the default site.")
-    members_api_keys: SiteKeys = Field(
-        default_factory=dict, description="name=key, comma separated, for sites with a key of their own."
-    )
-    members_requests_per_minute: int | None = Field(
-        default=None, ge=10, description="The same for the membership service, all sites together."
-    )
-    members_segments: str = Field(
-        default="", description="Segments to offer even while no member has them, comma separated."
-    )
-
-    policy_file: str | None = Field(default=None, description="TOML file of roles and guards.")
-
-    @property
-    def segments(self) -> tuple[str, ...]:
-        return comma_separated(self.members_segments)
 
     @field_validator("members_api_keys")
     @classmethod
@@ -180,43 +143,35 @@ class Settings(SharedSettings):
         """The key for the site of that name: its own where it has one."""
         return self.members_api_keys.get(site, self.members_api_key).get_secret_value()
 
+    def proxy_for(self, url: str) -> str | None:
+        """Return the proxy that leads to *url*; None where it is reached without one, as everything on this machine is."""
+        from bot.clients.urls import is_loopback  # noqa: PLC0415  wrong settings answer without it
 
-class OAuthSettings(SharedSettings):
-    """What a deployment decides that Slack installs in several workspaces; what each of them needs is in the database."""
+        host = urlsplit(url).hostname or ""
+        names = comma_separated(self.outgoing_proxy_except.lower())
+        if is_loopback(host) or any(host == name or (name[0] == "." and host.endswith(name)) for name in names):
+            return None
+        return self.outgoing_proxy
 
-    slack_client_id: str = Field(pattern=r"^[0-9.]+$", description="Client ID of the app, for several workspaces.")
-    slack_client_secret: Secret = Field(description="Client secret of the app, for several workspaces.")
-    encryption_keys: EncryptionKeys = Field(
-        description="Keys for what the database holds of workspaces, comma separated; the first one encrypts."
-    )
+    def _secrets(self) -> Iterator[str]:
+        for value in dict(self).values():
+            keys = value.values() if isinstance(value, dict) else [value]
+            yield from (key.get_secret_value() for key in keys if isinstance(key, SecretStr))
+        yield from self.signing_secrets
+        for url in (self.database_url, self.outgoing_proxy or ""):
+            yield from passwords_in(url)
 
+    @cached_property
+    def _redact(self) -> Callable[[str], str]:
+        return redactor(self._secrets())
 
-class WorkspaceSettings(Settings):
-    """The settings of one of several workspaces. What its operator left out is never taken from the environment."""
+    def redacted(self, text: str) -> str:
+        """*text*, which others wrote, without any secret of these settings."""
+        return self._redact(text)
 
-    @classmethod
-    def settings_customise_sources(  # type: ignore[override]  # pydantic names them all
-        cls, _: type[BaseSettings], init_settings: PydanticBaseSettingsSource, **__: PydanticBaseSettingsSource
-    ) -> tuple[PydanticBaseSettingsSource, ...]:
-        return (init_settings,)
-
-
-OF_A_WORKSPACE: Final = tuple(
-    name
-    for name in Settings.model_fields
-    if name not in {*SharedSettings.model_fields, "slack_bot_token", "policy_file"}
-)
-"""The settings that each of several workspaces has of its own, besides its policy."""
-
-
-class DirectorySettings(BaseSettings):
-    """All that the commands for workspaces need."""
-
-    model_config = SharedSettings.model_config
-
-    insecure_http: bool = False
-    database_url: str = DATABASE
-    encryption_keys: EncryptionKeys
+    def shown(self, name: str) -> str:
+        """The setting *name* as it may be printed."""
+        return self.redacted(without_passwords(str(getattr(self, name))))
 
 
 class ManifestSettings(BaseSettings):
@@ -254,9 +209,6 @@ MEND: Final[Mapping[str, str]] = {
         "Make an app-level token with the scope connections:write on the app's page Basic Information; it begins with"
         " xapp-."
     ),
-    "slack_client_id": "Copy the Client ID from the app's page Basic Information; it is two numbers with a point between.",
-    "slack_client_secret": "Copy the Client Secret from the app's page Basic Information.",
-    "encryption_keys": "Write what `openssl rand -base64 32` prints; to replace a key, put the new one before it.",
     "slack_api_url": "Leave it out to use Slack itself, or write a URL such as https://slack.com/api/.",
     "rules_base_url": "Write the URL of the rules service, such as https://rules.example.com/v1.",
     "rules_api_key": "Write a key that the rules service takes.",

@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Self
 
-from bot.changes.model import Change
 from bot.rules.edit import Problem
 from bot.rules.model import Group
 from handlers.grammar.command import Command
@@ -120,13 +119,6 @@ class BadFilter(Refusal):
 
 
 @dataclass(eq=False, repr=False)
-class EndIsPast(Refusal):
-    """A request for a change until a time, *end*, that came before the request could be done."""
-
-    end: str
-
-
-@dataclass(eq=False, repr=False)
 class EndIsFar(Refusal):
     """A request for a change until a time, *end*, that is more than a year ahead."""
 
@@ -153,13 +145,6 @@ class OldCard(Refusal):
     """A button on a message that no longer speaks for its change. *link* leads to the one that does."""
 
     link: str
-
-
-@dataclass(eq=False, repr=False)
-class LookFirst(Refusal):
-    """Somebody decides about a change whose card doesn't show all of it, and has not seen the rest."""
-
-    change: Change
 
 
 @dataclass(eq=False, repr=False)

@@ -23,7 +23,7 @@ from rich.table import Table
 from bot.server.logs import configure
 from bot.server.manifest import document
 from bot.settings import CannotStart
-from handlers.explain.table import PROBLEM
+from handlers.explain.table import is_problem
 from sandbox.demo import SITES, Sandbox, announced, running_sandbox, running_url
 from sandbox.gatehouse import ALICE, FILE
 from sandbox.services.database import Database
@@ -142,7 +142,7 @@ def _is_problem(reply: Message | View) -> bool:
     if isinstance(reply, Message) and reply.kind == "system":
         return True
     blocks = reply.blocks if isinstance(reply, Message) else reply["blocks"]
-    return any(block["block_id"] == PROBLEM for block in blocks)
+    return is_problem(blocks)
 
 
 @app.command()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Collection, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from datetime import datetime
@@ -12,9 +12,8 @@ from typing import Final, Literal
 import httpx
 from pydantic import SecretStr
 
-from bot.server.app import Running, running
+from bot.server.app import Running, Timing, running
 from bot.server.manifest import document
-from bot.server.workspace import Timing
 from bot.settings import Settings
 from sandbox.breaking import connect
 from sandbox.gatehouse import WORKSPACES
@@ -85,10 +84,12 @@ async def running_sandbox(
     transport: Transport = "http",
     database_url: str | None = None,
     command_prefix: str = "",
+    without_scopes: Collection[str] = (),
 ) -> AsyncIterator[Sandbox]:
     """Everything, with its files in *folder*. *ports*: page, rules, members, bot; 0 is any free one.
 
-    *database_url*: the bot's; a SQLite file in *folder* where it is None.
+    *database_url*: the bot's; a SQLite file in *folder* where it is None. *without_scopes*: those of its manifest that the
+    app was not granted.
     """
     folder.mkdir(parents=True, exist_ok=True)
     page, rules, members, bot = ports
@@ -97,6 +98,8 @@ async def running_sandbox(
             running_services(str(folder / "services.db"), seed=seed, switches=switches, ports=(rules, members))
         )
         manifest = document(None if transport == "socket" else "http://127.0.0.1", command_prefix)
+        granted = manifest["oauth_config"]["scopes"]
+        granted["bot"] = [scope for scope in granted["bot"] if scope not in without_scopes]
 
         async def request_again() -> None:
             services.database.wipe()

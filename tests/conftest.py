@@ -4,29 +4,38 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import logging
 import os
 from collections import Counter
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import pytest
 import stamina
+import structlog
 
+from bot.server.app import Timing
+from bot.server.logs import CHATTY
 from bot.server.socket_mode import ConnectTimeouts
-from bot.server.workspace import Timing
 from handlers.slack.replies import FORM_TIMEOUT
 from sandbox.demo import Sandbox, Transport, running_sandbox
 from sandbox.services.switches import Switches
 from sandbox.slack.story import Person
-from tests.channels import channels_watched
+from tests.harness.channels import channels_watched
+from tests.harness.truth import truth_watched
 
 if TYPE_CHECKING:
-    from tests.places import Place
+    from tests.harness.places import Place
 
-pytest_plugins = ["tests.places", "tests.databases", "tests.several", "tests.browsers", "tests.drills.report"]
+pytest_plugins = [
+    "tests.harness.places",
+    "tests.harness.databases",
+    "tests.harness.browsers",
+    "tests.drills.report",
+]
 
 CASES: Final = pytest.StashKey[Counter[str]]()
 """How many cases of each table were collected."""
@@ -49,15 +58,25 @@ def _no_waiting() -> None:
     stamina.set_testing(testing=True, attempts=3, cap=True)
 
 
+@pytest.fixture(autouse=True)
+def _logging_as_before() -> Iterator[None]:
+    """A command line that a test runs in this process sets up logging for all of it."""
+    root, chosen = logging.getLogger(), structlog.get_config()
+    handlers, level = root.handlers[:], root.level
+    levels = {name: logging.getLogger(name).level for name in CHATTY}
+    yield
+    root.handlers[:], root.level = handlers, level
+    for name, before in levels.items():
+        logging.getLogger(name).setLevel(before)
+    structlog.configure(**chosen)
+
+
 QUICK = Timing(
     pace=0.0,
     look_every=0.5,
     recover_every=0.5,
     reconcile_after=(0.05, 0.1, 0.2),
     connecting=ConnectTimeouts(2.0, 0.1),
-    directory_every=0.1,
-    refresh_every=0.1,
-    retry_workspace=0.2,
 )
 """Without the pauses that are for people and for Slack."""
 
@@ -119,8 +138,6 @@ def form_timeout() -> float:
 
 @pytest.fixture
 async def workspace(
-    request: pytest.FixtureRequest,
-    surroundings: Place,
     tmp_path: Path,
     clock: Clock,
     policy: Path | None,
@@ -129,16 +146,19 @@ async def workspace(
     database_url: str,
     form_timeout: float,
 ) -> AsyncIterator[Sandbox]:
-    timing = replace(QUICK, form_timeout=form_timeout)
-    run: dict[str, Any] = {"timing": timing, "now": clock, "transport": transport, "database_url": database_url}
-    if surroundings.workspaces == "2":
-        playing = request.getfixturevalue("beside_a_busy_one")(tmp_path, policy, switches=switches, **run)
-    else:
-        playing = running_sandbox(tmp_path, policy=policy, switches=switches, **run)
-    async with playing as sandbox:
+    async with running_sandbox(
+        tmp_path,
+        switches=switches,
+        policy=policy,
+        timing=replace(QUICK, form_timeout=form_timeout),
+        now=clock,
+        transport=transport,
+        database_url=database_url,
+    ) as sandbox:
         clock.wake_workers = sandbox.bot.wake_workers
-        with channels_watched(sandbox.slack.state):
-            yield sandbox
+        async with truth_watched(sandbox, clock):
+            with channels_watched(sandbox.slack.state):
+                yield sandbox
 
 
 async def until(condition: Callable[[], bool], seconds: float = 10.0) -> None:

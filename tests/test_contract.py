@@ -12,7 +12,7 @@ import yaml
 
 from bot import __version__
 from bot.server.manifest import COMMANDS, PLACEHOLDER, document, manifest
-from bot.settings import OAuthSettings, Settings
+from bot.settings import Settings
 from handlers.grammar.parser import ALL
 from sandbox.demo import Transport
 from sandbox.gatehouse import WORKSPACES
@@ -20,9 +20,9 @@ from sandbox.services.running import running_services
 from sandbox.services.seed import RULES
 from sandbox.slack.running import running_slack
 from sandbox.slack.story import Person
-from tests import commands, metrics
 from tests.conftest import OPS
-from tests.programs import ROOT, ran, serving
+from tests.harness import commands, metrics
+from tests.harness.programs import ROOT, ran, serving
 
 
 async def test_serve_answers_slack_with_nothing_but_its_variables(transport: Transport, tmp_path: Path) -> None:
@@ -153,14 +153,14 @@ def test_the_docs_have_every_command_metric_and_setting() -> None:
 
     assert page == commands.updated(page), "run make commands"
     assert operating == metrics.updated(operating), "run make commands"
-    for name in {*Settings.model_fields, *OAuthSettings.model_fields}:
+    for name in Settings.model_fields:
         assert f"`{name.upper()}`" in operating, name
 
 
 def test_the_example_environment_names_real_settings() -> None:
     names = set(re.findall(r"^#? ?([A-Z][A-Z0-9_]+)=", (ROOT / ".env.example").read_text(), re.MULTILINE))
 
-    assert names == {name.upper() for name in {*Settings.model_fields, *OAuthSettings.model_fields}}
+    assert names == {name.upper() for name in Settings.model_fields}
 
 
 def _pinned(lock: str) -> set[str]:
@@ -171,12 +171,12 @@ def _named(requirements: list[str]) -> set[str]:
     return {re.split(r"[^A-Za-z0-9_-]", each)[0].lower().replace("_", "-") for each in requirements}
 
 
-LOCKS = ("requirements.lock", "requirements-dev.lock")
+LOCKS = ("requirements/runtime.lock", "requirements/dev.lock")
 
 
 @pytest.mark.threat("E5")
 @pytest.mark.parametrize(
-    "lock", [*LOCKS, "requirements-sandbox.lock", "requirements-traces.lock", "requirements-uv.lock"]
+    "lock", [*LOCKS, "requirements/sandbox.lock", "requirements/traces.lock", "requirements/installer.lock"]
 )
 def test_a_lock_has_hashes_and_names_no_registry(lock: str) -> None:
     text = (ROOT / lock).read_text()
@@ -195,12 +195,12 @@ def test_what_runs_and_what_develops_are_locked_apart() -> None:
     assert develops <= development
     assert not runtime & develops
     extras = project["project"]["optional-dependencies"]
-    assert _named(extras["sandbox"]) == _pinned("requirements-sandbox.lock")
-    assert _named(extras["traces"]) <= _pinned("requirements-traces.lock") & development
+    assert _named(extras["sandbox"]) == _pinned("requirements/sandbox.lock")
+    assert _named(extras["traces"]) <= _pinned("requirements/traces.lock") & development
 
 
 def test_the_locks_agree_on_every_version() -> None:
-    locks = [*LOCKS, "requirements-traces.lock"]
+    locks = [*LOCKS, "requirements/traces.lock"]
     versions = [dict(re.findall(r"^([a-z0-9-]+)==(\S+)", (ROOT / lock).read_text(), re.MULTILINE)) for lock in locks]
 
     for one, other in combinations(versions, 2):

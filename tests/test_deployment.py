@@ -11,6 +11,7 @@ import sysconfig
 from pathlib import Path
 from typing import Any, Final
 
+import asyncpg  # type: ignore[import-untyped]  # it ships no types
 import pytest
 import yaml
 
@@ -18,13 +19,14 @@ from bot.changes.model import State
 from bot.server.edge import web_app
 from bot.server.manifest import document
 from bot.settings import Settings
+from bot.store.engine import upgrade
 from sandbox.gatehouse import WORKSPACES
 from sandbox.services.running import running_services
 from sandbox.slack.running import running_slack
 from sandbox.slack.story import Person
-from tests import metrics
 from tests.conftest import OPS
-from tests.programs import ROOT, run_command, serving
+from tests.harness import metrics
+from tests.harness.programs import ROOT, run_command, serving
 
 DEPLOY: Final = ROOT / "docs" / "deploy"
 OF_PYTHON: Final = frozenset({"PATH", "PYTHONDONTWRITEBYTECODE", "PYTHONPATH", "PYTHONUNBUFFERED"})
@@ -129,7 +131,7 @@ def test_the_image_holds_only_what_runs_and_does_not_run_as_root() -> None:
     copied = {line.split()[1] for line in instructions if line.startswith("COPY ") and "--from" not in line}
     seen = {line[1:] for line in (ROOT / ".dockerignore").read_text().splitlines() if line.startswith("!")}
 
-    assert copied == seen == {"bot", "handlers", "requirements.lock"}
+    assert copied == seen == {"bot", "handlers", "requirements/runtime.lock"}
     assert "USER 10001:10001" in instructions
     assert any("--require-hashes" in line for line in instructions)
 
@@ -144,6 +146,9 @@ def test_kubernetes_refers_to_what_is_there_and_probes_what_is_served() -> None:
 
     assert deployment["replicas"] == 2
     assert labels == deployment["selector"]["matchLabels"] == service["selector"] == budget["selector"]["matchLabels"]
+    network = objects["NetworkPolicy", "gatehouse"]["spec"]
+    assert (network["podSelector"]["matchLabels"], network["policyTypes"]) == (labels, ["Ingress", "Egress"])
+    assert network["ingress"] == [{"ports": [{"port": each["name"]} for each in container["ports"]]}]
     maps = {each["configMapRef"]["name"] for each in container["envFrom"] if "configMapRef" in each}
     maps |= {each["configMap"]["name"] for each in pod["volumes"] if "configMap" in each}
     assert maps == {name for kind, name in objects if kind == "ConfigMap"}
@@ -174,6 +179,34 @@ def test_compose_runs_two_replicas_that_can_write_nowhere_else() -> None:
     assert bot["deploy"]["replicas"] == 2
     assert bot["ports"] == ["127.0.0.1:3000-3001:3000"], "one for each replica"
     assert (bot["read_only"], bot["cap_drop"]) == (True, ["ALL"])
+
+
+@pytest.mark.postgres
+async def test_in_compose_gatehouse_owns_its_database_and_no_more(postgres_folder: Path) -> None:
+    compose = yaml.safe_load((ROOT / "compose.yaml").read_text())
+    script = compose["configs"]["role"]["content"].replace("${POSTGRES_PASSWORD}", "canary")
+    server = await asyncpg.connect(host=str(postgres_folder), user="postgres")
+    for statement in filter(str.strip, script.split(";")):
+        await server.execute(statement)
+
+    await upgrade(f"postgresql://gatehouse@/gatehouse?host={postgres_folder}")
+
+    rights = "rolsuper OR rolcreaterole OR rolcreatedb OR rolreplication OR rolbypassrls"
+    assert await server.fetchval(f"SELECT {rights} FROM pg_roles WHERE rolname = 'gatehouse'") is False  # noqa: S608  ours
+    assert await server.fetchval("SELECT rolpassword FROM pg_authid WHERE rolname = 'postgres'") is None
+    await server.close()
+    assert "POSTGRES_USER" not in compose["services"]["database"]["environment"], "it would be the superuser"
+
+
+def test_another_workspace_in_compose_has_settings_a_database_and_ports_of_its_own() -> None:
+    text = re.sub(r"^  # (?=acme:|  )", "  ", (ROOT / "compose.yaml").read_text(), flags=re.MULTILINE)
+    services = yaml.safe_load(text)["services"]
+    one, other = services["gatehouse"], services["acme"]
+
+    assert {key for key in one | other if one.get(key) != other.get(key)} == {"env_file", "environment", "ports"}
+    differ = {name for name in one["environment"] if one["environment"][name] != other["environment"].get(name)}
+    assert differ == {"DATABASE_URL"}
+    assert other["ports"] == ["127.0.0.1:3002-3003:3000"], "one for each replica"
 
 
 async def test_the_health_check_of_the_image_tells_a_bot_from_none(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from handlers.grammar.parser import VERBS
 from sandbox.services.faults import KINDS
 from sandbox.services.switches import CHOICES
 from sandbox.slack.configuration import BadConfiguration, workspaces_of
-from tests.programs import ran
+from tests.harness.programs import ran
 
 ROOT = Path(__file__).parent.parent
 

@@ -21,9 +21,9 @@ from sandbox import __main__ as sandbox
 from sandbox.gatehouse import WORKSPACES
 from sandbox.services.running import running_services
 from sandbox.slack.running import running_slack
-from tests.databases import BOTH, postgres_programs
-from tests.documented import Section, clone, pages, section, sections, typed, words, write_settings
-from tests.programs import ROOT, environment, ran
+from tests.harness.databases import BOTH, postgres_programs
+from tests.harness.documented import Section, clone, pages, section, sections, typed, words, write_settings
+from tests.harness.programs import ROOT, environment, ran
 
 PLAYED: Final = {
     ("README.md", "Install it in a real workspace"): "tests/stories/test_installation.py",
@@ -69,8 +69,13 @@ async def _docker(command: list[str], folder: Path) -> None:
         case ["compose", "exec", service, "python", "-m", *arguments]:
             assert service in yaml.safe_load((ROOT / "compose.yaml").read_text())["services"]
             _takes(*arguments)
+        case ["compose", "exec", "database", "createdb", "--username", "postgres", "--owner", owner, name]:
+            assert f"//{owner}:${{POSTGRES_PASSWORD}}@database/{name}\n" in (ROOT / "compose.yaml").read_text()
         case other:
-            assert other == ["compose", "up", "--build", "--detach", "--wait"]
+            assert other in (
+                ["compose", "up", "--build", "--detach", "--wait"],
+                ["compose", "up", "--detach", "--wait", "database"],
+            )
 
 
 async def _kubectl(command: list[str], folder: Path) -> None:

@@ -1,17 +1,13 @@
-"""Text that others write, in each hostile shape, to everything that reads it: the work grows with the text.
+"""Text that others write, in each hostile shape, to everything that reads it in several steps: the work grows with the text.
 
-Work is counted, not timed: the lines of Python that run. What happens within one line is judged where it is written:
-the expressions by `test_linear.py`. What remains in C code is what the standard library does with one text, once.
+Single functions are judged by `test_growth.py`, expressions by `test_linear.py`.
 """
 
 from __future__ import annotations
 
 import json
-import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
-from pathlib import Path
-from types import FrameType
+from collections.abc import Callable
+from contextlib import suppress
 from typing import Any, Final
 
 import pytest
@@ -41,6 +37,7 @@ from handlers.grammar.fields import parse_expiry
 from handlers.grammar.parser import parse, parse_mention
 from handlers.grammar.tokens import MOST, emails_in, urls_in
 from handlers.slack.payloads import read_event, text_of_message
+from tests.harness.counting import TooMuch, counted
 from tests.rules.whole import check, explain, introduced_by, plan_rules
 
 pytestmark = pytest.mark.slow
@@ -60,42 +57,6 @@ OTHER_LINES: Final = 2_000
 """Lines that may come on top, in what a text of the other length happens to be."""
 MAX_LINES_PER_CHARACTER: Final = 400
 """Lines of Python for each character, at most: five readings of a table with a row for every two characters."""
-
-
-OURS: Final = tuple(str(Path(__file__).parents[1] / folder) for folder in ("bot", "handlers"))
-
-
-class TooMuch(BaseException):
-    """More lines than a text may take; no `except` of ours may swallow it."""
-
-
-@contextmanager
-def at_most(most: int) -> Iterator[Callable[[], int]]:
-    """Let no more than *most* lines of ours run in the block, or raise TooMuch; what is given tells how many ran."""
-    left = most
-
-    def line(frame: FrameType, event: str, _: Any) -> Any:
-        nonlocal left
-        if not frame.f_code.co_filename.startswith(OURS):
-            return None
-        left -= event == "line"
-        if left < 0:
-            raise TooMuch(f"{frame.f_code.co_filename}:{frame.f_lineno}")
-        return line
-
-    before = sys.gettrace()
-    sys.settrace(line)
-    try:
-        yield lambda: most - left
-    finally:
-        sys.settrace(before)
-
-
-def counted(most: int, read: Callable[[Any], object], text: Any) -> int:
-    """How many lines of ours run to *read* a *text*, or what was made of one; raises TooMuch beyond *most* lines."""
-    with at_most(most) as ran:
-        read(text)
-    return ran()
 
 
 def rule(source: str, operator: str, **pair: Any) -> Rule:

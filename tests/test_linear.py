@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.linear import trouble
+from tests.harness.linear import trouble
 
 ROOT = Path(__file__).parent.parent
 TRIES = {"search", "match", "fullmatch", "split", "findall", "finditer", "sub", "subn"}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.threats import PAGE, find_proofs, read_sections, updated
+from tests.harness.threats import PAGE, find_proofs, read_sections, updated
 
 MARKED = """
 @pytest.mark.policy("A1")

@@ -15,7 +15,7 @@ import yaml
 from bot import __version__
 from bot.server.manifest import document
 from bot.store.migrations.run import MIGRATIONS
-from tests.programs import ROOT, ran, run_command
+from tests.harness.programs import ROOT, ran, run_command
 
 PACKAGES: Final = Path(pydantic.__file__).parent.parent
 """Where the packages of this test run are."""

@@ -13,7 +13,7 @@ from typing import Final, TypeVar
 import structlog
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from bot.changes.execute import TOO_OLD, Executor
+from bot.changes.execute import END_PASSED, TOO_OLD, Executor
 from bot.changes.journal import Journal, event_of, slices
 from bot.changes.model import Change, Item, Kind, Move, Outcome, Target, canonical_form, fingerprint
 from bot.changes.proposals import begun
@@ -24,7 +24,7 @@ from bot.policy.access import DirectoryUnavailable
 from bot.store.audit import Event
 from bot.store.changes import SERVICES
 from bot.store.items import Items
-from bot.store.tables import NewerRelease
+from bot.store.tables import OtherRelease
 from bot.tracing import span
 
 log = structlog.get_logger(__name__)
@@ -139,7 +139,11 @@ class BatchExecutor:
     async def _chunks(self) -> None:
         """One chunk after the other: while it is read and recorded, another one is sent."""
         while True:
+            if self.journal.stopping.is_set():
+                return
             await self.lease.require()
+            if self.executor.end_passed(self.whole):
+                await self.stop()
             async with self.chunks.next() as chunk:
                 if not chunk:
                     return
@@ -219,9 +223,14 @@ class BatchExecutor:
                 items = await store.changes.begin(tx, mine, self.journal.owner, self.journal.lease)
                 await store.items.note(tx, items)
                 await store.items.end(tx, self.whole.id, free - {item.item_number for item in items}, Outcome.BUSY, "")
-                await store.audit.append(tx, *map(_began, items))
+                await store.audit.append(tx, *map(_began, items), ends_work=True)
             begun += items
         return begun
+
+    async def stop(self) -> None:
+        """End every item that nobody has begun."""
+        async with self.journal.store.transaction() as tx:
+            await self.journal.store.items.stop(tx, self.whole.id)
 
     async def give_up(self, numbers: Collection[int], why: str) -> None:
         """End items that were never begun, for the same reason; raises LeaseLost."""
@@ -230,7 +239,7 @@ class BatchExecutor:
             free = await self._waiting(tx, numbers)
             await store.items.end(tx, self.whole.id, free, Outcome.FAILED, why)
             await store.outbox.enqueue(tx, self.whole.id, "card")
-        self.journal.wake_workers()
+        self.journal.wake_outbox()
 
     async def _waiting(self, tx: AsyncConnection, numbers: Collection[int]) -> set[int]:
         """Those of *numbers* that nobody has begun or stopped; raises LeaseLost where another executes the whole by now."""
@@ -294,10 +303,8 @@ class BatchWorker:
         try:
             with span("execute", change=whole.id, operation="bulk"):
                 await self.carry_out(whole)
-        except* LeaseLost:
+        except* (LeaseLost, OtherRelease):
             log.warning("set_lost", change=whole.id[:8])
-        except* NewerRelease:
-            self.journal.store.newer.pass_over(whole.id)
 
     async def carry_out(self, whole: Change) -> None:
         """Do every item of a bulk change that this process claimed, and end it; raises LeaseLost where another took it over."""
@@ -314,6 +321,8 @@ class BatchWorker:
         async with keep_change_lease(self.journal, whole) as lease:
             batch = self.batch(whole, lease, refused=bool(refusal))
             while await items.left(whole.id, 1):
+                if self.journal.stopping.is_set():
+                    return
                 await batch.carry_out()
             self.executor.failpoint("end of set")
             await self._end(whole, refusal)
@@ -328,5 +337,5 @@ class BatchWorker:
         tally = await self.journal.store.items.tally(whole.id)
         done = tally.of((Outcome.APPLIED, Outcome.UNKNOWN, Outcome.UNSETTLED)) > 0
         was_begun = done or whole.run.attempt > 1
-        fields = {} if was_begun and refusal.get("refusal") == TOO_OLD else refusal
+        fields = {} if was_begun and refusal.get("refusal") in {TOO_OLD, END_PASSED} else refusal
         await self.executor.end(whole, Move.FINISH if done else Move.FAIL, **fields)

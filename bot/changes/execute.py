@@ -13,11 +13,25 @@ import structlog
 
 from bot.changes.journal import Journal
 from bot.changes.model import Change, Ended, Guard, Kind, Move, State, Target, canonical_form
-from bot.changes.verify import UNREADABLE, AdapterOf, Differs, Look, Reading, Sent, Verification, classify, read_back
+from bot.changes.refusals import Unrecorded
+from bot.changes.verify import (
+    UNREADABLE,
+    AdapterOf,
+    Differs,
+    EndPassed,
+    Look,
+    Reading,
+    Sent,
+    Verification,
+    classify,
+    read_back,
+)
 from bot.changes.worker import Backoff, LeaseLost, keep_change_lease
 from bot.clients.errors import ClientError, OutcomeUnknown, RateLimited, Unreachable
 from bot.clients.http import pass_fence
 from bot.policy.access import Access, DirectoryUnavailable, NotAllowed
+from bot.store.db import StoreError
+from bot.store.tables import OtherRelease
 from bot.tracing import span
 
 log = structlog.get_logger(__name__)
@@ -46,6 +60,9 @@ SHORTEST_WAIT, LONGEST_WAIT = timedelta(seconds=5), timedelta(seconds=60)
 TOO_OLD: Final = "TooOld"
 """The refusal of a change whose approval no longer holds: ours, not a service's."""
 
+END_PASSED: Final = EndPassed.__name__
+"""The refusal of a change that was to last until a moment that passed while it waited: ours, too."""
+
 LOST_RIGHT: Final = "LostRight"
 """The refusal of a change that waited until somebody had no right to it any more: ours, not a service's."""
 
@@ -70,15 +87,18 @@ class Executor:
     async def go_on(self, change: Change) -> Change:
         """Carry out a change that this process has claimed, or that is approved; return any other as it stands.
 
-        A bulk change is left to its own worker, for it may take long.
+        A bulk change is left to its own worker, for it may take long. Raises Unrecorded where our database fails.
         """
-        if change.run.leased_until is not None and not change.is_set:
-            return await self.carry_out(change)
-        if change.state is not State.APPROVED or change.is_set:
+        if change.is_set or (change.run.leased_until is None and change.state is not State.APPROVED):
             return change
-        self.failpoint("claim")
-        claimed = await self.journal.claim(change.id)
-        return await self.carry_out(claimed) if claimed is not None else await self._as_it_stands(change)
+        try:
+            if change.run.leased_until is not None:
+                return await self.carry_out(change)
+            self.failpoint("claim")
+            claimed = await self.journal.claim(change.id)
+            return await self.carry_out(claimed) if claimed is not None else await self._as_it_stands(change)
+        except StoreError as error:
+            raise Unrecorded(change) from error
 
     async def carry_out(self, change: Change) -> Change:
         """Do the work of a change that this process claimed; where another took it over in the meantime, as it stands."""
@@ -91,12 +111,19 @@ class Executor:
             except LeaseLost:
                 log.warning("change_lost", change=change.id[:8])
                 return await self._as_it_stands(change)
+            except OtherRelease:  # it may have been sent: the other release takes it over, and reads back first
+                log.warning("change_left", change=change.id[:8])
+                return change
 
     # Whether it may be done
 
     def too_old(self, change: Change) -> bool:
         """An approval is for now: it does not come true hours later, from a backup or after a long outage."""
         return change.decision.decided_at is not None and self.journal.now() > change.decision.decided_at + HELD_FOR
+
+    def end_passed(self, change: Change) -> bool:
+        """Whether *change* was to last until a moment that is past: then it is not made to be taken back at once."""
+        return change.request.reverts_at is not None and change.request.reverts_at <= self.journal.now()
 
     async def refusal(self, change: Change) -> dict[str, str]:
         """Return the fields that say why a change may not be done any more, though it was decided; none where it may.
@@ -105,6 +132,8 @@ class Executor:
         """
         if self.too_old(change):
             return {"refusal": TOO_OLD}
+        if self.end_passed(change):
+            return {"refusal": END_PASSED}
         if change.request.agreed or not (change.run.waits or self._waited(change) > ASKED_AGAIN_AFTER):
             return {}
         try:
@@ -116,18 +145,19 @@ class Executor:
     async def _refused(self, change: Change) -> Change | None:
         """What becomes of a change that may not be done any more, or where Slack does not say; None where it may.
 
-        One that may have been sent before is not deferred, which would forget that: it is looked at again when its lease
-        is over.
+        One that may have been sent before is neither deferred, which would forget that, but looked at again when its lease
+        is over; nor ended, for what a dead process sent may still come true: its outcome is unknown for now.
         """
         whole = await self.journal.store.changes.get(change.set_id) if change.set_id is not None else None
+        sent = _may_have_been_sent(change)
         try:
             refusal = await self.refusal(whole or change)
         except DirectoryUnavailable as error:
-            return change if change.run.attempt > 1 else await self.wait(change, f"Slack does not say {error}")
-        return await self.end(change, Move.FAIL, **refusal) if refusal else None
+            return change if sent else await self.wait(change, f"Slack does not say {error}")
+        return await self.end(change, Move.MARK_UNKNOWN if sent else Move.FAIL, **refusal) if refusal else None
 
     async def wait(self, change: Change, why: str) -> Change:
-        """Nothing was sent: try again later, the longer it has waited the later."""
+        """Nothing was changed: try again later, the longer it has waited the later."""
         wait = min(max(self._waited(change) / 4, SHORTEST_WAIT), LONGEST_WAIT)
         return await self._record(Ended(change, Move.DEFER, {"waits": why[:200]}, self.journal.now() + wait))
 
@@ -142,7 +172,8 @@ class Executor:
         away = isinstance(sent.error, Unreachable | RateLimited) and change.decision.guard is not Guard.NONE
         if away and not _may_have_been_sent(change) and self._waited(change) < HELD_FOR:
             # Somebody's approval would be lost, though the service is only away.
-            return await self.wait(change, f"the service is not answering ({sent.error})")
+            why = "doesn’t answer" if isinstance(sent.error, Unreachable) else "takes no requests for now"
+            return await self.wait(change, f"the service {why}")
         moved = await self.journal.finish(await self.read_back([sent]))
         ended = moved[0] if moved else await self._as_it_stands(change)
         return await self._reconciled(ended) if ended.state is State.UNKNOWN else ended
@@ -155,12 +186,14 @@ class Executor:
         """Send a change whose target is as it was shown; while the service takes nothing, for as long as *backoff* has it."""
         try:
             return await backoff.retry(partial(self._write, change, look))
-        except (ClientError, Differs) as error:
+        except (ClientError, Differs, EndPassed) as error:
             return Sent(change, error=error)
 
     async def _write(self, change: Change, look: Look) -> Sent:
         change = await self._as_shown(change, look)
-        await pass_fence()
+        if self.end_passed(change):
+            raise EndPassed
+        await pass_fence(ask=True)
         try:
             answer = await look.adapter.write(change)
         except OutcomeUnknown as error:

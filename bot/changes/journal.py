@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -11,6 +12,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from bot.changes.model import LIVE, Change, Ended, Guard, Item, Kind, Move, Outcome, Question, State, canonical_form
 from bot.changes.refusals import AlreadyDecided, NotTemporary, TooManyQuestions, TooManyRequests, UnknownChange
+from bot.clients.errors import NEVER
 from bot.metrics import ENDED_CHANGES
 from bot.policy.limits import DEFAULT_LIMITS, MAX_QUESTIONS_PER_REQUEST, OpenLimits
 from bot.store.audit import Event
@@ -83,10 +85,14 @@ class Journal:
     store: Store
     now: Callable[[], datetime]
     owner: str
-    wake_workers: Callable[[], None]
-    """Wakes the workers; called after every commit."""
+    wake_outbox: Callable[[], None]
+    """Wakes who delivers messages; called after every commit that may have enqueued one."""
+    wake_batches: Callable[[], None]
+    """Wakes who carries out bulk changes; called where one was approved."""
     lease: timedelta = LEASE
     open_limits: OpenLimits = DEFAULT_LIMITS
+    stopping: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set once this process is about to end: then it begins no more items of the bulk changes that it has."""
     at_work: set[str] = field(default_factory=set)
     """Ids of the changes that this process is carrying out: it doesn't take them over from itself."""
 
@@ -124,7 +130,7 @@ class Journal:
                 await self.store.outbox.enqueue(tx, change.id, "card")
                 await self._set_waiting(tx, change)
             await self.store.audit.append(tx, *events)
-        self.wake_workers()
+        self._wake(kept)
         return kept
 
     async def _require_end(self, tx: AsyncConnection, change: Change) -> None:
@@ -152,12 +158,14 @@ class Journal:
     async def count(self, change: Change, by: str, *, last: Mapping[str, Any] | None = None) -> Change | None:
         """One approval of those that are needed, from *by*: the change as it then is, or None where it is too late.
 
+        None as well where more stands before the change by now than *change* says: the right to that wasn't asked.
+
         *last*: the fields of the decision that it completes; where nobody else approved since *change* was read, the same
         transaction makes it, as `move` does.
         """
         async with self.store.transaction() as tx:
             held = await self.store.changes.held(tx, change.id)
-            if held is None or held.state is not State.PROPOSED:
+            if held is None or held.state is not State.PROPOSED or not held.decision.asks_the_same(change.decision):
                 return None
             completes = last is not None and held.decision.approvals == change.decision.approvals
             events = []
@@ -170,7 +178,8 @@ class Journal:
                 await self.store.audit.append(tx, *events)
             if completes and last is not None:
                 held = await self._moved(tx, held, Move.APPROVE, by, events, approvals=held.decision.approvals, **last)
-        self.wake_workers()
+        if held is not None:
+            self._wake(held)
         return held
 
     async def move(self, change: Change, move: Move, *, by: str = GATEHOUSE, **fields: Any) -> Change | None:
@@ -182,8 +191,13 @@ class Journal:
             moved = await self._moved(tx, change, move, by, (), **fields)
         if moved is not None:
             count_ends([moved])
-            self.wake_workers()
+            self._wake(moved)
         return moved
+
+    def _wake(self, change: Change) -> None:
+        self.wake_outbox()
+        if change.is_set and change.state is State.APPROVED:
+            self.wake_batches()
 
     async def _moved(
         self, tx: AsyncConnection, change: Change, move: Move, by: str, before: Sequence[Event], **fields: Any
@@ -191,7 +205,8 @@ class Journal:
         """The change after *move*, with all that goes with it in *tx*. *before*: events that led to it."""
         if move is Move.APPROVE:
             fields.setdefault("due", self.now() + (timedelta() if change.is_set else self.lease))
-        moved = await self.store.changes.move(tx, change.id, move, **fields)
+        under = change.decision if move is Move.APPROVE else None
+        moved = await self.store.changes.move(tx, change.id, move, under=under, **fields)
         if moved is None:
             return None
         if move in DECISIONS:
@@ -207,7 +222,7 @@ class Journal:
     async def _follow(self, tx: AsyncConnection, moved: Change, move: Move, by: str) -> None:
         """Enqueue what Slack is to show and set what falls due, now that a change was moved through *by*."""
         within = SHOWN_WITHIN if move is Move.APPROVE and not moved.is_set else timedelta()
-        if not _only_the_asker_cares(moved):
+        if not _has_no_card(moved):
             await self.store.outbox.enqueue(tx, moved.id, "card", within=within)
         if moved.bulk.columns and move in ENDS_OF_SETS:
             await self.store.outbox.enqueue(tx, moved.id, "result")
@@ -243,12 +258,12 @@ class Journal:
                 events += [event_of(EVENTS[Move.INVALIDATE], each, GATEHOUSE, **told(each)) for each in stale]
                 for set_id in sorted({item.set_id or "" for item in items} if items else ()):
                     await self.store.outbox.enqueue(tx, set_id, "card", within=PROGRESS)
-                await self.store.audit.append(tx, *events)
+                await self.store.audit.append(tx, *events, ends_work=True)
             mine = [change for change, _ in moved]
             finished += mine
             count_ends([*mine, *stale])
         if finished:
-            self.wake_workers()
+            self.wake_outbox()
         return finished
 
     async def _applied(self, tx: AsyncConnection, changes: Sequence[Change]) -> Sequence[Change]:
@@ -294,7 +309,7 @@ class Journal:
         """Mark what *undo* took back, and let the old id of a rule that came back mean the new one. Return the id of
         the change set that it is, or is an item of.
         """
-        change = await self.store.changes.held(tx, undo.request.undoes or "")
+        change = await self.store.changes.held(tx, undo.request.undoes or "", ends_work=True)
         if change is None:
             return ""
         fields: dict[str, Any] = {} if change.is_set else {"undone_by": undo.id}
@@ -316,7 +331,7 @@ class Journal:
 
     async def _undone_whole(self, tx: AsyncConnection, set_id: str, undo_id: str) -> None:
         """Mark a change set as undone where nothing of it is left; what is left of a temporary one still has its end."""
-        whole = await self.store.changes.held(tx, set_id) if set_id else None
+        whole = await self.store.changes.held(tx, set_id, ends_work=True) if set_id else None
         if whole is None or whole.state is not State.APPLIED or whole.run.undone_by is not None:
             return
         if not await self.store.items.has_any(tx, set_id, UNDOABLE):
@@ -357,7 +372,7 @@ class Journal:
             if claimed is not None and claimed.state is State.APPLYING:
                 await self.store.audit.append(tx, began(claimed))
         if sets:
-            self.wake_workers()
+            self.wake_outbox()
         return claimed
 
     async def ask(self, change: Change, question: Question) -> Change:
@@ -377,7 +392,7 @@ class Journal:
             await self.store.changes.record(tx, asked)
             await self.store.outbox.enqueue(tx, asked.id, f"ask-{len(asked.decision.questions)}")
             await self.store.audit.append(tx, event_of("asked", asked, question.by, question=question.text))
-        self.wake_workers()
+        self.wake_outbox()
         return asked
 
     async def record(
@@ -402,7 +417,7 @@ class Journal:
                 await self.store.outbox.enqueue(tx, change.id, purpose)
             await self._follow_fields(tx, noted, fields)
             await self.store.audit.append(tx, event_of(event, noted, by))
-        self.wake_workers()
+        self.wake_outbox()
         return noted
 
     async def _follow_fields(self, tx: AsyncConnection, noted: Change, fields: Mapping[str, Any]) -> None:
@@ -432,7 +447,7 @@ class Journal:
     async def note(self, event: Event) -> None:
         """Record what moves no change: a refusal, an export."""
         async with self.store.transaction() as tx:
-            await self.store.audit.append(tx, event)
+            await self.store.audit.append(tx, event, ends_work=True)
 
 
 def slices(all_of: Sequence[T]) -> Iterator[Sequence[T]]:
@@ -481,7 +496,16 @@ def _is_news_to_requester(change: Change, by: str) -> bool:
     return waited and change.request.requester not in {change.decision.decided_by, by}
 
 
-def _only_the_asker_cares(change: Change) -> bool:
-    """Whether a refusal is for the one who asked alone: where something stood before the change, others saw its card."""
-    quiet = change.request.quiet_refusal and change.decision.guard is Guard.NONE and change.run.attempt <= 1
-    return quiet and change.state in {State.FAILED, State.STALE, State.APPLYING}
+REFUSED: Final = frozenset({State.FAILED, State.STALE, State.APPLYING})
+
+
+def _has_no_card(change: Change) -> bool:
+    """Whether a refusal is for the one who asked alone: where something stood before the change, others saw its card.
+
+    A try in vain to end one thing that was temporary is made again, and has none either; a clear no of the service has.
+    """
+    is_quiet = change.request.quiet_refusal and change.decision.guard is Guard.NONE
+    if change.request.agreed:
+        is_final = change.state is State.FAILED and change.run.refusal in NEVER
+        return is_quiet and not is_final and change.state in {*REFUSED, State.UNKNOWN}
+    return is_quiet and change.run.attempt <= 1 and change.state in REFUSED

@@ -51,8 +51,8 @@ Need: TypeAlias = tuple[str, str | None]
 def operations_of(operation: str, before: Mapping[str, Any] | None, after: Mapping[str, Any] | None) -> tuple[str, ...]:
     """Return every operation that it takes to make *after* of *before*; *operation* is the one of its kind.
 
-    A form, a row of a file or an undo may rename a member, give access and take access, all at once. Each of these is
-    an operation of its own, so no other way to ask for it passes by its right or its guard.
+    A form or an undo may rename a member, give access and take access, all at once; a row of a file renames nobody. Each
+    of these is an operation of its own, so no other way to ask for it passes by its right or its guard.
     """
     if not operation.startswith("member.") or (before is None and after is None):
         return (operation,)
@@ -257,6 +257,19 @@ class ChangeDecision(Stored):
     glass_broken: bool = False
     reviewed_by: str | None = None
 
+    @property
+    def asked(self) -> dict[str, Any]:
+        """What stands before the change, by the names of the fields."""
+        return {name: getattr(self, name) for name in ASKED}
+
+    def asks_the_same(self, other: ChangeDecision) -> bool:
+        """Whether the same stands before this change as before the *other*."""
+        return self.asked == other.asked
+
+
+ASKED: Final = ("guard", "approvals_needed", "approvers", "self_approval", "break_glass", "summoned")
+"""The fields of a decision that say what stands before the change; the others say what people have decided."""
+
 
 class Run(Stored):
     """How far a change has come since it was let through, and what came of it."""
@@ -289,7 +302,8 @@ class Run(Stored):
     undone_by: str | None = None
     """The id of the applied change that took this one back."""
     revert_failure: str = ""
-    """Why a temporary change did not take itself back as agreed: ``changed`` meanwhile, ``gone``, ``refused``."""
+    """Why a temporary change did not take itself back as agreed: ``changed`` in the meantime, ``gone``, ``refused``,
+    ``unsent``, ``unconfirmed``, ``partly``."""
 
 
 class Bulk(Stored):
@@ -326,8 +340,6 @@ class Change(Stored):
     set_id: str | None = None
     """The id of the change set that this change is an item of."""
     item_number: int = 0
-    ignorable: tuple[str, ...] = ()
-    """Names of fields that an older release may act without, though it doesn't know them."""
 
     def changed(self, **fields: Any) -> Change:
         """A copy with *fields* set, each in the part that has it; raises KeyError for a name that none has."""
@@ -366,6 +378,11 @@ class Change(Stored):
     def operations(self) -> tuple[str, ...]:
         """Every operation of the policy that it takes to ask for this."""
         return tuple(dict.fromkeys(operation for operation, _ in self.needs))
+
+    @property
+    def reading(self) -> str:
+        """The operation of the policy that it takes to be shown such things."""
+        return f"{self.edit.kind.operation.partition('.')[0]}.read"
 
     @property
     def review_due(self) -> bool:

@@ -15,9 +15,10 @@ from bot.changes.journal import Journal
 from bot.changes.model import Change
 from bot.changes.worker import Wake, keep_renewing, work_off
 from bot.metrics import DELIVERED, UNDELIVERED
+from bot.store.db import StoreError
 from bot.store.leases import Note
 from bot.store.outbox import Delivery
-from bot.store.tables import NewerRelease
+from bot.store.tables import OtherRelease
 from bot.tracing import span
 
 log = structlog.get_logger(__name__)
@@ -26,6 +27,9 @@ DELIVERIES_AT_ONCE: Final = 4
 """Channels and people that are sent something at the same time: where Slack is slow in one, the others don't wait."""
 MAX_TRIES = 12
 """Tries before a message that Slack refuses is given up, loudly: with the waits below, most of an hour."""
+MAX_UNENDED_TRIES: Final = 3
+"""Tries that were begun, and of which nobody saw the end, after which a message is *plain*: to draw it may be what kills the
+process, and the next one would go on with it."""
 MAX_WAIT_SECONDS = 600.0
 MAX_TRIES_AWAY = 720
 """The same while Slack is away: a day."""
@@ -63,8 +67,9 @@ class OutboxWorker:
     """Delivers the messages of the outbox. Any replica may; a claim with a lease decides who does."""
 
     def __init__(
-        self, journal: Journal, deliver: Callable[[Change, str], Awaitable[Note | None]], *, wake: Wake
+        self, journal: Journal, deliver: Callable[[Change, str, bool], Awaitable[Note | None]], *, wake: Wake
     ) -> None:
+        """*deliver*: is given a change, the purpose of a message, and whether that is to be plain."""
         self._store = journal.store
         self._now = journal.now
         self._owner = journal.owner
@@ -75,10 +80,10 @@ class OutboxWorker:
         """What is claimed and about to be delivered."""
         self._busy: set[str] = set()
         """Channels and people that a message is claimed for: the next one waits, so that each gets them in order."""
-        self._ended = Wake()
-        """Set whenever one of them has got its message, or was tried."""
         self._slack_was_away = self._slack_is_back = False
         self._back_at = self._now() - MIN_RETRY_INTERVAL
+        self._next_due: datetime | None = None
+        """When the next message is due that can be delivered, by the last look; None where there was none."""
 
     async def run(self, *, every: float) -> None:
         """Deliver until cancelled; look for the work of others every so many seconds."""
@@ -99,6 +104,9 @@ class OutboxWorker:
             self._slack_is_back = False
             log.info("slack_is_back", messages=await self._store.outbox.retry_failed_now())
         if not self._claimed:
+            self._next_due = await self._store.outbox.next_due(but=self._busy)
+            if self._next_due is None or self._next_due > self._now():
+                return None
             self._claimed = await self._take(DELIVERIES_AT_ONCE - len(self._busy))
         return self._claimed.pop(0) if self._claimed else None
 
@@ -115,22 +123,25 @@ class OutboxWorker:
 
     async def _due_in(self, most: float) -> float:
         """Seconds until something is due that can be delivered then, at most *most*; the end of a delivery wakes the worker."""
-        due = await self._store.outbox.next_due(but=self._busy) if len(self._busy) < DELIVERIES_AT_ONCE else None
+        due = self._next_due if len(self._busy) < DELIVERIES_AT_ONCE else None
         return most if due is None else min(most, max(0.01, (due - self._now()).total_seconds()))
 
     async def flush(self, seconds: float) -> None:
-        """At the end: deliver what is due or under way, for at most so many seconds; the rest is for the next start."""
-        with contextlib.suppress(TimeoutError):
+        """Once `run` has ended: deliver what is due, for at most so many seconds; the rest is for the next start.
+
+        Nobody else in this process claims any more: of two that do, one would be cut off between a post and its record.
+        """
+        with contextlib.suppress(TimeoutError, StoreError):
             async with asyncio.timeout(seconds):
-                while self._busy or await self.deliver_one():
-                    await self._ended.wait(seconds)
+                while await self.deliver_one():
+                    pass
 
     async def deliver_one(self) -> bool:
         """Deliver the next message that is due; False where none is."""
-        taken = await self._take(1)
-        for message in taken:
-            await self._deliver_claimed(message)
-        return bool(taken)
+        if (message := await self._claim("messages")) is None:
+            return False
+        await self._deliver_claimed(message)
+        return True
 
     async def _deliver_claimed(self, message: Delivery) -> None:
         try:
@@ -138,7 +149,6 @@ class OutboxWorker:
                 await self._try(message)
         finally:
             self._busy.discard(message.to)
-            self._ended()
 
     async def _try(self, message: Delivery) -> None:
         began = self._now()
@@ -147,12 +157,11 @@ class OutboxWorker:
             if (change := await self._store.changes.get(message.change_id)) is not None:
                 renew = partial(self._store.outbox.renew, message, self._lease)
                 async with keep_renewing(message.change_id, self._lease, renew):  # a long file takes its time
-                    note = await self._deliver(change, message.purpose)
+                    is_plain = message.attempt > MAX_UNENDED_TRIES and not message.error
+                    note = await self._deliver(change, message.purpose, is_plain)
         except TooSoon as pace:
             await self._store.outbox.give_back(message, self._now() + timedelta(seconds=pace.seconds))
-        except NewerRelease as error:
-            self._store.newer.pass_over(error.change_id)
-            self._store.newer.pass_over(message.change_id)
+        except OtherRelease:  # the other release delivers it
             await self._store.outbox.give_back(message, self._now())
         except Exception as error:  # noqa: BLE001  whatever went wrong, it is tried again
             await self._again(message, error, began)

@@ -6,19 +6,20 @@ process may die at any line, and two people or two replicas may act at once, and
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
 import structlog
 
-from bot.changes.decisions import Decisions
+from bot.changes.decisions import LOOKED, Decisions
 from bot.changes.execute import RECONCILE_AFTER, Executor, Failpoint, no_failpoint
 from bot.changes.journal import LEASE, Journal
 from bot.changes.model import Change
 from bot.changes.propose import FollowUps, Proposer
 from bot.changes.refusals import Refusals
+from bot.changes.rights import Rights
 from bot.changes.verify import AdapterOf
 from bot.changes.worker import Wake, work_off
 from bot.policy.access import Access
@@ -70,6 +71,11 @@ class Pipeline:
         await self.journal.note(Event(event, by, channel, target=what, detail=detail))
 
 
+async def no_card(_: Change) -> bool:
+    """Where there are no cards, there is nothing that one hides."""
+    return True
+
+
 def open_pipeline(
     *,
     store: Store,
@@ -78,20 +84,30 @@ def open_pipeline(
     now: Callable[[], datetime],
     new_id: Callable[[], str],
     owner: str,
-    wake_workers: Callable[[], None],
+    wake_outbox: Callable[[], None],
+    wake_batches: Callable[[], None],
     reconcile_after: Sequence[float] = RECONCILE_AFTER,
     lease: timedelta = LEASE,
     failpoint: Failpoint = no_failpoint,
     open_limits: OpenLimits = DEFAULT_LIMITS,
+    shows_all: Callable[[Change], Awaitable[bool]] = no_card,
 ) -> Pipeline:
-    """Make the steps of one process. *wake_workers* is called after every commit that gives the workers something to do."""
-    journal = Journal(store, now, owner, wake_workers, lease, open_limits)
+    """Make the steps of one process.
+
+    *wake_outbox* and *wake_batches*: as `Journal` has them. *shows_all*: whether the card of a request shows all of it.
+    """
+    journal = Journal(store, now, owner, wake_outbox, wake_batches, lease, open_limits)
     executor = Executor(journal, adapter, access, reconcile_after, failpoint)
     proposer = Proposer(journal, access, executor, new_id)
+
+    async def has_seen(change: Change, by: str) -> bool:
+        return await shows_all(change) or await store.changes.has_decided(change.id, by, LOOKED, change.fingerprint)
+
+    rights = Rights(access, has_seen)
     return Pipeline(
         proposer=proposer,
-        decisions=Decisions(journal, access, executor),
-        followups=FollowUps(store, adapter, proposer),
+        decisions=Decisions(journal, access, executor, rights),
+        followups=FollowUps(store, adapter, proposer, rights),
         refusals=Refusals(journal.note, now),
         executor=executor,
         journal=journal,

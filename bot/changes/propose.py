@@ -20,10 +20,11 @@ from bot.changes.proposals import (
     request_again,
     revert_anyway,
 )
-from bot.changes.refusals import AlreadyDecided, NotTemporary, NotUndoable
+from bot.changes.refusals import AlreadyDecided, EndIsPast, NotTemporary, NotUndoable
+from bot.changes.rights import Decision, Rights
 from bot.changes.verify import AdapterOf, Snapshot, read_live
 from bot.clients.errors import ClientError
-from bot.policy.access import Access, NotAllowed
+from bot.policy.access import Access
 from bot.policy.model import STRENGTH
 from bot.store.engine import Store
 from bot.tracing import note
@@ -54,12 +55,14 @@ class Proposer:
 
         *reverts*: the temporary change whose end it is.
         Raises TargetBusy while another change holds the target, NotAllowed and NobodyCanApprove as the policy says,
-        DirectoryUnavailable where Slack does not tell who asks, NotTemporary where *reverts* has another end now, and
-        NothingInSet.
+        DirectoryUnavailable where Slack does not tell who asks, NotTemporary where *reverts* has another end now,
+        EndIsPast, and NothingInSet.
         """
         if (known := await self.journal.store.changes.of_key(idempotency_key)) is not None:
             return known
         change = proposal.change(self.new_id(), self.journal.now())
+        if self.executor.end_passed(change):
+            raise EndIsPast(change.request.reverts_at_as_typed)
         note(change=change.id)
         if not proposal.request.agreed:
             change = await self._under_guard(change, proposal.guard)
@@ -71,8 +74,10 @@ class Proposer:
 
     async def _under_guard(self, change: Change, asked: Guard | None) -> Change:
         """*change* with what must stand before it here and now: the strictest guard of all that it needs."""
-        await self.access.require_all(change, change.request.requester)
-        rule = await self.access.guard_of_all(change.needs, change.request.requester, change.request.channel)
+        request = change.request
+        await self.access.require_all(change.operations, request.requester, request.channel)
+        standing = await self.access.standing(change.needs, request.requester, request.channel)
+        rule = standing.rule
         expires = change.created + rule.expires
         decision = ChangeDecision(
             guard=max(rule.guard, asked or Guard.NONE, key=STRENGTH.index),
@@ -80,7 +85,7 @@ class Proposer:
             approvers=rule.approvers,
             self_approval=rule.self_approval,
             break_glass=rule.break_glass,
-            summoned=await self.access.summoned(rule, change.request.requester, change.request.channel),
+            summoned=standing.summoned,
             expires=expires if change.request.reverts_at is None else min(expires, change.request.reverts_at),
         )
         return change.model_copy(update={"decision": decision})
@@ -93,6 +98,7 @@ class FollowUps:
     store: Store
     adapter: AdapterOf
     proposer: Proposer
+    rights: Rights
 
     async def undo(self, change: Change, *, by: str, channel: str, since: datetime | None = None) -> Change:
         """Take an applied *change* back, by a change like any other; raises NotUndoable for one that was not applied.
@@ -100,6 +106,7 @@ class FollowUps:
         Asked twice, or by two at once, it is one undo: the second asks for what the first one made. *since*: when the
         request came in that asks for it. What *by* has undone since then is this request's, whatever became of it.
         """
+        await self.rights.require(change, Decision.UNDO, by)
         undos = await self._undos(change, "undo")
         if (made := _made_since(undos, by, since)) is not None:
             return await self.proposer.executor.go_on(made)
@@ -109,14 +116,25 @@ class FollowUps:
             return same
         proposal = await self._inverse(change, by=by, channel=channel)
         if change.review_due:
-            proposal = amended(proposal, settles_review=await self._may_review(change, by))
+            proposal = amended(proposal, settles_review=await self.rights.may(change, Decision.REVIEW, by))
         return await self.proposer.submit(proposal, idempotency_key=f"undo:{change.id}:{len(undos)}")
 
-    async def revert(self, change: Change, *, by: str, reason: str, since: datetime | None = None) -> Change:
+    async def revert_early(self, change: Change, *, by: str, since: datetime | None = None) -> Change:
+        """Revert a temporary *change* before its end, which was agreed to with its beginning; raises as `revert` does.
+
+        Those may who may begin one.
+        """
+        await self.rights.require(change, Decision.REVERT, by)
+        return await self.revert(change, by=by, reason=f"{change.id[:8]} was reverted early", since=since)
+
+    async def revert(
+        self, change: Change, *, by: str, reason: str, since: datetime | None = None, quiet: bool = False
+    ) -> Change:
         """Take a temporary *change* back, as was agreed when it was asked for; once, no matter who asks, and how often.
 
-        *since*: as for `undo`. Raises NotUndoable, and NotTemporary where it no longer ends as *change* says. What is only
-        requested does not stand in its way. What is being done to its target does: raises TargetBusy.
+        *since*: as for `undo`. *quiet*: a try in vain has no card, for it is made again. Raises NotUndoable, and
+        NotTemporary where it no longer ends as *change* says. What is only requested does not stand in its way. What is
+        being done to its target does: raises TargetBusy.
         """
         reverts = await self._undos(change, "revert")
         if (made := _made_since(reverts, by, since)) is not None:
@@ -126,9 +144,9 @@ class FollowUps:
         if change.run.undone_by is None and not change.temporary:
             raise NotTemporary(change)
         proposal = await self._inverse(change, by=by, channel=change.request.channel, reason=reason)
-        return await self.proposer.submit(
-            amended(proposal, agreed=True), idempotency_key=f"revert:{change.id}:{len(reverts)}", reverts=change
-        )
+        proposal = amended(proposal, agreed=True, quiet_refusal=quiet)
+        key = f"revert:{change.id}:{len(reverts)}"
+        return await self.proposer.submit(proposal, idempotency_key=key, reverts=change)
 
     async def _inverse(self, change: Change, *, by: str, channel: str, reason: str = "") -> Proposal | SetProposal:
         if change.state is not State.APPLIED or change.run.undone_by is not None:
@@ -147,6 +165,10 @@ class FollowUps:
         if not done:
             raise NotUndoable(whole)
         return sorted(done, key=lambda change: change.item_number)
+
+    async def require_readable(self, whole: Change) -> None:
+        """That what the items of *whole* were done to can be read now; raises a ClientError, and NotUndoable."""
+        await self._snapshots([done.edit.target for done in await self._done_items(whole)])
 
     async def _as_they_are(self, changes: Sequence[Change]) -> Sequence[tuple[Change, Document | None]]:
         """Each change under the id that its target has now, with what is there: of members only, as an undo of theirs
@@ -175,13 +197,6 @@ class FollowUps:
         for target in targets:
             places.setdefault(target.place, []).append(target)
         return {place: await self.adapter(some[0]).snapshot(some) for place, some in places.items()}
-
-    async def _may_review(self, change: Change, by: str) -> bool:
-        try:
-            await self.proposer.access.require_reviewer(change, by)
-        except NotAllowed:
-            return False
-        return True
 
     async def being_undone(self, change: Change) -> bool:
         """Whether an undo of *change* is at work, or of unknown outcome."""

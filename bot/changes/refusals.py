@@ -12,6 +12,7 @@ from typing import Final
 import structlog
 
 from bot.changes.model import Change
+from bot.policy.model import Why
 from bot.store.audit import Event
 from bot.store.db import StoreError
 
@@ -36,6 +37,28 @@ class PolicyTightened(ChangeError):
     """The policy asks for more than when the change was asked for, and for more than this decision."""
 
 
+class LookFirst(ChangeError):
+    """Somebody decides about a change whose card doesn't show all of it, and has not seen the rest."""
+
+
+class ApprovalWaits(ChangeError):
+    """The approval was the last one that was needed, and counts; but *user*, who asked or approved before, may not any more."""
+
+    def __init__(self, change: Change, user: str, why: Why) -> None:
+        super().__init__(change)
+        self.user = user
+        self.why = why
+
+
+class MoreMustAgree(ChangeError):
+    """The vote for another end counts, but only *given* of the *needed* people have agreed."""
+
+    def __init__(self, change: Change, given: int, needed: int) -> None:
+        super().__init__(change)
+        self.given = given
+        self.needed = needed
+
+
 class NotUndoable(ChangeError):
     """The change was not applied, or was undone already."""
 
@@ -52,8 +75,20 @@ class TooManyQuestions(ChangeError):
     """All the questions that a request takes were asked about the change."""
 
 
+class Unrecorded(ChangeError):
+    """Our database failed after the change was let through: it may have been sent, and is taken up again."""
+
+
 class UnknownChange(Exception):
     """No change has this id."""
+
+
+class EndIsPast(Exception):
+    """A request for a change until a time, *end*, that is past, or came before the request could be done."""
+
+    def __init__(self, end: str) -> None:
+        super().__init__(end)
+        self.end = end
 
 
 class TooManyRequests(Exception):

@@ -20,11 +20,10 @@ from bot.changes.proposals import is_there
 from bot.changes.refusals import NotTemporary, NotUndoable
 from bot.changes.verify import read_live
 from bot.changes.worker import Wake, work_off
-from bot.clients.errors import ClientError, RateLimited, Unreachable
+from bot.clients.errors import NEVER, REFUSALS, ClientError
 from bot.clients.gate import Priority, sending_for
 from bot.store.db import TargetBusy
 from bot.store.queues import LANES, Timer, TimerKind
-from bot.store.tables import NewerRelease
 from bot.text.times import in_words
 
 log = structlog.get_logger(__name__)
@@ -40,6 +39,8 @@ TIMERS_AT_ONCE: Final = 4
 REVIEWS: Final = (timedelta(hours=4), timedelta(hours=24))
 MIN_RETRY: Final = timedelta(seconds=30)
 MAX_RETRY: Final = timedelta(minutes=10)
+TRIES_UNTIL_TOLD: Final = 3
+"""After so many tries in vain to revert a temporary change, its requester hears that it isn't reverted yet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,12 +70,7 @@ class TimerWorker:
 
     async def _do(self, timer: Timer) -> None:
         store = self.journal.store
-        try:
-            change = await store.changes.get(timer.change_id)
-        except NewerRelease:
-            store.newer.pass_over(timer.change_id)
-            await store.timers.give_back(timer)
-            return
+        change = await store.changes.get(timer.change_id)
         with sending_for(Priority.CHANGE):  # somebody counts on its end, whatever others look up
             again = None if change is None else await DUE[timer.kind](self, change, timer)
         if again is None:
@@ -98,7 +94,7 @@ class TimerWorker:
 
     async def _offer(self, change: Change, _: Timer) -> datetime | None:
         if change.temporary and change.request.reverts_at is not None and change.request.reverts_at > self._now:
-            await self._enqueue(change, f"offer-{int(change.request.reverts_at.timestamp()) % 100_000_000}")
+            await self._enqueue(change, f"offer-{_stamp(change)}")
         return None
 
     async def _review(self, change: Change, timer: Timer) -> datetime | None:
@@ -110,23 +106,32 @@ class TimerWorker:
     async def _enqueue(self, change: Change, purpose: str) -> None:
         async with self.journal.store.transaction() as tx:
             await self.journal.store.outbox.enqueue(tx, change.id, purpose)
-        self.journal.wake_workers()
+        self.journal.wake_outbox()
 
     async def _revert(self, change: Change, timer: Timer) -> datetime | None:
         """The end of a temporary change: reverted where nobody touched it since, else left and said so."""
+        again = await self._try_to_revert(change, timer)
+        if again is not None and timer.number + 1 == TRIES_UNTIL_TOLD:
+            await self._enqueue(change, f"late-{_stamp(change)}")
+        return again
+
+    async def _try_to_revert(self, change: Change, timer: Timer) -> datetime | None:
+        """When it is due again; None where nothing is left to try."""
         ends = change.request.reverts_at
         if not change.temporary or ends is None:
             return None
         if await self.pipeline.followups.being_undone(change):
             return self._later(change)
         last = await self.pipeline.followups.last_revert(change)
-        if last is not None and last.created >= ends and (last.state in LIVE or not _service_away(last)):
+        if last is not None and last.created >= ends and not await self._failed_for_now(last):
             return await self._reverted(change, last)
         try:
             if why_not := await self._in_the_way(change):
                 return await self._leave(change, why_not)
-            reason = _reason(change, self._now - timer.due)
-            revert = await self.pipeline.followups.revert(change, by=change.request.requester, reason=reason)
+            reason = _reason(change, timer, self._now)
+            revert = await self.pipeline.followups.revert(
+                change, by=change.request.requester, reason=reason, quiet=True
+            )
         except (ClientError, TargetBusy) as error:
             log.warning("revert_waits", change=change.id[:8], error=type(error).__name__)
             return self._later(change)
@@ -137,8 +142,8 @@ class TimerWorker:
         return await self._reverted(change, revert)
 
     async def _reverted(self, change: Change, revert: Change) -> datetime | None:
-        """What became of the end of *change*: due again where that is not known yet, or nothing could be sent."""
-        if revert.state in LIVE or _service_away(revert):
+        """What became of the end of *change*: due again where that is not known yet, or may go well the next time."""
+        if revert.state in LIVE or await self._failed_for_now(revert):
             return self._later(change)
         if revert.state is not State.APPLIED:
             return await self._leave(change, await self._why_left(revert))
@@ -147,10 +152,25 @@ class TimerWorker:
             return None
         return self._later(now) if await self._has_unknown(revert) else await self._leave(now, "partly")
 
+    async def _failed_for_now(self, revert: Change) -> bool:
+        """Whether it is known that *revert*, or an item of it, was not done, and nobody said no: then it is tried again."""
+        if not revert.is_set:
+            return revert.state is State.FAILED and _is_passing(revert)
+        store = self.journal.store
+        if revert.state in LIVE or await self._has_unknown(revert):
+            return False
+        left = await store.items.some(revert.id, (Outcome.FAILED, Outcome.BUSY), revert.bulk.size)
+        begun = await store.changes.many([item.change_id for item in left if item.change_id])
+        stopped = (await store.items.tally(revert.id))[Outcome.STOPPED] > 0 and not revert.run.stopped_by
+        return stopped or any(item.change_id is None or _is_passing(begun[item.change_id]) for item in left)
+
     async def _why_left(self, revert: Change) -> str:
+        if revert.state is State.UNSETTLED:
+            return "unconfirmed"
         tally = await self.journal.store.items.tally(revert.id)
-        refused = tally[Outcome.FAILED] > 0 if revert.is_set else revert.state is State.FAILED
-        return "refused" if refused else "changed"
+        if not (tally[Outcome.FAILED] > 0 if revert.is_set else revert.state is State.FAILED):
+            return "changed"
+        return "unsent" if revert.run.refusal in NEVER - REFUSALS else "refused"
 
     async def _nothing_to_revert(self, change: Change) -> datetime | None:
         """Nobody left anything of *change* to be reverted, unless the outcome of an item is not known yet."""
@@ -167,7 +187,8 @@ class TimerWorker:
 
     async def _in_the_way(self, change: Change) -> str:
         """Why the change can't simply be reverted: somebody changed what it made, or it is gone."""
-        if change.is_set:  # each of its items is looked at on its own
+        if change.is_set:  # each of its items is compared on its own
+            await self.pipeline.followups.require_readable(change)
             return ""
         target = await self.pipeline.followups.now_called(change.edit.target)
         live = await read_live(self.pipeline.executor.adapter(target), target)
@@ -186,14 +207,22 @@ class TimerWorker:
         return None
 
 
-def _service_away(revert: Change) -> bool:
-    """Whether nothing was done because nothing could be sent: then it is tried again."""
-    return revert.state is State.FAILED and revert.run.refusal in {Unreachable.__name__, RateLimited.__name__}
+def _is_passing(failed: Change) -> bool:
+    """Whether what kept a change from being done may be gone the next time."""
+    return failed.run.refusal not in NEVER
 
 
-def _reason(change: Change, late: timedelta) -> str:
+def _stamp(change: Change) -> int:
+    """What tells the end of a temporary change from an earlier one that was put off."""
+    return int((change.request.reverts_at or change.created).timestamp()) % 100_000_000
+
+
+def _reason(change: Change, timer: Timer, now: datetime) -> str:
+    late, away = now - (change.request.reverts_at or now), now - timer.due > LATE
+    if timer.number:
+        return f"{change.id[:8]} was to end {in_words(late.total_seconds())} ago; try {timer.number + 1}"
     words = f"{change.id[:8]} was to end now"
-    return f"{words}; {in_words(late.total_seconds())} late, Gatehouse was away" if late > LATE else words
+    return f"{words}; {in_words(late.total_seconds())} late, Gatehouse was away" if away else words
 
 
 DUE: Final[Mapping[TimerKind, Callable[[TimerWorker, Change, Timer], Awaitable[datetime | None]]]] = {

@@ -78,7 +78,7 @@ class Adapter(Protocol):
 
 
 AdapterOf = Callable[[Target], Adapter]
-"""The adapter that a target's service and site need; raises Refused where no setting names the site any more."""
+"""The adapter that a target's service and site need; raises Unsendable where no setting names the site any more."""
 
 
 async def read_live(adapter: Adapter, target: Target) -> Document | None:
@@ -206,11 +206,20 @@ def key_of(change: Change) -> str:
 
 def verdict(change: Change, live: Document | None) -> Reading:
     """What *live* says of *change*. As it was before is not done, even where the change only takes fields away."""
+    live = None if _is_twin(change, live) else live
     now, before, after = canonical_form(live), canonical_form(change.edit.before), canonical_form(change.edit.after)
     if now == before != after:
         return Reading(Verification.NOT_DONE, live)
     done = now == after or (holds(now, after) and not _still_there(before, after, now))
     return Reading(Verification.DONE if done else Verification.DIVERGED, live)
+
+
+def _is_twin(change: Change, live: Document | None) -> bool:
+    """Whether *live* is another member than the one to be changed: their emails differ in case, and both were there."""
+    if live is None or change.edit.target.service != "members":
+        return False
+    key = change.edit.target.key
+    return live.get("email") != key and (change.edit.before or {}).get("email") == key
 
 
 def _still_there(before: Any, after: Any, now: Any) -> bool:
@@ -242,13 +251,17 @@ class Differs(Exception):
         self.live = live
 
 
+class EndPassed(Exception):
+    """The change was to last until a moment that is past, so nothing was sent."""
+
+
 @dataclass(frozen=True, slots=True)
 class Sent:
     """What came of sending a change: the answer of its service, or why there is none."""
 
     change: Change
     answer: str | None = None
-    error: ClientError | Differs | None = None
+    error: ClientError | Differs | EndPassed | None = None
 
     @property
     def is_open(self) -> bool:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 
 import structlog
 
@@ -18,11 +18,16 @@ from bot.clients.errors import ClientError, RateLimited, Unreachable
 from bot.clients.gate import Priority, sending_for
 from bot.clients.http import fence
 from bot.store.db import StoreError
+from bot.store.tables import OtherRelease
 
 log = structlog.get_logger(__name__)
 
 MAX_BACKOFF_SECONDS: Final = 10.0
 """Between two tries while they fail; a database that is back should not be kept waiting."""
+
+
+DRAIN_SECONDS: Final = 10.0
+"""For what is under way when this process is told to end; what takes longer is cut off, and taken up by another."""
 
 
 Job = TypeVar("Job")
@@ -41,6 +46,8 @@ class Trouble:
     _kinds: set[type[Exception]] = field(default_factory=set)
 
     def note(self, error: Exception) -> None:
+        if isinstance(error, OtherRelease):  # logged when this process began to stand still
+            return
         self.failures += 1
         if type(error) not in self._kinds:
             log.error("loop_failed", loop=self.name, error=type(error).__name__, exc_info=error)
@@ -106,8 +113,9 @@ async def work_off(
 ) -> None:
     """Claim jobs and do them until cancelled, up to *width* of each lane at a time: what hangs in one delays no other.
 
-    A job that fails is logged; its lease says when it is claimed again. *due_in*: seconds until the next look, where
-    that may be sooner than *every*, which it is given.
+    Then nothing more is claimed, and what is under way has DRAIN_SECONDS to come to its end. A job that fails is logged; its
+    lease says when it is claimed again. *due_in*: seconds until the next look, where that may be sooner than *every*, which it
+    is given.
     """
     busy: dict[str, set[asyncio.Task[None]]] = {lane: set() for lane in lanes}
     trouble = Trouble(f"{name} jobs")
@@ -132,10 +140,16 @@ async def work_off(
     try:
         await repeat(name, work, wake.wait)
     finally:
-        tasks = [task for lane in busy.values() for task in lane]
-        for task in tasks:
+        await drain([task for lane in busy.values() for task in lane])
+
+
+async def drain(tasks: Collection[asyncio.Task[Any]]) -> None:
+    """Wait for *tasks*, at most DRAIN_SECONDS; what is left is cancelled."""
+    if tasks:
+        _, late = await asyncio.wait(tasks, timeout=DRAIN_SECONDS)
+        for task in late:
             task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        await asyncio.gather(*late, return_exceptions=True)
 
 
 RENEWALS: Final = 3
@@ -196,6 +210,7 @@ class ChangeLease:
     journal: Journal
     change: Change
     until: datetime
+    in_bulk: bool = False
     items: set[str] = field(default_factory=set)
 
     @contextmanager
@@ -208,9 +223,12 @@ class ChangeLease:
         finally:
             self.items -= ids
 
-    async def require(self) -> None:
-        """Return where this process still has the change, and for long enough to send something; raises LeaseLost."""
-        if self.journal.now() + self.journal.lease / 2 > self.until:
+    async def require(self, ask: bool = False) -> None:
+        """Return where this process still has the change, and for long enough to send something; raises LeaseLost.
+
+        *ask* the database, where it is a change of its own: a clock that stood still with its machine can't tell.
+        """
+        if (ask and not self.in_bulk) or self.journal.now() + self.journal.lease / 2 > self.until:
             await self.renew()
 
     async def renew(self) -> None:
@@ -231,10 +249,10 @@ async def keep_change_lease(journal: Journal, change: Change) -> AsyncIterator[C
 
     Within the block, nothing is sent to a service once the lease is lost, and this process does not claim the change again.
     """
-    lease = ChangeLease(journal, change, change.run.leased_until or journal.now())
+    in_bulk = change.is_set or change.set_id is not None
+    lease = ChangeLease(journal, change, change.run.leased_until or journal.now(), in_bulk)
     journal.at_work.add(change.id)
     outer = fence.set(lease.require)
-    in_bulk = change.is_set or change.set_id is not None
     try:
         with sending_for(Priority.BULK if in_bulk else Priority.CHANGE):
             async with keep_renewing(change.id, journal.lease, lease.renew):

@@ -2,6 +2,7 @@
 
 ClientError
 ├── BadIdentifier        refused by us, before anything was sent
+├── Unsendable           the same, for what it holds or whom it is for
 ├── Unreachable          provably nothing was sent, or a read got no answer
 ├── Unreadable           a read got an answer that is none
 ├── TooLarge             a read got more than we take
@@ -23,10 +24,16 @@ from __future__ import annotations
 
 import re
 import time
+from collections.abc import Iterator
 from typing import Final
 
 MAX_SERVICE_TEXT: Final = 300
 """Characters of a service's own text that are kept: it is foreign, and goes to people."""
+TOO_MANY: Final = 429
+"""An answer's status that says that there were too many requests."""
+UNAVAILABLE: Final = 503
+"""An answer's status that asks to be left alone for a while, where it says for how long. The services' specifications don't say
+whether a write was done then, so nobody knows."""
 CONTROL: Final = re.compile(r"[\x00-\x1f\x7f-\x9f]+")
 
 
@@ -50,6 +57,10 @@ class BadIdentifier(ClientError):
         super().__init__(service, f"not {what}")
         self.what = what
         self.value = kept(value)
+
+
+class Unsendable(ClientError):
+    """We can't send this at all; the text is ours and says why."""
 
 
 class Unreachable(ClientError):
@@ -109,9 +120,10 @@ class Refused(Refusal):
 
 
 class RateLimited(Refusal):
-    """Too many requests. *retry_after* is in seconds, None where the service did not say; *until*: since 1970.
+    """Too many requests, or the service is away for a while (*status* 503).
 
-    *is_ours*: by our own budget for the service, which was not asked.
+    *retry_after* is in seconds, None where the service did not say; *until*: since 1970.
+    *is_ours*: by our own limit for the service, which was not asked.
     """
 
     def __init__(
@@ -128,6 +140,17 @@ class RateLimited(Refusal):
         self.retry_after = retry_after
         self.until = None if retry_after is None else time.time() + retry_after
 
+
+def _names(kind: type[Refusal]) -> Iterator[str]:
+    yield kind.__name__
+    for narrower in kind.__subclasses__():
+        yield from _names(narrower)
+
+
+REFUSALS: Final = frozenset(_names(Refusal))
+"""The names of the errors in which a service said no: only their text is the service's own."""
+NEVER: Final = REFUSALS - {RateLimited.__name__} | {BadIdentifier.__name__, Unsendable.__name__}
+"""The names of the errors that the same request would meet again, however often it is sent."""
 
 BY_MESSAGE: Final[dict[str, type[Refusal]]] = {
     "rule not found": NotFound,

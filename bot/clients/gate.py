@@ -1,18 +1,18 @@
-"""When a request may leave for a service: pauses that it asked for, its budget a minute, and who goes first."""
+"""When a request may leave for a service: pauses that it asked for, a limit a minute, and who goes first."""
 
 from __future__ import annotations
 
 import asyncio
 import time
+from collections import Counter, deque
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from enum import IntEnum
 from typing import Final
 
-from bot.clients.errors import RateLimited
+from bot.clients.errors import TOO_MANY, RateLimited
 from bot.metrics import HELD_REQUESTS
-from bot.store.budgets import Budget
 
 MAX_WAIT_SECONDS: Final = 5.0
 """Seconds that a request waits for its turn; where it would be longer, the caller gets an error."""
@@ -21,9 +21,10 @@ PAUSE_SECONDS: Final = 1.0
 MAX_PAUSE_SECONDS: Final = 300.0
 """Seconds for which a service is believed that it wants to be left alone; then it is tried."""
 YIELD_SECONDS: Final = 0.05
-"""Seconds for which a read lets the writes go first that waited with it."""
-RESERVES: Final = 6
-"""A sixth of a budget is left to the changes of people alone, and another sixth to those and bulk changes."""
+"""Seconds for which the others let the changes go first that waited with them."""
+MINUTE_SECONDS: Final = 60.0
+SHARES: Final = 6
+"""A sixth of a limit is kept for each priority; people's changes may use the others' as well."""
 
 
 class Priority(IntEnum):
@@ -52,67 +53,86 @@ def sending_for(priority: Priority) -> Iterator[None]:
         _priority.reset(token)
 
 
-class Gate:
-    """Shared by all who send to one service. When it opens again, writes go first: reads wait for people, too.
+class RequestLimit:
+    """At most *per_minute* requests of this process in any minute, some of them kept for each priority."""
 
-    With a *budget*, requests also wait for that, and reads leave a part of it to changes.
+    def __init__(self, per_minute: int) -> None:
+        self._per_minute = per_minute
+        self._sent: deque[tuple[float, Priority]] = deque()
+        self._counts: Counter[Priority] = Counter()
+
+    def take(self, priority: Priority, now: float) -> float:
+        """Count a request and return 0 if it may be sent *now*, in seconds; otherwise return the seconds until then."""
+        while self._sent and self._sent[0][0] + MINUTE_SECONDS <= now:
+            self._counts[self._sent.popleft()[1]] -= 1
+        counts, free = self._counts.copy(), now
+        for sent, oldest in self._sent:
+            if self._has_room(priority, counts):
+                break
+            counts[oldest] -= 1
+            free = sent + MINUTE_SECONDS
+        if free > now:
+            return free - now
+        self._sent.append((now, priority))
+        self._counts[priority] += 1
+        return 0.0
+
+    def _has_room(self, priority: Priority, counts: Counter[Priority]) -> bool:
+        others = [] if priority is Priority.CHANGE else [each for each in Priority if each is not priority]
+        kept = sum(max(0, self._per_minute // SHARES - counts[other]) for other in others)
+        return counts.total() + kept < self._per_minute
+
+
+class Gate:
+    """Shared by all who send to one service from this process. People's changes go before all others that wait.
+
+    *per_minute*: how many requests it lets through in any minute; None for no limit.
     """
 
     def __init__(
         self,
         service: str,
-        budget: Budget | None = None,
+        per_minute: int | None = None,
         *,
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
         self._service = service
-        self._budget = budget
+        self._limit = None if per_minute is None else RequestLimit(per_minute)
         self._clock = clock
         self._sleep = sleep
         self._opens = float("-inf")
+        self._status = TOO_MANY
         self._urgent_waiting = 0
 
-    async def close(self, seconds: float | None) -> None:
-        """Let nothing through for so many seconds; None where the service did not say how many.
-
-        With a budget, the other replicas do the same.
-        """
+    def close(self, seconds: float | None, status: int = TOO_MANY) -> None:
+        """Let nothing through for so many seconds; None where the service did not say how many. *status*: what it answered."""
         pause = PAUSE_SECONDS if seconds is None else min(seconds, MAX_PAUSE_SECONDS)
-        self._opens = max(self._opens, self._clock() + pause)
-        if self._budget is not None:
-            await self._budget.pause(pause)
+        self._opens, self._status = max(self._opens, self._clock() + pause), status
 
-    async def turn(self, *, write: bool) -> None:
+    async def turn(self) -> None:
         """Return when something may be sent; raises RateLimited where that is too far away."""
         priority, waited = current_priority(), 0.0
-        urgent = write or priority > Priority.READ
+        is_urgent = priority is Priority.CHANGE
         while True:
             wait = self._opens - self._clock()
             is_ours = False
-            if wait <= 0 and (urgent or not self._urgent_waiting):
-                wait = await self._take(priority)
+            if wait <= 0 and (is_urgent or not self._urgent_waiting):
+                wait = 0.0 if self._limit is None else self._limit.take(priority, self._clock())
                 if wait <= 0:
                     break
                 is_ours = True
             waited += max(wait, 0.0)
             if waited > MAX_WAIT_SECONDS:
                 HELD_REQUESTS.labels(self._service, priority.name.lower(), "refused").inc()
-                raise RateLimited(self._service, "", 429, wait, is_ours=is_ours)
-            with self._counted(urgent):
+                raise RateLimited(self._service, "", self._status, wait, is_ours=is_ours)
+            with self._counted(urgent=is_urgent):
                 await self._sleep(max(wait, YIELD_SECONDS))
         if waited:
             HELD_REQUESTS.labels(self._service, priority.name.lower(), "waited").inc()
 
-    async def _take(self, priority: Priority) -> float:
-        """Take a request out of the budget, or return the seconds until there may be one for *priority*."""
-        if self._budget is None:
-            return 0.0
-        reserves = Priority.CHANGE - priority
-        return await self._budget.take(spare=self._budget.per_minute * reserves // RESERVES)
-
     @contextmanager
-    def _counted(self, urgent: bool) -> Iterator[None]:
+    def _counted(self, *, urgent: bool) -> Iterator[None]:
         self._urgent_waiting += urgent
         try:
             yield

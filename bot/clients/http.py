@@ -19,7 +19,18 @@ from typing import Any, Final, Self
 import httpx
 import stamina
 
-from bot.clients.errors import OutcomeUnknown, RateLimited, Refusal, Refused, TooLarge, Unreachable, Unreadable, refusal
+from bot.clients.errors import (
+    TOO_MANY,
+    UNAVAILABLE,
+    OutcomeUnknown,
+    RateLimited,
+    Refusal,
+    TooLarge,
+    Unreachable,
+    Unreadable,
+    Unsendable,
+    refusal,
+)
 from bot.clients.gate import MAX_WAIT_SECONDS, Gate
 from bot.clients.json_stream import parsed
 from bot.clients.urls import BadUrl, checked_base
@@ -56,20 +67,24 @@ NOT_SENT: Final = (
 IDLE_SECONDS: Final = 3.0
 """How long a connection is kept that nobody uses. Many servers close theirs after five seconds, and a write that is sent just
 then has no answer: nobody knows what came of it."""
+MAX_REFUSAL_BYTES: Final = 64 * 1024
+"""Of an answer that is no success; a longer one is cut there, and then has no message."""
+BYTES_PER_VALUE: Final = 12
+"""An answer may hold one value for so many of its largest bytes; ordinary rules have 20 for each. In Python a value takes about a
+hundred: docs/operating.md says what memory that comes to."""
 PARTIAL: Final = 206
 """An answer's status that says that the rest is missing: we never ask for a part."""
-TOO_MANY: Final = 429
-"""An answer's status that says that there were too many requests."""
 
-Fence = Callable[[], Awaitable[None]]
+Fence = Callable[[bool], Awaitable[None]]
 fence: Final[ContextVar[Fence | None]] = ContextVar("fence", default=None)
-"""Awaited right before each write by work under a lease; what it raises keeps the request from leaving."""
+"""Awaited right before each write by work under a lease; what it raises keeps the request from leaving. It is given whether to
+ask the database, rather than the clock of this process."""
 
 
-async def pass_fence() -> None:
+async def pass_fence(*, ask: bool = False) -> None:
     """Return where this task may send a write now; raises what its `fence` raises."""
     if (check := fence.get()) is not None:
-        await check()
+        await check(ask)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +117,10 @@ class Answer:
     @property
     def ok(self) -> bool:
         return 200 <= self.status < 300
+
+    @property
+    def asks_to_wait(self) -> bool:
+        return self.status == TOO_MANY or (self.status == UNAVAILABLE and self.retry_after is not None)
 
     def document(self) -> Any:
         """The body as JSON; raises ValueError where it is none."""
@@ -194,11 +213,13 @@ class Service:
         raise AssertionError("stamina returns or raises")
 
     async def _read_once(self, segments: Sequence[str], query: Mapping[str, str] | None, *, slash: bool) -> Answer:
-        await self._gate.turn(write=False)
+        await self._gate.turn()
         try:
             answer = await self._call("GET", segments, query=query, slash=slash)
         except (httpx.HTTPError, TimeoutError, zlib.error) as error:
             raise Unreachable(self.name, self._trouble(error)) from error
+        if answer.asks_to_wait:
+            raise RateLimited(self.name, self._redact(_message(answer)), answer.status, answer.retry_after)
         if answer.status >= 500:
             raise Unreachable(self.name, f"status {answer.status}")
         if 300 <= answer.status < 400:
@@ -213,7 +234,7 @@ class Service:
         """Send once, never again. Raises Unreachable where nothing left, a Refusal where the service clearly said no,
         OutcomeUnknown for all else that is not a complete 2xx answer; and what the `fence` raises, then nothing left.
         """
-        await self._gate.turn(write=True)
+        await self._gate.turn()
         await pass_fence()
         try:
             answer = await self._call(method, segments, body=body, slash=slash)
@@ -266,16 +287,16 @@ class Service:
             finally:
                 SERVICE_CALLS.labels(self.name, method, status).observe(time.perf_counter() - began)
                 note(status=status)
-        if answer.status == TOO_MANY:
-            await self._gate.close(answer.retry_after)
+        if answer.asks_to_wait:
+            self._gate.close(answer.retry_after, answer.status)
         return answer
 
     def _encoded(self, body: Any) -> bytes:
-        """*body* as JSON in ASCII: a lone surrogate goes back as the escape that it came as. Raises Refused, unsent."""
+        """*body* as JSON in ASCII: a lone surrogate goes back as the escape that it came as. Raises Unsendable."""
         try:
             return json.dumps(body, allow_nan=False).encode()
         except ValueError as error:
-            raise Refused(
+            raise Unsendable(
                 self.name, "a number in it is too large to be sent back as it was read; change it where it was made"
             ) from error
 
@@ -291,12 +312,18 @@ class Service:
         """The decoded body. Unpacked here and bounded, since a compressed chunk may hold a thousand times its size."""
         packed = response.headers.get("content-encoding", "identity").strip().lower() not in {"", "identity"}
         unpack = zlib.decompressobj(zlib.MAX_WBITS | 32)
-        body = bytearray()
+        most = self.limits.max_bytes if response.is_success else min(MAX_REFUSAL_BYTES, self.limits.max_bytes)
+        body, values = bytearray(), 0
         async for chunk in response.aiter_raw():
-            room = self.limits.max_bytes - len(body) + 1
-            body += unpack.decompress(chunk, room) if packed else chunk
-            if len(body) > self.limits.max_bytes:
-                raise TooLarge(self.name, f"over {self.limits.max_bytes} bytes")
+            piece = unpack.decompress(chunk, most - len(body) + 1) if packed else chunk
+            body += piece
+            values += sum(map(piece.count, (b",", b"{", b"[")))
+            if len(body) > most and not response.is_success:
+                return bytes(body[:most])
+            if len(body) > most:
+                raise TooLarge(self.name, f"over {most:,} bytes")
+            if values > self.limits.max_bytes // BYTES_PER_VALUE:
+                raise TooLarge(self.name, f"over {self.limits.max_bytes // BYTES_PER_VALUE:,} values")
         return bytes(body)
 
 

@@ -11,7 +11,7 @@ import json
 import re
 import threading
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from itertools import takewhile
 from typing import Any, Final, TypeVar
 
@@ -19,6 +19,13 @@ SMALL_BYTES: Final = 128 * 1024
 """Bytes that are parsed in one go: well under a millisecond or two."""
 SLICE_SECONDS: Final = 0.01
 """Seconds of work between two turns of the event loop."""
+FIRST_PIECE: Final = 1024
+"""Characters of the shortest piece that is tried."""
+MAX_DEPTH: Final = 16
+"""Levels that are taken apart; what is long and nested deeper is refused."""
+LONGEST_JOINT: Final = 2
+"""Characters of a number after which it may go on, though it could end before them: ``e+``."""
+CUT: Final = object()
 SPACE: Final = re.compile(r"[ \t\r\n]*")
 
 MAX_INTEGER_DIGITS: Final = 4_000
@@ -56,15 +63,19 @@ def parsed(body: bytes) -> Any:
 
 
 async def parsed_cooperatively(body: bytes) -> Any:
-    """The same as `parsed`, for a body of any size: its long lists are decoded in slices."""
+    """The same as `parsed`, for a body of any size: what is long in it is decoded in slices."""
     if len(body) <= SMALL_BYTES:
         return parsed(body)
-    text = body.decode("utf-8-sig")
-    reader = _JsonReader(text)
+    documents: list[Any] = []
+
+    def steps() -> Iterator[None]:
+        documents.append((yield from JsonReader(body.decode("utf-8-sig")).steps()))
+
     try:
-        return await reader.document()
+        await cooperatively(steps())
     except RecursionError as error:
         raise ValueError("nested too deep") from error
+    return documents[0]
 
 
 async def cooperatively(work: Iterable[T]) -> list[T]:
@@ -114,66 +125,95 @@ async def aside(work: Iterable[T]) -> list[T]:
         stopped.set()
 
 
-class _JsonReader:
-    """Reads one JSON text whose bulk is an array, at the top or one level below it."""
+class JsonReader:
+    """Reads one JSON text in steps: what is longer than *piece* characters is taken apart, at any depth."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, piece: int = SMALL_BYTES) -> None:
+        self.at = 0
         self._text = text
-        self._at = 0
+        self._piece = piece
+        self._likely = FIRST_PIECE
 
-    async def document(self) -> Any:
-        found = await self._object() if self._next() == "{" else await self._value()
+    def steps(self) -> Generator[None, None, Any]:
+        """Yield between two pieces; return the document, or raise ValueError."""
+        found = yield from self._value(0)
         self._next()
-        if self._at != len(self._text):
+        if self.at != len(self._text):
             raise ValueError("something stands after the JSON text")
         return found
 
-    async def _object(self) -> dict[str, Any]:
+    def _value(self, depth: int) -> Generator[None, None, Any]:
+        first = self._next()
+        if (found := self._in_one_piece()) is not CUT:
+            return found
+        if first not in {"{", "["}:  # one long text, or not JSON
+            found, self.at = DECODER.raw_decode(self._text, self.at)
+            return found
+        if depth == MAX_DEPTH:
+            raise ValueError("nested too deep")
+        return (yield from self._object(depth + 1) if first == "{" else self._list(depth + 1))
+
+    def _in_one_piece(self) -> Any:
+        """The value that begins here, if it is short: most are as long as the one before."""
+        size = min(self._likely, self._piece)
+        while True:
+            piece = self._text[self.at : self.at + size]
+            try:
+                found, end = DECODER.raw_decode(piece)
+            except json.JSONDecodeError:
+                end = len(piece)
+            if end + LONGEST_JOINT < len(piece):
+                self.at += end
+                self._likely = max(FIRST_PIECE, 4 * end)
+                return found
+            if size == self._piece:
+                return CUT
+            size = min(8 * size, self._piece)
+
+    def _object(self, depth: int) -> Generator[None, None, dict[str, Any]]:
         found: dict[str, Any] = {}
         self._take("{")
-        if self._next() == "}":
-            self._take("}")
-            return found
-        while True:
-            name = self._decoded()
-            if not isinstance(name, str):
+        while self._next() != "}":
+            name, self.at = DECODER.raw_decode(self._text, self.at) if self._next() == '"' else (None, self.at)
+            if name is None:
                 raise ValueError("the name of a field is no text")
             if name in found:
                 raise ValueError("a name comes twice in an object")
             self._take(":")
-            found[name] = await self._value()
-            if self._next() != ",":
-                self._take("}")
-                return found
-            self._take(",")
+            found[name] = yield from self._value(depth)
+            yield
+            if not self._goes_on("}"):
+                break
+        self._take("}")
+        return found
 
-    async def _value(self) -> Any:
-        return await cooperatively(self._elements()) if self._next() == "[" else self._decoded()
-
-    def _elements(self) -> Iterator[Any]:
+    def _list(self, depth: int) -> Generator[None, None, list[Any]]:
+        found: list[Any] = []
         self._take("[")
-        if self._next() == "]":
-            self._take("]")
-            return
-        while True:
-            yield self._decoded()
-            if self._next() != ",":
-                self._take("]")
-                return
-            self._take(",")
+        while self._next() != "]":
+            found.append((yield from self._value(depth)))
+            yield
+            if not self._goes_on("]"):
+                break
+        self._take("]")
+        return found
+
+    def _goes_on(self, end: str) -> bool:
+        """Whether a comma stands here, and something behind it."""
+        if self._next() != ",":
+            return False
+        self._take(",")
+        if self._next() == end:
+            raise ValueError(f"a comma before the end at {self.at}")
+        return True
 
     def _next(self) -> str:
         """The character that comes after the white space, which is skipped; empty at the end."""
-        match = SPACE.match(self._text, self._at)
-        self._at = match.end() if match else self._at
-        return self._text[self._at : self._at + 1]
+        match = SPACE.match(self._text, self.at)
+        self.at = match.end() if match else self.at
+        return self._text[self.at : self.at + 1]
 
     def _take(self, character: str) -> None:
         if self._next() != character:
-            raise ValueError(f"expected {character} at {self._at}")
-        self._at += 1
-
-    def _decoded(self) -> Any:
-        self._next()
-        found, self._at = DECODER.raw_decode(self._text, self._at)
-        return found
+            raise ValueError(f"expected {character} at {self.at}")
+        self.at += 1

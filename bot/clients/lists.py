@@ -288,13 +288,13 @@ async def opened(service: Service, answer: Answer) -> Document:
     return document
 
 
-def written_json(service: Service, answer: Answer, *messages: str) -> Any:
+async def written_json(service: Service, answer: Answer, *messages: str) -> Any:
     """The JSON of an answer to a write. Raises OutcomeUnknown, or a Refusal where it says that nothing was done.
 
     *messages*: the fields that may say why.
     """
     try:
-        document = answer.document()
+        document = await parsed_cooperatively(answer.body)
     except ValueError as error:
         raise OutcomeUnknown(service.name, f"unreadable answer: {error}") from error
     _raise_refusal(service, answer, document, messages)
@@ -303,7 +303,7 @@ def written_json(service: Service, answer: Answer, *messages: str) -> Any:
 
 async def sent(service: Service, method: str, *segments: str, body: Any = None) -> Document:
     """Send once. A 2xx answer counts only if it says ``success: true``; if it says false, nothing was done."""
-    document = written_json(service, await service.write(method, *segments, body=body), "message")
+    document = await written_json(service, await service.write(method, *segments, body=body), "message")
     if not isinstance(document, dict) or document.get("success") is not True:
         raise OutcomeUnknown(service.name, "the answer does not say success")
     return document

@@ -79,7 +79,7 @@ class MembersClient(SharedList[Member]):
         finally:
             self.drop()
         if answer.body.strip():  # an empty answer can be a yes
-            written_json(self._service, answer, "message", "error")
+            await written_json(self._service, answer, "message", "error")
 
     def _read(self, found: Iterable[Any]) -> Iterator[Member | None]:
         """Each record as a member, or None where it is none; raises Unreadable where no record is one."""

@@ -115,6 +115,15 @@ def _is_of_the_whole(error: Refusal) -> bool:
     return isinstance(error, InvalidPayload) or (isinstance(error, Refused) and error.status == 400)
 
 
+MAX_PAIRS_READ: Final = 5_000
+"""Of one rule: what is made of a rule is made in one go."""
+
+
+def _pairs_in(record: Any) -> int:
+    pairs = record.get("pairs") if isinstance(record, dict) else None
+    return len(pairs) if isinstance(pairs, list) else 0
+
+
 class RulesClient(SharedList[Rule]):
     """Typed rules in, typed rules out, the clients' errors for all else."""
 
@@ -166,8 +175,11 @@ class RulesClient(SharedList[Rule]):
             self.drop()
 
     def _rule(self, document: dict[str, Any]) -> Rule:
+        record = document.get("data")
+        if (count := _pairs_in(record)) > MAX_PAIRS_READ:
+            raise Unreadable(self._service.name, f"a rule with {count:,} pairs; at most {MAX_PAIRS_READ:,} are read")
         try:
-            rule = Rule.model_validate(document.get("data"))
+            rule = Rule.model_validate(record)
         except ValidationError as error:
             raise Unreadable(self._service.name, f"no rule: {error.error_count()} fields are wrong") from error
         self._bodies.note(rule)
@@ -183,6 +195,9 @@ class RulesClient(SharedList[Rule]):
         for record in found:
             if isinstance(record, dict) and record.get("objectType", "rule") != "rule":
                 continue  # the real service mixes groups in
+            if _pairs_in(record) > MAX_PAIRS_READ:
+                yield None
+                continue
             try:
                 rule = Rule.model_validate(record)
             except ValidationError:

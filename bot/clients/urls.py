@@ -7,48 +7,14 @@ and would turn the deletion of a rule into the deletion of its parent.
 from __future__ import annotations
 
 import ipaddress
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
 from urllib.parse import quote, urlsplit
 
 import ada_url
 import httpx
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
-
-FORBIDDEN: Final = [
-    ipaddress.ip_network(net)
-    for net in (
-        "169.254.0.0/16",  # link-local, where most clouds have their metadata
-        "100.100.100.200/32",  # Alibaba's
-        "168.63.129.16/32",  # Azure's
-        "192.0.0.192/32",  # Oracle's
-        "fe80::/10",
-        "fd00:ec2::254/128",  # Amazon's
-        "fd20:ce::254/128",  # Google's
-    )
-]
-"""Where a cloud hands out credentials to anyone who asks, and what is on no network but the nearest."""
-METADATA_NAMES: Final = {
-    "instance-data",
-    "instance-data.ec2.internal",
-    "metadata",
-    "metadata.goog",
-    "metadata.google.internal",
-    "metadata.azure.com",
-    "metadata.azure.internal",
-    "metadata.tencentyun.com",
-}
-TRANSLATED: Final = {
-    ipaddress.IPv6Network("::/96"): 0,
-    ipaddress.IPv6Network("::ffff:0:0/96"): 0,
-    ipaddress.IPv6Network("::ffff:0:0:0/96"): 0,
-    ipaddress.IPv6Network("64:ff9b::/96"): 0,
-    ipaddress.IPv6Network("64:ff9b:1::/48"): 0,
-    ipaddress.IPv6Network("2002::/16"): 80,
-}
-"""IPv6 networks whose addresses hold an IPv4 address, and by how many bits it is shifted."""
 
 
 class BadUrl(ValueError):
@@ -88,8 +54,6 @@ def checked_base(base_url: str, *, insecure_http: bool) -> Base:
         raise BadUrl("remove the user, query or fragment from the URL")
     if _address(read_as) != _address(host):
         raise BadUrl(f"{host} is another way to write {read_as}: write that")
-    if _is_forbidden(host):
-        raise BadUrl(f"{host} is a link-local or metadata address, where none of our services is")
     if parts.scheme == "http" and not insecure_http and not is_loopback(host):
         raise BadUrl(f"{host} would get the key unencrypted: use https, or set INSECURE_HTTP=true")
     return Base(parts.scheme, netloc, parts.path)
@@ -107,21 +71,3 @@ def is_loopback(host: str) -> bool:
     if (address := _address(host)) is not None:
         return address.is_loopback
     return host == "localhost" or host.endswith(".localhost")
-
-
-def _is_forbidden(host: str) -> bool:
-    address = _address(host)
-    if address is None:
-        return host.rstrip(".") in METADATA_NAMES
-    return any(
-        each in net for each in (address, *_embedded(address)) for net in FORBIDDEN if each.version == net.version
-    )
-
-
-def _embedded(address: Address) -> Iterator[ipaddress.IPv4Address]:
-    """The IPv4 addresses that an IPv6 address may be translated to."""
-    if isinstance(address, ipaddress.IPv6Address):
-        for net, shift in TRANSLATED.items():
-            if address in net:
-                yield ipaddress.IPv4Address(int(address) >> shift & 0xFFFFFFFF)
-        yield from address.teredo or ()

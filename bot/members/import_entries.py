@@ -107,6 +107,7 @@ class Nothing(StrEnum):
 
     AS_ASKED = "as asked"
     HAS_NONE_OF_THEM = "has none"
+    OTHER_NAME = "other name"
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +124,8 @@ class Alter:
     kind: Kind
     before: Document
     after: Document
+    name_kept: str | None = None
+    """The name that the member keeps, where the row has another: a file changes none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,6 +138,8 @@ class Remove:
 class NothingToDo:
     row: Row
     why: Nothing
+    name_kept: str | None = None
+    """As of `Alter`."""
 
 
 @dataclass(frozen=True, slots=True)

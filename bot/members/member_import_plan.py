@@ -197,9 +197,12 @@ def _altered(wish: Wish, member: Member) -> Entry:
             kind, has = Kind.MEMBER_REVOKE, [name for name in had if name not in named]
         case _:
             kind, has = Kind.MEMBER_UPDATE, list(wish.segments)
+    name_kept = None if wish.name in {"", member.name or ""} else member.name or ""
     if sorted(has) == sorted(had):
-        return NothingToDo(wish.row, Nothing.HAS_NONE_OF_THEM if wish.mode is Mode.REVOKE else Nothing.AS_ASKED)
-    return Alter(wish.row, kind, before, before | {"allowedSegments": has})
+        if wish.mode is Mode.REVOKE:
+            return NothingToDo(wish.row, Nothing.HAS_NONE_OF_THEM, name_kept)
+        return NothingToDo(wish.row, Nothing.AS_ASKED if name_kept is None else Nothing.OTHER_NAME, name_kept)
+    return Alter(wish.row, kind, before, before | {"allowedSegments": has}, name_kept)
 
 
 def _lookalikes(entries: Iterable[Entry], members: Iterable[Member]) -> Iterator[tuple[Row, str]]:

@@ -26,6 +26,13 @@ class DirectoryUnavailable(Exception):
         self.code = code
 
 
+class EmailUnknown(DirectoryUnavailable):
+    """Slack does not tell somebody's email, so nobody can say whether two accounts are one person."""
+
+    def __init__(self) -> None:
+        super().__init__("who has which email")
+
+
 class Directory(Protocol):
     """What Slack knows. Every method raises DirectoryUnavailable; answers may be up to a minute old."""
 
@@ -65,19 +72,40 @@ class Inquiry:
 
         Raises DirectoryUnavailable where Slack did not say what could have changed it.
         """
-        held = [self.policy.roles[name] for name in roles if name in self.policy.roles]
+        held = self.policy.roles_called(roles)
+        by_place = {Why.NO_ROLE} if any(self.place.id in role.channels for role in held) else set()
+        groups = dict.fromkeys(group for role in held for group in role.groups)
+        unasked: list[tuple[str, Callable[[], Awaitable[None]], set[Why]]] = [
+            (self.place.id, self._look_at_place, {Why.NOT_HERE, *by_place}),
+            *((group, partial(self._look_at_group, group), {Why.NO_ROLE}) for group in groups),
+        ]
         failures: list[DirectoryUnavailable] = []
         why = verdict(self.person)
-        if why is Why.NOT_HERE or (why is Why.NO_ROLE and any(self.place.id in role.channels for role in held)):
-            failures += await self._learn(self.place.id, self._look_at_place)
-        for group in dict.fromkeys(group for role in held for group in role.groups):
-            if verdict(self.person) is not Why.NO_ROLE:
-                break
-            failures += await self._learn(group, partial(self._look_at_group, group))
-        why = verdict(self.person)
+        while (fact := next((each for each in unasked if why in each[2]), None)) is not None:
+            unasked.remove(fact)
+            failures += await self._learn(fact[0], fact[1])
+            why = verdict(self.person)  # what a group says may make the channel decide
         if failures and why in {Why.NO_ROLE, Why.NOT_HERE}:
             raise failures[0]
         return why
+
+    async def refusal(self, operation: str) -> Why | None:
+        """Why the person may not do *operation* at the place; None where they may. Raises as `judge` does."""
+        return await self.judge(
+            lambda person: self.policy.refusal(operation, person, self.place), self.policy.roles_for(operation)
+        )
+
+    async def approve_refusal(self, approvers: Sequence[str]) -> Why | None:
+        """Why the person may not approve what takes one of the roles *approvers*, if it names any."""
+        return await self.judge(
+            lambda person: self.policy.approve_refusal(approvers, person, self.place),
+            approvers or self.policy.roles_for(APPROVE),
+        )
+
+    def not_allowed(self, why: Why, operation: str, roles: Sequence[str] = ()) -> NotAllowed:
+        """The error that says *why*, and which *roles* could: those with the right, where none are given."""
+        able = roles or self.policy.roles_for(operation)
+        return NotAllowed(why, operation, self.person.id, roles=able, channel=self.place.id)
 
     async def _learn(self, what: str, look: Callable[[], Awaitable[None]]) -> list[DirectoryUnavailable]:
         """Ask about *what*, once; what went wrong."""
@@ -134,8 +162,118 @@ class NobodyCanApprove(Exception):
 
 
 @dataclass(frozen=True, slots=True)
+class Standing:
+    """What stands before a change here and now: the *rule*, and whom its request mentions."""
+
+    rule: GuardRule
+    summoned: tuple[str, ...] = ()
+
+
+@dataclass(slots=True)
+class Approvers:
+    """Looks for those who could approve what *requester* asks for in *channel*; at each of them once."""
+
+    access: Access
+    policy: Policy
+    requester: str
+    channel: str
+    _looked_at: dict[tuple[tuple[str, ...], str], bool | DirectoryUnavailable] = field(default_factory=dict)
+
+    async def count(self, rule: GuardRule) -> int:
+        """How many could approve under *rule*, as far as it matters: looking ends when there are enough.
+
+        Enough as well where not everybody was looked at: one of the others may be able to.
+        Raises DirectoryUnavailable where there are too few, and Slack did not say of some whether they could.
+        """
+        found = 0
+        able: list[str] = []
+        candidates, silent = await self._candidates(rule)
+        for user in candidates[:MAX_CANDIDATES]:
+            try:
+                if await self._is_able(rule.approvers, user):
+                    able.append(user)
+                    found = await self.access.people(able)
+            except DirectoryUnavailable as error:
+                silent.append(error)
+            if found >= rule.approvals:
+                return found
+            if len(silent) > MAX_UNANSWERED:
+                break
+        if silent:
+            raise silent[0]
+        return found if len(candidates) <= MAX_CANDIDATES else max(found, rule.approvals)
+
+    async def to_mention(self, rule: GuardRule) -> tuple[str, ...]:
+        """Whom a request under *rule* mentions: whom the policy names to approve it, else some of the channel who could.
+
+        Never its requester, nor somebody whom Slack says can't decide. Who can't be looked up isn't mentioned.
+        """
+        if rule.guard is not Guard.APPROVE:
+            return ()
+        if named := self.policy.named(rule.approvers):
+            return tuple([each for each in named if each != self.requester and not await self._is_barred(each)])
+        able: list[str] = []
+        with suppress(DirectoryUnavailable):
+            candidates, _ = await self._candidates(rule)
+            for user in candidates[:MAX_LOOKED_UP_TO_MENTION]:
+                if await self._is_able(rule.approvers, user):
+                    able.append(user)
+                if len(able) == MAX_MENTIONED:
+                    break
+        return tuple(able)
+
+    async def _candidates(self, rule: GuardRule) -> tuple[Sequence[str], list[DirectoryUnavailable]]:
+        """Who may be able to approve, those that the roles name first; and of which groups Slack did not tell."""
+        directory = self.access.directory
+        here = list(await directory.people_in(self.channel))
+        named: list[str] = []
+        silent: list[DirectoryUnavailable] = []
+        for role in self.policy.roles_called(rule.approvers):
+            named += role.users
+            for group in role.groups:
+                try:
+                    named += sorted(await directory.group(group))
+                except DirectoryUnavailable as error:
+                    silent.append(error)
+        return list(dict.fromkeys([*named, *here])), silent
+
+    async def _is_able(self, approvers: tuple[str, ...], user: str) -> bool:
+        """Whether *user* could approve what takes one of the roles *approvers*; raises DirectoryUnavailable."""
+        if (approvers, user) not in self._looked_at:
+            try:
+                self._looked_at[approvers, user] = user != self.requester and await self._is_let(approvers, user)
+            except DirectoryUnavailable as error:
+                self._looked_at[approvers, user] = error
+        found = self._looked_at[approvers, user]
+        if isinstance(found, DirectoryUnavailable):
+            raise found
+        return found
+
+    async def _is_let(self, approvers: tuple[str, ...], user: str) -> bool:
+        about = await self.access.inquiry(user, self.channel, self.policy)
+        if await about.approve_refusal(approvers) is not None:
+            return False
+        return not same_person(about.person, await self.access.person(self.requester))
+
+    async def _is_barred(self, who: str) -> bool:
+        """Whether Slack says that *who*, a person or a user group, is nobody who may use Gatehouse."""
+        with suppress(DirectoryUnavailable):
+            return not who.startswith("S") and (await self.access.person(who)).barred is not None
+        return False
+
+
+def same_person(one: Person, other: Person) -> bool:
+    """Whether two accounts are one person's; raises DirectoryUnavailable where Slack doesn't tell the email of either."""
+    if one.id == other.id:
+        return True
+    if not (one.mailbox and other.mailbox):
+        raise EmailUnknown
+    return one.mailbox == other.mailbox
+
+
+@dataclass(frozen=True, slots=True)
 class Access:
-    """The current policy, applied to what Slack says now."""
+    """The current policy, applied to what Slack says now. Each question is answered by one policy, whatever is reloaded."""
 
     policy: Callable[[], Policy]
     directory: Directory
@@ -144,10 +282,10 @@ class Access:
         """Somebody, as Slack knows them; what they are members of is asked where it decides."""
         return await self.directory.person(user)
 
-    async def _inquiry(self, user: str, channel: str | None) -> Inquiry:
+    async def inquiry(self, user: str, channel: str | None, policy: Policy) -> Inquiry:
         """What decides about *user* in *channel*, or about what they may in some channel where none is named."""
         place = Channel("") if channel is None else await self.directory.place(channel)
-        return Inquiry(self.directory, self.policy(), await self.directory.person(user), place)
+        return Inquiry(self.directory, policy, await self.directory.person(user), place)
 
     async def require_member(self, user: str) -> None:
         """Return where *user* is a full member of the workspace: nobody else can use Gatehouse, not even its help.
@@ -159,196 +297,153 @@ class Access:
 
     async def require(self, operation: str, user: str, channel: str) -> None:
         """Return where *user* may do *operation* in *channel*; raises NotAllowed or DirectoryUnavailable."""
-        if (why := await self.refusal(operation, user, channel)) is not None:
-            raise NotAllowed(why, operation, user, roles=self._roles_for(operation), channel=channel)
+        await self.require_all([operation], user, channel)
 
     async def require_any(self, operations: Sequence[str], user: str, channel: str) -> None:
         """Return where *user* may do at least one of *operations* in *channel*; raises as `require` does, for the first."""
+        about = await self.inquiry(user, channel, self.policy())
+        whys = []
         for operation in operations:
-            if await self.refusal(operation, user, channel) is None:
+            if (why := await about.refusal(operation)) is None:
                 return
-        await self.require(operations[0], user, channel)
+            whys.append(why)
+        raise about.not_allowed(whys[0], operations[0])
 
-    async def require_all(self, change: Change, user: str) -> None:
-        """Return where *user* may ask for all of *change* in its channel now; raises as `require` does."""
-        for operation in change.operations:
-            await self.require(operation, user, change.request.channel)
+    async def require_all(self, operations: Sequence[str], user: str, channel: str) -> None:
+        """Return where *user* may do all of *operations* in *channel*; raises as `require` does."""
+        about = await self.inquiry(user, channel, self.policy())
+        for operation in operations:
+            if (why := await about.refusal(operation)) is not None:
+                raise about.not_allowed(why, operation)
 
     async def require_somewhere(self, operation: str, user: str) -> None:
         """Return where *user* may do *operation* in some channel, to be chosen yet; raises as `require` does."""
-        about = await self._inquiry(user, None)
+        about = await self.inquiry(user, None, self.policy())
         why = await about.judge(
-            lambda person: about.policy.refusal_anywhere(operation, person), self._roles_for(operation)
+            lambda person: about.policy.refusal_anywhere(operation, person), about.policy.roles_for(operation)
         )
         if why is not None:
-            raise NotAllowed(why, operation, user, roles=self._roles_for(operation))
+            raise about.not_allowed(why, operation)
 
     async def refusal(self, operation: str, user: str, channel: str) -> Why | None:
-        return await self._refusal(operation, await self._inquiry(user, channel))
-
-    async def _refusal(self, operation: str, about: Inquiry) -> Why | None:
-        def verdict(person: Person) -> Why | None:
-            return about.policy.refusal(operation, person, about.place)
-
-        return await about.judge(verdict, self._roles_for(operation))
+        return await (await self.inquiry(user, channel, self.policy())).refusal(operation)
 
     async def all(self, user: str, channel: str) -> Mapping[str, Why | None]:
         """Every operation, and why not where not; what Slack does not say the facts of is refused as well."""
-        about = await self._inquiry(user, channel)
+        about = await self.inquiry(user, channel, self.policy())
         found: dict[str, Why | None] = {}
         for operation in OPERATIONS:
             try:
-                found[operation] = await self._refusal(operation, about)
+                found[operation] = await about.refusal(operation)
             except DirectoryUnavailable:
                 found[operation] = Why.CANT_TELL
         return found
 
-    async def guard(self, operation: str, site: str | None, requester: str, channel: str) -> GuardRule:
-        """What stands before *operation*, here and now: never APPROVE_OR_CONFIRM, that is decided here.
+    async def standing(self, wanted: Collection[Need], requester: str, channel: str) -> Standing:
+        """What stands before all that is *wanted* as one decision, here and now: no less than before each of it alone.
+
+        Never APPROVE_OR_CONFIRM, that is decided here. Raises NobodyCanApprove where too few people could approve all of
+        it, Irreconcilable, and DirectoryUnavailable.
+        """
+        policy = self.policy()
+        approvers = Approvers(self, policy, requester, channel)
+        rules = []
+        for operation, site in _ordered(wanted):
+            rules.append(await self._resolved(policy.guard_for(operation, site), operation, approvers))
+        rule = strictest(rules)
+        if rule.guard is Guard.APPROVE and not rule.self_approval and rule not in rules:
+            found = await approvers.count(rule)
+            if found < rule.approvals:
+                raise NobodyCanApprove(_ordered(wanted)[0][0], rule.approvals, found, policy.approving_roles(rule))
+        return Standing(rule, await approvers.to_mention(rule))
+
+    async def _resolved(self, rule: GuardRule, operation: str, approvers: Approvers) -> GuardRule:
+        """*rule* where somebody else's click, or the requester's own, was decided on by who there is.
 
         Raises NobodyCanApprove where too few people could.
         """
-        rule = self.policy().guard_for(operation, site)
-        if rule.guard not in {Guard.APPROVE, Guard.APPROVE_OR_CONFIRM} or rule.self_approval:
-            return (
-                rule if rule.guard is not Guard.APPROVE_OR_CONFIRM else rule.model_copy(update={"guard": Guard.CONFIRM})
-            )
-        found = await self._approvers(rule, requester, channel)
+        if rule.guard not in {Guard.APPROVE, Guard.APPROVE_OR_CONFIRM}:
+            return rule
+        alone = rule.model_copy(update={"guard": Guard.CONFIRM})
+        if rule.self_approval:
+            return rule if rule.guard is Guard.APPROVE else alone
+        found = await approvers.count(rule)
         if found >= rule.approvals:
             return rule.model_copy(update={"guard": Guard.APPROVE})
         if rule.guard is Guard.APPROVE_OR_CONFIRM and not found:
-            return rule.model_copy(update={"guard": Guard.CONFIRM})
-        raise NobodyCanApprove(operation, rule.approvals, found, rule.approvers or self._roles_for(APPROVE))
-
-    async def guard_of_all(self, wanted: Collection[Need], requester: str, channel: str) -> GuardRule:
-        """What stands before all that is *wanted* as one decision: no less than before each of it alone.
-
-        Raises NobodyCanApprove where too few people could approve all of it, and Irreconcilable.
-        """
-        ordered = sorted(wanted, key=lambda each: (each[0], each[1] or ""))
-        rules = [await self.guard(operation, site, requester, channel) for operation, site in ordered]
-        rule = strictest(rules)
-        if rule.guard is Guard.APPROVE and not rule.self_approval and rule not in rules:
-            found = await self._approvers(rule, requester, channel)
-            if found < rule.approvals:
-                raise NobodyCanApprove(ordered[0][0], rule.approvals, found, rule.approvers or self._roles_for(APPROVE))
-        return rule
-
-    async def _approvers(self, rule: GuardRule, requester: str, channel: str) -> int:
-        """How many could approve, as far as it matters: looking ends when there are enough.
-
-        Enough as well where not everybody was looked at: one of the others may be able to.
-        Raises DirectoryUnavailable where there are too few, and Slack did not say of some whether they could.
-        """
-        asker, found = await self.person(requester), 0
-        able: list[str] = []
-        candidates, silent = await self._candidates(rule, channel)
-        for user in candidates[:MAX_CANDIDATES]:
-            try:
-                if user != requester and await self._eligible(rule.approvers, user, channel, asker):
-                    able.append(user)
-                    found = await self.people(able)
-            except DirectoryUnavailable as error:
-                silent.append(error)
-            if found >= rule.approvals:
-                return found
-            if len(silent) > MAX_UNANSWERED:
-                break
-        if silent:
-            raise silent[0]
-        return found if len(candidates) <= MAX_CANDIDATES else max(found, rule.approvals)
+            return alone
+        raise NobodyCanApprove(operation, rule.approvals, found, approvers.policy.approving_roles(rule))
 
     async def stricter(self, change: Change) -> Mapping[str, Any]:
-        """Those fields of an open *change* for which the policy has become stricter since it was asked for.
+        """Those fields of *change* for which the policy has become stricter since it was asked for.
 
+        Where somebody else decides already, nobody is looked for: somebody who could may come.
         Raises Irreconcilable where those who could approve then and those who can now have nobody in common.
         """
-        try:
-            now = await self.guard_of_all(change.needs, change.request.requester, change.request.channel)
-        except NobodyCanApprove:  # somebody may come
-            rules = [self.policy().guard_for(operation, site) for operation, site in change.needs]
-            now = strictest(rules).model_copy(update={"guard": Guard.APPROVE})
+        policy, decision = self.policy(), change.decision
+        rules = [policy.guard_for(operation, site) for operation, site in _ordered(change.needs)]
+        now = strictest(rules)
+        if now.guard is Guard.APPROVE_OR_CONFIRM and decision.guard is not Guard.APPROVE:
+            try:
+                now = (await self.standing(change.needs, change.request.requester, change.request.channel)).rule
+            except NobodyCanApprove:
+                now = now.model_copy(update={"guard": Guard.APPROVE})
         then = GuardRule(
             operation="*",
-            guard=change.decision.guard,
-            approvals=change.decision.approvals_needed,
-            approvers=change.decision.approvers,
-            self_approval=change.decision.self_approval,
-            break_glass=change.decision.break_glass,
+            guard=decision.guard,
+            approvals=decision.approvals_needed,
+            approvers=decision.approvers,
+            self_approval=decision.self_approval,
+            break_glass=decision.break_glass,
         )
         both = strictest([then, now])
         fields: dict[str, Any] = {
             "guard": both.guard,
             "approvals_needed": both.approvals,
             "approvers": both.approvers,
-            "self_approval": both.self_approval and change.decision.self_approval,
+            "self_approval": both.self_approval and decision.self_approval,
             "break_glass": both.break_glass,
         }
-        if both.approvers != change.decision.approvers:
-            fields["summoned"] = self.named(both.approvers)
-        return {name: value for name, value in fields.items() if value != getattr(change.decision, name)}
+        if both.approvers != decision.approvers:
+            fields["summoned"] = policy.named(both.approvers)
+        return {name: value for name, value in fields.items() if value != getattr(decision, name)}
 
     async def people(self, users: Sequence[str]) -> int:
-        """How many people these accounts are: two of one mailbox are one."""
+        """How many people these accounts are: two of one mailbox are one.
+
+        Raises DirectoryUnavailable where Slack doesn't tell of two of them whether they are one.
+        """
         known: list[Person] = []
         for person in [await self.person(user) for user in users]:
-            known += [] if any(person.same_as(other) for other in known) else [person]
+            known += [] if any(same_person(person, other) for other in known) else [person]
         return len(known)
 
-    async def _candidates(self, rule: GuardRule, channel: str) -> tuple[Sequence[str], list[DirectoryUnavailable]]:
-        """Who may be able to approve, those that the roles name first; and of which groups Slack did not tell."""
-        here = list(await self.directory.people_in(channel))
-        named: list[str] = []
-        silent: list[DirectoryUnavailable] = []
-        for name in rule.approvers:
-            role = self.policy().roles[name]
-            named += role.users
-            for group in role.groups:
-                try:
-                    named += sorted(await self.directory.group(group))
-                except DirectoryUnavailable as error:
-                    silent.append(error)
-        return list(dict.fromkeys([*named, *here])), silent
+    async def require_approver(self, change: Change, user: str, *, of: str | None = None) -> None:
+        """Return where *user* may approve what *of* asked for with *change*, in its channel, now; *of* is its requester.
 
-    async def _eligible(self, approvers: Sequence[str], user: str, channel: str, asker: Person) -> bool:
-        about = await self._inquiry(user, channel)
-        return not about.person.same_as(asker) and await self._approve_refusal(approvers, about) is None
-
-    async def _approve_refusal(self, approvers: Sequence[str], about: Inquiry) -> Why | None:
-        def verdict(person: Person) -> Why | None:
-            return about.policy.approve_refusal(approvers, person, about.place)
-
-        return await about.judge(verdict, approvers or self._roles_for(APPROVE))
-
-    async def require_approver(self, change: Change, user: str, channel: str) -> None:
-        """Return where *user* may approve *change* now; raises NotAllowed or DirectoryUnavailable."""
-        about = await self._inquiry(user, channel)
-        why = await self._approve_refusal(change.decision.approvers, about)
-        if why is None and not change.decision.self_approval:
-            asker = await self.person(change.request.requester)
-            why = Why.OWN_REQUEST if about.person.same_as(asker) else None
+        Raises NotAllowed or DirectoryUnavailable.
+        """
+        asker = change.request.requester if of is None else of
+        approvers = change.decision.approvers
+        about = await self.inquiry(user, change.request.channel, self.policy())
+        why = await about.approve_refusal(approvers)
+        if why is None and not (change.decision.self_approval and of is None):
+            why = Why.OWN_REQUEST if same_person(about.person, await self.person(asker)) else None
         if why is not None:
-            roles = change.decision.approvers or self._roles_for(APPROVE)
-            raise NotAllowed(why, APPROVE, user, roles=roles, channel=channel)
+            raise about.not_allowed(why, APPROVE, approvers)
 
-    async def require_reviewer(self, change: Change, user: str) -> None:
-        """Return where *user* may review what somebody did alone; raises NotAllowed or DirectoryUnavailable."""
-        alone = change.changed(requester=change.decision.decided_by, self_approval=False)
-        await self.require_approver(alone, user, change.request.channel)
-
-    async def require_break_glass(self, change: Change, user: str, channel: str) -> None:
+    async def require_break_glass(self, change: Change, user: str) -> None:
         """Return where *user* may go ahead with *change* alone; raises NotAllowed or DirectoryUnavailable."""
-        about = await self._inquiry(user, channel)
+        about = await self.inquiry(user, change.request.channel, self.policy())
+        roles = change.decision.break_glass
 
         def verdict(person: Person) -> Why | None:
-            return None if about.policy.holds_any(change.decision.break_glass, person, about.place) else Why.NO_ROLE
+            return None if about.policy.holds_any(roles, person, about.place) else Why.NO_ROLE
 
-        refusals = [await self._refusal(operation, about) for operation in change.operations]
-        why = next((why for why in refusals if why is not None), None) or await about.judge(
-            verdict, change.decision.break_glass
-        )
+        refusals = [await about.refusal(operation) for operation in change.operations]
+        why = next((why for why in refusals if why is not None), None) or await about.judge(verdict, roles)
         if why is not None:
-            raise NotAllowed(why, "break-glass", user, roles=change.decision.break_glass, channel=channel)
+            raise NotAllowed(why, "break-glass", user, roles=roles, channel=change.request.channel)
 
     async def look_at_groups(self) -> None:
         """Ask for every user group of the policy, so that the directory knows which are missing; an outage says nothing."""
@@ -356,17 +451,21 @@ class Access:
             with suppress(DirectoryUnavailable):
                 await self.directory.group(group)
 
-    async def require_still(self, change: Change) -> None:
-        """Return where who asked for *change* and enough of those who decided about it still may; raises as `require` does."""
-        await self.require_all(change, change.request.requester)
+    async def require_still(self, change: Change, *, checked: str = "") -> None:
+        """Return where who asked for *change* and enough of those who decided about it still may; raises as `require` does.
+
+        *checked*: who was found able to decide about it just now.
+        """
+        await self.require_all(change.operations, change.request.requester, change.request.channel)
         if change.decision.glass_broken:
-            await self.require_break_glass(change, change.decision.decided_by or "", change.request.channel)
+            await self.require_break_glass(change, change.decision.decided_by or "")
             return
         lost: list[NotAllowed | DirectoryUnavailable] = []
         able: list[str] = []
         for given in change.decision.approvals:
             try:
-                await self.require_approver(change, given.by, change.request.channel)
+                if given.by != checked:
+                    await self.require_approver(change, given.by)
                 able.append(given.by)
             except (NotAllowed, DirectoryUnavailable) as error:
                 lost.append(error)
@@ -375,42 +474,13 @@ class Access:
 
     def guards(self) -> Mapping[str, GuardRule]:
         """What stands before each kind of change, where no site has a rule of its own."""
-        return {kind.value: self.policy().guard_for(kind.operation, None) for kind in Kind}
+        policy = self.policy()
+        return {kind.value: policy.guard_for(kind.operation, None) for kind in Kind}
 
     def act_in(self) -> tuple[str, ...]:
         """The channels that the policy names for changes; none where it leaves that to where the bot was added."""
         return self.policy().channels.act
 
-    async def summoned(self, rule: GuardRule, requester: str, channel: str) -> tuple[str, ...]:
-        """Whom a request mentions: whom the policy names to approve it, else some people of the channel who could.
 
-        Never its requester, nor somebody whom Slack says can't decide. Who can't be looked up isn't mentioned.
-        """
-        if rule.guard is not Guard.APPROVE:
-            return ()
-        if named := self.named(rule.approvers):
-            return tuple([each for each in named if each != requester and not await self._is_barred(each)])
-        able: list[str] = []
-        with suppress(DirectoryUnavailable):
-            asker = await self.person(requester)
-            candidates, _ = await self._candidates(rule, channel)
-            for user in candidates[:MAX_LOOKED_UP_TO_MENTION]:
-                if user != requester and await self._eligible(rule.approvers, user, channel, asker):
-                    able.append(user)
-                if len(able) == MAX_MENTIONED:
-                    break
-        return tuple(able)
-
-    async def _is_barred(self, who: str) -> bool:
-        """Whether Slack says that *who*, a person or a user group, is nobody who may use Gatehouse."""
-        with suppress(DirectoryUnavailable):
-            return not who.startswith("S") and (await self.person(who)).barred is not None
-        return False
-
-    def named(self, roles: Sequence[str]) -> tuple[str, ...]:
-        """The ids of the people and groups that *roles* name: those who are asked by name."""
-        known = [self.policy().roles[name] for name in roles if name in self.policy().roles]
-        return tuple(dict.fromkeys(each for role in known for each in (*role.users, *role.groups)))
-
-    def _roles_for(self, operation: str) -> tuple[str, ...]:
-        return tuple(name for name, role in self.policy().roles.items() if role.allows(operation))
+def _ordered(wanted: Collection[Need]) -> Sequence[Need]:
+    return sorted(wanted, key=lambda each: (each[0], each[1] or ""))

@@ -39,9 +39,11 @@ WORDS: Final[Mapping[str, str]] = {
 }
 """What pydantic finds, by its name for it, in our words."""
 EMPTY: Final = "the file is empty. Write a policy, or leave POLICY_FILE unset to run without roles"
-NO_ROLES: Final = (
-    "there are none any more, so everybody could do everything. If that is what you want, restart Gatehouse"
-)
+LOST: Final = {
+    "roles": "there are none any more, so everybody could do everything. If that is what you want, restart Gatehouse",
+    "guards": "there are none any more, so the defaults would hold. If that is what you want, restart Gatehouse",
+}
+"""Tables that a policy doesn't lose while Gatehouse runs, and why: a file that was cut looks the same."""
 ALIAS: Final = re.compile(r"[\w-]+(?: +[\w-]+)*")
 NOT_AN_ALIAS: Final = "write words of letters, digits and hyphens, such as kill"
 NO_COMMAND: Final = "“{}” begins with no command: write one, such as off or members offboard"
@@ -84,6 +86,10 @@ def read_policy(path: str, commands: Commands) -> Policy:
     """
     try:
         text = Path(path).read_text(encoding="utf-8")
+        if not (tables := tomllib.loads(text)):
+            raise BadPolicy(path, [Wrong(1, "", EMPTY)])
+        unknown = [*_unknown_roles(text, tables), *_wrong_aliases(text, tables, commands)]
+        policy = Policy.model_validate(tables)
     except FileNotFoundError as error:
         raise BadPolicy(path, [Wrong(0, "", "the file is not there")]) from error
     except OSError as error:
@@ -91,26 +97,16 @@ def read_policy(path: str, commands: Commands) -> Policy:
     except UnicodeDecodeError as error:
         line = error.object[: error.start].count(b"\n") + 1
         raise BadPolicy(path, [Wrong(line, "", "is not UTF-8 text: save the file again as UTF-8")]) from error
-    return parse_policy(text, path, commands)
-
-
-def parse_policy(text: str, source: str, commands: Commands) -> Policy:
-    """The policy that *text* is in TOML, whose aliases stand for *commands*; raises BadPolicy, which names the *source*."""
-    try:
-        if not (tables := tomllib.loads(text)):
-            raise BadPolicy(source, [Wrong(1, "", EMPTY)])
-        unknown = [*_unknown_roles(text, tables), *_wrong_aliases(text, tables, commands)]
-        policy = Policy.model_validate(tables)
     except tomllib.TOMLDecodeError as error:
         found = LINE.search(str(error))
-        raise BadPolicy(source, [Wrong(int(found[1]) if found else 0, "", f"is not TOML: {error}")]) from error
+        raise BadPolicy(path, [Wrong(int(found[1]) if found else 0, "", f"is not TOML: {error}")]) from error
     except ValidationError as error:
         wrong = [_wrong(text, each["loc"], _words(each)) for each in error.errors(include_url=False)]
-        raise BadPolicy(source, [*wrong, *unknown]) from error
+        raise BadPolicy(path, [*wrong, *unknown]) from error
     except (RecursionError, ValueError) as error:
-        raise BadPolicy(source, [Wrong(0, "", "holds a number or a list that is too long to be read")]) from error
+        raise BadPolicy(path, [Wrong(0, "", "holds a number or a list that is too long to be read")]) from error
     if unknown:
-        raise BadPolicy(source, unknown)
+        raise BadPolicy(path, unknown)
     return policy
 
 
@@ -187,13 +183,13 @@ def line_of(text: str, path: Sequence[str | int]) -> int:
 class CurrentPolicy:
     """The current policy. *trouble*: what is wrong with the file, while an older version of it stays in use."""
 
-    def __init__(self, path: str | None, commands: Commands, policy: Policy = DEFAULT) -> None:
-        """Without a *path* it is *policy*. Raises BadPolicy: there is no older one to stay with at the start."""
+    def __init__(self, path: str | None, commands: Commands) -> None:
+        """Raises BadPolicy: there is no older one to stay with at the start."""
         self._path = path
         self._commands = commands
-        self._seen = self._stamp()
+        self._seen = self._last = self._stamp()
         self.trouble: str | None = None
-        self.policy = policy if path is None else read_policy(path, commands)
+        self.policy = DEFAULT if path is None else read_policy(path, commands)
 
     def __call__(self) -> Policy:
         return self.policy
@@ -205,14 +201,21 @@ class CurrentPolicy:
             self.look()
 
     def look(self) -> None:
-        """Take over the file if it changed and is right; else stay with what was, and say so."""
-        if self._path is None or (stamp := self._stamp()) == self._seen:
+        """Take over the file if it changed and is right; else stay with what was, and say so.
+
+        A file that another look finds changed again is still being written: up to any of its tables it may be right TOML.
+        """
+        if self._path is None:
             return
-        self._seen = stamp
+        before, self._last = self._last, self._stamp()
+        if self._last == self._seen or self._last != before:
+            return
+        self._seen = self._last
         try:
             policy = read_policy(self._path, self._commands)
-            if self.policy.roles and not policy.roles:
-                raise BadPolicy(self._path, [Wrong(1, "roles", NO_ROLES)])
+            for name, words in LOST.items():
+                if getattr(self.policy, name) and not getattr(policy, name):
+                    raise BadPolicy(self._path, [Wrong(1, name, words)])
             self.policy = policy
         except BadPolicy as error:
             self.trouble = str(error)

@@ -7,9 +7,10 @@ process: with several replicas a person may have so much of each.
 
 from __future__ import annotations
 
+import asyncio
 from collections import deque
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final
@@ -47,8 +48,10 @@ class Rate:
 
 COMMAND_RATE: Final = Rate("commands", per_person=60, per_channel=300, seconds=60, quiet=10)
 EXPORT_RATE: Final = Rate("exports", per_person=10, per_channel=30, seconds=3600, quiet=1)
-IMPORT_RATE: Final = Rate("imports", per_person=20, per_channel=60, seconds=3600, quiet=1)
-"""Counts the files that are handed over, also those that turn out to be wrong."""
+IMPORT_RATE: Final = Rate("imports", per_person=60, per_channel=180, seconds=3600, quiet=1)
+"""Counts how often a file is read: when it is handed over, whenever a column is chosen, and at the end."""
+FILES_AT_ONCE: Final = 2
+"""Files that a process works on at a time: one of 10 MB takes up to 100 MB of memory."""
 
 
 class TooFast(Exception):
@@ -76,6 +79,7 @@ class RateLimiter:
     now: Callable[[], datetime]
     _acts: dict[tuple[str, str], deque[float]] = field(default_factory=dict)
     _running: set[tuple[str, str]] = field(default_factory=set)
+    _files: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(FILES_AT_ONCE))
 
     def take(self, rate: Rate, user: str, channel: str) -> None:
         """Count one act; raises TooFast where it is one too many, which then does not count."""
@@ -107,3 +111,11 @@ class RateLimiter:
             yield
         finally:
             self._running.discard((what, user))
+
+    @asynccontextmanager
+    async def file_work(self, what: str, user: str, channel: str) -> AsyncIterator[None]:
+        """Count work on a file, and hold it until the block ends; raises TooFast or StillRunning."""
+        with self.one_at_a_time(what, user):
+            self.take(IMPORT_RATE, user, channel)
+            async with self._files:
+                yield

@@ -63,10 +63,7 @@ class Person:
     """Of the channels that were asked about, those that they are in."""
     tz: str = "UTC"
     mailbox: str = ""
-    """Their email without tags and case: two accounts of one mailbox are one person."""
-
-    def same_as(self, other: Person) -> bool:
-        return self.id == other.id or (bool(self.mailbox) and self.mailbox == other.mailbox)
+    """Their email without tags and case: two accounts of one mailbox are one person. Empty where Slack doesn't tell it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,6 +225,22 @@ class Policy(_Strict):
         """Every user group that some role names."""
         return frozenset(group for role in self.roles.values() for group in role.groups)
 
+    def roles_called(self, names: Iterable[str]) -> Sequence[Role]:
+        """The roles of these *names*, without those that there are none of any more."""
+        return [self.roles[name] for name in names if name in self.roles]
+
+    def roles_for(self, operation: str) -> tuple[str, ...]:
+        """The names of the roles that may do *operation*."""
+        return tuple(name for name, role in self.roles.items() if role.allows(operation))
+
+    def approving_roles(self, rule: GuardRule) -> tuple[str, ...]:
+        """The names of the roles whose people may approve under *rule*."""
+        return rule.approvers or self.roles_for(APPROVE)
+
+    def named(self, roles: Iterable[str]) -> tuple[str, ...]:
+        """The ids of the people and groups that *roles* name: those who are asked by name."""
+        return tuple(dict.fromkeys(each for role in self.roles_called(roles) for each in (*role.users, *role.groups)))
+
     def guard_for(self, operation: str, site: str | None) -> GuardRule:
         """What stands before *operation*: the first rule that fits, else the default."""
         for rule in self.guards:
@@ -279,7 +292,7 @@ class Policy(_Strict):
         return None
 
     def holds_any(self, names: Iterable[str], person: Person, place: Channel) -> bool:
-        return any(self.roles[name].held_by(person, place) for name in names if name in self.roles)
+        return any(role.held_by(person, place) for role in self.roles_called(names))
 
 
 def fits(operation: str, pattern: str) -> bool:

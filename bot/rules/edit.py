@@ -38,6 +38,8 @@ NEEDS_SOURCE: Final = frozenset({"Redirect", "Cancel", "Delay", "Request", "Resp
 """Types for which the real service's own forms refuse an empty source: it would be every URL."""
 MAX_SOURCE: Final = 4_000
 """Characters of a source: no browser's engine needs more, and each of them is looked at for every URL."""
+MAX_PAIRS: Final = 1_000
+"""Of a rule that Gatehouse makes: each of them is compared, searched and drawn whenever somebody looks at the rule."""
 SCHEMES: Final = frozenset({"http", "https", "ftp"})
 RULE_TYPE: Final = re.compile(r"[A-Za-z][A-Za-z0-9]{0,31}")
 CAPTURE: Final = re.compile(r"\$[0-9]")
@@ -49,6 +51,7 @@ class ProblemKind(StrEnum):
     NO_NAME = "no name"
     NO_TYPE = "no type"
     NO_PAIRS = "no pairs"
+    MANY_PAIRS = "too many pairs"
     NO_SOURCE = "no source"
     NO_FIND = "no find"
     NO_DESTINATION = "no destination"
@@ -88,13 +91,18 @@ def problems(draft: RuleDraft) -> list[Problem]:
 def introduced(before: RuleDraft, after: RuleDraft) -> list[Problem]:
     """What is wrong with *after* and was not with *before*: an old flaw does not stand in the way of another edit.
 
+    Nor does a number of pairs that did not grow.
+
     Where a pair was added or removed, the others have moved, so an old flaw may have another number.
     """
-    moved = len(before.pairs or ()) != len(after.pairs or ())
+    had, has = len(before.pairs or ()), len(after.pairs or ())
+    moved = had != has
     known = Counter(replace(problem, pair=None) if moved else problem for problem in problems(before))
     added = []
     for problem in problems(after):
         flaw = replace(problem, pair=None) if moved else problem
+        if problem.kind is ProblemKind.MANY_PAIRS and has <= had:
+            continue
         if known[flaw]:
             known[flaw] -= 1
         else:
@@ -114,6 +122,9 @@ def _head(draft: RuleDraft) -> Iterator[Problem]:
 def _pairs(draft: RuleDraft) -> Iterator[Problem]:
     if not draft.pairs:
         yield Problem(ProblemKind.NO_PAIRS, "pairs")
+    if (count := len(draft.pairs or ())) > MAX_PAIRS:
+        yield Problem(ProblemKind.MANY_PAIRS, "pairs", count=count)
+        return
     for number, pair in enumerate(draft.pairs or (), start=1):
         if pair.source is None:
             yield Problem(ProblemKind.NO_SOURCE, "source", number)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from itertools import islice
 from typing import Any, Final
 from urllib.parse import unquote
 
@@ -94,19 +95,26 @@ def _replaced(value: Any, label: Label) -> Any:
 
 def hidden_text(text: str, label: Label = lambda _: f"{MARK}]") -> str:
     """Return *text* with a label in place of each password in a URL and of each ``token=value``."""
-    shown, done = [], 0
+    shown, done, run_end = [], 0, 0
     for sign in ASSIGNED.finditer(text):
-        if sign.start() < done or (value := VALUE.match(text, sign.end())) is None:
+        start = sign.end()
+        if start >= run_end:  # a value may hold further signs, and all of them have the end of the run in common
+            run_end = value.end() if (value := VALUE.match(text, start)) else start
+        if sign.start() < done or start == run_end:
             continue
         name = NAME_BACKWARDS.match(text[max(done, sign.start() - MAX_NAME) : sign.start()][::-1])
-        if name is not None and names_secret(name[0][::-1]) and _may_be_secret(value[0]):
-            shown += [text[done : sign.end()], label(value[0])]
-            done = value.end()
+        if name is not None and names_secret(name[0][::-1]) and _may_be_secret(text, start, run_end):
+            shown += [text[done:start], label(text[start:run_end])]
+            done = run_end
     return PASSWORD.sub(lambda found: found[1] + _labelled(found[2], label), "".join([*shown, text[done:]]))
 
 
-def _may_be_secret(value: str) -> bool:
-    return not value.startswith(MARK) and sum(map(str.isalnum, value)) >= MIN_SECRET
+def _may_be_secret(text: str, start: int, end: int) -> bool:
+    """Whether a value is more than a pattern or a label of ours; it is read no further than that takes."""
+    if text.startswith(MARK, start):
+        return False
+    letters = (place for place in range(start, end) if text[place].isalnum())
+    return next(islice(letters, MIN_SECRET - 1, None), None) is not None
 
 
 def _labelled(password: str, label: Label) -> str:

@@ -1,34 +1,77 @@
-"""The composition root: what a process has once, in front of what its workspace has (bot/server/workspace.py)."""
+"""The composition root: settings -> clients -> Gatehouse -> Bolt -> HTTP or Socket Mode. Read it from top to bottom."""
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
+import os
+import secrets
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterable
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
-from datetime import datetime
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import Any
+from urllib.parse import urlsplit
 
 import structlog
 from starlette.applications import Starlette
 
 from bot import __version__
-from bot.gatehouse import Gatehouse
+from bot.changes.batch import BatchWorker
+from bot.changes.execute import RECONCILE_AFTER, Failpoint, no_failpoint
+from bot.changes.notify import OutboxWorker, Pace
+from bot.changes.pipeline import Pipeline, open_pipeline
+from bot.changes.timers import TimerWorker
+from bot.changes.worker import DRAIN_SECONDS, Wake, lease_for
+from bot.clients.http import authorities
+from bot.gatehouse import Gatehouse, Site
+from bot.members.model import reference
+from bot.policy.access import Access
 from bot.policy.file import BadPolicy, CurrentPolicy, summary
-from bot.server.edge import Verifier, slack_endpoint, web_app
-from bot.server.figures import watch_loop
-from bot.server.slack import answer, open_slack
-from bot.server.socket_mode import Envelopes, connected
-from bot.server.workspace import DRAIN, Timing, Workspace, in_background, open_workspace
-from bot.settings import CannotStart, OAuthSettings, Settings, SharedSettings
+from bot.policy.limits import RateLimiter
+from bot.policy.model import Policy
+from bot.server.edge import WARNING, Verifier, slack_endpoint, web_app
+from bot.server.figures import measure, watch_loop
+from bot.server.manifest import scopes_trouble
+from bot.server.services import open_services
+from bot.server.slack import answer, bolt_app, open_slack, sign_in
+from bot.server.socket_mode import ConnectTimeouts, Envelopes, connected
+from bot.settings import CannotStart, Settings
+from bot.store.db import StoreError
+from bot.store.engine import DatabaseClock, Store, alone, open_store
+from bot.store.tables import DATA_VERSION
+from handlers.changes.cards import Cards
 from handlers.grammar.command import command_prefix
 from handlers.grammar.parser import VERBS
-
-if TYPE_CHECKING:
-    from bot.server.workspaces import Workspaces
+from handlers.slack.directory import SlackDirectory
+from handlers.slack.files import SlackFiles
+from handlers.slack.listeners import Router, Tasks
+from handlers.slack.replies import FORM_TIMEOUT
 
 log = structlog.get_logger(__name__)
+
+
+DAY = 86_400.0
+
+
+@dataclass(frozen=True, slots=True)
+class Timing:
+    """How long things may take and how often is looked, in seconds; and, in drills, where the process is to die, and the
+    data version of the release that it plays.
+    """
+
+    lease: float | None = None
+    """None: as long as the services' timeout needs."""
+    recover_every: float = 5.0
+    look_every: float = 1.0
+    pace: float = 1.0
+    reconcile_after: tuple[float, ...] = RECONCILE_AFTER
+    connecting: ConnectTimeouts = field(default_factory=ConnectTimeouts)
+    failpoint: Failpoint = no_failpoint
+    data_version: int = DATA_VERSION
+    form_timeout: float = FORM_TIMEOUT
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,23 +79,14 @@ class Running:
     """Gatehouse at work: what serves HTTP, and what a sandbox or a test may look into."""
 
     web: Starlette
-    served: Workspace | Workspaces
-
-    @property
-    def gatehouse(self) -> Gatehouse:
-        """The only one."""
-        (gatehouse,) = self.served.gatehouses.values()
-        return gatehouse
-
-    @property
-    def wake_workers(self) -> Callable[[], None]:
-        """Wakes the workers: for a clock that was set, of which nothing else tells them."""
-        return self.served.wake_workers
+    gatehouse: Gatehouse
+    wake_workers: Callable[[], None]
+    """Wakes the workers: for a clock that was set, of which nothing else tells them."""
 
 
 @asynccontextmanager
 async def running(
-    settings: Settings | OAuthSettings, *, now: Callable[[], datetime] | None = None, timing: Timing | None = None
+    settings: Settings, *, now: Callable[[], datetime] | None = None, timing: Timing | None = None
 ) -> AsyncIterator[Running]:
     """Everything built and at work, until the block ends; raises CannotStart with what to do about it.
 
@@ -60,39 +94,128 @@ async def running(
     """
     timing = timing or Timing()
     command_prefix.set(settings.command_prefix)
-    _log_start(settings)
-    envelopes: Envelopes | None = None
-
-    async def transport() -> dict[str, str]:
-        return {} if envelopes is None else {"socket mode": await envelopes.says()}
-
+    owner = f"{os.getpid()}-{secrets.token_hex(4)}"
+    _log_settings(settings)
+    policy = _policy(settings)
     async with AsyncExitStack() as stack:
-        served: Workspace | Workspaces
-        if isinstance(settings, OAuthSettings):
-            from bot.server.workspaces import open_workspaces  # noqa: PLC0415  one workspace needs none of it
+        slack = await stack.enter_async_context(open_slack(settings, settings.slack_bot_token.get_secret_value()))
+        signing_in = await stack.enter_async_context(_in_background(sign_in(slack)))
+        reading_authorities = await stack.enter_async_context(
+            _in_background(asyncio.to_thread(authorities, settings.ca_file))
+        )
+        store, clock = await stack.enter_async_context(_open_locked_store(settings, now, timing.data_version))
+        await reading_authorities
+        services = await stack.enter_async_context(open_services(settings))
 
-            several = open_workspaces(settings, timing=timing, now=now, transport=transport)
-            served = await stack.enter_async_context(several)
-        else:
-            one = open_workspace(settings, _policy(settings), timing=timing, now=now, transport=transport)
-            served = await stack.enter_async_context(one)
-        await stack.enter_async_context(in_background(watch_loop()))
+        envelopes: Envelopes | None = None
+
+        async def health() -> dict[str, str]:
+            socket = {} if envelopes is None else {"socket mode": await envelopes.says()}
+            scopes = {"scopes": f"{WARNING}{words}"} if (words := scopes_trouble(slack.scopes)) else {}
+            groups = _missing_groups(policy(), directory)
+            clock_says = slack.clock_says()
+            return {"slack": slack.says, **socket, "clock": clock_says, **await store.health(), **scopes, **groups}
+
+        wake_outbox, wake_timers, wake_batches = Wake(), Wake(), Wake()
+
+        def wake_workers() -> None:
+            for wake in (wake_outbox, wake_timers, wake_batches):
+                wake()
+
+        lease = lease_for(settings.service_timeout) if timing.lease is None else timedelta(seconds=timing.lease)
+        directory = SlackDirectory(slack, clock)
+        access = Access(policy, directory)
+        pipeline = open_pipeline(
+            store=store,
+            adapter=services.adapter,
+            access=access,
+            now=clock,
+            new_id=lambda: secrets.token_hex(16),
+            owner=owner,
+            wake_outbox=wake_outbox,
+            wake_batches=wake_batches,
+            reconcile_after=timing.reconcile_after,
+            lease=lease,
+            failpoint=timing.failpoint,
+            shows_all=lambda change: store.cards.is_complete(change.id),
+        )
+        gatehouse = Gatehouse(
+            rules=services.rules,
+            groups=services.groups,
+            sites={name: Site(name, settings.members_sites[name], one) for name, one in services.members.items()},
+            changes=pipeline,
+            access=access,
+            store=store,
+            files=SlackFiles(slack),
+            limits=RateLimiter(clock),
+            now=clock,
+            health=health,
+            extra_segments=settings.segments,
+            places=_places(settings),
+            reference=partial(reference, settings.members_api_key.get_secret_value().encode()),
+            policy_trouble=lambda: policy.trouble and settings.redacted(policy.trouble),
+        )
+        router = Router(
+            gatehouse,
+            slack,
+            owner=owner,
+            lease=lease,
+            failpoint=timing.failpoint,
+            form_timeout=timing.form_timeout,
+        )
+        bolt = bolt_app(settings)
+        router.register(bolt)
+
+        cards = Cards(
+            slack,
+            store,
+            access.directory,
+            dict(gatehouse.places),
+            Pace(time.monotonic, timing.pace),
+            timing.failpoint,
+            services.groups,
+        )
+        outbox = OutboxWorker(pipeline.journal, cards.deliver, wake=wake_outbox)
+        slack.heard = outbox.slack_answered
+        timers = TimerWorker(pipeline, wake_timers)
+        sets = BatchWorker(pipeline.executor, pipeline.proposer.new_id, wake_batches)
+        await signing_in
+        await _take_over(store)
+        await store.outbox.retry_given_up()
+        for work in (
+            policy.watch(every=2.5),
+            pipeline.refusals.run(every=timing.look_every),
+            _once_a_day(store),
+            watch_loop(),
+        ):
+            await stack.enter_async_context(_in_background(work))
+        claiming = (
+            router.resume(every=timing.recover_every),
+            timers.run(every=timing.look_every),
+            pipeline.recover(every=timing.recover_every),
+            sets.run(every=timing.recover_every),
+        )
+        await stack.enter_async_context(_working(pipeline, router.tasks, claiming, outbox, every=timing.look_every))
+
         if settings.slack_app_token is not None:
             token = settings.slack_app_token.get_secret_value()
-            slack = await stack.enter_async_context(open_slack(settings, token))
-            envelopes = Envelopes(served.dispatch, slack, timing.connecting)
-            await stack.enter_async_context(connected(envelopes, within=timing.connecting.attempt, drain=DRAIN))
+            envelopes = Envelopes(bolt, await stack.enter_async_context(open_slack(settings, token)), timing.connecting)
+            await stack.enter_async_context(connected(envelopes, within=timing.connecting.attempt, drain=DRAIN_SECONDS))
         verifier = Verifier(settings.signing_secrets, time.time)
-        events = slack_endpoint(verifier, partial(answer, served.dispatch)) if settings.signing_secrets else None
-        yield Running(web_app(events, served.health, served.services, served.measure, served.routes), served)
+        events = slack_endpoint(verifier, partial(answer, bolt)) if settings.signing_secrets else None
+        measuring = partial(measure, store, health, gatehouse.policy_trouble)
+        yield Running(web_app(events, health, services.says, measuring), gatehouse, wake_workers)
 
 
-def _log_start(settings: SharedSettings) -> None:
-    """Say what starts before anything can keep it waiting."""
+def _log_settings(settings: Settings) -> None:
+    """Say what starts and what it talks to, before any of that can keep it waiting."""
     transport = "HTTP" if settings.slack_app_token is None else "Socket Mode"
     log.info("starting", version=__version__, transport=transport, slack=settings.shown("slack_api_url"))
     if settings.outgoing_proxy is not None:
         log.info("outgoing_proxy", url=settings.shown("outgoing_proxy"))
+    log.info("rules_service", url=settings.shown("rules_base_url"))
+    sites = ", ".join(f"{name}={site}" for name, site in settings.members_sites.items())
+    log.info("membership_service", url=settings.shown("members_base_url"), sites=sites)
 
 
 def _policy(settings: Settings) -> CurrentPolicy:
@@ -102,3 +225,104 @@ def _policy(settings: Settings) -> CurrentPolicy:
         raise CannotStart(f"the policy file is wrong. {error}") from error
     log.info("policy", found=summary(settings.policy_file, policy()))
     return policy
+
+
+@asynccontextmanager
+async def _open_locked_store(
+    settings: Settings, now: Callable[[], datetime] | None, data_version: int
+) -> AsyncIterator[tuple[Store, Callable[[], datetime]]]:
+    """The store, and the clock that goes with it: *now* where it is given; raises CannotStart."""
+    log.info("database", url=settings.shown("database_url"))
+    shared = DatabaseClock() if now is None and settings.database_url.startswith("postgres") else None
+    now = now or shared or partial(datetime.now, UTC)
+    async with AsyncExitStack() as stack:
+        try:
+            is_alone = stack.enter_context(alone(settings.database_url))
+            store = await stack.enter_async_context(
+                open_store(settings.database_url, now=now, data_version=data_version)
+            )
+            if is_alone:
+                await store.end_leases()
+            if shared is not None:
+                await shared.read(store.session)
+                await stack.enter_async_context(_in_background(shared.follow(store.session, every=60)))
+        except StoreError as error:
+            raise CannotStart(error.advice()) from error
+        yield store, now
+
+
+def _missing_groups(policy: Policy, directory: SlackDirectory) -> dict[str, str]:
+    """Return a warning that names the user groups which the policy has and Slack has not; nothing where none is missing."""
+    gone = ", ".join(sorted(directory.missing_groups & policy.groups))
+    return {"user groups": f"{WARNING}{gone} not found in Slack: nobody has a role through them"} if gone else {}
+
+
+async def _take_over(store: Store) -> None:
+    """Take over from older releases, now that all else of the start has gone well; raises CannotStart."""
+    try:
+        await store.take_over()
+    except StoreError as error:
+        raise CannotStart(error.advice()) from error
+
+
+async def _once_a_day(store: Store) -> None:
+    """Put the end of the audit into the log, out of reach of anyone who can rewrite the database; and tidy up."""
+    while True:
+        try:
+            number, seal = await store.audit.head()
+            log.info("audit_head", number=number, hash=seal)
+            await store.inbox.forget()
+        except StoreError as error:
+            log.warning("daily_work_failed", error=str(error))
+        await asyncio.sleep(DAY)
+
+
+@asynccontextmanager
+async def _working(
+    pipeline: Pipeline,
+    tasks: Tasks,
+    claiming: Iterable[Coroutine[Any, Any, Any]],
+    outbox: OutboxWorker,
+    *,
+    every: float,
+) -> AsyncIterator[None]:
+    """Claim, do and deliver until the block ends.
+
+    Then claim nothing more, let what is under way come to its end, post what came of it, and give back the rest.
+    """
+    async with AsyncExitStack() as stack:
+        delivering = await stack.enter_async_context(_in_background(outbox.run(every=every)))
+        claims = [await stack.enter_async_context(_in_background(work)) for work in claiming]
+        try:
+            yield
+        finally:
+            pipeline.journal.stopping.set()
+            await asyncio.gather(tasks.drain(), *map(_ended, claims))
+            await _ended(delivering)
+            await outbox.flush(DRAIN_SECONDS)
+            await pipeline.refusals.flush()
+            with contextlib.suppress(StoreError):  # then what it had waits until its leases are over
+                await pipeline.journal.store.give_back_leases(pipeline.journal.owner)
+
+
+async def _ended(task: asyncio.Task[Any]) -> None:
+    """Cancel *task*, and wait for its end."""
+    task.cancel()
+    await asyncio.gather(task, return_exceptions=True)
+
+
+@asynccontextmanager
+async def _in_background(work: Coroutine[Any, Any, Any]) -> AsyncIterator[asyncio.Task[Any]]:
+    task = asyncio.create_task(work)
+    try:
+        yield task
+    finally:
+        task.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await task
+
+
+def _places(settings: Settings) -> dict[str, str]:
+    """The host of each service."""
+    rules, members = urlsplit(settings.rules_base_url).netloc, urlsplit(settings.members_base_url).netloc
+    return {"rules": rules, "groups": rules, "members": members}

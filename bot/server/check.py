@@ -18,19 +18,15 @@ from rich.table import Table
 from bot.changes.model import Kind
 from bot.clients.errors import ClientError, NotFound, Unauthorized, Unreachable
 from bot.clients.lists import Listing
-from bot.environment import BadSettings, client_setting, read_deployment, read_settings, redacted, source_of
+from bot.environment import BadSettings, read_settings, redacted, source_of
 from bot.policy.file import BadPolicy, read_policy, summary
 from bot.policy.model import DEFAULT, OPERATIONS, GuardRule, Policy
-from bot.server.manifest import SCOPES
+from bot.server.manifest import scopes_trouble
+from bot.server.services import open_services
 from bot.server.slack import open_slack
-from bot.server.workspace import open_services
-from bot.server.workspaces import policy_of, settings_of
-from bot.settings import MEND, DatabaseSettings, OAuthSettings, PolicySettings, Settings, SharedSettings
+from bot.settings import MEND, DatabaseSettings, PolicySettings, Settings
 from bot.store.db import StoreError
-from bot.store.directory import Directory, Entry
 from bot.store.engine import check as check_database
-from bot.store.engine import open_reading
-from bot.store.migrations.run import usable_schema
 from bot.text.times import in_words
 from handlers.grammar.parser import VERBS
 from handlers.slack.client import SlackRefused, SlackUnreachable
@@ -38,7 +34,6 @@ from handlers.slack.client import SlackRefused, SlackUnreachable
 PROXY_REFUSES: Final = "ProxyError"
 """Ends the names that both our HTTP libraries have for a proxy that refuses."""
 CONNECT_SECONDS: Final = 5.0
-URLS: Final = ("slack_api_url", "rules_base_url", "members_base_url")
 MARKS: Final = {True: "✓", False: "✗", None: "–"}
 
 
@@ -70,7 +65,7 @@ class Report:
     """All that was found, and what Gatehouse would run with, as far as it can be read."""
 
     findings: Sequence[Finding]
-    settings: Settings | OAuthSettings | None
+    settings: Settings | None
     policy: Policy | None
 
     @property
@@ -82,43 +77,37 @@ class Report:
 
     def document(self) -> dict[str, Any]:
         """The report as one JSON object, secrets cut."""
-        shown = self.settings and {name.upper(): self.settings.shown(name) for name in type(self.settings).model_fields}
+        shown = self.settings and {name.upper(): self.settings.shown(name) for name in Settings.model_fields}
         return {"status": self.status, "findings": [asdict(each) for each in self.findings], "settings": shown}
 
     def tables(self) -> Sequence[Table]:
-        """What it would run with; nothing where the settings, or the only policy, are wrong."""
-        if self.settings is None or (self.policy is None and isinstance(self.settings, Settings)):
+        """What it would run with; nothing where the settings or the policy are wrong."""
+        if self.settings is None or self.policy is None:
             return ()
-        return settings_table(self.settings), *(() if self.policy is None else policy_tables(self.policy))
+        return _settings_table(self.settings), *_policy_tables(self.policy)
 
 
 async def check(*, online: bool) -> Report:
     """Look at settings, policy and database; *online*: also ask Slack and both services."""
     findings: list[Finding] = []
-    settings: Settings | OAuthSettings | None = None
+    settings: Settings | None = None
     try:
-        settings = read_deployment()
-        findings.append(Finding("settings", True, _sources(type(settings))))
+        settings = read_settings(Settings)
+        findings.append(Finding("settings", True, _sources()))
     except BadSettings as error:
         findings += [
             Finding("settings", False, each.words, each.mend, each.variable, each.source) for each in error.problems
         ]
-    policy = _policy(findings) if client_setting() is None else None
+    policy = _policy(findings)
     findings.append(await _database())
     if settings is not None and settings.ca_file is not None:
         findings.append(Finding("certificate authorities", True, f"those of {settings.ca_file}, and the usual ones"))
-    if isinstance(settings, OAuthSettings):
-        findings += await _workspaces(settings, online=online)
     if not online:
         findings.append(Finding("Slack and the services", None, "not asked; --online asks them"))
     elif settings is None:
         findings.append(Finding("Slack and the services", None, "not asked until the settings are right"))
     else:
-        asked: list[Awaitable[Iterable[Finding]]]
-        if isinstance(settings, Settings):
-            asked = [_proxy(settings), _slack(settings), _app_token(settings), _services(settings)]
-        else:
-            asked = [_proxy(settings), _client(settings), _app_token(settings)]
+        asked = _proxy(settings), _slack(settings), _app_token(settings), _services(settings)
         for found in await asyncio.gather(*asked):
             findings += found
     return Report([replace(each, words=redacted(each.words)) for each in findings], settings, policy)
@@ -128,8 +117,8 @@ def _failed(part: str, name: str, words: str, mend: str = "") -> Finding:
     return Finding(part, False, words, mend or MEND[name], name.upper(), source_of(name))
 
 
-def _sources(kind: type[SharedSettings]) -> str:
-    sources = [source_of(name) for name in kind.model_fields]
+def _sources() -> str:
+    sources = [source_of(name) for name in Settings.model_fields]
     return f"{sources.count('environment')} from the environment, {sources.count('.env')} from .env"
 
 
@@ -158,79 +147,12 @@ async def _database() -> Finding:
         return _failed("database", "database_url", str(error), error.mend)
 
 
-async def _workspaces(settings: OAuthSettings, *, online: bool) -> Sequence[Finding]:
-    """What is found of each workspace; nothing before the first one is installed or set up."""
-    keys = [key.get_secret_value() for key in settings.encryption_keys]
-    try:
-        async with open_reading(settings.database_url, usable_schema) as session:
-            entries = await Directory(session, keys).all()
-    except StoreError:  # there is none yet, or it was told already
-        return []
-    found = await asyncio.gather(*(_workspace(settings, team, entry, online=online) for team, entry in entries.items()))
-    return [finding for findings in found for finding in findings]
-
-
-async def _workspace(settings: OAuthSettings, team: str, entry: Entry, *, online: bool) -> Sequence[Finding]:
-    """What the same looks find of one workspace; each names it."""
-    part, set_up = f"workspace {team}", f"Run gatehouse workspace set {team} --env FILE"
-    if entry.trouble:
-        return [Finding(part, False, entry.trouble)]
-    if entry.configuration is None:
-        return [Finding(part, None, "installed, not set up", set_up)]
-    token = str((entry.installation or {}).get("bot_token") or "")
-    try:
-        own = settings_of(settings, team, entry.configuration, token or "none")
-        policy = summary(f"the policy of {team}", policy_of(team, entry.configuration)())
-    except BadSettings as error:
-        return [Finding(part, False, str(each), set_up) for each in error.problems]
-    except BadPolicy as error:
-        return [
-            Finding(part, False, str(each), f"Run gatehouse workspace set {team} --policy FILE") for each in error.wrong
-        ]
-    found = [Finding("policy", True, policy if entry.configuration.get("policy") else summary(None, DEFAULT))]
-    try:
-        found.append(Finding("database", True, await check_database(own.database_url)))
-    except StoreError as error:
-        found.append(_failed("database", "database_url", str(error), error.mend))
-    if not token:
-        found.append(Finding("Slack", None, "not installed"))
-    elif online:
-        found += await _slack(own)
-    if online:
-        found += await _services(own)
-    return [_of_workspace(team, own, each) for each in found]
-
-
-def _of_workspace(team: str, own: Settings, found: Finding) -> Finding:
-    """*found* with the workspace that it is of, whose settings are not in the environment."""
-    part, words = f"workspace {team}: {found.part}", own.redacted(found.words)
-    if found.variable == "SLACK_BOT_TOKEN":
-        return Finding(part, found.ok, words, "Install Gatehouse there again: open its page /slack/install")
-    return replace(found, part=part, words=words, source=f"workspace {team}" if found.variable else "")
-
-
-async def _client(settings: OAuthSettings) -> Sequence[Finding]:
-    """Whether Slack knows the app's client id and secret: of a code that can't be, it says so only then."""
-    async with open_slack(settings, "") as slack:
-        secret = settings.slack_client_secret.get_secret_value()
-        try:
-            await slack.form("oauth.v2.access", client_id=settings.slack_client_id, client_secret=secret, code="check")
-        except SlackRefused as refusal:
-            if refusal.code == "invalid_code":
-                return [Finding("OAuth", True, "Slack knows the client id and its secret")]
-            name = "slack_client_id" if "client_id" in refusal.code else "slack_client_secret"
-            return [_failed("OAuth", name, f"Slack refuses it ({refusal.code})")]
-        except SlackUnreachable as error:
-            return [_unreachable(settings, error)]
-    return [Finding("OAuth", None, "Slack did not say")]
-
-
-async def _proxy(settings: SharedSettings) -> Sequence[Finding]:
+async def _proxy(settings: Settings) -> Sequence[Finding]:
     """Whether the proxy takes connections; what it lets through is found out with Slack and the services."""
     if settings.outgoing_proxy is None:
         return []
     parts, shown = urlsplit(settings.outgoing_proxy), settings.shown("outgoing_proxy")
-    urls = [getattr(settings, name) for name in URLS if name in type(settings).model_fields]
+    urls = settings.slack_api_url, settings.rules_base_url, settings.members_base_url
     hosts = dict.fromkeys(urlsplit(url).netloc for url in urls if settings.proxy_for(url))
     try:
         async with asyncio.timeout(CONNECT_SECONDS):
@@ -257,7 +179,7 @@ async def _slack(settings: Settings) -> Sequence[Finding]:
         return [*found, Finding("clock", says == "ok", "agrees with Slack's" if says == "ok" else says, mend)]
 
 
-def _unreachable(settings: SharedSettings, error: SlackUnreachable) -> Finding:
+def _unreachable(settings: Settings, error: SlackUnreachable) -> Finding:
     if PROXY_REFUSES in str(error):
         return _failed("Slack", "outgoing_proxy", f"the proxy doesn't let Gatehouse through ({error})")
     mend = "See that this machine reaches it: its name, its network and its firewall"
@@ -265,16 +187,15 @@ def _unreachable(settings: SharedSettings, error: SlackUnreachable) -> Finding:
 
 
 def _scopes(granted: str) -> Finding:
-    lacking = sorted(set(SCOPES) - set(granted.replace(" ", "").split(",")))
     if not granted:
         return Finding("scopes", None, "Slack did not say which scopes the token has")
-    if not lacking:
+    if not (trouble := scopes_trouble(granted)):
         return Finding("scopes", True, "all that the manifest names")
     mend = "Put the output of `python -m bot manifest` on the app's page App Manifest, and install the app again"
-    return Finding("scopes", False, f"the app lacks {', '.join(lacking)}", mend)
+    return Finding("scopes", False, trouble, mend)
 
 
-async def _app_token(settings: SharedSettings) -> Sequence[Finding]:
+async def _app_token(settings: Settings) -> Sequence[Finding]:
     if settings.slack_app_token is None:
         return [Finding("Socket Mode", None, "not used: Slack's requests come to /slack/events")]
     async with open_slack(settings, settings.slack_app_token.get_secret_value()) as slack:
@@ -318,15 +239,15 @@ async def _list(part: str, what: str, asked: Awaitable[Listing[Any]], base: str,
     return Finding(part, True, f"{len(found.known):,} {what}")
 
 
-def settings_table(settings: SharedSettings, names: Iterable[str] | None = None) -> Table:
-    """Return each setting, or those of *names*, with its value, secrets cut."""
+def _settings_table(settings: Settings) -> Table:
+    """Return each setting with its value, secrets cut."""
     table = Table("setting", "value", title="Gatehouse's settings")
-    for name in type(settings).model_fields if names is None else names:
+    for name in Settings.model_fields:
         table.add_row(name.upper(), settings.shown(name))
     return table
 
 
-def policy_tables(policy: Policy) -> Sequence[Table]:
+def _policy_tables(policy: Policy) -> Sequence[Table]:
     """Return who may do what, and what stands before each change."""
     act = ", ".join(policy.channels.act) or "every channel that Gatehouse was added to"
     roles = Table("role", "who", "may", title=f"Roles. Changes are taken in: {act}")

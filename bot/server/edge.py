@@ -165,23 +165,15 @@ WARNING: Final = "warning: "
 """Begins what a part says that works, but that somebody should look at."""
 
 
-WORKSPACE: Final = "workspace "
-"""Begins the name of a part that is one of several workspaces: the others work without it."""
-
-
 def is_ready(says: str) -> bool:
     """Whether a part that *says* so of itself can work."""
     return says == "ok" or says.startswith(WARNING)
 
 
 def web_app(
-    events: Endpoint | None,
-    readiness: Readiness,
-    services: Callable[[], Mapping[str, str]],
-    measure: Measure,
-    more: Sequence[Route] = (),
+    events: Endpoint | None, readiness: Readiness, services: Callable[[], Mapping[str, str]], measure: Measure
 ) -> Starlette:
-    """The one ASGI application: Slack's requests (unless Socket Mode brings them), health, readiness, metrics, and *more*.
+    """The one ASGI application: Slack's requests (unless Socket Mode brings them), health, readiness and metrics.
 
     What *services* says is shown with the readiness, but no part of it: without a service, Gatehouse still answers, and
     another replica would do no better.
@@ -192,14 +184,14 @@ def web_app(
 
     async def readyz(_: Request) -> Response:
         parts = await readiness()
-        ready = all(is_ready(says) for part, says in parts.items() if not part.startswith(WORKSPACE))
+        ready = all(map(is_ready, parts.values()))
         return JSONResponse({**parts, **services()}, status_code=200 if ready else 503)
 
     async def metrics(_: Request) -> Response:
         await measure()
         return Response(generate_latest(), media_type=CONTENT_TYPE_LATEST)
 
-    routes = [Route("/healthz", healthz), Route("/readyz", readyz), Route("/metrics", metrics), *more]
+    routes = [Route("/healthz", healthz), Route("/readyz", readyz), Route("/metrics", metrics)]
     if events is not None:
         routes.append(Route("/slack/events", events, methods=["POST"]))
     return Starlette(routes=routes)

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections import Counter
-from collections.abc import Awaitable, Callable, Iterable, Mapping
-from contextlib import suppress
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Final
 
 import structlog
 
 from bot import metrics
 from bot.server.edge import is_ready
-from bot.store.budgets import Budget
 from bot.store.db import StoreError
 from bot.store.engine import Store
 
@@ -23,60 +20,30 @@ TIMEOUT: Final = 5.0
 
 
 async def measure(
-    stores: Iterable[Store],
+    store: Store,
     readiness: Callable[[], Awaitable[Mapping[str, str]]],
     policy_trouble: Callable[[], str | None],
-    budgets: Iterable[Budget],
 ) -> None:
-    """Set the metrics that are read when somebody asks for them; a backlog that can't be read now has no value.
-
-    What is open in several *stores* is counted together; of several *budgets* of a service the smallest is said.
-    """
+    """Set the metrics that are read when somebody asks for them; what can't be read now has no value."""
     metrics.POLICY_BROKEN.set(policy_trouble() is not None)
     parts: Mapping[str, str] = {"store": "not read"}
-    with suppress(TimeoutError):
+    backlogs: Mapping[str, tuple[int, float | None]] = {}
+    try:
         async with asyncio.timeout(TIMEOUT):
             parts = await readiness()
-    found = await asyncio.gather(*(_read_in_time(store) for store in stores))
-    if None in found and is_ready(parts.get("store", "")):
-        parts = {**parts, "store": "not read"}
-    left = await asyncio.gather(*(_left_in_time(budget) for budget in budgets))
-    for gauge in (metrics.READY, metrics.BACKLOG, metrics.OLDEST, metrics.BUDGET_LEFT):
-        gauge.clear()
-    for service, requests in sorted(filter(None, left), reverse=True):  # the smallest last, which stays
-        metrics.BUDGET_LEFT.labels(service).set(requests)
-    for part, says in parts.items():
-        metrics.READY.labels(part).set(is_ready(says))
-    counts: Counter[str] = Counter()
-    oldest: dict[str, float] = {}
-    for backlogs in filter(None, found):
-        for what, (count, seconds) in backlogs.items():
-            counts[what] += count
-            if seconds is not None:
-                oldest[what] = max(seconds, oldest.get(what, 0.0))
-    for what, count in counts.items():
-        metrics.BACKLOG.labels(what).set(count)
-    for what, seconds in oldest.items():
-        metrics.OLDEST.labels(what).set(seconds)
-
-
-async def _read_in_time(store: Store) -> dict[str, tuple[int, float | None]] | None:
-    """How much is open in *store*; None where that can't be read now."""
-    try:
-        async with asyncio.timeout(TIMEOUT):
-            return await _read_backlogs(store)
+            backlogs = await _read_backlogs(store)
     except (StoreError, TimeoutError) as error:
         log.warning("backlogs_not_read", error=type(error).__name__)
-        return None
-
-
-async def _left_in_time(budget: Budget) -> tuple[str, int] | None:
-    """What is left of *budget*, with its service; None where that can't be read now."""
-    try:
-        async with asyncio.timeout(TIMEOUT):
-            return budget.service, await budget.left()
-    except (StoreError, TimeoutError):
-        return None
+        if is_ready(parts.get("store", "")):
+            parts = {**parts, "store": "not read"}
+    for gauge in (metrics.READY, metrics.BACKLOG, metrics.OLDEST):
+        gauge.clear()
+    for part, says in parts.items():
+        metrics.READY.labels(part).set(is_ready(says))
+    for what, (count, seconds) in backlogs.items():
+        metrics.BACKLOG.labels(what).set(count)
+        if seconds is not None:
+            metrics.OLDEST.labels(what).set(seconds)
 
 
 async def _read_backlogs(store: Store) -> dict[str, tuple[int, float | None]]:

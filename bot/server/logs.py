@@ -5,8 +5,7 @@ from __future__ import annotations
 import logging
 import re
 import sys
-from collections.abc import Callable, Iterator, MutableMapping
-from contextlib import contextmanager
+from collections.abc import Callable, MutableMapping
 from typing import Any, Final
 
 import structlog
@@ -54,20 +53,6 @@ def _redacted(value: object) -> str:
     return redacted(value if isinstance(value, str) else repr(value))
 
 
-_redactors: Final[list[Callable[[str], str]]] = []
-"""What else sees each line as it is written: the secrets of several workspaces come and go."""
-
-
-@contextmanager
-def also_redacted(redact: Callable[[str], str]) -> Iterator[None]:
-    """Let *redact* see each line of the log, too, until the block ends."""
-    _redactors.append(redact)
-    try:
-        yield
-    finally:
-        _redactors.remove(redact)
-
-
 def configure(level: str, form: str, redact: Callable[[str], str] = str) -> None:
     """Set up logging for the whole process: *level* by name, *form* ``text`` or ``json``, to standard error.
 
@@ -75,10 +60,7 @@ def configure(level: str, form: str, redact: Callable[[str], str] = str) -> None
     """
 
     def without_secrets(_: object, __: str, line: Any) -> str:
-        written = redact(str(line))
-        for each in _redactors:
-            written = each(written)
-        return written
+        return redact(str(line))
 
     shared: list[structlog.types.Processor] = [
         structlog.contextvars.merge_contextvars,

@@ -38,8 +38,6 @@ SHORTCUTS: Final = (
 """Kind, callback id, name, description."""
 
 EVENTS: Final = ("app_home_opened", "app_mention", "message.im")
-ENDS: Final = ("app_uninstalled", "tokens_revoked")
-"""How one of several workspaces says that it goes; a deployment that has one has nothing to do then."""
 
 SCOPES: Final = (
     "app_mentions:read",
@@ -55,25 +53,29 @@ SCOPES: Final = (
     "users:read",
     "users:read.email",
 )
+
+
+EMAIL_SCOPE: Final = "users:read.email"
+
+
+def scopes_trouble(granted: str) -> str:
+    """What an app with the scopes *granted* lacks, and what that means; nothing where it has all, or they aren't known."""
+    lacking = sorted(set(SCOPES) - set(granted.replace(" ", "").split(",")))
+    if not granted or not lacking:
+        return ""
+    meaning = ": nobody can approve, since second accounts can’t be told apart" if EMAIL_SCOPE in lacking else ""
+    return f"the app lacks {', '.join(lacking)}{meaning}"
+
+
 """What the Web API methods that Gatehouse calls and the events that it hears need, and nothing more."""
 
 
-REDIRECT_PATH: Final = "/slack/oauth_redirect"
-
-
-def document(url: str | None, prefix: str = "", *, install_url: str | None = None) -> dict[str, Any]:
-    """The manifest as data: for a deployment at *url*, or for Socket Mode where there is none.
-
-    *install_url*: of a deployment that several workspaces install from a browser.
-    """
+def document(url: str | None, prefix: str = "") -> dict[str, Any]:
+    """The manifest as data: for a deployment at *url*, or for Socket Mode where there is none."""
     socket = url is None
     endpoint = {} if url is None else {"url": url.rstrip("/") + EVENTS_PATH}
     interactivity: dict[str, Any] = {"is_enabled": True}
     events: dict[str, Any] = {"bot_events": list(EVENTS)}
-    oauth: dict[str, Any] = {"scopes": {"bot": list(SCOPES)}}
-    if install_url is not None:
-        events["bot_events"] = sorted([*EVENTS, *ENDS])
-        oauth = {"redirect_urls": [install_url.rstrip("/") + REDIRECT_PATH], **oauth}
     if url is not None:
         interactivity |= {"request_url": endpoint["url"], "message_menu_options_url": endpoint["url"]}
         events = {"request_url": endpoint["url"], **events}
@@ -105,7 +107,7 @@ def document(url: str | None, prefix: str = "", *, install_url: str | None = Non
                 for kind, callback_id, name, about in SHORTCUTS
             ],
         },
-        "oauth_config": oauth,
+        "oauth_config": {"scopes": {"bot": list(SCOPES)}},
         "settings": {
             "event_subscriptions": events,
             "interactivity": interactivity,
@@ -116,8 +118,6 @@ def document(url: str | None, prefix: str = "", *, install_url: str | None = Non
     }
 
 
-def manifest(url: str | None, prefix: str = "", *, install_url: str | None = None) -> str:
+def manifest(url: str | None, prefix: str = "") -> str:
     """The manifest as YAML, ready to be pasted into Slack's page *From a manifest*."""
-    return yaml.safe_dump(
-        document(url, prefix, install_url=install_url), sort_keys=False, allow_unicode=True, width=110
-    )
+    return yaml.safe_dump(document(url, prefix), sort_keys=False, allow_unicode=True, width=110)

@@ -15,10 +15,10 @@ import uvicorn
 from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 
+from bot.changes.worker import DRAIN_SECONDS
 from bot.server import collector
 from bot.server.app import running
-from bot.server.workspace import DRAIN
-from bot.settings import CannotStart, OAuthSettings, Settings
+from bot.settings import CannotStart, Settings
 from bot.tracing import exported
 
 log = structlog.get_logger(__name__)
@@ -29,13 +29,13 @@ MAX_CONNECTIONS: Final = 500
 BUSY: Final = b"HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
 
 
-async def serve(settings: Settings | OAuthSettings) -> None:
+async def serve(settings: Settings) -> None:
     """Run until SIGTERM or Ctrl-C, then finish what is under way."""
     with bound(settings.host, settings.port) as sock, exported(settings.otel_exporter_otlp_endpoint):
         await _serve(settings, sock)
 
 
-async def _serve(settings: Settings | OAuthSettings, sock: socket.socket) -> None:
+async def _serve(settings: Settings, sock: socket.socket) -> None:
     async with running(settings) as gatehouse:
         host, port = sock.getsockname()[:2]
         log.info("listening", host=host, port=port, socket_mode=settings.slack_app_token is not None)
@@ -96,7 +96,7 @@ def web_server(
         ws="none",
         log_config=None,
         server_header=False,
-        timeout_graceful_shutdown=int(DRAIN),
+        timeout_graceful_shutdown=int(DRAIN_SECONDS),
     )
     return Server(config)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from ssl import SSLContext
 from typing import Any, Final
@@ -32,7 +32,8 @@ from starlette.responses import Response
 
 from bot.clients.http import authorities
 from bot.metrics import ACKNOWLEDGEMENTS, SLACK_RATE_LIMITS
-from bot.settings import MEND, CannotStart, Settings, SharedSettings, WorkspaceSettings
+from bot.server.manifest import scopes_trouble
+from bot.settings import MEND, CannotStart, Settings
 from bot.tracing import span
 from handlers.slack.client import FATAL, Slack, SlackRefused, SlackUnreachable
 
@@ -55,7 +56,7 @@ FILE_TIMEOUT: Final = ClientTimeout(total=60, sock_connect=10)
 
 
 @asynccontextmanager
-async def open_slack(settings: SharedSettings, token: str) -> AsyncIterator[Slack]:
+async def open_slack(settings: Settings, token: str) -> AsyncIterator[Slack]:
     """Slack with *token*, over connections that are kept for the next request; closed when the block ends."""
     async with (
         _session(settings, API_TIMEOUT) as api,
@@ -65,7 +66,7 @@ async def open_slack(settings: SharedSettings, token: str) -> AsyncIterator[Slac
         yield Slack(_web_client(settings, token, api), responses, files, settings.redacted)
 
 
-def _session(settings: SharedSettings, timeout: ClientTimeout, *, auto_decompress: bool = True) -> ClientSession:
+def _session(settings: Settings, timeout: ClientTimeout, *, auto_decompress: bool = True) -> ClientSession:
     """A pool of connections that carries nothing from one request to the next, and ignores the environment.
 
     The proxy is that of SLACK_API_URL, for response URLs and files, too.
@@ -83,7 +84,7 @@ def _session(settings: SharedSettings, timeout: ClientTimeout, *, auto_decompres
     )
 
 
-def _authorities(settings: SharedSettings) -> SSLContext | None:
+def _authorities(settings: Settings) -> SSLContext | None:
     """Whom to trust for Slack; None: whom this machine trusts."""
     return None if settings.ca_file is None else authorities(settings.ca_file)
 
@@ -94,7 +95,7 @@ async def _count_rate_limit(_: ClientSession, __: object, ended: TraceRequestEnd
         SLACK_RATE_LIMITS.inc()
 
 
-def _web_client(settings: SharedSettings, token: str, session: ClientSession) -> AsyncWebClient:
+def _web_client(settings: Settings, token: str, session: ClientSession) -> AsyncWebClient:
     """A client for SLACK_API_URL, by the proxy of the settings and no other, whatever the environment says.
 
     The retry of connection errors is needed for writes: aiohttp repeats only reads where Slack closed an idle
@@ -111,19 +112,14 @@ def _web_client(settings: SharedSettings, token: str, session: ClientSession) ->
     return client
 
 
-async def sign_in(slack: Slack, settings: Settings) -> None:
+async def sign_in(slack: Slack) -> None:
     """Hear what Slack says of our token; raises CannotStart where it never will be right."""
     try:
         answer = await slack.call("auth.test")
     except SlackRefused as refusal:
         if refusal.code in FATAL:
-            token, mend = "SLACK_BOT_TOKEN", MEND["slack_bot_token"]
-            if isinstance(settings, WorkspaceSettings):
-                token, mend = (
-                    "the token of this workspace",
-                    "Install Gatehouse there again: open its page /slack/install.",
-                )
-            raise CannotStart(f"Slack does not accept {token} ({refusal.code}). {mend}") from refusal
+            mend = MEND["slack_bot_token"]
+            raise CannotStart(f"Slack does not accept SLACK_BOT_TOKEN ({refusal.code}). {mend}") from refusal
         slack.says = refusal.code
         log.warning("slack_sign_in", code=refusal.code)
     except SlackUnreachable as error:
@@ -131,6 +127,8 @@ async def sign_in(slack: Slack, settings: Settings) -> None:
         log.warning("slack_sign_in", error=str(error))
     else:
         log.info("slack_signed_in", team=answer.get("team"), bot=answer.get("user"))
+        if trouble := scopes_trouble(slack.scopes):
+            log.warning("slack_scopes", trouble=trouble)
 
 
 class App(AsyncApp):
@@ -147,14 +145,10 @@ class App(AsyncApp):
             return await super().async_dispatch(req)
 
 
-Dispatch = Callable[[AsyncBoltRequest], Awaitable[BoltResponse]]
-"""Answers a request that was checked and parsed, as one over Socket Mode always is."""
-
-
-async def answer(dispatch: Dispatch, headers: Mapping[str, str], body: dict[str, Any]) -> Response:
-    """What *dispatch* answers to a request over HTTP."""
+async def answer(bolt: AsyncApp, headers: Mapping[str, str], body: dict[str, Any]) -> Response:
+    """Return Bolt's answer to a request that was checked and parsed before it, as one over Socket Mode always is."""
     request = AsyncBoltRequest(body=body, headers=dict(headers), mode="socket_mode")
-    return to_starlette_response(await dispatch(request))
+    return to_starlette_response(await bolt.async_dispatch(request))
 
 
 def _is_well_shaped(body: Mapping[str, Any]) -> bool:
@@ -167,21 +161,17 @@ def _is_well_shaped(body: Mapping[str, Any]) -> bool:
     return part is None or isinstance(body.get(part), Mapping)
 
 
-def bolt_log() -> logging.Logger:
-    """Bolt's log. One of its own making would have the root's level, not what CHATTY says."""
-    own_log = logging.getLogger("slack_bolt")
+def bolt_app(settings: Settings) -> AsyncApp:
+    """Return Bolt. The signature is checked before it (bot/server/edge.py), the token once, at the start."""
+    token = settings.slack_bot_token.get_secret_value()
+    own_log = logging.getLogger("slack_bolt")  # one of Bolt's own making has the root's level, not what CHATTY says
     own_log.addFilter(_useful)
-    return own_log
-
-
-def bolt_app(settings: Settings, slack: Slack) -> AsyncApp:
-    """Bolt for one workspace. The signature is checked before it (bot/server/edge.py), the token once, at the start."""
 
     async def authorize(enterprise_id: str | None, team_id: str | None) -> AuthorizeResult:
-        return AuthorizeResult(enterprise_id=enterprise_id, team_id=team_id, bot_token=slack.client.token)
+        return AuthorizeResult(enterprise_id=enterprise_id, team_id=team_id, bot_token=token)
 
     return App(
-        logger=bolt_log(),
+        logger=own_log,
         name="gatehouse",  # or Bolt reads the source files of all its callers to make one up
         client=AsyncWebClient(base_url=settings.slack_api_url),  # without the token: that is for authorize to say
         authorize=authorize,

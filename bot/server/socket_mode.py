@@ -13,15 +13,13 @@ from typing import Final
 
 import structlog
 from aiohttp import ClientError, ClientSession, ClientWebSocketResponse, WSMessage, WSMsgType
-from slack_bolt.adapter.socket_mode.async_internals import send_async_response
-from slack_bolt.adapter.socket_mode.internals import build_headers
-from slack_bolt.request.async_request import AsyncBoltRequest
+from slack_bolt.adapter.socket_mode.async_internals import run_async_bolt_app, send_async_response
+from slack_bolt.async_app import AsyncApp
 from slack_sdk.socket_mode.aiohttp import SocketModeClient
 from slack_sdk.socket_mode.async_client import AsyncBaseSocketModeClient
 from slack_sdk.socket_mode.request import SocketModeRequest
 
 from bot.server.edge import WARNING
-from bot.server.slack import Dispatch, bolt_log
 from bot.settings import MEND, CannotStart
 from handlers.slack.client import FATAL, Slack, SlackRefused, SlackUnreachable
 
@@ -75,9 +73,9 @@ class Client(SocketModeClient):
     each is good for one attempt and some seconds.
     """
 
-    def __init__(self, slack: Slack, timeouts: ConnectTimeouts, came: asyncio.Event) -> None:
+    def __init__(self, bolt: AsyncApp, slack: Slack, timeouts: ConnectTimeouts, came: asyncio.Event) -> None:
         super().__init__(
-            str(slack.client.token), logger=bolt_log(), web_client=slack.client, ping_interval=timeouts.ping
+            str(slack.client.token), logger=bolt.logger, web_client=slack.client, ping_interval=timeouts.ping
         )
         self.proxy = slack.client.proxy  # given none, the SDK takes one from the environment
         self.has_started = False
@@ -184,13 +182,13 @@ class Client(SocketModeClient):
 
 
 class Envelopes:
-    """Slack's requests to *dispatch*. It keeps hold of what is under way: the SDK would drop it, to be collected or cut off."""
+    """Slack's requests to Bolt. It keeps hold of what is under way: the SDK would drop it, to be collected or cut off."""
 
-    def __init__(self, dispatch: Dispatch, slack: Slack, timeouts: ConnectTimeouts) -> None:
-        self._dispatch = dispatch
+    def __init__(self, bolt: AsyncApp, slack: Slack, timeouts: ConnectTimeouts) -> None:
+        self._bolt = bolt
         self._timeouts = timeouts
         self._came = asyncio.Event()
-        self.clients: Sequence[Client] = [Client(slack, timeouts, self._came) for _ in range(CONNECTIONS)]
+        self.clients: Sequence[Client] = [Client(bolt, slack, timeouts, self._came) for _ in range(CONNECTIONS)]
         for client in self.clients:
             client.socket_mode_request_listeners.append(self._handle)
             client.answer = partial(self._send, client)
@@ -217,8 +215,7 @@ class Envelopes:
 
     async def _answer(self, client: AsyncBaseSocketModeClient, req: SocketModeRequest) -> None:
         began = time.time()
-        request = AsyncBoltRequest(mode="socket_mode", body=req.payload, headers=build_headers(req))
-        await send_async_response(client, req, await self._dispatch(request), began)
+        await send_async_response(client, req, await run_async_bolt_app(self._bolt, req), began)
 
     async def says(self) -> str:
         """Whether Slack is heard: "ok", a warning while not every connection is, or that none is."""

@@ -7,27 +7,21 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import Callable
 from typing import TypeVar
 
 from pydantic_settings import BaseSettings
 
-from bot.environment import BadSettings, read_deployment, read_settings
+from bot.environment import BadSettings, read_settings
 from bot.server import collector
-from bot.settings import CannotStart
+from bot.settings import CannotStart, Settings
 
 S = TypeVar("S", bound=BaseSettings)
-T = TypeVar("T")
 
 
 def settings_of(kind: type[S]) -> S:
     """Return the settings of the environment, or exit with everything that is wrong with them."""
-    return _or_exit(lambda: read_settings(kind))
-
-
-def _or_exit(read: Callable[[], T]) -> T:
     try:
-        return read()
+        return read_settings(kind)
     except BadSettings as error:
         print("Gatehouse can't run with these settings:", file=sys.stderr)
         for problem in error.problems:
@@ -42,7 +36,7 @@ def serve() -> None:
     # structlog and httpx load these where they find them, for colours that no log has: None is a module that is not there.
     for name in ("pygments", "rich"):
         sys.modules.setdefault(name, None)  # type: ignore[arg-type]
-    settings = _or_exit(read_deployment)
+    settings = settings_of(Settings)
     from bot.server import logs  # noqa: PLC0415
 
     logs.configure(settings.log_level, settings.log_format, settings.redacted)

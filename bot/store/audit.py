@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
@@ -17,12 +18,14 @@ import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from bot.store.db import Session
-from bot.store.tables import audit, audit_head, cards, changes, micros, moment
+from bot.store.tables import USED_WITH, audit, audit_head, cards, changes, micros, moment
 
 START: Final = "0" * 64
 GATEHOUSE: Final = "gatehouse"
 """The actor of what no person did."""
 CHUNK: Final = 500
+LIKE_SIGN: Final = re.compile(r"[!%_]")
+ESCAPED: Final = re.compile(r"\\u[0-9a-f]{4}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,12 +95,21 @@ class Audit:
     def __init__(self, session: Session) -> None:
         self._session = session
 
-    async def append(self, tx: AsyncConnection, *events: Event) -> None:
-        """Record *events* within *tx*; let it be the last thing there, for it holds the head until the commit."""
+    async def append(self, tx: AsyncConnection, *events: Event, ends_work: bool = False) -> None:
+        """Record *events* within *tx*; let it be the last thing there, for it holds the head until the commit.
+
+        Raises OtherRelease, so that *tx* does nothing, where another release has taken over. *ends_work*: what this process
+        was doing by then is recorded all the same.
+        """
         if not events:
             return
-        query = sa.select(audit_head.c.seq, audit_head.c.hash).where(audit_head.c.one == 1)
+        query = sa.select(audit_head.c.seq, audit_head.c.hash, USED_WITH.label("used_with")).where(
+            audit_head.c.one == 1
+        )
         head = (await tx.execute(query if self._session.sqlite else query.with_for_update())).one()
+        self._session.heed(head.used_with)
+        if not ends_work:
+            self._session.require_active()
         seq, seal, rows = head.seq, head.hash, []
         links = await self._links(tx, {event.change_id for event in events if event.change_id})
         for event in events:
@@ -136,9 +148,16 @@ class Audit:
 
     async def targets_named(self, name: str) -> Sequence[str]:
         """The rules and members that were on record under a name that begins with *name*, in any case."""
-        begins = audit.c.detail.icontains(f'"name": {json.dumps(name)[:-1]}', autoescape=True)
+        field = f'"name": {json.dumps(name)[:-1]}'
+        pattern = ESCAPED.sub(
+            r"\\u____", LIKE_SIGN.sub(r"!\g<0>", field)
+        )  # both cases of a letter have an escape of their own
+        query = sa.select(audit.c.target, audit.c.detail).where(audit.c.detail.ilike(f"%{pattern}%", escape="!"))
         async with self._session.reading() as connection:
-            return (await connection.scalars(sa.select(audit.c.target).where(begins).distinct())).all()
+            rows = (await connection.execute(query.distinct())).all()
+        wanted = f'"name": {json.dumps(name, ensure_ascii=False)[:-1]}'.casefold()
+        details = ((row.target, json.dumps(json.loads(row.detail), ensure_ascii=False).casefold()) for row in rows)
+        return list(dict.fromkeys(target for target, detail in details if wanted in detail))
 
     async def all(self, filters: Filters) -> AsyncIterator[Entry]:
         """Every entry that fits, oldest first, read in pages."""

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from datetime import datetime, timedelta
 from typing import Any, Final
 
 import sqlalchemy as sa
-import structlog
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from bot.changes.model import MOVES, Change, Ended, Kind, Move, State, Target, sources
+from bot.changes.model import MOVES, Change, ChangeDecision, Ended, Kind, Move, State, Target, sources
 from bot.store.db import Session, StoreError, TargetBusy, insert, insert_new
 from bot.store.leases import Leases
 from bot.store.tables import (
@@ -19,22 +19,16 @@ from bot.store.tables import (
     LIVE_STATES,
     NEW,
     STORED,
+    OtherRelease,
     Row,
     change_of,
     changes,
     decisions,
     held_by,
-    is_ours,
     micros,
     moment,
-    ours,
-    outbox,
-    readable,
     row_of,
-    timers,
 )
-
-log = structlog.get_logger(__name__)
 
 
 def _stored(*where: sa.ColumnElement[bool]) -> sa.Select[Any]:
@@ -43,19 +37,6 @@ def _stored(*where: sa.ColumnElement[bool]) -> sa.Select[Any]:
 
 def _newest(*where: sa.ColumnElement[bool]) -> sa.Select[Any]:
     return _stored(*where).order_by(changes.c.created.desc())
-
-
-class Newer:
-    """The changes that this process has come upon and leaves to a newer release: it doesn't claim them again."""
-
-    def __init__(self) -> None:
-        self.ids: set[str] = set()
-
-    def pass_over(self, change_id: str) -> None:
-        """Leave it to a newer release from now on; each is logged once."""
-        if change_id not in self.ids:
-            log.warning("left_to_a_newer_release", change=change_id[:8])
-            self.ids.add(change_id)
 
 
 CLAIMED: Final = (State.APPLYING, State.UNKNOWN)
@@ -86,12 +67,11 @@ def _moved(change: Change, move: Move, fields: Mapping[str, Any]) -> Change:
 class Changes:
     """All of them: looked up, and written one by one or, as the items of a set, many at once.
 
-    What looks up one change raises NewerRelease where it is a newer release's; lists leave such changes out.
+    What meets a change that this release doesn't know raises OtherRelease, and the process stands still.
     """
 
-    def __init__(self, session: Session, newer: Newer) -> None:
+    def __init__(self, session: Session) -> None:
         self._session = session
-        self._newer = newer
         self.leases = Leases(session, changes, changes.c.token)
 
     async def _rows(self, query: sa.Select[Any]) -> Sequence[Row]:
@@ -99,34 +79,38 @@ class Changes:
             rows: Sequence[Row] = (await connection.execute(query)).all()
             return rows
 
+    async def _read(self, query: sa.Select[Any], *, ends_work: bool = False) -> list[Change]:
+        async with self._session.reading() as connection:
+            return [change_of(row, ends_work=ends_work) for row in await connection.execute(query)]
+
     async def get(self, change_id: str) -> Change | None:
-        return next(map(ours, await self._rows(_stored(changes.c.id == change_id))), None)
+        return next(iter(await self._read(_stored(changes.c.id == change_id))), None)
 
     async def many(self, ids: Sequence[str]) -> dict[str, Change]:
         """These changes, by id."""
         found: dict[str, Change] = {}
         for first in range(0, len(ids), MAX_IDS_PER_QUERY):
-            rows = await self._rows(_stored(changes.c.id.in_(ids[first : first + MAX_IDS_PER_QUERY])))
-            found.update((change.id, change) for change in map(ours, rows))
+            some = await self._read(_stored(changes.c.id.in_(ids[first : first + MAX_IDS_PER_QUERY])))
+            found.update((change.id, change) for change in some)
         return found
 
     async def of_key(self, idempotency_key: str) -> Change | None:
         """The change of this key."""
-        return next(map(change_of, await self._rows(_stored(changes.c.idempotency_key == idempotency_key))), None)
+        return next(iter(await self._read(_stored(changes.c.idempotency_key == idempotency_key))), None)
 
     async def called(self, reference: str) -> Sequence[Change]:
         """The changes whose id begins with *reference*, hexadecimal as people read it off a card; at most two."""
         begins = _stored(changes.c.id >= reference, changes.c.id < f"{reference}g")  # LIKE would read them all
-        return list(map(ours, await self._rows(begins.limit(2))))
+        return await self._read(begins.limit(2))
 
     async def undoable(self, requester: str, channel: str) -> Change | None:
         """The last change that *requester* made in *channel* and that can be undone."""
         mine = _newest(changes.c.requester == requester, changes.c.channel == channel, changes.c.undoable)
-        return next(map(ours, await self._rows(mine.limit(1))), None)
+        return next(iter(await self._read(mine.limit(1))), None)
 
     async def of_requester(self, requester: str, limit: int) -> Sequence[Change]:
         """The changes that *requester* asked for, newest first."""
-        return list(readable(await self._rows(_newest(changes.c.requester == requester).limit(limit))))
+        return await self._read(_newest(changes.c.requester == requester).limit(limit))
 
     async def open(self, limit: int = 50) -> Sequence[Change]:
         """The changes that wait for a decision, a service or an answer.
@@ -137,7 +121,7 @@ class Changes:
         query = sa.select(*STORED, changes.c.created, turn.label("turn"))
         turns = query.where(changes.c.state.in_(LIVE_STATES)).subquery()
         fair = sa.select(turns).order_by(turns.c.turn, turns.c.created).limit(limit)
-        return list(readable(await self._rows(fair)))
+        return await self._read(fair)
 
     async def waiting(self, tx: AsyncConnection, requester: str, channel: str) -> tuple[int, int]:
         """How many requests of *requester*, and how many in *channel*, wait for a decision."""
@@ -165,8 +149,8 @@ class Changes:
         """The changes that may have made the rule *target*: one that did, and those of which it is not known yet."""
         unnamed = changes.c.target.startswith(f"rules/{NEW}")
         open_ = sa.and_(unnamed, changes.c.state.in_(CLAIMED))
-        rows = await self._rows(_stored(sa.or_(changes.c.target == str(target), open_)))
-        return [change for change in readable(rows, change_of) if change.edit.kind is Kind.RULE_CREATE]
+        found = await self._read(_stored(sa.or_(changes.c.target == str(target), open_)), ends_work=True)
+        return [change for change in found if change.edit.kind is Kind.RULE_CREATE]
 
     async def is_being_reverted(self, tx: AsyncConnection, change_id: str) -> bool:
         """Whether the end of a temporary change is at work, or of unknown outcome."""
@@ -177,21 +161,17 @@ class Changes:
 
     async def for_targets(self, targets: Sequence[str], limit: int = 20) -> Sequence[Change]:
         """The changes of these targets, newest first."""
-        return list(readable(await self._rows(_newest(changes.c.target.in_(targets)).limit(limit))))
-
-    async def of_newer_release(self) -> frozenset[str]:
-        """The ids of changes that are left to a newer release, of those that are open, waited for, or in a state of its."""
-        waited_for = sa.union(
-            sa.select(timers.c.change_id), sa.select(outbox.c.change_id).where(outbox.c.delivered < outbox.c.version)
-        )
-        unknown = changes.c.state.not_in(sorted(State))
-        wanted = sa.or_(changes.c.state.in_(LIVE_STATES), unknown, changes.c.id.in_(waited_for))
-        return frozenset(row.id for row in await self._rows(_stored(wanted)) if not is_ours(row))
+        return await self._read(_newest(changes.c.target.in_(targets)).limit(limit))
 
     async def has_decided(self, change_id: str, person: str, decision: str, reason: str) -> bool:
         """Whether *person* took this decision, with this very reason."""
         known = {"change_id": change_id, "person": person, "decision": decision, "reason": reason}
         return bool(await self._rows(sa.select(decisions.c.at).filter_by(**known)))
+
+    async def who_decided(self, change_id: str, decision: str) -> Sequence[str]:
+        """Who took this decision."""
+        found = sa.select(decisions.c.person).filter_by(change_id=change_id, decision=decision)
+        return [row.person for row in await self._rows(found)]
 
     async def add(self, tx: AsyncConnection, change: Change, idempotency_key: str) -> Change:
         """Store *change*; a second one of the same *idempotency_key* is the first one.
@@ -223,13 +203,17 @@ class Changes:
         """The requests that wait for a decision about a target of *applied*, or would undo what one of them undoes.
 
         Those that somebody is deciding about at this moment are left out: once approved, they look at the target first. So
-        are those of a newer release.
+        are those that this release doesn't know: what was done is recorded all the same.
         """
         targets = [str(change.edit.target) for change in applied if change.edit.target.key]
         undone = [f"undo:{change.request.undoes}:" for change in applied if change.request.undoes]
         about = sa.or_(changes.c.target.in_(targets), *map(changes.c.idempotency_key.startswith, undone))
         wanted = _stored(changes.c.state == State.PROPOSED, about)
-        return list(readable(await tx.execute(self._session.skipping_locked(wanted))))
+        found = []
+        for row in await tx.execute(self._session.skipping_locked(wanted)):
+            with suppress(OtherRelease):
+                found.append(change_of(row))
+        return found
 
     async def move(
         self,
@@ -237,18 +221,22 @@ class Changes:
         change_id: str,
         move: Move,
         *,
+        under: ChangeDecision | None = None,
         due: datetime | None = None,
         **fields: Any,
     ) -> Change | None:
         """Make *move* with *fields* set, or return None where the change is not where the move starts.
 
+        *under*: what stood before the change when the move was judged; None as well where that is something else now.
         Raises TargetBusy where the change would hold its target now, and another one does. *due*: when an approved change
         is taken up, if it was left.
         """
         row = (await tx.execute(self._locked(change_id))).one_or_none()
         if row is None or row.state not in sources(move):
             return None
-        change = ours(row)
+        change = change_of(row)
+        if under is not None and not change.decision.asks_the_same(under):
+            return None
         columns = {} if due is None else {"due": micros(due)}
         replace = self._hold if move is Move.APPROVE else self._replace
         return await replace(tx, change, _moved(change, move, fields), **columns)
@@ -265,9 +253,10 @@ class Changes:
 
     async def claim(self, tx: AsyncConnection, change_id: str, owner: str, lease: timedelta) -> Change | None:
         """Take an approved change for *owner*, or return None where somebody else has."""
-        rows = (await tx.execute(self._locked(change_id))).all()
-        change = next(readable(row for row in rows if row.state in sources(Move.CLAIM)), None)
-        return None if change is None else await self.take(tx, change, owner, lease)
+        row = (await tx.execute(self._locked(change_id))).one_or_none()
+        if row is None or row.state not in sources(Move.CLAIM):
+            return None
+        return await self.take(tx, change_of(row), owner, lease)
 
     async def claim_due(
         self,
@@ -283,17 +272,12 @@ class Changes:
 
         *but*: ids of those that are not to be taken. *service*: the one whose changes are taken; None for each.
         """
-        while True:
-            row = (await tx.execute(self._session.skipping_locked(self._due(sets, but, service)))).one_or_none()
-            if row is None:
-                return None
-            if (change := next(readable([row]), None)) is not None:
-                return await self.take(tx, change, owner, lease)
-            self._newer.pass_over(row.id)
+        row = (await tx.execute(self._session.skipping_locked(self._due(sets, but, service)))).one_or_none()
+        return None if row is None else await self.take(tx, change_of(row), owner, lease)
 
     async def any_due(self, *, sets: bool = False, but: Collection[str] = (), service: str | None = None) -> bool:
-        """Whether there is something for `claim_due`: a look that holds nobody up."""
-        return bool(await self._rows(self._due(sets, but, service)))
+        """Whether there is something for `claim_due`: a look that holds nobody up. Nothing where this process stands still."""
+        return not self._session.stands_still and bool(await self._rows(self._due(sets, but, service)))
 
     def _due(self, sets: bool, but: Collection[str], service: str | None) -> sa.Select[Any]:
         """What may be taken. An item that is being applied is its set's; one whose outcome is not known is anybody's."""
@@ -303,7 +287,7 @@ class Changes:
         abandoned = sa.and_(claimed, self.leases.free)
         left = sa.and_(changes.c.state == State.APPROVED, changes.c.due < self._session.now())
         kind = changes.c.size > 0 if sets else changes.c.size == 0
-        wanted = sa.and_(kind, sa.or_(abandoned, left), changes.c.id.not_in({*but, *self._newer.ids}))
+        wanted = sa.and_(kind, sa.or_(abandoned, left), changes.c.id.not_in(but))
         here = sa.true() if service is None else of_service(service)
         since = sa.case((changes.c.state == State.APPROVED, changes.c.due), else_=changes.c.lease)
         return sa.select(changes).where(wanted, here).order_by(since, changes.c.created).limit(1)
@@ -319,10 +303,10 @@ class Changes:
         )
         return await self._replace(tx, change, taken, owner=owner, lease=until)
 
-    async def held(self, tx: AsyncConnection, change_id: str) -> Change | None:
-        """The change, read within *tx* and kept from others until its end."""
+    async def held(self, tx: AsyncConnection, change_id: str, *, ends_work: bool = False) -> Change | None:
+        """The change, read within *tx* and kept from others until its end; *ends_work* as for `change_of`."""
         row = (await tx.execute(self._locked(change_id))).one_or_none()
-        return None if row is None else change_of(row)
+        return None if row is None else change_of(row, ends_work=ends_work)
 
     async def is_applying(self, tx: AsyncConnection, change: Change, owner: str) -> bool:
         """Whether *owner* still applies *change* as it claimed it; nobody else takes it before the end of *tx*."""
@@ -350,14 +334,11 @@ class Changes:
         return query if self._session.sqlite else query.order_by(changes.c.id).with_for_update()
 
     async def take_up(self, tx: AsyncConnection, change_id: str, owner: str, lease: timedelta) -> Change | None:
-        """Take an item that is being applied over from a process that died; None where its owner's lease still runs.
-
-        Raises NewerRelease.
-        """
+        """Take an item that is being applied over from a process that died; None where its owner's lease still runs."""
         row = (await tx.execute(self._locked(change_id))).one_or_none()
         if row is None or row.state != State.APPLYING or (row.owner != owner and row.lease > self._session.now()):
             return None
-        return await self.take(tx, ours(row), owner, lease)
+        return await self.take(tx, change_of(row), owner, lease)
 
     async def begin(
         self, tx: AsyncConnection, items: Sequence[Change], owner: str, lease: timedelta
@@ -400,7 +381,7 @@ class Changes:
             row = rows.get(change.id)
             if row is None or row.token != change.run.token or row.state not in sources(move):
                 continue
-            made = _moved(change_of(row), move, fields)  # what its owner has done is recorded in any case
+            made = _moved(change_of(row, ends_work=True), move, fields)
             moved.append((made, move))
             # An item is free for reconciling; a single change is free once its owner's lease is over.
             lease = row.lease if made.set_id is None else self._session.now()

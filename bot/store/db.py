@@ -5,28 +5,30 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
-import re
 import sqlite3
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager
 from datetime import datetime, timedelta
 from inspect import signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote
 
 import sqlalchemy as sa
+import structlog
 from sqlalchemy.dialects import sqlite
 from sqlalchemy.engine import make_url
-from sqlalchemy.exc import ArgumentError, SQLAlchemyError
+from sqlalchemy.exc import ArgumentError, DBAPIError, SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 
 from bot.changes.model import Change
-from bot.store.tables import micros
+from bot.store.tables import DATA_VERSION, OtherRelease, micros
 
 if TYPE_CHECKING:
     from sqlalchemy.dialects import postgresql
 
+
+log = structlog.get_logger(__name__)
 
 SERVER = "See that the database server runs, and that DATABASE_URL names it and a user and database that it has"
 BACKUP = "Put a backup in its place, or move the file away to start with an empty one"
@@ -37,7 +39,6 @@ MENDS = {
     "locked": "Close the other program that has the database open",
     "readonly": FOLDER,
     "read-only": FOLDER,
-    "ermission denied for database": "Let its user create schemas there: GRANT CREATE ON DATABASE name TO user",
     "ermission denied": FOLDER,
     "unable to open": FOLDER,
     "can't be opened": FOLDER,
@@ -54,7 +55,10 @@ MENDS = {
 
 
 class StoreError(Exception):
-    """The database did not do what it was asked: locked, full, read-only, gone. Nothing was written."""
+    """The database did not do what it was asked: locked, full, read-only, gone.
+
+    Nothing was written, unless it is a CommitUnknown.
+    """
 
     @property
     def mend(self) -> str:
@@ -64,6 +68,10 @@ class StoreError(Exception):
     def advice(self) -> str:
         """Its words, and what to do about it."""
         return f"{self}. {self.mend}." if self.mend else str(self)
+
+
+class CommitUnknown(StoreError):
+    """COMMIT was sent and had no clear answer: only reading tells whether it was written."""
 
 
 class StoreMissing(StoreError):
@@ -84,15 +92,10 @@ class TargetBusy(Exception):
 
 BUSY_SECONDS = 30
 """Seconds that SQLite waits for another process's write."""
+USE_WAL: Final = "PRAGMA journal_mode=WAL"
 
 FROZEN = {"idle_in_transaction_session_timeout": "10s"}
 """PostgreSQL ends the transaction of a process that stopped in the middle of one: its locks would stop all others."""
-SCHEMA = "search_path"
-"""PostgreSQL's name for the schemas that a connection sees; in a URL of `workspace_url`, the only one."""
-POOL_OF_A_WORKSPACE = {"pool_size": 2, "max_overflow": 8}
-"""Connections kept, and more of them for a while: each of many workspaces has a pool, so that none waits for another."""
-TEAM = re.compile(r"[A-Z][A-Z0-9]{1,31}")
-"""Slack's id of a workspace: safe in a file's name and in a schema's."""
 MAX_TRANSACTION = "20s"
 """The same for one that stopped in the middle of saying a statement, which is not idle; PostgreSQL 17 and later can."""
 
@@ -121,7 +124,7 @@ def _with_known_options(url: sa.URL) -> sa.URL:
     import asyncpg  # type: ignore[import-untyped]  # noqa: PLC0415  it ships no types; SQLite needs none of it
 
     query = {"ssl" if name == "sslmode" else name: value for name, value in url.query.items()}
-    known = {*signature(asyncpg.connect).parameters, "prepared_statement_cache_size", SCHEMA}
+    known = {*signature(asyncpg.connect).parameters, "prepared_statement_cache_size"}
     if unknown := sorted(query.keys() - known):
         raise StoreError(f"DATABASE_URL: there is no option {', '.join(unknown)}")
     return url.set(query=query)
@@ -137,31 +140,6 @@ def _at_home(url: sa.URL) -> sa.URL:
         raise StoreError(f"DATABASE_URL: {error}") from error
 
 
-def workspace_url(database_url: str, team: str) -> str:
-    """Return the URL of what the database at *database_url* keeps for the workspace *team* alone; raises StoreError.
-
-    On SQLite it is a file beside the main one. On PostgreSQL it is a schema, and connections by this URL see no other: what
-    forgets to ask for a workspace's rows finds nothing, rather than another's.
-    """
-    if not TEAM.fullmatch(team):
-        raise StoreError(f"“{team}” is not the id of a workspace, such as T0123ABCD")
-    async_url(database_url)
-    url = make_url(database_url)
-    if url.get_backend_name() != "sqlite":
-        url = url.update_query_dict({SCHEMA: f"gatehouse_{team.lower()}"})
-    elif url.database in {None, "", ":memory:"}:
-        raise StoreError("DATABASE_URL: several workspaces need a file or PostgreSQL")
-    else:
-        path = Path(str(url.database))
-        url = url.set(database=str(path.with_name(f"{path.stem}-{team}{path.suffix}")))
-    return url.render_as_string(hide_password=False)
-
-
-def schema_of(database_url: str) -> str:
-    """The schema that a URL of `workspace_url` names; empty for any other."""
-    return str(make_url(database_url).query.get(SCHEMA, ""))
-
-
 def make_engine(database_url: str, *, read_only: bool = False) -> AsyncEngine:
     """An engine whose transactions take SQLite's write lock at once: a later upgrade of a read lock cannot wait.
 
@@ -169,13 +147,8 @@ def make_engine(database_url: str, *, read_only: bool = False) -> AsyncEngine:
     """
     url = async_url(database_url)
     if url.get_backend_name() != "sqlite":
-        schema = {SCHEMA: name} if (name := schema_of(database_url)) else {}
-        settings = {
-            "server_settings": {**FROZEN, **({"default_transaction_read_only": "on"} if read_only else {}), **schema}
-        }
-        pool = POOL_OF_A_WORKSPACE if schema else {}
-        url = url.difference_update_query([SCHEMA])
-        engine = create_async_engine(url, pool_pre_ping=True, hide_parameters=True, connect_args=settings, **pool)
+        settings = {"server_settings": {**FROZEN, **({"default_transaction_read_only": "on"} if read_only else {})}}
+        engine = create_async_engine(url, pool_pre_ping=True, hide_parameters=True, connect_args=settings)
         sa.event.listen(engine.sync_engine, "connect", _bound_transactions)
         return engine
     if url.database and url.database != ":memory:":
@@ -233,7 +206,13 @@ def _begin_ourselves(connection: Any, _: object) -> None:
 def _prepare_sqlite(connection: Any, _: object) -> None:
     _begin_ourselves(connection, _)
     cursor = connection.cursor()
-    for pragma in (f"busy_timeout={BUSY_SECONDS * 1000}", "journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON"):
+    try:
+        cursor.execute(USE_WAL)
+    except sqlite3.OperationalError:
+        # Another process makes the same switch. Who reads, as this does first, may not wait for a lock to write; BEGIN may.
+        for statement in ("BEGIN IMMEDIATE", "ROLLBACK", USE_WAL):
+            cursor.execute(statement)
+    for pragma in ("synchronous=FULL", "foreign_keys=ON"):
         cursor.execute(f"PRAGMA {pragma}")
     cursor.close()
 
@@ -278,10 +257,15 @@ async def insert_new(tx: AsyncConnection, table: sa.Table, row: Mapping[str, Any
 class Session:
     """Hands out transactions. Within a process, SQLite's writers queue here rather than in the database."""
 
-    def __init__(self, engine: AsyncEngine, now: Callable[[], datetime]) -> None:
+    def __init__(self, engine: AsyncEngine, now: Callable[[], datetime], data_version: int = DATA_VERSION) -> None:
         self._engine = engine
         self._now = now
+        self.data_version = data_version
+        self.stands_still = ""
+        """Why this process takes no new work any more, until it is restarted; empty while it does."""
         self._queue = asyncio.Lock()
+        self._written: datetime | None = None
+        """When something was last written; None where the last try was in vain."""
         self.sqlite = engine.dialect.name == "sqlite"
 
     def now(self, away: timedelta = timedelta()) -> int:
@@ -290,15 +274,49 @@ class Session:
 
     @asynccontextmanager
     async def writing(self) -> AsyncIterator[AsyncConnection]:
-        """A transaction, committed at the end of the block; raises StoreError where the database refuses."""
-        async with self._queued(), _translated(), self._engine.begin() as connection:
-            yield connection
+        """A transaction, committed at the end of the block; raises StoreError where the database refuses.
+
+        Raises CommitUnknown where nobody knows whether it was committed.
+        """
+        try:
+            async with (
+                self._queued(),
+                self._translated(),
+                self._engine.connect() as connection,
+                connection.begin() as whole,
+            ):
+                yield connection
+                with _committing():
+                    await whole.commit()
+        except StoreError:
+            self._written = None
+            raise
+        self._written = self._now()
+
+    def wrote_within(self, span: timedelta) -> bool:
+        """Whether the last write went well, and not more than *span* ago."""
+        return self._written is not None and abs(self._now() - self._written) <= span
 
     @asynccontextmanager
     async def reading(self) -> AsyncIterator[AsyncConnection]:
         """A connection to read with; it waits for no writer."""
-        async with _translated(), self._engine.connect() as connection:
+        async with self._translated(), self._engine.connect() as connection:
             yield await connection.execution_options(reading=True)
+
+    def heed(self, used_with: str | None) -> None:
+        """Stand still from now on if *used_with*, the data version that was read, is not this release's."""
+        if used_with is not None and int(used_with) != self.data_version:
+            self._stand_still(f"a release with data version {used_with} took over; this one has {self.data_version}")
+
+    def require_active(self) -> None:
+        """Return while this process takes new work; raises OtherRelease."""
+        if self.stands_still:
+            raise OtherRelease(self.stands_still)
+
+    def _stand_still(self, why: str) -> None:
+        if not self.stands_still:
+            log.warning("stands_still", why=why)
+            self.stands_still = why
 
     async def backlog(self, since: sa.ColumnElement[int], *which: sa.ColumnElement[bool]) -> tuple[int, float]:
         """How many rows there are *which* hold, and how many seconds ago the earliest *since* of them was; 0 for none."""
@@ -310,6 +328,17 @@ class Session:
     def seconds_since(self, stored: int | None) -> float:
         """The seconds from *stored* to this moment; 0 where there is nothing, or it lies ahead."""
         return 0.0 if stored is None else max(0, self.now() - stored) / 1_000_000
+
+    @asynccontextmanager
+    async def _translated(self) -> AsyncIterator[None]:
+        """Raise what the database says as StoreError, and note what makes this process stand still."""
+        try:
+            yield
+        except OtherRelease as error:
+            self._stand_still(str(error))
+            raise
+        except FAILURES as error:
+            raise StoreError(_words(error)) from error
 
     @asynccontextmanager
     async def _queued(self) -> AsyncIterator[None]:
@@ -324,10 +353,24 @@ class Session:
         return query if self.sqlite else query.with_for_update(skip_locked=True)
 
 
-@asynccontextmanager
-async def _translated() -> AsyncIterator[None]:
+FAILURES: Final = (SQLAlchemyError, OSError, UnicodeError)
+"""What the database and its drivers raise; a damaged file garbles even what SQLite says of it."""
+DISK_FAILED: Final = "disk I/O error"
+"""SQLite's word where a write to its log may have come to the disk, or a part of it."""
+
+
+@contextlib.contextmanager
+def _committing() -> Iterator[None]:
+    """Raise CommitUnknown where COMMIT fails, unless the database itself said no on a connection that still stands."""
     try:
         yield
-    except (SQLAlchemyError, OSError, UnicodeError) as error:  # a damaged file garbles even what SQLite says of it
-        cause = getattr(error, "orig", None) or error
-        raise StoreError(f"{type(cause).__name__}: {str(cause)[:120]}") from error
+    except FAILURES as error:
+        is_answer = isinstance(error, DBAPIError) and not error.connection_invalidated
+        if is_answer and DISK_FAILED not in str(error):
+            raise
+        raise CommitUnknown(_words(error)) from error
+
+
+def _words(error: Exception) -> str:
+    cause = getattr(error, "orig", None) or error
+    return f"{type(cause).__name__}: {str(cause)[:120]}"

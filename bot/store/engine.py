@@ -11,6 +11,7 @@ from contextlib import AbstractAsyncContextManager, ExitStack, asynccontextmanag
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Final
 
 import sqlalchemy as sa
 import structlog
@@ -19,25 +20,21 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from bot.changes.model import State
 from bot.store.audit import Audit
-from bot.store.changes import Changes, Newer
+from bot.store.changes import Changes
 from bot.store.channel_settings import ChannelSettings, FormerIds, LastLists, TestUrls
-from bot.store.db import (
-    Session,
-    StoreCorrupt,
-    StoreError,
-    StoreMissing,
-    async_url,
-    bound,
-    make_engine,
-    private,
-    schema_of,
-)
+from bot.store.db import Session, StoreCorrupt, StoreError, StoreMissing, async_url, bound, make_engine, private, upsert
 from bot.store.items import Items
-from bot.store.migrations.run import MIGRATIONS, newest_schema, refuse_other_schema, upgrade_schema, usable_schema
-from bot.store.misses import Misses
+from bot.store.migrations.run import (
+    MIGRATIONS,
+    VERSION,
+    newest_schema,
+    refuse_other_schema,
+    upgrade_schema,
+    usable_schema,
+)
 from bot.store.outbox import Cards, Outbox
 from bot.store.queues import Inbox, Timers
-from bot.store.tables import changes
+from bot.store.tables import DATA_VERSION, USE, USED_WITH, changes, settings
 
 log = structlog.get_logger(__name__)
 
@@ -58,11 +55,9 @@ class Store:
     items: Items
     channel_settings: ChannelSettings
     test_urls: TestUrls
-    misses: Misses
-    newer: Newer
 
     def transaction(self) -> AbstractAsyncContextManager[AsyncConnection]:
-        """What belongs together, committed together; raises StoreError and then nothing was written."""
+        """What belongs together, committed together; raises StoreError, and CommitUnknown where it may have been written."""
         return self.session.writing()
 
     async def end_leases(self) -> None:
@@ -74,44 +69,65 @@ class Store:
             left = sa.and_(changes.c.state == State.APPROVED, changes.c.due > past)
             await tx.execute(sa.update(changes).where(left).values(due=past))
 
-    async def left_to_newer_release(self) -> int:
-        """How many changes wait for a newer release: this one passes them over."""
-        found = [await each.of_newer_release() for each in (self.changes, self.timers, self.outbox)]
-        return len(frozenset[str]().union(*found))
+    async def take_over(self) -> None:
+        """Let processes of older releases stand still from now on; raises StoreError where a newer one has taken over."""
+        mine = self.session.data_version
+        async with self.transaction() as tx:
+            await upsert(
+                tx, settings, {**USE, "value": str(mine)}, {"owner": USE["owner"]}
+            )  # keeps the row from others
+            _refuse_newer_data(await tx.scalar(sa.select(USED_WITH)), mine)
+            await upsert(tx, settings, {**USE, "value": str(mine)})
+
+    async def give_back_leases(self, owner: str) -> None:
+        """Let what *owner* still has be taken over at once, for its process ends."""
+        async with self.transaction() as tx:
+            for queue in (self.changes, self.inbox, self.outbox, self.timers):
+                await queue.leases.give_back(tx, owner)
 
     async def health(self) -> dict[str, str]:
-        """``{"store": "ok"}``, or in a few words what is wrong."""
+        """``{"store": "ok"}``, or in a few words what is wrong: it can be read, and could be written lately or can be now.
+
+        And why this process stands still, if it does.
+        """
         try:
             async with self.session.reading() as connection:
-                await connection.execute(sa.text("SELECT 1"))
+                self.session.heed(await connection.scalar(sa.select(USED_WITH)))
+            if not self.session.wrote_within(WRITTEN_LATELY):
+                async with self.transaction() as tx:
+                    await tx.execute(sa.update(VERSION).values(version_num=VERSION.c.version_num))
         except StoreError as error:
             return {"store": str(error)}
-        return {"store": "ok"}
+        return {"store": "ok"} | ({"release": self.session.stands_still} if self.session.stands_still else {})
+
+
+WRITTEN_LATELY: Final = timedelta(minutes=1)
+"""For so long a write says that the next one will go well, too: readiness is asked every few seconds."""
 
 
 @asynccontextmanager
-async def open_store(database_url: str, *, now: Callable[[], datetime]) -> AsyncIterator[Store]:
+async def open_store(
+    database_url: str, *, now: Callable[[], datetime], data_version: int = DATA_VERSION
+) -> AsyncIterator[Store]:
     """The store at *database_url*, with the schema of this release; raises StoreError or StoreCorrupt."""
     engine = make_engine(database_url)
     try:
-        log.info("schema", found=await _upgrade(engine, MIGRATIONS, schema_of(database_url)))
-        session = Session(engine, now)
-        audit, newer = Audit(session), Newer()
+        log.info("schema", found=await _upgrade(engine, MIGRATIONS))
+        session = Session(engine, now, data_version)
+        audit = Audit(session)
         yield Store(
             session,
-            changes=Changes(session, newer),
+            changes=Changes(session),
             inbox=Inbox(session),
-            outbox=Outbox(session, newer),
+            outbox=Outbox(session),
             cards=Cards(session),
             lists=LastLists(session),
             former_ids=FormerIds(session),
-            timers=Timers(session, newer),
+            timers=Timers(session),
             audit=audit,
             items=Items(session),
             channel_settings=ChannelSettings(session, audit),
             test_urls=TestUrls(session),
-            misses=Misses(session),
-            newer=newer,
         )
     finally:
         await engine.dispose()
@@ -120,18 +136,20 @@ async def open_store(database_url: str, *, now: Callable[[], datetime]) -> Async
 @asynccontextmanager
 async def open_audit(database_url: str) -> AsyncIterator[Audit]:
     """The audit of the database at *database_url*, to be read beside a Gatehouse that is running; raises StoreError."""
-    async with open_reading(database_url, refuse_other_schema) as session:
+    async with _reading(database_url, refuse_other_schema) as session:
         yield Audit(session)
 
 
 async def check(database_url: str) -> str:
     """Return what a start would find in the database; raises StoreError where it would refuse it. Changes nothing."""
     try:
-        async with open_reading(database_url, usable_schema) as session, session.reading() as connection:
+        async with _reading(database_url, usable_schema) as session, session.reading() as connection:
             if session.sqlite:
                 await _refuse_damage(connection)
                 _refuse_read_only(database_url)
             found = await connection.run_sync(usable_schema)
+            if found is not None:
+                _refuse_newer_data(await connection.scalar(sa.select(USED_WITH)), session.data_version)
     except StoreMissing:
         _refuse_read_only(database_url)
         return "there is no file yet; the first start makes it"
@@ -139,6 +157,15 @@ async def check(database_url: str) -> str:
     if found is None:
         return f"is empty; the first start makes schema {newest}"
     return f"schema {found}" if found >= newest else f"schema {found}; the next start brings it to {newest}"
+
+
+def _refuse_newer_data(used_with: str | None, mine: int) -> None:
+    """Raise StoreError unless a release with data version *mine* may start where the last one had *used_with*."""
+    if used_with is not None and int(used_with) > mine:
+        raise StoreError(
+            f"a newer release of Gatehouse works with the database (data version {used_with}; this one has {mine}). Nothing"
+            " was changed. Start the newer release. To go back to this one, run python -m bot db go-back"
+        )
 
 
 def _refuse_read_only(database_url: str) -> None:
@@ -151,7 +178,7 @@ def _refuse_read_only(database_url: str) -> None:
 
 
 @asynccontextmanager
-async def open_reading(database_url: str, judge: Callable[[sa.Connection], object]) -> AsyncIterator[Session]:
+async def _reading(database_url: str, judge: Callable[[sa.Connection], object]) -> AsyncIterator[Session]:
     """A session that can only read, after *judge* has looked at the schema; raises StoreError."""
     engine = make_engine(database_url, read_only=True)
     try:
@@ -167,12 +194,18 @@ async def upgrade(database_url: str, migrations: Path = MIGRATIONS) -> None:
     """Check the database and bring it to the newest of *migrations*; two processes may do so at once."""
     engine = make_engine(database_url)
     try:
-        await _upgrade(engine, migrations, schema_of(database_url))
+        await _upgrade(engine, migrations)
     finally:
         await engine.dispose()
 
 
-async def _upgrade(engine: AsyncEngine, migrations: Path, schema: str) -> str:
+async def go_back(database_url: str) -> None:
+    """Let this release take over from a newer one, whose processes stand still from now on; raises StoreError."""
+    async with open_store(database_url, now=lambda: datetime.now(UTC)) as store, store.transaction() as tx:
+        await upsert(tx, settings, {**USE, "value": str(DATA_VERSION)})
+
+
+async def _upgrade(engine: AsyncEngine, migrations: Path) -> str:
     try:
         async with engine.begin() as connection:
             if connection.dialect.name == "sqlite":
@@ -180,8 +213,6 @@ async def _upgrade(engine: AsyncEngine, migrations: Path, schema: str) -> str:
             else:
                 await connection.execute(sa.text(bound("0", locally=True)))  # another may have much to migrate
                 await connection.execute(sa.text("SELECT pg_advisory_xact_lock(7234015)"))
-                if schema and schema not in await connection.run_sync(lambda sync: sa.inspect(sync).get_schema_names()):
-                    await connection.execute(sa.schema.CreateSchema(schema))
             return await connection.run_sync(upgrade_schema, migrations)
     except (SQLAlchemyError, OSError, UnicodeError) as error:  # a damaged file garbles even what SQLite says of it
         cause = getattr(error, "orig", None) or error
@@ -229,10 +260,15 @@ JUMP = timedelta(seconds=5)
 """A difference to the last reading that is worth a line in the log."""
 
 
+def steady_clock() -> float:
+    """Seconds that only grow, also while the machine is suspended, where its system can tell (Linux)."""
+    return time.clock_gettime(time.CLOCK_BOOTTIME) if hasattr(time, "CLOCK_BOOTTIME") else time.monotonic()
+
+
 class DatabaseClock:
     """PostgreSQL's time, carried on by this machine's steady clock between readings, so that no host's clock counts."""
 
-    def __init__(self, steady: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, steady: Callable[[], float] = steady_clock) -> None:
         self._steady = steady
         self._read, self._at = datetime.now(UTC), steady()
 

@@ -11,7 +11,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from bot.changes.model import OPEN, OUTCOMES, Change, Item, Outcome, State, Tally
 from bot.store.db import Session
-from bot.store.tables import NewerRelease, items
+from bot.store.tables import OtherRelease, items
 from bot.text.documents import restored, stored
 
 PAGE = 500
@@ -81,17 +81,14 @@ class Items:
         query = sa.select(items).where(items.c.set_id == set_id, items.c.number == number)
         async with self._session.reading() as connection:
             row = (await connection.execute(query)).one_or_none()
-        return None if row is None else _item(row)
+            return None if row is None else _item(row)
 
     async def tally(self, set_id: str) -> Tally:
         """How many items of a set have which outcome."""
         many = sa.func.count().label("many")
         query = sa.select(items.c.outcome, many).where(items.c.set_id == set_id).group_by(items.c.outcome)
         async with self._session.reading() as connection:
-            rows = list(await connection.execute(query))
-        if not {row.outcome for row in rows} <= set(Outcome):
-            raise NewerRelease(set_id)
-        return Tally({Outcome(row.outcome): row.many for row in rows})
+            return Tally({_outcome(row.outcome, set_id): row.many for row in await connection.execute(query)})
 
     async def has_any(self, tx: AsyncConnection, set_id: str, outcomes: Collection[Outcome]) -> bool:
         """Whether an item of a set has one of these outcomes."""
@@ -140,11 +137,18 @@ class Items:
 
 
 def _item(row: sa.Row[*tuple[Any, ...]]) -> Item:
-    """The item of a row; raises NewerRelease, for what a set is about must be known as a whole."""
+    """The item of a row; raises OtherRelease, for what a set is about must be known as a whole."""
     try:
-        item, outcome = restored(Item, row.document), Outcome(row.outcome)
+        item = restored(Item, row.document)
     except ValueError as error:
-        raise NewerRelease(row.set_id) from error
-    if item.unknown_fields:
-        raise NewerRelease(row.set_id)
+        raise OtherRelease(f"a newer release recorded an item of {row.set_id[:8]}") from error
+    outcome = _outcome(row.outcome, row.set_id)
     return item.model_copy(update={"outcome": outcome, "change_id": row.change_id, "why": row.why})
+
+
+def _outcome(word: str, set_id: str) -> Outcome:
+    """The outcome that is stored as *word*; raises OtherRelease for one of a newer release."""
+    try:
+        return Outcome(word)
+    except ValueError as error:
+        raise OtherRelease(f"a newer release ended an item of {set_id[:8]}: {word}") from error

@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from bot.store.db import Session
-from bot.store.tables import MICROSECOND
+from bot.store.tables import MICROSECOND, OtherRelease
 
 RESTART_BACKOFF_SECONDS: Final = (0, 0, 0.5, 1, 2, 4, 8, 16, 32)
 """How long a restart leaves a row alone, by how often it was taken up before."""
@@ -42,22 +42,37 @@ class Leases:
         owner: str,
         lease: timedelta,
         choose: Callable[[Sequence[sa.Row[Any]]], Sequence[sa.Row[Any]]] = list,
+    ) -> Sequence[sa.Row[Any]]:
+        """The same as `take`, but whether there is any is looked at first, in a way that holds nobody up."""
+        async with self._session.reading() as connection:
+            if (await connection.execute(query.where(self.free))).first() is None:
+                return []
+        return await self.take(query, owner, lease, choose)
+
+    async def take(
+        self,
+        query: sa.Select[Any],
+        owner: str,
+        lease: timedelta,
+        choose: Callable[[Sequence[sa.Row[Any]]], Sequence[sa.Row[Any]]] = list,
         **values: object,
     ) -> Sequence[sa.Row[Any]]:
         """Give *owner* those free rows of *query* that it chooses, with *values* set; return them as they were before.
 
-        Whether there is any is looked at first, in a way that holds nobody up; rows that another process is claiming are
-        passed over.
+        Rows that another process is claiming are passed over. None where this process stands still: also from now on,
+        where *choose* raises OtherRelease.
         """
+        if self._session.stands_still:
+            return []
         query = query.where(self.free)
-        async with self._session.reading() as connection:
-            if (await connection.execute(query)).first() is None:
-                return []
-        async with self._session.writing() as tx:
-            rows = choose((await tx.execute(self._session.skipping_locked(query))).all())
-            if rows:
-                update = sa.update(self._table).where(sa.or_(*map(self._is, rows)))
-                await tx.execute(update.values(owner=owner, lease=self._session.now(lease), **values))
+        try:
+            async with self._session.writing() as tx:
+                rows = choose((await tx.execute(self._session.skipping_locked(query))).all())
+                if rows:
+                    update = sa.update(self._table).where(sa.or_(*map(self._is, rows)))
+                    await tx.execute(update.values(owner=owner, lease=self._session.now(lease), **values))
+        except OtherRelease:
+            return []
         return rows
 
     def _is(self, row: sa.Row[Any]) -> sa.ColumnElement[bool]:
@@ -83,6 +98,11 @@ class Leases:
             await self.write(tx, which, owner, {"owner": "", "lease": 0, **values})
             if note is not None:  # the last, for it may be one of the audit, whose head everybody waits for
                 await note(tx)
+
+    async def give_back(self, tx: AsyncConnection, owner: str) -> None:
+        """Let all that *owner* has be claimed at once by others: its process ends."""
+        held = sa.and_(self._table.c.owner == owner, self._table.c.lease > self._session.now())
+        await tx.execute(sa.update(self._table).where(held).values(owner="", lease=0))
 
     async def end(self, tx: AsyncConnection) -> None:
         """End every lease, for those who had one are known to be dead.

@@ -11,10 +11,9 @@ from typing import Any, Final
 import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from bot.store.changes import Newer
 from bot.store.db import Session, upsert
 from bot.store.leases import Leases, Note
-from bot.store.tables import cards, changes, micros, moment, outbox
+from bot.store.tables import USED_WITH, OtherRelease, cards, changes, micros, moment, outbox
 
 _card = outbox.alias("card")
 
@@ -56,6 +55,8 @@ class Delivery:
     version: int
     attempt: int
     owner: str
+    error: str = ""
+    """Why the try before was in vain; empty where none has come to an end."""
 
 
 class Purpose(StrEnum):
@@ -64,6 +65,7 @@ class Purpose(StrEnum):
     CARD = "card"
     RESULT = "result"
     BREAK_GLASS = "break_glass"
+    LATE = "late"
     LEFT = "left"
     REMIND = "remind"
     OFFER = "offer"
@@ -72,16 +74,9 @@ class Purpose(StrEnum):
     NOTIFY = "notify"
 
 
-KNOWN_PURPOSES: Final = sa.or_(
-    outbox.c.purpose.in_(sorted(Purpose)), *(outbox.c.purpose.startswith(f"{p}-") for p in Purpose)
-)
-"""Messages that this release can write: those of a newer one are left to it."""
-
-
 class Outbox:
-    def __init__(self, session: Session, newer: Newer) -> None:
+    def __init__(self, session: Session) -> None:
         self._session = session
-        self._newer = newer
         self.leases = Leases(session, outbox, outbox.c.attempt)
 
     async def enqueue(
@@ -108,23 +103,19 @@ class Outbox:
         """Claim up to *limit* messages that are due the longest, each for another channel or person.
 
         *but*: the channels and people whose turn it isn't. There may be more for others where fewer than *limit* come back.
+        Other writers wait for it, so see by `next_due` that something is.
         """
         query = sa.select(outbox, TO.label("to")).where(*self._mine(but), outbox.c.due <= self._session.now())
         query = query.order_by(outbox.c.due).limit(limit)
-        rows = await self.leases.claim(query, owner, lease, _first_for_each, attempt=outbox.c.attempt + 1)
-        return [Delivery(row.to, row.change_id, row.purpose, row.version, row.attempt + 1, owner) for row in rows]
+        rows = await self.leases.take(query, owner, lease, _first_for_each, attempt=outbox.c.attempt + 1)
+        return [
+            Delivery(row.to, row.change_id, row.purpose, row.version, row.attempt + 1, owner, row.last_error)
+            for row in rows
+        ]
 
     def _mine(self, but: Collection[str] = ()) -> list[sa.ColumnElement[bool]]:
-        """What tells the messages that this release can deliver now, to others than *but*."""
-        mine = [WAITS, CAN_GO, KNOWN_PURPOSES, outbox.c.change_id.not_in(self._newer.ids)]
-        return [*mine, TO.not_in(sorted(but))] if but else mine
-
-    async def of_newer_release(self) -> frozenset[str]:
-        """The ids of changes with a message that this release can't write."""
-        async with self._session.reading() as connection:
-            return frozenset(
-                await connection.scalars(sa.select(outbox.c.change_id).where(WAITS, sa.not_(KNOWN_PURPOSES)))
-            )
+        """What tells the messages that can be delivered now, to others than *but*."""
+        return [WAITS, CAN_GO, TO.not_in(sorted(but))] if but else [WAITS, CAN_GO]
 
     async def renew(self, message: Delivery, lease: timedelta) -> bool:
         """Keep a message for another *lease*; False where another process has it."""
@@ -149,11 +140,13 @@ class Outbox:
         await self.leases.release(_message(message), message.owner, note, **values)
 
     async def next_due(self, *, but: Collection[str] = ()) -> datetime | None:
-        """When the next message is due that is free to be claimed, for others than *but*."""
-        query = sa.select(sa.func.min(outbox.c.due)).where(*self._mine(but), self.leases.free)
+        """When the next message is due that this process may claim, for others than *but*; None where it stands still."""
+        first = sa.func.min(outbox.c.due).label("first")
+        query = sa.select(first, USED_WITH.label("used_with")).where(*self._mine(but), self.leases.free)
         async with self._session.reading() as connection:
-            due = await connection.scalar(query)
-        return None if due is None else moment(due)
+            row = (await connection.execute(query)).one()
+        self._session.heed(row.used_with)  # asked every second: this is where most processes learn of an update
+        return None if row.first is None or self._session.stands_still else moment(row.first)
 
     async def undelivered(self) -> int:
         """How many messages were given up."""
@@ -194,15 +187,21 @@ def _message(message: Delivery) -> sa.ColumnElement[bool]:
 
 
 def _first_for_each(rows: Sequence[sa.Row[Any]]) -> Sequence[sa.Row[Any]]:
-    """The first of *rows* for each channel and person, in their order."""
+    """The first of *rows* for each channel and person, in their order; raises OtherRelease for an unknown purpose."""
     first: dict[str, sa.Row[Any]] = {}
     for row in rows:
+        if row.purpose.partition("-")[0] not in set(Purpose):
+            raise OtherRelease(f"a newer release enqueued a message: {row.purpose}")
         first.setdefault(row.to, row)
     return list(first.values())
 
 
+COMPLETE: Final = "complete"
+"""The purpose of a card that shows all of its change: nobody has to look further before they decide."""
+
+
 class Cards:
-    """Channel and ts of the messages that are edited; of a file, its id instead."""
+    """Channel and ts of the messages that are edited, by what each is for; of a file, its id instead."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
@@ -227,6 +226,19 @@ class Cards:
     async def forget(self, tx: AsyncConnection, change_id: str, purpose: str) -> None:
         """Forget a message that was never posted, or is gone."""
         await tx.execute(sa.delete(cards).where(cards.c.change_id == change_id, cards.c.purpose == purpose))
+
+    async def note_complete(
+        self, tx: AsyncConnection, change_id: str, channel: str, ts: str, *, complete: bool
+    ) -> None:
+        """Note whether the card, as it is there now, shows all of its change."""
+        if complete:
+            await self.put(tx, change_id, channel, ts, COMPLETE)
+        else:
+            await self.forget(tx, change_id, COMPLETE)
+
+    async def is_complete(self, change_id: str) -> bool:
+        """Whether the card that is in the channel shows all of its change; False where that is not on record."""
+        return await self.get(change_id, COMPLETE) is not None
 
     async def stands(self, change_id: str, channel: str, ts: str) -> bool | None:
         """Whether a message is one that speaks for the change; None where no message of the change is on record."""

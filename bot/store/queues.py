@@ -7,15 +7,16 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
+from functools import partial
 from typing import Any, Final
 
 import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from bot.store.changes import SERVICES, Newer, of_service
-from bot.store.db import Session, insert_new, upsert
+from bot.store.changes import SERVICES, of_service
+from bot.store.db import CommitUnknown, Session, StoreError, insert_new, upsert
 from bot.store.leases import Leases
-from bot.store.tables import changes, inbox, micros, moment, timers
+from bot.store.tables import OtherRelease, changes, inbox, micros, moment, timers
 
 KINDS = ("command", "click", "submission", "event")
 """Kinds of requests that this release takes in, and takes up."""
@@ -54,7 +55,12 @@ class Inbox:
     async def take_in(
         self, key: str, natural_key: str, kind: str, payload: Mapping[str, Any], *, owner: str, lease: timedelta
     ) -> StoredRequest | None:
-        """Store a request, claimed and begun by *owner*; None where it is known by either key, so not to be done again."""
+        """Store a request, claimed and begun by *owner*; None where it is known by either key, so not to be done again.
+
+        Raises StoreError where it was not stored, and CommitUnknown where it may have been; OtherRelease where this process
+        stands still.
+        """
+        self._session.require_active()
         if kind not in KINDS:
             raise ValueError(kind)
         now = self._session.now()
@@ -69,21 +75,39 @@ class Inbox:
             "owner": owner,
             "lease": self._session.now(lease),
         }
-        async with self._session.writing() as tx:
-            past = sa.and_(inbox.c.natural_key == natural_key, inbox.c.received < self._session.now(-SAME_ACT_WITHIN))
-            await tx.execute(sa.delete(inbox).where(past, inbox.c.done))
-            is_new = await insert_new(tx, inbox, row)
+        try:
+            is_new = await self._insert(row)
+        except CommitUnknown as unclear:
+            is_new = await self._insert_again(row, unclear)
         return StoredRequest(key, kind, dict(payload), 0, moment(now), owner) if is_new else None
+
+    async def _insert(self, row: Mapping[str, Any]) -> bool:
+        async with self._session.writing() as tx:
+            same = inbox.c.natural_key == row["natural_key"]
+            past = sa.and_(same, inbox.c.received < self._session.now(-SAME_ACT_WITHIN))
+            await tx.execute(sa.delete(inbox).where(past, inbox.c.done))
+            return await insert_new(tx, inbox, row)
+
+    async def _insert_again(self, row: Mapping[str, Any], unclear: CommitUnknown) -> bool:
+        """Insert *row* once more: that waits for the first time, where PostgreSQL still commits it, as reading would not."""
+        this = sa.select(inbox.c.id).filter_by(id=row["id"], owner=row["owner"], received=row["received"])
+        try:
+            if await self._insert(row):
+                return True
+            async with self._session.reading() as connection:
+                return (await connection.execute(this)).first() is not None
+        except StoreError:
+            raise unclear from None
 
     async def claim(self, owner: str, lease: timedelta, *, but: Collection[str] = ()) -> StoredRequest | None:
         """Claim the oldest request that was left; None where there is none that is still remembered.
 
-        Requests of a kind that only a newer release takes in are left to it. *but*: ids of those not to be taken.
+        *but*: ids of those not to be taken.
         """
-        left = sa.and_(OPEN, inbox.c.attempt <= MAX_ATTEMPTS, inbox.c.kind.in_(KINDS))
+        left = sa.and_(OPEN, inbox.c.attempt <= MAX_ATTEMPTS)
         remembered = inbox.c.received >= self._session.now(-REMEMBERED_FOR)
         query = sa.select(inbox).where(left, remembered, inbox.c.id.not_in(but)).order_by(inbox.c.received)
-        for row in await self.leases.claim(query.limit(1), owner, lease):
+        for row in await self.leases.claim(query.limit(1), owner, lease, partial(_of_kinds, KINDS)):
             return StoredRequest(row.id, row.kind, json.loads(row.payload), row.attempt, moment(row.received), owner)
         return None
 
@@ -151,8 +175,6 @@ class TimerKind(StrEnum):
 NO_SERVICE: Final = "no service"
 LANES: Final = (NO_SERVICE, *SERVICES)
 """What is due by what it needs: the ends of temporary changes call the service of their target, all else calls none."""
-KNOWN_TIMERS: Final = timers.c.kind.in_(sorted(TimerKind))
-"""Timers of the kinds of this release: those of a newer one are left to it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,9 +189,8 @@ class Timer:
 
 
 class Timers:
-    def __init__(self, session: Session, newer: Newer) -> None:
+    def __init__(self, session: Session) -> None:
         self._session = session
-        self._newer = newer
         self.leases = Leases(session, timers, sa.literal(0))
 
     async def set(self, tx: AsyncConnection, change_id: str, kind: TimerKind, due: datetime) -> None:
@@ -185,24 +206,15 @@ class Timers:
 
         *lane*: one of `LANES`, whose timers are taken; None for each.
         """
-        due = sa.and_(timers.c.due <= self._session.now(), timers.c.change_id.not_in(self._newer.ids))
-        query = sa.select(timers).where(due, KNOWN_TIMERS, _in_lane(lane)).order_by(timers.c.due).limit(1)
-        for row in await self.leases.claim(query, owner, lease):
+        due = sa.and_(timers.c.due <= self._session.now(), _in_lane(lane))
+        query = sa.select(timers).where(due).order_by(timers.c.due).limit(1)
+        for row in await self.leases.claim(query, owner, lease, partial(_of_kinds, tuple(TimerKind))):
             return Timer(row.change_id, TimerKind(row.kind), moment(row.due), row.number, owner)
         return None
-
-    async def of_newer_release(self) -> frozenset[str]:
-        """The ids of changes with a timer that this release doesn't know."""
-        async with self._session.reading() as connection:
-            return frozenset(await connection.scalars(sa.select(timers.c.change_id).where(sa.not_(KNOWN_TIMERS))))
 
     async def again(self, timer: Timer, due: datetime) -> None:
         """Done for this time, and due again."""
         await self.leases.release(_timer(timer), timer.owner, due=micros(due), number=timer.number + 1)
-
-    async def give_back(self, timer: Timer) -> None:
-        """Nothing was done."""
-        await self.leases.release(_timer(timer), timer.owner)
 
     async def done(self, timer: Timer) -> None:
         """Remove what is done, unless it was set again in the meantime."""
@@ -211,7 +223,7 @@ class Timers:
 
     async def overdue(self) -> tuple[int, float]:
         """How many timers are due, and for how many seconds the longest."""
-        return await self._session.backlog(timers.c.due, timers.c.due <= self._session.now(), KNOWN_TIMERS)
+        return await self._session.backlog(timers.c.due, timers.c.due <= self._session.now())
 
     async def reviews(self) -> int:
         """How many reviews are due: each has a timer until somebody made it."""
@@ -223,6 +235,14 @@ class Timers:
         async with self._session.reading() as connection:
             rows = await connection.execute(query)
             return [Timer(row.change_id, TimerKind(row.kind), moment(row.due), row.number) for row in rows]
+
+
+def _of_kinds(known: Collection[str], rows: Sequence[sa.Row[Any]]) -> Sequence[sa.Row[Any]]:
+    """*rows*, all of *known* kinds; raises OtherRelease."""
+    for row in rows:
+        if row.kind not in known:
+            raise OtherRelease(f"a newer release stored a {row.kind}")
+    return rows
 
 
 def _in_lane(lane: str | None) -> sa.ColumnElement[bool]:

@@ -1,12 +1,10 @@
 """The tables, the same on SQLite and PostgreSQL, and how times and changes are stored in their rows.
 
-Times are UTC microseconds since 1970, documents are JSON text. A document of a newer release is kept and left alone.
+Times are UTC microseconds since 1970, documents are JSON text.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
@@ -171,16 +169,7 @@ settings = sa.Table(
     sa.Column("value", sa.Text, nullable=False),
 )
 """What a channel, a person or a service has under a name: what they set, their test URLs, the last list that they were
-shown; what a service got of its budget of requests."""
-
-misses = sa.Table(
-    "misses",
-    metadata,
-    sa.Column("text", sa.String(300), primary_key=True),
-    sa.Column("count", sa.Integer, nullable=False),
-    sa.Column("last", sa.BigInteger, nullable=False),
-)
-"""What people typed that was not understood, without what would say who or what it was about."""
+shown; and Gatehouse its own data version."""
 
 compatibility = sa.Table(
     "compatibility",
@@ -201,12 +190,16 @@ def moment(stored: int) -> datetime:
     return EPOCH + stored * MICROSECOND
 
 
-class NewerRelease(Exception):
-    """A newer release wrote this change: this one can't read it, or must not act on it. *change_id* names it."""
+DATA_VERSION: Final = 1
+"""Grows with each release that stores something with which an older one must not work: that one stands still."""
+USE: Final = {"owner": "gatehouse", "name": "data_version"}
+"""The row of `settings` with the data version of the release that started last."""
+USED_WITH: Final = sa.select(settings.c.value).filter_by(**USE).scalar_subquery()
+"""That version, to be read along with what is read anyway."""
 
-    def __init__(self, change_id: str) -> None:
-        super().__init__(change_id)
-        self.change_id = change_id
+
+class OtherRelease(Exception):
+    """Another release works with the database, or recorded what this one doesn't know: this one takes no new work."""
 
 
 STORED: Final = (changes.c.id, changes.c.document, changes.c.token)
@@ -215,31 +208,15 @@ STORED: Final = (changes.c.id, changes.c.document, changes.c.token)
 Row = sa.Row[*tuple[Any, ...]]
 
 
-def change_of(row: Row) -> Change:
-    """Return the change of a row that has the columns `STORED`; raises NewerRelease where it can't be read."""
+def change_of(row: Row, *, ends_work: bool = False) -> Change:
+    """Return the change of a row that has the columns `STORED`; raises OtherRelease for what this release doesn't know.
+
+    *ends_work*: for the end of what this process is doing, which is recorded whatever a newer release has added to it.
+    """
     try:
-        return restored(Change, row.document).changed(token=row.token)
+        return restored(Change, row.document, unknown=ends_work).changed(token=row.token)
     except ValueError as error:
-        raise NewerRelease(row.id) from error
-
-
-def ours(row: Row) -> Change:
-    """The same, for a caller that is to act on it: raises NewerRelease also where it has fields that may be guards."""
-    change = change_of(row)
-    if change.unknown_fields:
-        raise NewerRelease(change.id)
-    return change
-
-
-def is_ours(row: Row) -> bool:
-    return any(readable([row]))
-
-
-def readable(rows: Iterable[Row], read: Callable[[Row], Change] = ours) -> Iterator[Change]:
-    """The changes of *rows*, without those of a newer release."""
-    for row in rows:
-        with suppress(NewerRelease):
-            yield read(row)
+        raise OtherRelease(f"a newer release recorded the change {row.id[:8]}") from error
 
 
 NEW = "new:"

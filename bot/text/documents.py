@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
 from typing import Any, Self, TypeVar
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, ValidationError
 
 M = TypeVar("M", bound=BaseModel)
 
@@ -16,9 +15,27 @@ def stored(model: BaseModel, *, exclude: set[str] | None = None) -> str:
     return json.dumps(model.model_dump(mode="json", exclude=exclude))
 
 
-def restored(kind: type[M], text: str) -> M:
-    """What `stored` wrote, as the *kind* of model that it was."""
-    return kind.model_validate(json.loads(text))
+def restored(kind: type[M], text: str, *, unknown: bool = False) -> M:
+    """What `stored` wrote, as the *kind* of model that it was; raises ValueError where only a newer release can tell.
+
+    *unknown*: also with set fields that this release doesn't know. Empty ones guard nothing, and are always kept.
+    """
+    document = json.loads(text)
+    try:
+        return kind.model_validate(document, extra="forbid")
+    except ValidationError as error:
+        for each in error.errors(include_url=False):
+            if each["type"] != "extra_forbidden" or (each["input"] and not unknown):
+                raise
+    return kind.model_validate(document)
+
+
+class NestedTooDeep(Exception):
+    """A record holds lists within lists, deeper than can be written: it can be shown, and neither changed nor exported."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
+        self.name = name
 
 
 class ServiceRecord(BaseModel):
@@ -34,8 +51,14 @@ class ServiceRecord(BaseModel):
     )
 
     def document(self) -> dict[str, Any]:
-        """The record as JSON-ready data, with just the fields it was built from, under the service's names."""
-        return self.model_dump(mode="json", by_alias=True, exclude_unset=True)
+        """The record as JSON-ready data, with just the fields it was built from, under the service's names.
+
+        Raises NestedTooDeep.
+        """
+        try:
+            return self.model_dump(mode="json", by_alias=True, exclude_unset=True)
+        except ValueError as error:  # pydantic's own limit, of some 250 levels
+            raise NestedTooDeep(str(getattr(self, "name", "") or "")) from error
 
     def changed(self, **fields: Any) -> Self:
         """A validated copy with *fields* (by the service's names) set and every other field as it was."""
@@ -43,24 +66,6 @@ class ServiceRecord(BaseModel):
 
 
 class Stored(BaseModel):
-    """A document, or a part of one. Fields that a newer release gave it stay in it, whatever this release does with it."""
+    """A document of our database, or a part of one. Fields that this release doesn't know stay in it."""
 
     model_config = ConfigDict(frozen=True, extra="allow", ser_json_inf_nan="constants")
-
-    @property
-    def unknown_fields(self) -> frozenset[str]:
-        """The names of set fields, here and in the parts of it, that this release doesn't know.
-
-        Any of them may be a guard, so that nothing is done with such a document. The names in a field ``ignorable``
-        are not among them: the release that wrote them says that nothing depends on them.
-        """
-        return frozenset(_unknown([self])) - set(self.__dict__.get("ignorable", ()))
-
-
-def _unknown(values: Iterable[Any]) -> Iterator[str]:
-    for value in values:
-        if isinstance(value, Stored):
-            yield from (name for name, extra in (value.model_extra or {}).items() if extra)
-            yield from _unknown(value.__dict__.values())
-        elif value and isinstance(value, tuple):
-            yield from _unknown(value)

@@ -25,6 +25,8 @@ CONFUSABLE: Final = frozenset(
 """Scripts with letters that pass for Latin ones."""
 WORD: Final = re.compile(r"[^\W\d_]+")
 BARE_HOST: Final = re.compile(r"(?:[^\s/@]{1,255}@)?([^\s/@:]{1,255}\.[^\s/@:]{1,255})")
+MAY_MISLEAD: Final = re.compile(r"[^ -~]|@|%|xn--", re.IGNORECASE)
+"""What every such text has in it: a sign outside of plain ASCII, a user name, an escape, a host in another script."""
 MAX_CHARACTERS: Final = 20_000
 """Of one text that are looked at; nobody reads a longer condition or script as a name."""
 
@@ -58,6 +60,8 @@ def is_invisible(character: str, previous: str = "") -> bool:
 
 def lookalikes(text: str) -> tuple[Lookalike, ...]:
     """Everything in *text* that may pass for something else, each once."""
+    if not MAY_MISLEAD.search(text):
+        return ()
     place = authority(text)
     host = place.host if place is not None else _bare_host(text)
     written = unicode_form(host) if "xn--" in host else ""

@@ -1,42 +1,58 @@
-"""Spans and times as people say them: ``2h``, ``1h30m``, ``half an hour``; ``8am``, ``tomorrow 9:30``, ``Monday``, ``EOD``."""
+"""Times as people say them: ``2h``, ``half an hour``; ``8am``, ``tomorrow 9:30``, ``bis Montag 9 Uhr``, ``24 December``, ``EOD``.
+
+A text is first put into the terms of `time_words`, whatever its language and spelling; then the terms are read.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
-from datetime import UTC, date, datetime, timedelta
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from datetime import UTC, date, datetime, time, timedelta
+from enum import StrEnum
 from typing import Final
 from zoneinfo import ZoneInfo
 
+from bot.text.time_words import AFTER_LENGTH, AROUND, DIGITS, PARTS, WEEKDAYS, canonical, terms_of
+
+MAX_WORDS: Final = 12
+"""Words of one time."""
+ENDING: Final = (";", "!", "?", "…")
+FULL_WORD: Final = 5
+"""Letters of a word from which on a full stop after it ends the sentence: “Mon.” and “24.” go on."""
+UNITS: Final = {"year": "y", "month": "mo", "week": "w", "day": "d", "hour": "h", "minute": "m"}
 DURATION: Final = re.compile(
-    r"(?:([0-9]{1,4})w(?:eeks?)?)?(?:([0-9]{1,4})d(?:ays?)?)?(?:([0-9]{1,4})h(?:(?:ou)?rs?)?)?(?:([0-9]{1,5})m(?:in(?:ute)?s?)?)?"
+    r"(?:([0-9]{1,2})y)?(?:([0-9]{1,3})mo)?(?:([0-9]{1,4})w)?(?:([0-9]{1,4})d)?(?:([0-9]{1,4})h)?(?:([0-9]{1,5})m)?"
 )
-SECONDS: Final = (604_800, 86_400, 3_600, 60)
-NUMBERS: Final = {"a": "1", "an": "1"} | {
-    word: str(number)
-    for number, word in enumerate(
-        ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"), 1
-    )
-}
-HALVES: Final = {"half1hour": "30m", "halfhour": "30m", "1hour1half": "90m", "halfday": "12h", "half1day": "12h"}
-DECIMAL: Final = re.compile(r"([0-9]{1,3})\.5h(?:(?:ou)?rs?)?")
+SECONDS: Final = {"y": 31_536_000, "mo": 2_592_000, "w": 604_800, "d": 86_400, "h": 3_600, "m": 60}
+HALF: Final = re.compile(r"([0-9]{0,3})half([wdh])|([0-9]{1,3})[.,]5([wdh])|([0-9]{1,3})([wdh])half")
 WITHOUT_UNIT: Final = re.compile(r"[0-9]{1,4}h[0-5][0-9]")
 """Hours, and minutes of which nobody says that they are."""
 
 
 def seconds_of(text: str) -> int:
-    """The span in seconds; 0 for a text that is none."""
-    words = text.casefold().split()
-    joined = "".join(NUMBERS.get(word, word) for word in words if word != "and")
-    if match := DECIMAL.fullmatch(joined):
-        joined = f"{match[1]}h30m"
-    elif WITHOUT_UNIT.fullmatch(joined):
-        joined += "m"
-    match = DURATION.fullmatch(HALVES.get(joined, joined))
-    if match is None or not any(match.groups()):
+    """The span in seconds; 0 for a text that is none. A month is 30 days, and a year is 365."""
+    return _seconds(_in_terms(text))
+
+
+def _in_terms(text: str) -> str:
+    """The whole of *text*; nothing where a word of it is in no time."""
+    words = text.split()
+    terms = [meant for word in words[:MAX_WORDS] if (meant := terms_of(word)) is not None]
+    return canonical(terms) if len(terms) == len(words) else ""
+
+
+def _seconds(text: str) -> int:
+    compact = "".join(UNITS.get(term, term) for term in text.split() if term != "and")
+    compact = compact.replace("half1", "half").replace("1half", "half")
+    if match := HALF.fullmatch(compact):
+        count, unit = next(pair for pair in zip(match.groups()[::2], match.groups()[1::2], strict=True) if pair[1])
+        return int(count or 0) * SECONDS[unit] + SECONDS[unit] // 2
+    match = DURATION.fullmatch(f"{compact}m" if WITHOUT_UNIT.fullmatch(compact) else compact)
+    if match is None:
         return 0
-    return sum(int(count or 0) * unit for count, unit in zip(match.groups(), SECONDS, strict=True))
+    return sum(int(count or 0) * unit for count, unit in zip(match.groups(), SECONDS.values(), strict=True))
 
 
 def in_words(seconds: float) -> str:
@@ -52,71 +68,151 @@ def in_words(seconds: float) -> str:
 
 START_OF_DAY: Final = (9, 0)
 """The hour and minute of a day that was named without any: the start of the working day."""
-WEEKDAYS: Final = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
-SHORT: Final = {name[:length]: name for name in WEEKDAYS for length in (3, 4, 5)}
-NAMED: Final = {"noon": (12, 0), "midday": (12, 0), "midnight": (0, 0), "morning": START_OF_DAY, "evening": (18, 0)}
-PHRASES: Final = {
-    "the end of the day": "midnight",
-    "end of the day": "midnight",
-    "end of day": "midnight",
-    "eod": "midnight",
-    "next week": "monday",
-}
+MIDNIGHT: Final = (0, 0)
+"""The same of a day since which something is looked for."""
 DAYS: Final = {"today": (0, 0), "yesterday": (1, 0), "last night": (1, 18)}
 """Times that have a name: days back, and the hour of the day, by the clock of the person who says so."""
-IDLE: Final = frozenset({"at", "on", "the", "in", "next", "this"})
-TIME: Final = re.compile(r"(\d{1,2})(?:[:.]([0-5]\d))?(am|pm)?")
-ISO: Final = re.compile(r"\d{4}-\d{2}-\d{2}")
+AROUND_TODAY: Final = {"ereyesterday": -2, "yesterday": -1, "today": 0, "tomorrow": 1, "overmorrow": 2}
+INNER: Final = frozenset({"at", "on", "in", "the", "of"})
+"""Terms within a time that say nothing."""
+DATES: Final = (
+    (re.compile(r"(?<!\S)(20\d\d)-(\d\d)-(\d\d)(?!\S)"), "ymd"),
+    (re.compile(r"(?<!\S)(\d{1,2})\.(0?[1-9]|1[0-2])\.(20\d\d)?(?!\S)"), "dmy"),
+    (re.compile(r"(?<!\S)(2[4-9]|3[01])\.(0?[1-9]|1[0-2])(?!\S)"), "dm"),
+    (re.compile(r"(?<!\S)(\d{1,2})/(\d{1,2})(?:/(20\d\d))?(?!\S)"), "dmy"),
+    (re.compile(r"(?<!\S)(\d{1,2}) (?:of )?month(\d\d)(?: (20\d\d))?(?!\S)"), "dmy"),
+    (re.compile(r"(?<!\S)month(\d\d) (\d{1,2})(?: (20\d\d))?(?!\S)"), "mdy"),
+)
+NEXT_WEEK: Final = re.compile(r"(?<!\S)next week(?!\S)")
+END_OF: Final = re.compile(r"(?<!\S)end (?:day|week|next week|month|year)(?!\S)")
+ENDS: Final = {
+    "end day": "",
+    "end week": "friday",
+    "end next week": "friday next week",
+    "end month": "end of month",
+    "end year": "12-31",
+}
+"""The days at whose ends they are."""
+DAY: Final = re.compile(
+    r"(?<!\S)(?:(next|last|this) )?((?:mon|tues|wednes|thurs|fri|satur|sun)day|today|(?:over|to)morrow|(?:ere)?yesterday)(?!\S)"
+)
+PART: Final = re.compile(r"(?<!\S)(?:(?:after)?noon|morning|evening|(?:mid)?night)(?!\S)")
+CLOCK: Final = re.compile(r"(?<!\S)(\d{1,2})(?:([:.])([0-5]\d)\.?)?(?: (am|pm|oclock|h)(?: ([0-5]\d))?)?(?!\S)")
+ZONE: Final = re.compile(r"(?<!\S)@(\S+)")
 
 
 @dataclass(frozen=True, slots=True)
 class WallTime:
-    """What clocks are to show: an hour and minute, of the next day on which they do, or of *day*.
+    """What clocks are to show: an hour and minute, of the next day on which they do, or of *day*. 24:00 is a day's end.
 
-    *day*: today, tomorrow, the name of a weekday, or a date such as 2026-11-23.
+    *day*: ``today`` or another of AROUND_TODAY; a weekday, which is today where the time is still to come;
+    ``next friday``, ``last friday``: never today; ``friday next week``; ``end of month``: its last day;
+    ``2026-11-23``; ``12-24``, of this year or the next; ``thursday 12-24``, where that is one.
+    *zone*: the name of the one whose clocks are meant, if that was said.
     """
 
     hour: int
     minute: int
     day: str = ""
+    zone: str = ""
 
 
-def wall_time(text: str) -> WallTime | None:
-    """The time that *text* says; None for a text that says none, and for a bare number."""
-    phrase = " ".join(text.casefold().replace(",", " ").split())
-    words = [word for word in PHRASES.get(phrase, phrase).split() if word not in IDLE]
-    days = [word for word in words if _day(word)]
-    time = "".join(word for word in words if not _day(word))
-    if len(days) > 1 or not words:
+class _Left:
+    """What is left of a text while its pieces are taken out of it."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    def take(self, pattern: re.Pattern[str]) -> re.Match[str] | None:
+        if match := pattern.search(self.text):
+            self.text = f"{self.text[: match.start()]} {self.text[match.end() :]}"
+        return match
+
+
+def _wall(
+    text: str, untimed: tuple[int, int] | None, *, looks_back: bool = False, bare: bool = False
+) -> WallTime | None:
+    """The time that terms say, in any order. *untimed*: the hour and minute of a day alone; None: that is no time.
+
+    *looks_back*: whether it is past. *bare*: whether a number alone is an hour.
+    """
+    left = _Left(text)
+    ends, zone, day = left.take(END_OF), left.take(ZONE), _day(left, "next" if looks_back else "last")
+    part, clock = left.take(PART), left.take(CLOCK)
+    if day is None or not set(left.text.split()) <= INNER:
         return None
-    day = _day(days[0]) if days else ""
-    if not time:
-        return WallTime(*START_OF_DAY, day) if day and day != "today" else None
-    if (clock := NAMED.get(time) or _clock(time)) is None:
+    if ends:
+        if part or clock or zone or (day and ends[0] != "end day"):
+            return None
+        return WallTime(24, 0, day or ENDS[ends[0]])
+    if part or clock:
+        shown = _shown(clock, part[0] if part else "", has_day=bare or bool(day), looks_back=looks_back)
+    else:
+        shown = untimed if day and not zone and (looks_back or day != "today") else None
+        day = f"{'last' if looks_back else 'next'} {day}" if day in WEEKDAYS else day
+    return WallTime(*shown, day, zone[1] if zone else "") if shown else None
+
+
+def _day(left: _Left, wrong: str) -> str | None:
+    """The day that *left* names, as in a WallTime; nothing where it names none, None where that is no day.
+
+    *wrong*: the one of next and last that cannot be meant.
+    """
+    number, week, name = _date(left), left.take(NEXT_WEEK), left.take(DAY)
+    if number is None or (number and week):
         return None
-    return WallTime(*clock, day)
-
-
-def _day(word: str) -> str:
-    if word in {"today", "tomorrow", *WEEKDAYS}:
-        return word
-    if ISO.fullmatch(word):
-        try:
-            return date.fromisoformat(word).isoformat()
-        except ValueError:
-            return ""
-    return SHORT.get(word, "")
-
-
-def _clock(text: str) -> tuple[int, int] | None:
-    """``8am``, ``8:30pm`` or ``18:00``; None for ``8``, which may be the morning or the evening."""
-    match = TIME.fullmatch(text)
-    if match is None or not (match[2] or match[3]):
+    if name is None:
+        return "next monday" if week else number
+    which, day = name[1] or "", name[2]
+    if (which and day not in WEEKDAYS) or which == wrong:
         return None
-    hour, minute = int(match[1]), int(match[2] or 0)
-    if match[3]:
-        return (hour % 12 + (12 if match[3] == "pm" else 0), minute) if 1 <= hour <= 12 else None
-    return (hour, minute) if hour < 24 else None
+    if week or number:
+        return f"{day} {number or 'next week'}" if day in WEEKDAYS and not which else None
+    return f"{which} {day}" if which in {"next", "last"} else day
+
+
+def _date(left: _Left) -> str | None:
+    """The date that *left* has in numbers, with its year if that is said; None where there is no such day."""
+    for pattern, order in DATES:
+        if match := left.take(pattern):
+            said_of = dict(zip(order, match.groups(), strict=True))
+            year = said_of.get("y")
+            try:
+                found = date(int(year or LEAP_YEAR), int(said_of["m"]), int(said_of["d"]))
+            except ValueError:
+                return None
+            return found.isoformat() if year else f"{found:%m-%d}"
+    return ""
+
+
+LEAP_YEAR: Final = 2000
+SMALLEST_HOUR: Final = 6
+"""The hour from which on ``until 6h`` is one: ``until 2h`` may be meant to be a length."""
+
+
+def _shown(clock: re.Match[str] | None, part: str, *, has_day: bool, looks_back: bool) -> tuple[int, int] | None:
+    """The hour and minute that clocks show; None for what is none, and for ``8``, which may be the morning or the evening."""
+    if clock is None:
+        usual, begins, _ = PARTS[part]
+        return (begins if looks_back else usual), 0
+    hour, minute, marker = int(clock[1]), int(clock[3] or clock[5] or 0), clock[4]
+    if not _is_clear(clock, hour, minute) and not (part or has_day):
+        return None
+    hours = [hour]
+    if marker in {"am", "pm"}:
+        hours = [hour % 12 + (12 if marker == "pm" else 0)] if 1 <= hour <= 12 else []
+    elif part:
+        hours = [hour, hour + 12]
+    possible = PARTS[part][2] if part else range(25)
+    return next(((hour, minute) for hour in hours if hour in possible and (hour, minute) <= (24, 0)), None)
+
+
+def _is_clear(clock: re.Match[str], hour: int, minute: int) -> bool:
+    """Whether it is a time by itself: not ``8``, nor ``10.12``, which may be a day in December."""
+    separator, marker = clock[2], clock[4]
+    if marker == "h" and not clock[5]:
+        return hour >= SMALLEST_HOUR
+    return marker is not None or separator == ":" or (separator == "." and not 1 <= minute <= 12)
 
 
 def next_time(wall: WallTime, zone: ZoneInfo, now: datetime) -> datetime | None:
@@ -124,25 +220,44 @@ def next_time(wall: WallTime, zone: ZoneInfo, now: datetime) -> datetime | None:
 
     When clocks are set back they show it twice. When they are set forward past it, it is what they would have shown.
     """
-    today = now.astimezone(zone)
-    for day in _days(wall.day, today.date()):
-        shown = datetime(day.year, day.month, day.day, wall.hour, wall.minute, tzinfo=zone)
-        if found := next((each for each in _instants(shown) if each > now), None):
-            return found
-    return None
+    moments = (moment for pair in _moments(wall, zone, now, 1) for moment in pair)
+    return next((moment for moment in moments if moment > now), None)
 
 
-def _days(day: str, today: date) -> Iterator[date]:
-    """The days that *day* may be; no day at all is today, or tomorrow where today's time is past."""
-    if day in WEEKDAYS:
-        yield today + timedelta(days=(WEEKDAYS.index(day) - today.weekday() - 1) % 7 + 1)
-    elif ISO.fullmatch(day):
+def last_time(wall: WallTime, zone: ZoneInfo, now: datetime) -> datetime | None:
+    """The last time until *now* that clocks in *zone* showed *wall*, in UTC; the first of two. None where it is to come."""
+    return next((first for first, _ in _moments(wall, zone, now, -1) if first <= now), None)
+
+
+def _moments(wall: WallTime, zone: ZoneInfo, now: datetime, step: int) -> Iterator[tuple[datetime, datetime]]:
+    zone = ZoneInfo(wall.zone) if wall.zone else zone
+    for day in _days(wall.day, now.astimezone(zone).date(), step):
+        shown = datetime.combine(day, time()) + timedelta(hours=wall.hour, minutes=wall.minute)
+        yield _instants(shown.replace(tzinfo=zone))
+
+
+def _days(day: str, today: date, step: int) -> Iterator[date]:
+    """The days that *day* may be, the nearest first; *step*: 1 for those to come, -1 for those that are past."""
+    which, _, rest = day.partition(" ")
+    if not day:
+        yield from (today, today + timedelta(days=step))
+    elif day in AROUND_TODAY:
+        yield today + timedelta(days=AROUND_TODAY[day])
+    elif day == "end of month":
+        yield (today.replace(day=1) + timedelta(days=31)).replace(day=1) - timedelta(days=1)
+    elif rest == "next week":
+        yield today + timedelta(days=7 - today.weekday() + WEEKDAYS.index(which))
+    elif rest and which in WEEKDAYS:
+        yield from (each for each in _days(rest, today, step) if each.weekday() == WEEKDAYS.index(which))
+    elif (name := rest or which) in WEEKDAYS:
+        days = (today + timedelta(days=step * count) for count in range(1 if rest else 0, 8))
+        yield from (each for each in days if each.weekday() == WEEKDAYS.index(name))
+    elif len(day) > len("12-24"):
         yield date.fromisoformat(day)
     else:
-        if day != "tomorrow":
-            yield today
-        if day != "today":
-            yield today + timedelta(days=1)
+        for year in (today.year, today.year + step):
+            with suppress(ValueError):  # 29 February
+                yield date.fromisoformat(f"{year}-{day}")
 
 
 def _instants(shown: datetime) -> tuple[datetime, datetime]:
@@ -152,3 +267,224 @@ def _instants(shown: datetime) -> tuple[datetime, datetime]:
     """
     first, last = (shown.replace(fold=fold).astimezone(UTC) for fold in (0, 1))
     return first, max(first, last)
+
+
+class Kind(StrEnum):
+    """What a time in a sentence is for."""
+
+    LENGTH = "length"
+    END = "end"
+    START = "start"
+    WINDOW = "window"
+    SINCE = "since"
+    VAGUE = "vague"
+    """Words that are about time and name none: *soon*, *for a while*, *over the weekend*."""
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """A time in a sentence: what kind, and how many of its words it is."""
+
+    kind: Kind
+    count: int = 0
+    text: str = ""
+    """As typed."""
+    seconds: int | None = None
+    """Of a LENGTH; of a START, in so many seconds; of a SINCE, so many seconds back."""
+    wall: WallTime | None = None
+    """Of an END, a START or a SINCE; the start of a WINDOW."""
+    end: WallTime | None = None
+    """Of a WINDOW: the `next_time` after its start."""
+
+
+TRAILING: Final = INNER | {"", "and", "for", "from", "between", "to", "until", "since", "next", "this", "last"}
+"""Terms that no time ends with."""
+VAGUE: Final = re.compile(
+    r"(?:(?:for|in|over|on|at|until|since|after|from) )?(?:(?:next|last|this) )?weekend"
+    r"|(?:for|in|over|since|after|until) (?:(?:next|last) )?(?:1 )?(?:while|few (?:of )?(?:minute|hour|day|week|month))"
+    r"|(?:(?:until|for) )?(?:soon|later)|later today|for now|until further notice"
+)
+
+
+def said(words: Sequence[str], at: int) -> Said | None:
+    """The longest time that begins at ``words[at]``; None where none does.
+
+    A weekday or a date alone is none: “Black Friday page” is a name. With an hour, or a word that leads it, it is one.
+    """
+    terms: list[str] = []
+    for word in words[at : at + MAX_WORDS]:
+        if (meant := terms_of(word)) is None:
+            break
+        terms.append(meant)
+        if _ends_sentence(word):
+            break
+    for count in range(len(terms), 0, -1):
+        if terms[count - 1] in TRAILING:
+            continue
+        text = canonical(terms[:count])
+        if not (found := _read(text)):
+            continue
+        if found.kind is Kind.LENGTH and text[:1] in DIGITS and not _is_bare_length(words, at, at + count):
+            continue
+        return replace(found, count=count, text=" ".join(words[at : at + count]))
+    return None
+
+
+def moment_since(said: Said, zone: ZoneInfo, now: datetime) -> datetime | None:
+    """The moment that a SINCE means, said at *now* by somebody in *zone*, in UTC; None where it is to come."""
+    if said.wall:
+        return last_time(said.wall, zone, now)
+    return None if said.seconds is None else now.astimezone(UTC) - timedelta(seconds=said.seconds)
+
+
+def since_in(text: str) -> Said | None:
+    """The SINCE that *text* is, with or without the word: ``since monday``, ``monday``, ``24h``, ``last night``."""
+    words = text.split()
+    for each in (["since", *words], words):
+        if (found := said(each, 0)) and found.kind is Kind.SINCE and found.count == len(each):
+            return found
+    return None
+
+
+def _ends_sentence(word: str) -> bool:
+    word = word.rstrip("\"'”’)]*_")
+    if word.endswith("."):
+        return len(word) > FULL_WORD and word[:-1].isalpha()
+    return word.endswith(ENDING)
+
+
+def _is_bare_length(words: Sequence[str], at: int, after: int) -> bool:
+    """Whether the words from *at* to *after* are a length by themselves: “24h because …”, but not “24h shop” or “a day”."""
+    if words[at].lstrip(AROUND)[:1] not in DIGITS:
+        return False
+    if after >= len(words) or words[after - 1][-1:] in {".", *AROUND}:
+        return True
+    return words[after].strip(AROUND + ".").casefold() in AFTER_LENGTH
+
+
+def _read(text: str) -> Said | None:
+    """What terms say from the first to the last."""
+    if VAGUE.fullmatch(text):
+        return Said(Kind.VAGUE)
+    return _window(text) or _led(text) or _unled(text)
+
+
+def _led(text: str) -> Said | None:
+    """A time after the word that says what it is for."""
+    lead, _, rest = text.partition(" ")
+    if lead in {"for", "in", "over"} and rest.startswith(PAST):
+        return _since(rest)
+    match lead:
+        case "for":
+            return _for(rest)
+        case "next" if seconds := _counted(rest, ONE_OF_NEXT):
+            return Said(Kind.LENGTH, seconds=seconds)
+        case "until":
+            return _at(Kind.END, _wall(rest, START_OF_DAY))
+        case "since":
+            return _since(rest)
+        case "on" | "from":
+            return _start(rest, START_OF_DAY)
+        case "at":
+            return _start(rest, None)
+        case "in" if rest in PARTS:
+            return _start(rest, None)
+        case "in" if seconds := _seconds(rest):
+            return Said(Kind.START, seconds=seconds)
+    return None
+
+
+PAST: Final = ("last ", "yesterday", "ereyesterday")
+ONE_OF_NEXT: Final = frozenset({"hour", "day"})
+"""Units that “the next …” has one of: the next week begins on Monday."""
+
+
+def _unled(text: str) -> Said | None:
+    """A time that is one without a word before it."""
+    if text.startswith((*PAST, "vor ", "today morning")) or text.endswith(" ago") or text in {"today", "this week"}:
+        return _since(text)
+    first, second, *_ = [*text.split(), "", ""]
+    if first.isdigit() and not second.startswith("month") and second not in {"am", "pm", "oclock", "h"}:
+        seconds = _seconds(text)
+        return Said(Kind.LENGTH, seconds=seconds) if seconds else None
+    if text[:1] in DIGITS and (seconds := _seconds(text)):
+        return Said(Kind.LENGTH, seconds=seconds)
+    if first in {*INNER, "end"}:
+        return None
+    sure = text.startswith(("tomorrow", "overmorrow", "next ", "this "))
+    found = _start(text, START_OF_DAY if sure else None)
+    return found if found and found.wall and found.wall.day else None
+
+
+def _at(kind: Kind, wall: WallTime | None) -> Said | None:
+    return Said(kind, wall=wall) if wall else None
+
+
+def _start(text: str, untimed: tuple[int, int] | None) -> Said | None:
+    wall = _wall(text, untimed)
+    return None if wall and AROUND_TODAY.get(wall.day, 0) < 0 else _at(Kind.START, wall)
+
+
+def _counted(text: str, one_of: Collection[str]) -> int:
+    """Seconds of a length; a unit alone is one of it, if it is in *one_of*."""
+    return _seconds(f"1 {text}" if text in one_of else text)
+
+
+def _for(text: str) -> Said | None:
+    """``2h``, ``the next hour``; ``today`` and ``the rest of the week`` are until their ends."""
+    if text == "today" or END_OF.fullmatch(text):
+        return _at(Kind.END, _wall("end day today" if text == "today" else text, None))
+    after = text.removeprefix("next ")
+    seconds = _counted(after, ONE_OF_NEXT if after != text else ())
+    return Said(Kind.LENGTH, seconds=seconds) if seconds else None
+
+
+def _since(text: str) -> Said | None:
+    after = text.removeprefix("last ").removeprefix("vor ").removesuffix(" ago")
+    if seconds := _counted(after, UNITS if text.startswith("last ") else ()):
+        return Said(Kind.SINCE, seconds=seconds)
+    return _at(Kind.SINCE, _wall("monday 0:00" if text == "this week" else text, MIDNIGHT, looks_back=True))
+
+
+MONTH: Final = re.compile(r"month\d\d")
+
+
+def _window(text: str) -> Said | None:
+    """``from 9 to 17:00``, ``tomorrow between 8 and 9``, ``on friday 9:00 until 10:00``."""
+    for separator in ("until", "to", "and"):
+        head, found, tail = text.partition(f" {separator} ")
+        terms = head.split()
+        is_led = bool({"from", "between"} & set(terms))
+        if not found or (separator == "and" and "between" not in terms):
+            continue
+        begin = None if is_led else _led(head) or _unled(head)
+        if is_led or (begin and begin.kind is Kind.START and begin.wall):
+            return _between(" ".join(term for term in terms if term not in {"from", "between"}), tail)
+    return None
+
+
+def _between(head: str, tail: str) -> Said | None:
+    start, end = _wall(head, START_OF_DAY), _wall(tail, START_OF_DAY)
+    is_timed = _wall(tail, None) is not None
+    if end and not start:
+        start = _begin(head, tail, end, is_timed=is_timed)
+    elif start and not end and not {"am", "pm"} & set(head.split()):
+        end = _wall(tail, None, bare=True)
+        if end and (end.hour, end.minute) <= (start.hour, start.minute):
+            return None  # “from 9:00 to 5” may be the afternoon
+    if not start or not end:
+        return None
+    if end.day and not start.day and is_timed and tail[:1] in DIGITS:  # “from 9 to 17:00 on friday”
+        start, end = replace(start, day=end.day), replace(end, day="")
+    zone = start.zone or end.zone
+    return Said(Kind.WINDOW, wall=replace(start, zone=zone), end=replace(end, zone=zone))
+
+
+def _begin(head: str, tail: str, end: WallTime, *, is_timed: bool) -> WallTime | None:
+    """The start of which only a number is said: an hour of the same half of the day as *end*, or a day of its month."""
+    if not is_timed:
+        return _wall(f"{head} {month[0]}", START_OF_DAY) if (month := MONTH.search(tail)) else None
+    start = _wall(head, None, bare=True)
+    if start and "pm" in tail.split() and start.hour + 12 < end.hour:
+        return replace(start, hour=start.hour + 12)
+    return start

@@ -6,6 +6,7 @@ Direct messages, private answers and forms show all of it: they never come here.
 
 from __future__ import annotations
 
+import json
 import re
 from bisect import bisect_left
 from collections.abc import Mapping
@@ -30,8 +31,8 @@ BARE: Final = re.compile(r"[/?#=&\ue000](?:[@＠﹫]|%40)")
 """An email in a URL that does end in such a sign."""
 CUT: Final = re.compile(r'(?:"[^"@\n]{1,64}"|[^\s@<>|:;,()\[\]"]{1,64})(?:[@＠﹫]|%40)([\w.-]{0,63})(?=…)')
 """An email that was cut off after its @: it still names a person."""
-SIGN: Final = re.compile(r"[@＠﹫=]|%40|%3[Dd]|://")
-"""What every email, every assigned secret and every password in a URL has in it; few of the hundred texts of a card do."""
+SIGN: Final = re.compile(r"(?<!<)[@＠﹫]|=|%40|%3[Dd]|://[^\s/?#]*:")
+"""What every email, every assigned secret and every password in a URL has in it; a mention has its @ right behind a <."""
 LIMITS: Final = (30, 75, 100, 150, 300, 2000, 3000)
 """Slack's limits for a text, in characters: a mask may be longer than what it hides, and the text must still fit."""
 CHOICES: Final = ("elements", "options", "option_groups")
@@ -54,10 +55,10 @@ def masked_part(part: Any) -> Any:
     """
     if isinstance(part, str):
         return masked_text(part)
-    if isinstance(part, list | tuple):
-        return [found for one in part if (found := masked_part(one)) is not None]
+    if not isinstance(part, list | tuple | Mapping) or not SIGN.search(json.dumps(part, ensure_ascii=False)):
+        return part  # most of a card: nothing to mask in any of its texts
     if not isinstance(part, Mapping):
-        return part
+        return [found for one in part if (found := masked_part(one)) is not None]
     if part.get("type") == "mrkdwn":
         return {**part, "text": masked_text(part["text"], is_markup=True)}
     shown = {name: found for name, value in part.items() if (found := masked_part(value)) is not None}

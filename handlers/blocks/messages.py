@@ -39,9 +39,9 @@ class Message:
     blocks: tuple[Block, ...]
 
 
-def row_hint(*, public: bool) -> str:
+def row_hint(*, numbered: bool) -> str:
     """What the numbers of a list are for. Each person's are their own, so a list for all has none."""
-    return "" if public else "   ·   `#n` in your next command means a row of this list"
+    return "" if not numbered else "   ·   `#n` in your next command means a row of this list"
 
 
 def visible(text: str) -> str:
@@ -237,6 +237,14 @@ def run_button(
     return button(label, f"v1.run.{number}", value, style=style, confirm=confirm, spoken=spoken) if value else None
 
 
+def temporary_button(
+    label: str, command: Command, number: int | str, *, style: str | None = None, spoken: str = ""
+) -> Block | None:
+    """A button that asks how long and why, and then does the same as typing *command*."""
+    value = text_of(command)
+    return button(label, f"v1.temporary.{number}", value, style=style, spoken=spoken) if value else None
+
+
 def turn_button(label: str, command: Command, number: int | str) -> Block | None:
     """The same, but the answer takes the place of the message: pages, refresh."""
     value = text_of(command)
@@ -260,6 +268,11 @@ class ListPage(Generic[T]):
         number = min(max(number or 1, 1), count)
         start = (number - 1) * size
         return cls(found[start : start + size], number, count, len(found), start + 1)
+
+    @property
+    def last(self) -> int:
+        """The number of its last item: ``#n`` goes no further, for nobody was shown what comes then."""
+        return self.first - 1 + len(self.items)
 
     @property
     def label(self) -> str:

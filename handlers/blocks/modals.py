@@ -161,7 +161,11 @@ def notice(message: Message, channel: str = "") -> View:
     return frame("Gatehouse", list(message.blocks), callback_id="v1.notice", metadata={"channel": channel})
 
 
-PANELS: Final = frozenset({"v1.notice", "v1.loading", "v1.done", "v1.pick"})
+FULL_CHANGE: Final = "v1.full"
+"""The callback id of the modal that shows all of a change, with the buttons that decide about it."""
+OPENED_BY: Final = "opened_by"
+"""In the metadata of that modal, and of a form that it opens: the id of the request that it answers."""
+PANELS: Final = frozenset({"v1.notice", "v1.loading", "v1.done", "v1.pick", FULL_CHANGE})
 """Modals in which nothing is typed, so that an answer may take their place."""
 
 

@@ -33,6 +33,7 @@ from handlers.changes.sentences import (
     ACCESS,
     VERBS,
     WORDS,
+    extension,
     is_offboarding,
     is_switched,
     mark_of,
@@ -51,6 +52,8 @@ from handlers.rules.commands import RulesOff
 from handlers.rules.pairs_view import effect_line, filters_words, source_line
 from handlers.rules.reasons import off_words
 
+FULL: Final = "full"
+"""What the button that opens everything is numbered with."""
 MAX_PAIRS: Final = 12
 MAX_SHORT_PAIRS: Final = 3
 """Of a rule that is only switched."""
@@ -198,6 +201,11 @@ def _proposed(change: Change) -> list[Block | None]:
     ]
 
 
+def decision_blocks(change: Change, groups: Groups | None) -> list[Block]:
+    """The card's yes and no, below what it says of groups: for the full view, where its reader can decide."""
+    return [*_group_notes(change, groups), *messages.actions(_proposed(change)[:2])]
+
+
 APPROVE: Final = {Kind.RULE_DELETE: "Approve deletion", Kind.MEMBER_REMOVE: "Approve removal"}
 
 
@@ -261,10 +269,10 @@ def _applied(change: Change) -> list[Block | None]:
     if change.run.undone_by:
         return []
     if change.temporary:
-        buttons = {"end": "Revert now", "extend": "+1 h", "stay": "Keep"}
+        buttons = {"end": "Revert now", "extend": extension(change)[1], "stay": "Keep"}
         if (switched := is_switched(change)) is not None:
             back = "on" if switched == "off" else "off"
-            buttons = {"end": f"Back {back} now", "extend": "+1 h", "stay": f"Keep {switched}"}
+            buttons = {"end": f"Back {back} now", "extend": extension(change)[1], "stay": f"Keep {switched}"}
     elif change.run.revert_failure == "changed" and not change.is_set:
         buttons = {"putback": "Revert anyway", "stay": "Keep"}
     else:
@@ -342,7 +350,7 @@ def actions(change: Change, blocks: Iterable[Block], buttons: Sequence[Block | N
     While somebody has to decide, that one comes first, below a line that says why.
     """
     drawn = list(blocks)
-    full = messages.run_button(label(change), GatehouseInspect(change.id), "full")
+    full = messages.run_button(label(change), GatehouseInspect(change.id), FULL)
     if change.state is State.PROPOSED and hides(change, drawn):
         why = "Some values are hidden in channels" if is_masked(drawn) else "This card doesn’t show everything"
         why = "Emails are masked in channels" if change.edit.target.service == "members" else why
@@ -350,6 +358,12 @@ def actions(change: Change, blocks: Iterable[Block], buttons: Sequence[Block | N
         return [messages.context(words), *_rows([full, *buttons])]
     is_needed = change.review_due or (change.edit.target.service == "rules" and is_masked(drawn))
     return _rows([*buttons, full if is_needed else None])
+
+
+def shows_all(message: Message) -> bool:
+    """Whether a card that waits for a decision shows all of its change; else it has the button that does."""
+    elements = (element for block in message.blocks for element in block.get("elements", ()))
+    return all(element.get("action_id") != f"v1.run.{FULL}" for element in elements)
 
 
 def _rows(buttons: Sequence[Block | None]) -> list[Block]:
@@ -389,6 +403,22 @@ def card(
     footer = messages.context(_footer(change, progress, places))
     blocks += [*actions(change, [*blocks, footer], _buttons(change, progress)), footer]
     return messages.message(title.replace("`", ""), blocks)
+
+
+def plain_card(change: Change) -> Message:
+    """The card of a change that can't be drawn: what it is and how it stands, and nothing of what it is about."""
+    key = change.edit.target.key or ""
+    name = masked(key) if change.edit.target.service == "members" else key
+    title = f"{_verb(change)} {code(name, 100) if name and not change.is_set else ''}".strip()
+    words = f"Requested by <@{change.request.requester}> · {WORDS[change.state]}"
+    about, buttons = "Gatehouse can’t show what this changes", list[Block | None]()
+    if change.state is State.PROPOSED:
+        about += ", so nobody can decide about it. Withdraw it, and request it in smaller parts"
+        buttons = [_decide(change, "Withdraw", "keep")]
+    blocks = [messages.section(f"{mark_of(change)} *{title}*\n{words}"), messages.section(f"{about}.")]
+    return messages.message(
+        title.replace("`", ""), [*blocks, *_rows(buttons), messages.context(f"change {code(change.id[:8])}")]
+    )
 
 
 def _remarks(change: Change, progress: Progress | None) -> Iterator[str]:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Final
 
 import structlog
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from bot.changes.execute import Failpoint, no_failpoint
-from bot.changes.model import NOT_DONE, Change, Item, Outcome
+from bot.changes.model import NOT_DONE, Change, Item, Outcome, State
 from bot.changes.notify import Pace
 from bot.gatehouse import GroupsReader
 from bot.policy.access import Directory
@@ -19,8 +20,10 @@ from bot.rules.model import Groups
 from bot.rules.secrets import hidden
 from bot.store.audit import Event
 from bot.store.channel_settings import wanted_notices
+from bot.store.db import StoreError
 from bot.store.engine import Store
 from bot.store.leases import Note
+from bot.store.tables import OtherRelease
 from handlers.blocks.messages import Message
 from handlers.changes import card_view, items_view, notes_view
 from handlers.slack.client import Slack, SlackRefused
@@ -35,7 +38,7 @@ async def draw_card(change: Change, store: Store, groups: GroupsReader | None, p
     """Return the card of *change*, as a channel may see it. *places*: the host of each service."""
     change = _without_secrets(change)
     progress = await _progress(change, store) if change.is_set else None
-    return card_view.card(change, places=places, progress=progress, groups=await _groups(change, groups))
+    return card_view.card(change, places=places, progress=progress, groups=await groups_of(change, groups))
 
 
 def _without_secrets(change: Change) -> Change:
@@ -60,7 +63,7 @@ async def _progress(whole: Change, store: Store) -> items_view.Progress:
     return items_view.Progress(tally, [_item_without_secrets(item) for item in first])
 
 
-async def _groups(change: Change, groups: GroupsReader | None) -> Groups | None:
+async def groups_of(change: Change, groups: GroupsReader | None) -> Groups | None:
     """The groups, where the change is about a rule in one: what is on may still be held back."""
     in_group = any((document or {}).get("groupId") for document in (change.edit.before, change.edit.after))
     return await groups.groups() if in_group and groups is not None else None
@@ -105,13 +108,15 @@ class Cards:
     failpoint: Failpoint = no_failpoint
     groups: GroupsReader | None = None
 
-    async def deliver(self, change: Change, purpose: str) -> Note | None:
+    async def deliver(self, change: Change, purpose: str, is_plain: bool = False) -> Note | None:
         """Show *change* as it stands, or say in its thread what *purpose* is; each note once.
+
+        *is_plain*: without what the change is about.
 
         Returns what writes down where the message is, None where that is on record.
         """
         if purpose == CARD:
-            return await self._card(change)
+            return await self._card(change, is_plain=is_plain)
         if purpose == RESULT:
             await self._result(change)
             return None
@@ -119,28 +124,49 @@ class Cards:
             return None
         return await (self._notify if purpose.startswith(NOTICE) else self._note)(change, purpose)
 
-    async def _card(self, change: Change) -> Note | None:
+    async def _drawn(self, change: Change) -> tuple[Message, bool]:
+        """The card and whether it shows all, or a plain one that can't: people have to hear of a change that nobody can show."""
+        self.failpoint("draw")
+        try:
+            card = await draw_card(change, self.store, self.groups, self.places)
+        except (StoreError, OtherRelease):
+            raise
+        except Exception:  # one that is tried again would fail again
+            log.exception("card_not_drawn", change=change.id[:8])
+            return card_view.plain_card(change), False
+        return card, card_view.shows_all(card)
+
+    async def _card(self, change: Change, *, is_plain: bool) -> Note | None:
         place = await self.store.cards.get(change.id, CARD)
-        card = message = await draw_card(change, self.store, self.groups, self.places)
+        card, complete = (card_view.plain_card(change), False) if is_plain else await self._drawn(change)
+        message = card
         if place is not None and place[0] != change.request.channel:
             message = await self._elsewhere(message, change)
         if place is not None and await self._edit(place, change, message):
-            return None
+            return self._completeness(change, *place, complete)
         self.pace.take(change.request.channel)
         self.failpoint("post")
         channel, ts = await self._post(change, card)
         self.failpoint("posted")
         async with self.store.transaction() as tx:
             await self.store.cards.put(tx, change.id, channel, ts, CARD)
+            if (note := self._completeness(change, channel, ts, complete)) is not None:
+                await note(tx)
         link = await self.slack.permalink(channel, ts)
 
         async def announce(tx: AsyncConnection) -> None:
             await self.store.cards.put(tx, change.id, channel, ts, CARD, link)
-            await self.store.audit.append(
-                tx, Event("announced", "gatehouse", channel, change.id, str(change.edit.target))
-            )
+            event = Event("announced", "gatehouse", channel, change.id, str(change.edit.target))
+            await self.store.audit.append(tx, event, ends_work=True)
 
         return announce
+
+    def _completeness(self, change: Change, channel: str, ts: str, complete: bool) -> Note | None:
+        """What notes whether the card there shows all of *change*, while somebody has to decide about it."""
+        if change.state is not State.PROPOSED:
+            return None
+        note = self.store.cards.note_complete
+        return partial(note, change_id=change.id, channel=channel, ts=ts, complete=complete)
 
     async def _result(self, whole: Change) -> None:
         """Send the requester of an import its table, with the outcome of each row; once.

@@ -7,20 +7,22 @@ from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import Final
 
-from bot.changes.decisions import Decision, Decisions
-from bot.changes.model import Change, State
+from bot.changes.decisions import Decisions
+from bot.changes.model import Change, Guard, State
 from bot.changes.refusals import AlreadyDecided, UnknownChange
+from bot.changes.rights import Decision, OfRequest
 from bot.clients.json_stream import cooperatively
 from bot.gatehouse import Gatehouse
-from handlers.changes import full_view, notes_view
-from handlers.changes.cards import draw_card
-from handlers.changes.full_view import hides
-from handlers.changes.sentences import plain_title
-from handlers.errors import LookFirst, NothingToUndo, OldButton, OldCard
+from handlers.blocks.modals import FULL_CHANGE, OPENED_BY, metadata
+from handlers.changes import card_view, full_view, notes_view
+from handlers.changes.cards import groups_of
+from handlers.changes.sentences import extension, plain_title, title_of
+from handlers.errors import NothingToUndo, OldButton, OldCard
 from handlers.gatehouse.commands import GatehouseInspect, GatehouseUndo
+from handlers.grammar.command import Command
 from handlers.rules.rule_refs import find_change
 from handlers.slack.registry import Click, Form, Recorded, clicks, handles, submits
-from handlers.slack.reply import Announced, Attached, Caller, Modal, Reply
+from handlers.slack.reply import Announced, Attached, Caller, Modal, Private, Reply
 
 MAX_PARTS: Final = 300
 """Of a set that is shown in a modal; a longer one is a file at once, while Slack still takes an answer to the click."""
@@ -28,59 +30,59 @@ MAX_PARTS: Final = 300
 
 @handles(GatehouseInspect)
 async def inspect(command: GatehouseInspect, caller: Caller, gatehouse: Gatehouse) -> Reply:
-    """Everything in a modal, or as a file to the person alone; from then on they may decide."""
+    """Everything in a modal, or as a file to the person alone; from then on they may decide, there or on the card."""
     if (change := await find_change(command.change, gatehouse)) is None:
         raise UnknownChange(command.change)
-    await gatehouse.changes.decisions.require_look(change, caller.user)
-    reply = await _show_all(change, gatehouse)
+    await gatehouse.changes.decisions.rights.require(change, Decision.LOOK, caller.user)
+    reply = await _show_all(change, caller, gatehouse)
     await gatehouse.changes.decisions.note_look(change, caller.user)
     return reply
 
 
-async def _show_all(change: Change, gatehouse: Gatehouse) -> Reply:
+@clicks("decide.open", stored=True)
+async def open_from_list(click: Click, caller: Caller, gatehouse: Gatehouse) -> Command:
+    """Show all of a request in a list. Stored, so that a decision finds the list again: only this click can replace it."""
+    return GatehouseInspect(click.value)
+
+
+async def can_decide(change: Change, user: str, gatehouse: Gatehouse) -> bool:
+    """Whether *user* is one of those who can let *change* through now."""
+    if change.state is not State.PROPOSED or user in {one.by for one in change.decision.approvals}:
+        return False
+    decision = Decision.CONFIRM if change.decision.guard is Guard.CONFIRM else Decision.APPROVE
+    return await gatehouse.changes.decisions.rights.may(change, decision, user)
+
+
+async def _show_all(change: Change, caller: Caller, gatehouse: Gatehouse) -> Reply:
     listed = [item async for item in gatehouse.store.items.all(change.id)] if change.is_set else []
     title = plain_title(change)
     if len(listed) <= MAX_PARTS:
-        view = full_view.modal(change, list(full_view.entries(change, listed)), title)
+        below = []
+        if await can_decide(change, caller.user, gatehouse):
+            below = card_view.decision_blocks(change, await groups_of(change, gatehouse.groups))
+        head = title if change.is_set else title_of(change)
+        entries = list(full_view.entries(change, listed))
+        view = full_view.modal(change, entries, head, below, opened_by=caller.request)
         if view is not None:
             return Modal(view)
     content = b"".join(await cooperatively(full_view.file_pieces(change, full_view.entries(change, listed))))
     return Attached(full_view.file_name(change), content, f"*{title}*: everything that it does, in this file.")
 
 
-async def require_seen(change: Change, decision: Decision, caller: Caller, gatehouse: Gatehouse) -> None:
-    """Return where the card shows all of *change*, or the caller has seen the rest; else raises LookFirst.
-
-    Somebody who may not decide is refused for that, whatever they have seen.
-    """
-    expired = change.decision.expires is not None and gatehouse.now() >= change.decision.expires
-    if (
-        change.state is not State.PROPOSED
-        or expired
-        or await gatehouse.changes.decisions.has_looked(change, caller.user)
-    ):
-        return
-    card = await draw_card(change, gatehouse.store, gatehouse.groups, gatehouse.places)
-    if hides(change, card.blocks):
-        await gatehouse.changes.decisions.require_decision(change, decision, caller.user)
-        raise LookFirst(change)
-
-
 LOOKS_FOR_CARD = 10
 CARD_PAUSE_SECONDS = 0.1
 """A card is on record within milliseconds of its post; a click in between is looked at again for a second."""
 
-EXTENSION = 3600
-"""Seconds that one click on *Extend* adds."""
-
 
 async def change_of_click(click: Click, caller: Caller, gatehouse: Gatehouse) -> Change:
-    """The change whose card was clicked; raises OldCard where it was not the one card that speaks for it.
+    """The change whose card or full view was clicked; raises OldCard for a card that is not the one that speaks for it.
 
     A button's value says no more than which change is meant: what it is about is read from the store, and where the
     card stands must be where we put it. Somebody quick may click on a card in the moment before it is on record.
-    The card of an item is that of its change set.
+    The card of an item is that of its change set. A full view was drawn for the one who clicked there.
     """
+    if _is_in_full_view(click):
+        return await gatehouse.changes.journal.get(click.value)
     for _ in range(LOOKS_FOR_CARD):
         change = await gatehouse.changes.journal.get(click.value)
         card = change.set_id or change.id
@@ -93,21 +95,20 @@ async def change_of_click(click: Click, caller: Caller, gatehouse: Gatehouse) ->
     return change
 
 
-async def _decide(decision: Decision, change: Change, caller: Caller, gatehouse: Gatehouse) -> None:
-    if decision is not Decision.KEEP:
-        await require_seen(change, decision, caller, gatehouse)
-    await gatehouse.changes.decisions.decide(change, decision, caller.user)
+def _is_in_full_view(click: Click) -> bool:
+    return (click.view or {}).get("callback_id") == FULL_CHANGE
 
 
-async def _undo(change: Change, caller: Caller, gatehouse: Gatehouse) -> None:
-    await gatehouse.changes.followups.undo(change, by=caller.user, channel=caller.channel, since=caller.asked_at)
+async def _decide(decision: OfRequest, change: Change, caller: Caller, gatehouse: Gatehouse) -> Change:
+    return await gatehouse.changes.decisions.decide(change, decision, caller.user)
 
 
-async def _revert(change: Change, caller: Caller, gatehouse: Gatehouse) -> None:
-    """The end of a temporary change was agreed to with its beginning; only those who may begin one may revert it early."""
-    await gatehouse.access.require_all(change, caller.user)
-    reason = f"{change.id[:8]} was reverted early"
-    await gatehouse.changes.followups.revert(change, by=caller.user, reason=reason, since=caller.asked_at)
+async def _undo(change: Change, caller: Caller, gatehouse: Gatehouse) -> Change:
+    return await gatehouse.changes.followups.undo(change, by=caller.user, channel=caller.channel, since=caller.asked_at)
+
+
+async def _revert(change: Change, caller: Caller, gatehouse: Gatehouse) -> Change:
+    return await gatehouse.changes.followups.revert_early(change, by=caller.user, since=caller.asked_at)
 
 
 def _by(caller: Caller) -> dict[str, str]:
@@ -118,13 +119,13 @@ def _from(caller: Caller) -> dict[str, str]:
     return {"by": caller.user, "channel": caller.channel, "idempotency_key": caller.request}
 
 
-ACTS: Final[dict[str, Callable[[Change, Caller, Gatehouse], Awaitable[object]]]] = {
+ACTS: Final[dict[str, Callable[[Change, Caller, Gatehouse], Awaitable[Change]]]] = {
     "confirm": partial(_decide, Decision.CONFIRM),
     "approve": partial(_decide, Decision.APPROVE),
-    "keep": partial(_decide, Decision.KEEP),
+    "keep": partial(_decide, Decision.WITHDRAW),
     "undo": _undo,
     "end": _revert,
-    "extend": lambda change, caller, g: g.changes.decisions.extend(change, seconds=EXTENSION, **_by(caller)),
+    "extend": lambda change, caller, g: g.changes.decisions.extend(change, seconds=extension(change)[0], **_by(caller)),
     "stay": lambda change, caller, g: g.changes.decisions.keep(change, **_by(caller)),
     "stop": lambda change, caller, g: g.changes.decisions.stop(change, **_by(caller)),
     "sign": lambda change, caller, g: g.changes.decisions.review(change, **_by(caller)),
@@ -138,19 +139,23 @@ ACTS: Final[dict[str, Callable[[Change, Caller, Gatehouse], Awaitable[object]]]]
 def _acts(name: str) -> None:
     @clicks(f"decide.{name}", stored=True)
     async def act(click: Click, caller: Caller, gatehouse: Gatehouse) -> Reply:
-        await ACTS[name](await change_of_click(click, caller, gatehouse), caller, gatehouse)
-        return Announced()
+        change = await ACTS[name](await change_of_click(click, caller, gatehouse), caller, gatehouse)
+        return Private(notes_view.decided(change)) if _is_in_full_view(click) else Announced()
 
 
 def _asks(name: str) -> None:
-    """A button that opens a form for a reason; the right is looked at when the form comes back."""
+    """A button that opens a form for a reason, for those who may; the right is asked again when the form comes back."""
 
     @clicks(f"decide.{name}")
     async def ask(click: Click, caller: Caller, gatehouse: Gatehouse) -> Reply:
         change = await change_of_click(click, caller, gatehouse)
         if change.state is not State.PROPOSED:
             raise AlreadyDecided(change)
-        return Modal(notes_view.reason_form(name, change, title=plain_title(change), channel=caller.channel))
+        await gatehouse.changes.decisions.rights.require(change, Decision(name), caller.user)
+        opened_by = metadata(click.view or {}).get(OPENED_BY, "")
+        return Modal(
+            notes_view.reason_form(name, change, title=plain_title(change), channel=caller.channel, opened_by=opened_by)
+        )
 
 
 REASONED: Final[dict[str, Callable[[Change, str, str, Decisions], Awaitable[Change]]]] = {

@@ -16,7 +16,7 @@ from handlers.blocks import messages, modals
 from handlers.blocks.masking import masked_part
 from handlers.blocks.messages import WORD_JOINER, Block, entities, esc, visible, warnings
 from handlers.changes.diff import Document, Line, every_field, field_name
-from handlers.changes.sentences import VERBS
+from handlers.changes.sentences import VERBS, needed
 
 MAX_BLOCKS: Final = 95
 MAX_CHARACTERS: Final = 40_000
@@ -43,6 +43,8 @@ class Entry:
     one_sided: bool
     """Whether there is only one version, because the thing is created or deleted: *lines* leave out its
     name and its email, which come first anyway, and what is empty."""
+    unchanged: tuple[Line, ...] = ()
+    """What an edited rule does besides, as far as its card says it."""
     note: str = ""
 
     @property
@@ -81,8 +83,20 @@ def _entry(item: Item) -> Entry:
             if (line.field, str(line.after)) not in headed and line.after not in empty
         ),
         one_sided=one_sided,
+        unchanged=tuple(_unchanged(item)),
         note=item.why,
     )
+
+
+def _unchanged(item: Item) -> Iterator[Line]:
+    """What a rule that is switched does, or what limits the pairs of one that is edited."""
+    if item.kind is not Kind.RULE_UPDATE:
+        return
+    changed = {line.field for line in every_field(item.before, item.after)}
+    for line in every_field(None, item.after):
+        is_needed = changed == {"status"} or ".filters." in line.field
+        if is_needed and line.field not in {*changed, "name"} and line.after not in ("", [], {}):
+            yield line
 
 
 def lines_of(kind: Kind | None, before: Document, after: Document) -> list[Line]:
@@ -157,11 +171,11 @@ def _host(value: Any) -> str:
     return "" if clear else place.host
 
 
-def _said(line: Line, entry: Entry, *, marked: bool) -> str:
+def _said(line: Line, *, one_sided: bool, marked: bool) -> str:
     """One field in one line, for a message or for a file."""
     name = field_name(line.field)
     name = f"*{esc(name, MAX_LINE)}* " if marked else f"{whole(name)}:"
-    if entry.one_sided:
+    if one_sided:
         return f"{name} {_value(line.after, marked=marked)}"
     arrow = "→" if marked else "->"
     return f"{name} {_value(line.before, marked=marked)} {arrow} {_value(line.after, marked=marked)}"
@@ -183,18 +197,21 @@ def _section_lines(entry: Entry) -> Iterator[str]:
     name = f" {_code(entry.name)}" if entry.name else ""
     key = f" {_code(entry.key)}" if entry.key else ""
     yield f"*{number}{entry.verb} {entry.thing}*{name}{key}{site}"
-    yield from (f"• {' · '.join(texts)}" for texts in _grouped(entry))
+    yield from (f"• {' · '.join(texts)}" for texts in _grouped(entry.lines, one_sided=entry.one_sided))
+    if entry.unchanged:
+        yield "Unchanged:"
+        yield from (f"• {' · '.join(texts)}" for texts in _grouped(entry.unchanged, one_sided=True))
     yield from (f"*Warning:* {esc(line, MAX_LINE)}" for line in entry.warnings)
     if entry.note:
         yield esc(entry.note, MAX_LINE)
 
 
-def _grouped(entry: Entry) -> Iterator[list[str]]:
+def _grouped(lines: Iterable[Line], *, one_sided: bool) -> Iterator[list[str]]:
     """The fields as they stand in lines: short ones of a single version share one."""
     group: list[str] = []
-    for line in entry.lines:
-        said = _said(line, entry, marked=True)
-        short = entry.one_sided and len(said) <= SHORT and "/" not in str(line.after)
+    for line in lines:
+        said = _said(line, one_sided=one_sided, marked=True)
+        short = one_sided and len(said) <= SHORT and "/" not in str(line.after)
         if group and not (short and sum(map(len, group)) < messages.MOST_TEXT // 20):
             yield group
             group = []
@@ -206,10 +223,17 @@ def _grouped(entry: Entry) -> Iterator[list[str]]:
         yield group
 
 
-def modal(change: Change, listed: Sequence[Entry], title: str) -> modals.View | None:
-    """Everything in one modal; None where it is too much for one."""
-    lead = f"Requested by <@{change.request.requester}>"
-    texts = [f"*{title}*\n{lead}" if change.is_set else lead]
+def modal(
+    change: Change, listed: Sequence[Entry], title: str, below: Sequence[Block] = (), *, opened_by: str = ""
+) -> modals.View | None:
+    """Everything in one modal; None where it is too much for one.
+
+    *below*: the buttons of a person who can decide about it. *opened_by*: the id of the request that it answers.
+    """
+    lead = [f"*{title}*", f"Requested by <@{change.request.requester}>"]
+    texts = [
+        "\n".join([*lead, needed(change, f"<#{change.request.channel}>")] if change.state is State.PROPOSED else lead)
+    ]
     texts += [f"*Reason* {_code(change.request.reason)}"] if change.request.reason else []
     texts += messages.packed((f"{lead}{esc(line, MAX_LINE)}" for lead, line in _remarks(change)), MAX_LINE)
     for entry in listed:
@@ -218,8 +242,10 @@ def modal(change: Change, listed: Sequence[Entry], title: str) -> modals.View | 
         return None
     blocks: list[Block] = [messages.section(text) for text in texts]
     is_open = change.state is State.PROPOSED or change.review_due
-    blocks.append(messages.context("This is everything." + (" Decide on the card in the channel." if is_open else "")))
-    return modals.frame("Full change", blocks, callback_id="v1.full", metadata={"channel": change.request.channel})
+    where = " Decide on the card in the channel." if is_open and not below else ""
+    blocks += [messages.context(f"This is everything.{where}"), *below]
+    about = {"channel": change.request.channel, modals.OPENED_BY: opened_by}
+    return modals.frame("Full change", blocks, callback_id=modals.FULL_CHANGE, metadata=about)
 
 
 def _remarks(change: Change) -> Iterator[tuple[str, str]]:
@@ -239,7 +265,9 @@ def file_pieces(change: Change, listed: Iterable[Entry]) -> Iterator[bytes]:
         number = f"{entry.number}. " if entry.number else ""
         lines = [f"\n{number}{entry.verb} {entry.thing} {_plain(entry.name)}", f"    id: {_plain(entry.key)}"]
         lines += [f"    site: {whole(entry.site)}"] if entry.site else []
-        lines += [f"    {_said(line, entry, marked=False)}" for line in entry.lines]
+        lines += [f"    {_said(line, one_sided=entry.one_sided, marked=False)}" for line in entry.lines]
+        lines += ["    Unchanged:"] if entry.unchanged else []
+        lines += [f"    {_said(line, one_sided=True, marked=False)}" for line in entry.unchanged]
         lines += [f"    Warning: {whole(line)}" for line in entry.warnings]
         lines += [f"    {whole(entry.note)}"] if entry.note else []
         yield ("\n".join(lines) + "\n").encode(errors="replace")

@@ -9,9 +9,10 @@ from typing import Final
 from bot.changes.model import Change, State
 from handlers.blocks import inputs, messages
 from handlers.blocks.messages import Message
-from handlers.blocks.modals import View, done, frame, metadata, section
+from handlers.blocks.modals import OPENED_BY, View, done, frame, metadata, section
 from handlers.changes.sentences import (
     MARKS,
+    mark_of,
     mention,
     phrases,
     plain_title,
@@ -70,6 +71,13 @@ def _left(change: Change, _: str) -> str:
     )
 
 
+def _late(change: Change, _: str) -> str:
+    if not change.temporary or change.request.reverts_at is None:
+        return ""
+    late = f"*Not reverted yet:* it was to be at {when(change.request.reverts_at)}, which didn’t work so far."
+    return f":warning: <@{change.request.requester}> *{plain_title(change)}*\n{late} Gatehouse keeps trying."
+
+
 def _ask(change: Change, number: str) -> str:
     index = int(number) - 1 if number.isdigit() else -1
     if not 0 <= index < len(change.decision.questions):
@@ -83,6 +91,7 @@ NOTES: Final[dict[str, tuple[str, Callable[[Change, str], str]]]] = {
     "offer": ("reverts soon", _offer),
     "review": ("review due", _review),
     "break_glass": ("emergency override", _break_glass),
+    "late": ("not reverted yet", _late),
     "left": ("not reverted", _left),
     "ask": ("a question", _ask),
 }
@@ -109,6 +118,13 @@ def notice(change: Change, kind: str, *, link: str, undone_by: str = "") -> Mess
 def _outcome(change: Change) -> str:
     """Return what became of *change*, for its requester."""
     return f"{plain_title(change)}: {STATES[change.state]}" if change.is_set else title_of(change).replace("`", "")
+
+
+def decided(change: Change) -> Message:
+    """What takes the place of the full view of *change* once somebody decided there."""
+    head = f"{mark_of(change)} *{_outcome(change)}*\n{sentence(change)}"
+    card = messages.context(f"Its card is in <#{change.request.channel}>.")
+    return messages.message(plain_title(change), [messages.section(head), card])
 
 
 def _approved(change: Change, _: str) -> str:
@@ -204,15 +220,15 @@ def callback(name: str) -> str:
     return f"v1.decision.{name}"
 
 
-def reason_form(name: str, change: Change, *, title: str, channel: str) -> View:
-    """The form about *change*; *title* (mrkdwn) says what it is about."""
+def reason_form(name: str, change: Change, *, title: str, channel: str, opened_by: str = "") -> View:
+    """The form about *change*; *title* (mrkdwn) says what it is about. *opened_by*: what the full view has as that."""
     words = WORDS[name]
     blocks = [
         section(f"*{title}?*\nRequested by <@{change.request.requester}>"),
         section(words.intro),
         inputs.text(BLOCK, words.label, None, multiline=True, hint=words.hint),
     ]
-    about = {"name": name, "change": change.id, "channel": channel}
+    about = {"name": name, "change": change.id, "channel": channel, OPENED_BY: opened_by}
     return frame(words.title, blocks, callback_id=callback(name), submit=words.submit, metadata=about)
 
 

@@ -9,10 +9,11 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from bot.changes.model import Change, ChangeRequest, Edit, Kind, Target
 from bot.changes.proposals import Proposal, SetProposal, amended, set_of
+from bot.changes.refusals import EndIsPast
 from bot.gatehouse import Gatehouse
 from bot.text.times import next_time
 from handlers.blocks.modals import View, end_of_form
-from handlers.errors import EndIsFar, EndIsPast
+from handlers.errors import EndIsFar
 from handlers.grammar.fields import LONGEST_DURATION, Expiry
 from handlers.slack.registry import Recorded
 from handlers.slack.reply import Announced, Caller, Reply
@@ -67,6 +68,8 @@ async def with_expiry(proposal: Proposal, expiry: Expiry | None, caller: Caller,
         raise EndIsPast(expiry.as_typed)
     if reverts_at > gatehouse.now() + timedelta(seconds=LONGEST_DURATION):
         raise EndIsFar(expiry.as_typed)
+    if expiry.until and expiry.until.zone:
+        zone = zone_of(expiry.until.zone)
     return amended(
         proposal, reverts_at=reverts_at, reverts_at_as_typed=f"{reverts_at.astimezone(zone):%H:%M} {zone.key}"
     )

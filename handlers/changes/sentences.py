@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
-from bot.changes.execute import HELD_FOR, LOST_RIGHT, TOO_OLD
+from bot.changes.execute import END_PASSED, HELD_FOR, LOST_RIGHT, TOO_OLD
 from bot.changes.model import Change, Guard, Kind, State
+from bot.clients.errors import REFUSALS, OutcomeUnknown, Unreachable
 from bot.policy.model import Why
 from bot.text.emails import all_masked, masked
 from bot.text.times import in_words
@@ -46,18 +47,20 @@ def _request(change: Change) -> str:
 
 
 def _waiting(change: Change) -> str:
+    return "\n".join(filter(None, [_request(change), needed(change)]))
+
+
+def needed(change: Change, where: str = "this channel") -> str:
+    """What a request that was made *where* waits for, until when, and which approvals it has."""
     until = f" until {when(change.decision.expires)}" if change.decision.expires else ""
-    lines = [_request(change)]
     if change.decision.guard is Guard.CONFIRM:
-        lines.append(f"Only <@{change.request.requester}> can confirm it{until}.")
-    else:
-        lines.append(f"Needs {_approvals_to_be(change)}{until.replace('until', 'by')}.{_given(change)}")
-    return "\n".join(filter(None, lines))
+        return f"Only <@{change.request.requester}> can confirm it{until}."
+    return f"Needs {_approvals_to_be(change, where)}{until.replace('until', 'by')}.{_given(change)}"
 
 
-def _approvals_to_be(change: Change) -> str:
+def _approvals_to_be(change: Change, where: str) -> str:
     """Whose approval is missing: that of those who are asked by name, or of anyone else in the channel."""
-    who = " or ".join(map(mention, change.decision.summoned)) or "someone else in this channel"
+    who = " or ".join(map(mention, change.decision.summoned)) or f"someone else in {where}"
     needed = change.decision.approvals_needed
     return f"approval from {who}" if needed == 1 else f"{needed} approvals from {who}"
 
@@ -84,12 +87,14 @@ def _under_way(change: Change) -> str:
     lines = [who, _temporary(change)]
     if change.run.waits and change.state is State.APPROVED:
         until = when(change.decision.decided_at + HELD_FOR) if change.decision.decided_at else "an hour later"
-        lines.append(f"*Nothing was sent yet:* {words(change.run.waits, 160)}. Gatehouse tries again until {until}.")
+        lines.append(f"*Nothing was changed yet:* {words(change.run.waits, 160)}. Gatehouse tries again until {until}.")
     return "\n".join(filter(None, lines))
 
 
 def _failed(change: Change) -> str:
-    if change.run.refusal == TOO_OLD:
+    if change.run.refusal == END_PASSED:
+        why = f"It was to last{until(change)}, which passed before it could be done. Request it again with a later end."
+    elif change.run.refusal == TOO_OLD:
         why = "The approval was more than an hour old. Request it again."
     elif change.run.refusal == LOST_RIGHT:
         lost = why_not_any_more(change)
@@ -110,8 +115,12 @@ LOST: Final = {
 
 def why_not_any_more(change: Change) -> str:
     """Who had lost the right to *change* when it was to be carried out, and how."""
-    lost = LOST.get(Why(change.run.outcome), "{who} may not do this any more")
-    return lost.format(who=f"<@{change.run.lost_right}>")
+    return lost_right(change.run.lost_right, Why(change.run.outcome))
+
+
+def lost_right(user: str, why: Why) -> str:
+    """Who may not do something any more, and *why*, as the rest of a sentence."""
+    return LOST.get(why, "{who} may not do this any more").format(who=f"<@{user}>")
 
 
 def _unknown(change: Change) -> str:
@@ -120,11 +129,12 @@ def _unknown(change: Change) -> str:
 
 
 def _unsettled(change: Change) -> str:
-    shows = (
-        "It isn’t there now; it may have been created, and changed or deleted since."
-        if change.edit.kind is Kind.RULE_CREATE
-        else "What the service shows is neither the old state nor the new one."
-    )
+    if change.edit.kind is Kind.RULE_CREATE:
+        shows = "It isn’t there now; it may have been created, and changed or deleted since."
+    elif change.run.result is None:
+        shows = "It couldn’t be read, or is gone."
+    else:
+        shows = "What the service shows is neither the old state nor the new one."
     lead = "*Check it yourself:* the service gave no clear answer, and Gatehouse has stopped checking."
     return f"{lead} {shows}\n{_request(change)}"
 
@@ -162,7 +172,17 @@ SENTENCES: Final[dict[State, Callable[[Change], str]]] = {
 
 
 def _said(change: Change) -> str:
-    return f"The service says: “{words(change.run.outcome)}”." if change.run.outcome else ""
+    """Why it failed: in the service's words, where they are its own."""
+    if not change.run.outcome:
+        return ""
+    why = words(change.run.outcome)
+    if change.run.refusal in REFUSALS:
+        return f"The service says: “{why}”."
+    if change.run.refusal == OutcomeUnknown.__name__:
+        return f"The service gave no clear answer ({why}), and shows no sign of it."
+    if change.run.refusal == Unreachable.__name__:
+        return f"The service doesn’t answer ({why})."
+    return f"It couldn’t be sent: {why}."
 
 
 def _decider(change: Change) -> str:
@@ -177,6 +197,18 @@ def _decision_reason(change: Change) -> str:
     return f": “{words(change.decision.decision_reason, 500)}”" if change.decision.decision_reason else ""
 
 
+EXTENSIONS: Final = ((7 * 86_400, 7 * 86_400, "+1 week"), (86_400, 86_400, "+1 day"), (0, 3_600, "+1 h"))
+"""From how many seconds of a temporary change on, how many seconds a click adds to it, and what the button says."""
+
+
+def extension(change: Change) -> tuple[int, str]:
+    """The seconds that a click adds to *change*, by how long it was asked to last, and the label of the button."""
+    asked = change.request.revert_after
+    if asked is None and change.request.reverts_at is not None:
+        asked = int((change.request.reverts_at - change.created).total_seconds())
+    return next((seconds, label) for least, seconds, label in EXTENSIONS if (asked or 0) >= least)
+
+
 def review_line(change: Change) -> str:
     """That somebody acted alone, and somebody else has yet to look at it."""
     return f"*Review due:* someone other than <@{change.decision.decided_by}> has to look at this."
@@ -186,6 +218,8 @@ REVERT_FAILURES: Final = {
     "changed": "*Not reverted* at {when}: someone changed it first, so Gatehouse left it as it is.",
     "gone": "*Nothing to revert* at {when}: it is gone already.",
     "refused": "*Not reverted* at {when}: the service refused. Press *Undo* to try again.",
+    "unsent": "*Not reverted* at {when}: Gatehouse can’t send it. Press *Undo* to see why.",
+    "unconfirmed": "*Check it yourself:* it was to be reverted at {when}, and the service gave no clear answer.",
     "partly": "*Not all of it was reverted* at {when}. The card of the undo says what is left.",
 }
 
@@ -459,6 +493,8 @@ def title_of(change: Change) -> str:
             return said.undone
         case State.APPLIED if change.run.revert_failure in {"changed", "gone"}:
             return f"{said.request}: not reverted"
+        case State.APPLIED if change.run.revert_failure == "unconfirmed":
+            return f"{said.request}: its end is not confirmed"
         case State.APPLIED:
             return said.done + (until(change) if change.temporary else "")
         case State.APPROVED if change.run.waits:

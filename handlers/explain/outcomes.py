@@ -9,6 +9,10 @@ from bot.changes.model import State
 from bot.changes.proposals import NothingInSet
 from bot.changes.refusals import (
     AlreadyDecided,
+    ApprovalWaits,
+    EndIsPast,
+    LookFirst,
+    MoreMustAgree,
     NothingToReview,
     NotTemporary,
     NotUndoable,
@@ -17,25 +21,24 @@ from bot.changes.refusals import (
     TooManyQuestions,
     TooManyRequests,
     UnknownChange,
+    Unrecorded,
 )
 from bot.clients import errors as client
 from bot.clients.lists import Incomplete
 from bot.policy.limits import StillRunning, TooFast
 from bot.store.channel_settings import SettingsMoved
-from bot.store.db import StoreError, TargetBusy
-from bot.store.tables import NewerRelease
+from bot.store.db import CommitUnknown, StoreError, TargetBusy
+from bot.store.tables import OtherRelease
 from handlers.blocks.messages import clock_time, code, ended, esc, listed, plural
 from handlers.changes.card_view import label
 from handlers.changes.sentences import WORDS as WORDS_OF_STATES
-from handlers.changes.sentences import plain_title
+from handlers.changes.sentences import lost_right, plain_title
 from handlers.errors import (
     BadFilter,
     EditedMessage,
     EndIsFar,
-    EndIsPast,
     FormForgotten,
     GivenUp,
-    LookFirst,
     NothingInMessage,
     NothingPicked,
     NothingToChange,
@@ -76,6 +79,16 @@ def _not_yours(error: NotYours) -> Words:
     if change.decision.glass_broken:
         return Words("You can’t review your own emergency override.", next="Someone else who can approve has to.")
     return Words(f"Only <@{change.request.requester}> can decide this: it is their request.", next="Ask them.")
+
+
+def _approval_waits(error: ApprovalWaits) -> Words:
+    return Words(
+        f"Your approval counts, but {lost_right(error.user, error.why)}.",
+        next="Someone else has to approve it, too."
+        if error.user != error.change.request.requester
+        else "Someone who may do it has to request it again.",
+        unchanged=None,
+    )
 
 
 def _not_temporary(error: NotTemporary) -> Words:
@@ -126,10 +139,11 @@ CHANGE_WORDS: Final[Table] = {
         next="Write in the thread of its card instead.",
         unchanged=None,
     ),
-    NewerRelease: lambda _: Words(
-        "A newer release of Gatehouse recorded this change, and this release can’t act on it.",
-        "Gatehouse is being updated, or was rolled back.",
-        "Try again in a few minutes. If that doesn’t help, ask your Gatehouse admin to finish the update.",
+    Unrecorded: lambda e: Words(
+        f"Under way: *{plain_title(e.change)}*.",
+        "Gatehouse’s database failed before it could record the outcome.",
+        "Its card will say what became of it. Don’t request it again.",
+        unchanged=None,
     ),
     UnknownChange: lambda _: Words(
         "Gatehouse has no record of that change.", "The card is from another installation, or its record was deleted."
@@ -139,6 +153,12 @@ CHANGE_WORDS: Final[Table] = {
     PolicyTightened: lambda _: Words(
         "The policy has become stricter since this was requested.",
         next="The card shows who must approve it now. If nobody can, withdraw it and request it again.",
+    ),
+    ApprovalWaits: _approval_waits,
+    MoreMustAgree: lambda e: Words(
+        f"Your vote counts: {e.given} of the {e.needed} needed to change when *{plain_title(e.change)}* ends.",
+        next="Ask someone else who can approve it to press the same button.",
+        unchanged=None,
     ),
     NotUndoable: _not_undoable,
     NothingToUndo: lambda e: Words(
@@ -195,6 +215,8 @@ SERVICE_WORDS: Final[Table] = {
     client.RateLimited: lambda e: Words(
         f"Gatehouse has reached its limit of requests a minute to the {e.service} service."
         if e.is_ours
+        else f"The {e.service} service is not available for a while (503)."
+        if e.status == client.UNAVAILABLE
         else f"The {e.service} service is rate-limiting Gatehouse (429).",
         next=f"Try again at {clock_time(e.until)}."
         if e.until and e.is_ours
@@ -202,6 +224,7 @@ SERVICE_WORDS: Final[Table] = {
         if e.until and e.retry_after
         else "Try again in a minute.",
     ),
+    client.Unsendable: lambda e: Words(f"Gatehouse can’t send this to the {e.service} service: {ended(esc(str(e)))}"),
     client.Unreachable: lambda e: Words(
         f"The {e.service} service doesn’t answer.",
         "The service or the network to it is down.",
@@ -343,10 +366,21 @@ GATEHOUSE_WORDS: Final[Table] = {
         unchanged=None,
         again={"Show pending": GatehousePending()},
     ),
+    CommitUnknown: lambda _: Words(
+        "Gatehouse’s database gave no clear answer, so this may still be done.",
+        next="Wait for its card. If there is none after five minutes, check what is there before you try again.",
+        unchanged=None,
+        again={"Show pending": GatehousePending()},
+    ),
     StoreError: lambda _: Words(
         "Gatehouse’s database rejected the request.",
         "It may be full, locked or down.",
         "Try again in a minute. If it keeps happening, tell your Gatehouse admin.",
+    ),
+    OtherRelease: lambda _: Words(
+        "Another release of Gatehouse is running now.",
+        "Gatehouse is being updated.",
+        "Try again in a minute. If that doesn’t help, ask your Gatehouse admin to finish the update.",
     ),
     Exception: lambda _: Words(
         "Something went wrong in Gatehouse.",

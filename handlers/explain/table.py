@@ -5,15 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Final
 
+from bot.changes.refusals import Unrecorded
 from bot.clients.errors import ClientError
 from bot.gatehouse import UnknownSite
-from bot.policy.access import DirectoryUnavailable, NobodyCanApprove, NotAllowed
+from bot.policy.access import DirectoryUnavailable, EmailUnknown, NobodyCanApprove, NotAllowed
 from bot.policy.limits import TooFast
 from bot.policy.model import Irreconcilable, Why
 from bot.rules.edit import Problem
 from bot.rules.model import Groups, Rule
 from bot.rules.url import NotAUrl
-from bot.store.db import StoreError
+from bot.store.db import CommitUnknown, StoreError
+from bot.store.tables import OtherRelease
+from bot.text.documents import NestedTooDeep
 from bot.text.emails import BadEmail
 from bot.text.encoding import BadFile
 from handlers.blocks import menus, messages, modals
@@ -77,14 +80,18 @@ RULE_WORDS: Final[Table] = {
         f"That rule wouldn’t work:\n{_problem_lines(e.problems)}", next="Fix that and try again.", again=e.again
     ),
     RefusedField: lambda e: Words(esc(problem_words(e.problem)), again=e.again),
+    NestedTooDeep: lambda e: Words(
+        f"“{esc(e.name, 100)}” is nested too deeply for Gatehouse to change or export.",
+        next="Change it where it was made.",
+    ),
     NotAUrl: lambda e: Words(
         f"That is {esc(str(e))}.", next="Write a URL such as `https://shop.example.com/old`.", unchanged=None
     ),
     NoSuchNumber: lambda e: Words(
-        f"{code(e.ref)} isn’t on your last list: it has only {plural(e.shown, e.service.removesuffix('s'))}."
+        f"{code(e.ref)} is no row that you were shown: your last list goes to `#{e.shown}` so far."
         if e.shown
         else f"{code(e.ref)} means nothing yet: you haven’t listed any {e.service}.",
-        next="Make a list first. Its numbers are yours alone.",
+        next=f"{'Turn its page with *Next*' if e.shown else 'Make a list first'}. Its numbers are yours alone.",
         again={f"List {e.service}": MembersList() if e.service == "members" else RulesList()},
     ),
     BareNumber: _bare_number,
@@ -238,6 +245,10 @@ RIGHT_WORDS: Final[Table] = {
         f"Parts of this need different approvers ({esc(', '.join(e.roles))}), so it can’t be one request.",
         next="Request the parts one by one, or one site at a time.",
     ),
+    EmailUnknown: lambda _: Words(
+        "Slack doesn’t tell Gatehouse people’s emails, so it can’t tell whether a second account is a second person.",
+        next="Nobody can approve until your Gatehouse admin gives the app the scope `users:read.email`.",
+    ),
     DirectoryUnavailable: lambda e: Words(
         f"Slack couldn’t say {esc(e.asked)}, so permissions can’t be checked.",
         f"Slack answered {code(e.code)}." if e.code else "Slack doesn’t answer.",
@@ -249,12 +260,25 @@ RIGHT_WORDS: Final[Table] = {
 
 
 PROBLEM: Final = "v1.problem"
-"""The id of the block that begins every answer to what did not work: what looks at answers by machine finds them by it."""
+UNCHANGED: Final = "v1.problem.unchanged"
+"""The ids of the block that begins every answer to what did not work, the second where it says that nothing was changed: what
+looks at answers by machine finds them by it."""
 
 
-def _message(text: str, blocks: Sequence[Block]) -> Message:
+def _message(text: str, blocks: Sequence[Block], *, unchanged: bool) -> Message:
     """An answer to what did not work, that can be told from others."""
-    return messages.message(text, [{**blocks[0], "block_id": PROBLEM}, *blocks[1:]])
+    begin = {**blocks[0], "block_id": UNCHANGED if unchanged else PROBLEM}
+    return messages.message(text, [begin, *blocks[1:]])
+
+
+def is_problem(blocks: Iterable[Block]) -> bool:
+    """Whether an answer that shows *blocks* is to what did not work."""
+    return any(block.get("block_id") in {PROBLEM, UNCHANGED, modals.KEPT} for block in blocks)
+
+
+def says_unchanged(blocks: Iterable[Block]) -> bool:
+    """Whether an answer that shows *blocks* says that nothing was changed."""
+    return any(block.get("block_id") in {UNCHANGED, modals.KEPT} for block in blocks)
 
 
 def problem(words: Words, *, asked: str, reference: str = "", attempted: bool = False) -> Message:
@@ -270,7 +294,7 @@ def problem(words: Words, *, asked: str, reference: str = "", attempted: bool = 
         *messages.actions(buttons),
         *_footer(asked, f"Reference {code(reference)}" if reference else ""),
     ]
-    return _message(" ".join(filter(None, (words.what, unchanged))), blocks)
+    return _message(" ".join(filter(None, (words.what, unchanged))), blocks, unchanged=bool(unchanged))
 
 
 def _told(words: Words, unchanged: str) -> str:
@@ -304,7 +328,7 @@ def unclear(error: Unclear, *, asked: str) -> Message:
     topic = GatehouseHelp(topic=None if service == "gatehouse" else service)
     blocks += messages.actions([suggested, messages.run_button("All commands", topic, "help")])
     blocks += _footer(asked)
-    return _message(f"{esc(error.what)}{unchanged}", blocks)
+    return _message(f"{esc(error.what)}{unchanged}", blocks, unchanged=bool(unchanged))
 
 
 def not_one(error: NotOne, *, asked: str, attempted: bool = False) -> Message:
@@ -320,14 +344,14 @@ def not_one(error: NotOne, *, asked: str, attempted: bool = False) -> Message:
             *messages.actions([messages.run_button("List rules", RulesList(), "list")]),
             *_footer(asked),
         ]
-        return _message(f"No rule is called that.{unchanged}", blocks)
+        return _message(f"No rule is called that.{unchanged}", blocks, unchanged=attempted)
     more = f" Here are the first {len(candidates)}; type to find others." if count > len(candidates) else ""
     fits = f"{plural(count, 'rule')} {'matches' if count == 1 else 'match'}"
     unread = f" {error.gap.sentence('rules')}" if error.gap else ""
     words = f":mag: *{fits} {code(ref, 200)}.* Which one?{unchanged}{unread}{more}"
     blocks = [messages.section(words, menus.rule_menu() if more else None), *_choice(candidates, error.groups)]
     blocks += _footer(asked)
-    return _message(f"{fits}. Which one?{unchanged}", blocks)
+    return _message(f"{fits}. Which one?{unchanged}", blocks, unchanged=attempted)
 
 
 def _choice(rules: Sequence[Rule], groups: Groups | None) -> list[Block]:
@@ -367,6 +391,8 @@ def expected(error: Exception) -> bool:
 TROUBLE: Final = (
     ClientError,
     StoreError,
+    OtherRelease,
+    Unrecorded,
     SlackRefused,
     SlackUnreachable,
     DirectoryUnavailable,
@@ -388,8 +414,11 @@ PASSING: Final = (*TROUBLE, TooFast)
 
 
 def unsaved_form(error: Exception, view: View, *, caller: Caller) -> View | None:
-    """The form that was sent as *view*, kept because *error* may pass; None where it would only be refused again."""
-    if not isinstance(error, PASSING):
+    """The form that was sent as *view*, kept because *error* may pass.
+
+    None where it would only be refused again, or would make two of what may have been done.
+    """
+    if not isinstance(error, PASSING) or isinstance(error, CommitUnknown):
         return None
     return modals.kept_form(view, _told(words_for(error), "Nothing was changed."), caller.request[:8])
 

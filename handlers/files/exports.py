@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 from bot.clients.json_stream import cooperatively
 from bot.clients.lists import Gap
@@ -21,10 +20,10 @@ from handlers.blocks import messages
 from handlers.blocks.masking import holds_email, is_public
 from handlers.blocks.messages import code, esc
 from handlers.errors import EmailsInFile, NothingToExport
-from handlers.grammar.command import Command, slash
-from handlers.members.commands import MembersExport, MembersList
+from handlers.grammar.command import slash
+from handlers.members.commands import MembersExport
 from handlers.members.member_lookup import fits
-from handlers.rules.commands import RulesExport, RulesList
+from handlers.rules.commands import RulesExport
 from handlers.rules.rule_lookup import fitting
 from handlers.slack.registry import handles
 from handlers.slack.reply import Attached, Caller, Reply
@@ -37,9 +36,8 @@ async def export_rules(command: RulesExport, caller: Caller, gatehouse: Gatehous
     gatehouse.limits.take(EXPORT_RATE, caller.user, caller.channel)
     listing = await gatehouse.rules.all()
     rules = listing.whole()
-    wanted = RulesList(**_filters_of(command, RulesList))
     groups = await gatehouse.groups.groups()
-    found = await asyncio.to_thread(fitting, rules, wanted, groups)
+    found = await asyncio.to_thread(fitting, rules, command, groups)
     if not found:
         raise NothingToExport("rule")
     content = b"".join(await cooperatively(files.export_lines(found)))
@@ -55,11 +53,6 @@ async def export_rules(command: RulesExport, caller: Caller, gatehouse: Gatehous
     return Attached(name, content, comment, here=command.here, exports=("rules", len(found)))
 
 
-def _filters_of(command: Command, listing: type[Command]) -> dict[str, Any]:
-    """The fields that an export and a list have in common: what one passes, the other does."""
-    return {name: getattr(command, name) for name in command.parts() if name in listing.parts()}
-
-
 def _is_private(rules: Sequence[Rule], content: bytes) -> bool:
     """Whether something in the rules of a file is masked in channels."""
     return holds_email(content) or any(map(holds_secret, rules))
@@ -72,8 +65,7 @@ async def export_members(command: MembersExport, caller: Caller, gatehouse: Gate
     gatehouse.limits.take(EXPORT_RATE, caller.user, caller.channel)
     listing = await site.members.all()
     everyone = listing.whole()
-    wanted = MembersList(**_filters_of(command, MembersList))
-    checked = await cooperatively((member, fits(member, wanted)) for member in everyone)
+    checked = await cooperatively((member, fits(member, command)) for member in everyone)
     found = [member for member, is_wanted in checked if is_wanted]
     if not found:
         raise NothingToExport("member")

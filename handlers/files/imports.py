@@ -5,9 +5,10 @@ from __future__ import annotations
 import asyncio
 import base64
 import zlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Awaitable, Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any, Final
+from functools import wraps
+from typing import Any, Final, TypeAlias, TypeVar
 
 from bot.changes.model import ChangeRequest, Item, Outcome, PlannedChange, Target, canonical_form, fingerprint
 from bot.changes.proposals import SetProposal
@@ -19,7 +20,6 @@ from bot.members.csv import headings, read_member_file
 from bot.members.csv_columns import Columns, Mode
 from bot.members.import_entries import MemberPlan
 from bot.members.member_import_plan import plan_members
-from bot.policy.limits import IMPORT_RATE
 from bot.rules import rule_import_plan
 from bot.rules.files import read_rule_file
 from bot.rules.model import Groups
@@ -115,6 +115,22 @@ async def fingerprint_of_entries(entries: Iterable[Any]) -> str:
     return (await asyncio.to_thread(lambda: fingerprint([fingerprint(entry) for entry in entries])))[:16]
 
 
+T = TypeVar("T")
+R = TypeVar("R")
+FileWork: TypeAlias = Callable[[T, Caller, Gatehouse], Awaitable[R]]
+
+
+def file_work(work: FileWork[T, R]) -> FileWork[T, R]:
+    """*work* on a file that somebody handed over, of which each person has one under way at a time."""
+
+    @wraps(work)
+    async def limited(given: T, caller: Caller, gatehouse: Gatehouse) -> R:
+        async with gatehouse.limits.file_work("import", caller.user, caller.channel):
+            return await work(given, caller, gatehouse)
+
+    return limited
+
+
 RULE_COLUMNS: Final = ("record", "name", "id")
 
 
@@ -123,8 +139,8 @@ async def import_rules(command: RulesImport, caller: Caller, gatehouse: Gatehous
     return Modal(import_form_view.rules_file(metadata={"channel": caller.channel}))
 
 
+@file_work
 async def _preview_rules(handed: Handed, caller: Caller, gatehouse: Gatehouse) -> View:
-    gatehouse.limits.take(IMPORT_RATE, caller.user, caller.channel)
     try:
         plan = await _rule_plan(handed, gatehouse)
     except BadFile as error:
@@ -171,6 +187,7 @@ def _read_choices(view: View) -> tuple[Handed, Choices]:
     return Handed.of(view), import_form_view.read_choices(view)
 
 
+@file_work
 async def _import_rules(agreed: tuple[Handed, Choices], caller: Caller, gatehouse: Gatehouse) -> View | Recorded:
     handed, choices = agreed
     plan = await _rule_plan(handed, gatehouse)
@@ -240,8 +257,8 @@ async def import_members(command: MembersImport, caller: Caller, gatehouse: Gate
     return Modal(import_form_view.members_file(site=site.name, metadata={"channel": caller.channel, "site": site.name}))
 
 
+@file_work
 async def _preview_members(handed: Handed, caller: Caller, gatehouse: Gatehouse) -> View:
-    gatehouse.limits.take(IMPORT_RATE, caller.user, caller.channel)
     try:
         plan = await _member_plan(handed, caller, gatehouse)
     except BadFile as error:
@@ -261,6 +278,7 @@ def _read_columns(view: View) -> tuple[Handed, Columns | None]:
 
 
 @clicks("form.column")
+@file_work
 async def choose_column(click: Click, caller: Caller, gatehouse: Gatehouse) -> Reply:
     """Show what happens by the columns that somebody chose; the file is read again."""
     handed, chosen = _read_columns(click.view or {})
@@ -295,6 +313,7 @@ def _member_file(plan: MemberPlan) -> Iterator[list[Any]]:
         yield [entry.row.line, type(entry).__name__, wanted.get(entry.row.line)]
 
 
+@file_work
 async def _import_members(
     agreed: tuple[Handed, Columns | None], caller: Caller, gatehouse: Gatehouse
 ) -> View | Recorded:

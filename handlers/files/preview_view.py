@@ -58,7 +58,7 @@ def member_blocks(plan: MemberPlan, *, filename: str, site: str) -> list[Block]:
         "Nothing has changed yet."
     )
     read = messages.context(_how_it_was_read(plan.file))
-    return [messages.section(title), *_kinds(plan.entries, MEMBER_KINDS), *_lookalikes(plan), read]
+    return [messages.section(title), *_kinds(plan.entries, MEMBER_KINDS), *_names_kept(plan), *_lookalikes(plan), read]
 
 
 def _kinds(entries: Iterable[Any], kinds: Sequence[_Kind]) -> list[Block]:
@@ -159,6 +159,21 @@ def _remove_line(entry: import_entries.Remove) -> str:
 def _together_line(entry: import_entries.Together) -> str:
     named = f", named {esc(entry.named, 40)}" if entry.named else ""
     return _row_line(entry.row, f"the same person as line {entry.line:,}{named}")
+
+
+def _names_kept(plan: MemberPlan) -> list[Block]:
+    """Whom the file calls something else than the site does: it says so before anybody takes them for renamed."""
+    kept = [
+        entry
+        for entry in plan.entries
+        if isinstance(entry, import_entries.Alter | import_entries.NothingToDo) and entry.name_kept is not None
+    ]
+    title = ":warning: *Names stay as they are*: a file can’t change them"
+    return [_list(title, kept, _name_kept_line)] if kept else []
+
+
+def _name_kept_line(entry: import_entries.Alter | import_entries.NothingToDo) -> str:
+    return _row_line(entry.row, f"stays {esc(entry.name_kept, 40)}" if entry.name_kept else "stays without a name")
 
 
 def _lookalikes(plan: MemberPlan) -> list[Block]:
@@ -304,6 +319,7 @@ REASONS: Final[Mapping[type, Callable[[Any], str]]] = {
 NOTHING_TO_DO: Final = {
     import_entries.Nothing.AS_ASKED: "nothing to change",
     import_entries.Nothing.HAS_NONE_OF_THEM: "has none of these segments",
+    import_entries.Nothing.OTHER_NAME: "has another name, which a file can’t change",
 }
 
 

@@ -4,22 +4,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from bot.changes.model import LIVE, Change
-from bot.clients.errors import ClientError, RateLimited, TooLarge, Unauthorized, Unreachable, Unreadable
+from bot.changes.model import LIVE, Change, State
+from bot.clients.errors import UNAVAILABLE, ClientError, RateLimited, TooLarge, Unauthorized, Unreachable, Unreadable
 from bot.clients.lists import Incomplete, Listing
 from bot.gatehouse import Gatehouse
 from bot.policy.access import DirectoryUnavailable
 from bot.rules.model import RULE_ID
 from bot.store.audit import Entry, Filters
 from bot.store.queues import TimerKind
-from bot.store.tables import NewerRelease
-from bot.text.times import DAYS, seconds_of
+from bot.text.times import moment_since, since_in
 from handlers.blocks.messages import plural
+from handlers.changes.decisions import can_decide
 from handlers.changes.requests import zone_of
 from handlers.errors import BadFilter
 from handlers.gatehouse import audit_view, views
@@ -27,7 +26,6 @@ from handlers.gatehouse.commands import (
     GatehouseAudit,
     GatehouseDigest,
     GatehouseHelp,
-    GatehouseMisses,
     GatehousePending,
     GatehouseStatus,
     GatehouseTimers,
@@ -40,6 +38,8 @@ from handlers.slack.registry import handles
 from handlers.slack.reply import Caller, Private, Reply
 
 ENTRIES: Final = 20
+MAX_LOOKED_THROUGH: Final = 200
+"""Open changes that are looked through for those that somebody may read."""
 STEPS: Final = ("announced", "applying")
 MECHANICS: Final = (*STEPS, "begun")
 """Events that say how something was done rather than what; the export has them."""
@@ -124,13 +124,14 @@ async def moment_of(
     """The moment since which *text* is; raises BadFilter, with a command as an *example*."""
     if text is None:
         return None
-    if seconds := seconds_of(text):
-        return gatehouse.now() - timedelta(seconds=seconds)
-    if (day := DAYS.get(text.casefold())) is None:
+    if (since := since_in(text)) is None:
         raise BadFilter(f"“{text[:40]}” isn’t a time. Write 24h, 7d, today, yesterday or last night.", example)
+    if since.seconds:
+        return gatehouse.now() - timedelta(seconds=since.seconds)
     zone = zone_of((await gatehouse.access.person(caller.user)).tz)
-    then = gatehouse.now().astimezone(zone) - timedelta(days=day[0])
-    return then.replace(hour=day[1], minute=0, second=0, microsecond=0)
+    if (moment := moment_since(since, zone, gatehouse.now())) is None:
+        raise BadFilter(f"“{text[:40]}” isn’t in the past. Write 24h, 7d, today, yesterday or last night.", example)
+    return moment
 
 
 @handles(GatehouseHelp)
@@ -165,8 +166,6 @@ async def status(command: GatehouseStatus, caller: Caller, gatehouse: Gatehouse)
     trouble = [f"Slack rejected {undelivered:,}"] * bool(undelivered)
     trouble += [f"{late:,} late; Gatehouse keeps trying"] * bool(late)
     parts["messages"] = ", ".join(trouble) or ("ok" if not waiting else f"ok, {waiting:,} on the way")
-    if newer := await gatehouse.store.left_to_newer_release():
-        parts["release"] = f"{plural(newer, 'change')} recorded by a newer release, which this one can’t act on"
     counts = await gatehouse.store.changes.counts()
     return Private(views.status(parts, places=gatehouse.places, counts=counts))
 
@@ -193,6 +192,8 @@ def trouble_words(error: ClientError) -> str:
     """What is wrong with a service, as the rest of a sentence about it."""
     if isinstance(error, RateLimited) and error.is_ours:
         return "is at Gatehouse’s limit of requests a minute"
+    if isinstance(error, RateLimited) and error.status == UNAVAILABLE:
+        return "is not available for a while"
     return next((words for kind, words in TROUBLE.items() if isinstance(error, kind)), "refuses requests")
 
 
@@ -210,10 +211,21 @@ async def whoami(command: GatehouseWhoami, caller: Caller, gatehouse: Gatehouse)
 
 @handles(GatehousePending)
 async def pending(command: GatehousePending, caller: Caller, gatehouse: Gatehouse) -> Reply:
-    open_changes, reviews = await waiting(gatehouse, most=views.MOST)
-    total = await _open_count(gatehouse)
-    links = await links_to((*open_changes, *reviews), gatehouse)
-    return Private(views.pending(open_changes, reviews, links, total=total))
+    found, due = await waiting(gatehouse, most=MAX_LOOKED_THROUGH)
+    open_changes, reviews = await _readable(found, caller, gatehouse), await _readable(due, caller, gatehouse)
+    hidden = len(found) - len(open_changes)
+    total = await _open_count(gatehouse) - hidden
+    links = await links_to((*open_changes[: views.MOST], *reviews), gatehouse)
+    hidden += len(due) - len(reviews)
+    shown = () if caller.public else open_changes[: views.MOST]
+    decidable = {each.id for each in shown if await can_decide(each, caller.user, gatehouse)}
+    return Private(views.pending(open_changes, reviews, links, total=total, hidden=hidden, decidable=decidable))
+
+
+async def _readable(changes: Sequence[Change], caller: Caller, gatehouse: Gatehouse) -> Sequence[Change]:
+    """Those of *changes* that are of kinds that the caller may read here."""
+    allowed = await gatehouse.access.all(caller.user, caller.channel)
+    return [change for change in changes if allowed[change.reading] is None]
 
 
 async def waiting(gatehouse: Gatehouse, *, most: int) -> tuple[Sequence[Change], Sequence[Change]]:
@@ -233,9 +245,10 @@ async def _open_count(gatehouse: Gatehouse) -> int:
 
 @handles(GatehouseTimers)
 async def timers(command: GatehouseTimers, caller: Caller, gatehouse: Gatehouse) -> Reply:
-    found = await temporary_changes(gatehouse)
+    ending = await temporary_changes(gatehouse)
+    found = await _readable(ending, caller, gatehouse)
     links = await links_to(found, gatehouse)
-    return Private(views.timers(found, links))
+    return Private(views.timers(found, links, hidden=len(ending) - len(found)))
 
 
 async def temporary_changes(gatehouse: Gatehouse) -> list[Change]:
@@ -244,12 +257,8 @@ async def temporary_changes(gatehouse: Gatehouse) -> list[Change]:
 
 
 async def _changes_of(kind: TimerKind, gatehouse: Gatehouse) -> list[Change]:
-    """The changes that have a timer of this kind, the next to fall due first; none of a newer release."""
-    waiting = await gatehouse.store.timers.pending(kind)
-    found = []
-    for timer in waiting:
-        with suppress(NewerRelease):
-            found.append(await gatehouse.store.changes.get(timer.change_id))
+    """The changes that have a timer of this kind, the next to fall due first."""
+    found = [await gatehouse.store.changes.get(timer.change_id) for timer in await gatehouse.store.timers.pending(kind)]
     return [change for change in found if change is not None]
 
 
@@ -259,7 +268,9 @@ async def digest(command: GatehouseDigest, caller: Caller, gatehouse: Gatehouse)
     span = command.since or A_DAY
     filters = Filters(since=await moment_of(span, caller, gatehouse, "gatehouse digest 24h"), without=STEPS)
     entries = await gatehouse.store.audit.found(filters, limit=MOST_COUNTED)
-    done = await _changes_behind([entry for entry in entries if entry.event == "applied"], gatehouse, as_sets=False)
+    applied = [entry for entry in entries if entry.event == "applied"]
+    done = await _changes_behind(applied, gatehouse, as_sets=False)
+    wholes = {each.id: each for each in (await _changes_behind(applied, gatehouse, as_sets=True)).values()}
     names = {str(change.edit.target): audit_view.subject(change) for change in done.values()}
     waiting = await _open_count(gatehouse)
     ending = await temporary_changes(gatehouse)
@@ -267,6 +278,7 @@ async def digest(command: GatehouseDigest, caller: Caller, gatehouse: Gatehouse)
         audit_view.digest(
             entries,
             names,
+            list(wholes.values()),
             span=span,
             more=len(entries) == MOST_COUNTED,
             waiting=waiting,
@@ -277,11 +289,6 @@ async def digest(command: GatehouseDigest, caller: Caller, gatehouse: Gatehouse)
     )
 
 
-@handles(GatehouseMisses)
-async def misses(command: GatehouseMisses, caller: Caller, gatehouse: Gatehouse) -> Reply:
-    return Private(views.misses(await gatehouse.store.misses.most(views.MOST)))
-
-
 A_DAY: Final = "24h"
 MOST_COUNTED: Final = 5_000
 """Entries that a digest counts."""
@@ -290,9 +297,10 @@ MOST_COUNTED: Final = 5_000
 @handles(RulesHistory)
 async def history(command: RulesHistory, caller: Caller, gatehouse: Gatehouse) -> Reply:
     """What was done to a rule, also under the ids that it had before, and also after it was deleted."""
-    rule_id, missing = command.ref, None
+    rule_id, missing, modified = command.ref, None, None
     try:
-        rule_id = (await find_rule(command, caller, gatehouse)).id
+        rule = await find_rule(command, caller, gatehouse)
+        rule_id, modified = rule.id, rule.modified
     except (Incomplete, NotOne) as error:
         if isinstance(error, NotOne) and error.candidates:
             raise
@@ -302,4 +310,24 @@ async def history(command: RulesHistory, caller: Caller, gatehouse: Gatehouse) -
     if not changes and missing is not None:
         raise missing
     links = await links_to(changes, gatehouse)
-    return Private(audit_view.history(changes, links, command=command))
+    outside = modified if modified is not None and _is_by_others(modified, changes) else None
+    return Private(audit_view.history(changes, links, outside=outside, command=command))
+
+
+def _is_by_others(modified: int, changes: Sequence[Change]) -> bool:
+    """Whether a rule was *modified* (epoch milliseconds) later than all that we made of it: as read back, or by our clock."""
+    ours = [0]
+    for change in changes:
+        if change.state is State.APPLIED:
+            read_back = (change.run.result or {}).get("modificationDate")
+            finished = change.run.finished_at
+            ours.append(
+                read_back if isinstance(read_back, int) else int(finished.timestamp() * 1000) if finished else modified
+            )
+        elif change.state in UNCLEAR:
+            return False
+    return modified > max(ours)
+
+
+UNCLEAR: Final = frozenset({State.APPLYING, State.UNKNOWN, State.UNSETTLED})
+"""States in which the last change of a rule may be ours."""

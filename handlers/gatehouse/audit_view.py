@@ -62,7 +62,13 @@ def _looked_for(filters: Filters, command: GatehouseAudit) -> str:
     return "".join(said)
 
 
-ACTIONS: Final = {"asked": "asked about", "looked": "looked at", "made_permanent": "kept", "extended": "extended"}
+ACTIONS: Final = {
+    "agreed": "vote for another end",
+    "asked": "asked about",
+    "looked": "looked at",
+    "made_permanent": "kept",
+    "extended": "extended",
+}
 """What people do about the requests of others, besides deciding."""
 
 
@@ -199,14 +205,18 @@ def target_name(target: str, *, public: bool) -> str:
     return code(f"{place}/{masked(key)}" if public and "@" in key else target, 160) if target else ""
 
 
-def history(changes: Sequence[Change], links: Mapping[str, str], *, command: Command) -> Message:
-    """The changes of one rule, newest first."""
+def history(changes: Sequence[Change], links: Mapping[str, str], *, outside: int | None, command: Command) -> Message:
+    """The changes of one rule, newest first. *outside*: when others changed it since (epoch milliseconds)."""
+    other = (
+        f"The last change, {messages.moment(outside)}, wasn’t made through Gatehouse." if outside is not None else ""
+    )
     if not changes:
-        none = ":mag: *No history.* Gatehouse hasn’t changed this rule."
+        none = f":mag: *No history.* Gatehouse hasn’t changed this rule. {other}".rstrip()
         return messages.message("No history", [messages.section(none)])
     name = subject(changes[0])
     lines = [f"• {change_line(change, links, public=False)}" for change in changes]
-    blocks = [messages.section(f"History of {name}"), *map(messages.section, messages.packed(lines))]
+    head = "\n".join(filter(None, [f"History of {name}", other]))
+    blocks = [messages.section(head), *map(messages.section, messages.packed(lines))]
     return messages.message("History of a rule", [*blocks, *messages.actions([messages.share_button(command)])])
 
 
@@ -218,6 +228,7 @@ TOLD: Final = {
     "denied": "denied",
     "expired": "expired",
     "refused": "refused",
+    "reviewed": "reviewed",
 }
 """The events that a digest counts, and what it calls each."""
 LONGEST: Final = 8
@@ -226,6 +237,7 @@ LONGEST: Final = 8
 def digest(
     entries: Sequence[Entry],
     names: Mapping[str, str],
+    changes: Sequence[Change],
     *,
     span: str,
     more: bool,
@@ -236,7 +248,7 @@ def digest(
 ) -> Message:
     """The digest of *entries*; *more*: there were too many to count them all. Of a change set each item counts.
 
-    *names*: what was changed, by its target.
+    *names*: what was changed, by its target. *changes*: those that were done, a bulk change as one.
     """
     entries = [entry for entry in entries if "/" in entry.target or entry.event not in TOLD or entry.event == "refused"]
     counts = Counter(entry.event for entry in entries)
@@ -245,6 +257,8 @@ def digest(
     many = f"\nThis counts only the last {len(entries):,} entries." if more else ""
     blocks: list[Block] = [messages.section(f":newspaper: *{_span(span)}*\n{said}{many}")]
     blocks += _done(entries, names, public=public)
+    blocks += [messages.section(text) for text in messages.packed(_overrides(changes, public=public))]
+    blocks += _reasons(changes, public=public)
     if left := _left(waiting, ending):
         blocks.append(messages.section(left))
     buttons = [
@@ -258,7 +272,7 @@ def digest(
 
 def _span(text: str) -> str:
     """``Last 24h``, or a day by its name."""
-    shown = esc(text, 20)
+    shown = esc(text.removeprefix("since "), 20)
     return f"Last {shown}" if seconds_of(text) else f"Since {shown}"
 
 
@@ -277,6 +291,30 @@ def _done(entries: Sequence[Entry], names: Mapping[str, str], *, public: bool) -
             f"Changed: {_counted(names.get(one.target) or target_name(one.target, public=public) for one in done)}"
         )
     ]
+
+
+def _overrides(changes: Sequence[Change], *, public: bool) -> list[str]:
+    """What somebody did alone: why, and who has looked at it since."""
+    told = []
+    for change in changes:
+        decision = change.decision
+        if not decision.glass_broken:
+            continue
+        why = words(decision.decision_reason, 120) if public else esc(decision.decision_reason, 120)
+        review = f"reviewed by <@{decision.reviewed_by}>" if decision.reviewed_by else ""
+        review = review or ("*review due*" if change.review_due else "undone")
+        because = f" because “{why}”" if why else ""
+        told.append(
+            f":rotating_light: *Emergency override* by <@{decision.decided_by}>: {safe_title(change)}{because} · {review}"
+        )
+    return told
+
+
+def _reasons(changes: Sequence[Change], *, public: bool) -> list[Block]:
+    """Why people did it, the most frequent reasons first; what happened automatically has none."""
+    given = [change.request.reason for change in changes if change.request.reason and not change.request.undoes]
+    said = _counted(f"“{words(one, 120) if public else esc(one, 120)}”" for one in given)
+    return [messages.section(f"Why: {said}")] if given else []
 
 
 def _what(entry: Entry) -> str:

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-from bot.text.times import DAYS, seconds_of
+from bot.text.times import DAYS, seconds_of, since_in
 from handlers.grammar.command import Command, Rest
 from handlers.grammar.fields import PAGE, Filter, Text, takes
 from handlers.grammar.tokens import quoted
@@ -35,10 +35,12 @@ class Since(Filter):
 
 
 def _time_in(text: str) -> str | None:
-    """The time that ``yesterday``, ``since yesterday`` or ``last 24h`` is."""
+    """The time that ``yesterday``, ``since monday`` or ``last 24h`` is; a weekday alone is none."""
     time = text.casefold().removeprefix("since ")
     bare = time.removeprefix("last ")
-    return time if time in DAYS else bare if seconds_of(bare) else None
+    if seconds_of(bare):
+        return bare
+    return time if time in DAYS or (bare != text.casefold() and since_in(time)) else None
 
 
 class RecordOf(Text):
@@ -50,7 +52,7 @@ class RecordOf(Text):
 
 @dataclass(frozen=True)
 class GatehousePending(GatehouseCommand):
-    needs = "rule.read"
+    needs, or_needs = "rule.read", ("member.read",)
     verb, summary = "pending", "List requests that wait for a decision, and reviews that are due"
     example = "pending"
 
@@ -73,7 +75,7 @@ class GatehouseUndo(GatehouseCommand):
 
 @dataclass(frozen=True)
 class GatehouseTimers(GatehouseCommand):
-    needs = "rule.read"
+    needs, or_needs = "rule.read", ("member.read",)
     verb, summary = "timers", "List temporary changes, and when they revert"
     example = "timers"
 
@@ -95,13 +97,6 @@ class GatehouseDigest(GatehouseCommand):
     verb, summary = "digest", "Summarize what changed in the last day, or another time"
     example = "digest 24h"
     since: str | None = takes(Text("DUR"))
-
-
-@dataclass(frozen=True)
-class GatehouseMisses(GatehouseCommand):
-    needs = "audit.read"
-    verb, summary = "misses", "List what people typed that Gatehouse didn’t understand"
-    example = "misses"
 
 
 @dataclass(frozen=True)

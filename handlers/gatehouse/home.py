@@ -7,11 +7,10 @@ from collections.abc import Awaitable
 from functools import partial
 from typing import Any, Final
 
-from bot.changes.model import Change, Guard, State
+from bot.changes.rights import Decision
 from bot.clients.errors import ClientError
 from bot.clients.lists import Listing
 from bot.gatehouse import Gatehouse
-from bot.policy.access import DirectoryUnavailable, NotAllowed
 from bot.policy.model import SETTINGS
 from bot.store.channel_settings import (
     MAX_SEGMENT_LENGTH,
@@ -23,6 +22,7 @@ from bot.store.channel_settings import (
 )
 from handlers.blocks import modals
 from handlers.blocks.modals import View
+from handlers.changes.decisions import can_decide
 from handlers.gatehouse import home_view
 from handlers.gatehouse.answers import links_to, temporary_changes, trouble_words, waiting
 from handlers.gatehouse.commands import GatehouseSettings
@@ -54,8 +54,9 @@ async def refresh_home(click: Click, caller: Caller, gatehouse: Gatehouse) -> Re
 async def _draw(caller: Caller, gatehouse: Gatehouse) -> View:
     allowed = await gatehouse.access.all(caller.user, caller.channel)
     open_changes, due = await waiting(gatehouse, most=MOST_OPEN)
-    decisions = [each for each in open_changes if await _waits_for(each, caller.user, gatehouse)]
-    reviews = [each for each in due if await _may_review(each, caller.user, gatehouse)]
+    decisions = [each for each in open_changes if await can_decide(each, caller.user, gatehouse)]
+    rights = gatehouse.changes.decisions.rights
+    reviews = [each for each in due if await rights.may(each, Decision.REVIEW, caller.user)]
     ending = [each for each in await temporary_changes(gatehouse) if each.request.requester == caller.user]
     last = await gatehouse.store.changes.of_requester(caller.user, limit=LAST)
     return home_view.home(
@@ -70,28 +71,6 @@ async def _draw(caller: Caller, gatehouse: Gatehouse) -> View:
         channel=caller.channel,
         now=gatehouse.now(),
     )
-
-
-async def _waits_for(change: Change, user: str, gatehouse: Gatehouse) -> bool:
-    """Whether *user* is one of those who can decide about *change* now."""
-    if change.state is not State.PROPOSED or user in {one.by for one in change.decision.approvals}:
-        return False
-    if change.decision.guard is Guard.CONFIRM:
-        return change.request.requester == user
-    return await _is_let(gatehouse.access.require_approver(change, user, change.request.channel))
-
-
-async def _may_review(change: Change, user: str, gatehouse: Gatehouse) -> bool:
-    """Whether *user* is one of those who can sign what somebody did alone."""
-    return user != change.decision.decided_by and await _is_let(gatehouse.access.require_reviewer(change, user))
-
-
-async def _is_let(asked: Awaitable[None]) -> bool:
-    try:
-        await asked
-    except (NotAllowed, DirectoryUnavailable):
-        return False
-    return True
 
 
 async def _services(gatehouse: Gatehouse) -> dict[str, str]:

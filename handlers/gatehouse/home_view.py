@@ -15,7 +15,7 @@ from handlers.blocks.messages import Block, Message, code, esc
 from handlers.blocks.modals import View, frame, metadata, section
 from handlers.changes.sentences import WORDS, card_link, mark_of, when
 from handlers.gatehouse.commands import GatehouseHelp, GatehouseInspect, GatehousePending, GatehouseWhoami
-from handlers.gatehouse.views import safe_title
+from handlers.gatehouse.views import open_button, safe_title
 from handlers.grammar.command import slash
 from handlers.members.commands import MembersList
 from handlers.members.views import segments_line
@@ -47,7 +47,7 @@ def home(
     rest = [change for change in last if change.id not in listed and change.set_id not in listed]
     blocks = [
         messages.header("Gatehouse"),
-        *_change_list("Waiting for you", decisions, links, _request_line, nothing),
+        *_change_list("Waiting for you", decisions, links, _request_line, nothing, open_button),
         *_change_list("Review due", reviews, links, _review_line, ""),
         messages.divider(),
         *_search(reads_rules=reads_rules, reads_members=reads_members),
@@ -62,24 +62,27 @@ def home(
     return modals.home(blocks, channel)
 
 
+def _details(change: Change) -> Block | None:
+    if change.state is not State.PROPOSED:
+        return None
+    return messages.run_button("Details", GatehouseInspect(change.id), f"inspect.{change.id[:8]}")
+
+
 def _change_list(
     title: str,
     changes: Sequence[Change],
     links: Mapping[str, str],
     about: Callable[[Change], str],
     otherwise: str,
+    button: Callable[[Change], Block | None] = _details,
 ) -> list[Block]:
     """The changes under *title*, or *otherwise*; nothing at all where that is empty."""
     if not changes:
         return [messages.section(otherwise)] if otherwise else []
-    lines = [f"*{safe_title(change)}*\n{about(change)}{card_link(change, links)}" for change in changes[:MOST]]
     more = [messages.context(f"…and {len(changes) - MOST} more")] if len(changes) > MOST else []
-    details = [
-        messages.run_button("Details", GatehouseInspect(change.id), f"inspect.{change.id[:8]}") for change in changes
-    ]
     rows = [
-        messages.section(line, button if change.state is State.PROPOSED else None)
-        for line, change, button in zip(lines, changes, details, strict=False)
+        messages.section(f"*{safe_title(change)}*\n{about(change)}{card_link(change, links)}", button(change))
+        for change in changes[:MOST]
     ]
     return [messages.header(title), *rows, *more]
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Final
 
 from bot import __version__
 from bot.changes.model import Change, Guard, State
 from bot.policy.model import GuardRule, Person, Why
-from bot.store.misses import Miss
 from handlers.blocks import messages
 from handlers.blocks.messages import Block, Message, code, entities, esc, listed
 from handlers.changes.sentences import WORDS, card_link, plain_title, when, words
@@ -269,22 +268,50 @@ def _needs(rule: GuardRule) -> str:
 MOST = 20
 
 
-def pending(waiting: Sequence[Change], reviews: Sequence[Change], links: Mapping[str, str], *, total: int) -> Message:
-    """Requests that are open, some of *total*, and reviews that are due; those that wait the longest first."""
-    if not waiting and not reviews:
+def pending(
+    waiting: Sequence[Change],
+    reviews: Sequence[Change],
+    links: Mapping[str, str],
+    *,
+    total: int,
+    hidden: int = 0,
+    decidable: Collection[str] = (),
+) -> Message:
+    """Requests that are open, some of *total*, and reviews that are due; those that wait the longest first.
+
+    *hidden*: how many there are besides that the reader may not read. *decidable*: ids of those that they can decide.
+    """
+    if not waiting and not reviews and not hidden:
         teaching = "Requests that wait for a decision and reviews that are due appear here."
         return _nothing(":white_check_mark:", "Nothing is pending.", teaching, GatehousePending())
     blocks: list[Block] = []
     if waiting:
         shown = sorted(waiting[:MOST], key=lambda change: change.created)
         blocks.append(messages.section(f"*{messages.plural(total, 'pending change')}*"))
-        blocks += [messages.section(_open(change, links)) for change in shown]
+        blocks += [
+            messages.section(_open(change, links), open_button(change) if change.id in decidable else None)
+            for change in shown
+        ]
         blocks += _more(total - len(shown))
     if reviews:
         blocks.append(messages.section(f"*{messages.plural(len(reviews), 'review')} due*"))
         blocks += [messages.section(_review(change, links)) for change in reviews[:MOST]]
         blocks += _more(len(reviews) - MOST)
-    return _listed("Pending", blocks, GatehousePending())
+    return _listed("Pending", [*blocks, *_hidden(hidden)], GatehousePending())
+
+
+def open_button(change: Change) -> Block | None:
+    """Opens all of a request, with the buttons that decide about it: a line of a list is not enough for that."""
+    return messages.decide_button("Decide…", f"open.{change.id[:8]}", change.id)
+
+
+def _hidden(count: int) -> list[Block]:
+    """How many the reader may not read; nothing where there is none."""
+    return (
+        [messages.context(f"{count:,} not shown: your roles don’t let you read {'it' if count == 1 else 'them'}.")]
+        if count
+        else []
+    )
 
 
 def _more(count: int) -> list[Block]:
@@ -308,9 +335,9 @@ def safe_title(change: Change) -> str:
     return plain_title(change).replace("***@", "…@")
 
 
-def timers(ending: Sequence[Change], links: Mapping[str, str]) -> Message:
-    """Temporary changes, the next to revert first."""
-    if not ending:
+def timers(ending: Sequence[Change], links: Mapping[str, str], *, hidden: int = 0) -> Message:
+    """Temporary changes, the next to revert first. *hidden*: how many more the reader may not read."""
+    if not ending and not hidden:
         teaching = "Add `for 2h` or `until 18:00` to a change, and Gatehouse reverts it then."
         return _nothing(":stopwatch:", "Nothing is temporary right now.", teaching, GatehouseTimers())
     lines = [
@@ -319,28 +346,8 @@ def timers(ending: Sequence[Change], links: Mapping[str, str]) -> Message:
         for end, by in [(change.request.reverts_at, change.request.requester)]
     ]
     count = messages.plural(len(ending), "temporary change")
-    return _listed(count, [messages.section(f":stopwatch: *{count}*"), *lines], GatehouseTimers())
-
-
-def misses(found: Sequence[Miss]) -> Message:
-    """Texts that were not understood, the most frequent first, and how to make commands of them."""
-    if not found:
-        head = "Everything that people typed was understood."
-        return messages.message(head, [messages.section(f":white_check_mark: *{head}*")])
-    head = "What people typed that was not understood"
-    lines = [
-        f"{code(_as_said(each.text), 300)}  {messages.plural(each.count, 'time')}, last {when(each.last)}"
-        for each in found
-    ]
-    way_on = 'To make a word work, add it to the policy file under `[aliases]`, such as `kill = "off"`.'
-    kept = "Emails, URLs and ids are not kept."
-    blocks = [messages.section(text) for text in messages.packed([f"*{head}*", *lines])]
-    return messages.message(head, [*blocks, messages.context(f"{way_on} {kept}")])
-
-
-def _as_said(text: str) -> str:
-    """A text as it was typed: after a slash command, or to Gatehouse itself."""
-    return slash(text) if text.partition(" ")[0] in TOPICS else f"@Gatehouse {text}"
+    head = messages.section(f":stopwatch: *{count}*")
+    return _listed(count, [head, *lines, *_hidden(hidden)], GatehouseTimers())
 
 
 def _nothing(mark: str, head: str, more: str, command: GatehousePending | GatehouseTimers) -> Message:

@@ -25,16 +25,24 @@ class Unclear(Exception):
     """A text that is not a command. *suggestion*: the nearest one, ready to be run; *about*: those whose usage helps.
 
     *can*: what can be done, in one sentence, where *about* are examples of that and have nothing to do with the text.
+    *has_verb*: it begins with the verb of a command, and what follows isn't what that takes.
     """
 
     def __init__(
-        self, what: str, *, suggestion: str | None = None, about: Sequence[type[Command]] = (), can: str = ""
+        self,
+        what: str,
+        *,
+        suggestion: str | None = None,
+        about: Sequence[type[Command]] = (),
+        can: str = "",
+        has_verb: bool = False,
     ) -> None:
         super().__init__(what)
         self.what = what
         self.suggestion = suggestion
         self.about = tuple(about)
         self.can = can
+        self.has_verb = has_verb
 
 
 FILTER: Final = re.compile(r"([a-z]+):(.*)", re.DOTALL | re.IGNORECASE)
@@ -85,7 +93,7 @@ class Rest:
         return self.unclear(f"{what[:1].upper()}{what[1:]}?")
 
     def unclear(self, words: str) -> Unclear:
-        return Unclear(words, about=(self.kind,))
+        return Unclear(words, about=(self.kind,), has_verb=True)
 
 
 class Rank(IntEnum):

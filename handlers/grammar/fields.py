@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from bot.rules.model import USUAL_RULE_ID
-from bot.text.times import WallTime, seconds_of, wall_time
+from bot.text.times import MAX_WORDS, Kind, WallTime, said
 from handlers.grammar.command import PART, Command, Part, Rank, Rest
 from handlers.grammar.tokens import Word, quoted
 
@@ -98,7 +98,6 @@ REASON: Final = Reason("because TEXT")
 
 
 LONGEST_DURATION: Final = 366 * 86_400
-MAX_WORDS_OF_TIME: Final = 6
 INSTANT: Final = re.compile(r"\d{4}-\d{2}-\d{2}t\d{2}:\d{2}z")
 
 
@@ -122,23 +121,29 @@ def parse_expiry(text: str) -> Expiry | None:
     words = text.split()
     if words and words[0].casefold() in {"for", "until"}:
         words = words[1:]
-    said = " ".join(words)
-    return expiry_in("for", said) or expiry_in("until", said)
+    bare = " ".join(words)
+    return expiry_in("for", bare) or expiry_in("until", bare)
 
 
 def expiry_in(keyword: str, text: str) -> Expiry | None:
     """What *text* means after ``for`` or ``until``; None where it is nothing of the kind, or longer than a year."""
-    if keyword == "until":
-        if INSTANT.fullmatch(text.casefold()):
-            return Expiry(f"until {text.upper()}", at=datetime.fromisoformat(text.upper()))
-        wall = wall_time(text)
-        return Expiry(f"until {text}", until=wall) if wall else None
-    seconds = seconds_of(text)
-    return Expiry(f"for {text}", seconds=seconds) if 0 < seconds <= LONGEST_DURATION else None
+    words = text.split()
+    found, count = first_expiry(keyword, words)
+    return found if count == len(words) else None
+
+
+def first_expiry(keyword: str, words: Sequence[str]) -> tuple[Expiry | None, int]:
+    """What the first of *words* mean after ``for`` or ``until``, and how many they are."""
+    if keyword == "until" and words and INSTANT.fullmatch(words[0].casefold()):
+        return Expiry(f"until {words[0].upper()}", at=datetime.fromisoformat(words[0].upper())), 1
+    found = said([keyword, *words[:MAX_WORDS]], 0)
+    if found is None or found.kind not in {Kind.LENGTH, Kind.END} or (found.seconds or 0) > LONGEST_DURATION:
+        return None, 0
+    return Expiry(found.text.rstrip(",;:!?"), seconds=found.seconds, until=found.wall), found.count - 1
 
 
 class ForOrUntil(Part):
-    """``for 2h`` or ``until tomorrow 9:30``, wherever it stands; a “for” before other words is just a word."""
+    """``for 2h``, ``for the next 2 hours`` or ``until 24 December``, wherever it stands; before other words, “for” is a word."""
 
     rank = Rank.EXPIRY
 
@@ -146,12 +151,13 @@ class ForOrUntil(Part):
         for index, word in enumerate(rest.words[:-1]):
             if word.keyword not in {"for", "until"}:
                 continue
-            following = rest.words[index + 1 : index + 1 + MAX_WORDS_OF_TIME]
-            for length in range(len(following), 0, -1):
-                text = " ".join(each.text.strip() for each in following[:length])
-                if not any(each.quoted for each in following[:length]) and (found := expiry_in(word.keyword, text)):
-                    del rest.words[index : index + 1 + length]
-                    return found
+            following = rest.words[index + 1 :]
+            found, count = first_expiry(
+                word.keyword, ["" if each.quoted else each.text for each in following[:MAX_WORDS]]
+            )
+            if found:
+                del rest.words[index : index + 1 + count]
+                return found
             if following[0].text[:1].isdigit():
                 # Left as words, this would make for good what was meant for a while.
                 wanted = "for 2h, for 30m or for 7d" if word.keyword == "for" else "until 18:00 or until tomorrow 9am"

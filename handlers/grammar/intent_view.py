@@ -2,34 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from datetime import UTC, tzinfo
 from typing import Any, Final
 
-from bot.text.times import in_words
+from bot.text.times import Kind, in_words, said
 from handlers.blocks import messages
 from handlers.blocks.messages import Block, Message, code, esc, listed, moment, url_code
 from handlers.gatehouse.commands import GatehouseUndo
 from handlers.grammar.command import Command, slash
-from handlers.grammar.fields import Expiry
+from handlers.grammar.fields import Expiry, filters_of
 from handlers.members.commands import (
     MembersAdd,
     MembersEdit,
     MembersGrant,
+    MembersList,
     MembersOffboard,
     MembersRemove,
     MembersRevoke,
+    MembersShow,
+    MembersWhy,
 )
 from handlers.rules.commands import (
+    RulesCopy,
     RulesDelete,
     RulesEdit,
     RulesGroup,
+    RulesList,
     RulesMake,
     RulesNew,
     RulesOff,
     RulesOn,
     RulesSet,
+    RulesShow,
+    RulesWhich,
 )
 
 MAX_NAMED: Final = 5
@@ -42,27 +49,92 @@ class Context:
 
     titles: Mapping[str, str] = field(default_factory=dict)
     zone: tzinfo = UTC
+    missing: Sequence[str] = ()
+    """Whose names could not be read: ``rules``, and sites."""
 
 
-def read_as(message: Message, command: Command, ignored: Sequence[str] = ()) -> Message:
-    """*message*, under a line on how the text was read that it answers."""
+def read_as(message: Message, command: Command, unread: Sequence[str] = ()) -> Message:
+    """*message*, under a line on how the text was read that it answers; what wasn't understood comes first."""
     if not (text := messages.text_of(command)):
         return message
-    words = f"Read as {code(slash(text), 400)}{_ignored(ignored, '   ·   ')}"
-    return messages.message(message.text, [messages.context(words), *message.blocks])
+    words = f"Read as {code(slash(text), 400)}"
+    lines = [messages.section(not_understood(unread)), messages.context(words)] if unread else [messages.context(words)]
+    return messages.message(message.text, [*lines, *message.blocks])
 
 
-def _ignored(ignored: Sequence[str], before: str) -> str:
-    """What nothing was made of: somebody may have meant something by it."""
-    shown = ", ".join(f"“{esc(each, 60)}”" for each in ignored[:MAX_NAMED])
-    return f"{before}Ignored: {shown}{', …' if len(ignored) > MAX_NAMED else ''}" if ignored else ""
+def not_understood(unread: Sequence[str]) -> str:
+    """That nothing was made of these words: somebody meant something by them."""
+    return f":warning: *I don’t understand* {_quoted(unread)}."
 
 
-def preview(readings: Sequence[Command], context: Context, *, asked: str, ignored: Sequence[str] = ()) -> Message:
+def _not_done(unread: Sequence[str]) -> str:
+    """Why nothing is offered that does it: words that aren't understood, a start, which no change has yet."""
+    starts = [each for each in unread if _is_start(each)]
+    words = [each for each in unread if each not in starts]
+    line = f"{not_understood(words)} " if words else ":warning: "
+    return line + (f"*Changes can’t be planned for later yet*: {_quoted(starts)}." if starts else "")
+
+
+def _quoted(texts: Sequence[str]) -> str:
+    return ", ".join(f"“{esc(each, 60)}”" for each in texts[:MAX_NAMED]) + (", …" if len(texts) > MAX_NAMED else "")
+
+
+def _is_start(text: str) -> bool:
+    found = said(text.split(), 0)
+    return found is not None and found.kind in {Kind.START, Kind.WINDOW} and found.text == text
+
+
+def unclear(
+    shown: Sequence[Command], meant: Sequence[Command], unread: Sequence[str], context: Context, *, asked: str
+) -> Message:
+    """What was understood of a text and what wasn't, with what leads on: forms to fill in and things to look at."""
+    if len({type(each) for each in meant}) == 1 and isinstance(meant[0], RulesMake):
+        meant = meant[:1]  # how much of the URL is asked in the form, too
+    lines = [f"{_not_done(unread).strip()} So there is no button that does it."]
+    if len(meant) == 1:
+        lines.append(f"What I do understand: {_said(meant[0], context)}.")
+    buttons = [_form_button(each, number) for number, each in enumerate(meant)] if len(meant) == 1 else []
+    if not any(buttons):
+        lines += ["What you name:"] if shown else []
+        labels = {
+            _label_of(each, context): each for each in reversed(shown)
+        }  # one of two that look the same: the first
+        looks = [(label, each) for label, each in reversed(labels.items())]
+        buttons = [messages.run_button(label, each, number) for number, (label, each) in enumerate(looks)]
+    if context.missing:
+        lines.append(f"The names of {listed([esc(each, 60) for each in context.missing])} couldn’t be read just now.")
+    blocks = [messages.section("\n".join(lines)), *messages.actions(buttons), _footer(asked)]
+    return messages.message("I don’t understand all of it", blocks)
+
+
+def _form_button(command: Command, number: int) -> Block | None:
+    """What asks for the rest of *command*: a form."""
+    match command:
+        case RulesOff(refs=(_,)) | MembersGrant():
+            return messages.temporary_button(f"{_label(command)}…", command, number)
+        case RulesNew() | RulesEdit() | RulesCopy() | MembersAdd() | MembersEdit():
+            return messages.run_button("Open the form…", command, number)
+    return _change(command)
+
+
+def _label_of(command: Command, context: Context) -> str:
+    """What a button shows: the name of the thing."""
+    match command:
+        case RulesShow(ref=ref) | RulesEdit(ref=ref):
+            return context.titles.get(ref, ref)
+        case RulesWhich(url=url):
+            return f"Where does {url.partition('://')[2]} go?"
+        case MembersShow(emails=emails) | MembersWhy(emails=emails):
+            return ", ".join(emails)
+        case RulesList() | MembersList():
+            filters = [*filter(None, [command.text]), *(" ".join(each) for each in filters_of(command).items())]
+            return f"{command.service.capitalize()}: {', '.join(filters) or 'all'}"
+    return command.summary
+
+
+def preview(readings: Sequence[Command], context: Context, *, asked: str) -> Message:
     """What would be done, with a button that does it; of several readings, a button for each."""
     footer = [_footer(asked)]
-    if ignored:
-        footer.insert(0, messages.context(f":warning: {_ignored(ignored, '')}"))
     first = readings[0]
     made = [each for each in readings if isinstance(each, RulesMake)]
     if len(made) == len(readings) > 1 and len({(each.source, each.destination) for each in made}) == 1:
@@ -71,18 +143,21 @@ def preview(readings: Sequence[Command], context: Context, *, asked: str, ignore
         blocks = [messages.section("*Which one do you mean?*")]
         for number, each in enumerate(readings):
             label = messages.turn_button(_label(each), each, number)
-            blocks.append(messages.section(sentence(each, context), label))
+            blocks.append(messages.section(_warned(each, context), label))
         return messages.message("Which one do you mean?", [*blocks, *footer])
-    said = sentence(first, context)
     buttons = [_do_it(first), _change(first)]
-    return messages.message(said, [messages.section(said), *messages.actions(buttons), *footer])
+    return messages.message(
+        sentence(first, context), [messages.section(_warned(first, context)), *messages.actions(buttons), *footer]
+    )
 
 
 def _how_much(made: Sequence[RulesMake], context: Context, footer: Sequence[Block]) -> Message:
-    said = sentence(made[0], context)
     buttons = [messages.turn_button(REACH_LABELS[each.match], each, number) for number, each in enumerate(made)]
-    blocks = [messages.section(f"{said}\nHow much of it?"), *messages.actions([*buttons, _change(made[0])])]
-    return messages.message(said, [*blocks, *footer])
+    blocks = [
+        messages.section(f"{_warned(made[0], context)}\nHow much of it?"),
+        *messages.actions([*buttons, _change(made[0])]),
+    ]
+    return messages.message(sentence(made[0], context), [*blocks, *footer])
 
 
 REACH_LABELS: Final = {None: "Exactly this URL", "query": "With any query", "below": "Everything below"}
@@ -125,9 +200,30 @@ def _form(command: Command) -> Command | None:
 
 def sentence(command: Command, context: Context) -> str:
     """What *command* would do, in one line of mrkdwn."""
+    return _said(command, context) + _until(command, context) + _reason(command)
+
+
+def _said(command: Command, context: Context) -> str:
     words = SENTENCES.get(type(command))
-    said = words(command, context) if words else _as_typed(command)
-    return said + _until(command, context) + _reason(command)
+    return words(command, context) if words else _as_typed(command)
+
+
+def _warned(command: Command, context: Context) -> str:
+    """The `sentence`, with what in it may be taken for something else, as a card warns of it."""
+    lines = messages.warnings(_texts(command, context))
+    return "\n".join([sentence(command, context), *(f"*Warning:* {esc(line, 500)}" for line in lines[:MAX_NAMED])])
+
+
+def _texts(command: Command, context: Context) -> Iterator[tuple[str, str]]:
+    """The texts in *command*, each with the name of its field; the names of rules for their ids."""
+    for each in fields(command):
+        value = getattr(command, each.name)
+        for one in value if isinstance(value, tuple) else [value]:
+            match one:
+                case str():
+                    yield each.name.rstrip("s"), context.titles.get(one, one)
+                case (str() as name, str() as text):
+                    yield name, text
 
 
 def _as_typed(command: Command) -> str:
@@ -153,7 +249,19 @@ def _reason(command: Command) -> str:
 
 
 def _names(refs: Sequence[str], context: Context) -> str:
-    return listed([f"*{esc(context.titles.get(ref, ref), 100)}*" for ref in refs], most=MAX_NAMED)
+    names = listed([_name(ref, context) for ref in refs], most=MAX_NAMED)
+    return f"{len(refs)} rules: {names}" if len(refs) > MAX_NAMED else names
+
+
+def _name(ref: str, context: Context) -> str:
+    title = context.titles.get(ref, ref)
+    is_shared = sum(each == title for each in context.titles.values()) > 1
+    return f"*{esc(title, 100)}*" + (f" ({code(ref, 100)})" if is_shared else "")
+
+
+def _url(url: str | None) -> str:
+    """Without the scheme that nearly all have; what is cut is never the host."""
+    return code(messages.shortened(url or "", URL_LENGTH).removeprefix("https://"), messages.MAX_SHORTENED)
 
 
 def _people(command: MembersGrant | MembersRevoke | MembersRemove | MembersOffboard) -> str:
@@ -162,12 +270,11 @@ def _people(command: MembersGrant | MembersRevoke | MembersRemove | MembersOffbo
 
 
 def _made(command: RulesMake, context: Context) -> str:
-    source = url_code(command.source.removeprefix("https://"), URL_LENGTH)
+    source = _url(command.source)
     reach = {None: "", "query": " with any query", "below": " and everything below"}[command.match]
     if command.type == "Cancel":
         return f"Block {source}{reach} for everyone"
-    to = url_code((command.destination or "").removeprefix("https://"), URL_LENGTH)
-    return f"Redirect {source}{reach} to {to} for everyone"
+    return f"Redirect {source}{reach} to {_url(command.destination)} for everyone"
 
 
 def _set(command: RulesSet, context: Context) -> str:

@@ -13,7 +13,6 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from bot.rules.model import USUAL_RULE_ID
-from bot.text.times import DAYS, seconds_of
 from handlers.gatehouse.commands import (
     GatehouseAudit,
     GatehouseDigest,
@@ -25,19 +24,36 @@ from handlers.gatehouse.commands import (
     GatehouseWhoami,
 )
 from handlers.grammar.command import Command, Unclear
-from handlers.grammar.fields import NUMBER
+from handlers.grammar.fields import MAX_ROWS, NUMBER
 from handlers.grammar.known import MAX_READINGS, MIN_PART, Known
 from handlers.grammar.parser import VERBS, parse
-from handlers.grammar.recognised import FILLERS, IDLE, LOOSE, STATUSES, TYPES, Recognised
+from handlers.grammar.recognised import AFTER_ALL, Recognised, bare, without_addressees
 from handlers.grammar.tokens import MOST, Word, cleaned, split
+from handlers.grammar.vocabulary import (
+    AWAY,
+    CHANGING,
+    COUNTS,
+    ENDS,
+    FILLERS,
+    IDLE,
+    LATELY,
+    LOOSE,
+    PARTED,
+    PRONOUNS,
+    STATUSES,
+    TYPES,
+)
 from handlers.members.commands import (
     MembersAdd,
     MembersEdit,
+    MembersExport,
     MembersGrant,
+    MembersImport,
     MembersList,
     MembersOffboard,
     MembersRemove,
     MembersRevoke,
+    MembersSegments,
     MembersShow,
     MembersWhy,
 )
@@ -47,13 +63,17 @@ from handlers.rules.commands import (
     RulesCopy,
     RulesDelete,
     RulesEdit,
+    RulesExport,
     RulesGroup,
+    RulesGroups,
     RulesHistory,
+    RulesImport,
     RulesList,
     RulesMake,
     RulesNew,
     RulesOff,
     RulesOn,
+    RulesSamples,
     RulesSet,
     RulesShow,
     RulesWhich,
@@ -67,10 +87,16 @@ def runs_at_once(readings: Sequence[Command]) -> Command | None:
 
 @dataclass(frozen=True, slots=True)
 class Readings:
-    """The commands that a text may mean, and what it says besides that none of them takes up."""
+    """The commands that a text may mean, and what it says besides that none of them takes up: what is *unread*.
+
+    *meant*: the changes that it would be without what is unread; then *commands* only show what they are about.
+    """
 
     commands: tuple[Command, ...] = ()
-    ignored: tuple[str, ...] = ()
+    unread: tuple[str, ...] = ()
+    meant: tuple[Command, ...] = ()
+    missing: tuple[str, ...] = ()
+    """Whose names could not be read in time."""
 
 
 def read(root: str, text: str, known: Known) -> Readings:
@@ -80,40 +106,140 @@ def read(root: str, text: str, known: Known) -> Readings:
     """
     if len(text) > MOST:
         return Readings()
-    words = split(cleaned(text))
+    text, names = without_addressees(cleaned(text))
+    words = split(text)
     while words and words[0].keyword.lstrip("/") in ROOTS:
         root, words = words[0].keyword.lstrip("/"), words[1:]
     if (spelled := _under_another_root(root, words)) is not None:
         return Readings((spelled,))
     found = Recognised(root, known)
+    found.names = names
     found.take(words)
+    readings = _read(found, words, root)
+    return replace(readings, unread=_as_said(readings.unread, found))
+
+
+def says_better(error: Unclear, readings: Readings, text: str) -> bool:
+    """Whether *error* helps more than *readings* of *text*: a command that lacks something, or is a letter away, says so."""
+    if not readings.unread or readings.meant:
+        return False
+    begins = any(each.casefold().startswith(bare(text.partition(" ")[0])) for each in readings.unread)
+    return error.has_verb or (error.suggestion is not None and begins)
+
+
+def _as_said(unread: Sequence[str], found: Recognised) -> tuple[str, ...]:
+    """What is *unread* as it was typed: words that stand together, with the fillers between them, are one."""
+    single = {each for each in unread if " " not in each}
+    runs: list[str] = []
+    run: list[str] = []
+    between: list[str] = []
+    for typed in found.text.split():
+        word = bare(typed)
+        if word in single:
+            run += [*between, typed]
+            between = []
+        elif run and word in FILLERS and len(between) < MAX_BETWEEN:
+            between.append(typed)
+        else:
+            runs += [" ".join(run)] if run else []
+            run, between = [], []
+    runs += [" ".join(run)] if run else []
+    said = {bare(word) for each in runs for word in each.split()}
+    others = [each for each in unread if each not in said]
+    return tuple(dict.fromkeys([*(each.strip(AFTER_ALL) for each in runs), *others]))
+
+
+MAX_BETWEEN: Final = 2
+"""Fillers between two words that nobody understood, which are told with them."""
+
+
+def _read(found: Recognised, words: Sequence[Word], root: str) -> Readings:
     readings = list(dict.fromkeys(each for meant in _meant(found) if (each := _read_back(meant)) is not None))
-    if found.cautious:
-        readings = [each for each in readings if not each.writes] or list(dict.fromkeys(_shown(found)))
-    elif _asks_for_a_change(root, words) and not any(each.writes for each in readings):
-        return Readings()
-    return Readings(tuple(readings), _ignored(found, readings)) if 0 < len(readings) <= MAX_READINGS else Readings()
+    unread = unread_of(found, readings)
+    if not 0 < len(readings) <= MAX_READINGS:
+        looked = _looked_at(found, ())
+        unread = tuple(dict.fromkeys([*looked.unread, *unread_of(found, looked.commands)]))
+        return replace(looked, unread=unread or tuple(filter(None, [found.verb])))
+    if not any(each.writes or isinstance(each, FORMS) for each in readings):
+        unread = unread or tuple(filter(None, [found.verb]))  # what it says is to be done, and isn't
+        asks_for_more = found.turned or _asks_for_a_change(root, words)
+        return _looked_at(found, unread or (words[0].text,)) if asks_for_more else _with_more(found, readings, unread)
+    if found.turned or unread:
+        return replace(_looked_at(found, unread), meant=() if found.turned else tuple(readings))
+    return Readings(tuple(readings))
 
 
-def _ignored(found: Recognised, readings: Sequence[Command]) -> tuple[str, ...]:
-    """What *found* says that is in none of *readings*: words, things that exist, a time, a reason."""
+def _with_more(found: Recognised, readings: Sequence[Command], unread: Sequence[str]) -> Readings:
+    """What is asked, and beside it what else the text names."""
+    looked = _looked_at(found, ()).commands if unread and not found.question else ()
+    both = tuple(dict.fromkeys([*readings, *looked]))[:MAX_READINGS]
+    left = unread_of(found, both)
+    return Readings(both, left) if len(left) < len(unread) else Readings(tuple(readings), tuple(unread))
+
+
+FORMS: Final = (RulesNew, RulesEdit, RulesCopy, MembersAdd, MembersEdit)
+"""What opens a form with what was understood filled in: whoever submits it takes it for all that they said."""
+
+
+def _looked_at(found: Recognised, unread: Sequence[str]) -> Readings:
+    """What a text is about, where what it says of it can't be told."""
+    shown = list(dict.fromkeys(each for look in _shown(found) if (each := _read_back(look)) is not None))
+    names_it = any(isinstance(each, RulesShow | MembersShow | MembersWhy | RulesWhich) for each in shown)
+    pointed = [] if names_it else [word for word in found.words if word in PRONOUNS]
+    return Readings(tuple(shown[:MAX_READINGS]), tuple(dict.fromkeys([*found.turned, *pointed, *unread])))
+
+
+def unread_of(found: Recognised, readings: Sequence[Command]) -> tuple[str, ...]:
+    """What *found* says that is in none of *readings*: words, things that exist, a time.
+
+    Of what only asks, words that name nothing may be left; what would change something takes up all that counts.
+    """
     text = " ".join(each.write() for each in readings).casefold()
-    words = {*re.split(r"[\s\"':=,]+", text), *found.used, *FILLERS, *IDLE}
+    writes = any(each.writes or isinstance(each, FORMS) for each in readings)
+    words = {*re.split(r"[\s\"':=,]+", text), *found.used, *(_idle(readings) if writes else FILLERS | IDLE)}
     if any(isinstance(each, RulesList) for each in readings):
         words |= {*STATUSES, *TYPES}
-    things = [*found.urls, *found.emails, *found.rows, *found.rules, *found.groups, *found.segments]
+    words |= _types_of(found, readings)
+    things = [*found.urls, *found.emails, *found.rows, *found.rules, *found.groups]
+    things += [*found.segments, *found.having, *found.lacking]
     titles = found.known.titles
     left = [
         titles.get(thing, thing)
         for thing in things
         if thing not in found.used and not any(each.casefold() in text for each in (thing, titles.get(thing, thing)))
     ]
-    left += [word for word in found.words if word not in words]
+    many = {str(len(getattr(each, "refs", ()))) for each in readings}
+    left += [word for word in found.words if word not in words | many]
+    left += [] if writes else found.asides
     if found.expiry and all(getattr(each, "expiry", None) != found.expiry for each in readings):
         left.append(found.expiry.as_typed)
-    if found.reason and any(each.writes and getattr(each, "because", None) is None for each in readings):
-        left.append(f"because {found.reason}")
+    left += found.times
+    if found.named and all(getattr(each, "name", None) != found.named for each in readings):
+        left.append(found.named)
+    if found.since is not None and found.since.text not in found.used:
+        left.append(found.since.text.rstrip(AFTER_ALL))
+    if found.site and readings and all(getattr(each, "site", None) != found.site for each in readings):
+        left.append(found.site)
     return tuple(dict.fromkeys(left))
+
+
+def _types_of(found: Recognised, readings: Sequence[Command]) -> set[str]:
+    """The words for the types of the rules that *readings* are about: “the old shop redirect”."""
+    refs = [ref for each in readings for ref in (*getattr(each, "refs", ()), getattr(each, "ref", None))]
+    kinds = {found.known.types.get(ref) for ref in refs if ref} | {getattr(each, "type", None) for each in readings}
+    return {word for word, kind in TYPES.items() if kind in kinds}
+
+
+def _idle(readings: Sequence[Command]) -> frozenset[str]:
+    """The words that say nothing beside *readings*, which change something: how many are meant is said by several only."""
+    takes_many = any(
+        len(getattr(each, "refs", ())) > 1
+        or len(getattr(each, "emails", ())) > 1
+        or isinstance(each, RulesGroup | RulesMake | MembersOffboard)
+        for each in readings
+    )
+    undoes = any(isinstance(each, GatehouseUndo) for each in readings)
+    return (FILLERS | AWAY) - (frozenset() if takes_many else COUNTS) - (frozenset() if undoes else LATELY)
 
 
 ROOTS: Final = frozenset(VERBS)
@@ -152,11 +278,37 @@ def _under_another_root(root: str, words: Sequence[Word]) -> Command | None:
 def _meant(found: Recognised) -> list[Command]:
     if _is_how_to(found):
         return [GatehouseHelp(topic=found.text)]
+    if {*found.words} & MISTAKES and not found.verb and not (found.urls or found.rule_refs() or found.people()):
+        return [RulesCheck()]
+    if "segments" in found.words and not (_is_of_segments(found) or found.emails or found.rules):
+        return [MembersSegments(site=found.site)]
+    if "groups" in found.words and not (found.groups or found.rules):
+        return [RulesGroups()]
+    if SAMPLES.search(found.text.casefold()):
+        return _samples(found)
     if found.question:
         return _asked(found)
+    if found.since and {bare(word) for word in found.text.split()} & CHANGED and not found.verb:
+        return _about_rules(found, refs) if (refs := found.rule_refs()) else [GatehouseAudit(since=_since(found))]
     if found.act:
         return READERS[found.act](found)
     return _bare(found)
+
+
+MISTAKES: Final = frozenset(
+    {"loop", "loops", "duplicates", "duplicate", "shadowed", "conflicts", "conflict", "bucle", "bucles", "circles"}
+)
+"""Words for what is wrong with rules."""
+
+
+CHANGED: Final = frozenset({"change", "changed", "changes", "happened"})
+SAMPLES: Final = re.compile(r"\btest(?:ed)? urls?\b")
+
+
+def _samples(found: Recognised) -> list[Command]:
+    """The test URLs of a channel, or one more of them, or one less."""
+    action = None if not found.urls else "remove" if found.act in {"delete", "take"} else "add"
+    return [RulesSamples(action, tuple(found.urls))]
 
 
 def _is_how_to(found: Recognised) -> bool:
@@ -188,7 +340,10 @@ def _about_gatehouse(found: Recognised) -> list[Command]:
     text = found.text.casefold()
     if any(words in text for words in ("can i do", "may i", "who am i", "allowed to do")):
         return [GatehouseWhoami()]
-    if any(words in text for words in ("changed", "happened", "did what")) and not found.rule_refs():
+    if (
+        any(words in text for words in ("changed", "happened", "did what", "what's new", "whats new"))
+        and not found.rule_refs()
+    ):
         since = _since(found)
         return [GatehouseAudit(since=since)] if found.question == "who" else [GatehouseDigest(since=since)]
     if found.act in {"pending", "timers"}:
@@ -198,8 +353,8 @@ def _about_gatehouse(found: Recognised) -> list[Command]:
 
 
 def _about_names(found: Recognised) -> list[Command]:
-    words = set(found.text.casefold().rstrip("?").split())
-    if found.segments and not found.people(anywhere=True) and not found.rule_refs():
+    words = {bare(word) for word in found.text.split()}
+    if _is_of_segments(found) and not found.people(anywhere=True) and not found.rule_refs():
         return _members_of(found)
     if found.question == "how" and not found.phrase and not STATUSES.keys() & words:
         return _everything(found, words)
@@ -214,6 +369,10 @@ def _about_names(found: Recognised) -> list[Command]:
     return _about_rules(found, found.rule_refs())
 
 
+def _is_of_segments(found: Recognised) -> bool:
+    return bool(found.segments or found.having or found.lacking)
+
+
 def _everything(found: Recognised, words: set[str]) -> list[Command]:
     """All members or all rules, where it is asked how many there are."""
     people = found.root == "members" or words & {"members", "users", "people", "customers", "accounts"}
@@ -221,7 +380,15 @@ def _everything(found: Recognised, words: set[str]) -> list[Command]:
 
 
 def _since(found: Recognised) -> str | None:
-    return next((word for word in found.words if word in DAYS or seconds_of(word)), None)
+    if found.since is None:
+        weekend = next((each for each in found.times if WEEKEND.search(each)), None)
+        found.times = [each for each in found.times if each != weekend]
+        return "last saturday" if weekend else None
+    found.used.add(found.since.text)
+    return found.since.text
+
+
+WEEKEND: Final = re.compile(r"weekend|wochenende", re.IGNORECASE)
 
 
 def _about_rules(found: Recognised, refs: Sequence[str]) -> list[Command]:
@@ -239,19 +406,17 @@ IDENTITY: Final = frozenset({"who", "who's", "what", "is"})
 
 
 def _why_people(found: Recognised, people: Sequence[str]) -> list[Command]:
+    found.take_as_theirs()
     if found.question in IDENTITY and not found.segments:
         return _show_people(found, people)
     segment = next(iter(found.segments), None)
     return _for_people(found, lambda emails: MembersWhy(emails, segment, found.site), people)
 
 
-LACKING: Final = frozenset({"without", "no", "not", "lacks", "lack"})
-
-
 def _members_of(found: Recognised) -> list[Command]:
-    if set(found.text.casefold().split()) & LACKING:
-        return [MembersList(without_segment=found.segments[0], site=found.site)]
-    return [MembersList(segment=found.segments[0], site=found.site)]
+    """The members with a segment, and without another."""
+    having = [*found.having, *found.segments, None][0]
+    return [MembersList(segment=having, without_segment=[*found.lacking, None][0], site=found.site)]
 
 
 def _bare(found: Recognised) -> list[Command]:
@@ -276,7 +441,7 @@ def _bare(found: Recognised) -> list[Command]:
 def _search(found: Recognised) -> list[Command]:
     """What words alone are: a filter, a name, a part of one; of nearly a name, what has it."""
     words = [word for word in (*found.words, *([found.act] if found.act in STATUSES else [])) if word not in FILLERS]
-    if found.segments and set(words) <= LACKING:
+    if _is_of_segments(found) and not words:
         return _members_of(found)
     if words and all(word in STATUSES or word in TYPES for word in words):
         status = next((STATUSES[word] for word in words if word in STATUSES), None)
@@ -287,9 +452,10 @@ def _search(found: Recognised) -> list[Command]:
     for find in order:
         if commands := find(found, text):
             return commands
-    found.used |= {*found.words}
     near: list[Command] = [RulesShow(rule) for rule in found.known.rules.alike(text)]
-    return near or [MembersShow((email,)) for email in found.known.members.alike(text)]
+    near = near or [MembersShow((email,)) for email in found.known.members.alike(text)]
+    found.used |= {*found.words} if near else set()
+    return near
 
 
 def _find_rules(found: Recognised, text: str) -> list[Command]:
@@ -309,14 +475,43 @@ def _find_members(found: Recognised, text: str) -> list[Command]:
 
 
 def _shown(found: Recognised) -> list[Command]:
-    """What a text is about, where what it says of it can't be told."""
-    if found.urls:
-        return _which(found)
-    return _show_rules(found) or _show_people(found)
+    """What a text is about, where what it says of it can't be told: each thing that it names, then what it only describes."""
+    found = found.without_quotes()
+    hosts: list[Command] = [RulesList(url=urlsplit(url).netloc) for url in found.urls if _is_host(url)]
+    things = hosts or (_which(found) if found.urls else [])
+    if {*found.text.casefold().split()} & GETTING_IN and (people := found.people(loosely=True)):
+        return things + _why_people(found, people)
+    rules: list[Command] = [RulesShow(ref) for ref in found.mentioned(found.known.rules)]
+    people = found.mentioned(found.known.members)
+    members: list[Command] = [MembersShow((email,), found.site) for email in people]
+    things += [*members, *rules] if found.root == "members" else [*rules, *members]
+    things += [RulesList(group=found.known.titles[key]) for key in found.mentioned(found.known.groups)]
+    tells_which = found.turned or {*found.words} & EACH
+    return things if things and not tells_which else things + _described(found)
+
+
+def _is_host(url: str) -> bool:
+    return not url.startswith("/") and not urlsplit(url).path
+
+
+def _described(found: Recognised) -> list[Command]:
+    """The lists of what a text doesn't name, but describes: rules of a type, on or off, members with a segment."""
+    kind = next((TYPES[word] for word in found.words if word in TYPES), None)
+    status = next((STATUSES[word] for word in found.words if word in STATUSES and word not in ENDS), None)
+    lists: list[Command] = [RulesList(type=kind, status=status)] if kind or status else []
+    lists += [GatehouseAudit()] if found.act in {"undo", "restore"} else []
+    lists += [MembersList(site=found.site)] if found.site and not (lists or _is_of_segments(found)) else []
+    return lists + (_members_of(found) if _is_of_segments(found) else [])
+
+
+GETTING_IN: Final = frozenset(
+    {"can", "open", "enter", "see", "access", "get", "login", "log", "rein", "kommt", "entrar"}
+)
+"""Words of somebody who says that somebody gets in, or doesn't."""
 
 
 def _show_rules(found: Recognised) -> list[Command]:
-    return [RulesShow(ref) for ref in found.rule_refs()]
+    return [RulesShow(ref) for ref in found.rule_refs(loosely=True)]
 
 
 def _whole(url: str, found: Recognised, beside: str = "") -> list[str]:
@@ -343,7 +538,7 @@ def _block(found: Recognised) -> list[Command]:
         undone: list[Command] = [GatehouseUndo(), GatehousePending()] if "cancel" in found.text.casefold() else []
         return _show_rules(found) or _offboard(found) or undone
     made = [
-        RulesMake("Cancel", url, name=f"Block {_short(url)}", expiry=found.expiry, because=found.reason)
+        RulesMake("Cancel", url, name=found.named or f"Block {_short(url)}", expiry=found.expiry, because=found.reason)
         for url in _whole(found.urls[0], found)
     ]
     return [replace(one, match=reach) for one in made for reach in (None, *REACHES)] if len(made) == 1 else [*made]
@@ -374,7 +569,7 @@ def _redirect(found: Recognised) -> list[Command]:
         there = [rule for rule in found.known.sources.get(source.casefold(), ()) if rule in found.known.redirects]
         destination = _whole(second, found, source)[0]
         made += [RulesSet((rule,), (("destination", destination),), found.expiry, found.reason) for rule in there]
-        name = f"{_short(source)} to {_short(destination)}"
+        name = found.named or f"{_short(source)} to {_short(destination)}"
         made.append(RulesMake("Redirect", source, destination, name, expiry=found.expiry, because=found.reason))
     return made
 
@@ -388,14 +583,24 @@ def _is_turned(found: Recognised) -> bool:
 def _make(found: Recognised) -> list[Command]:
     if found.urls and {"block", "cancel"} & set(found.words):
         return _block(found)
+    if found.urls and "redirect" not in found.words and (kinds := [TYPES[one] for one in found.words if one in TYPES]):
+        to = [*found.urls[1:], None][0]
+        return [RulesNew(kind, found.urls[0], to, found.named, found.expiry, found.reason) for kind in kinds]
     if len(found.urls) == 2:
         return _redirect(found)
     if len(found.urls) == 1:
-        return [RulesNew(source=url, expiry=found.expiry, because=found.reason) for url in _whole(found.urls[0], found)]
+        return [
+            RulesNew(source=url, name=found.named, expiry=found.expiry, because=found.reason)
+            for url in _whole(found.urls[0], found)
+        ]
+    found.take_as_theirs()
     if found.segments and all(email in found.known.sites_of for email in found.emails):
         return _give(found)
     return [
-        MembersAdd(email, None, tuple(found.segments), found.site, found.expiry, found.reason) for email in found.emails
+        MembersAdd(
+            email, found.named or found.names.get(email), tuple(found.segments), found.site, found.expiry, found.reason
+        )
+        for email in found.emails
     ]
 
 
@@ -404,6 +609,8 @@ Acting = Callable[["Recognised"], list[Command]]
 
 def _switch(kind: type[RulesOn | RulesOff]) -> Acting:
     def reader(found: Recognised) -> list[Command]:
+        if many := _every(found, active=kind is RulesOff):
+            return [kind(many, found.expiry, found.reason)]
         if len(found.urls) == 1 and not found.rule_refs():
             return _which(found)
         groups: list[Command] = [RulesGroup(kind.verb, key, found.expiry, found.reason) for key in _groups_of(found)]
@@ -424,23 +631,40 @@ def _groups_of(found: Recognised) -> list[str]:
     return [] if rules else found.part_of(found.known.groups)
 
 
+def _every(found: Recognised, *, active: bool | None = None) -> tuple[str, ...]:
+    """The rules that are meant by what they are: of a host, of a type, on or off; none where that isn't said, or of too many."""
+    hosts = [urlsplit(url).netloc for url in found.urls]
+    types = [TYPES[word] for word in found.words if word in TYPES]
+    if not {*found.words} & EACH or not (hosts or types) or any(urlsplit(url).path.strip("/") for url in found.urls):
+        return ()
+    status = next((STATUSES[word] for word in found.words if word in STATUSES), None)
+    meant = found.known.rules_that(hosts=hosts, types=types, active=active if status is None else status == "on")
+    if not 0 < len(meant) <= MAX_ROWS:
+        return ()
+    found.used |= {*found.urls, *(word for word in found.words if word in TYPES or word in STATUSES or word in EACH)}
+    return tuple(meant)
+
+
+EACH: Final = frozenset({"alle", "alles", "jede", "todos", "todas", "all", "every", "everything", "each", "both"})
 ALL_OF: Final = re.compile(r"\b(?:all|every|both)\b")
 
 
 def _each(found: Recognised, command: Callable[[tuple[str, ...]], Command]) -> list[Command]:
-    """One command for all rules that are named; where a part of a name fits several, one for each."""
-    refs = tuple(dict.fromkeys(found.rule_refs()))
+    """One command for all rules that are named; where a name or a part of one fits several, one for each."""
+    refs = tuple(dict.fromkeys(found.rule_refs(loosely=True)))
     every = len(refs) <= MAX_READINGS and ALL_OF.search(found.text.casefold())
-    if refs and (found.several or every):
+    if refs and ((found.several and not found.namesakes) or every):
         return [command(refs)]
     return [command((ref,)) for ref in refs]
 
 
 def _delete(found: Recognised) -> list[Command]:
-    if found.segments and found.people():
+    if found.people() and (found.segments or "access" in found.words):
         return _take(found)
     if found.emails or (found.root == "members" and found.people()):
         return _for_people(found, lambda emails: MembersRemove(emails, found.site, found.reason))
+    if many := _every(found):
+        return [RulesDelete(many, found.reason)]
     return _each(found, lambda refs: RulesDelete(refs, found.reason))
 
 
@@ -448,7 +672,14 @@ def _for_people(
     found: Recognised, command: Callable[[tuple[str, ...]], Command], people: Sequence[str] | None = None
 ) -> list[Command]:
     """One command for all *people* who are named; where a name or a part of one fits several, one for each."""
-    people = found.people() if people is None else people
+    people = found.people(loosely=True) if people is None else people
+    if not people and (found.having or found.lacking):
+        people = found.known.members_with(found.site or found.known.site, found.having, found.lacking)
+        made = [command(tuple(people))] if 0 < len(people) <= MAX_ROWS else []
+        if not any(each.writes for each in made):
+            return _members_of(found)
+        found.used |= {*found.having, *found.lacking, *({*found.words} & COUNTS)}
+        return made
     if people and (found.emails or found.rows) and not found.namesakes:
         return [command(tuple(dict.fromkeys(people)))]
     return [command((email,)) for email in people]
@@ -465,15 +696,21 @@ def _grant(found: Recognised, emails: tuple[str, ...]) -> MembersGrant:
 def _give(found: Recognised) -> list[Command]:
     if found.urls:
         return _which(found)
+    if found.people():
+        found.take_as_theirs()
     if not found.segments:
         return _for_people(found, lambda emails: MembersWhy(emails, site=found.site))
     return _for_people(found, lambda emails: _grant(found, emails))
 
 
 def _take(found: Recognised) -> list[Command]:
-    if not found.segments:
+    if not found.segments or {bare(word) for word in found.text.split()} & DOWN_TO:
         return _show_people(found)
     return _for_people(found, lambda emails: MembersRevoke(emails, tuple(found.segments), found.site, found.reason))
+
+
+DOWN_TO: Final = frozenset({"to", "only", "just"})
+"""Words of what somebody is to be left with: “downgrade ben to free”."""
 
 
 def _offboard(found: Recognised) -> list[Command]:
@@ -481,12 +718,12 @@ def _offboard(found: Recognised) -> list[Command]:
         return _block(found)
     if found.segments:
         return _take(found)
-    people = found.people(anywhere=True)
+    people = found.people(anywhere=not found.site)
     everywhere = _for_people(found, lambda emails: MembersOffboard(emails, found.reason), people)
     if "offboard" in found.text.casefold():
         return everywhere
     here = _for_people(found, lambda emails: MembersRemove(emails, found.site, found.reason), people)
-    return [*everywhere, *here]
+    return here if found.site else [*everywhere, *here]
 
 
 def _rename(found: Recognised) -> list[Command]:
@@ -494,6 +731,10 @@ def _rename(found: Recognised) -> list[Command]:
     found.used |= {*found.words}
     _, _, rest = found.text.partition(" ")
     old, to, new = rest.rpartition(" to ")
+    for more in MORE.finditer(new):
+        if more[1].casefold() in CHANGING or more[1].casefold() in PARTED:
+            found.times.append(new[more.start() :].strip(" ,"))
+            break
     old = old.removesuffix(" name").removesuffix("'s")
     if not to or not new.strip():
         return [RulesEdit(ref) for ref in found.rule_refs()]
@@ -502,6 +743,10 @@ def _rename(found: Recognised) -> list[Command]:
     if not refs:
         return [MembersEdit(email, new.strip()) for email in found.known.members.holding(old)]
     return [RulesSet((ref,), (("name", new.strip()),), None, found.reason) for ref in refs]
+
+
+MORE: Final = re.compile(r"(?:,| and| then) (\w+)\b")
+"""What may ask for something else behind a new name, if its word is a verb."""
 
 
 def _set(found: Recognised) -> list[Command]:
@@ -519,7 +764,7 @@ def _edit(found: Recognised) -> list[Command]:
 def _show(found: Recognised) -> list[Command]:
     if found.emails:
         return _show_people(found)
-    if not found.urls and not found.groups and not found.several and not found.segments and not found.phrase:
+    if not found.urls and not found.groups and not found.several and not _is_of_segments(found) and not found.phrase:
         return [MembersList()] if found.root == "members" else [RulesList()]
     return _bare(found)
 
@@ -548,6 +793,17 @@ def _undo(found: Recognised) -> list[Command]:
     return [GatehouseUndo(next((word for word in found.words if REFERENCE.fullmatch(word)), None))]
 
 
+def _export(found: Recognised) -> list[Command]:
+    """A file of what is listed otherwise."""
+    status = next((STATUSES[word] for word in found.words if word in STATUSES), None)
+    kind = next((TYPES[word] for word in found.words if word in TYPES), None)
+    found.used |= {*found.words} & {*STATUSES, *TYPES, *EACH, *COUNTS, "list"}
+    if found.root == "members" or _is_of_segments(found):
+        having = [*found.having, *found.segments, None][0]
+        return [MembersExport(segment=having, without_segment=[*found.lacking, None][0], site=found.site)]
+    return [RulesExport(type=kind, status=status)]
+
+
 def _status(found: Recognised) -> list[Command]:
     """Whether rules are broken is one question, whether Gatehouse and the services are, another."""
     if shown := _shown(found):
@@ -574,6 +830,8 @@ READERS: Final[Mapping[str, Acting]] = {
     "edit": _edit,
     "copy": lambda found: [RulesCopy(ref) for ref in found.rule_refs()],
     "why": _why,
+    "export": _export,
+    "import": lambda found: [MembersImport(found.site) if found.root == "members" else RulesImport()],
     "show": _show,
     "history": _history,
     "give": _give,
@@ -583,6 +841,7 @@ READERS: Final[Mapping[str, Acting]] = {
     "pending": lambda _: [GatehousePending()],
     "timers": lambda _: [GatehouseTimers()],
     "status": _status,
-    "help": lambda found: [GatehouseHelp(topic=found.text)],
+    "whoami": lambda _: [GatehouseWhoami()],
+    "help": lambda found: _shown(found) or [GatehouseHelp(topic=found.text)],
 }
 """What a text comes to that says what is to be done: an act, with what it may mean."""

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
-from collections.abc import Iterable, Mapping, Sequence
+import re
+import sys
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -18,6 +20,14 @@ MIN_PART: Final = 3
 """Letters of a part of a name from which on it may name what is changed."""
 LIKE_A_NAME: Final = 85
 """Per cent of likeness from which on some words are a name with a typo."""
+
+
+WORDS: Final = re.compile(r"\w+")
+LAST: Final = chr(sys.maxunicode)
+"""The letter that comes after all others."""
+
+LIKE_A_WORD: Final = 80
+"""Per cent of likeness from which on a word is one of a name with a typo."""
 
 
 def words_of(text: str) -> frozenset[str]:
@@ -39,14 +49,21 @@ class Names:
             self._exact.setdefault(line := folded(name), []).append(key)
             self._lines.append(line)
             self._keys.append(key)
-        self._text = "\n".join(self._lines)
         self._begins = {line.partition(" ")[0] for line in self._lines}
-        self._starts = [0]
         self._by_length: dict[int, list[str]] = {}
         for line in self._exact:
             self._by_length.setdefault(len(line), []).append(line)
-        for line in self._lines:
-            self._starts.append(self._starts[-1] + len(line) + 1)
+        self._split: list[str] = []  # the words of each line, with a space before each
+        self._places: dict[str, list[int]] = {}
+        for place, line in enumerate(self._lines):
+            words = WORDS.findall(line)
+            self._split.append(" " + " ".join(words))
+            for word in words:
+                if (places := self._places.get(word)) is None:
+                    self._places[word] = [place]
+                else:
+                    places.append(place)
+        self._words = sorted(self._places)
 
     def called(self, name: str) -> list[str]:
         """The keys of what is called exactly so, in any case of letters."""
@@ -60,27 +77,36 @@ class Names:
         """Whether a name begins with *word*."""
         return word.casefold() in self._begins
 
-    def has_word(self, word: str) -> bool:
-        """Whether *word* is a whole word of a name."""
-        wanted = folded(word)
-        return any(wanted in line.split() for line in self._lines if wanted in line)
-
     def holding(self, text: str) -> list[str]:
-        """The keys of what is called exactly so, or else has each word of *text* in its name; some of very many."""
+        """The keys of what is called exactly so, or else has words that begin like each of *text*; some of very many."""
         if exact := self.called(text):
             return exact
-        words = sorted(set(folded(text).split()), key=len, reverse=True)
-        if not words or not all(word in self._text for word in words):
-            return []
-        first, *others = sorted(words, key=self._text.count) if len(words) > 1 else words
+        typed = folded(text).split()
+        words = dict.fromkeys(WORDS.findall(folded(text)))
+        first = min(map(self._beginning, words), key=self._count, default=())
         found: dict[str, None] = {}
-        at = self._text.find(first)
-        while at >= 0 and len(found) <= MAX_READINGS:
-            place = bisect_right(self._starts, at) - 1
-            if all(word in self._lines[place] for word in others):
+        for place in (place for word in first for place in self._places[word]):
+            begun = all(f" {word}" in self._split[place] for word in words)
+            if begun and all(word in self._lines[place] for word in typed):
                 found[self._keys[place]] = None
-            at = self._text.find(first, self._starts[place + 1])
+            if len(found) > MAX_READINGS:
+                break
         return list(found)
+
+    def _beginning(self, start: str) -> Sequence[str]:
+        """The words of names that begin with *start*."""
+        return self._words[bisect_left(self._words, start) : bisect_left(self._words, start + LAST)]
+
+    def _count(self, words: Sequence[str]) -> int:
+        """How many names have one of *words*, of which each counts."""
+        return sum(len(self._places[word]) for word in words)
+
+    def spelled(self, word: str) -> str:
+        """The word of a name that *word* nearly is, with the same first letter; nothing where none is."""
+        if len(word) <= MIN_PART:
+            return ""
+        found = process.extractOne(word, self._beginning(word[0]), scorer=fuzz.ratio, score_cutoff=LIKE_A_WORD)
+        return found[0] if found else ""
 
     def alike(self, text: str) -> list[str]:
         """The keys of what has nearly this name; an email is nobody's but by the letter."""
@@ -108,6 +134,8 @@ class Known:
     members: Names = field(default_factory=lambda: Names(()))
     titles: Mapping[str, str] = field(default_factory=dict)
     """The name of each rule and group, by its id."""
+    types: Mapping[str, str] = field(default_factory=dict)
+    """The type of each rule, by its id."""
     redirects: frozenset[str] = frozenset()
     """The ids of the rules that redirect one source: those whose destination can be changed alone."""
     sources: Mapping[str, Sequence[str]] = field(default_factory=dict)
@@ -119,6 +147,13 @@ class Known:
     sites_of: Mapping[str, Sequence[str]] = field(default_factory=dict)
     """The sites that know a member, by their email."""
     hosts: Sequence[str] = ()
+    missing: Sequence[str] = ()
+    """``rules``, and the sites, whose names could not be read in time."""
+    all_rules: Sequence[Rule] = ()
+    by_host: Mapping[str, Sequence[Rule]] = field(default_factory=dict)
+    """The rules whose sources all name that host, exactly."""
+    people: Mapping[str, Sequence[Member]] = field(default_factory=dict)
+    """The members of each site."""
 
     @classmethod
     def of(
@@ -131,7 +166,10 @@ class Known:
         hosts: Sequence[str] = (),
     ) -> Known:
         sources: dict[str, list[str]] = {}
+        by_host: dict[str, list[Rule]] = {}
         for rule in rules:
+            for host in _hosts(rule):
+                by_host.setdefault(host, []).append(rule)
             for pair in rule.pairs or ():
                 if pair.source and pair.source.value:
                     sources.setdefault(pair.source.value.casefold(), []).append(rule.id)
@@ -142,10 +180,11 @@ class Known:
                 sites_of.setdefault(member.email, []).append(site)
                 people[member.email] = member.name or ""
         return cls(
-            rules=Names((rule.title, rule.id) for rule in rules),
+            rules=Names(pair for rule in rules for pair in _named(rule)),
             groups=Names((name, key) for key, name in (groups or {}).items()),
             members=Names(pair for email, name in people.items() for pair in ((name, email), (email, email))),
             titles={rule.id: rule.title for rule in rules} | dict(groups or {}),
+            types={rule.id: rule.rule_type or "" for rule in rules},
             redirects=frozenset(
                 rule.id for rule in rules if rule.rule_type == "Redirect" and len(rule.pairs or ()) == 1
             ),
@@ -154,4 +193,39 @@ class Known:
             sites={name.casefold(): name for name in members or ()},
             sites_of=sites_of,
             hosts=hosts,
+            all_rules=rules,
+            by_host=by_host,
+            people=members or {},
         )
+
+    def rules_that(self, *, hosts: Sequence[str], types: Sequence[str], active: bool | None) -> list[str]:
+        """The ids of the rules about the one of *hosts*, of one of *types*, that are on or off; any, where it isn't given."""
+        some = self.by_host.get(hosts[0].casefold(), ()) if len(hosts) == 1 else () if hosts else self.all_rules
+        return [
+            rule.id
+            for rule in some
+            if (not types or rule.rule_type in types) and (active is None or rule.active is active)
+        ]
+
+    def members_with(self, site: str, having: Sequence[str], lacking: Sequence[str]) -> list[str]:
+        """The emails of the members of *site* with all segments of *having* and none of *lacking*."""
+        return [
+            member.email
+            for member in self.people.get(site, ())
+            if {*having} <= {*(member.segments or ())} and not {*lacking} & {*(member.segments or ())}
+        ]
+
+
+def _named(rule: Rule) -> Iterator[tuple[str, str]]:
+    """What *rule* is called: its name, and what its id ends with, where no word is spelled so."""
+    yield rule.title, rule.id
+    part = rule.id.partition("_")[2]
+    if any(letter.isdigit() for letter in part):
+        yield part, rule.id
+
+
+def _hosts(rule: Rule) -> set[str]:
+    """The host that every source of *rule* names; nothing where they name several, or none."""
+    values = [pair.source.value or "" for pair in rule.pairs or () if pair.source is not None]
+    hosts = {re.split(r"[/?#]", value.partition("://")[2] or value, maxsplit=1)[0].casefold() for value in values}
+    return hosts if len(hosts) == 1 else set()

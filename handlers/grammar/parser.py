@@ -122,10 +122,19 @@ def _unknown(service: str, verb: str, rest: Sequence[Word]) -> Unclear:
     near = process.extract(verb, gentle.keys(), scorer=OSA.distance, score_cutoff=_wrong_letters(verb), limit=6)
     about = list(dict.fromkeys(gentle[name] for name, _, _ in near))[:3]
     harmless = next((kind for kind in about if not kind.writes), None)
-    what = f"Unknown command “{verb if len(verb) <= 40 else verb[:39] + '…'}”."
+    what = f"Unknown command “{_short(verb)}”."
     if not about:
+        if rest:  # a sentence, of which the first word is no more to blame than the others
+            what = f"I don’t understand “{_short(' '.join([verb, *(word.text for word in rest)]))}”."
         return Unclear(what, about=TYPICAL[service][1], can=TYPICAL[service][0])
     return Unclear(what, about=about, suggestion=_suggested(harmless, rest) if harmless is not None else None)
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= MAX_QUOTED else f"{text[: MAX_QUOTED - 1]}…"
+
+
+MAX_QUOTED: Final = 60
 
 
 def _wrong_letters(word: str) -> int:
@@ -163,8 +172,6 @@ VERBS: Final[dict[str, dict[str, type[Command]]]] = {
 }
 
 
-NUMBERED_ROWS: Final = 1000
-"""How many rows of a list ``#n`` reaches."""
 NUMBERED: Final = re.compile(r"#([0-9]{1,6})")
 
 

@@ -3,135 +3,70 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby, pairwise
 from typing import Final
 
 from rapidfuzz import fuzz, process
 
-from bot.rules.model import KNOWN_TYPES, USUAL_RULE_ID
-from bot.rules.secrets import names_secret
-from bot.text.times import DAYS, seconds_of
+from bot.rules.model import USUAL_RULE_ID
+from bot.text.time_words import terms_of
+from bot.text.times import Kind, Said, said
 from handlers.grammar.command import Rest
-from handlers.grammar.fields import EXPIRY, NUMBER, REASON, Expiry, rows_in
-from handlers.grammar.known import MIN_PART, Known, Names, folded, words_of
-from handlers.grammar.tokens import WEB, Word, cleaned, split, urls_typed
+from handlers.grammar.fields import NUMBER, REASON, Expiry, expiry_in, rows_in
+from handlers.grammar.known import MAX_READINGS, MIN_PART, Known, Names, folded, words_of
+from handlers.grammar.tokens import WEB, Word, split, urls_typed
+from handlers.grammar.vocabulary import (
+    ACTS,
+    ARROWS,
+    ASKED_FOR,
+    BECAUSE,
+    CAN,
+    CAUTIOUS,
+    CHANGING,
+    COMPLAINS,
+    COMPLAINTS,
+    CONTRACTED,
+    COUNTS,
+    DONE,
+    ENDS,
+    FILES,
+    FILLERS,
+    GREETINGS,
+    HARMLESS,
+    HAVING,
+    LACKING,
+    NAMED,
+    NUMBERED,
+    OFTEN_NOUNS,
+    ONLY,
+    PARTED,
+    PAST,
+    PHRASES,
+    QUESTIONS,
+    SAYS,
+    STATUSES,
+    TYPES,
+    WHO_CAN,
+)
 from handlers.rules.commands import RulesOff
 
 MAX_WORDS: Final = 60
 SHORTEST_TYPO: Final = 4
 MAX_NAME_WORDS: Final = 12
+MAX_PART_WORDS: Final = 4
 LIKE_A_VERB: Final = 81
 """Per cent of likeness from which on a word is a verb with a typo."""
 
-LOOSE: Final = words_of(
-    "add edit new why check which list show set copy samples make on off delete remove grant revoke offboard "
-    "group groups help undo "
-)
-"""Verbs whose words may mean something else: they are read by what they name, not by where they stand."""
 
-FILLERS: Final = words_of(
-    "a an the please pls can could you would i we want wanna need to me my us our of in at from into with and "
-    "is are be it its it's that this now just hey hi hello so then for by as rule rules url urls page link "
-    "address member members user users customer customers account person people there get getting going go "
-    "goes does do did doing has have had was were any some one on all which what who when where how why called "
-    "everyone everybody everything right here currently still again cant can't temporarily destination target "
-    "many much count every both should able back asap immediately everything anything stuff "
-    "touching about involving related oops last change changes "
-    "what's where's who's whos "
-)
-"""Words that name nothing by themselves."""
-IDLE: Final = words_of("happens happen wrong points end up away out looping loops redirecting approval open name")
-"""Words that may be in a name, and say nothing where they are in none."""
-COMPLAINTS: Final = words_of("can't cant cannot couldn't unable")
-"""Words of somebody who says what does not work: they ask why."""
-CAUTIOUS: Final = words_of(
-    "not don't dont never no cannot isn't without except unless only but if unblock undelete instead shouldn't mustn't "
-)
-"""Words that turn a sentence round: what follows is shown, not done."""
-QUESTIONS: Final = words_of(
-    "why what what's whats where where's which who who's whos when how is are does do did can was were"
-)
-
-ACTS: Final[Mapping[str, str]] = {
-    word: act
-    for act, words in {
-        "off": "off disable deactivate pause stop suspend halt kill mute unplug",
-        "on": "on enable activate resume unpause reactivate start",
-        "restore": "restore",
-        "delete": "delete remove rm del drop destroy erase trash nuke",
-        "block": "block cancel deny forbid blacklist",
-        "redirect": "redirect send point forward route reroute move map 301 302",
-        "make": "make create new add register invite",
-        "rename": "rename",
-        "set": "change update set",
-        "edit": "edit modify adjust correct",
-        "copy": "copy clone duplicate replicate",
-        "why": "why explain trace debug which test check match",
-        "show": "show get view info find search list see display open look lookup ls",
-        "history": "history log changed edited touched",
-        "give": "give grant upgrade promote allow let whitelist",
-        "take": "take revoke downgrade demote strip",
-        "offboard": "offboard kick ban fire",
-        "undo": "undo revert rollback",
-        "pending": "pending waiting approve approval approvals requests",
-        "timers": "timers temporary expiring ending expires ends extend keep prolong",
-        "status": "status health broken working ok okay up",
-        "help": "help",
-    }.items()
-    for word in words.split()
-}
-PHRASES: Final[Mapping[str, str]] = {
-    "turn off": "off",
-    "switch off": "off",
-    "shut off": "off",
-    "shut down": "down",
-    "take down": "down",
-    "nobody should": "block",
-    "nobody must": "block",
-    "turn on": "on",
-    "switch on": "on",
-    "get rid of": "delete",
-    "take back": "undo",
-    "roll back": "undo",
-    "set up": "make",
-    "bring back": "restore",
-    "put back": "restore",
-    "go live": "on",
-    "left the company": "offboard",
-    "has left": "offboard",
-    "has quit": "offboard",
-    "has resigned": "offboard",
-    "was fired": "offboard",
-} | {f"should {goes} to": "redirect" for goes in ("go", "point", "lead", "redirect", "be redirected", "end up at")}
-PARTED: Final[Mapping[str, Mapping[str, str]]] = {
-    "turn": {"on": "on", "off": "off"},
-    "switch": {"on": "on", "off": "off"},
-    "put": {"on": "on", "off": "off", "live": "on", "back": "restore"},
-    "bring": {"back": "restore"},
-    "make": {"live": "on"},
-    "take": {"down": "down"},
-}
-"""Verbs of two words, of which the second may come behind what they are about."""
-OFTEN_NOUNS: Final = words_of(
-    "on off ok okay up waiting new log match get look start stop check test route map keep requests open"
-)
-"""Verbs that are verbs only where they begin what was typed."""
-PAST: Final = words_of(
-    "turned switched changed deleted removed made created edited touched blocked blocking disabled enabled off "
-    "on inactive active working broken redirecting redirected added happened "
-)
-"""Words of a question on what was done, which name nothing."""
-STATUSES: Final[Mapping[str, str]] = dict.fromkeys(["off", "inactive", "disabled", "paused"], "off") | dict.fromkeys(
-    ["on", "active", "enabled"], "on"
-)
-TYPES: Final[Mapping[str, str]] = {
-    spelled: name for name in KNOWN_TYPES for spelled in (name.casefold(), f"{name.casefold()}s")
-} | {"blocks": "Cancel", "blocked": "Cancel", "blocking": "Cancel"}
-BECAUSE: Final = frozenset({"because", "cause", "cuz", "bc", "coz", "since"})
-UNTIL: Final = frozenset({"until", "till", "til", "'til"})
-ARROWS: Final = frozenset({"->", "-->", "=>", "→", ">"})
+ENDS_OF_CLAUSES: Final = (",", ";", ".", "!", "?", ")", ":")
+DASHES: Final = frozenset({"-", "–", "—"})
+TICKET: Final = re.compile(r"[a-z]{2,10}-\d{1,7}|#?\d{3,}", re.IGNORECASE)
+MAX_COMPLAINT: Final = 5
+AND: Final = frozenset({"+", "&"})
+SAYS_SOMETHING: Final = re.compile(r"[^:\w]*\w.*")
+"""A word that isn't only a sign, or an emoji in either of its spellings."""
 AFTER_ALL: Final = ".,;:!?…"
 HOST: Final = re.compile(r"(?:[a-z0-9-]+\.)+[a-z]{2,}(?::\d+)?(?:[/?#]\S*)?", re.IGNORECASE)
 PATH: Final = re.compile(r"/[^\s/]\S*")
@@ -146,56 +81,168 @@ class Recognised:
         self.text = ""
         self.reason: str | None = None
         self.expiry: Expiry | None = None
+        self.since: Said | None = None
+        self.times: list[str] = []
+        """Times that nothing takes: when something is to begin, a second end, “over the weekend”."""
         self.urls: list[str] = []
         """Web URLs and paths, in their order."""
         self.emails: list[str] = []
         self.namesakes = False
-        """Whether several people have a name that was said: one of them is meant."""
+        """Whether several rules or several people have a name that was said: one of them is meant."""
         self.rows: list[str] = []
         self.rules: list[str] = []
         self.groups: list[str] = []
         self.segments: list[str] = []
+        self.named: str | None = None
+        """What something new is to be called."""
+        self.names: Mapping[str, str] = {}
+        """What people are called whose emails stand behind their names: “Tom Meier <tom@example.com>”."""
+        self.asides: list[str] = []
+        """The clauses that say why."""
+        self.having: list[str] = []
+        self.lacking: list[str] = []
+        """Segments that say which members are meant: those with them, those without."""
         self.site: str | None = None
         self.words: list[str] = []
         self.act = ""
+        self.verb = ""
+        """The word that says what is to be done, where that changes something."""
         self.question = ""
-        self.cautious = False
+        self.turned: list[str] = []
+        """The words that turn the sentence round."""
         self.used: set[str] = set()
         """The words and URLs that were looked up as a name or a source, and found."""
+        self._typed: list[Word] = []
         self._parts: dict[int, list[str]] = {}
+        self._held: dict[tuple[int, str], list[str]] = {}
 
     def take(self, words: list[Word]) -> None:
         """Take everything that is known on its own out of *words*, then what is to be done."""
         self.text = " ".join(word.text for word in words)
-        words = self._without_reason(words)
+        self._typed = words
+        words = typed = self._without_new_name(self._without_reason(words))
         if len(words) > MAX_WORDS:
             return
         words = self._without_names(words)
         words = self._without_names([part for word in words for part in _parted(word)])
-        words = self._without_end(words)
-        left = [word for word in words if not self._takes(word)]
-        plain = [each for word in left for each in (_bare(word.text), *(["and"] if word.text.endswith(",") else []))]
-        self.cautious = any(word in CAUTIOUS for word in plain) and not self._excludes(plain)
+        words = self._without_times(words)
+        left = self._without_asides(typed, [word for word in words if not self._takes(word)])
+        plain = [each for word in left for each in (bare(word.text), *(["and"] if word.text.endswith(",") else []))]
+        plain = ["and" if word in AND else word for word in plain if word in AND or SAYS_SOMETHING.fullmatch(word)]
+        plain = self._without_segments(_without_request(plain))
+        again = [word for before, word in pairwise(plain) if word in ENDS and before in {"and", "then", "und", "y"}]
+        self.turned = self._turned(plain) + again
         self.question = next((word for word in plain if word not in GREETINGS), "")
         self.question = self.question if self.question in QUESTIONS else "why" if COMPLAINTS & set(plain) else ""
         aside = {*CAUTIOUS, *(PAST if self.question else ())}
         self.words = self._without_act([word for word in plain if word and word not in aside])
-        self._take_segments_and_site()
+        self._take_site()
+
+    def without_quotes(self) -> Recognised:
+        """The same text read as if nothing in it were in quotes: what is quoted names things, too."""
+        if not any(word.quoted for word in self._typed):
+            return self
+        found = Recognised(self.root, self.known)
+        found.take([part for word in self._typed for part in (split(word.text) if word.quoted else [word])])
+        return found
+
+    def _turned(self, plain: Sequence[str]) -> list[str]:
+        """The words that turn a sentence round; “only” before a site is none, nor what leads it."""
+        turned = []
+        for at, word in enumerate(plain):
+            following = next((each for each in plain[at + 1 :] if each not in FILLERS and each not in ONLY), "")
+            is_idle = word == "instead" and plain[at + 1 : at + 2] != ["of"]
+            if word in CAUTIOUS and not is_idle and not (word in ONLY and following in self.known.sites):
+                turned.append(word)
+        return turned
+
+    def _without_new_name(self, words: list[Word]) -> list[Word]:
+        """The words without ``named "NAME"``."""
+        at = next((i for i, word in enumerate(words[:-1]) if word.keyword in NAMED and words[i + 1].quoted), None)
+        if at is None:
+            return words
+        self.named = words[at + 1].text
+        return [*words[:at], *words[at + 2 :]]
+
+    def _without_asides(self, typed: Sequence[Word], left: list[Word]) -> list[Word]:
+        """Without the clauses that name nothing and ask for nothing, such as “, ticket SUP-1”: they say why."""
+        kept = {word.start for word in left}
+        clauses: list[list[Word]] = [[]]
+        for word in typed:
+            clauses[-1].append(word)
+            if word.text.endswith(ENDS_OF_CLAUSES) or word.text in DASHES:
+                clauses.append([])
+        aside = [each for each in clauses if each and all(word.start in kept for word in each) and self._says_why(each)]
+        if len(aside) == len([each for each in clauses if each]):
+            return left
+        said = [" ".join(word.text for word in each).strip("-–—,;:.!?() ") for each in aside]
+        self.asides = [each for each in said if each and {*each.casefold().split()} - FILLERS - GREETINGS]
+        self.reason = "; ".join([*self.asides, *([self.reason] if self.reason else [])]) or None
+        starts = {word.start for each in aside for word in each}
+        return [word for word in left if word.start not in starts]
+
+    def _says_why(self, clause: Sequence[Word]) -> bool:
+        """Whether it says something, or is a ticket, and no word of it names a thing, a time or an act, or counts."""
+        plain = [bare(word.text.strip("()")) for word in clause]
+        says = any(word in SAYS or TICKET.fullmatch(word) for word in plain)  # else it may be a name that nobody knows
+        return says and not any(self._counts(word, before) for before, word in pairwise(["", *plain]))
+
+    def _counts(self, word: str, before: str) -> bool:
+        known = self.known
+        if word in FILLERS or not word:
+            return word in COUNTS
+        if any(letter.isdigit() for letter in word):
+            return before not in NUMBERED and not TICKET.fullmatch(word)
+        told = (CHANGING, CAUTIOUS, ENDS, STATUSES, TYPES, QUESTIONS, PARTED, known.sites)
+        named = len(word) > MIN_PART and any(
+            self.holding(each, word) for each in (known.rules, known.groups, known.members)
+        )
+        return (
+            named or terms_of(word) is not None or self._segment(word) is not None or any(word in each for each in told)
+        )
 
     def _without_reason(self, words: list[Word]) -> list[Word]:
         at = next((i for i, word in enumerate(words) if word.keyword in BECAUSE and 0 < i < len(words) - 1), None)
         if at is None:
-            return words
-        if words[at].keyword == "since" and _is_time(" ".join(word.text for word in words[at + 1 :])):
-            return words
+            return self._without_complaint(words)
+        if said([word.text for word in words], at) is not None:
+            return words  # “since yesterday”
         rest = Rest(RulesOff, [replace(words[at], text="because"), *words[at + 1 :]])
         self.reason = REASON.read(rest)
         return words[:at]
 
-    def _without_end(self, words: list[Word]) -> list[Word]:
-        rest = Rest(RulesOff, [replace(word, text="until") if word.keyword in UNTIL else word for word in words])
-        self.expiry = EXPIRY.read(rest)
-        return rest.words
+    def _without_complaint(self, words: list[Word]) -> list[Word]:
+        """Without what follows “it’s” at the end, such as “it’s looping”: a reason, where it names and asks for nothing."""
+        at = next((i for i, word in enumerate(words) if word.keyword in COMPLAINS and i > 1), len(words))
+        said = words[at + 1 :]
+        plain = [bare(word.text) for word in said]
+        if not 0 < len(said) <= MAX_COMPLAINT or any(
+            not each.isalpha() or each in ACTS or each in CAUTIOUS for each in plain
+        ):
+            return words
+        self.reason = " ".join(word.text for word in words[at:])
+        return words[:at]
+
+    def _without_times(self, words: list[Word]) -> list[Word]:
+        """The words without times: an end or a length, since when, and others, which nothing takes yet."""
+        left: list[Word] = []
+        for some in _adjacent(words):
+            at, texts = 0, ["" if word.quoted else word.text for word in some]
+            while at < len(some):
+                if (found := said(texts, at)) is None:
+                    left.append(some[at])
+                else:
+                    self._note_time(found)
+                at += 1 if found is None else found.count
+        return left
+
+    def _note_time(self, found: Said) -> None:
+        if found.kind is Kind.SINCE and self.since is None:
+            self.since = found
+        elif self.expiry is None and (ends := _expiry(found)) is not None:
+            self.expiry = ends
+        else:
+            self.times.append(found.text.rstrip(AFTER_ALL))
 
     def _without_names(self, words: list[Word]) -> list[Word]:
         """Names of several words, or in quotes, the longest first: the words in them mean nothing else."""
@@ -222,7 +269,7 @@ class Recognised:
                 self.groups += groups
                 people = [] if rules or groups else known.members.called(name)
                 self.emails += people
-                self.namesakes = self.namesakes or len(people) > 1
+                self.namesakes = self.namesakes or len(people) > 1 or len(rules) > 1
                 return length
         return 0
 
@@ -248,27 +295,63 @@ class Recognised:
             return False
         return True
 
-    def _excludes(self, plain: Sequence[str]) -> bool:
-        """Whether “without” is about a segment: that narrows a list and turns nothing round."""
-        return any(first in {"without", "no"} and second in self.known.segments for first, second in pairwise(plain))
+    def _without_segments(self, plain: Sequence[str]) -> list[str]:
+        """The words without those that name segments, and without what leads them: that narrows, and turns nothing round."""
+        left: list[str] = []
+        led: list[str] = []  # the words since the last that is no filler, which lead a segment or are words like others
+        mode = self.segments
+        for word in plain:
+            if (name := self._segment(word)) is not None:
+                mode += [] if name in mode else [name]
+                left += [each for each in led if each not in LACKING and each not in HAVING]
+                led = []
+            elif word in HAVING and mode is self.lacking:
+                led.append(word)  # “who don't have”
+            elif word in LACKING or word in HAVING:
+                mode = self.lacking if word in LACKING else self.having
+                left += led
+                led = [word]
+            elif word in FILLERS:
+                led.append(word)
+            else:
+                mode = self.segments
+                left += [*led, word]
+                led = []
+        return [*left, *led]
+
+    def _segment(self, word: str) -> str | None:
+        """The segment that *word* names, also as several people who have it: “the vips”."""
+        segments = self.known.segments
+        return segments.get(word) or (segments.get(word.removesuffix("s")) if len(word) > MIN_PART else None)
 
     def _without_act(self, words: list[str]) -> list[str]:
         """The words without the first that says what is to be done."""
+        file = next((word for word in words if word in FILES), None)
+        if file and not any(ACTS.get(word) == "import" for word in words):
+            self.act = "export"
+            return [word for word in words if word != file]
         start = next((i for i, word in enumerate(words) if word not in FILLERS), 0)
         for at, word in enumerate(words):
             for phrase, act in PHRASES.items():
                 parts = phrase.split()
                 if words[at : at + len(parts)] == parts:
                     self.act = act
+                    self.verb = phrase if act not in HARMLESS else ""
                     return words[:at] + words[at + len(parts) :]
             if second := next((one for one in words[at + 1 :] if one in PARTED.get(word, ())), None):
                 self.act = PARTED[word][second]
+                self.verb = word if self.act not in HARMLESS else ""
                 rest = words[at + 1 :]
                 rest.remove(second)
                 return words[:at] + rest
-            ends = word in {"on", "off"} and at == len(words) - 1 and not self.question
-            if word in ACTS and (word not in OFTEN_NOUNS or at <= start or ends):
+            if word in DONE and {*words[:at]} & ASKED_FOR and (not self.question or self.question in CAN):
+                self.act, self.verb = DONE[word], word
+                return words[:at] + words[at + 1 :]
+            ends = word in ENDS and at == len(words) - 1 and not self.question
+            begins = at <= start and word not in FILLERS
+            if word in ACTS and (word not in OFTEN_NOUNS or begins or ends):
                 self.act = self.act or ACTS[word]
+                self.verb = word if word in CHANGING else ""
                 return words[:at] + words[at + 1 :]
         if start < len(words) and not self.act and (near := self._verb_with_a_typo(words, start)):
             self.act = ACTS[near]
@@ -283,18 +366,17 @@ class Recognised:
 
     def _is_known_part(self, words: Sequence[str]) -> bool:
         text = " ".join(words)
-        return bool(self.known.rules.holding(text) or self.known.members.holding(text))
+        return bool(self.holding(self.known.rules, text) or self.holding(self.known.members, text))
 
-    def _take_segments_and_site(self) -> None:
-        left = []
+    def _take_site(self) -> None:
+        """The site that is named; where it is about rules, only after a word that leads one."""
+        leads = {"on", "in", "at", "site", "from", "of", "to"}
+        about_members = self.root == "members" or self.emails or self.segments or self.having or self.lacking
         for at, word in enumerate(self.words):
-            if word in self.known.segments:
-                self.segments += [self.known.segments[word]] if self.known.segments[word] not in self.segments else []
-            elif word in self.known.sites and at and self.words[at - 1] in {"on", "in", "at", "site"}:
+            if word in self.known.sites and (about_members or (at and self.words[at - 1] in leads)) and not self.site:
                 self.site = self.known.sites[word]
-            else:
-                left.append(word)
-        self.words = left
+                self.words = [*self.words[:at], *self.words[at + 1 :]]
+                return
 
     @property
     def phrase(self) -> str:
@@ -306,10 +388,13 @@ class Recognised:
             words.pop()
         return " ".join(words)
 
-    def rule_refs(self) -> list[str]:
-        """The rules that are meant: named as such, by their source, or by a part of a name."""
+    def rule_refs(self, *, loosely: bool = False) -> list[str]:
+        """The rules that are meant: named as such, by their source, or by a part of a name.
+
+        *loosely*: by any words that are part of one; the others are left, and told.
+        """
         if refs := [*self.rows, *self.rules]:
-            return refs
+            return [*refs, *self._named_besides(self.known.rules)]
         if self.groups:
             return []
         by_source = [rule for url in self.urls for rule in self.known.sources.get(url.casefold(), ())]
@@ -318,18 +403,22 @@ class Recognised:
             return by_source
         if not (found := self.part_of(self.known.rules)):
             found = self.rules = self._named_apart(self.known.rules)
-        return found
+        return found or (self._part_within(self.known.rules) if loosely else [])
 
-    def people(self, *, anywhere: bool = False) -> list[str]:
-        """The emails of those who are meant: by a part of a name, those of the site where it fits somebody there."""
+    def people(self, *, anywhere: bool = False, loosely: bool = False) -> list[str]:
+        """The emails of those who are meant: by a part of a name, those of the site where it fits somebody there.
+
+        *loosely*: as for `rule_refs`.
+        """
         if self.emails or self.urls:
-            return self.emails
+            return [*self.emails, *(self._named_besides(self.known.members) if self.emails else ())]
         if self.rows and self.root == "members":
             return self.rows
         fitting = self.part_of(self.known.members)
         if not fitting and (apart := self._named_apart(self.known.members)):
             self.emails = apart
             return apart
+        fitting = fitting or (self._part_within(self.known.members) if loosely else [])
         return fitting if anywhere else self._here(fitting)
 
     def _here(self, keys: list[str]) -> list[str]:
@@ -339,25 +428,98 @@ class Recognised:
     def _site(self) -> str:
         return self.site or self.known.site
 
+    def holding(self, names: Names, text: str) -> list[str]:
+        """What `Names.holding` says, which is asked again and again of the same words."""
+        if (id(names), text) not in self._held:
+            self._held[id(names), text] = names.holding(text)
+        return self._held[id(names), text]
+
     def part_of(self, names: Names) -> list[str]:
         """The keys of *names* that the words left are a part of."""
         if id(names) not in self._parts:
             phrase, bare = self.phrase, " ".join(word for word in self.words if word not in FILLERS)
             untyped = " ".join(word for word in bare.split() if word not in TYPES)
-            tried = [text for text in dict.fromkeys([phrase, bare, untyped]) if len(text) >= MIN_PART]
-            self._parts[id(names)] = next((found for text in tried if (found := names.holding(text))), [])
-            self.used |= {*self.words} if self._parts[id(names)] else set()
+            tried = [
+                each for each in dict.fromkeys([phrase, bare, untyped]) if len(each) >= MIN_PART and "@" not in each
+            ]
+            text = next((each for each in tried if self.holding(names, each)), "")
+            self._parts[id(names)] = self._of_its_type(self.holding(names, text)) if text else []
+            self.used |= {*text.split()}
         return self._parts[id(names)]
+
+    def _of_its_type(self, keys: list[str]) -> list[str]:
+        """Of rules those of the type that is said, where it has any of them: “the checkout redirects”; all else as it is."""
+        said = [word for word in self.words if word in TYPES]
+        narrowed = [key for key in keys if self.known.types.get(key) in {TYPES[word] for word in said}]
+        self.used |= {*said} if narrowed else set()
+        return narrowed or keys
 
     def _named_apart(self, names: Names) -> list[str]:
         """The keys of *names* that “liam and quinn” are: one for each part; nothing where one fits none, or several."""
         parts = [list(part) for is_and, part in groupby(self.words, key="and".__eq__) if not is_and]
         named = [" ".join(word for word in part if word not in FILLERS) for part in parts]
-        found = [self._here(names.holding(name)) if len(name) >= MIN_PART else [] for name in named]
+        found = [self._here(self.holding(names, name)) if len(name) >= MIN_PART else [] for name in named]
         if len(found) < 2 or any(len(each) != 1 for each in found):
             return []
         self.used |= {*self.words}
         return [key for each in found for key in each]
+
+    def _part_within(self, names: Names) -> list[str]:
+        """The keys of *names* that have the longest run of the words left in them, of those that fit few enough."""
+        least = MIN_PART if names is self.known.members else MIN_PART + 1  # people have short names, rules long ones
+        words = [word for word in self.words if word not in FILLERS and "@" not in word][:MAX_NAME_WORDS]
+        named = [bool(self.holding(names, word)) for word in words]
+        for length in range(min(len(words), MAX_PART_WORDS), 0, -1):
+            for at in range(len(words) - length + 1):
+                text = " ".join(words[at : at + length])
+                if len(text) < least or not all(named[at : at + length]):
+                    continue
+                if 0 < len(fitting := self.holding(names, text)) <= MAX_READINGS:
+                    self.used |= {*words[at : at + length]}
+                    return fitting
+        return []
+
+    def mentioned(self, names: Names) -> list[str]:
+        """The keys of *names* that the text names: whole, or by the longest runs of words left that fit few enough."""
+        known = self.known
+        whole = {
+            id(known.rules): [*self.rows, *self.rules],
+            id(known.members): self.emails,
+            id(known.groups): self.groups,
+        }
+        found = dict.fromkeys(whole[id(names)])
+        left = [*self.words, *self.segments]  # a segment's name may be a part of another's
+        words = [word for word in left if word not in FILLERS and word not in ACTS and "@" not in word]
+        at = 0
+        while at < len(words):
+            for length in range(min(MAX_PART_WORDS, len(words) - at), 0, -1):
+                text = " ".join(words[at : at + length])
+                is_enough = len(text) >= MIN_PART or names.has(text)
+                if is_enough and 0 < len(fitting := self._here(self.holding(names, text))) <= MAX_READINGS:
+                    found |= dict.fromkeys(fitting)
+                    self.used |= {*words[at : at + length]}
+                    break
+            else:
+                near = self.holding(names, word) if (word := names.spelled(words[at])) else []
+                found |= dict.fromkeys(self._here(near) if len(near) <= MAX_READINGS else [])  # the word itself is told
+            at += length
+        return list(found)
+
+    def take_as_theirs(self) -> None:
+        """Segments that would say which members are meant are those of the people who are named: “let anna have vip”."""
+        self.segments += [each for each in self.having if each not in self.segments]
+        self.having = []
+
+    def _named_besides(self, names: Names) -> list[str]:
+        """The keys of *names* that are named by a part beside what is named whole: each part one, or it stays a word."""
+        found: list[str] = []
+        for part in " ".join("," if word == "and" else word for word in self.words).split(","):
+            words = [word for word in part.split() if word not in FILLERS]
+            fitting = self._here(self.holding(names, text)) if len(text := " ".join(words)) >= MIN_PART else []
+            if len(fitting) == 1:
+                found += fitting
+                self.used |= {*words}
+        return found
 
     @property
     def several(self) -> bool:
@@ -365,7 +527,21 @@ class Recognised:
         return bool(self.rows or self.rules)
 
 
-GREETINGS: Final = words_of("hey hi hello please gatehouse @gatehouse so ok and")
+ADDRESSEE: Final = re.compile(r"""(?:"([^"]{1,80})"\s*|((?:[^\W\d_][\w.'-]{0,40}\s+){1,3}))<([^<>\s@]+@[^<>\s]+)>""")
+"""As mail programs write people."""
+
+
+def without_addressees(text: str) -> tuple[str, Mapping[str, str]]:
+    """*text* with the email alone in the place of ``Tom Meier <tom@example.com>``, and the names by their emails."""
+    names: dict[str, str] = {}
+
+    def email(match: re.Match[str]) -> str:
+        words = (match[1] or match[2]).split()
+        first = 0 if match[1] else next((at for at, word in enumerate(words) if word[:1].isupper()), len(words))
+        names[match[3]] = " ".join(words[first:])
+        return " ".join([*words[:first], match[3]])
+
+    return ADDRESSEE.sub(email, text), names
 
 
 COMMON_ENDS: Final = words_of("com net org io dev app de eu uk fr us co ch at nl shop example test")
@@ -375,6 +551,38 @@ def _ends_as_a_host(text: str) -> bool:
     return text.casefold().rpartition(".")[2] in COMMON_ENDS
 
 
+def _without_request(plain: Sequence[str]) -> list[str]:
+    """The words without “can you”: who asks so asks for no answer."""
+    start = next((at for at, word in enumerate(plain) if word not in GREETINGS), 0)
+    asks = len(plain) > start + 1 and plain[start] in CAN and plain[start + 1] in WHO_CAN
+    return [*plain[:start], *plain[start + 2 :]] if asks else [*plain]
+
+
+def _adjacent(words: Sequence[Word]) -> Iterator[list[Word]]:
+    """*words* in runs that stood side by side: no time goes on behind a name that was taken out."""
+    run: list[Word] = []
+    for word in words:
+        if run and word.start > run[-1].start + len(run[-1].text) + MAX_SPACE:
+            yield run
+            run = []
+        run.append(word)
+    yield run
+
+
+MAX_SPACE: Final = 2
+"""Characters between two words that stand side by side."""
+
+
+def _expiry(found: Said) -> Expiry | None:
+    """The end or the length that was *found*, as commands take it."""
+    if found.kind not in {Kind.LENGTH, Kind.END}:
+        return None
+    keyword = "for" if found.kind is Kind.LENGTH else "until"
+    words = found.text.rstrip(AFTER_ALL).split()
+    read = filter(None, (expiry_in(keyword, " ".join(some)) for some in (words, words[1:])))
+    return next((ends for ends in read if (ends.seconds, ends.until) == (found.seconds, found.wall)), None)
+
+
 def _parted(word: Word) -> list[Word]:
     if word.quoted or WEB.match(word.text) or "," not in word.text.strip(AFTER_ALL):
         return [word]
@@ -382,57 +590,13 @@ def _parted(word: Word) -> list[Word]:
     return [*(replace(word, text=f"{part},") for part in first), replace(word, text=last)]
 
 
-def _bare(text: str) -> str:
+def bare(text: str) -> str:
     """A word without the signs of its sentence, and without the ’s of whose something is."""
     word = text.strip(AFTER_ALL).casefold()
+    word = CONTRACTED.get(word, word)
     return word if word in QUESTIONS or word in FILLERS else word.removesuffix("'s")
 
 
 def _verb_like(word: str) -> str | None:
     found = process.extractOne(word, ACTS.keys(), scorer=fuzz.ratio, score_cutoff=LIKE_A_VERB)
     return found[0] if found else None
-
-
-def _is_time(text: str) -> bool:
-    return text.casefold().strip("?") in DAYS or bool(seconds_of(text.strip("?")))
-
-
-MAX_WORDS_KEPT: Final = 12
-MAX_LETTERS: Final = 15
-"""Letters of a word that is kept: what is longer may be a secret."""
-PLAIN: Final = re.compile(r"[^\W\d_]+(?:['-][^\W\d_]+)*")
-
-
-def without_names(text: str, known: Known) -> str:
-    """*text* as it may be kept: of an email, a URL, an id, a name and all that may be a secret only the kind is left."""
-    kept: list[str] = []
-    secret = False
-    for word in split(cleaned(text))[:MAX_WORDS_KEPT]:
-        if word.keyword in BECAUSE:
-            return " ".join([*kept, "because <reason>"])
-        kept.append("<secret>" if secret else _kind_of(word, known))
-        secret = names_secret(word.text)
-    return " ".join(kept)
-
-
-def _kind_of(word: Word, known: Known) -> str:
-    """*word* where it is a plain one, else what kind of thing it is."""
-    text = word.text.strip(f"{AFTER_ALL}()[]{{}}*_~`")
-    plain = PLAIN.fullmatch(text) and len(text) <= MAX_LETTERS and text in {text.lower(), text.upper(), text.title()}
-    if text.startswith("<"):
-        return "<mention>"
-    if "@" in text:
-        return "<email>"
-    if WEB.match(text) or HOST.fullmatch(text) or PATH.fullmatch(text):
-        return "<url>"
-    if word.quoted or known.members.has_word(text):
-        return "<name>"
-    if plain:
-        return text.casefold()
-    return (
-        "<time>"
-        if seconds_of(text)
-        else "<id>"
-        if NUMBER.fullmatch(text) or USUAL_RULE_ID.fullmatch(text)
-        else "<other>"
-    )

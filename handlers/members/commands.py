@@ -129,14 +129,20 @@ class MembersMenu(MembersCommand):
 
 
 @dataclass(frozen=True)
-class MembersList(MembersCommand):
-    verb, synonyms = "list", ("ls", "find", "search")
-    summary = "List or search members"
-    example = "list anna segment:vip"
+class MembersFiltered(Command):
+    """Some of the members of a site: what narrows a list narrows an export."""
+
     text: str | None = takes(Text("TEXT"))
     segment: str | None = takes(Filter("segment:vip"))
     without_segment: str | None = takes(Filter("no:SEGMENT", titled="without"))
     site: str | None = takes(SITE)
+
+
+@dataclass(frozen=True)
+class MembersList(MembersFiltered, MembersCommand):
+    verb, synonyms = "list", ("ls", "find", "search")
+    summary = "List or search members"
+    example = "list anna segment:vip"
     page: int | None = takes(PAGE)
 
 
@@ -246,14 +252,10 @@ class MembersOffboard(MembersCommand):
 
 
 @dataclass(frozen=True)
-class MembersExport(MembersCommand):
+class MembersExport(MembersFiltered, MembersCommand):
     verb = "export"
     summary = "Export members as a table, sent only to you"
     example = "export segment:vip"
-    text: str | None = takes(Text("TEXT"))
-    segment: str | None = takes(Filter("segment:vip"))
-    without_segment: str | None = takes(Filter("no:SEGMENT"))
-    site: str | None = takes(SITE)
 
 
 @dataclass(frozen=True)

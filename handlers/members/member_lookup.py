@@ -12,7 +12,7 @@ from bot.clients.errors import ClientError
 from bot.clients.lists import member_in
 from bot.gatehouse import Gatehouse, Site
 from bot.members.access_check import Verdict, explained
-from bot.members.model import Member, counted, known_segments
+from bot.members.model import Member, counted
 from bot.text.emails import checked_email, masked
 from bot.text.search import has_words
 from handlers.blocks import menus, messages
@@ -21,10 +21,10 @@ from handlers.blocks.messages import Block, ListPage, Message
 from handlers.errors import MemberGone, TooMany
 from handlers.explain.table import words_for
 from handlers.grammar.command import Command
-from handlers.grammar.intents import LACKING
-from handlers.grammar.parser import NUMBERED_ROWS, member_row
+from handlers.grammar.parser import member_row
 from handlers.members import views
 from handlers.members.commands import (
+    MembersFiltered,
     MembersList,
     MembersMenu,
     MembersSegments,
@@ -49,29 +49,28 @@ async def show_list(command: MembersList, caller: Caller, gatehouse: Gatehouse) 
     site = await site_for(command.site, caller, gatehouse)
     listing = await site.members.all()
     found = await asyncio.to_thread(_in_order, listing.known, command)
-    filtered = None if found else meant_by(command, known_segments(listing.known))
-    if filtered is not None and (meant := await asyncio.to_thread(_in_order, listing.known, filtered)):
-        return Private(views.segment_meant(command, filtered, len(meant), gap=listing.gap))
-    if not caller.public:
-        rows = [member_row(site.name, member.email) for member in found[:NUMBERED_ROWS]]
-        await gatehouse.store.lists.put(caller.user, "members", rows)
-    return Private(
-        views.member_list(
-            ListPage.of(found, command.page, MEMBERS_PER_PAGE),
-            site=site.name,
-            command=command,
-            others=() if command.site else others(site, gatehouse),
-            public=caller.public,
-            gap=listing.gap,
-        )
+    numbered = not (caller.public or caller.guessed)
+    page = ListPage.of(found, command.page, MEMBERS_PER_PAGE)
+    message = views.member_list(
+        page,
+        site=site.name,
+        command=command,
+        others=() if command.site else others(site, gatehouse),
+        public=caller.public,
+        numbered=numbered,
+        gap=listing.gap,
     )
+    if found and numbered:
+        rows = [member_row(site.name, member.email) for member in found[: page.last]]
+        await gatehouse.store.lists.put(caller.user, "members", rows)
+    return Private(message, is_empty=not (found or listing.gap) and command.text is not None)
 
 
 def _in_order(members: Sequence[Member], command: MembersList) -> list[Member]:
     return sorted((member for member in members if fits(member, command)), key=lambda one: one.title.casefold())
 
 
-def fits(member: Member, command: MembersList) -> bool:
+def fits(member: Member, command: MembersFiltered) -> bool:
     """Whether *member* passes every filter that was given."""
     has = {name.casefold() for name in member.segments}
     if command.segment and command.segment.casefold() not in has:
@@ -79,18 +78,6 @@ def fits(member: Member, command: MembersList) -> bool:
     if command.without_segment and command.without_segment.casefold() in has:
         return False
     return has_words(command.text or "", f"{member.name or ''}\n{member.email}")
-
-
-def meant_by(command: MembersList, known: Sequence[str]) -> MembersList | None:
-    """Return *command* with a word of its text as the segment that it names; None where it names none of those *known*."""
-    segments = {name.casefold(): name for name in known}
-    words = (command.text or "").casefold().split()
-    named = [word for word in words if word in segments]
-    if len(named) != 1 or command.segment or command.without_segment:
-        return None
-    text = " ".join(word for word in words if word not in {*named, *LACKING, "member", "members", "all", "with"})
-    has, lacks = (None, segments[named[0]]) if LACKING & set(words) else (segments[named[0]], None)
-    return replace(command, text=text or None, segment=has, without_segment=lacks, page=None)
 
 
 @handles(MembersShow)

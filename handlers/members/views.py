@@ -73,38 +73,27 @@ def member_list(
     site: str,
     command: MembersList,
     public: bool,
+    numbered: bool = True,
     others: Sequence[str] = (),
     gap: Gap | None = None,
 ) -> Message:
     """One page of a list. *others*: the sites that might have been meant, where none was named."""
     if not page.items:
         return _nobody(command, site, others, gap)
+    numbered = numbered and not public
     count = messages.plural(page.total, "member")
     title = f"*{count} of {esc(site, 60)}*{_filters(command)}"
     blocks = [messages.section(title), *messages.gap_lines(gap, "members")]
     for number, member in enumerate(page.items, start=page.first):
         show = messages.run_button("Show", MembersShow(emails=(member.email,), site=site), number)
-        lead = "" if public else f"{number}. "
+        lead = f"{number}. " if numbered else ""
         who = f"*{lead}{name_of(member, public=public)}*   {address(member.email, public=public)}"
         blocks.append(messages.section(f"{who}\n{segments_line(member.segments)}", None if public else show))
-    blocks.append(messages.context(f"{page.label}{messages.row_hint(public=public)}{_other_sites(others, ' · ')}"))
+    blocks.append(messages.context(f"{page.label}{messages.row_hint(numbered=numbered)}{_other_sites(others, ' · ')}"))
     share = None if public else messages.share_button(replace(command, page=page.number))
     buttons = [*page.turn_buttons(command), share]
     footer = messages.actions(() if public and command.text else buttons)
     return messages.message(f"{count} of {esc(site, 60)}, {page.label.lower()}", [*blocks, *footer])
-
-
-def segment_meant(command: MembersList, filtered: MembersList, count: int, *, gap: Gap | None) -> Message:
-    """Nobody has the text of *command* in their name, but *count* members have the segment of that name."""
-    verbs = ("has", "have") if filtered.segment else ("lacks", "lack")
-    segment = f"the segment {code(filtered.segment or filtered.without_segment, 60)}"
-    named = f" and “{esc(filtered.text, 60)}” in their name" if filtered.text else ""
-    found = f"{messages.plural(count, 'member')} {verbs[count != 1]} {segment}{named}"
-    text = f":mag: Nobody is named “{esc(command.text or '', 60)}”; {found}."
-    show = messages.turn_button("Show them", filtered, "meant")
-    return messages.message(
-        text, [messages.section(text), *messages.gap_lines(gap, "members"), *messages.actions([show])]
-    )
 
 
 def _nobody(command: MembersList, site: str, others: Sequence[str], gap: Gap | None) -> Message:
@@ -304,7 +293,7 @@ def _buttons(one: Verdict, email: str, number: str) -> Iterator[Block | None]:
         yield messages.run_button(f"Add on {site}…", add, f"{number}.add")
     elif one.missing:
         grant = MembersGrant(emails=(one.member.email,), segments=(one.missing,), site=one.site)
-        yield messages.run_button(f"Grant {one.missing} on {site}", grant, f"{number}.grant", style="primary")
+        yield messages.temporary_button(f"Grant {one.missing} on {site}…", grant, f"{number}.grant", style="primary")
     for place, near in enumerate(one.near):
         show = MembersShow(emails=(near.member.email,), site=one.site)
         yield messages.run_button(f"Show {near.member.email}", show, f"{number}.near.{place}")

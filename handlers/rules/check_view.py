@@ -227,7 +227,7 @@ def _finding_buttons(finding: Finding, number: int) -> list[Block | None]:
     return [
         edit_button(rules[0], f"edit.{number}") if finding.kind not in ONLY_SWITCHED_OFF else None,
         *(
-            switch_off_button(f"Switch off “{clip(rule.title, 40)}”", rule, f"off.{number}.{at}")
+            switch_off_button(f"Switch off “{clip(rule.title, 40)}”…", rule, f"off.{number}.{at}")
             for at, rule in enumerate(rules, start=1)
             if rule.active
         ),

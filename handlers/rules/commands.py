@@ -127,15 +127,21 @@ class RulesMenu(RulesCommand):
 
 
 @dataclass(frozen=True)
-class RulesList(RulesCommand):
-    verb, synonyms = "list", ("ls", "find", "search")
-    summary = "List or search rules by name, id or URL; filters combine"
-    example = "list checkout type:redirect"
+class RulesFiltered(Command):
+    """Some of the rules: what narrows a list narrows an export."""
+
     text: str | None = takes(Text("TEXT"))
     type: str | None = takes(Filter("type:redirect"))
     status: str | None = takes(Filter("status:on"))
     url: str | None = takes(Filter("url:TEXT"))
     group: str | None = takes(Filter("group:NAME"))
+
+
+@dataclass(frozen=True)
+class RulesList(RulesFiltered, RulesCommand):
+    verb, synonyms = "list", ("ls", "find", "search")
+    summary = "List or search rules by name, id or URL; filters combine"
+    example = "list checkout type:redirect"
     sort: str | None = takes(Order("sort:name|type|changed", titled=""))
     page: int | None = takes(PAGE)
 
@@ -380,13 +386,10 @@ class RulesHistory(RulesCommand):
 
 
 @dataclass(frozen=True)
-class RulesExport(RulesCommand):
+class RulesExport(RulesFiltered, RulesCommand):
     verb = "export"
     summary = "Export rules as a file, to you or into the channel"
     example = "export type:redirect"
-    text: str | None = takes(Text("TEXT"))
-    type: str | None = takes(Filter("type:redirect"))
-    status: str | None = takes(Filter("status:on"))
     here: bool = takes(Flag("here"), False)
 
 
@@ -406,8 +409,13 @@ class RulesSamples(RulesCommand):
     action: str | None = takes(Choice("add|remove", choices=CHANGES))
     urls: tuple[str, ...] = takes(Urls("URL…"), ())
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "writes", self.action is not None)  # to list them changes nothing
+
     def check(self, rest: Rest) -> None:
         if self.urls and self.action is None:
             raise rest.unclear("Do you want to add or remove it?")
+        if (stray := next((url for url in self.urls if "." not in url and "//" not in url), None)) is not None:
+            raise rest.unclear(f"“{stray[:60]}” is not a URL.")
         if self.action and (not self.urls or (self.action == "remove" and len(self.urls) > 1)):
             raise rest.missing("which URL")

@@ -35,6 +35,7 @@ from handlers.rules.form_fields_view import (
     FormPair,
     NotPairs,
     pairs_of_body,
+    skeleton,
     unpack_keys,
 )
 from handlers.rules.reasons import problem_words
@@ -259,6 +260,10 @@ async def _form_of_click(click: Click, gatehouse: Gatehouse) -> RuleForm:
 submits(rule_form_view.CALLBACK, Form(SentForm.of, _save_rule, rule_errors))
 
 
+UNREAD_PAIR: Final[Document] = {"source": {}}
+"""A stored pair of a rule that was not read: only what the form shows of it can be checked, so nothing is made up."""
+
+
 def read_form(view: View, base: Rule | None = None) -> RuleForm:
     """The form as a person left it: *view* with its state. *base*: the rule that it edits or copies.
 
@@ -284,13 +289,11 @@ def read_form(view: View, base: Rule | None = None) -> RuleForm:
         form = replace(form, pairs_text=inputs.typed(values, form.pairs_block) or "")
     originals = {pair.key: pair.document for pair in pairs_of_body(form.document)}
     keys = unpack_keys(about.get("keys") or "")
-    pairs = [FormPair(key, originals.get(key, NEW_PAIR)) for key in keys]
-    left: Mapping[str, str] = about.get("aside") or {}
+    pairs = [FormPair(key, originals.get(key, NEW_PAIR if key.startswith("n") else UNREAD_PAIR)) for key in keys]
     held = frozenset(pair.key for pair in pairs if pair.block_id("value") in values)
-    form = replace(form, pairs=tuple(_typed_pair(pair, values, left) for pair in pairs), held=held)
+    form = replace(form, pairs=tuple(_typed_pair(pair, values) for pair in pairs), held=held)
     before = str(about.get("type") or "")
-    other = form.mode == "new" and form.rule_type != before
-    return _of_other_type(form, before, values, left) if other else form
+    return _of_other_type(form, before, values) if form.mode == "new" and form.rule_type != before else form
 
 
 def _document(about: Mapping[str, Any], values: Mapping[str, Any], base: Rule | None) -> Document:
@@ -309,39 +312,31 @@ def _document(about: Mapping[str, Any], values: Mapping[str, Any], base: Rule | 
     return document | present | {"ruleType": rule_type}
 
 
-def _typed_pair(pair: FormPair, values: Mapping[str, Any], left: Mapping[str, str]) -> FormPair:
+def _typed_pair(pair: FormPair, values: Mapping[str, Any]) -> FormPair:
     for name in LABELS:
         block_id = pair.block_id(name)
         if block_id in values:
             pair = _changed(pair, name, inputs.typed(values, block_id) or "")
-        elif block_id in left:
-            pair = pair.with_field(name, left[block_id])
     return pair
 
 
-def _of_other_type(form: RuleForm, before: str, values: Mapping[str, Any], left: Mapping[str, str]) -> RuleForm:
-    """Another type was chosen: what was typed for the one *before* is carried over as far as it means the same here."""
-    typed_before = inputs.typed(values, f"pairs.{before}")
-    if typed_before is not None:
-        read = _out_of_json(form, before, typed_before)
-        form = replace(form, pairs=tuple(_typed_pair(pair, {}, left) for pair in read))
-    if form.typed:
-        return form.with_shown()
-    sources = [pair.document.get("source") for pair in form.pairs]
-    known = [source if isinstance(source, dict) else NEW_PAIR["source"] for source in sources]
-    return form.with_json([form_fields_view.skeleton(form.rule_type, source) for source in known])
+def _of_other_type(form: RuleForm, before: str, values: Mapping[str, Any]) -> RuleForm:
+    """The form of the type that was chosen: of what was typed for the type *before*, only the sources stay."""
+    text = inputs.typed(values, f"pairs.{before}")
+    if text is None and form.typed:
+        return form
+    sources = [pair.document["source"] for pair in form.pairs] if text is None else _sources(text)
+    new = [NEW_PAIR | {"source": one} if form.typed else skeleton(form.rule_type, one) for one in sources]
+    return form.with_pairs(new)
 
 
-def _out_of_json(form: RuleForm, before: str, text: str) -> tuple[FormPair, ...]:
-    """The pairs that were typed as JSON, less what belongs to the type *before*; those of before where it is none."""
+def _sources(text: str) -> list[Document]:
+    """The sources of the pairs that *text* holds as JSON; none where it is not JSON."""
     try:
-        typed = form_fields_view.read(text)
-    except form_fields_view.NotPairs:
-        return form.pairs
-    foreign = form_fields_view.SKELETONS.get(before, {})
-    kept = [NEW_PAIR | {name: value for name, value in pair.items() if name not in foreign} for pair in typed]
-    kept = [pair if isinstance(pair["source"], dict) else pair | {"source": NEW_PAIR["source"]} for pair in kept]
-    return tuple(FormPair(f"n{number}", pair) for number, pair in enumerate(kept, start=1)) or form.pairs
+        sources = [pair.get("source") for pair in form_fields_view.read(text)]
+    except NotPairs:
+        return []
+    return [NEW_PAIR["source"] | source for source in sources if isinstance(source, dict)]
 
 
 def _changed(pair: FormPair, name: str, value: str) -> FormPair:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
 from bot.rules.conditions import MAX_EXPRESSION, UndecidableKind, UndecidableReason
-from bot.rules.edit import IN_SOURCE_FIELDS, KNOWN, MAX_SOURCE, SETTABLE, Problem, ProblemKind
+from bot.rules.edit import IN_SOURCE_FIELDS, KNOWN, MAX_PAIRS, MAX_SOURCE, SETTABLE, Problem, ProblemKind
 from bot.rules.lint.single_rule import MAX_CHECKED
 from bot.rules.model import INACTIVE, PAIR_FIELDS, Off, OffKind
 from bot.rules.outcomes import NearKind, NearMiss, Note, NoteKind
@@ -137,6 +137,7 @@ PROBLEMS: Final[dict[ProblemKind, Callable[[Problem], str]]] = {
     ProblemKind.NO_NAME: lambda _: "Give the rule a name that others will recognize.",
     ProblemKind.NO_TYPE: lambda _: "Choose a type, such as Redirect, Cancel or Replace.",
     ProblemKind.NO_PAIRS: lambda _: "A rule needs at least one pair.",
+    ProblemKind.MANY_PAIRS: lambda p: f"This rule has {p.count:,} pairs. Split it into rules of at most {MAX_PAIRS:,}.",
     ProblemKind.NO_SOURCE: lambda _: "A pair needs a source: the URL that it matches.",
     ProblemKind.NO_FIND: lambda _: "Enter the text to find.",
     ProblemKind.NO_DESTINATION: lambda _: "Enter the URL to redirect to.",

@@ -17,11 +17,10 @@ from bot.rules.edit import STATUSES, Problem, source_reaching
 from bot.rules.model import ACTIVE, INACTIVE, KNOWN_TYPES, TYPED, Groups, Rule, RuleDraft, why_group_is_off
 from handlers.blocks import inputs
 from handlers.blocks.messages import clip, code, esc, plural
-from handlers.blocks.modals import View, frame, note, section, with_notes
+from handlers.blocks.modals import View, frame, section, with_notes
 from handlers.grammar.command import slash
 from handlers.rules import form_fields_view
 from handlers.rules.form_fields_view import (
-    LABELS,
     NEW_PAIR,
     Document,
     FormPair,
@@ -42,9 +41,6 @@ MOST_PAIRS: Final = 10
 
 MOST_PAIR_TEXT: Final = 120_000
 """Characters of their texts, as JSON writes them: a view has 250,000 in all, and the head and the reason need theirs."""
-
-MOST_ASIDE: Final = 1500
-"""Bytes of a view's private metadata (3,000 characters in all) for what was typed and is not shown just now."""
 
 LONGEST_TYPE: Final = 40
 """Characters of a rule's type that travel in the view; the rule itself knows the rest."""
@@ -116,7 +112,7 @@ class RuleForm:
             pair = pair | {"destination": destination}
         document = {"name": name or "", "description": "", "status": ACTIVE, "ruleType": rule_type}
         form = cls("new", document, (FormPair("n1", pair),), channel=channel, reason=reason, expiry=expiry)
-        return form if form.typed else form.with_json([pair])
+        return form if form.typed else form.with_pairs([pair])
 
     @classmethod
     def of(cls, rule: Rule, *, channel: str, groups: Groups | None = None) -> Self:
@@ -234,24 +230,20 @@ class RuleForm:
         left = tuple(pair for pair in self.pairs if pair.key != key)
         return replace(self, pairs=left) if left else self
 
-    def with_json(self, pairs: Sequence[Document]) -> Self:
-        """With *pairs* as JSON, as many as an input holds; the others are named, since nothing else keeps them."""
-        kept = form_fields_view.pairs_that_fit(pairs)
-        text = form_fields_view.json_of_pairs(kept or [form_fields_view.skeleton(self.rule_type, NEW_PAIR["source"])])
-        form = replace(self, pairs_text=text)
+    def with_pairs(self, pairs: Sequence[Document]) -> Self:
+        """With new *pairs*, as many as the form holds; it says how many it leaves out."""
+        if self.typed:
+            kept = [pair for pair in pairs if fits(FormPair("n1", pair), self.rule_type)][:MOST_PAIRS]
+            numbered = enumerate(kept or [NEW_PAIR], start=1)
+            form = replace(self, pairs=tuple(FormPair(f"n{number}", pair) for number, pair in numbered))
+        else:
+            kept = form_fields_view.pairs_that_fit(pairs)
+            blank = form_fields_view.skeleton(self.rule_type, NEW_PAIR["source"])
+            form = replace(self, pairs_text=form_fields_view.json_of_pairs(kept or [blank]))
         if len(kept) == len(pairs):
             return form
-        left = f"{len(pairs) - len(kept):,} of {plural(len(pairs), 'pair')}"
-        words = f"Left out: {left}. A form holds {inputs.MOST_TYPED:,} characters of JSON."
-        return replace(form, notes={self.pairs_block: words})
-
-    def with_shown(self) -> Self:
-        """With no other pairs than those that get fields; the others are named, since nothing else keeps them."""
-        left = len(self.pairs) - len(self.shown)
-        if not left:
-            return self
-        words = f"Left out: {left:,} of {plural(len(self.pairs), 'pair')}. A form has fields for {MOST_PAIRS}."
-        return replace(self, pairs=self.shown or (FormPair("n1", NEW_PAIR),), notes={"": words})
+        words = f"Left out: {len(pairs) - len(kept):,} of {plural(len(pairs), 'pair')}. The form has no room for more."
+        return form.noted({"": words})
 
     def view(self) -> View:
         """The modal, ready for views.open or views.update."""
@@ -264,35 +256,16 @@ class RuleForm:
             "type": self.rule_type[:LONGEST_TYPE],
             "group": self.group,
         }
-        aside = self._put_aside if self._is_kept_aside else {}
-        metadata = kept | about | {"aside": aside, "warned": self.warned, "more": self.shows_more}
+        metadata = kept | about | {"warned": self.warned, "more": self.shows_more}
         return frame(TITLES[self.mode], self._blocks(), callback_id=CALLBACK, submit=submit, metadata=metadata)
 
-    @cached_property
-    def _put_aside(self) -> dict[str, str]:
-        """What was typed into fields that this type does not have, for when the other type is chosen again."""
-        names = names_of(self.rule_type)
-        return {
-            pair.block_id(name): str(pair.read(name))
-            for pair in self.pairs
-            for name in LABELS
-            if self.mode == "new" and name not in names and pair.read(name)
-        }
-
-    @property
-    def _is_kept_aside(self) -> bool:
-        return len(json.dumps(self._put_aside, ensure_ascii=False).encode("utf-8", "surrogatepass")) <= MOST_ASIDE
-
     def _blocks(self) -> list[View]:
-        blocks = []
-        if not self._is_kept_aside:
-            blocks.append(note("What you typed for the other type is too long to keep while this one is selected."))
         expiry = () if self.mode == "edit" else (inputs.expiry(self.expiry),)
         where = () if self.channel else (inputs.channel(self.announce),)
         reason = inputs.reason(self.reason, loops=True)
         name, *rest = self._head()
         more = (*rest, *expiry) if self.shows_more else (MORE_OPTIONS,)
-        blocks += [self._type_block(), *self._pair_blocks(), name, reason, *more, *where]
+        blocks = [self._type_block(), *self._pair_blocks(), name, reason, *more, *where]
         return with_notes(blocks, self.notes)
 
     def _head(self) -> list[View]:

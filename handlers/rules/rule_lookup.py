@@ -30,10 +30,8 @@ from handlers.blocks.inputs import MOST_OPTIONS
 from handlers.blocks.messages import Block, ListPage, code, first_of
 from handlers.errors import LoopNeedsReason
 from handlers.grammar.command import Command, slash
-from handlers.grammar.parser import NUMBERED_ROWS
-from handlers.grammar.recognised import STATUSES, TYPES
 from handlers.rules import check_view, views, which_view
-from handlers.rules.commands import RulesCheck, RulesList, RulesSamples, RulesShow, RulesWhich
+from handlers.rules.commands import RulesCheck, RulesFiltered, RulesList, RulesSamples, RulesShow, RulesWhich
 from handlers.rules.rule_refs import BareNumber, NotOne, find_rule, groups_of
 from handlers.slack.registry import Click, Typed, clicks, handles, offers
 from handlers.slack.reply import Caller, Private, Reply
@@ -54,19 +52,20 @@ async def show_list(command: RulesList, caller: Caller, gatehouse: Gatehouse) ->
     groups = await groups_of(listing.known, gatehouse)
     found = await asyncio.to_thread(_in_order, listing.known, command, groups)
     page = ListPage.of(found, command.page, RULES_PER_PAGE)
-    if not caller.public:
-        await gatehouse.store.lists.put(caller.user, "rules", [rule.id for rule in found[:NUMBERED_ROWS]])
-    filtered = None if found else meant_by(command, groups)
-    if filtered is not None and (meant := await asyncio.to_thread(fitting, listing.known, filtered, groups)):
-        return Private(views.filter_meant(command, filtered, len(meant), gap=listing.gap))
-    return Private(views.rule_list(page, command=command, gap=listing.gap, groups=groups, public=caller.public))
+    numbered = not (caller.public or caller.guessed)
+    message = views.rule_list(
+        page, command=command, gap=listing.gap, groups=groups, public=caller.public, numbered=numbered
+    )
+    if found and numbered:
+        await gatehouse.store.lists.put(caller.user, "rules", [rule.id for rule in found[: page.last]])
+    return Private(message, is_empty=not (found or listing.gap) and command.text is not None)
 
 
 def _in_order(rules: Sequence[Rule], command: RulesList, groups: Groups | None) -> list[Rule]:
     return sorted(fitting(rules, command, groups), key=ORDERS[command.sort or "name"])
 
 
-def fitting(rules: Sequence[Rule], command: RulesList, groups: Groups | None) -> list[Rule]:
+def fitting(rules: Sequence[Rule], command: RulesFiltered, groups: Groups | None) -> list[Rule]:
     """The rules that pass every filter that was given. Texts are parts, in any case of letters; a status is a whole."""
     status = SWITCHES.get((command.status or "").strip().casefold())
     members = groups.fitting(command.group) if groups is not None and command.group else frozenset()
@@ -79,27 +78,7 @@ def fitting(rules: Sequence[Rule], command: RulesList, groups: Groups | None) ->
     ]
 
 
-def meant_by(command: RulesList, groups: Groups | None) -> RulesList | None:
-    """*command* with words of its text as the filters that they name; None where none of them names one."""
-    left, filtered = [], replace(command, page=None)
-    for word in (command.text or "").casefold().split():
-        if word in STATUSES and not filtered.status:
-            filtered = replace(filtered, status=STATUSES[word])
-        elif word in TYPES and not filtered.type:
-            filtered = replace(filtered, type=TYPES[word])
-        else:
-            left.append(word)
-    text = " ".join(word for word in left if word not in NOUNS)
-    if text and not filtered.group and groups is not None and groups.fitting(text):
-        filtered, text = replace(filtered, group=text), ""
-    filtered = replace(filtered, text=text or None)
-    return filtered if filtered.text != command.text else None
-
-
-NOUNS: Final = frozenset({"rule", "rules", "group", "all"})
-
-
-def _has_parts(rule: Rule, command: RulesList, status: str | None) -> bool:
+def _has_parts(rule: Rule, command: RulesFiltered, status: str | None) -> bool:
     wanted: tuple[tuple[str | None, Callable[[], str]], ...] = (
         (command.text, lambda: "\n".join((rule.title, rule.id, rule.description or "", *_urls(rule)))),
         (command.type, lambda: rule.rule_type or ""),

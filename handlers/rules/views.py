@@ -161,21 +161,23 @@ def rule_list(
     gap: Gap | None,
     groups: Groups | None,
     public: bool,
+    numbered: bool = True,
 ) -> Message:
-    """One page of a list. Each row has a button and, for the one who asked, its number for ``#n``."""
+    """One page of a list. Each row has a button and, for the one who asked, its number for ``#n``, if it has one."""
     if not page.items:
         return _nothing(command, gap)
+    numbered = numbered and not public
     count = messages.plural(page.total, "rule")
     title = f"*{count}*{_filters(command)}{_order(command)}"
     blocks = [messages.section(title), *messages.gap_lines(gap, "rules")]
     for number, rule in enumerate(page.items, start=page.first):
         blocks.append(
             messages.section(
-                _listed_rule(number, rule, command, groups, public=public),
+                _listed_rule(number if numbered else None, rule, command, groups, public=public),
                 messages.run_button("Show", RulesShow(ref=rule.id), number, spoken=f"Show {rule.title}"),
             )
         )
-    blocks.append(messages.context(f"{page.label}{messages.row_hint(public=public)}"))
+    blocks.append(messages.context(f"{page.label}{messages.row_hint(numbered=numbered)}"))
     if command.group and groups is None:
         blocks.append(messages.context("The service doesn’t name its groups, so only their ids were searched."))
     share = messages.share_button(replace(command, page=page.number))
@@ -188,7 +190,7 @@ def rule_list(
     return messages.message(f"{count}, {page.label.lower()}", [*blocks, *messages.actions(buttons)])
 
 
-def _listed_rule(number: int, rule: Rule, command: RulesList, groups: Groups | None, *, public: bool) -> str:
+def _listed_rule(number: int | None, rule: Rule, command: RulesList, groups: Groups | None, *, public: bool) -> str:
     if public:
         rule = without_secrets(rule)
     about = [] if status_words(rule, groups) == "On" else [status_words(rule, groups)]
@@ -196,7 +198,7 @@ def _listed_rule(number: int, rule: Rule, command: RulesList, groups: Groups | N
         about.append(group_name(rule, groups))
     if command.sort == "changed":
         about.append(moment(rule.modified) if rule.modified else "_no date_")
-    lead = "" if public else f"{number}. "
+    lead = "" if number is None else f"{number}. "
     title = " · ".join(filter(None, [f"{status_mark(rule, groups)} *{esc(rule.title, 120)}*", *about]))
     return f"{lead}{title}\n{first_pair_line(rule, 70)}"
 
@@ -208,23 +210,6 @@ def _filters(command: RulesList) -> str:
 def _order(command: RulesList) -> str:
     """In which order, where it is not the usual one."""
     return {"type": ", by type", "changed": ", latest change first"}.get(command.sort or "", "")
-
-
-def filter_meant(command: RulesList, filtered: RulesList, count: int, *, gap: Gap | None) -> Message:
-    """Nothing has the text of *command*, but *count* rules pass the filters that its words may stand for."""
-    are = "is" if count == 1 else "are"
-    said = {
-        "status": f"{are} {filtered.status}",
-        "type": f"{are} of the type {esc(filtered.type or '', 40)}",
-        "group": f"{are} in the group {code(filtered.group, 60)}",
-        "text": f"{'has' if count == 1 else 'have'} “{esc(filtered.text or '', 60)}” in them",
-    }
-    fits = " and ".join(words for name, words in said.items() if getattr(filtered, name))
-    text = f":mag: Nothing is named “{esc(command.text or '', 60)}”; {messages.plural(count, 'rule')} {fits}."
-    show = messages.turn_button("Show them", filtered, "meant")
-    return messages.message(
-        text, [messages.section(text), *messages.gap_lines(gap, "rules"), *messages.actions([show])]
-    )
 
 
 def _nothing(command: RulesList, gap: Gap | None) -> Message:

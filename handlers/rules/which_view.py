@@ -158,16 +158,9 @@ def edit_button(rule: Rule, number: str) -> Block | None:
 
 
 def switch_off_button(label: str, rule: Rule, number: str) -> Block | None:
-    """Switches *rule* off once that was confirmed."""
-    confirm = messages.confirm(
-        f"Switch off “{messages.clip(rule.title, 70)}”?",
-        "The rule stops matching. A card in the channel says so, with a button that undoes it.",
-        "Switch off",
-        "Cancel",
-        danger=False,
-    )
+    """Switches *rule* off, for as long as is chosen then."""
     command = RulesOff(refs=(rule.id,))
-    return messages.run_button(label, command, number, confirm=confirm, spoken=f"Switch off {rule.title}")
+    return messages.temporary_button(label, command, number, spoken=f"Switch off {rule.title}")
 
 
 def _match_lines(match: Match, *, public: bool, captured: bool, effect: bool) -> Iterator[str]:

@@ -135,7 +135,7 @@ class Slack:
 
     def _note_headers(self, response: AsyncSlackResponse) -> None:
         headers = {name.lower(): value for name, value in (response.headers or {}).items()}
-        self.scopes = str(headers.get("x-oauth-scopes", ""))
+        self.scopes = str(headers.get("x-oauth-scopes", self.scopes))
         try:
             self.ahead = parsedate_to_datetime(str(headers.get("date"))).timestamp() - time.time()
         except ValueError:

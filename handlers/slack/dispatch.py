@@ -14,18 +14,17 @@ from bot.changes.model import Change
 from bot.clients.cache import one_command
 from bot.clients.gate import Priority, sending_for
 from bot.gatehouse import Gatehouse
-from bot.metrics import CommandTimer
+from bot.metrics import NOT_UNDERSTOOD, CommandTimer
 from bot.policy.access import NotAllowed
 from bot.policy.limits import COMMAND_RATE
 from bot.policy.model import Why
-from bot.store.db import StoreError
 from bot.tracing import span
 from handlers import errors
 from handlers.blocks import menus, modals
 from handlers.blocks.messages import Block
 from handlers.blocks.modals import View
 from handlers.explain.table import expected, outcome_of, words_for
-from handlers.gatehouse.commands import GatehouseUndo
+from handlers.gatehouse.commands import GatehousePending, GatehouseUndo
 from handlers.grammar.command import Command, Unclear, command_prefix
 from handlers.grammar.intent_view import read_as
 from handlers.grammar.intents import runs_at_once
@@ -75,11 +74,14 @@ class Dispatcher:
         self._slack = slack
         self._answers = answers
         self._guesses = Guesses(gatehouse)
+        self._barred: set[str] = set()
+        """Those who could not use Gatehouse when they last tried."""
 
     async def dispatch(self, request: Request, ack: FormAck | None = None) -> None:
         """See *request* to its answer. *ack*: of a form, where its acknowledgement waits for it."""
         with span("handle", kind=request.kind):
             await self._dispatch(request, ack)
+            await self._redraw_list(request)
 
     async def _dispatch(self, request: Request, ack: FormAck | None) -> None:
         if isinstance(request, FormRequest):  # its refusal belongs into its modal
@@ -92,9 +94,9 @@ class Dispatcher:
         except Exception as error:  # noqa: BLE001  one place turns every error into one answer and one log line
             timer.ended(outcome_of(error))
             home = isinstance(request, EventRequest) and request.is_home
-            await self._answers.refuse(request.caller, error, request.asked, home=home, attempted=_attempts(request))
+            await self._answers.refuse(request.caller, error, request.asked, home=home, attempted=attempts(request))
             return
-        with one_command(), _sending(writes=_attempts(request)):
+        with one_command(), _sending(writes=attempts(request)):
             await self._carry_out(
                 _speaker(request),
                 request.asked,
@@ -102,14 +104,42 @@ class Dispatcher:
                 timer,
                 _typed(request),
                 has_alias=request.has_alias,
-                attempted=_attempts(request),
+                attempted=attempts(request),
             )
+
+    async def _redraw_list(self, request: Request) -> None:
+        """Draw the list again from which somebody came to decide, in their home or as a private answer."""
+        opened_by = modals.metadata(request.caller.view or {}).get(modals.OPENED_BY)
+        if not opened_by or not (request.could_change or isinstance(request, FormRequest)):
+            return
+        try:
+            if (kept := await self._gatehouse.store.inbox.get(opened_by)) is None:  # opened from elsewhere
+                return
+            at = payloads.caller_of(kept.kind, kept.payload).placed(public=False, replacing=True)
+            with one_command(), _sending(writes=False):
+                outcome: Outcome = GatehousePending()
+                if not at.ephemeral:
+                    outcome = await CLICKS["home.refresh"].run(Click("home.refresh", ""), at, self._gatehouse)
+                reply = await self._run(outcome, at) if isinstance(outcome, Command) else outcome
+                await self._answers.send(at, reply)
+        except Exception as error:  # noqa: BLE001  the decision was answered: a list that stays as it was has a Refresh
+            log.info("list_not_redrawn", error=type(error).__name__, request=request.caller.request[:8])
 
     async def _admit(self, request: Request) -> None:
         """Whether the caller may use Gatehouse at all, and now; raises TooFast, NotAllowed or DirectoryUnavailable."""
         if _counts(request):
             self._gatehouse.limits.take(COMMAND_RATE, request.caller.user, request.caller.channel)
-        await self._gatehouse.access.require_member(request.caller.user)
+        try:
+            await self._gatehouse.access.require_member(request.caller.user)
+        except NotAllowed:
+            self._barred.add(request.caller.user)
+            raise
+        self._barred.discard(request.caller.user)
+
+    async def admit_again(self, request: Request) -> None:
+        """Admit somebody who was barred the last time, before anything of *request* is stored; raises as `_admit` does."""
+        if request.caller.user in self._barred:
+            await self._admit(request)
 
     async def offer(self, request: TypingRequest) -> Sequence[Block]:
         """Offer options for what was typed: none to somebody who may not read, one that says so where nothing can be read."""
@@ -207,11 +237,17 @@ class Dispatcher:
                     timer.command = _named(command)
                     caller = await self._show_waiting(caller, command)
                     outcome = await self._run(command, caller)
+                    if typed is not None and isinstance(outcome, Private) and outcome.is_empty:
+                        guessed = await self._answer_guess(typed, command, None, caller, asked)
+                        caller, outcome = guessed or (caller, outcome)
                     outcome = _under_reading(outcome, command) if has_alias else outcome
-            except MISUNDERSTOOD as error:
+            except tuple(MISUNDERSTOOD) as error:
                 if typed is None:
                     raise
-                caller, outcome = await self._answer_guess(typed, command, error, caller, asked)
+                if (guessed := await self._answer_guess(typed, command, error, caller, asked)) is None:
+                    NOT_UNDERSTOOD.labels(MISUNDERSTOOD[type(error)]).inc()
+                    raise
+                caller, outcome = guessed
             if outcome is not None:
                 await self._answers.send(caller, outcome)
             timer.ended("answered")
@@ -220,25 +256,21 @@ class Dispatcher:
             await self._answers.say(caller, error, asked, attempted=attempted)
 
     async def _answer_guess(
-        self, typed: tuple[str, str], command: Command | None, error: Exception, caller: Caller, asked: str
-    ) -> tuple[Caller, Reply]:
-        """Return what is answered in the place of *error*: what was meant, where that only asks, or a private preview."""
-        caller = replace(caller, shorthand=None)  # what was stored is of another reading
+        self, typed: tuple[str, str], command: Command | None, error: Exception | None, caller: Caller, asked: str
+    ) -> tuple[Caller, Reply] | None:
+        """Return what is answered in the place of *error*, or of an empty list: what was meant, where that only asks, or a
+        private preview; None where nobody can tell.
+        """
+        caller = replace(caller, shorthand=None, guessed=error is not None)  # what was stored is of another reading
         readings = await self._guesses.of(typed, command, error, caller)
-        if not readings.commands:
-            await self._count_miss(typed, error)
-            raise error
-        if (meant := runs_at_once(readings.commands)) is not None:
-            return caller, _under_reading(await self._run(meant, caller), meant, readings.ignored)
-        await self._check_right(readings.commands[0], caller)
+        if not (readings.commands or readings.meant or readings.missing):
+            return None
+        if not (readings.meant or readings.missing) and (meant := runs_at_once(readings.commands)) is not None:
+            return caller, _under_reading(await self._run(meant, caller), meant, readings.unread)
+        for first in (*readings.meant, *readings.commands)[:1]:
+            await self._check_right(first, caller)
         card = await self._guesses.preview(readings, caller, asked)
         return caller.placed(public=False, replacing=False), Private(card)
-
-    async def _count_miss(self, typed: tuple[str, str], error: Exception) -> None:
-        """Count a text that is no command; one that names something which isn't there was understood."""
-        if isinstance(error, Unclear):
-            with suppress(StoreError):  # the person gets their answer all the same
-                await self._gatehouse.store.misses.add(await self._guesses.without_names(typed))
 
     async def _show_waiting(self, caller: Caller, command: Command) -> Caller:
         """Open a modal at once, while the trigger lives, for a caller who asked from a view.
@@ -316,9 +348,9 @@ def _named(command: Command) -> str:
     return f"{command.service} {command.verb}".strip()
 
 
-def _under_reading(reply: Reply, command: Command, ignored: Sequence[str] = ()) -> Reply:
+def _under_reading(reply: Reply, command: Command, unread: Sequence[str] = ()) -> Reply:
     """*reply* under a line on the *command* that it answers, which nobody typed."""
-    return Private(read_as(reply.message, command, ignored)) if isinstance(reply, Private) else reply
+    return Private(read_as(reply.message, command, unread)) if isinstance(reply, Private) else reply
 
 
 def _counts(request: Request) -> bool:
@@ -346,7 +378,7 @@ def _typed(request: Request) -> tuple[str, str] | None:
             return None
 
 
-def _attempts(request: Request) -> bool:
+def attempts(request: Request) -> bool:
     """Whether *request* was to change something, as far as that is known before it is looked into."""
     return request.could_change and not isinstance(request, EventRequest)
 

@@ -11,6 +11,7 @@ from typing import Any, Final, cast
 from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo
 
+from bot.changes.refusals import EndIsPast
 from bot.clients.errors import ClientError
 from bot.clients.lists import Listing
 from bot.gatehouse import Gatehouse, UnknownSite
@@ -19,17 +20,19 @@ from bot.rules.model import Rule
 from bot.text.emails import BadEmail
 from handlers.blocks.messages import Message
 from handlers.changes.requests import end_of, zone_of
-from handlers.errors import EndIsPast, NoMember, NothingToUndo
+from handlers.errors import NoMember, NothingToChange, NothingToUndo, NotOneGroup, UnknownSegment
+from handlers.gatehouse.commands import GatehouseUndo
 from handlers.grammar import intent_view
 from handlers.grammar.command import Command, Unclear
 from handlers.grammar.fields import Expiry
-from handlers.grammar.intents import Readings, read
+from handlers.grammar.intents import Readings, read, says_better
 from handlers.grammar.known import Known
 from handlers.grammar.parser import expand
-from handlers.grammar.recognised import EMAIL, without_names
+from handlers.grammar.recognised import EMAIL
+from handlers.grammar.vocabulary import CAUTIOUS, FILLERS
 from handlers.members.commands import MembersCommand
 from handlers.members.member_refs import SiteGone, extra_segments, site_for
-from handlers.rules.commands import RulesCommand
+from handlers.rules.commands import RulesCommand, RulesGroup, RulesOff, RulesOn
 from handlers.rules.rule_refs import NotOne, look_up
 from handlers.slack.reply import Caller
 
@@ -37,8 +40,16 @@ TIMEOUT: Final = 2.0
 """Seconds that the services have to say what exists: without names, URLs and emails are still known."""
 MAX_HOSTS: Final = 4
 
-MISUNDERSTOOD: Final = (Unclear, NotOne, BadEmail, NoMember, NothingToUndo)
-"""Errors of a text that names nothing as it was read, and may be read another way."""
+MISUNDERSTOOD: Final[Mapping[type[Exception], str]] = {
+    Unclear: "command",
+    NotOne: "rule",
+    BadEmail: "email",
+    NoMember: "member",
+    UnknownSegment: "segment",
+    NotOneGroup: "group",
+    NothingToUndo: "change",
+}
+"""Errors of a text that names nothing as it was read, and may be read another way; each with what was looked for."""
 
 
 class Guesses:
@@ -49,19 +60,27 @@ class Guesses:
         self._seen: list[object] = []
         self._known = Known()
 
-    async def of(self, typed: tuple[str, str], command: Command | None, error: Exception, caller: Caller) -> Readings:
-        """What was meant by the text *typed* after a root, where *error* came of it; nothing where nobody can tell."""
+    async def of(
+        self, typed: tuple[str, str], command: Command | None, error: Exception | None, caller: Caller
+    ) -> Readings:
+        """What was meant by the text *typed* after a root, where *error* or nothing came of it; nothing where nobody can tell."""
         if isinstance(error, NotOne) and error.candidates:
             return Readings(tuple(self._one_of(command, error)))
         if isinstance(error, NoMember) and EMAIL.fullmatch(error.email) and isinstance(command, MembersCommand):
             return Readings()
-        readings = read(*typed, await self._names(caller))
+        if isinstance(error, UnknownSegment) and error.name.casefold() not in FILLERS | CAUTIOUS:
+            return Readings()
+        if isinstance(error, NotOneGroup) and not isinstance(command, RulesGroup):
+            return Readings()  # a field of a rule that was spelled out
+        known = await self._names(caller)
+        readings = read(*typed, known)
+        if isinstance(error, Unclear) and says_better(error, readings, typed[1]):
+            return Readings()
+        if isinstance(error, NotOne) and (error.near or error.gap) and readings.unread and not readings.meant:
+            return Readings()  # what is nearly called so says more than half of a reading
+        if known.missing and not any(each.writes for each in readings.commands):
+            return replace(readings, unread=readings.unread or (typed[1],), missing=tuple(known.missing))
         return Readings() if command in readings.commands else readings
-
-    async def without_names(self, typed: tuple[str, str]) -> str:
-        """What was *typed*, as it may be kept."""
-        root, text = typed
-        return f"{root} {without_names(text, await self._all_names())}".strip()
 
     def _one_of(self, command: Command | None, error: NotOne) -> Sequence[Command]:
         """*command* for each rule that its reference fits: the verb, the duration and the reason stay."""
@@ -77,11 +96,36 @@ class Guesses:
         """The card that offers *readings*: its buttons do what it says, whenever they are clicked."""
         zone = zone_of((await self._gatehouse.access.person(caller.user)).tz)
         now = caller.asked_at or self._gatehouse.now()
-        found = [expand(each, await look_up(each, caller, self._gatehouse)) for each in readings.commands]
+        if readings.unread:
+            context = intent_view.Context((await self._names(caller)).titles, zone, readings.missing)
+            meant = [self._fixed(each, zone, now) for each in readings.meant]
+            return intent_view.unclear(readings.commands, meant, readings.unread, context, asked=asked)
+        expanded = [expand(each, await look_up(each, caller, self._gatehouse)) for each in readings.commands]
+        found = await self._with_effect(expanded)
         fixed = [self._fixed(each, zone, now) for each in found]
         titles = dict((await self._names(caller)).titles)
         context = intent_view.Context(titles, zone)
-        return intent_view.preview(fixed, context, asked=asked, ignored=readings.ignored)
+        return intent_view.preview(fixed, context, asked=asked)
+
+    async def _with_effect(self, commands: Sequence[Command]) -> Sequence[Command]:
+        """Those of *commands* that would change something; where none would, raises why: a button for that helps nobody."""
+        rules = {rule.id: rule for rule in await self._listed(self._gatehouse.rules.recent()) or ()}
+        there: dict[str, Rule] = {}
+        useful: list[Command] = []
+        for command in commands:
+            if isinstance(command, GatehouseUndo) and command.change is None:
+                raise NothingToUndo(None)
+            named = [rules.get(ref) for ref in command.refs] if isinstance(command, RulesOn | RulesOff) else [None]
+            done = [rule for rule in named if rule is not None and rule.active == isinstance(command, RulesOn)]
+            if len(done) == len(named):
+                there |= {rule.id: rule for rule in done}
+            else:
+                useful.append(command)
+        if not useful:
+            raise NothingToChange(
+                [rule.title for rule in there.values()], "on" if isinstance(commands[0], RulesOn) else "off"
+            )
+        return useful
 
     def _fixed(self, command: Command, zone: ZoneInfo, now: datetime) -> Command:
         """*command* with the moment that its time means now."""
@@ -101,7 +145,7 @@ class Guesses:
         if allowed[RulesCommand.needs] is not None:
             known = replace(known, rules=Known().rules, groups=Known().groups, titles={}, sources={})
         if allowed[MembersCommand.needs] is not None:
-            known = replace(known, members=Known().members, segments={})
+            known = replace(known, members=Known().members, segments={}, missing=[*({*known.missing} & {"rules"})])
         tested = [urlsplit(url).netloc for url in await gatehouse.store.test_urls.of(caller.channel)]
         hosts = tuple(dict.fromkeys([*tested, *known.hosts]))[:MAX_HOSTS]
         segments = {name.casefold(): name for name in await extra_segments(caller, gatehouse)}
@@ -122,17 +166,20 @@ class Guesses:
         seen: list[object] = [rules, *members]
         if len(seen) != len(self._seen) or any(new is not old for new, old in zip(seen, self._seen, strict=True)):
             named = dict(zip(self._gatehouse.sites, members, strict=True))
-            self._known = await asyncio.to_thread(_known, rules, named, dict(groups.names) if groups else {})
+            missing = tuple(name for name, there in {"rules": rules, **named}.items() if there is None)
+            people = {name: there or () for name, there in named.items()}
+            known = await asyncio.to_thread(_known, rules or (), people, dict(groups.names) if groups else {})
+            self._known = replace(known, missing=missing)
             self._seen = seen
         return self._known
 
-    async def _listed(self, asked: Any) -> Sequence[Any]:
-        """What a service lists; nothing where it does not answer soon: a guess is not worth waiting for."""
+    async def _listed(self, asked: Any) -> Sequence[Any] | None:
+        """What a service lists; None where it does not answer soon: a guess is not worth waiting for."""
         try:
             async with asyncio.timeout(TIMEOUT):
                 listing: Listing[Any] = await asked
         except (ClientError, TimeoutError):
-            return ()
+            return None
         return listing.known
 
 

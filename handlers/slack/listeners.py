@@ -18,7 +18,7 @@ from slack_bolt.async_app import AsyncAck, AsyncApp
 from slack_bolt.request.async_request import AsyncBoltRequest
 
 from bot.changes.execute import Failpoint, no_failpoint
-from bot.changes.worker import Wake, keep_lease, work_off
+from bot.changes.worker import Wake, drain, keep_lease, work_off
 from bot.gatehouse import Gatehouse
 from bot.store.db import StoreError
 from bot.store.queues import MAX_ATTEMPTS, StoredRequest
@@ -27,9 +27,9 @@ from handlers.blocks import modals
 from handlers.grammar.parser import Shorthand
 from handlers.slack import registry
 from handlers.slack.client import Slack
-from handlers.slack.dispatch import Dispatcher
+from handlers.slack.dispatch import Dispatcher, attempts
 from handlers.slack.payloads import Body, EventRequest, FormRequest, Request, read, read_form, read_typing, spelled_out
-from handlers.slack.replies import FORM_TIMEOUT, Answers, FormAck
+from handlers.slack.replies import FORM_TIMEOUT, REFUSAL, Answers, FormAck
 
 log = structlog.get_logger(__name__)
 
@@ -53,13 +53,9 @@ class Tasks:
         if not task.cancelled() and (error := task.exception()) is not None:
             log.error("task_died", error=type(error).__name__, exc_info=error)
 
-    async def drain(self, seconds: float) -> None:
-        """Wait for what runs, at most *seconds*; what is left is cancelled (and, if it was stored, done later)."""
-        if self._running:
-            _, late = await asyncio.wait(self._running, timeout=seconds)
-            for task in late:
-                task.cancel()
-            await asyncio.gather(*late, return_exceptions=True)
+    async def drain(self) -> None:
+        """Wait for what runs, as `drain` does; what is cut off was stored if it could change something, and is done later."""
+        await drain(self._running)
 
 
 SHORTHAND: Final = "gatehouse_shorthand"
@@ -107,6 +103,7 @@ class Intake:
         key = hashlib.sha256(signature.encode()).hexdigest()
         try:
             self._failpoint("store")
+            await self._dispatcher.admit_again(request)
             short = await self._dispatcher.look_up(request)
             payload = {**request.body, SHORTHAND: short.model_dump()}
             kept = await self._inbox.take_in(key, natural, request.kind, payload, owner=self._owner, lease=self._lease)
@@ -116,7 +113,10 @@ class Intake:
                 await ack(response_action="update", view=unsaved)
                 return
             await ack()
-            self._tasks.start(self._answers.say(request.caller, error, request.asked, attempted=True))
+            attempted = attempts(request)
+            self._tasks.start(
+                self._answers.say(request.caller, error, request.asked, attempted=attempted, stored=False)
+            )
             return
         self._failpoint("acknowledge")
         if kept is None:
@@ -149,13 +149,21 @@ class Intake:
         await self._inbox.done(request.caller.request)
 
     async def _do_again(self, kept: StoredRequest) -> None:
-        """Go on with the change that a request has proposed already, or do the request where it has proposed none."""
+        """Go on with the change that a request has proposed already, or do the request where it has proposed none.
+
+        Where its refusal is committed, that is said again: what the person did then rests on it.
+        """
         request = _read_stored(kept)
         if kept.attempts >= MAX_ATTEMPTS:
             await self._give_up(kept, request)
         elif (change := await self._gatehouse.store.changes.of_key(kept.id)) is not None:
             log.info("resuming", kind=kept.kind, request=kept.id[:8], change=change.id[:8])
             await self._dispatcher.go_on(request, change)
+            await self._inbox.done(kept.id)
+        elif (refusal := kept.payload.get(REFUSAL)) is not None:
+            await self._answers.say_again(
+                request.caller, refusal, request.view if isinstance(request, FormRequest) else None
+            )
             await self._inbox.done(kept.id)
         else:
             log.info("resuming", kind=kept.kind, request=kept.id[:8])

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Mapping
 from contextlib import suppress
+from dataclasses import asdict, replace
 from typing import Any, Final, TypeVar
 
 import structlog
@@ -13,22 +14,56 @@ import structlog
 from bot.changes.model import Change
 from bot.gatehouse import Gatehouse
 from bot.policy.access import NotAllowed
-from bot.store.db import StoreError
+from bot.policy.model import Why
+from bot.store.db import CommitUnknown, StoreError
 from handlers.blocks import messages, modals
-from handlers.blocks.messages import Message
+from handlers.blocks.messages import Block, Message
 from handlers.blocks.modals import View
 from handlers.errors import FormForgotten, NoTrigger
-from handlers.explain.table import answer, expected, unsaved_form
+from handlers.explain.table import answer, expected, says_unchanged, unsaved_form
 from handlers.grammar import intent_view
+from handlers.grammar.command import Unclear
+from handlers.grammar.parser import parse
 from handlers.slack.client import ModalGone, Slack, SlackRefused, SlackUnreachable
 from handlers.slack.files import SlackFiles
 from handlers.slack.payloads import caller_of
-from handlers.slack.registry import Click, Recorded, clicks
+from handlers.slack.registry import RUNNING, Click, Recorded, action_name, clicks
 from handlers.slack.reply import Announced, Attached, Caller, HomeTab, Modal, Private, Refilled, Reply
 
 log = structlog.get_logger(__name__)
 
 R = TypeVar("R")
+
+REFUSAL: Final = "gatehouse_refusal"
+"""The name under which a stored request holds the answer that says that nothing was changed: then it is not done any more."""
+
+
+def _buttons(block: Block) -> list[Block]:
+    return [*block.get("elements", ()), *([block["accessory"]] if "accessory" in block else [])]
+
+
+def _operations(button: Block) -> frozenset[str]:
+    """The operations of which the command of *button* needs one; none for a command that only reads."""
+    if action_name(str(button.get("action_id"))) not in RUNNING | {"temporary"}:
+        return frozenset()
+    try:
+        command = parse(*str(button["value"]).partition(" ")[::2])
+    except Unclear:
+        return frozenset()
+    needs = frozenset(filter(None, (command.needs, *command.or_needs)))
+    return frozenset() if all(operation.endswith(".read") for operation in needs) else needs
+
+
+def _without(block: Block, refused: frozenset[str]) -> Block | None:
+    """*block* without the buttons whose commands need what is *refused*; None where nothing is left of it."""
+    gone = [button for button in _buttons(block) if (needs := _operations(button)) and needs <= refused]
+    if not gone:
+        return block
+    if block.get("type") == "actions":
+        left = [button for button in block["elements"] if button not in gone]
+        return {**block, "elements": left} if left else None
+    return {name: part for name, part in block.items() if name != "accessory"}
+
 
 REFUSED_FORM: Final = "gatehouse_refused_form"
 """The name under which a stored submission holds the form again, with why it was refused, beside Slack's own."""
@@ -118,12 +153,21 @@ class Answers:
 
     async def _tell(self, caller: Caller, message: Message) -> None:
         """Answer *caller* alone, where they look: in the modal, in one that opens, or beside what they wrote."""
+        message = await self._permitted(message, caller)
         if modals.is_panel(caller.view):
             await self.redraw(caller.view or {}, modals.notice(message, caller.channel))
         elif caller.trigger and not caller.response_url and (caller.view is None or caller.view.get("type") == "home"):
             await self._slack.open(caller.trigger, modals.notice(message, caller.channel))
         else:
             await self._slack.whisper(caller, message, replace=caller.replacing)
+
+    async def _permitted(self, message: Message, caller: Caller) -> Message:
+        """*message* without buttons of commands that the caller may not use here; what Slack doesn't say, a click will."""
+        if not any(_operations(button) for block in message.blocks for button in _buttons(block)):
+            return message
+        answers = await self._gatehouse.access.all(caller.user, caller.channel)
+        refused = frozenset(operation for operation, why in answers.items() if why not in {None, Why.CANT_TELL})
+        return replace(message, blocks=tuple(filter(None, (_without(block, refused) for block in message.blocks))))
 
     async def refuse(self, caller: Caller, error: Exception, asked: str, *, home: bool, attempted: bool) -> None:
         """Tell somebody who was not let in: on their home where they opened it, else as `say` does."""
@@ -221,8 +265,30 @@ class Answers:
         except StoreError as failure:
             log.warning("refusal_not_recorded", error=str(failure), request=caller.request[:8])
 
-    async def say(self, caller: Caller, error: Exception, asked: str, *, attempted: bool) -> None:
-        """Tell the *caller* why what they *asked* failed; *attempted*: it was to change something."""
+    async def _settle(self, caller: Caller, answer: Mapping[str, Any]) -> bool:
+        """Commit that the request of *caller* ends with this *answer*; False where it may still be done.
+
+        Before it is said: a process that takes up the request says the same, and does nothing.
+        """
+        if not says_unchanged(answer["blocks"]):
+            return True
+        try:
+            await self._gatehouse.store.inbox.attach(caller.request, {REFUSAL: answer})
+        except StoreError as failure:
+            log.warning("refusal_not_committed", error=str(failure), request=caller.request[:8])
+            return False
+        return True
+
+    async def say_again(self, caller: Caller, refusal: Mapping[str, Any], view: View | None) -> None:
+        """Tell the *caller* once more what a process before this one was about to; *view*: of a form that was sent."""
+        if view is not None:
+            await self._show_end(dict(refusal), caller, view, landed=0)
+            return
+        message = Message(refusal["text"], tuple(refusal["blocks"]))
+        await self._try_to_tell(caller, message, attempted=True)
+
+    async def say(self, caller: Caller, error: Exception, asked: str, *, attempted: bool, stored: bool = True) -> None:
+        """Tell the *caller* why what they *asked* failed; *attempted*: it was to change something, and is *stored*."""
         if isinstance(error, ModalGone):
             log.info(
                 "modal_gone", code=error.code, request=caller.request[:8]
@@ -231,6 +297,11 @@ class Answers:
         _note(error, caller, asked.split(" ", maxsplit=1)[0] if asked.startswith("/") else "message or click")
         await self._put_on_record(error, caller)
         message = answer(error, asked=asked, caller=caller, attempted=attempted)
+        if stored and not await self._settle(caller, asdict(message)):
+            message = answer(CommitUnknown(), asked=asked, caller=caller, attempted=attempted)
+        await self._try_to_tell(caller, message, attempted=attempted)
+
+    async def _try_to_tell(self, caller: Caller, message: Message, *, attempted: bool) -> None:
         caller = caller.placed(public=False, replacing=False)
         try:
             try:
@@ -274,9 +345,12 @@ class Answers:
             return await work
         except Exception as error:  # noqa: BLE001  whatever it is, the person must learn that nothing was saved
             await self._put_on_record(error, caller)
-            if sent is not None:
-                return self.unsaved_view(error, caller, sent)
-            return self.failed_view(error, caller, attempted=True)
+            if sent is None:
+                return self.failed_view(error, caller, attempted=True)
+            view = self.unsaved_view(error, caller, sent)
+            if await self._settle(caller, view):
+                return view
+            return self.failed_view(CommitUnknown(), caller, attempted=True)
 
     async def _show_end(self, final: View, caller: Caller, view: View, landed: float) -> None:
         """Draw how a form ended that was acknowledged before; nobody may look at it any more."""

@@ -16,6 +16,8 @@ class Private:
     """Only the person who asked sees it, unless they asked to share it."""
 
     message: Message
+    is_empty: bool = False
+    """Nothing of a whole list has the words that were typed: they may be meant another way."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +93,9 @@ class Caller:
     """Of a stored request: when it came in. It may be done later, by another process."""
     shorthand: Shorthand | None = None
     """Of a stored request: what its short forms stood for when it came in."""
+
+    guessed: bool = False
+    """What is asked was read from a sentence: a list of that kind has no numbers, for those of the last one still hold."""
 
     @property
     def answered_in(self) -> str | None:

@@ -17,6 +17,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from sandbox.services.database import Record
 from sandbox.services.faults import Cut, Faults
 from sandbox.services.switches import Switches
 
@@ -55,6 +56,8 @@ class Stage:
     calls: list[Call] = field(default_factory=list)
     heard: Callable[[Call, object, float, bytes], None] = lambda _call, _status, _ms, _body: None
     """Told of each call once it is answered: its status, or "cut", after how many milliseconds, and the answer."""
+    stored: Callable[[str, Record | None, Record | None], None] = lambda _site, _before, _after: None
+    """Told of each record that a call changed, made or deleted, by its site; empty for rules and groups."""
     alter: Callable[[dict[str, Any]], dict[str, Any]] = dict
     """What the service makes of a record before it stores it: real ones tidy up."""
     alter_page: Callable[[Any], Any] = lambda page: page

@@ -20,6 +20,7 @@ KINDS: Final = {
     "echo": "refused, in words that hold the key",
     "bodiless": "the request's body is lost on the way, as a proxy may do to a DELETE",
     "429": "refused for now, with Retry-After",
+    "503": "away for a while, with Retry-After, nothing done",
     "html": "a gateway's page under 200, nothing done",
     "empty": "an empty 200, nothing done",
     "truncated": "half a JSON text",
@@ -33,7 +34,7 @@ KINDS: Final = {
 
 @dataclass(slots=True)
 class Fault:
-    """One scripted fault: what, for which calls, how often. *value*: seconds for delay and 429."""
+    """One scripted fault: what, for which calls, how often. *value*: seconds for delay, 429 and 503."""
 
     kind: str
     method: str = ".*"
@@ -97,6 +98,8 @@ def _wrong(fault: Fault) -> Response:
         case "429":
             headers = {"Retry-After": str(int(fault.value))}
             return JSONResponse({"success": False, "message": "Too many requests"}, 429, headers=headers)
+        case "503":
+            return Response(b"away", 503, headers={"Retry-After": str(int(fault.value))})
         case "html":
             return HTMLResponse("<html><body><h1>Welcome to the gateway</h1></body></html>")
         case "empty":

@@ -59,6 +59,7 @@ class GroupsService:
             "modificationDate": moment,
         }
         self._database.put_group(made)
+        self._stage.stored("", None, made)
         return JSONResponse({"success": True, "data": made})
 
     async def update(self, request: Request, body: Any) -> Response:
@@ -67,6 +68,7 @@ class GroupsService:
         dates = {"creationDate": stored.get("creationDate"), "modificationDate": int(self._now() * 1000)}
         made = _checked(body) | {"id": stored["id"]} | dates
         self._database.put_group(made)
+        self._stage.stored("", stored, made)
         return JSONResponse({"success": True, "data": made})
 
     async def delete(self, request: Request, _: Any) -> Response:

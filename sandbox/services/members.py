@@ -101,7 +101,7 @@ class MembersService:
             "email": (known or record)["email"],
             "allowedSegments": _unique(record.get("allowedSegments", [])),
         }
-        self._database.put_member(site, made)
+        self._put(site, known, made)
         return JSONResponse({"success": True, "data": made})
 
     def _updated(self, site: str, request: Request, body: Any) -> Response:
@@ -112,14 +112,14 @@ class MembersService:
             kept = member["allowedSegments"] if merged else []
             record["allowedSegments"] = _unique([*kept, *record["allowedSegments"]])
         made = member | {name: record[name] for name in ("name", "allowedSegments") if name in record}
-        self._database.put_member(site, made)
+        self._put(site, member, made)
         return JSONResponse({"success": True, "data": made})
 
     def _granted(self, site: str, request: Request, body: Any) -> Response:
         member, record = self._there(site, request), _record(body)
         self._check_segments(site, record)
         made = member | {"allowedSegments": _unique([*member["allowedSegments"], *record.get("allowedSegments", [])])}
-        self._database.put_member(site, made)
+        self._put(site, member, made)
         return JSONResponse({"success": True, "data": made})
 
     def _revoked(self, site: str, request: Request, body: Any) -> Response:
@@ -131,16 +131,22 @@ class MembersService:
         if self._stage.switches.revoke_unknown == "error":
             self._check_segments(site, {"allowedSegments": gone})
         made = member | {"allowedSegments": [name for name in member["allowedSegments"] if name not in gone]}
-        self._database.put_member(site, made)
+        self._put(site, member, made)
         return self._deleted_answer("Segments removed")
 
     def _removed(self, site: str, request: Request, _: Any) -> Response:
         try:
-            self._database.delete_member(site, self._there(site, request)["email"])
+            gone = self._there(site, request)
+            self._database.delete_member(site, gone["email"])
+            self._stage.stored(site, gone, None)
         except Problem:
             if self._stage.switches.delete_missing == "error":
                 raise
         return self._deleted_answer("Member removed")
+
+    def _put(self, site: str, before: Record | None, made: Record) -> None:
+        self._database.put_member(site, made)
+        self._stage.stored(site, before, made)
 
     def _deleted_answer(self, message: str) -> Response:
         if self._stage.switches.delete_answer == "empty":

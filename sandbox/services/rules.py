@@ -72,6 +72,7 @@ class RulesService:
         moment = int(self._now() * 1000)
         made = record | {"id": rule_id, "creationDate": moment, "modificationDate": moment}
         self._database.put_rule(key, made)
+        self._stage.stored("", None, made)
         return JSONResponse({"success": True, "data": made})
 
     async def update(self, request: Request, body: Any) -> Response:
@@ -82,12 +83,15 @@ class RulesService:
         dates = {"creationDate": stored.get("creationDate"), "modificationDate": int(self._now() * 1000)}
         made = record | {"id": stored["id"]} | {name: value for name, value in dates.items() if value is not None}
         self._database.put_rule(self._key(request), made)
+        self._stage.stored("", stored, made)
         return JSONResponse({"success": True, "data": made})
 
     async def delete(self, request: Request, _: Any) -> Response:
         _rule_id(request)  # a path that names no rule is no missing rule
         try:
-            self._database.delete_rule(self._own(request)["id"])
+            gone = self._own(request)
+            self._database.delete_rule(gone["id"])
+            self._stage.stored("", gone, None)
         except Problem as problem:
             if problem.status != 404 or self._stage.switches.delete_missing == "error":
                 raise

@@ -52,13 +52,15 @@ class Person(Onlooker):
             return await watch.until(opened, text)
 
     async def replied(self, text: str) -> Message | View:
-        """Send *text*; what comes back, a message or a modal."""
+        """Send *text*; what comes back, a message or a modal; a direct message is no answer, as in `says`."""
         known = {one.ts for one in self._bots()}
+        elsewhere = {self._direct} - {self.channel}
         async with self._watching() as watch:
             await self.types(text)
 
             def answer() -> Message | View | None:
-                return next((one for one in self._bots() if one.ts not in known), None) or self._filled()
+                new = (one for one in self._bots() if one.ts not in known and one.channel not in elsewhere)
+                return next(new, None) or self._filled()
 
             found: Message | View = await watch.until(answer, text)
             return found
@@ -109,6 +111,10 @@ class Person(Onlooker):
         async with self._watching() as watch:
             await self.slack.acting.home(self.id, "home")
             return await watch.until(lambda: self._home_saying(containing), containing)
+
+    async def sees_home(self, containing: str) -> View:
+        """The app's home once it says *containing*, without being opened again."""
+        return await self._waits(lambda: self._home_saying(containing), containing)
 
     def _home_saying(self, containing: str) -> View | None:
         return self.home if self.home and containing in rendering.view(self.home) else None

@@ -18,6 +18,10 @@ TYPED: Final = {
     "a part of a member's name": "give person 99 vip until 18:00",
     "a name with a typo": "campagin 614 of shop",
     "nothing that exists": "quetzalcoatl and friends",
+    "a letter that asks for much": (
+        "Hello! I am writing on behalf of a colleague: person 99 needs vip until Friday, as they're sharing the testing of "
+        "campaign 614, and please don't touch what the agency has set up for the shop. Many thanks, best wishes"
+    ),
     "many words": "please " + "shop campaign " * 25,
 }
 

@@ -12,7 +12,7 @@ from typing import Final
 
 from tests.bench.charts import Chart
 from tests.bench.sheets import Report
-from tests.programs import ROOT
+from tests.harness.programs import ROOT
 
 DOCS: Final = ROOT / "docs"
 PICTURES: Final = "pictures"

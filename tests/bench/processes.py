@@ -15,7 +15,7 @@ from typing import Final
 
 from sandbox.slack.running import SECRET, TOKEN
 from tests.bench.standins import Places
-from tests.programs import ROOT, free_port, is_ready, of_services
+from tests.harness.programs import ROOT, free_port, is_ready, of_services
 
 MAX_START_SECONDS: Final = 120
 LOOK_SECONDS: Final = 0.005

@@ -11,7 +11,7 @@ import pytest
 
 from tests.bench.charts import Bar, Chart, Group
 from tests.bench.sheets import Sheet, compared
-from tests.programs import ran
+from tests.harness.programs import ran
 
 SVG = "{http://www.w3.org/2000/svg}"
 HOSTILE = 'a <b> & "c"'

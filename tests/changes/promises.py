@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import timedelta
 from operator import attrgetter
 from typing import Any, Final
 
@@ -14,6 +15,8 @@ from bot.changes.model import OPEN, OUTCOMES, Change, Guard, Item, Kind, Outcome
 from bot.store.db import TargetBusy
 from tests.changes.world import DAN, SITE, Sent, World, content, holds
 
+LONG: Final = timedelta(minutes=40)
+"""How long an end takes at most: it is tried, isn't clear, is given up, and is told."""
 ENDS: Final = frozenset({"applied", "failed", "stale", "cancelled", "denied", "expired", "unsettled"})
 NOTHING_DONE: Final = ENDS - {"applied", "unsettled"}
 HOLDS_ITS_TARGET: Final = frozenset({State.APPROVED, State.APPLYING, State.UNKNOWN})
@@ -229,22 +232,15 @@ class Promises:
             assert error.change.state in HOLDS_ITS_TARGET, f"kept from it by one that is {error.change.state}"
 
     def ends_came(self) -> None:
-        """Long after every timer was due, with nothing in their way: what was temporary is gone, or it is said why not."""
+        """With nothing in the way for a while: what was to end before is gone, or it is said why not."""
+        long_ago = self.world.clock() - LONG
         held = {str(change.edit.target) for change in self.seen.values() if change.state in HOLDS_ITS_TARGET}
         held |= {str(item.target) for (set_id, _), item in self.items.items() if item.outcome in OPEN}
         for change in self.seen.values():
-            if (
-                not change.temporary
-                or change.request.reverts_at is None
-                or change.request.reverts_at > self.world.clock()
-            ):
+            if not change.temporary or change.request.reverts_at is None or change.request.reverts_at > long_ago:
                 continue
-            if not change.is_set:
-                assert str(change.edit.target) in held, (
-                    f"its end has come, and it is still in force: {change.edit.kind}"
-                )
-            elif not held:
-                assert not self._in_force(change), "its end has come, and it is still in force: a set"
+            in_force = {str(done.edit.target) for done in self._in_force(change)}
+            assert in_force <= held, f"its end has come, and it is still in force: {change.edit.kind}"
 
     def _no_weaker(self, old: Change, new: Change) -> None:
         """What stands before a change only ever becomes stricter, and nothing once it was decided."""
@@ -331,7 +327,10 @@ class Promises:
         if new.state in NOTHING_DONE:
             assert sent.effects == 0 or self.world.meddled(new), f"{new.state}, but it was done"
         if new.state is State.STALE:
-            assert content(live) != content(new.edit.before), "stale, but it is just what was shown"
+            # The undo of a removed rule is a new one, which nothing shows to be out of date but what it was to undo.
+            assert content(live) != content(new.edit.before) or self._overtaken(new), (
+                "stale, but it is just what was shown"
+            )
         if new.state is State.APPLIED:
             assert holds(live, new.edit.after), "applied, it says, but it is not so"
             assert content(live) == content(new.run.result)
@@ -355,10 +354,10 @@ class Promises:
             # A service that refused a new rule may have asked for its type of object.
             assert undo.edit.kind is Kind.MEMBER_ADD or gained <= {"createdAt", "objectType"}, f"it differs in {gained}"
 
-    def _in_force(self, whole: Change) -> bool:
-        """Whether an item of the set was done and not undone on its own."""
-        items = [change for change in self.seen.values() if change.set_id == whole.id]
-        return any(item.state is State.APPLIED and item.run.undone_by is None for item in items)
+    def _in_force(self, change: Change) -> list[Change]:
+        """What was done of a *change*, and not undone on its own: itself, or items of it."""
+        begun = [item for item in self.seen.values() if item.set_id == change.id] if change.is_set else [change]
+        return [done for done in begun if done.state is State.APPLIED and done.run.undone_by is None]
 
     async def end(self) -> None:
         """Once everything has calmed down: nothing is stuck, nobody is left without an answer."""
@@ -392,16 +391,19 @@ class Promises:
         ):
             states = [undo.state.value for undo in self.seen.values() if undo.request.undoes == change.id]
             # A change of the same target whose outcome nobody knows yet keeps the end waiting.
-            states += [other.state.value for other in self.seen.values() if other.edit.target == change.edit.target]
+            targets = [done.edit.target for done in self._in_force(change)]
+            states += [other.state.value for other in self.seen.values() if other.edit.target in targets]
             assert "unknown" in states, (
                 f"its time is over, and it is still in force: {change.edit.kind}, undos {states}"
             )
 
 
 def _quiet(change: Change) -> bool:
-    """Whether only the one who asked is told."""
-    refused = change.state in {State.FAILED, State.STALE} and not change.set_id
-    return refused and change.request.quiet_refusal and change.decision.guard is Guard.NONE and change.run.attempt <= 1
+    """Whether only the one who asked is told; of a try to end what is temporary, once it was in vain for a while."""
+    is_quiet = change.request.quiet_refusal and change.decision.guard is Guard.NONE and not change.set_id
+    if change.request.agreed:
+        return is_quiet and change.state in {State.FAILED, State.STALE, State.UNKNOWN}
+    return is_quiet and change.state in {State.FAILED, State.STALE} and change.run.attempt <= 1
 
 
 def _passed_a_decision(old: Change | None, new: Change) -> bool:

@@ -6,11 +6,14 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from bot.changes.adapters import FEW, RuleAdapter
-from bot.changes.model import Target
-from bot.changes.verify import read_live
+from bot.changes.adapters import FEW, MemberAdapter, RuleAdapter
+from bot.changes.model import Change, ChangeRequest, Edit, Kind, Target
+from bot.changes.verify import Look, read_live
 from bot.clients.cache import one_command
-from tests.changes.world import POLICIES, RULE_IDS, World, a_world
+from bot.clients.errors import OutcomeUnknown
+from bot.clients.rules import RulesClient
+from bot.rules.model import Rule, RuleDraft
+from tests.changes.world import ALICE, EMAILS, OPS, POLICIES, RULE_IDS, SITE, World, a_world, rule
 
 NEW = Target(service="rules")
 
@@ -48,3 +51,48 @@ async def test_a_rule_to_be_created_is_not_looked_for_and_what_it_must_not_look_
         assert paths(world) == ["rules"]
         await adapter.snapshot([NEW])
     assert paths(world) == ["rules", "rules"]
+
+
+class AnswersAnother(RulesClient):
+    """A gateway gives it the answer that another request got: of a rule that looks just like the new one."""
+
+    async def create(self, draft: RuleDraft) -> Rule:
+        await super().create(draft)
+        return await self.get(RULE_IDS[0])
+
+
+async def test_a_rule_that_was_there_before_is_not_taken_for_the_one_that_was_created(world: World) -> None:
+    alike = rule("As it was")
+    change = Change(
+        id="1" * 32,
+        created=world.clock(),
+        edit=Edit(kind=Kind.RULE_CREATE, target=NEW, before=None, after=alike),
+        request=ChangeRequest(requester=ALICE, channel=OPS),
+    ).changed(lookalikes=RULE_IDS)
+
+    with pytest.raises(OutcomeUnknown, match="another rule"):
+        await RuleAdapter(AnswersAnother(world.rules._service)).write(change)
+    assert await RuleAdapter(world.rules).write(change) not in RULE_IDS
+
+
+async def test_members_are_read_once_for_all_whose_writes_replace_nothing(world: World) -> None:
+    ann, ben = (Target(service="members", site=SITE, key=email) for email in EMAILS)
+    live = world.live(ann) or {}
+    edits = [
+        (Kind.MEMBER_GRANT, ann, live, live | {"allowedSegments": ["free", "vip"]}),
+        (Kind.MEMBER_REMOVE, ann, live, None),
+        (Kind.MEMBER_ADD, ben, None, {"name": "Ben", "email": EMAILS[1], "allowedSegments": []}),
+        (Kind.MEMBER_UPDATE, ann, live, live | {"name": "Anna"}),
+    ]
+    look, reads = Look(lambda _: MemberAdapter(world.members), [ann, ben], world.clock), []
+    for number, (kind, target, before, after) in enumerate(edits):
+        change = Change(
+            id=f"{number:032x}",
+            created=world.clock(),
+            edit=Edit(kind=kind, target=target, before=before, after=after),
+            request=ChangeRequest(requester=ALICE, channel=OPS),
+        )
+        assert await look.live(change) == world.live(target)
+        reads.append(len(world.services.members.calls()))
+
+    assert reads == [1, 1, 1, 2], "a new name replaces the whole of a member, so that is looked at right before"

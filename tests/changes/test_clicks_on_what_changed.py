@@ -11,11 +11,11 @@ from typing import Final
 
 import pytest
 
-from bot.changes.decisions import Decision
 from bot.changes.model import Change, ChangeRequest, Edit, Guard, Kind, State, Target
 from bot.changes.pipeline import Pipeline
 from bot.changes.proposals import Proposal
 from bot.changes.refusals import AlreadyDecided, NothingToReview, NotTemporary
+from bot.changes.rights import Decision
 from bot.changes.verify import Snapshot
 from bot.store.audit import Filters
 from bot.store.queues import TimerKind
@@ -34,7 +34,7 @@ from tests.changes.world import (
     renames,
     replica,
 )
-from tests.databases import BOTH
+from tests.harness.databases import BOTH
 
 pytestmark = pytest.mark.parametrize("database_url", BOTH, indirect=True)
 HOUR: Final = timedelta(hours=1)
@@ -254,3 +254,16 @@ async def test_what_is_kept_or_extended_while_its_end_is_being_looked_at_stays(
     assert (now.run.undone_by, now.run.revert_failure) == (None, "")
     assert "not_reverted" not in await events(world, change)
     assert (world.live(TARGET) or {})["name"] == ("Theirs" if changed_since else "For now")
+
+
+@pytest.mark.parametrize(("by", "due"), [(DAN, [TimerKind.REVIEW]), (BOB, [])])
+async def test_a_review_is_due_after_ones_own_undo_and_not_after_that_of_somebody_else(
+    world: World, mine: Replica, by: str, due: list[TimerKind]
+) -> None:
+    done = await _done_alone(world, mine)
+    undo = await mine.pipeline.followups.undo(done, by=by, channel=OPS)
+    for approver in (ALICE, CARA):
+        undo = await mine.pipeline.decisions.decide(undo, Decision.APPROVE, approver)
+
+    assert undo.state is State.APPLIED
+    assert await timers(world, done) == due

@@ -17,9 +17,9 @@ from bot.changes.model import Change, ChangeRequest, Edit, Guard, Kind, State, T
 from bot.changes.proposals import Proposal, set_of
 from bot.changes.verify import Snapshot
 from tests.changes.world import ALICE, EMAILS, OPS, POLICIES, SITE, Replica, Watched, World, a_world, replica, rule
-from tests.databases import BOTH
 from tests.drills.fleet import until
-from tests.proposing import record_only
+from tests.harness.databases import BOTH
+from tests.harness.proposing import record_only
 
 pytestmark = [pytest.mark.slow, pytest.mark.parametrize("database_url", BOTH, indirect=True)]
 MEMBER: Final = Target(service="members", site=SITE, key=EMAILS[0])

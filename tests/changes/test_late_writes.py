@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from datetime import timedelta
 from itertools import count
 from typing import Final
 
 import pytest
 
+from bot.changes.execute import END_PASSED, HELD_FOR, LOST_RIGHT, TOO_OLD
 from bot.changes.journal import LEASE
 from bot.changes.model import ChangeRequest, Edit, Kind, State, Target
-from bot.changes.proposals import Proposal
+from bot.changes.proposals import Proposal, amended
+from bot.policy.model import Person, Why
 from bot.store.db import TargetBusy
+from sandbox.services.answers import Call
 from sandbox.services.database import Record
 from tests.changes.world import ALICE, EMAILS, OPS, POLICIES, RULE_IDS, SITE, Replica, World, a_world, replica, rule
-from tests.proposing import record_only
+from tests.harness.proposing import record_only
 
 A_LEASE_LATER: Final = LEASE + timedelta(seconds=1)
 KINDS: Final = [Kind.RULE_CREATE, Kind.RULE_UPDATE, Kind.RULE_DELETE, Kind.MEMBER_GRANT]
@@ -141,3 +145,68 @@ async def test_a_creation_that_is_asked_for_again_while_the_first_may_still_come
     assert [record["name"] for record in world.services.rules.all()].count("Born late") == 1
     await mine.pipeline.proposer.submit(asked(world, Kind.RULE_CREATE), idempotency_key="once that is known")
     assert [record["name"] for record in world.services.rules.all()].count("Born late") == 2
+
+
+async def settled(world: World, mine: Replica, change_id: str) -> State:
+    """How a change ends that was of unknown outcome."""
+    for _ in range(4):
+        world.clock.moment += A_LEASE_LATER
+        await mine.pipeline.recover_one()
+    return (await mine.pipeline.journal.get(change_id)).state
+
+
+async def test_what_a_service_accepted_is_not_called_failed_though_it_never_shows_it(
+    world: World, mine: Replica
+) -> None:
+    wanted = asked(world, Kind.RULE_UPDATE)
+
+    def heard(call: Call, *_: object) -> None:
+        if call.method == "PUT":
+            world.services.rules.put(wanted.edit.before or {})
+
+    world.services.rules.stage.heard = heard
+    change = await mine.pipeline.proposer.submit(wanted, idempotency_key="request")
+
+    assert (change.state, change.run.accepted) == (State.UNKNOWN, True)
+    assert await settled(world, mine, change.id) is State.UNSETTLED
+
+
+async def test_a_creation_whose_answer_was_lost_is_not_done_by_the_rule_of_another(world: World, mine: Replica) -> None:
+    more, less = rule("Two of a kind"), rule("Two of a kind")
+    del less["fieldOfTheirs"]
+    world.services.rules.stage.faults.add("cut_before", method="POST", times=1)
+    wanted = [replace(asked(world, Kind.RULE_CREATE), edit=_creation(after)) for after in (less, more)]
+    lost = await mine.pipeline.proposer.submit(wanted[0], idempotency_key="less")
+    done = await mine.pipeline.proposer.submit(wanted[1], idempotency_key="more")
+
+    assert (lost.state, done.state) == (State.UNKNOWN, State.APPLIED)
+    assert await settled(world, mine, lost.id) is State.UNSETTLED
+
+
+def _creation(after: Record) -> Edit:
+    return Edit(kind=Kind.RULE_CREATE, target=Target(service="rules"), before=None, after=after)
+
+
+@pytest.mark.parametrize("refusal", [TOO_OLD, END_PASSED, LOST_RIGHT])
+async def test_what_may_have_been_sent_is_not_failed_because_it_may_not_be_done_any_more(
+    world: World, mine: Replica, refusal: str
+) -> None:
+    """It is not sent again; but the first request may be on its way still."""
+    wanted = asked(world, Kind.RULE_UPDATE)
+    lasts = {"reverts_at": world.clock() + LEASE} if refusal == END_PASSED else {}
+    change = await record_only(mine.pipeline, amended(wanted, **lasts), idempotency_key="request")
+    if refusal == TOO_OLD:
+        world.clock.moment += HELD_FOR - LEASE / 2
+    assert await mine.pipeline.journal.claim(change.id) is not None
+    if refusal == LOST_RIGHT:
+        world.directory.people[ALICE] = Person(ALICE, barred=Why.DEACTIVATED)
+    other = replica(world, "other", count(1))
+
+    world.clock.moment += A_LEASE_LATER
+    assert await other.pipeline.recover_one()
+    found = await other.pipeline.journal.get(change.id)
+    assert found.state is State.UNKNOWN
+    world.edit(("rules", RULE_IDS[0]), change.edit.after)
+
+    assert await settled(world, other, change.id) is State.APPLIED
+    assert world.calls_that_write() == 0

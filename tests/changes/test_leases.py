@@ -12,11 +12,12 @@ from typing import Any, Final
 import pytest
 import sqlalchemy as sa
 
-from bot.changes.adapters import MemberAdapter
+from bot.changes.adapters import MemberAdapter, RuleAdapter
 from bot.changes.execute import Executor
 from bot.changes.journal import LEASE
 from bot.changes.model import Change, ChangeDecision, ChangeRequest, Edit, Ended, Guard, Kind, Move, State, Target
 from bot.changes.verify import Adapter, Snapshot
+from bot.changes.worker import ChangeLease
 from bot.clients.http import Service
 from bot.clients.members import MembersClient
 from bot.store.tables import changes
@@ -35,8 +36,9 @@ from tests.changes.world import (
     replica,
     rule,
 )
-from tests.databases import BOTH
 from tests.drills.fleet import until
+from tests.harness.clocks import EPOCH
+from tests.harness.databases import BOTH
 
 pytestmark = pytest.mark.parametrize("database_url", BOTH, indirect=True)
 OVER: Final = LEASE + timedelta(seconds=1)
@@ -132,9 +134,14 @@ async def test_what_is_still_being_done_here_is_not_taken_over_by_the_same_proce
 
 @pytest.mark.threat("D8")
 @pytest.mark.parametrize("step", STEPS)
-async def test_who_lost_a_change_sends_and_records_nothing_more(world: World, step: str) -> None:
+@pytest.mark.parametrize("clock", ["runs on", "stands still"])
+async def test_who_lost_a_change_sends_and_records_nothing_more(world: World, step: str, clock: str) -> None:
+    """Also where the clock by which it judges its lease stood still, with a machine that was suspended."""
     mine, other = (replica(world, owner, count(1)) for owner in ("mine", "other"))
     executor, slow = paused(world, mine, step)
+    if clock == "stands still":
+        moment = world.clock()
+        executor = replace(executor, journal=replace(executor.journal, now=lambda: moment))
     change = await kept(world, rename(world))
     doing = asyncio.create_task(executor.go_on(change))
     await slow.there.wait()
@@ -148,6 +155,7 @@ async def test_who_lost_a_change_sends_and_records_nothing_more(world: World, st
     assert world.calls_that_write() == 1
 
 
+@pytest.mark.threat("D8")
 async def test_who_lost_a_change_does_not_go_on_with_one_of_several_requests(world: World) -> None:
     mine, other = (replica(world, owner, count(1)) for owner in ("mine", "other"))
     live = world.truth()["members", EMAILS[0]]
@@ -267,3 +275,67 @@ async def test_a_fencing_token_never_comes_again_though_the_count_of_attempts_be
         assert not await store.changes.finish(tx, [Ended(first, Move.FINISH, {})], "mine")
         assert not await store.changes.renew(tx, first, [], "mine", LEASE)
         assert await store.changes.renew(tx, third, [], "mine", LEASE)
+
+
+@pytest.mark.threat("D8")
+async def test_who_lost_a_change_that_its_successor_has_not_sent_yet_sends_nothing(world: World) -> None:
+    """Both find the target as it was shown: nothing but the lease tells them apart."""
+    mine, other = (replica(world, owner, count(1)) for owner in ("mine", "other"))
+    (executor, slow), (theirs, slower) = paused(world, mine, "look"), paused(world, other, "look")
+    change = await kept(world, rename(world))
+    looked = replace(slow, inner=RuleAdapter(world.rules))
+    unwatched = replace(executor, adapter=lambda _: Unwatched(looked))
+    doing = asyncio.create_task(unwatched.go_on(change))
+    await slow.there.wait()
+    world.clock.moment += OVER
+    taken = await other.pipeline.journal.claim_due()
+    assert taken is not None
+    taking_over = asyncio.create_task(theirs.carry_out(taken))
+    await slower.there.wait()
+
+    slow.free.set()
+    assert (await doing).state is State.APPLYING
+    assert world.calls_that_write() == 0
+    slower.free.set()
+    assert (await taking_over).state is State.APPLIED
+    assert world.calls_that_write() == 1
+
+
+@dataclass(frozen=True, slots=True)
+class Unwatched:
+    """Looks as *paused* does, and writes with nothing between the executor and the client."""
+
+    paused: Paused
+
+    async def snapshot(self, targets: Sequence[Target], *, shared: bool = False) -> Snapshot:
+        return await self.paused.snapshot(targets, shared=shared)
+
+    async def write(self, change: Change) -> str:
+        return await self.paused.inner.write(change)
+
+
+async def test_what_may_be_sent_now_is_not_taken_over_while_it_is_being_sent(world: World) -> None:
+    mine, other = (replica(world, owner, count(1)) for owner in ("mine", "other"))
+    change = await kept(world, rename(world))
+    held = await mine.pipeline.journal.claim(change.id)
+    assert held is not None
+    lease = ChangeLease(mine.pipeline.journal, held, held.run.leased_until or EPOCH)
+
+    world.clock.moment += LEASE * 0.6
+    await lease.require()
+    world.clock.moment += LEASE * 0.45
+
+    assert not await other.pipeline.recover_one()
+
+
+async def test_who_lost_a_change_notes_nothing_on_it(world: World) -> None:
+    mine, other = (replica(world, owner, count(1)) for owner in ("mine", "other"))
+    change = await kept(world, rename(world))
+    held = await mine.pipeline.journal.claim(change.id)
+    assert held is not None
+    world.clock.moment += OVER
+    assert await other.pipeline.journal.claim_due() is not None
+
+    await mine.pipeline.journal.remember([held], lambda _: {"resends": 3})
+
+    assert (await mine.pipeline.journal.get(change.id)).run.resends == 0

@@ -12,8 +12,8 @@ from bot.changes.journal import GATEHOUSE, LEASE, event_of
 from bot.changes.model import Ended, Move, State, Target
 from tests.changes.test_leases import kept, rename
 from tests.changes.world import POLICIES, World, a_world
-from tests.databases import BOTH
 from tests.drills.fleet import until
+from tests.harness.databases import BOTH
 
 pytestmark = pytest.mark.parametrize("database_url", BOTH[1:], indirect=True)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Sequence
+from dataclasses import replace
 from datetime import timedelta
 from itertools import count
 
@@ -13,7 +14,7 @@ from bot.changes.model import Change, Outcome
 from bot.changes.proposals import begun
 from bot.changes.worker import ChangeLease, LeaseLost
 from tests.changes.world import ALICE, POLICIES, RULE_IDS, Replica, World, a_world, renames, replica
-from tests.databases import BOTH
+from tests.harness.databases import BOTH
 
 pytestmark = pytest.mark.parametrize("database_url", BOTH, indirect=True)
 
@@ -61,3 +62,17 @@ async def test_what_somebody_stopped_is_not_begun(world: World) -> None:
     await batch.give_up([item.item_number for item in items], "the service is away")
 
     assert (await world.store.items.tally(batch.whole.id)).counts == {Outcome.STOPPED: len(RULE_IDS)}
+
+
+async def test_a_part_waits_for_another_that_is_about_the_same_thing(world: World) -> None:
+    mine = replica(world, "mine", count(1))
+    first, second = (renames(world, name).items[0] for name in ("Once", "Twice"))
+    wanted = replace(
+        renames(world, "Both"), items=[first, second.model_copy(update={"number": 2, "before": first.after})]
+    )
+    whole = await mine.pipeline.proposer.submit(wanted, idempotency_key="request")
+
+    assert await mine.carry_out_a_set()
+
+    assert (await world.store.items.tally(whole.id)).counts == {Outcome.APPLIED: 2}
+    assert world.truth()["rules", RULE_IDS[0]]["name"] == "Twice"

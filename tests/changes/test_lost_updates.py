@@ -31,7 +31,7 @@ from tests.changes.world import (
     replica,
     rule,
 )
-from tests.proposing import record_only
+from tests.harness.proposing import record_only
 
 pytestmark = pytest.mark.slow
 

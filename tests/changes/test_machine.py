@@ -22,12 +22,14 @@ from hypothesis import HealthCheck, Phase, seed, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_state_machine_as_test
 
-from bot.changes.decisions import Decision
 from bot.changes.model import LIVE, Change, ChangeRequest, Edit, Guard, Kind, State, Target
 from bot.changes.pipeline import Pipeline
 from bot.changes.proposals import NothingInSet, Proposal, SetProposal, set_of
 from bot.changes.refusals import (
     AlreadyDecided,
+    ApprovalWaits,
+    EndIsPast,
+    MoreMustAgree,
     NothingToReview,
     NotTemporary,
     NotUndoable,
@@ -35,6 +37,7 @@ from bot.changes.refusals import (
     TooManyQuestions,
     TooManyRequests,
 )
+from bot.changes.rights import OF_REQUEST, Decision, OfRequest
 from bot.clients.errors import ClientError
 from bot.policy.access import DirectoryUnavailable, NobodyCanApprove, NotAllowed
 from bot.policy.model import Irreconcilable, Person, Why
@@ -68,7 +71,7 @@ from tests.changes.world import (
 )
 from tests.changes.world import group as group_called
 from tests.changes.world import rule as rule_called
-from tests.databases import BOTH
+from tests.harness.databases import BOTH
 
 pytestmark = pytest.mark.slow
 
@@ -82,7 +85,10 @@ STEPS: Final = 50
 PHASES: Final = (Phase.generate, Phase.shrink) if LONG else (Phase.generate,)
 
 REFUSALS: Final = (
+    EndIsPast,
     AlreadyDecided,
+    ApprovalWaits,
+    MoreMustAgree,
     NotYours,
     NotUndoable,
     NotTemporary,
@@ -365,8 +371,8 @@ class Machine(RuleBasedStateMachine):
 
     # What people decide
 
-    @rule(number=anything, which=anything, by=people, decision=st.sampled_from([*Decision, Decision.APPROVE]))
-    def decide(self, number: int, which: int, by: str, decision: Decision) -> None:
+    @rule(number=anything, which=anything, by=people, decision=st.sampled_from([*OF_REQUEST, Decision.APPROVE]))
+    def decide(self, number: int, which: int, by: str, decision: OfRequest) -> None:
         if change := self.pick(which, self.changes(State.PROPOSED, State.APPROVED)):
             self.take(number, lambda mine: mine.pipeline.decisions.decide(change, decision, by, reason="typed"))
 
@@ -385,10 +391,10 @@ class Machine(RuleBasedStateMachine):
 
     @rule(
         which=anything,
-        clicks=st.lists(st.tuples(people, st.sampled_from(Decision)), min_size=2, max_size=4),
+        clicks=st.lists(st.tuples(people, st.sampled_from(OF_REQUEST)), min_size=2, max_size=4),
         helpful=st.booleans(),
     )
-    def decide_at_once(self, which: int, clicks: list[tuple[str, Decision]], helpful: bool) -> None:
+    def decide_at_once(self, which: int, clicks: list[tuple[str, OfRequest]], helpful: bool) -> None:
         """Several click at the same moment, at two processes."""
         if (change := self.pick(which, self.changes(State.PROPOSED))) is None:
             return
@@ -500,8 +506,7 @@ class Machine(RuleBasedStateMachine):
         change = self.pick(which, [each for each in self.changes(State.APPLIED) if each.temporary])
 
         async def click(pipeline: Pipeline, now: Change) -> Change:
-            await pipeline.executor.access.require_all(now, by)
-            return await pipeline.followups.revert(now, by=by, reason="ended early")
+            return await pipeline.followups.revert_early(now, by=by)
 
         self.clicked(number, click, change)
 
@@ -641,7 +646,7 @@ class Machine(RuleBasedStateMachine):
         self.world.directory.silent = False
         for mine in self.replicas:
             mine.fuse.left = None
-        for _ in range(2):
+        for _ in range(4):  # LONG, in the promises, and more
             self.world.clock.moment += timedelta(minutes=11)
             while sum([_until_idle(step) for step in (self._timer, self._recovery, self._set)]):
                 pass
@@ -752,7 +757,7 @@ def test_every_promise_is_kept_after_every_step(
     quick_url: str, number: int, record_property: Callable[[str, object], None]
 ) -> None:
     play(quick_url, number, RUNS["sqlite"])
-    record_property("figure", f"G6: {RUNS['sqlite']} runs x {STEPS} steps, seed {number}")
+    record_property("figure", f"G6 SQLite, seed {number}: {RUNS['sqlite']} runs x {STEPS} steps")
 
 
 @pytest.mark.timeout(36_000 if LONG else 900)
@@ -763,4 +768,4 @@ def test_every_promise_is_kept_on_the_other_database(
 ) -> None:
     number = FIRST + 4
     play(quick_url, number, RUNS["postgres"])
-    record_property("figure", f"G6: {RUNS['postgres']} runs x {STEPS} steps on PostgreSQL, seed {number}")
+    record_property("figure", f"G6 PostgreSQL, seed {number}: {RUNS['postgres']} runs x {STEPS} steps")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
+from contextlib import suppress
 from datetime import timedelta
 from typing import Final
 
@@ -13,13 +14,13 @@ import structlog
 
 from bot.changes.journal import Journal
 from bot.changes.model import Change
-from bot.changes.notify import OutboxWorker
+from bot.changes.notify import MAX_UNENDED_TRIES, OutboxWorker
 from bot.changes.worker import Wake
 from bot.store.engine import Store, open_store
 from bot.store.tables import outbox
-from tests.clocks import StandingClock
-from tests.databases import BOTH
 from tests.drills.fleet import until
+from tests.harness.clocks import StandingClock
+from tests.harness.databases import BOTH
 from tests.store.test_store import change as a_change
 
 LEASE: Final = timedelta(seconds=0.3)
@@ -39,11 +40,11 @@ async def store(database_url: str, clock: StandingClock) -> AsyncIterator[Store]
 
 
 def worker(store: Store, clock: StandingClock, owner: str, told: asyncio.Event, free: asyncio.Event) -> OutboxWorker:
-    async def deliver(change: Change, purpose: str) -> None:
+    async def deliver(change: Change, purpose: str, is_plain: bool) -> None:
         told.set()
         await free.wait()
 
-    return OutboxWorker(Journal(store, clock, owner, Wake(), LEASE), deliver, wake=Wake())
+    return OutboxWorker(Journal(store, clock, owner, Wake(), Wake(), LEASE), deliver, wake=Wake())
 
 
 async def lease_of(store: Store) -> int:
@@ -75,6 +76,32 @@ async def test_what_takes_longer_than_a_lease_is_delivered_once(store: Store, cl
     assert await store.outbox.waiting() == 0
 
 
+class Killed(BaseException):
+    """The process is gone, and nothing more of it runs."""
+
+
+async def test_what_no_process_survives_is_plain_in_the_end(store: Store, clock: StandingClock) -> None:
+    change = a_change(clock)
+    async with store.transaction() as tx:
+        await store.changes.add(tx, change, "one")
+        await store.outbox.enqueue(tx, change.id, "card")
+    tries: list[bool] = []
+
+    async def deliver(change: Change, purpose: str, is_plain: bool) -> None:
+        tries.append(is_plain)
+        if not is_plain:
+            raise Killed
+
+    for number in range(MAX_UNENDED_TRIES + 1):
+        journal = Journal(store, clock, f"process {number}", Wake(), Wake(), LEASE)
+        with suppress(Killed):
+            await OutboxWorker(journal, deliver, wake=Wake()).deliver_one()
+        clock.moment += 2 * LEASE
+
+    assert tries == [False] * MAX_UNENDED_TRIES + [True]
+    assert await store.outbox.waiting() == 0
+
+
 async def test_a_channel_that_hangs_delays_no_other_and_keeps_its_order(store: Store, clock: StandingClock) -> None:
     changes = [a_change(clock).changed(channel=channel) for channel in ("C1", "C1", "C2")]
     for change in changes:
@@ -85,12 +112,12 @@ async def test_a_channel_that_hangs_delays_no_other_and_keeps_its_order(store: S
     begun: list[str] = []
     free = asyncio.Event()
 
-    async def deliver(change: Change, _: str) -> None:
+    async def deliver(change: Change, _: str, is_plain: bool) -> None:
         begun.append(change.id)
         if change.id == changes[0].id:
             await free.wait()
 
-    deliverer = OutboxWorker(Journal(store, clock, "first", Wake(), LONG_LEASE), deliver, wake=Wake())
+    deliverer = OutboxWorker(Journal(store, clock, "first", Wake(), Wake(), LONG_LEASE), deliver, wake=Wake())
     running = asyncio.create_task(deliverer.run(every=3600))
     first, next_one, elsewhere = (change.id for change in changes)
 
@@ -125,7 +152,7 @@ async def test_what_was_under_way_when_slack_came_back_is_tried_again_at_once(
         await store.outbox.enqueue(tx, change.id, "card")
     tries: list[asyncio.Event] = []
 
-    async def deliver(change: Change, _: str) -> None:
+    async def deliver(change: Change, _: str, is_plain: bool) -> None:
         tries.append(asyncio.Event())
         if len(tries) == 2:
             await tries[1].wait()
@@ -133,7 +160,7 @@ async def test_what_was_under_way_when_slack_came_back_is_tried_again_at_once(
             raise SlackAway
 
     wake = Wake()
-    deliverer = OutboxWorker(Journal(store, clock, "first", Wake(), LONG_LEASE), deliver, wake=wake)
+    deliverer = OutboxWorker(Journal(store, clock, "first", Wake(), Wake(), LONG_LEASE), deliver, wake=wake)
     with structlog.testing.capture_logs() as logs:
 
         async def refused_once() -> bool:
@@ -172,15 +199,13 @@ async def test_a_graceful_stop_waits_for_what_is_under_way(store: Store, clock: 
     running = asyncio.create_task(deliverer.run(every=3600))
     await told.wait()
 
-    stopping = asyncio.create_task(deliverer.flush(3600))
+    running.cancel()
     for _ in range(3):  # as long as a stop takes that finds nothing to do
         await store.outbox.next_due()
-    assert not stopping.done()
+    assert not running.done()
     free.set()
-    await stopping
-
-    running.cancel()
     await asyncio.gather(running, return_exceptions=True)
+
     assert await store.outbox.waiting() == 0
 
 

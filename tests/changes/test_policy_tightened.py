@@ -8,9 +8,9 @@ from typing import Any, Final
 
 import pytest
 
-from bot.changes.decisions import Decision
 from bot.changes.model import Change, Guard, State
 from bot.changes.refusals import NotYours, PolicyTightened
+from bot.changes.rights import Decision, OfRequest
 from bot.policy.access import NotAllowed
 from bot.policy.model import GuardRule, Policy, Role, Why
 from tests.changes.test_rights_again import names, rename, settled
@@ -46,7 +46,7 @@ async def asked(world: World, then: Policy, now: Policy, *, many: bool = False) 
     return mine, change
 
 
-async def why_not(mine: Replica, change: Change, decision: Decision, by: str) -> Why | type[Exception] | None:
+async def why_not(mine: Replica, change: Change, decision: OfRequest, by: str) -> Why | type[Exception] | None:
     try:
         await mine.pipeline.decisions.decide(change, decision, by, reason="It loops and everybody sleeps")
     except NotAllowed as error:
@@ -80,7 +80,7 @@ async def test_more_approvals_are_needed_by_now(world: World, many: bool) -> Non
         ({"approvers": ["leads", "chiefs"]}, {"approvers": ["chiefs"]}, Decision.APPROVE, CARA, Why.NO_ROLE),
         ({"approvers": ["leads", "chiefs"]}, {"approvers": ["chiefs"]}, Decision.APPROVE, DAN, None),
         ({"approvers": ["leads"]}, {"approvers": ["chiefs"]}, Decision.APPROVE, CARA, PolicyTightened),
-        ({"approvers": ["leads"]}, {"approvers": ["chiefs"]}, Decision.KEEP, ALICE, None),
+        ({"approvers": ["leads"]}, {"approvers": ["chiefs"]}, Decision.WITHDRAW, ALICE, None),
         ({"approvers": ["leads"]}, {"approvers": ["chiefs"]}, Decision.DENY, CARA, None),
         ({"self_approval": True}, {}, Decision.APPROVE, ALICE, Why.OWN_REQUEST),
         ({"self_approval": True}, {"self_approval": True}, Decision.APPROVE, ALICE, None),
@@ -93,14 +93,14 @@ async def test_more_approvals_are_needed_by_now(world: World, many: bool) -> Non
     ],
 )
 async def test_what_the_policy_forbids_by_now_is_forbidden(
-    world: World, then: dict[str, Any], now: dict[str, Any], decision: Decision, by: str, why: object
+    world: World, then: dict[str, Any], now: dict[str, Any], decision: OfRequest, by: str, why: object
 ) -> None:
     plain = {"guard": Guard.APPROVE}
     mine, change = await asked(world, policy(**(plain | then)), policy(**(plain | now)))
 
     assert await why_not(mine, change, decision, by) == why
 
-    assert world.calls_that_write() == (1 if why is None and decision not in {Decision.KEEP, Decision.DENY} else 0)
+    assert world.calls_that_write() == (1 if why is None and decision not in {Decision.WITHDRAW, Decision.DENY} else 0)
 
 
 async def test_what_asks_for_an_approval_by_now_can_be_approved_and_its_card_says_so(world: World) -> None:

@@ -11,9 +11,9 @@ import pytest
 
 from bot.changes.model import Change, ChangeRequest, Edit, Kind, Outcome, State, Target
 from bot.changes.proposals import Proposal, set_of
-from bot.server.workspace import Services
+from bot.server.services import Services
 from tests.changes.world import ALICE, OPS, POLICIES, Died, Replica, World, a_world, replica
-from tests.proposing import record_only
+from tests.harness.proposing import record_only
 
 
 def addition(email: str) -> Proposal:

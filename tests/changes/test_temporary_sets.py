@@ -7,8 +7,8 @@ from itertools import count
 
 import pytest
 
-from bot.changes.decisions import Decision
 from bot.changes.model import Change, State
+from bot.changes.rights import Decision
 from tests.changes.world import ALICE, BOB, OPS, POLICIES, RULE_IDS, Replica, World, a_world, renames, replica
 
 pytestmark = pytest.mark.slow
@@ -84,7 +84,7 @@ async def test_requests_and_undos_that_wait_do_not_put_the_end_off(database_url:
         whole = await applied_set(world, mine, hours=1)
         for _ in range(60):
             undo = await mine.pipeline.followups.undo(whole, by=ALICE, channel=OPS)
-            await mine.pipeline.decisions.decide(undo, Decision.KEEP, ALICE)
+            await mine.pipeline.decisions.decide(undo, Decision.WITHDRAW, ALICE)
         undo = await mine.pipeline.followups.undo(whole, by=ALICE, channel=OPS)
         other = await mine.pipeline.proposer.submit(renames(world, "Once more"), idempotency_key="another")
 

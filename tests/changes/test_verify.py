@@ -9,9 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bot.changes.adapters import MemberSnapshot
 from bot.changes.model import Change, ChangeRequest, Document, Edit, Kind, Move, Target
-from bot.changes.verify import Differs, Reading, Sent, Verification, classify, verdict
+from bot.changes.verify import Differs, Reading, Sent, Verification, classify, holds, judge, verdict
 from bot.clients.errors import ClientError, NotFound, OutcomeUnknown, RateLimited
+from bot.members.model import Member
 
 PAIR = {"source": {"key": "Url", "operator": "Equals", "value": "https://a.example/", "filters": [{"m": "GET"}]}}
 RULE = {"id": "Redirect_a", "name": "A", "description": "Do not touch", "groupId": "g1", "pairs": [PAIR]}
@@ -136,3 +138,62 @@ def test_what_differs_though_a_dead_process_may_have_sent_it_is_told_by_reading_
     taken_over = update(RULE, RULE | {"name": "B"}).changed(attempt=2)
 
     assert ends(Differs(RULE), taken_over) == [Move.FINISH, Move.MARK_UNKNOWN, Move.MARK_UNKNOWN, Move.MARK_UNKNOWN]
+
+
+def test_a_pair_that_goes_is_not_looked_for_in_the_one_that_moves_up() -> None:
+    first = PAIR | {"destination": "https://b.example/"}
+    before, after = RULE | {"pairs": [first, PAIR]}, RULE | {"pairs": [PAIR]}
+    now = RULE | {"pairs": [PAIR | {"destination": ""}]}
+
+    assert verdict(update(before, after), now).verification is Verification.DONE
+
+
+@given(
+    before=st.dictionaries(st.sampled_from("abc"), documents),
+    after=st.dictionaries(st.sampled_from("abc"), documents),
+    added=st.dictionaries(st.sampled_from("abcd"), documents),
+)
+def test_whatever_a_service_shows_has_a_verdict_and_what_is_done_holds_all_that_was_wanted(
+    before: dict[str, Any], after: dict[str, Any], added: dict[str, Any]
+) -> None:
+    for now in (added, added | after, after | {"d": 0}):
+        if verdict(update(before, after), now).verification is Verification.DONE:
+            assert holds(now, after)
+
+
+def test_a_list_that_goes_is_done_where_the_service_adds_a_field() -> None:
+    gone, there = {"pairs": None}, {"pairs": [PAIR]}
+
+    assert verdict(update(there, gone), gone | {"colour": "red"}).is_done
+    assert verdict(update(gone, there), there | {"colour": "red"}).is_done
+
+
+ZOE: Document = {"email": "zoe@example.com", "name": "Zoe", "allowedSegments": ["vip"]}
+DONE_TO_ZOE: dict[Kind, Document | None] = {
+    Kind.MEMBER_REMOVE: None,
+    Kind.MEMBER_REVOKE: ZOE | {"allowedSegments": []},
+    Kind.MEMBER_GRANT: ZOE | {"allowedSegments": ["vip", "beta"]},
+    Kind.MEMBER_UPDATE: ZOE | {"name": "Zoe Young"},
+}
+"""What becomes of a member who is there, by each kind of change that there may be of one."""
+
+
+def test_every_kind_of_change_of_a_member_has_a_case() -> None:
+    assert {kind for kind in Kind if kind.startswith("member.")} - {Kind.MEMBER_ADD} == set(DONE_TO_ZOE)
+
+
+@pytest.mark.parametrize("kind", DONE_TO_ZOE)
+@pytest.mark.parametrize("twin", ["Zoe@example.com", "ZOE@EXAMPLE.COM"])
+def test_a_member_whose_email_differs_only_in_case_says_nothing_of_another(kind: Kind, twin: str) -> None:
+    after = DONE_TO_ZOE[kind]
+    edit = Edit(
+        kind=kind, target=Target(service="members", site="blog", key="zoe@example.com"), before=ZOE, after=after
+    )
+    change = update(ZOE, after).changed(**{name: getattr(edit, name) for name in ("kind", "target", "before", "after")})
+
+    def read(zoe: Document | None) -> Verification:
+        there = [each for each in (ZOE | {"email": twin}, zoe) if each is not None]
+        return judge(change, MemberSnapshot(map(Member.model_validate, there))).verification
+
+    assert read(ZOE) is Verification.NOT_DONE
+    assert read(after) is Verification.DONE

@@ -27,7 +27,7 @@ from bot.changes.timers import TimerWorker
 from bot.changes.verify import Adapter, Snapshot
 from bot.changes.worker import Backoff, LeaseLost, Wake
 from bot.clients.errors import ClientError, OutcomeUnknown
-from bot.clients.http import CallLimits, Service
+from bot.clients.http import CallLimits, Service, pass_fence
 from bot.clients.members import MembersClient
 from bot.clients.rules import GroupsClient, RulesClient
 from bot.policy.access import Access
@@ -37,8 +37,8 @@ from bot.store.engine import Store, open_store
 from bot.store.tables import audit_head, metadata
 from sandbox.services.database import Record
 from sandbox.services.running import MEMBERS_KEY, RULES_KEY, Services, running_services
-from tests.clocks import EPOCH, StandingClock
-from tests.directories import Directory
+from tests.harness.clocks import EPOCH, StandingClock
+from tests.harness.directories import Directory
 
 OPS, SITE = "C0OPS0001", "site_1"
 EVERYBODY: Final = tuple(
@@ -327,6 +327,7 @@ class Watched:
                 raise
 
     async def _write(self, change: Change) -> str:
+        await pass_fence()  # as the client does before it sends
         await self._recorded(change)
         if change.edit.kind not in TAKES_NOTHING:
             assert content(self.world.live(change.edit.target)) == content(change.edit.before), (
@@ -364,6 +365,9 @@ class Watched:
         assert first, "sent again though it came true"
         decided = change.decision.decided_at or change.created
         assert self.world.step_began <= decided + timedelta(hours=1), "an approval of long ago came true"
+        whole = await self.world.store.changes.get(recorded.set_id) if recorded.set_id else recorded
+        ends = (whole or recorded).request.reverts_at
+        assert ends is None or self.world.step_began < ends, "done after it was to end"
         waited = self.world.step_began > decided + timedelta(minutes=1)
         if waited and recorded.set_id is None and not recorded.request.agreed:
             assert self.world.may(recorded.request.requester), "done for somebody who may not any more"
@@ -435,7 +439,7 @@ def replica(world: World, owner: str, ids: count[int]) -> Replica:
     def patience() -> Backoff:
         return Backoff(clock=lambda: world.clock().timestamp(), sleep=world.sleep)
 
-    async def deliver(change: Change, purpose: str) -> None:
+    async def deliver(change: Change, purpose: str, is_plain: bool) -> None:
         if world.deaf:
             raise world.deaf.pop()
         if purpose == "card":
@@ -454,7 +458,8 @@ def replica(world: World, owner: str, ids: count[int]) -> Replica:
         now=world.clock,
         new_id=lambda: f"{next(ids):032x}",
         owner=owner,
-        wake_workers=fuse,
+        wake_outbox=fuse,
+        wake_batches=Wake(),
         reconcile_after=(0.0, 0.0),
         failpoint=fuse,
     )
@@ -533,8 +538,8 @@ async def a_world(database_url: str) -> AsyncIterator[World]:
         yield World(services, store, RulesClient(rules), groups, MembersClient(members, SITE), clock)
 
 
-def renames(world: World, name: str, *, revert_after: int | None = None) -> SetProposal:
-    """Both rules, as they are, to be called *name*, as one set."""
+def renames(world: World, name: str, **more: Any) -> SetProposal:
+    """Both rules, as they are, to be called *name*, as one set; *more*: other fields of the request."""
     wanted = [
         Proposal(
             edit=Edit(
@@ -543,7 +548,7 @@ def renames(world: World, name: str, *, revert_after: int | None = None) -> SetP
                 before=(live := world.truth()["rules", key]),
                 after=live | {"name": name},
             ),
-            request=ChangeRequest(requester=ALICE, channel=OPS, revert_after=revert_after),
+            request=ChangeRequest(requester=ALICE, channel=OPS, **more),
         )
         for key in RULE_IDS
     ]

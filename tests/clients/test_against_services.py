@@ -148,6 +148,7 @@ async def test_segments_and_duplicates_are_refused_in_words(services: Services) 
 UNCLEAR = (
     "500",
     "500_after",
+    "503",
     "html",
     "empty",
     "truncated",
@@ -253,43 +254,11 @@ async def test_an_address_is_one_segment_or_refused(services: Services, local: s
         "https://@example.com/v1",
         "https://example.com:port/v1",
         "nonsense",
-        *(
-            f"https://{host}/v1"
-            for host in (
-                "169.254.169.254",
-                "2852039166",
-                "0xa9fea9fe",
-                "0xA9.0xFE.0xA9.0xFE",
-                "0251.0376.0251.0376",
-                "169.254.43518",
-                "169.16689662",
-                "169.254.169.254.",
-                "１６９.254.169.254",
-                "%3169.254.169.254",
-                "[::ffff:169.254.169.254]",
-                "[::ffff:a9fe:a9fe]",
-                "[0:0:0:0:0:ffff:a9fe:a9fe]",
-                "[::169.254.169.254]",
-                "[::ffff:0:169.254.169.254]",
-                "[64:ff9b::169.254.169.254]",
-                "[64:ff9b:1::169.254.169.254]",
-                "[2002:a9fe:a9fe::1]",
-                "[2001:0:a9fe:a9fe::1]",
-                "[2001:0:102:304:0:0:5601:5601]",
-                "[fe80::1]",
-                "[fe80::1%25eth0]",
-                "[fd00:ec2::254]",
-                "[fd20:ce::254]",
-                "100.100.100.200",
-                "168.63.129.16",
-                "192.0.0.192",
-                "metadata",
-                "METADATA.google.internal",
-                "metadata.google.internal.",
-                "metadata.goog",
-                "instance-data.ec2.internal",
-            )
-        ),
+        "https://10.0.7/v1",  # an octet is missing: read as 10.0.0.7
+        "https://010.0.0.7/v1",  # octal: read as 8.0.0.7
+        "https://0x0a.0.0.7/v1",
+        "https://167772167/v1",
+        "https://１0.0.0.7/v1",
     ],
 )
 def test_an_address_that_a_key_must_not_go_to_is_refused(url: str) -> None:
@@ -311,7 +280,6 @@ def test_an_address_that_a_key_must_not_go_to_is_refused(url: str) -> None:
         ("http://127.0.0.1:8801/v1", "127.0.0.1:8801"),
         ("http://[::1]:8801/v1", "[::1]:8801"),
         ("http://localhost/v1", "localhost"),
-        ("https://metadata.rules.example/v1", "metadata.rules.example"),
     ],
 )
 def test_an_address_of_a_service_is_taken(url: str, netloc: str) -> None:

@@ -67,3 +67,21 @@ async def test_a_change_does_not_wait_with_a_read_that_is_held_up() -> None:
     held.set()
     assert await slow is Priority.READ
     assert asked == [Priority.READ, Priority.CHANGE]
+
+
+async def test_what_was_being_read_while_something_was_written_is_given_to_nobody_who_asks_later() -> None:
+    written, reads = asyncio.Event(), list[int]()
+
+    async def read() -> int:
+        reads.append(len(reads))
+        await written.wait()
+        return reads[-1] if len(reads) == 1 else len(reads)
+
+    shared = SingleFlight(read)
+    before = asyncio.create_task(shared.recent())
+    await until(lambda: bool(reads))
+    shared.drop()
+    written.set()
+
+    assert await before == 0
+    assert await shared.recent() == 2

@@ -1,16 +1,21 @@
-"""A service that has too much to do: everybody who sends to it waits for the same time, and writes go first."""
+"""A service that has too much to do: everybody who sends to it waits, changes go first, and reads are never left out."""
 
 from __future__ import annotations
 
 import asyncio
+import copy
+from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from itertools import permutations
 from typing import TypeVar
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from bot.clients.errors import RateLimited
-from bot.clients.gate import MAX_PAUSE_SECONDS, Gate
+from bot.clients.errors import OutcomeUnknown, RateLimited
+from bot.clients.gate import MAX_PAUSE_SECONDS, MAX_WAIT_SECONDS, SHARES, Gate, Priority, RequestLimit, sending_for
 from bot.clients.http import Service
 from bot.clients.rules import RulesClient
 from bot.rules.model import RuleDraft
@@ -69,6 +74,36 @@ async def test_a_pause_is_everybodys_and_says_until_when(services: Services) -> 
     assert time.now == 90, "what is near is waited for"
 
 
+async def test_a_service_that_is_away_for_a_moment_is_waited_for_and_is_not_called_too_busy(services: Services) -> None:
+    time = Time()
+    services.rules.stage.faults.add("503", method="GET", value=3)
+    async with rules_client(services, time) as rules:
+        await rules.get("Redirect_x1old")
+        assert time.now == 3
+        services.rules.stage.faults.add("503", method="GET", value=90)
+        for work in (rules.get, rules.get, rules.delete):
+            with pytest.raises(RateLimited) as caught:
+                await work("Redirect_x1old")
+            assert caught.value.retry_after == 90
+            assert "is not available for a while (503)" in words_for(caught.value).what
+            assert "It accepts requests again at <!date^" in words_for(caught.value).next
+    assert len(services.rules.calls()) == 3
+    assert services.rules.get("Redirect_x1old") is not None
+
+
+async def test_nobody_knows_of_a_write_to_a_service_that_is_away_and_what_looks_after_it_waits(
+    services: Services,
+) -> None:
+    """The specifications don't say whether such a write was done."""
+    time = Time()
+    services.rules.stage.faults.add("503", method="DELETE", value=3)
+    async with rules_client(services, time) as rules:
+        with pytest.raises(OutcomeUnknown):
+            await rules.delete("Redirect_x1old")
+        assert (await rules.get("Redirect_x1old")).id == "Redirect_x1old"
+    assert time.now == 3
+
+
 async def test_no_service_is_left_alone_for_ever(services: Services) -> None:
     time = Time()
     services.rules.stage.faults.add("429", value=10**30)
@@ -79,19 +114,82 @@ async def test_no_service_is_left_alone_for_ever(services: Services) -> None:
         await rules.get("Redirect_x1old")
 
 
-async def test_writes_go_before_the_reads_that_waited_with_them() -> None:
+async def test_changes_go_before_all_others_that_waited_with_them() -> None:
     time = Time()
     gate = Gate("rules", clock=time, sleep=time.sleep)
-    await gate.close(3)
-    order: list[bool] = []
+    gate.close(3)
+    order: list[Priority] = []
 
-    async def send(write: bool) -> None:
-        await gate.turn(write=write)
-        order.append(write)
+    async def send(priority: Priority) -> None:
+        with sending_for(priority):
+            await gate.turn()
+        order.append(priority)
 
-    await asyncio.gather(*map(send, [False, False, True, False, True]))
+    read, bulk, change = Priority
+    await asyncio.gather(*map(send, [read, bulk, change, read, change]))
 
-    assert order == [True, True, False, False, False]
+    assert order == [change, change, read, bulk, read]
+
+
+floods = st.tuples(st.sampled_from([0, 1, 20]), st.sampled_from(Priority), st.integers(1, 20))
+
+
+@given(st.lists(floods, max_size=8), st.integers(10, 15))
+def test_no_minute_has_more_than_the_limit_and_what_is_kept_for_one_is_there_for_it(
+    wanted: list[tuple[int, Priority, int]], most: int
+) -> None:
+    limit, now, sent = RequestLimit(most), 0, list[tuple[int, Priority]]()
+    for gap, priority in [(gap, priority) for gap, priority, times in wanted for _ in range(times)]:
+        now += gap
+        recent = Counter(each for at, each in sent if at > now - 60)
+        if not (wait := limit.take(priority, now)):
+            sent.append((now, priority))
+            continue
+        assert copy.deepcopy(limit).take(priority, now + wait) == 0, "no longer than it says"
+        assert recent[priority] >= most // SHARES or recent[Priority.CHANGE] > most // SHARES
+
+    assert all(sum(begin <= at < begin + 60 for at, _ in sent) <= most for begin, _ in sent)
+
+
+@pytest.mark.parametrize(
+    ("many", "few"), [pair for pair in permutations(Priority, 2) if pair[0] is not Priority.CHANGE]
+)
+async def test_what_few_ask_for_is_never_refused_because_of_what_many_do(many: Priority, few: Priority) -> None:
+    time = Time()
+    gate = Gate("rules", 60, clock=time, sleep=time.sleep)
+    outcomes: Counter[tuple[Priority, str]] = Counter()
+
+    async def send(priority: Priority, every: float) -> None:
+        while time.now < 600:
+            try:
+                with sending_for(priority):
+                    await gate.turn()
+                outcomes[priority, "sent"] += 1
+            except RateLimited as error:
+                outcomes[priority, "refused"] += 1
+                await time.sleep(error.retry_after or 0)
+            await time.sleep(every)
+
+    await asyncio.gather(*(send(many, 0) for _ in range(8)), send(few, 10))
+
+    assert outcomes[many, "refused"]
+    assert outcomes[few, "sent"] == 60
+    assert not outcomes[few, "refused"]
+
+
+async def test_a_read_waits_for_a_moment_and_is_refused_where_it_would_be_longer() -> None:
+    time = Time()
+    gate = Gate("rules", 12, clock=time, sleep=time.sleep)
+    for _ in range(12 * 4 // SHARES):
+        await gate.turn()
+    with pytest.raises(RateLimited) as caught:
+        await gate.turn()
+    assert caught.value.is_ours
+    assert "Try again at <!date^" in words_for(caught.value).next
+
+    time.now = 60 - MAX_WAIT_SECONDS
+    await gate.turn()
+    assert time.now == 60
 
 
 class Limiter:

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import gzip
+import json
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from dataclasses import replace
+from typing import Any
 
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from bot.clients import errors
 from bot.clients.http import CallLimits, Service
-from bot.clients.json_stream import parsed, parsed_cooperatively
-from bot.clients.rules import RulesClient
+from bot.clients.json_stream import JsonReader, parsed
+from bot.clients.rules import MAX_PAIRS_READ, RulesClient
 
 LIMITS = CallLimits(deadline=0.5, max_bytes=100_000, tries=1)
 Play = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
@@ -124,33 +129,96 @@ async def test_json_that_is_no_answer_is_unreadable(body: bytes) -> None:
     assert await refused_with(answer(f"Content-Length: {len(body)}", body)) is errors.Unreadable
 
 
-@pytest.mark.parametrize(
-    "body",
-    [
-        b'{"data": [1, 2, {"a": "]"}], "x": null}',
-        b"[]",
-        b"[1]",
-        b'{"a": {"b": [1]}}',
-        b' {"data" : [ ] } ',
-        b"{}",
-        b"{} x",
-        b"[1,]",
-        b'{"a" 1}',
-        b"{1: 2}",
-        b'{"a": 1, "a": 2}',
-        b'{"a": [], "b": 1, "a": []}',
-        b'{"a": [{"b": 1, "b": 1}]}',
-    ],
+def read_in_steps(text: str, piece: int) -> tuple[Any, int]:
+    """What a `JsonReader` reads, and the most characters that it took from one turn of the event loop to the next."""
+    reader = JsonReader(text, piece)
+    steps, longest, at = reader.steps(), 0, 0
+    while True:
+        try:
+            next(steps)
+        except StopIteration as end:
+            return end.value, longest
+        longest, at = max(longest, reader.at - at), reader.at
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=3), inner, max_size=4),
+    max_leaves=12,
 )
-async def test_reading_in_slices_is_reading(body: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bot.clients.json_stream.SMALL_BYTES", 0)
+
+
+@given(JSON, st.sampled_from([None, 1]), st.integers(1, 12), st.integers(0, 400), st.sampled_from(["", *'x,:1"]}[{ ']))
+@example([1], None, 1, 2, ",")
+@example({"a": 1}, None, 1, 6, ',"a":2')
+@example({"a": 1}, None, 1, 6, ",")
+def test_reading_in_slices_is_reading(document: Any, indent: int | None, piece: int, at: int, more: str) -> None:
+    """Also of a text that something was put into, which makes most of them no JSON."""
+    text = json.dumps(document, indent=indent)
+    text = text[:at] + more + text[at:]
     try:
-        whole = parsed(body)
+        whole = parsed(text.encode())
     except ValueError:
-        with pytest.raises(ValueError, match=r".*"):
-            await parsed_cooperatively(body)
+        with pytest.raises(ValueError, match=r"."):
+            read_in_steps(text, piece)
     else:
-        assert await parsed_cooperatively(body) == whole
+        assert read_in_steps(text, piece)[0] == whole
+
+
+@pytest.mark.threat("B5")
+@pytest.mark.parametrize("depth", range(6))
+@pytest.mark.parametrize("nest", [lambda inner: [inner], lambda inner: {"x": inner, "y": 1}])
+@pytest.mark.parametrize("wide", [[{}] * 5_000, [[1, 2]] * 5_000, {str(n): {"a": n} for n in range(5_000)}])
+def test_the_event_loop_has_a_turn_within_what_is_long_at_any_depth(
+    depth: int, nest: Callable[[Any], Any], wide: Any
+) -> None:
+    for _ in range(depth):
+        wide = nest(wide)
+
+    document, longest = read_in_steps(json.dumps(wide), 1_000)
+
+    assert document == wide
+    assert longest <= 2_000
+
+
+@pytest.mark.threat("B5")
+@pytest.mark.parametrize("status", [400, 403, 404, 500])
+async def test_of_a_refusal_no_more_is_read_than_people_would(status: int) -> None:
+    body = b'{"success": false, "x": [' + b"{}," * 100_000 + b'{}], "message": "no"}'
+
+    async def play(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(f"HTTP/1.1 {status} X\r\nContent-Length: {len(body)}\r\n\r\n".encode() + body)
+        await writer.drain()
+
+    limits = replace(LIMITS, max_bytes=10_000_000)
+    async with playing(play) as url, Service("rules", url, {}, limits=limits) as service:
+        with pytest.raises(errors.ClientError) as read:
+            await RulesClient(service).all()
+        with pytest.raises(errors.ClientError) as written:
+            await RulesClient(service).delete("Redirect_x1")
+
+    assert isinstance(read.value, errors.Unreachable if status == 500 else errors.Refusal)
+    assert isinstance(written.value, errors.OutcomeUnknown if status == 500 else errors.Refusal)
+
+
+@pytest.mark.threat("B5")
+async def test_an_answer_of_very_many_values_is_not_read() -> None:
+    body = b'{"success": true, "data": [' + b"{}," * 10_000 + b"{}]}"
+
+    assert await refused_with(answer(f"Content-Length: {len(body)}", body)) is errors.TooLarge
+
+
+@pytest.mark.threat("B5")
+async def test_a_rule_of_very_many_pairs_hides_no_other() -> None:
+    wide = {"id": "Redirect_w", "name": "w", "pairs": [{}] * (MAX_PAIRS_READ + 1)}
+    body = json.dumps({"success": True, "data": [wide, {"id": "Redirect_x", "name": "x", "pairs": []}]}).encode()
+    play, limits = answer(f"Content-Length: {len(body)}", body), replace(LIMITS, max_bytes=1_000_000)
+
+    async with playing(play) as url, Service("rules", url, {}, limits=limits) as service:
+        listing = await RulesClient(service).all()
+
+    assert [rule.id for rule in listing.known] == ["Redirect_x"]
+    assert listing.gap is not None
 
 
 @pytest.mark.threat("B3")

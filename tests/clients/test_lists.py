@@ -14,8 +14,8 @@ from bot.changes.model import Target
 from bot.changes.verify import read_live
 from bot.clients import errors, lists
 from bot.clients.cache import one_command
-from bot.clients.http import Service
-from bot.clients.lists import Gap, Incomplete
+from bot.clients.http import Answer, Service
+from bot.clients.lists import Gap, Incomplete, page_of
 from bot.clients.members import MembersClient
 from bot.clients.rules import RulesClient
 from sandbox.services.running import MEMBERS_KEY, RULES_KEY, Services, running_services
@@ -232,3 +232,20 @@ async def test_one_command_reads_a_list_once(services: Services) -> None:
             assert await rules.fresh() is not first
             await rules.delete("Cancel_1")
             assert len((await rules.all()).whole()) == ALL - 1
+
+
+@pytest.mark.parametrize(
+    ("fields", "following"),
+    [
+        ({"next_cursor": "c8"}, {"cursor": "c8"}),
+        ({"next_cursor": 8}, {"cursor": "8"}),
+        ({"nextOffset": 0}, {"offset": "0"}),
+        *(({"next_cursor": value}, None) for value in (True, False, "", None, [8], 8.5)),
+        ({"page": 1, "totalPages": 2}, {"page": "2"}),
+        ({"page": 2, "totalPages": 2}, None),
+        *(({"page": value, "hasMore": True}, None) for value in (True, -1, "1", None)),
+        ({"page": 1, "totalPages": True, "hasMore": True}, {"page": "2"}),
+    ],
+)
+def test_only_a_place_in_the_list_is_followed(fields: dict[str, Any], following: dict[str, str] | None) -> None:
+    assert page_of(Answer(200, b""), fields, []).following == following

@@ -43,11 +43,11 @@ from sandbox.slack.message import Message
 from sandbox.slack.people import User
 from sandbox.slack.running import LocalSlack, running_slack
 from sandbox.slack.serving import listening
-from tests.databases import BOTH
-from tests.directories import Directory, access
 from tests.drills import replica as program
-from tests.programs import environment, is_ready
-from tests.proposing import record_only
+from tests.harness.databases import BOTH
+from tests.harness.directories import Directory, access
+from tests.harness.programs import environment, is_ready
+from tests.harness.proposing import record_only
 
 OPS: Final = "C0OPS0001"
 PATIENCE: Final = 240.0
@@ -310,7 +310,8 @@ def _pipeline(store: Store, client: RulesClient, here: Sequence[str]) -> Pipelin
         now=now,
         new_id=lambda: uuid4().hex,
         owner="the drill",
-        wake_workers=lambda: None,
+        wake_outbox=lambda: None,
+        wake_batches=lambda: None,
         open_limits=OpenLimits(per_person=1_000_000, per_channel=1_000_000),
     )
 

@@ -1,8 +1,8 @@
 """One replica as a process of its own: the real bot, with shorter leases, and a step at which it dies or stops.
 
 ``python -m tests.drills.replica``, with the variables of the contract and these: DRILL_TIMING, numbers of
-`bot.server.workspace.Timing` as JSON; DRILL_DIE_AT and DRILL_STOP_AT, ``step:n``: at the n-th time that this step is reached the
-process kills, or stops, itself. Without warning, as a power cut would.
+`bot.server.app.Timing` as JSON; DRILL_DIE_AT, DRILL_STOP_AT and DRILL_END_AT, ``step:n``: at the n-th time that this step
+is reached the process kills or stops itself, without warning, as a power cut would; or is told to end, as by systemd.
 """
 
 from __future__ import annotations
@@ -22,11 +22,10 @@ import uvicorn
 
 from bot.changes.execute import Failpoint
 from bot.server import logs
-from bot.server.app import running
-from bot.server.workspace import Timing
+from bot.server.app import Timing, running
 from bot.settings import CannotStart, Settings
 
-STRIKES: Final = {"DRILL_DIE_AT": signal.SIGKILL, "DRILL_STOP_AT": signal.SIGSTOP}
+STRIKES: Final = {"DRILL_DIE_AT": signal.SIGKILL, "DRILL_STOP_AT": signal.SIGSTOP, "DRILL_END_AT": signal.SIGTERM}
 
 
 def checkpoint(environment: Mapping[str, str]) -> Failpoint:

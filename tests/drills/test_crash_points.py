@@ -14,10 +14,10 @@ from handlers.changes.sentences import title_of
 from sandbox.gatehouse import ALICE, CARA
 from sandbox.services.seed import members
 from sandbox.slack.story import Person
-from tests.databases import BOTH
 from tests.drills import report
 from tests.drills.fleet import OPS, PATIENCE, Fleet, in_turn, running_fleet, until
-from tests.looking import looks
+from tests.harness.databases import BOTH
+from tests.harness.looking import looks
 
 OLD = "Redirect_x1old"
 ANNA = members("site_1")[0]["email"]

@@ -15,7 +15,7 @@ from sandbox.gatehouse import CARA
 from sandbox.slack.message import Message
 from tests.drills.fleet import Fleet, running_fleet, sized, until
 from tests.drills.wire import NoButton, click, delivered
-from tests.programs import ran
+from tests.harness.programs import ran
 
 pytestmark = [pytest.mark.drill, pytest.mark.timeout(1800)]
 A_DAY: Final = 25 * 3600

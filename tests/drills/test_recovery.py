@@ -18,10 +18,10 @@ from bot.changes.model import Change, ChangeRequest, Edit, Kind, State, Target
 from bot.changes.proposals import Proposal
 from bot.store.queues import TimerKind
 from sandbox.gatehouse import ALICE, CARA
-from tests.databases import BOTH
 from tests.drills.fleet import OPS, RULE, TIMING, Fleet, now, running_fleet, sized, spread, until
 from tests.drills.wire import click, delivered
-from tests.programs import ROOT
+from tests.harness.databases import BOTH
+from tests.harness.programs import ROOT
 
 pytestmark = [pytest.mark.drill, pytest.mark.timeout(1800)]
 TEMPORARY_A_SECOND = 6

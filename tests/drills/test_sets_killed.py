@@ -13,9 +13,9 @@ import pytest
 from bot.changes.model import OPEN, Change, ChangeRequest, Item, Kind, Outcome, State, Target
 from bot.changes.proposals import SetProposal
 from sandbox.gatehouse import ALICE
-from tests.databases import BOTH
 from tests.drills.fleet import AT_LEAST_SQLITE, OPS, Fleet, in_turn, running_fleet, sized, until
 from tests.drills.test_kills import named
+from tests.harness.databases import BOTH
 
 pytestmark = [pytest.mark.drill, pytest.mark.timeout(7200)]
 

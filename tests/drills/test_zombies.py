@@ -14,10 +14,10 @@ import pytest
 from bot.changes.model import State
 from sandbox.gatehouse import ALICE, CARA
 from sandbox.slack.story import Person
-from tests.databases import BOTH
 from tests.drills.fleet import OPS, Fleet, now, running_fleet, until
 from tests.drills.test_crash_points import STORIES, effects
 from tests.drills.wire import click, delivered
+from tests.harness.databases import BOTH
 
 pytestmark = [
     pytest.mark.drill,

@@ -26,8 +26,8 @@ from sandbox.services.database import Record
 from sandbox.services.running import RULES_KEY, Services
 from sandbox.services.seed import RULES as SEEDED
 from sandbox.services.seed import seed as fill
-from tests.directories import access
 from tests.faults.proxy import FaultProxy
+from tests.harness.directories import access
 
 LIMITS: Final = CallLimits(deadline=10.0, max_bytes=200_000, tries=2)
 """Patient, because a busy machine is no fault. A fault that only a deadline ends lets its seconds pass at once."""
@@ -169,7 +169,8 @@ class World:
             now=self.now,
             new_id=lambda: uuid4().hex,
             owner="the test",
-            wake_workers=lambda: None,
+            wake_outbox=lambda: None,
+            wake_batches=lambda: None,
             reconcile_after=(0.0, 0.01, 0.02),
         )
 

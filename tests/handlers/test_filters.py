@@ -2,40 +2,46 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeVar
-
 import pytest
 
 from bot.members.model import Member
 from bot.rules.model import Groups, Rule
 from handlers.grammar.command import Command
 from handlers.grammar.fields import Filter
-from handlers.members.commands import MembersList
+from handlers.grammar.parser import parse
+from handlers.members.commands import MembersFiltered, MembersList
 from handlers.members.member_lookup import fits
-from handlers.rules.commands import RulesList
+from handlers.rules.commands import RulesFiltered, RulesList
 from handlers.rules.rule_lookup import fitting
 
 RULE = Rule.model_validate({"id": "Cancel_1", "name": "x", "ruleType": "Cancel", "status": "Active"})
 MEMBER = Member.model_validate({"email": "anna@example.com", "allowedSegments": ["vip"]})
 
 
-C = TypeVar("C", bound=Command)
-
-
 def filters_of(kind: type[Command]) -> list[str]:
     return [name for name, part in kind.parts().items() if isinstance(part, Filter) and part.titled != ""]
 
 
-def listing(kind: type[C], name: str, value: str) -> C:
-    fields: dict[str, Any] = {name: value}
-    return kind(**fields)
+def name_typed(kind: type[Command], name: str) -> str:
+    part = kind.parts()[name]
+    assert isinstance(part, Filter)
+    return part.name
 
 
+@pytest.mark.parametrize("verb", ["list", "export"])
 @pytest.mark.parametrize("name", filters_of(RulesList))
-def test_every_filter_narrows_a_list_of_rules(name: str) -> None:
-    assert fitting([RULE], listing(RulesList, name, "zzz"), Groups.of(())) == []
+def test_every_filter_narrows_a_list_of_rules_and_its_export(name: str, verb: str) -> None:
+    typed = parse("rules", f"{verb} {name_typed(RulesList, name)}:zzz")
+
+    assert isinstance(typed, RulesFiltered)
+    assert getattr(typed, name) == "zzz"
+    assert fitting([RULE], typed, Groups.of(())) == []
 
 
+@pytest.mark.parametrize("verb", ["list", "export"])
 @pytest.mark.parametrize("name", filters_of(MembersList))
-def test_every_filter_narrows_a_list_of_members(name: str) -> None:
-    assert not all(fits(MEMBER, listing(MembersList, name, value)) for value in ("vip", "zzz"))
+def test_every_filter_narrows_a_list_of_members_and_its_export(name: str, verb: str) -> None:
+    typed = [parse("members", f"{verb} {name_typed(MembersList, name)}:{value}") for value in ("vip", "zzz")]
+
+    assert [getattr(each, name) for each in typed] == ["vip", "zzz"]
+    assert not all(fits(MEMBER, each) for each in typed if isinstance(each, MembersFiltered))

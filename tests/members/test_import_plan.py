@@ -459,3 +459,19 @@ def test_a_plan_is_made_of_plain_values() -> None:
     text = "email,segments,action\nanna@example.com,vip,grant\nnew@b.co,,add\n"
 
     json.dumps([[each.key, each.before, each.after] for each in intended(plan(text))])
+
+
+def test_a_row_that_would_only_rename_a_member_says_that_it_can_not() -> None:
+    renamed = only("email,name,segments,action\nanna@example.com,Anja,free,update\n")
+    same = only("email,name,segments,action\nanna@example.com,Anna,free,update\n")
+
+    assert (renamed.why, same.why) == (Nothing.OTHER_NAME, Nothing.AS_ASKED)
+
+
+@pytest.mark.parametrize("action", ["update", "grant"])
+def test_a_row_that_changes_segments_says_that_the_name_stays(action: str) -> None:
+    renamed = only(f'email,name,segments,action\nanna@example.com,Anja,"free,vip",{action}\n')
+    same = only(f'email,name,segments,action\nanna@example.com,Anna,"free,vip",{action}\n')
+
+    assert renamed.after == same.after | {"name": "Anna"}
+    assert (renamed.name_kept, same.name_kept) == ("Anna", None)

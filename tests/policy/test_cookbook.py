@@ -14,7 +14,7 @@ from bot.changes.model import Guard
 from bot.policy.file import read_policy
 from bot.policy.model import OPERATIONS, Channel, Person, Policy, Why, strictest
 from handlers.grammar.parser import VERBS
-from tests.programs import ROOT
+from tests.harness.programs import ROOT
 
 MAX_LINES: Final = 25
 RECIPE: Final = re.compile(r"^## (?P<name>.+)\n\n(?P<words>(?:.+\n)+)\n```toml\n(?P<toml>(?:.*\n)*?)```$", re.MULTILINE)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import cycle
+
 import pytest
 
 from bot.changes.model import Guard, Kind
 from bot.policy.access import Access, DirectoryUnavailable, NotAllowed
 from bot.policy.model import GuardRule, Person, Policy, Role, Why
-from tests.directories import Directory
+from tests.harness.directories import Directory
 
 OPS, AFAR = "C0OPS0001", "C0AFAR001"
 ANN, BEN = "U0ANN0001", "U0BEN0001"
@@ -130,10 +132,10 @@ async def test_a_request_needs_no_group_while_others_are_enough_to_approve_it(ap
     _, directory = access(silent_about={"S0ONCALL1"})
     rights = Access(lambda: policy, directory)
 
-    assert (await rights.guard(Kind.RULE_DELETE, None, BEN, OPS)).guard is Guard.APPROVE
+    assert (await rights.standing([(Kind.RULE_DELETE, None)], BEN, OPS)).rule.guard is Guard.APPROVE
     if "oncall" in approvers:
         with pytest.raises(DirectoryUnavailable):
-            await rights.guard(Kind.RULE_DELETE, None, ANN, OPS)
+            await rights.standing([(Kind.RULE_DELETE, None)], ANN, OPS)
 
 
 async def test_where_slack_does_not_say_who_could_approve_nobody_confirms_alone() -> None:
@@ -143,6 +145,22 @@ async def test_where_slack_does_not_say_who_could_approve_nobody_confirms_alone(
     _, directory = access(silent_about={"S0LEADS01"}, members={OPS: (ANN, *(f"U0{n}" for n in range(9)))})
 
     with pytest.raises(DirectoryUnavailable):
-        await Access(lambda: policy, directory).guard(Kind.RULE_DELETE, None, ANN, OPS)
+        await Access(lambda: policy, directory).standing([(Kind.RULE_DELETE, None)], ANN, OPS)
 
     assert directory.asked.count("S0LEADS01") < 9
+
+
+async def test_a_question_is_answered_by_one_policy_though_another_one_comes_in_the_middle() -> None:
+    renamed = POLICY.model_copy(
+        update={
+            "roles": {f"new {name}": role for name, role in POLICY.roles.items()},
+            "guards": (GuardRule(operation="rule.delete", guard="approve", approvers=("new named", "new oncall")),),
+        }
+    )
+    one_after_another = cycle([POLICY, renamed])
+    _, directory = access()
+    rights = Access(lambda: next(one_after_another), directory)
+
+    for _ in range(2):
+        assert (await rights.standing([(Kind.RULE_DELETE, None)], BEN, OPS)).rule.guard is Guard.APPROVE
+        assert await rights.refusal("rule.update", BEN, OPS) is None

@@ -16,7 +16,7 @@ from bot.policy.limits import (
     StillRunning,
     TooFast,
 )
-from tests.clocks import StandingClock
+from tests.harness.clocks import StandingClock
 
 HERE, THERE = "C0HERE001", "C0THERE01"
 RATES = pytest.mark.parametrize("rate", [COMMAND_RATE, EXPORT_RATE, IMPORT_RATE], ids=lambda rate: rate.what)

@@ -12,9 +12,9 @@ import pytest
 from bot.changes.model import Change, Guard, Kind, Target
 from bot.policy.access import MAX_CANDIDATES, Access, DirectoryUnavailable, NobodyCanApprove, NotAllowed
 from bot.policy.model import Channel, GuardRule, Irreconcilable, Person, Policy, Role, Why, strictest
-from tests.clocks import StandingClock
-from tests.directories import Directory
-from tests.proposing import change_of
+from tests.harness.clocks import StandingClock
+from tests.harness.directories import Directory
+from tests.harness.proposing import change_of
 
 OPS = "C0OPS0001"
 ASKER, HELPER, THIRD, LEAD = "U0ASKER01", "U0HELPER1", "U0THIRD01", "U0LEAD001"
@@ -189,7 +189,7 @@ def request(**more: object) -> Change:
 
 async def refused(access: Access, change: Change, user: str) -> Why | None:
     try:
-        await access.require_approver(change, user, OPS)
+        await access.require_approver(change, user)
     except NotAllowed as error:
         return error.why
     return None
@@ -260,7 +260,6 @@ async def test_one_may_approve_alone_only_where_the_policy_says_so() -> None:
     ],
 )
 async def test_two_accounts_of_one_mailbox_are_one_person(users: tuple[str, ...], people: int) -> None:
-    """And of two people whose mailbox Slack does not tell, nobody can say that they are one."""
     assert await Access(Policy, directory()).people(users) == people
 
 
@@ -298,7 +297,7 @@ async def test_the_guard_is_one_that_can_be_met_here(
 ) -> None:
     access = Access(lambda: policy, directory(*people))
     try:
-        came: object = (await access.guard(Kind.RULE_DELETE, None, ASKER, OPS)).guard
+        came: object = (await access.standing([(Kind.RULE_DELETE, None)], ASKER, OPS)).rule.guard
     except NobodyCanApprove as error:
         came = (error.needed, error.found)
 
@@ -323,7 +322,7 @@ async def test_where_not_everybody_was_looked_at_somebody_may_be_able_to_approve
     here.people |= {guest: Person(guest, barred=Why.GUEST) for guest in guests}
     access = Access(lambda: guarded(guard, approvals), here)
     try:
-        found: object = (await access.guard("rule.delete", None, ASKER, OPS)).guard
+        found: object = (await access.standing([("rule.delete", None)], ASKER, OPS)).rule.guard
     except NobodyCanApprove:
         found = NobodyCanApprove
 
@@ -336,9 +335,9 @@ async def test_where_not_everybody_was_looked_at_somebody_may_be_able_to_approve
         lambda access: access.require("rule.update", ASKER, OPS),
         lambda access: access.require("rule.read", ASKER, OPS),
         lambda access: access.all(ASKER, OPS),
-        lambda access: access.guard(Kind.RULE_DELETE, None, ASKER, OPS),
-        lambda access: access.require_approver(request(), HELPER, OPS),
-        lambda access: access.require_break_glass(request(break_glass=("all",)), HELPER, OPS),
+        lambda access: access.standing([(Kind.RULE_DELETE, None)], ASKER, OPS),
+        lambda access: access.require_approver(request(), HELPER),
+        lambda access: access.require_break_glass(request(break_glass=("all",)), HELPER),
     ],
 )
 async def test_where_slack_does_not_tell_nobody_may(ask: Callable[[Access], object]) -> None:
@@ -363,7 +362,7 @@ async def test_where_slack_does_not_tell_nobody_may(ask: Callable[[Access], obje
 async def test_the_glass_is_broken_by_whom_the_policy_names(user: str, roles: tuple[str, ...], why: Why | None) -> None:
     access = Access(lambda: Policy(roles=LEADS), directory())
     try:
-        await access.require_break_glass(request(break_glass=roles), user, OPS)
+        await access.require_break_glass(request(break_glass=roles), user)
         came = None
     except NotAllowed as error:
         came = error.why
@@ -412,6 +411,6 @@ async def test_a_set_that_nobody_could_approve_is_refused_at_once() -> None:
     access = Access(lambda: Policy.model_validate({"roles": LEADS, "guards": sites}), directory(ASKER, HELPER, THIRD))
 
     with pytest.raises(Irreconcilable) as caught:
-        await access.guard_of_all({(Kind.MEMBER_REMOVE, "blog"), (Kind.MEMBER_REMOVE, "docs")}, ASKER, "C0OPS0001")
+        await access.standing({(Kind.MEMBER_REMOVE, "blog"), (Kind.MEMBER_REMOVE, "docs")}, ASKER, "C0OPS0001")
 
     assert set(caught.value.roles) == {"all", "leads"}

@@ -147,3 +147,48 @@ def test_a_status_that_is_typed_gets_the_near_one() -> None:
     with pytest.raises(BadField) as caught:
         with_fields(rule("Cancel"), (("status", "inactiv"),))
     assert caught.value.problem == Problem(ProblemKind.UNKNOWN_VALUE, "status", None, "inactiv", "Inactive")
+
+
+def test_very_many_pairs_are_refused_where_they_become_more() -> None:
+    few, most, more, still_more = (rule("Redirect", *[{}] * count) for count in (1, 1_000, 1_001, 1_002))
+
+    for before, after in ((few, more), (most, more), (more, still_more)):
+        assert [problem.kind for problem in introduced(before, after)] == [ProblemKind.MANY_PAIRS]
+    assert introduced(still_more, more) == introduced(more, more) == []
+
+
+@pytest.mark.parametrize(
+    ("draft", "problem"),
+    [
+        (rule("Cancel", name=" "), Problem(ProblemKind.NO_NAME, "name")),
+        (rule("Cancel", ruleType=""), Problem(ProblemKind.NO_TYPE, "ruleType")),
+        (rule("Cancel", pairs=[]), Problem(ProblemKind.NO_PAIRS, "pairs")),
+        (rule("Cancel", pairs=[{}]), Problem(ProblemKind.NO_SOURCE, "source", 1)),
+        (rule("Replace", {"from": ""}), Problem(ProblemKind.NO_FIND, "from", 1)),
+        (rule("Redirect", {"destination": ""}), Problem(ProblemKind.NO_DESTINATION, "destination", 1)),
+        (rule("Redirect", {"destination": "/b"}), Problem(ProblemKind.NOT_A_URL, "destination", 1)),
+        (rule("Cancel", source=SOURCE | {"value": ""}), Problem(ProblemKind.EMPTY_SOURCE, "value", 1)),
+        (rule("Cancel", source=SOURCE | {"value": "a" * 4_001}), Problem(ProblemKind.LONG_SOURCE, "value", 1, count=4_001)),
+    ],
+    ids=lambda one: one.kind if isinstance(one, Problem) else "",
+)  # fmt: skip
+def test_what_a_draft_lacks_is_told(draft: Rule, problem: Problem) -> None:
+    assert problems(draft) == [problem]
+
+
+@pytest.mark.parametrize(
+    ("before", "field", "problem"),
+    [
+        (rule("Cancel"), "type", Problem(ProblemKind.TYPE_IS_FIXED, "type")),
+        (rule("Cancel"), "pair1.To", Problem(ProblemKind.OTHER_TYPES_FIELD, "to", value="Cancel")),
+        (rule("Cancel"), "pair1.Name", Problem(ProblemKind.RULE_FIELD, "name")),
+        (rule("Cancel", {}, {}), "Source", Problem(ProblemKind.WHICH_PAIR, "Source", count=2)),
+        (rule("Cancel"), "pair2.source", Problem(ProblemKind.UNKNOWN_PAIR, "pair2.source", 2, count=1)),
+        (rule("Cancel", pairs=[]), "source", Problem(ProblemKind.UNKNOWN_PAIR, "source", 1)),
+    ],
+    ids=lambda one: one.kind if isinstance(one, Problem) else "",
+)
+def test_a_field_that_cannot_be_set_is_told(before: Rule, field: str, problem: Problem) -> None:
+    with pytest.raises(BadField) as caught:
+        with_fields(before, ((field, "x"),))
+    assert caught.value.problem == problem

@@ -233,6 +233,7 @@ NEAR = [
     ("Url", "Matches", "/OLD$/", "https://example.com/old", NearKind.CASE, ""),
     ("Url", "Wildcard_Matches", "*/OLD", "https://example.com/old", NearKind.CASE, ""),
     ("Url", "Wildcard_Matches", "example.com", "https://example.com/", NearKind.NOT_THE_WHOLE, ""),
+    ("Url", "Wildcard_Matches", "https://example.com/*", "https://other.example/?to=https://example.com/", None, ""),
     ("Url", "Equals", "http://example.com/old", "https://example.com/old", NearKind.SCHEME, ""),
     ("Url", "Equals", "https://Example.com/old", "https://example.com/old", NearKind.CASE, ""),
     ("Url", "Equals", "https://example.com/old", "https://example.com:8443/old", NearKind.PORT, ""),

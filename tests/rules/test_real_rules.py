@@ -26,7 +26,7 @@ from handlers.rules.commands import RulesCheck, RulesList, RulesShow, RulesWhich
 from handlers.rules.rule_lookup import fitting, follow
 from handlers.rules.rule_refs import fitting_rules
 from sandbox.slack.validation import check_message
-from tests.real_rules import GROUP, RECORDS
+from tests.harness.real_rules import GROUP, RECORDS
 from tests.rules.whole import check, explain, introduced_by, plan_rules
 
 RULES = [Rule.model_validate(record) for record in RECORDS]

@@ -17,7 +17,7 @@ from sandbox.services.running import MEMBERS_KEY, RULES_KEY, Services, running_s
 from sandbox.services.seed import RULES
 from sandbox.slack.running import APP_TOKEN, SECRET, TOKEN, LocalSlack, running_slack
 from sandbox.slack.serving import listening
-from tests.programs import ROOT, environment, ran
+from tests.harness.programs import ROOT, environment, ran
 
 SECRETS = (TOKEN, APP_TOKEN, SECRET, RULES_KEY, MEMBERS_KEY)
 

@@ -110,6 +110,19 @@ async def test_a_huge_body_is_refused_before_it_is_read(workspace: Sandbox) -> N
 
 
 @pytest.mark.threat("A2")
+async def test_a_huge_body_that_does_not_say_how_long_it_is_is_cut_off(workspace: Sandbox) -> None:
+    body = b"x" * (1024 * 1024 + 1)
+
+    async def chunks() -> AsyncIterator[bytes]:
+        yield body
+
+    async with httpx.AsyncClient(trust_env=False) as client:
+        response = await client.post(f"{workspace.bot_url}/slack/events", content=chunks(), headers=signed(body))
+    assert response.request.headers["Transfer-Encoding"] == "chunked"
+    assert response.status_code == 413
+
+
+@pytest.mark.threat("A2")
 async def test_non_ascii_headers_are_no_server_error(workspace: Sandbox) -> None:
     async with httpx.AsyncClient(trust_env=False) as client:
         headers = [(b"x-slack-request-timestamp", "１２３".encode()), (b"x-slack-signature", b"v0=\xff\xfe")]

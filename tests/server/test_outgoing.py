@@ -22,8 +22,8 @@ from sandbox.slack.running import LocalSlack, running_slack
 from sandbox.slack.serving import listening
 from sandbox.slack.story import Person
 from tests.conftest import OPS, QUICK
-from tests.programs import environment, ran
-from tests.proxies import PASSWORD, PASSWORD_ENCODED, ConnectProxy, proxy_before
+from tests.harness.programs import environment, ran
+from tests.harness.proxies import PASSWORD, PASSWORD_ENCODED, ConnectProxy, proxy_before
 
 RULES, MEMBERS, SLACK = "rules.example", "members.example", "slack.example"
 OLD = "Redirect_x1old"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -20,10 +19,10 @@ from starlette.routing import Route
 from bot.environment import BadSettings, read_settings, source_of
 from bot.server import logs
 from bot.server.slack import open_slack
-from bot.settings import MEND, OAuthSettings, Settings
+from bot.settings import MEND, Settings
 from handlers.slack.client import SlackRefused
 from sandbox.slack.serving import serving
-from tests.programs import ROOT
+from tests.harness.programs import ROOT
 
 REQUIRED: dict[str, Any] = {
     "slack_bot_token": "xoxb-canary-token",
@@ -191,7 +190,7 @@ def test_a_file_without_a_certificate_is_no_ca_file(tmp_path: Path) -> None:
 
 
 def test_each_setting_says_how_to_mend_it() -> None:
-    assert MEND.keys() == {*Settings.model_fields, *OAuthSettings.model_fields}
+    assert MEND.keys() == Settings.model_fields.keys()
 
 
 def test_the_environment_goes_before_the_file(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -254,20 +253,7 @@ def test_no_setting_is_shown_with_a_secret(planted: Settings) -> None:
     assert made(database_url="postgresql://u:pw@h/db").shown("database_url") == "postgresql://u:***@h/db"
 
 
-@pytest.fixture
-def _logging_as_before() -> Iterator[None]:
-    root = logging.getLogger()
-    handlers, level = list(root.handlers), root.level
-    levels = {name: logging.getLogger(name).level for name in logs.CHATTY}
-    yield
-    root.handlers[:], root.level = handlers, level
-    for name, before in levels.items():
-        logging.getLogger(name).setLevel(before)
-    structlog.reset_defaults()
-
-
 @pytest.mark.threat("E3")
-@pytest.mark.usefixtures("_logging_as_before")
 @pytest.mark.parametrize("form", ["text", "json"])
 def test_no_line_of_the_log_holds_a_secret(planted: Settings, form: str, capsys: pytest.CaptureFixture[str]) -> None:
     logs.configure("DEBUG", form, planted.redacted)

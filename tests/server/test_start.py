@@ -12,7 +12,7 @@ from bot.store.engine import upgrade
 from sandbox.gatehouse import WORKSPACES
 from sandbox.services.running import running_services
 from sandbox.slack.running import running_slack
-from tests.programs import serving
+from tests.harness.programs import serving
 
 NOT_YET: Final = {
     "alembic": "only an older schema is migrated",

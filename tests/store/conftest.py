@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 import pytest
 
 from bot.store.engine import Store, open_store
-from tests.clocks import StandingClock
+from tests.harness.clocks import StandingClock
 
 
 @pytest.fixture

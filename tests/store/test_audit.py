@@ -13,8 +13,8 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from bot.store.audit import Entry, Event, Filters, Flaw
 from bot.store.engine import Store, open_store
 from bot.store.tables import audit, audit_head, metadata
-from tests.clocks import StandingClock
-from tests.databases import BOTH
+from tests.harness.clocks import StandingClock
+from tests.harness.databases import BOTH
 
 pytestmark = pytest.mark.parametrize("database_url", BOTH, indirect=True)
 MANY = 12
@@ -205,3 +205,19 @@ async def test_a_target_is_found_whatever_the_case(store: Store) -> None:
 
     for ref in ("anna.berg@EXAMPLE.com", "ABAB"):
         assert [entry.seq async for entry in store.audit.all(Filters(ref=ref))] == [1]
+
+
+@pytest.mark.parametrize("name", ["Éclair", "éclair", "ÉCLAIR", "éCL", "50%_!"])
+async def test_a_name_is_found_in_any_case(store: Store, name: str) -> None:
+    for target, known in (
+        ("rules/e", "Éclair promo"),
+        ("rules/a", "Àclair promo"),
+        ("rules/p", "50%_!"),
+        ("rules/q", "50xy!"),
+    ):
+        async with store.transaction() as tx:
+            await store.audit.append(
+                tx, Event("applied", "U1", "C1", target=target, detail={"before": {"name": known}})
+            )
+
+    assert await store.audit.targets_named(name) == ["rules/p" if name.startswith("5") else "rules/e"]

@@ -17,8 +17,8 @@ from bot.server.audit_export import exported, verified
 from bot.store.audit import Event
 from bot.store.db import StoreError, make_engine
 from bot.store.engine import Store, alone, check, open_store
-from tests.clocks import StandingClock
-from tests.databases import BOTH
+from tests.harness.clocks import StandingClock
+from tests.harness.databases import BOTH
 
 both = pytest.mark.parametrize("database_url", BOTH, indirect=True)
 EVENT = Event("applied", "U1", "C1")

@@ -9,8 +9,8 @@ import pytest
 from bot.store.audit import Filters
 from bot.store.channel_settings import SettingsMoved
 from bot.store.engine import Store, open_store
-from tests.clocks import StandingClock
-from tests.databases import BOTH
+from tests.harness.clocks import StandingClock
+from tests.harness.databases import BOTH
 
 pytestmark = pytest.mark.parametrize("database_url", BOTH, indirect=True)
 OPS, SUPPORT = "C0OPS0001", "C0SUPPORT"

@@ -16,8 +16,8 @@ from bot.store.db import TargetBusy
 from bot.store.engine import Store, open_store
 from bot.store.queues import TimerKind
 from bot.store.tables import cards, former_ids, outbox, settings, timers
-from tests.clocks import StandingClock
-from tests.databases import BOTH
+from tests.harness.clocks import StandingClock
+from tests.harness.databases import BOTH
 from tests.store.test_store import LEASE, added, change, moved
 
 pytestmark = pytest.mark.parametrize("database_url", BOTH, indirect=True)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
+import sqlite3
 import stat
 from datetime import UTC, datetime
 from pathlib import Path
@@ -10,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from bot.store.db import StoreError
-from bot.store.engine import alone, open_store
+from bot.store.engine import alone, open_store, upgrade
 
 
 def now() -> datetime:
@@ -40,3 +42,16 @@ async def test_a_new_database_is_its_owners_alone(tmp_path: Path) -> None:
         os.umask(before)
 
     assert modes == dict.fromkeys(("store.db", "store.db-wal", "store.db-shm", "store.db.lock"), 0o600)
+
+
+async def test_another_that_makes_the_same_file_is_waited_for(tmp_path: Path) -> None:
+    other = sqlite3.connect(tmp_path / "store.db", isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+
+    starting = asyncio.create_task(upgrade(f"sqlite:///{tmp_path / 'store.db'}"))
+    started, _ = await asyncio.wait({starting}, timeout=0.3)
+    assert not started
+    other.execute("ROLLBACK")
+    other.close()
+
+    await starting

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable
 from datetime import timedelta
@@ -15,14 +16,24 @@ from bot.store.audit import Filters
 from bot.store.engine import Store, open_store
 from bot.store.queues import TimerKind
 from bot.store.tables import audit, changes, former_ids, inbox, micros, outbox
-from tests.clocks import StandingClock
-from tests.databases import BOTH
+from tests.harness.clocks import StandingClock
+from tests.harness.databases import BOTH
 from tests.store.test_store import LEASE
 
 pytestmark = pytest.mark.parametrize("database_url", BOTH, indirect=True)
 CLOCK: Final = StandingClock()
 MANY: Final = 3000
 TARGETS: Final = 300
+
+
+DOCUMENT: Final = json.dumps(
+    {
+        "id": "a",
+        "created": "2026-11-21T03:00:00Z",
+        "edit": {"kind": "rule.delete", "target": {"service": "rules"}, "before": {}, "after": None},
+        "request": {"requester": "U1", "channel": "C1"},
+    }
+)
 
 
 def rows(number: int) -> dict[sa.Table, dict[str, Any]]:
@@ -33,7 +44,7 @@ def rows(number: int) -> dict[sa.Table, dict[str, Any]]:
         "idempotency_key": name,
         "target": f"rules/{number % TARGETS}",
         "state": "applied",
-        "document": "{}",
+        "document": DOCUMENT,
         "created": then,
     }
     event = {"event": "applied", "actor": f"U{number % TARGETS}", "channel": "C1", "permalink": "", "detail": "{}"}

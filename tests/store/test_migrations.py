@@ -15,8 +15,8 @@ from typing import Any, Final
 import pytest
 import sqlalchemy as sa
 
-from bot.changes.decisions import Decision
 from bot.changes.model import State
+from bot.changes.rights import Decision
 from bot.server.audit_export import exported, verified
 from bot.store.db import StoreError, make_engine
 from bot.store.engine import check, open_store, upgrade
@@ -24,9 +24,9 @@ from bot.store.migrations.run import MIGRATIONS, refuse_other_schema
 from bot.store.tables import metadata
 from tests.changes.test_leases import kept, rename
 from tests.changes.world import ALICE, POLICIES, a_world, replica
-from tests.clocks import StandingClock
-from tests.databases import BOTH
-from tests.programs import ran
+from tests.harness.clocks import StandingClock
+from tests.harness.databases import BOTH
+from tests.harness.programs import ran
 
 both = pytest.mark.parametrize("empty_database", BOTH, indirect=True)
 
@@ -56,6 +56,13 @@ async def execute(database_url: str, *statements: str) -> None:
         for statement in statements:
             await connection.execute(sa.text(statement))
     await engine.dispose()
+
+
+async def make_first_release(database_url: str) -> None:
+    """Make the database as release 0.1.0 did, with a table that nothing reads any more."""
+    no = "0" if database_url.startswith("sqlite") else "false"
+    script = (Path(__file__).parent / "first_release.sql").read_text().replace("DEFAULT false", f"DEFAULT {no}")
+    await execute(database_url, *filter(str.strip, script.split(";")), "CREATE TABLE left_over (one INTEGER)")
 
 
 async def content(database_url: str) -> dict[str, list[Any]]:
@@ -116,15 +123,18 @@ def described(connection: sa.Connection, schema: str | None, tables: Iterable[st
 
 
 @both
-async def test_the_migrations_create_what_the_tables_declare(empty_database: str) -> None:
+@pytest.mark.parametrize("first", [False, True], ids=["new", "of the first release"])
+async def test_a_database_has_what_the_tables_declare(empty_database: str, first: bool) -> None:
     def differ(connection: sa.Connection) -> None:
         sqlite = connection.dialect.name == "sqlite"
         connection.execute(sa.text("ATTACH ':memory:' AS wanted" if sqlite else "CREATE SCHEMA wanted"))
         declared(schema="wanted", sqlite=sqlite).create_all(connection)
-        tables = set(sa.inspect(connection).get_table_names())
-        assert tables == {*metadata.tables, "alembic_version"}
+        more = set(sa.inspect(connection).get_table_names()) - {*metadata.tables, "alembic_version"}
+        assert more == set() or first
         assert described(connection, None, metadata.tables) == described(connection, "wanted", metadata.tables)
 
+    if first:
+        await make_first_release(empty_database)
     async with open_store(empty_database, now=StandingClock()) as store, store.session.reading() as connection:
         await connection.run_sync(differ)
 
@@ -153,6 +163,7 @@ async def test_a_migration_that_fails_leaves_the_database_as_it_was(empty_databa
 @pytest.mark.threat("D6")
 @both
 async def test_a_request_that_waits_survives_a_newer_schema_that_only_adds(empty_database: str, tmp_path: Path) -> None:
+    await make_first_release(empty_database)
     async with a_world(empty_database) as world:
         world.policy = POLICIES["confirm"]
         world._fill()

@@ -11,12 +11,12 @@ import pytest
 import sqlalchemy as sa
 
 from bot.changes.model import MOVES, Change, ChangeRequest, Edit, Ended, Kind, Move, State, Target
-from bot.store.db import TargetBusy
+from bot.store.db import StoreError, TargetBusy
 from bot.store.engine import Store
 from bot.store.queues import MAX_ATTEMPTS
 from bot.store.tables import inbox
-from tests.clocks import StandingClock
-from tests.databases import BOTH
+from tests.harness.clocks import StandingClock
+from tests.harness.databases import BOTH
 
 pytestmark = pytest.mark.parametrize("database_url", BOTH, indirect=True)
 LEASE = timedelta(seconds=60)
@@ -293,3 +293,28 @@ async def test_many_writers_all_get_through(store: Store, clock: StandingClock) 
     await asyncio.gather(*(added(store, change(clock, f"Redirect_{number}")) for number in range(100)))
 
     assert await store.health() == {"store": "ok"}
+
+
+async def test_a_database_that_only_reads_is_not_ready_until_it_writes_again(
+    store: Store, clock: StandingClock
+) -> None:
+    is_read_only = True
+    engine = store.session._engine.sync_engine
+
+    def begin(connection: sa.Connection) -> None:
+        if engine.dialect.name == "sqlite":
+            connection.exec_driver_sql(f"PRAGMA query_only={int(is_read_only)}")
+        elif is_read_only:
+            connection.exec_driver_sql("SET TRANSACTION READ ONLY")
+
+    sa.event.listen(engine, "begin", begin)
+    with pytest.raises(StoreError):
+        await added(store, change(clock))
+    assert "read" in (await store.health())["store"]
+
+    is_read_only = False
+    assert await store.health() == {"store": "ok"}
+
+    is_read_only = True
+    clock.moment += timedelta(minutes=2)
+    assert "read" in (await store.health())["store"], "also where nobody has written since"

@@ -9,8 +9,8 @@ import pytest
 
 from bot.store.engine import Store, open_store
 from bot.store.queues import Timer, TimerKind
-from tests.clocks import StandingClock
-from tests.databases import BOTH
+from tests.harness.clocks import StandingClock
+from tests.harness.databases import BOTH
 from tests.store.test_store import LEASE
 
 pytestmark = pytest.mark.parametrize("database_url", BOTH, indirect=True)

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
+from bot.changes.journal import began
 from bot.changes.model import Change, ChangeDecision, ChangeRequest, Edit, Guard, Kind, State, Target
 from bot.changes.proposals import Proposal
 from bot.store.engine import Store, open_store
@@ -20,10 +21,10 @@ from sandbox.demo import Sandbox, running_sandbox
 from sandbox.gatehouse import ALICE
 from sandbox.slack.story import Person
 from tests.conftest import OPS, QUICK, Clock
-from tests.databases import BOTH
 from tests.drills.fleet import until
-from tests.held_service import Held
-from tests.proposing import record_only
+from tests.harness.databases import BOTH
+from tests.harness.held_service import Held
+from tests.harness.proposing import record_only
 
 OLD = "Redirect_x1old"
 GONE = timedelta(seconds=-1)
@@ -137,8 +138,11 @@ async def test_a_change_that_was_claimed_and_left_is_settled_by_looking(workspac
     )
     change = await record_only(gatehouse.changes, proposal, idempotency_key="request")
     async with gatehouse.store.transaction() as tx:
-        await gatehouse.store.changes.claim(tx, change.id, "a dead process", GONE)
+        claimed = await gatehouse.store.changes.claim(tx, change.id, "a dead process", GONE)
+        assert claimed is not None
+        await gatehouse.store.audit.append(tx, began(claimed))
     workspace.services.rules.remove(OLD)  # the dead process's write went through
+    workspace.services.rules.stage.stored("", rule, None)
 
     await alice.sees("Old shop to new shop deleted")
 
@@ -260,7 +264,6 @@ async def test_the_lease_of_a_request_is_renewed_and_what_another_has_is_let_go(
         assert workspace.services.rules.calls("PUT") == []
 
 
-@pytest.mark.one_workspace
 async def test_a_request_that_is_broken_off_in_an_orderly_way_is_handed_to_the_next(
     workspace: Sandbox, alice: Person
 ) -> None:

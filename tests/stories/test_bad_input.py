@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from handlers.explain.table import PROBLEM
+from handlers.explain.table import is_problem
 from sandbox.demo import Sandbox
 from sandbox.slack.story import Person
-from tests.channels import MESSAGES, loud_messages
 from tests.conftest import OPS
-from tests.payloads import Forger
+from tests.harness.channels import MESSAGES, loud_messages
+from tests.harness.payloads import Forger
 
 ODD_RULES = [
     "/rules frobnicate",
@@ -60,7 +60,7 @@ async def test_a_clear_private_answer_and_nothing_touched(
 
     shown = person.slack_text(reply)
     assert reply.visible_to == person.id
-    assert any(block.get("block_id") == PROBLEM for block in reply.blocks) or "[Do it]" in shown
+    assert is_problem(reply.blocks) or "[Do it]" in shown or "I don’t understand" in shown
     assert "went wrong in Gatehouse" not in shown
     assert [call for call in workspace.services.rules.calls() if call.method != "GET"] == []
     assert [call for call in workspace.services.members.calls() if call.method != "GET"] == []
@@ -164,7 +164,7 @@ UNKNOWN_BUTTONS = [
     ("v2.decide.approve", "", "older version"),
     ("approve", "", "older version"),
     ("v1.approve", "", "older version"),
-    ("v1.run.1", "rules frobnicate Redirect_x1old", "Unknown command"),
+    ("v1.run.1", "rules frobnicate Redirect_x1old", "I don’t understand"),
     ("v1.run.1", '{"operation": "delete", "rule": "Redirect_x1old"}', "Gatehouse answers to"),
 ]
 """What the buttons of other releases may have: an action id, a value (none: that of today), and the answer to it."""

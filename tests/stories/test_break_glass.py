@@ -10,6 +10,7 @@ from sandbox.demo import Sandbox
 from sandbox.slack.message import Message
 from sandbox.slack.story import Person
 from tests.conftest import Clock
+from tests.harness.looking import looks
 
 ANNA = "anna.berg@example.com"
 BREAK_GLASS = """
@@ -30,6 +31,7 @@ break_glass = ["oncall"]
 async def granted_alone(alice: Person, command: str) -> Message:
     """The card of what Alice did alone."""
     card = await alice.says(command)
+    await looks(alice, card)
     await alice.clicks(card, "v1.decide.break_glass", opens="Why can nobody be asked?")
     alice.fills(**{"Why_can_nobody_be_asked?": "It burns and everybody sleeps"})
     assert await alice.submits() == {}
@@ -63,3 +65,17 @@ async def test_an_undo_is_a_review_where_somebody_else_asked_for_it(
     undone = await alice.sees("undone by change")
 
     assert ("Review due" in alice.slack_text(undone)) is (undoing == alice.id)
+
+
+@pytest.mark.policy(BREAK_GLASS)
+async def test_the_digest_tells_it_with_why_and_who_reviewed_it(
+    workspace: Sandbox, alice: Person, cara: Person
+) -> None:
+    done = await granted_alone(alice, f"/members grant {ANNA} beta because she paid")
+    due = alice.slack_text(await alice.says("/gatehouse digest"))
+    for words in ("Emergency override by @U0ALICE01", "It burns and everybody sleeps", "review due", "Why: “she paid”"):
+        assert words in due
+
+    await cara.clicks(done, "v1.decide.sign")
+    await alice.sees("reviewed by @U0CARA001")
+    assert "reviewed by @U0CARA001" in alice.slack_text(await alice.says("/gatehouse digest"))

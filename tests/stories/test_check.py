@@ -44,8 +44,9 @@ async def test_what_is_wrong_is_listed_the_worst_first_with_what_to_do(workspace
     assert sorted(findings, key=text.index) == list(findings)
     assert f"{SHOP}/gift-cards → {SHOP}/vouchers → {SHOP}/gift-cards" in text
     assert "a browser sends https://example.com/" in text
-    await alice.clicks(reply, "Switch off “Vouchers paused for the audit”", confirm=True)
-    await alice.sees("Undo")
+    await alice.clicks(reply, "Switch off “Vouchers paused for the audit”…", opens="How long?")
+    assert await alice.submits() == {}
+    await alice.sees("Vouchers paused for the audit is off until")
     assert "1 finding in 1 rule" in alice.slack_text(await alice.says("/rules check Redirect_dead"))
 
 

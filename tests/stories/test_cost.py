@@ -1,4 +1,4 @@
-"""What a change costs: commits to the database, and calls of our own functions. Both are counted, so no clock is asked."""
+"""What a change costs: commits and reads of the database, and calls of our own functions. They are counted: no clock is asked."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from typing import Any, Final
 import pytest
 import sqlalchemy as sa
 
-from bot.server.workspace import Timing
+from bot.server.app import Timing
 from bot.store.engine import Store
 from bot.store.tables import inbox
 from sandbox.demo import Sandbox, running_sandbox
@@ -28,10 +28,6 @@ ROOT: Final = Path(__file__).parent.parent.parent
 OURS: Final = (f"{ROOT}/bot/", f"{ROOT}/handlers/")
 SELDOM: Final = Timing(pace=0.0, look_every=3600.0, recover_every=3600.0)
 """Workers look when they are woken, and not besides: what is counted is what the change needs."""
-
-MAX_CALLS_OF_APPROVAL: Final = 2_650
-MAX_CALLS_OF_SWITCH: Final = 1_800
-"""Measured: 2,384 to 2,401 and 1,521 to 1,530. Now and then a worker is woken once more before the end is seen: some 120."""
 
 
 @pytest.fixture
@@ -50,17 +46,35 @@ def _begins(code: CodeType) -> int:
 
 @dataclass(slots=True)
 class Cost:
-    """*commits* until nothing is left to do, and *calls* until what was waited for is seen."""
+    """*commits* until nothing is left to do; *reads* and *calls* until what was waited for is seen."""
 
     commits: int = 0
+    reads: int = 0
     calls: int = 0
 
     def note_commit(self, _: sa.Connection) -> None:
         self.commits += 1
 
+    def note_begin(self, connection: sa.Connection) -> None:
+        self.reads += bool(connection.get_execution_options().get("reading"))
+
     def note_call(self, frame: FrameType, event: str, _: Any) -> None:
         code = frame.f_code
         self.calls += event == "call" and code.co_filename.startswith(OURS) and frame.f_lasti <= _begins(code)
+
+    def within(self, most: Cost) -> bool:
+        """Whether it commits as often as *most* says, and reads and calls no more often."""
+        return self.commits == most.commits and self.reads <= most.reads and self.calls <= most.calls
+
+
+REQUEST: Final = Cost(commits=6, reads=10, calls=1_150)
+APPROVAL: Final = Cost(commits=8, reads=13, calls=1_260)
+SWITCH: Final = Cost(commits=8, reads=11, calls=1_600)
+"""Measured: 7, 10 and 8 reads; 1,037, 1,120 and 1,424 calls. Once they were 1,410, 2,299 and 1,694, with 13 and 23 reads.
+
+Each time that a worker is woken once more before the end is seen, it reads once more, in some 20 calls: on a machine that
+other tests keep busy, up to two and three times.
+"""
 
 
 async def idle(store: Store) -> None:
@@ -79,35 +93,43 @@ async def cost_of(sandbox: Sandbox, doing: Awaitable[object]) -> Cost:
     cost, store = Cost(), sandbox.bot.gatehouse.store
     engine = store.session._engine.sync_engine
     sa.event.listen(engine, "commit", cost.note_commit)
+    sa.event.listen(engine, "begin", cost.note_begin)
     sys.setprofile(cost.note_call)
     try:
         await doing
     finally:
         sys.setprofile(None)
+        sa.event.remove(engine, "begin", cost.note_begin)
     await idle(store)
     sa.event.remove(engine, "commit", cost.note_commit)
     return cost
 
 
-async def test_an_approval_commits_seven_times(quiet: Sandbox) -> None:
-    """The click, the approval, the outcome, that the click is done; the edit of the card and the message to its requester,
-    begun together, and that each is done."""
+async def test_a_deletion_that_was_asked_for_and_approved(quiet: Sandbox) -> None:
+    """Commits of the request: it is stored, opened and done; its card is claimed, and its place noted twice.
+
+    Of the approval: the click, the approval, its lease right before the write, the outcome, that the click is done; the
+    edit of the card and the message to its requester, begun together, and that each is done.
+    """
     alice, cara = Person(quiet.slack, "U0ALICE01", OPS), Person(quiet.slack, "U0CARA001", OPS)
-    card = await alice.says(f"/rules delete {OLD}")
+    await alice.says("/rules delete Redirect_login")
     await idle(quiet.bot.gatehouse.store)
+
+    requested = await cost_of(quiet, alice.says(f"/rules delete {OLD}"))
+    card = await alice.sees("Delete Old shop to new shop?")
 
     async def approves() -> None:
         await cara.clicks(card, "v1.decide.approve", confirm=True)
         await cara.sees("deleted")
 
-    cost = await cost_of(quiet, approves())
+    approved = await cost_of(quiet, approves())
 
-    assert cost.commits == 7
-    assert cost.calls <= MAX_CALLS_OF_APPROVAL
+    assert requested.within(REQUEST)
+    assert approved.within(APPROVAL)
 
 
-async def test_switching_a_rule_off_commits_seven_times(quiet: Sandbox) -> None:
-    """The same without an approval or a message of its own, and one more for a card that is new: where it is."""
+async def test_switching_a_rule_off(quiet: Sandbox) -> None:
+    """It commits what an approval does, without a message to its requester, and once more for where the new card is."""
     alice = Person(quiet.slack, "U0ALICE01", OPS)
     await alice.says("/rules off Redirect_login")
     await idle(quiet.bot.gatehouse.store)
@@ -118,5 +140,4 @@ async def test_switching_a_rule_off_commits_seven_times(quiet: Sandbox) -> None:
 
     cost = await cost_of(quiet, switches_off())
 
-    assert cost.commits == 7
-    assert cost.calls <= MAX_CALLS_OF_SWITCH
+    assert cost.within(SWITCH)

@@ -1,6 +1,6 @@
 """Emails wherever people and services can put them: in channels none is whole, and what is shown there still works.
 
-Every story ends with a look at all that channels showed (tests/channels.py). These here plant emails for it.
+Every story ends with a look at all that channels showed (tests/harness/channels.py). These here plant emails for it.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ import pytest
 from sandbox.demo import Sandbox
 from sandbox.slack.message import Message
 from sandbox.slack.story import Person
-from tests.channels import emails_seen
 from tests.conftest import OPS
+from tests.harness.channels import emails_seen
 
 OLD = "Redirect_x1old"
 ANNA = "anna.berg@example.com"

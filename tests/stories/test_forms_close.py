@@ -14,7 +14,7 @@ from sandbox.demo import Sandbox
 from sandbox.slack.message import Message
 from sandbox.slack.story import Person
 from tests.conftest import Clock
-from tests.held_service import Held
+from tests.harness.held_service import Held
 
 OLD = "Redirect_x1old"
 ANNA = "anna.berg@example.com"

@@ -12,7 +12,7 @@ from starlette.responses import Response
 from sandbox.demo import Sandbox
 from sandbox.services.faults import Faults
 from sandbox.slack.story import Person
-from tests.held_service import Held
+from tests.harness.held_service import Held
 
 OLD = "Redirect_x1old"
 NEW = "https://shop.example.com/thaw"

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 
+from bot.changes.refusals import LookFirst
+from bot.changes.rights import Decision
 from bot.store.audit import Filters
 from sandbox.demo import Sandbox
 from sandbox.slack.story import Person
 from tests.conftest import OPS
-from tests.looking import looks
+from tests.harness.looking import looks
 
 OLD = "Redirect_x1old"
 LONG = "Redirect_lng1"
@@ -61,6 +65,29 @@ async def deletion_of_fourteen(workspace: Sandbox, alice: Person) -> str:
     workspace.services.rules.put((workspace.services.rules.get(OLD) or {}) | {"name": "Test rule 14"})
     ids = [f"Redirect_tst{number:02d}" for number in range(1, 14)]
     return f"/rules delete {' '.join([*ids, OLD])}"
+
+
+@pytest.mark.threat("A14")
+async def test_nobody_has_seen_what_could_not_be_drawn(
+    workspace: Sandbox, alice: Person, cara: Person, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever button somebody still has: the plain card shows nothing of the change."""
+
+    def broken(*_: object) -> None:
+        raise ValueError
+
+    monkeypatch.setattr("handlers.changes.cards.draw_card", broken)
+    card = await alice.says(f"/rules delete {OLD}")
+    assert "can’t show what this changes" in alice.slack_text(card)
+    gatehouse = workspace.bot.gatehouse
+    (change,) = await gatehouse.store.changes.of_requester(alice.id, 1)
+    async with asyncio.timeout(10):
+        while not await gatehouse.store.cards.link(change.id):  # noqa: ASYNC110  what is noted with the card comes before
+            await asyncio.sleep(0.01)
+
+    with pytest.raises(LookFirst):
+        await gatehouse.changes.decisions.decide(change, Decision.APPROVE, cara.id)
+    assert workspace.services.rules.get(OLD) is not None
 
 
 @pytest.mark.threat("A14")

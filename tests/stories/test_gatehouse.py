@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import httpx
 import pytest
 import sqlalchemy as sa
 
 from bot import __version__
-from bot.store.tables import changes
+from bot.store.tables import DATA_VERSION, USE, settings
 from sandbox.demo import Sandbox
 from sandbox.gatehouse import CARA
 from sandbox.services.seed import RULES
@@ -46,22 +47,40 @@ async def test_status_tells_what_answers(workspace: Sandbox, alice: Person) -> N
     assert "Everything else works" in alice.slack_text(reply)
 
 
-async def test_what_a_newer_release_wrote_is_left_out_and_counted_and_nobody_can_decide_about_it(
+@pytest.mark.parametrize(
+    ("fault", "said"), [("429", "is rate-limiting Gatehouse"), ("503", "is not available for a while")]
+)
+async def test_status_tells_a_service_that_is_away_from_one_that_is_busy(
+    workspace: Sandbox, alice: Person, fault: str, said: str
+) -> None:
+    workspace.services.rules.stage.faults.add(fault, value=60)
+
+    reply = await alice.says("/gatehouse status")
+
+    assert f"The rules service {said}." in alice.slack_text(reply)
+
+
+async def test_once_another_release_runs_nothing_is_decided_or_begun_and_everybody_is_told(
     workspace: Sandbox, alice: Person
 ) -> None:
     cara, store = Person(workspace.slack, CARA.id, alice.channel), workspace.bot.gatehouse.store
     await alice.says("/rules delete Redirect_chk01")
     card = await alice.sees("Approve")
     async with store.transaction() as tx:
-        guarded = sa.func.replace(changes.c.document, '"guard":', '"second_factor":"webauthn","guard":')
-        await tx.execute(sa.update(changes).values(document=guarded))
+        await tx.execute(sa.update(settings).filter_by(**USE).values(value=str(DATA_VERSION + 1)))
 
     await cara.clicks(card, "v1.decide.approve", confirm=True)
+    await cara.sees("Another release of Gatehouse is running now")
+    reply = alice.slack_text(await alice.says("/rules off Redirect_chk01"))
+    status = alice.slack_text(await alice.says("/gatehouse status"))
+    async with httpx.AsyncClient(trust_env=False) as http:
+        ready = await http.get(f"{workspace.bot_url}/readyz")
 
-    await cara.sees("A newer release of Gatehouse recorded this change")
-    assert "Redirect_chk01" not in alice.slack_text(await alice.says("/gatehouse pending"))
-    assert "1 change recorded by a newer release" in alice.slack_text(await alice.says("/gatehouse status"))
-    assert workspace.services.rules.calls("DELETE") == []
+    assert "Nothing was changed" in reply
+    assert "a release with data version 2 took over" in status
+    assert (ready.status_code, "took over" in ready.json()["release"]) == (503, True)
+    assert {call.method for call in workspace.services.rules.calls()} == {"GET"}
+    assert await store.changes.counts() == {"proposed": 1}
 
 
 async def test_whoami_names_the_caller(workspace: Sandbox, alice: Person) -> None:

@@ -107,8 +107,8 @@ async def test_a_part_of_many_names_keeps_the_verb_and_the_reason(workspace: San
     reply = await alice.says("/rules off ge because incident")
 
     shown = alice.slack_text(reply)
-    assert shown.count("[Switch off]") == 7
-    assert shown.count("Reason: incident") == 7
+    assert shown.count("[Switch off]") == 5, "those that are on"
+    assert shown.count("Reason: incident") == 5
     assert writes(workspace) == 0
 
 
@@ -141,7 +141,7 @@ async def test_change_opens_the_form_with_what_was_understood(workspace: Sandbox
         ("/rules disable checkout for 2h because incident", "Switch off Checkout on mobile, for 2 h."),
         ("/rules delte Old shop", "Delete Old shop to new shop."),
         ("/rules change Old shop to https://shop.example.com/newer", "Let Old shop to new shop redirect to"),
-        ("/rules undo", "Undo your last change here."),
+        ("/rules undo", "You have no change in this channel to undo."),
         ("/rules pending", "Read as `/gatehouse pending`"),
         ("/rules mobile checkout", "Read as `/rules show Redirect_chk02`"),
         ("/members add vip anna.berg@example.com", "Give `anna.berg@example.com` `vip` on blog."),
@@ -152,13 +152,13 @@ async def test_change_opens_the_form_with_what_was_understood(workspace: Sandbox
         ("/members grant a@example.com,b@example.com vip", "`a@example.com` is not a member of blog."),
         ("/members offboard chloe", "Remove `chloe.diaz@example.com` from every site."),
         ("/members chloe", "Chloe Diaz"),
-        ("/rules list inactive", "9 rules are off"),
-        ("/rules list redirects", "rules are of the type Redirect"),
-        ("/members list paul free", "1 member has the segment `free` and “paul” in their name"),
-        ("/members list without vip", "members lack the segment `vip`"),
-        ("/gatehouse undo that", "Undo your last change here."),
+        ("/rules list inactive", "9 rules · status"),
+        ("/rules list redirects", "rules · type"),
+        ("/members list paul free", "paul.quist@example.com"),
+        ("/members list without vip", "without `vip`"),
+        ("/gatehouse undo that", "You have no change in this channel to undo."),
         ("@gatehouse show Old shop", "Redirect_x1old"),
-        ("/members list vip", "members have the segment `vip`"),
+        ("/members list vip", "segment `vip`"),
         ("/rules list mobile checkout", "Checkout on mobile"),
         ("/gatehouse help how do I block a url", "block https://shop.example.com/promo"),
         (f"@gatehouse why does {OLD} go to the wrong page?", "https://shop.example.com/new"),
@@ -220,8 +220,8 @@ async def test_whoever_may_not_is_told_before_there_is_an_offer(workspace: Sandb
 @pytest.mark.parametrize(
     ("text", "refusal", "offered"),
     [
-        ("/rules flurbl gnarf", "Unknown command “flurbl”.", "[All commands]"),
-        ("/rules turn off ol", "Unknown command “turn”.", "[All commands]"),
+        ("/rules flurbl gnarf", "I don’t understand “flurbl gnarf”.", "[All commands]"),
+        ("/rules turn off ol", "I don’t understand “turn off ol”.", "[All commands]"),
         (
             "/rules delete everything",
             "No rule is called `everything`, or has that id or URL. Nothing was changed.",
@@ -267,13 +267,60 @@ async def test_a_name_to_correct_is_in_the_form(workspace: Sandbox, alice: Perso
 @pytest.mark.parametrize(
     ("text", "shown"),
     [
-        (f"/rules block {PROMO} in germany", "Ignored: “germany”"),
-        ("/rules get rid of Old shop for 2h", "Ignored: “for 2h”"),
-        (f"/rules why does {OLD} go to checkout", "·   Ignored: “checkout”"),
+        (f"/rules block {PROMO} in germany", "What I do understand: Block `shop.example.com/promo` for everyone."),
+        ("/rules get rid of Old shop for 2h", "I don’t understand “for 2h”. So there is no button that does it."),
+        ("/rules off Old shop until the sale ends", "I don’t understand “until the sale ends”."),
+        ("/members grant anna.berg@example.com vip on friday", "Changes can’t be planned for later yet: “on friday”."),
+        (
+            "/rules on Black Friday landing page tomorrow 9:00",
+            "Changes can’t be planned for later yet: “tomorrow 9:00”.",
+        ),
+        ("/rules rename Old shop to New shop and switch it off", "I don’t understand “and switch it off”."),
+        ("/rules off Old shop for the weekend", "I don’t understand “for the weekend”."),
+        ("/rules group off Sales campaigns on friday", "Changes can’t be planned for later yet: “on friday”."),
+        ("/rules turn off everything except checkout", "I don’t understand “everything except”."),
+        (f"/rules why does {OLD} go to checkout", "I don’t understand “checkout”."),
     ],
 )
-async def test_what_was_not_understood_is_said(workspace: Sandbox, alice: Person, text: str, shown: str) -> None:
-    assert shown in alice.slack_text(await alice.says(text))
+async def test_what_was_not_understood_is_said_and_nothing_is_offered_that_leaves_it_out(
+    workspace: Sandbox, alice: Person, text: str, shown: str
+) -> None:
+    answer = alice.slack_text(await alice.says(text))
+
+    assert shown in answer
+    assert "Do it" not in answer
+    assert writes(workspace) == 0
+
+
+@pytest.mark.parametrize("text", ["/rules please switch off the old shop", "/members give anna vip"])
+async def test_names_that_could_not_be_read_are_said(workspace: Sandbox, alice: Person, text: str) -> None:
+    for service in (workspace.services.rules, workspace.services.members):
+        service.stage.faults.add("500", method="GET", times=99)
+
+    answer = alice.slack_text(await alice.says(text))
+
+    assert "I don’t understand" in answer
+    assert "The names of rules, blog and docs couldn’t be read just now." in answer
+    assert writes(workspace) == 0
+
+
+async def test_what_was_understood_is_in_the_form(workspace: Sandbox, alice: Person) -> None:
+    """Of what was left out, the form asks for the end."""
+    answer = await alice.says("/rules off Old shop until the sale ends")
+    await alice.clicks(answer, "Switch off…", opens="How long?")
+
+    assert "Switch off Old shop to new shop" in alice.form
+
+
+async def test_a_list_that_was_read_from_a_sentence_has_no_numbers(workspace: Sandbox, alice: Person) -> None:
+    await alice.says("/rules list checkout")
+    guessed = alice.slack_text(await alice.says("/rules show me all of them please"))
+    assert "29 rules" in guessed
+    assert "means a row" not in guessed
+
+    await alice.says("/rules off #1 for 1h")
+
+    await alice.sees("Checkout on mobile is off")
 
 
 async def test_a_bare_number_after_a_list_is_asked_about(workspace: Sandbox, alice: Person) -> None:
@@ -289,3 +336,46 @@ async def test_a_time_of_the_morning_ends_a_change(workspace: Sandbox, alice: Pe
     await alice.says("/rules off Old shop until 8am")
 
     assert "08:00 Europe/Berlin" in alice.slack_text(await alice.sees("Old shop to new shop is off until"))
+
+
+@pytest.mark.threat("A14")
+@pytest.mark.parametrize(
+    ("url", "warning"),
+    [
+        (f"https://shop.example.com-{'-'.join(['secure'] * 25)}.evil.example/x", ""),
+        (f"https://shop.example.com{'%2F' * 70}@evil.example/x", "the URL leads to evil.example"),
+        ("https://xn--exmple-4nf.com/x", "is displayed as"),
+    ],
+)
+async def test_an_offer_shows_the_host_that_a_url_leads_to(
+    workspace: Sandbox, alice: Person, url: str, warning: str
+) -> None:
+    offer = alice.slack_text(await alice.says(f"/gatehouse please redirect https://shop.example.com/aa to {url}"))
+
+    what = offer.partition("You typed")[0]
+    assert (url.split("/")[2].rpartition("@")[2]) in what
+    assert warning in what
+
+
+@pytest.mark.threat("A14")
+async def test_an_offer_tells_two_people_apart_whose_emails_look_alike(workspace: Sandbox, bob: Person) -> None:
+    other = "anna.berg@\u0435xample.com"
+    workspace.services.members.put("site_1", {"name": "Anna Berg", "email": other, "allowedSegments": ["free"]})
+
+    offer = bob.slack_text(await bob.says("/gatehouse please give Anna Berg the segment beta"))
+
+    assert offer.count("[Give]") == 2
+    assert offer.count("Warning:") == 1
+
+
+async def test_of_two_rules_of_one_name_one_is_meant(workspace: Sandbox, alice: Person) -> None:
+    twin = workspace.services.rules.get("Redirect_x1old") or {}
+    workspace.services.rules.put({**twin, "id": "Redirect_twin1"})
+
+    offer = await alice.says("/gatehouse please switch off Old shop to new shop")
+    assert "Which one do you mean?" in alice.slack_text(offer)
+    assert "Do it" not in alice.slack_text(offer)
+    assert "Redirect_twin1" in alice.slack_text(offer)
+
+    both = alice.slack_text(await alice.says("/gatehouse please switch off all Old shop to new shop"))
+    assert "Do it" in both

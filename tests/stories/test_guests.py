@@ -12,9 +12,11 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+import sqlalchemy as sa
 
 from bot.gatehouse import Gatehouse
 from bot.store.audit import Filters
+from bot.store.tables import inbox
 from handlers.blocks import modals
 from handlers.grammar import parser
 from handlers.grammar.parser import ALL
@@ -28,7 +30,7 @@ from sandbox.slack.people import User
 from sandbox.slack.state import View
 from sandbox.slack.story import Person
 from tests.conftest import OPS, SUPPORT, Clock, until
-from tests.payloads import Forger
+from tests.harness.payloads import Forger
 
 NOBODY = pytest.mark.parametrize(
     ("user", "words"),
@@ -131,6 +133,28 @@ async def test_no_form_is_saved_for_them(workspace: Sandbox, saved: list[str], u
     await until(lambda: bool(saved))
     assert saved == ["U0ALICE01"]
     await nothing_came_of_it(workspace, user)
+
+
+@pytest.mark.threat("A6")
+@NOBODY
+async def test_only_the_first_request_of_theirs_is_stored(workspace: Sandbox, user: str, words: str) -> None:
+    forger = Forger(workspace, user, SUPPORT)
+    for number in range(1, 5):
+        await forger.types(f"/rules off Redirect_x{number}")
+        await forger.hears(words, times=number)
+
+    async with workspace.bot.gatehouse.store.session.reading() as connection:
+        assert await connection.scalar(sa.select(sa.func.count()).select_from(inbox)) == 1
+
+
+async def test_a_guest_who_becomes_a_member_is_let_in(workspace: Sandbox, clock: Clock) -> None:
+    dan, users = Person(workspace.slack, "U0DAN0001", SUPPORT), workspace.slack.state.users
+    assert "Guests can’t" in dan.slack_text(await dan.says("/rules off Redirect_x1old"))
+
+    users[dan.id] = replace(users[dan.id], is_guest=False)
+    clock.ahead += timedelta(minutes=2)
+
+    assert "is off" in dan.slack_text(await dan.says("/rules off Redirect_x1old"))
 
 
 @NOBODY

@@ -270,6 +270,22 @@ async def test_which_column_is_meant_is_asked_and_what_happens_then_is_shown(wor
     assert (added["name"], added["allowedSegments"]) == ("Bo Day", ["vip"])
 
 
+async def test_a_person_has_one_import_at_work_at_a_time(workspace: Sandbox, bob: Person) -> None:
+    await bob.opens("/members import")
+    bob.attaches("File", **{"sales.csv": b"Email,E-mail,Item\nold@b.example,new@b.example,vip\n"})
+    await bob.submits()
+    await bob.sees_form("More than one column could be email")
+    workspace.services.members.stage.faults.add("delay", method="GET", value=3.0)
+    await bob.picks("Email", "E-mail: new@b.example")
+
+    await bob.picks("Segments", "Item: vip")
+    await bob.sees("still running")
+    await bob.sees_form("to add")
+    await bob.picks("Segments", "Item: vip")
+
+    await bob.sees_form("segments from column 3")
+
+
 async def test_what_was_chosen_last_is_never_imported_unseen(workspace: Sandbox, bob: Person) -> None:
     await bob.opens("/members import")
     bob.attaches("File", **{"some.csv": b"email,a\nnew@b.example,vip\n"})

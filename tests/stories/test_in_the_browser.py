@@ -122,7 +122,7 @@ async def test_where_an_address_goes_and_what_is_wrong_with_the_rules(browser: B
     await expect(answer).to_be_visible()
     await picture(answer, "check")
     await answer.get_by_role("button", name="Switch off").first.click()
-    await expect(page.get_by_role("alertdialog")).to_be_visible()
+    await expect(page.get_by_role("dialog").get_by_role("button", name="Switch off", exact=True)).to_be_visible()
 
 
 async def test_several_rules_on_one_card(browser: Browser, workspace: Sandbox) -> None:
@@ -144,7 +144,8 @@ async def test_why_somebody_does_not_get_in_and_letting_them_in(browser: Browser
     await expect(answer).to_be_visible()
     await picture(answer, "why")
 
-    await page.get_by_role("button", name="Grant vip on blog").click()
+    await page.get_by_role("button", name="Grant vip on blog…").click()
+    await page.get_by_role("dialog").get_by_role("button", name="Grant", exact=True).click()
     await expect(page.get_by_role("article").filter(has_text="has access to")).to_be_visible()
 
 

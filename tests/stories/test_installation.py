@@ -20,8 +20,8 @@ from sandbox.slack.configuration import workspaces_of
 from sandbox.slack.oauth import CLIENT_ID, CLIENT_SECRET
 from sandbox.slack.running import LocalSlack, running_slack
 from sandbox.slack.story import Person
-from tests.documented import clone, section, typed, words, write_settings
-from tests.programs import environment, free_port, started
+from tests.harness.documented import clone, section, typed, words, write_settings
+from tests.harness.programs import environment, free_port, started
 
 pytestmark = pytest.mark.slow
 

@@ -10,7 +10,7 @@ from sandbox.demo import Sandbox
 from sandbox.slack.state import View
 from sandbox.slack.story import Person
 from tests.conftest import until
-from tests.held_service import Held
+from tests.harness.held_service import Held
 
 OLD = "Redirect_x1old"
 RULE_MENU = "v1.pick.rule.menu"

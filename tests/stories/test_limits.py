@@ -13,7 +13,7 @@ from sandbox.demo import Sandbox
 from sandbox.services.seed import RULES
 from sandbox.slack.story import Person
 from tests.conftest import OPS, SUPPORT, Clock, until
-from tests.payloads import Forger
+from tests.harness.payloads import Forger
 
 OLD = "Redirect_x1old"
 

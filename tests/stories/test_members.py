@@ -7,10 +7,10 @@ from types import FrameType
 
 import pytest
 
-from handlers.explain.table import PROBLEM
+from handlers.explain.table import is_problem
 from sandbox.demo import Sandbox
 from sandbox.slack.story import Person
-from tests.looking import approves
+from tests.harness.looking import approves
 
 ANNA = "anna.berg@example.com"
 BEN = "ben.costa@example.com"
@@ -120,7 +120,7 @@ async def test_an_edit_holds_where_patch_merges(workspace: Sandbox, bob: Person)
 async def test_nobody_of_that_address_is_a_helpful_answer(workspace: Sandbox, bob: Person) -> None:
     for text in ("/members show nobody@example.com", "/members remove no-address", "/members list site:shop"):
         reply = await bob.says(text)
-        assert any(block.get("block_id") == PROBLEM for block in reply.blocks), text
+        assert is_problem(reply.blocks), text
 
 
 async def test_a_list_filters_by_segment(workspace: Sandbox, bob: Person) -> None:

@@ -9,7 +9,7 @@ import pytest
 from sandbox.demo import Sandbox
 from sandbox.slack.story import Person
 from tests.conftest import GENERAL, OPS, SUPPORT
-from tests.payloads import Forger
+from tests.harness.payloads import Forger
 
 OLD = "Redirect_x1old"
 ROLES = """

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from sandbox.demo import Sandbox
+from bot.store.db import StoreError
+from handlers.explain.table import says_unchanged
+from handlers.grammar.parser import ALL, parse
+from sandbox.demo import Sandbox, running_sandbox
 from sandbox.gatehouse import BOT
 from sandbox.slack import payloads
 from sandbox.slack.message import Message
 from sandbox.slack.story import Person
-from tests.conftest import OPS, SUPPORT
+from tests.conftest import OPS, QUICK, SUPPORT
 
 OLD = "Redirect_x1old"
 ADDRESS = "https://shop.example.com/old"
@@ -188,3 +193,23 @@ async def test_others_see_no_answer_in_a_channel_shared_with_another_company(wor
 
     assert reply.visible_to == alice.id
     assert "shared with another company" in alice.slack_text(reply)
+
+
+async def test_of_those_whose_request_is_not_stored_only_who_would_change_something_hears_that_nothing_was(
+    tmp_path: Path,
+) -> None:
+    def failpoint(step: str) -> None:
+        if step == "store":
+            raise StoreError("the disk is full")
+
+    asking = [kind for kind in ALL if not parse(kind.service, kind.example).writes]
+    async with running_sandbox(tmp_path, timing=replace(QUICK, failpoint=failpoint)) as workspace:
+        alice = Person(workspace.slack, "U0ALICE01", OPS)
+        for kind in asking:
+            await alice.types(f"@gatehouse {kind.service} {kind.example}")
+        await alice.types(f"/rules off {OLD}")
+
+        await alice.sees("Nothing was changed")
+        answers = [one for one in workspace.slack.state.messages if one.visible_to == alice.id]
+        assert len(answers) == len(asking) + 1
+        assert sum(says_unchanged(one.all_blocks) for one in answers) == 1

@@ -18,10 +18,8 @@ from bot.server.figures import watch_loop
 from sandbox.demo import Sandbox, Transport
 from sandbox.slack.story import Person
 from tests.conftest import Clock, until
-from tests.scraping import scraped
+from tests.harness.scraping import scraped
 from tests.stories.test_break_glass import ANNA, BREAK_GLASS, granted_alone
-
-pytestmark = pytest.mark.one_workspace  # what is counted is the sum of all workspaces of a process
 
 OLD: Final = "Redirect_x1old"
 LABEL: Final = re.compile(r'(\w+)="([^"]*)"')
@@ -69,6 +67,20 @@ async def test_commands_calls_and_ends_are_counted(
     assert more['gatehouse_slack_call_seconds_count{method="chat.postMessage",outcome="ok"}'] >= 1
     assert more["gatehouse_delivered_messages_total"] >= 1
     assert ("gatehouse_accepted_requests_total" in more) is (transport == "http")
+
+
+async def test_what_is_not_understood_is_counted_by_what_was_missing(workspace: Sandbox, alice: Person) -> None:
+    before = await scraped(workspace.bot_url)
+
+    for text in ("/rules frobnicate swordfish", "/gatehouse misses", "/members why zed", "/rules show nothing-like-it"):
+        await alice.says(text)
+
+    more = await grown(workspace, before)
+    assert {name: by for name, by in more.items() if "not_understood" in name} == {
+        'gatehouse_not_understood_total{missing="command"}': 2,
+        'gatehouse_not_understood_total{missing="email"}': 1,
+        'gatehouse_not_understood_total{missing="rule"}': 1,
+    }
 
 
 async def test_what_is_open_shows_with_its_age_until_it_ends(workspace: Sandbox, alice: Person, clock: Clock) -> None:
@@ -161,7 +173,8 @@ async def test_a_policy_that_became_wrong_shows(workspace: Sandbox, policy: Path
     policy.write_text("[roles.all]\nmay = 1\n")
     current = workspace.bot.gatehouse.access.policy
     assert isinstance(current, CurrentPolicy)
-    current.look()  # as it does every five seconds
+    current.look()
+    current.look()  # nobody writes it any more
 
     assert (await scraped(workspace.bot_url))["gatehouse_policy_broken"] == 1
 

@@ -22,7 +22,7 @@ from sandbox.slack.running import running_slack
 from sandbox.slack.serving import serving
 from sandbox.slack.story import Person
 from tests.conftest import OPS, QUICK
-from tests.looking import approves, looks, looks_at_file
+from tests.harness.looking import approves, looks, looks_at_file
 
 ODD = "Redirect_odd1"
 PAIRS = (
@@ -112,7 +112,8 @@ async def test_a_number_that_can_not_go_back_as_it_was_is_not_sent(fields: str, 
     async with people(odd, tmp_path) as (alice, cara):
         await alice.says(f"/rules show {ODD}")
         await alice.says(f"/rules off {ODD}")
-        await alice.sees("too large to be sent back as it was read")
+        answer = alice.slack_text(await alice.sees("too large to be sent back as it was read"))
+        assert "The service says" not in answer
         assert odd.sent == []
 
         card = await alice.says(f"/rules delete {ODD}")
@@ -120,3 +121,13 @@ async def test_a_number_that_can_not_go_back_as_it_was_is_not_sent(fields: str, 
         await alice.sees("deleted")
 
     assert [method for method, _ in odd.sent] == ["DELETE"]
+
+
+async def test_a_rule_that_is_nested_too_deeply_is_shown_and_left_as_it_is(tmp_path: Path) -> None:
+    depth = 300
+    odd = OddService('"name":"Odd one","note":' + '{"a":' * depth + "1" + "}" * depth)
+    async with people(odd, tmp_path) as (alice, _):
+        assert "also has `note`" in alice.slack_text(await alice.says(f"/rules show {ODD}"))
+        for text in (f"/rules off {ODD}", f"/rules delete {ODD}", "/rules export"):
+            assert "“Odd one” is nested too deeply" in alice.slack_text(await alice.says(text))
+    assert odd.sent == []

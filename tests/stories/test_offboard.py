@@ -6,7 +6,7 @@ import pytest
 
 from sandbox.demo import Sandbox
 from sandbox.slack.story import Person
-from tests.looking import approves, looks
+from tests.harness.looking import approves, looks
 
 ANNA, BEN = "anna.berg@example.com", "ben.costa@example.com"
 NEVER = (BEN, "site_2")

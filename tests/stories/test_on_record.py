@@ -50,6 +50,7 @@ async def test_the_audit_masks_addresses_where_a_channel_reads_it(workspace: San
 
 async def test_filters_that_mean_nothing_are_refused(workspace: Sandbox, alice: Person) -> None:
     assert "isn’t a time" in alice.slack_text(await alice.says("/gatehouse audit since:whenever"))
+    assert "isn’t in the past" in alice.slack_text(await alice.says("/gatehouse audit since:tomorrow"))
     assert "doesn’t know" in alice.slack_text(await alice.says("/gatehouse audit who:everybody"))
     for words in ("bob", "fortnight", "<@U0ALICE01> and what she did"):
         assert "Nothing on record is called" in alice.slack_text(await alice.says(f"/gatehouse audit {words}"))
@@ -72,6 +73,8 @@ async def test_what_was_done_is_found_by_whatever_a_person_may_write(
         "yesterday": everything,
         "last night": everything,
         "last 24h": everything,
+        "last week": everything,
+        "since last friday Old shop": deleted,
         "@cara": ("approved by",),
         "<@U0CARA001|cara>": ("approved by",),
         "who: <@U0CARA001|cara>": ("approved by",),
@@ -130,6 +133,21 @@ async def test_the_history_of_a_rule_goes_on_under_its_new_id(workspace: Sandbox
     assert "hasn’t changed this rule" in other
     missing = alice.slack_text(await alice.says("/rules history Redirect_never1"))
     assert "No rule is called" in missing
+
+
+async def test_a_history_says_that_others_changed_the_rule_since(workspace: Sandbox, alice: Person) -> None:
+    """The stand-in's clock is not the bot's: what was read back after our own change is what counts."""
+    rules, since = workspace.services.rules, "wasn’t made through Gatehouse"
+    assert since in alice.slack_text(await alice.says(f"/rules history {OLD}"))
+
+    await alice.says(f"/rules off {OLD}")
+    assert since not in alice.slack_text(await alice.says(f"/rules history {OLD}"))
+
+    now = rules.get(OLD) or {}
+    rules.put(now | {"modificationDate": now["modificationDate"] + 1, "name": "By others"})
+    text = alice.slack_text(await alice.says(f"/rules history {OLD}"))
+    assert since in text
+    assert "switched off" in text
 
 
 async def test_a_refusal_of_the_policy_is_on_record(workspace: Sandbox, alice: Person) -> None:

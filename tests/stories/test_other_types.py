@@ -12,28 +12,11 @@ from sandbox.slack.story import Person
 
 CORS = "Headers_cors1"
 JSON = "Pairs, as JSON"
-READS = [
-    (CORS, "adds response header `Access-Control-Allow-Origin`: `https://app.example.com`"),
-    ("QueryParam_utm1", "removes parameter `utm_source`"),
-    ("UserAgent_bot1", "calls itself `Mozilla/5.0 (Phone)`"),
-    ("Request_cart01", "the request's body becomes"),
-    ("Response_maint1", "answers with status `503 Service Unavailable`"),
-    ("Delay_slow01", "waits 2,000 ms"),
-    ("Script_chat1", "runs JavaScript from `https://chat.example.com/widget.js` after the page has loaded"),
-]
 
 
 def pairs(workspace: Sandbox, rule_id: str) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = (workspace.services.rules.get(rule_id) or {})["pairs"]
     return found
-
-
-@pytest.mark.parametrize(("rule_id", "words"), READS, ids=[rule_id for rule_id, _ in READS])
-async def test_each_type_reads_as_a_person_would_say_it(
-    workspace: Sandbox, alice: Person, rule_id: str, words: str
-) -> None:
-    assert words in alice.slack_text(await alice.says(f"/rules show {rule_id}"))
-    assert words[:20] in alice.slack_text(await alice.says(f"/rules list {rule_id}"))
 
 
 async def test_pairs_are_edited_as_json_and_all_else_is_kept(workspace: Sandbox, alice: Person) -> None:
@@ -130,7 +113,8 @@ async def test_another_type_brings_its_skeleton_and_keeps_the_source(workspace: 
     assert "https://shop.example.com/x" in alice.form
     await alice.picks("Type", "Redirect")
     await alice.sees_form("To:")
-    assert "https://shop.example.com/y" in alice.form
+    assert "https://shop.example.com/y" not in alice.form
+    alice.fills(To="https://shop.example.com/z")
     assert await alice.submits() == {}
     await alice.sees("Mine created")
 
@@ -139,7 +123,7 @@ async def test_another_type_brings_its_skeleton_and_keeps_the_source(workspace: 
         {
             "source": {"key": "Url", "operator": "Equals", "value": "https://shop.example.com/x"},
             "destinationType": "url",
-            "destination": "https://shop.example.com/y",
+            "destination": "https://shop.example.com/z",
         }
     ]
 

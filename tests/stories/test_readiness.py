@@ -8,9 +8,7 @@ import pytest
 from bot.clients.http import LastCall
 from sandbox.demo import Sandbox
 from sandbox.slack.story import Person
-from tests.scraping import scraped
-
-pytestmark = pytest.mark.one_workspace  # in several workspaces, each service is named with its workspace
+from tests.harness.scraping import scraped
 
 ENOUGH = 9
 """More than a read has tries."""

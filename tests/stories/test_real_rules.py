@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sandbox.demo import Sandbox
 from sandbox.slack.story import Person
-from tests.real_rules import RECORDS
+from tests.harness.real_rules import RECORDS
 
 
 async def test_odd_records_are_listed_shown_explained_and_checked(workspace: Sandbox, alice: Person) -> None:

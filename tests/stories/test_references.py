@@ -169,7 +169,20 @@ async def test_a_number_without_a_list_of_members_says_so(workspace: Sandbox, bo
 async def test_a_number_beyond_the_list_says_how_long_it_is(workspace: Sandbox, alice: Person) -> None:
     await alice.says("/rules list checkout")
 
-    assert "it has only 4 rules" in alice.slack_text(await alice.says("/rules off #5"))
+    assert "your last list goes to `#4` so far" in alice.slack_text(await alice.says("/rules off #5"))
+
+
+async def test_no_number_means_a_row_that_was_not_shown(workspace: Sandbox, alice: Person) -> None:
+    listed = await alice.says("/rules list")
+    before = [rule["status"] for rule in workspace.services.rules.all()]
+
+    assert "your last list goes to `#10` so far" in alice.slack_text(await alice.says("/rules off #1-20"))
+    assert [rule["status"] for rule in workspace.services.rules.all()] == before
+
+    await alice.clicks(listed, "Next ›")
+    await alice.sees("Page 2 of 3")
+    await alice.says("/rules off #20 for 1h")
+    await alice.sees("is off")
 
 
 async def test_the_audit_knows_a_row(workspace: Sandbox, alice: Person) -> None:

@@ -124,7 +124,7 @@ ASKS: Final = (
     types("/rules zap Replace_host1", (UPDATE, "rules/Replace_host1")),
     types("/rules off Seasonal campaigns to the sale", (UPDATE, "rules/Redirect_seas1")),
     types("/rules on {Redirect_bfri1}", (UPDATE, "rules/Redirect_bfri1")),
-    types("/rules set {Redirect_wild1} description=Checked for 2h", (UPDATE, "rules/Redirect_wild1")),
+    types("/rules set {Redirect_gift01} description=Checked for 2h", (UPDATE, "rules/Redirect_gift01")),
     types("/rules delete {Redirect_blog1}", (DELETE, "rules/Redirect_blog1")),
     types("@gatehouse rules off {Redirect_login}", (UPDATE, "rules/Redirect_login")),
     types(
@@ -239,6 +239,7 @@ async def things_change(world: World, step: str) -> None:
     current = world.sandbox.bot.gatehouse.access.policy
     assert isinstance(current, CurrentPolicy)
     current.look()
+    current.look()  # nobody writes it any more
     assert current().aliases == {"zap": "rules delete"}
     if step == "done":
         async with store.transaction() as tx:

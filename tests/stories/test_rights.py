@@ -14,7 +14,7 @@ from sandbox.services.database import Record
 from sandbox.slack.message import Message
 from sandbox.slack.story import Person
 from tests.conftest import OPS, Clock
-from tests.looking import looks
+from tests.harness.looking import looks
 
 ZED = "zed@example.com"
 NEW = "new@example.com"
@@ -222,7 +222,7 @@ async def held(workspace: Sandbox, alice: Person, cara: Person) -> Message:
     workspace.services.rules.stage.faults.add("500", method="GET", times=3)
     await cara.clicks(card, "v1.decide.approve", confirm=True)
     await alice.is_told("Approved by")  # its delivery asks Slack about her, too
-    return await alice.sees("Nothing was sent yet")
+    return await alice.sees("Nothing was changed yet")
 
 
 @pytest.mark.parametrize("who", ["U0ALICE01", "U0CARA001"])
@@ -266,7 +266,6 @@ async def test_a_request_in_a_channel_that_is_shared_by_now_reminds_its_requeste
     assert alice.thread(card) == []
 
 
-@pytest.mark.one_workspace
 async def test_what_waits_is_not_done_while_slack_does_not_say_who_may(
     workspace: Sandbox, alice: Person, cara: Person, clock: Clock
 ) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from bot.policy.limits import COMMAND_RATE
 from sandbox.demo import Sandbox
 from sandbox.slack.story import Person
 from tests.conftest import GENERAL, OPS
@@ -46,10 +47,21 @@ async def test_changing_them_is_changing_what_a_channel_has_set(
     assert await workspace.bot.gatehouse.store.test_urls.of(channel) == [f"{SHOP}/kept"]
 
 
-async def test_what_is_no_address_is_not_kept(workspace: Sandbox, alice: Person) -> None:
-    await alice.says("/rules samples add https://a.example javascript:alert(1)")
+@pytest.mark.parametrize("stray", ["javascript:alert(1)", "on friday"])
+async def test_what_is_no_address_is_not_kept(workspace: Sandbox, alice: Person, stray: str) -> None:
+    await alice.says(f"/rules samples add https://a.example {stray}")
 
     assert "No test URLs" in alice.slack_text(await alice.says("/rules samples"))
+
+
+async def test_who_only_lists_them_hears_nothing_of_changes(workspace: Sandbox, alice: Person) -> None:
+    for _ in range(COMMAND_RATE.per_person):
+        workspace.bot.gatehouse.limits.take(COMMAND_RATE, alice.id, OPS)
+
+    refused = alice.slack_text(await alice.says("/rules samples"))
+
+    assert "You have used your 60 commands for this minute" in refused
+    assert "Nothing was changed" not in refused
 
 
 async def test_a_card_says_which_of_them_change(workspace: Sandbox, alice: Person) -> None:

@@ -1,6 +1,6 @@
 """Secrets of rules: in channels none is told, whatever is done with the rule; privately they are shown.
 
-Every story ends with a look at all that channels showed (tests/channels.py). These here plant secrets and an email for it.
+Every story ends with a look at what channels showed (tests/harness/channels.py). These here plant secrets and an email for it.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ import pytest
 from sandbox.demo import Sandbox
 from sandbox.slack.message import Message
 from sandbox.slack.story import Person
-from tests.channels import emails_seen, secrets_seen
 from tests.conftest import OPS
-from tests.looking import BUTTON, looks
+from tests.harness.channels import emails_seen, secrets_seen
+from tests.harness.looking import BUTTON, looks
 
 ANNA = "anna.berg@example.com"
 TOKEN = "s3cr3t-one"

@@ -13,7 +13,7 @@ from sandbox.demo import Sandbox, running_sandbox, settings
 from sandbox.services.running import MEMBERS_KEY
 from sandbox.slack.story import Person
 from tests.conftest import QUICK
-from tests.looking import approves
+from tests.harness.looking import approves
 
 ANNA = "anna.berg@example.com"
 INES = "ines.quist@example.com"

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import replace
 from datetime import timedelta
 
 import httpx
 import pytest
 
 from sandbox.demo import Sandbox
-from sandbox.slack.people import User
 from sandbox.slack.story import Person
 from tests.conftest import GENERAL, Clock, until
-
-pytestmark = pytest.mark.one_workspace  # a fault of the local Slack meets whoever calls it next
 
 OLD = "Redirect_x1old"
 
@@ -55,10 +51,10 @@ async def test_what_a_channel_does_not_take_goes_to_whoever_asked(
     workspace.slack.faults.add(code, method="chat.postMessage", channel=alice.channel)
 
     await cara.clicks(card, "v1.decide.approve", confirm=True)
-    told = await alice.is_told("deleted")
+    told = await alice.is_told("can’t post in")  # and, before or after it, that her request was approved
 
     assert told.channel == alice.dm
-    assert "can’t post in" in alice.slack_text(told)
+    assert "deleted" in alice.slack_text(told)
     assert workspace.services.rules.get(OLD) is None
 
 
@@ -160,24 +156,6 @@ async def test_an_answer_gets_through_where_the_response_url_does_not(
 
     tried = [one["status"] for one in slack.state.traffic if one["what"] == "response_url"]
     assert set(tried) == {f"{state}_url"}
-
-
-@pytest.mark.threat("A7")
-async def test_a_second_account_of_one_mailbox_is_the_same_person(
-    workspace: Sandbox, alice: Person, cara: Person
-) -> None:
-    profiles = workspace.slack.state.users
-    profiles[cara.id] = _renamed(profiles[cara.id], "alice+oncall")
-    card = await alice.says(f"/rules delete {OLD}")
-
-    await cara.clicks(card, "v1.decide.approve", confirm=True)
-    await cara.sees("someone else has to approve it")
-
-    assert workspace.services.rules.calls("DELETE") == []
-
-
-def _renamed(user: User, name: str) -> User:
-    return replace(user, name=name)
 
 
 @pytest.mark.slow

@@ -13,7 +13,7 @@ from bot.store.tables import outbox
 from sandbox.demo import Sandbox, running_sandbox
 from sandbox.slack.story import Person
 from tests.conftest import OPS, QUICK, Clock
-from tests.looking import approves
+from tests.harness.looking import approves
 
 OLD = "Redirect_x1old"
 WAITS = """

@@ -24,8 +24,8 @@ from sandbox.services.running import running_services
 from sandbox.slack.running import running_slack
 from sandbox.slack.story import Person
 from tests.conftest import OPS, SUPPORT, until
-from tests.programs import run_command, serving
-from tests.scraping import collecting
+from tests.harness.programs import run_command, serving
+from tests.harness.scraping import collecting
 
 OLD: Final = "Redirect_x1old"
 ANNA: Final = "anna.berg@example.com"

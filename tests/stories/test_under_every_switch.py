@@ -11,7 +11,7 @@ from sandbox.demo import Sandbox
 from sandbox.services.switches import CHOICES
 from sandbox.slack.story import Person
 from tests.conftest import Clock
-from tests.looking import approves
+from tests.harness.looking import approves
 
 pytestmark = pytest.mark.slow
 

@@ -10,7 +10,7 @@ import pytest
 from sandbox.demo import Sandbox
 from sandbox.slack.story import Person
 from tests.conftest import Clock
-from tests.looking import approves
+from tests.harness.looking import approves
 
 OLD = "Redirect_x1old"
 ANNA = "anna.berg@example.com"

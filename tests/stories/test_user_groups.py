@@ -28,7 +28,6 @@ async def readiness(workspace: Sandbox) -> httpx.Response:
         return await http.get(f"{workspace.bot_url}/readyz")
 
 
-@pytest.mark.one_workspace
 @pytest.mark.policy(ROLES)
 @pytest.mark.parametrize("how", ["deleted", "disabled"])
 async def test_nobody_is_in_a_group_that_is_gone_and_operators_are_told(

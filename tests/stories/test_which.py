@@ -18,7 +18,10 @@ async def test_a_url_is_explained(workspace: Sandbox, alice: Person) -> None:
     text = alice.slack_text(reply)
     assert text.startswith(REDIRECTED)
     assert "Old shop to new shop" in text
-    await alice.clicks(reply, "Switch off…", confirm=True)
+    await alice.clicks(reply, "Switch off…", opens="How long?")
+    assert "Old shop to new shop" in alice.form
+    alice.fills(**{"How long?": "Until I switch it on", "Why": "it loops"})
+    assert await alice.submits() == {}
     await alice.sees("Undo")
     assert (workspace.services.rules.get("Redirect_x1old") or {})["status"] == "Inactive"
 

@@ -31,7 +31,8 @@ async def test_a_missing_segment_is_granted_by_a_click(workspace: Sandbox, bob: 
     assert text.count("lacks") == 1
     assert "Lacks" not in text
 
-    await bob.clicks(reply, "Grant vip on blog")
+    await bob.clicks(reply, "Grant vip on blog…", opens="How long?")
+    assert await bob.submits() == {}
     await bob.sees("has access to")
 
     assert "vip" in (workspace.services.members.get("site_1", ANNA) or {})["allowedSegments"]
@@ -148,7 +149,8 @@ async def test_odd_addresses_go_the_whole_way(workspace: Sandbox, bob: Person, e
     put(workspace, "site_1", email, "free", name="Odd One")
 
     reply = await bob.says(f"/members why {email} vip site:blog")
-    await bob.clicks(reply, "Grant vip on blog")
+    await bob.clicks(reply, "Grant vip on blog…", opens="How long?")
+    assert await bob.submits() == {}
     card = await bob.sees("has access to")
 
     assert (workspace.services.members.get("site_1", email) or {})["allowedSegments"] == ["free", "vip"]

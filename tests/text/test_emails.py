@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from bot.server.logs import redacted
 from bot.text.emails import all_masked, emails_in
 
-SPECIAL = '()<>[]:;,"@＠﹫%'
-"""What a local part without quotes does not hold, and the sign that URLs write otherwise."""
+SPECIAL = '()<>[]:;,"@＠﹫%*'
+"""What a local part without quotes does not hold, the sign that URLs write otherwise, and what masks."""
 LOCALS = st.text(st.characters(exclude_categories=("Z", "C"), exclude_characters=SPECIAL), min_size=2, max_size=80)
 HOSTS = st.from_regex(r"[a-z0-9]{1,8}(\.[a-z]{2,4}){1,2}", fullmatch=True)
 

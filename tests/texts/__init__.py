@@ -11,6 +11,7 @@ from typing import Any, Final, TypeAlias
 
 from handlers.blocks.messages import Message
 from sandbox.slack import rendering
+from sandbox.slack.validation import Problem, check_message, check_view
 
 Shown: TypeAlias = Message | Mapping[str, Any] | Sequence[Mapping[str, Any]] | str
 """A message, a modal or home view, blocks, or plain text such as that of a file or of the command line."""
@@ -33,13 +34,28 @@ def as_text(shown: Shown) -> str:
 
 
 def texts(samples: Iterable[Sample]) -> dict[str, str]:
-    """Return the text of each sample; raises ValueError where two have one title."""
+    """Return the text of each sample; raises ValueError where two have one title, or Slack would refuse one."""
     found: dict[str, str] = {}
     for title, shown in samples:
         if title in found:
             raise ValueError(title)
+        if refused := _refused(shown):
+            raise ValueError(title, refused)
         found[title] = as_text(shown)
     return found
+
+
+def _refused(shown: Shown) -> list[Problem]:
+    """What Slack would not take of it."""
+    match shown:
+        case str():
+            return []
+        case Message():
+            return check_message({"text": shown.text, "blocks": list(shown.blocks)})
+        case Mapping():
+            return check_view(shown)
+        case _:
+            return check_message({"blocks": list(shown)})
 
 
 def _body(blocks: Sequence[Mapping[str, Any]]) -> str:

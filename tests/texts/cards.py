@@ -6,17 +6,20 @@ from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
-from bot.changes.execute import LOST_RIGHT, TOO_OLD
+from bot.changes.execute import END_PASSED, LOST_RIGHT, TOO_OLD
 from bot.changes.model import Approval, Change, Guard, Item, Kind, Outcome, Question, State, Tally, Target
+from bot.clients.errors import OutcomeUnknown, Unreachable, Unsendable
 from bot.policy.model import Why
 from bot.rules.model import Groups
 from bot.rules.secrets import hidden
 from handlers.blocks.masking import public
 from handlers.blocks.messages import Message
-from handlers.changes import card_view, full_view, items_view, notes_view
+from handlers.changes import card_view, full_view, items_view, notes_view, temporary_form
 from handlers.changes.items_view import Progress
-from handlers.changes.sentences import plain_title
-from tests.proposing import change_of
+from handlers.changes.sentences import plain_title, title_of
+from handlers.members.commands import MembersGrant
+from handlers.rules.commands import RulesOff
+from tests.harness.proposing import change_of
 from tests.texts import Sample
 
 Document = dict[str, Any]
@@ -245,14 +248,20 @@ def endings() -> Iterator[Sample]:
     yield "expired", card(change(Kind.RULE_DELETE, State.EXPIRED, *delete, **asked(decided_by=None)))
     yield "out of date", card(change(Kind.RULE_UPDATE, State.STALE, OLD_SHOP, off(OLD_SHOP), result=MOVED))
     yield "out of date, gone", card(change(Kind.RULE_DELETE, State.STALE, *delete, result=None))
-    yield "failed", card(change(Kind.RULE_DELETE, State.FAILED, *delete, outcome="503: down for maintenance"))
+    yield "failed", card(change(Kind.RULE_DELETE, State.FAILED, *delete, outcome="503: down", refusal="Refused"))
+    for refusal in (OutcomeUnknown, Unreachable, Unsendable):
+        ours: Document = {"outcome": str(refusal("rules", "our own words")), "refusal": refusal.__name__}
+        yield f"failed, {refusal.__name__}", card(change(Kind.RULE_DELETE, State.FAILED, *delete, **ours))
+    passed = approved(refusal=END_PASSED, reverts_at=NOW)
+    yield "failed, its end passed", card(change(Kind.RULE_UPDATE, State.FAILED, *switch, **passed))
     yield "failed, approval too old", card(change(Kind.RULE_DELETE, State.FAILED, *delete, **approved(refusal=TOO_OLD)))
     lost: Document = {"refusal": LOST_RIGHT, "lost_right": ALICE, "outcome": Why.DEACTIVATED.value}
     yield "failed, right lost", card(change(Kind.RULE_DELETE, State.FAILED, *delete, **approved(**lost)))
-    yield "unsettled", card(change(Kind.RULE_UPDATE, State.UNSETTLED, *switch))
+    yield "unsettled", card(change(Kind.RULE_UPDATE, State.UNSETTLED, *switch, result=MOVED))
+    yield "unsettled, never read", card(change(Kind.RULE_UPDATE, State.UNSETTLED, *switch))
     yield (
         "service down, waits",
-        card(change(Kind.RULE_DELETE, State.APPROVED, *delete, **approved(waits="the rules service is down"))),
+        card(change(Kind.RULE_DELETE, State.APPROVED, *delete, **approved(waits="the service doesn’t answer"))),
     )
     temporary: Document = {"reverts_at": NOW + timedelta(hours=2), "revert_after": 7200}
     yield "off for two hours", card(change(Kind.RULE_UPDATE, State.APPLIED, *switch, **temporary))
@@ -272,12 +281,14 @@ def endings() -> Iterator[Sample]:
         "destination changed for two hours",
         card(change(Kind.RULE_UPDATE, State.APPLIED, OLD_SHOP, MOVED, **temporary)),
     )
-    for why in ("changed", "gone", "refused"):
+    for why in ("changed", "gone", "refused", "unsent", "unconfirmed"):
         left = temporary | {"revert_failure": why}
         yield f"not reverted: {why}", card(change(Kind.RULE_UPDATE, State.APPLIED, *switch, **left))
     undone: Document = {"undone_by": "b06889c4" * 4}
     yield "reverted", card(change(Kind.RULE_UPDATE, State.APPLIED, *switch, **temporary | undone))
     yield "undone", card(change(Kind.RULE_DELETE, State.APPLIED, *delete, **undone))
+    yield "can’t be drawn", card_view.plain_card(change(Kind.RULE_DELETE, State.PROPOSED, *delete, **asked()))
+    yield "can’t be drawn, a member", card_view.plain_card(change(Kind.MEMBER_REMOVE, State.APPLIED, CHLOE, None))
     yield "an undo of a deletion", card(change(Kind.RULE_CREATE, State.APPLIED, None, OLD_SHOP, undoes="b06889c4" * 4))
     yield "an undo of a removal", card(change(Kind.MEMBER_ADD, State.APPLIED, None, CHLOE, undoes="b06889c4" * 4))
     alone: Document = {"glass_broken": True, "decision_reason": "checkout is down, nobody answers"}
@@ -511,7 +522,10 @@ def direct_messages() -> Iterator[Sample]:
             change(Kind.RULE_DELETE, State.DENIED, *delete, **asked(decided_by=CARA, decision_reason="not tonight")),
         ),
         "expired": ("expired", change(Kind.RULE_DELETE, State.EXPIRED, *delete, **asked())),
-        "failed": ("failed", change(Kind.RULE_DELETE, State.FAILED, *delete, **approved(outcome="503: down"))),
+        "failed": (
+            "failed",
+            change(Kind.RULE_DELETE, State.FAILED, *delete, **approved(outcome="503: down", refusal="Refused")),
+        ),
         "out of date": ("failed", change(Kind.RULE_DELETE, State.STALE, *delete, **approved(result=off(SALE)))),
         "outcome unknown": ("failed", change(Kind.RULE_DELETE, State.UNSETTLED, *delete, **approved())),
         "reverted early": (
@@ -526,6 +540,9 @@ def direct_messages() -> Iterator[Sample]:
 
 def forms() -> Iterator[Sample]:
     """Forms for a reason, what is wrong with one, and the full view."""
+    switch, grant = RulesOff(("Redirect_x1",)), MembersGrant(("anna@example.com",), ("vip",), "blog")
+    yield "how long is it off", temporary_form.view(switch, "rules off", {"Redirect_x1": "Old shop"}, OPS)
+    yield "how long has she access", temporary_form.view(grant, "members grant", {}, OPS)
     delete = change(Kind.RULE_DELETE, State.PROPOSED, SALE, None, **asked(reason="not needed"))
     for name in notes_view.WORDS:
         yield f"form: {name}", notes_view.reason_form(name, delete, title=plain_title(delete), channel=OPS)
@@ -538,9 +555,14 @@ def forms() -> Iterator[Sample]:
         "a member": change(Kind.MEMBER_REMOVE, State.PROPOSED, CHLOE, None, **asked(reason="she left")),
     }
     for title, about in shown.items():
-        view = full_view.modal(about, list(full_view.entries(about)), plain_title(about))
+        view = full_view.modal(about, list(full_view.entries(about)), title_of(about))
         if view is not None:
             yield f"full view: {title}", view
+    brief = change(Kind.RULE_UPDATE, State.PROPOSED, SALE, off(SALE), **asked(revert_after=7200))
+    below = card_view.decision_blocks(brief, None)
+    if (view := full_view.modal(brief, list(full_view.entries(brief)), title_of(brief), below)) is not None:
+        yield "full view: for a person who can decide", view
+    yield "full view: after a decision", notes_view.decided(delete.changed(state=State.DENIED, decided_by=CARA))
     whole, progress = bulk(OFFBOARD, State.PROPOSED, removals(Outcome.WAITING), **asked(reason="she left"))
     listed = list(full_view.entries(whole, progress.first))
     view = full_view.modal(whole, listed, plain_title(whole))

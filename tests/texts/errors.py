@@ -9,9 +9,10 @@ from typing import Any, Final
 from bot.changes import refusals
 from bot.changes.model import Kind, State
 from bot.clients import errors as client
-from bot.policy.access import DirectoryUnavailable, NobodyCanApprove, NotAllowed
+from bot.policy.access import DirectoryUnavailable, EmailUnknown, NobodyCanApprove, NotAllowed
 from bot.policy.model import Irreconcilable, Why
-from bot.store.db import StoreError, TargetBusy
+from bot.store.db import CommitUnknown, StoreError, TargetBusy
+from bot.store.tables import OtherRelease
 from bot.text.emails import BadEmail
 from handlers import errors
 from handlers.blocks.messages import Message
@@ -47,6 +48,7 @@ def services() -> Iterator[Sample]:
         "403 of a site": client.Unauthorized("members", "Forbidden", 403),
         "404": client.NotFound("rules", "Rule not found", 404),
         "429": client.RateLimited("rules"),
+        "503 with Retry-After": client.RateLimited("rules", status=client.UNAVAILABLE),
         "our own limit": client.RateLimited("rules", is_ours=True),
         "503": client.Refused("rules", "maintenance", 503),
         "another refusal": client.Refused("members", "Name is too long", 422),
@@ -80,6 +82,7 @@ def rights() -> Iterator[Sample]:
         yield why.value.replace("_", " "), of(error, attempted=True)
     yield "nobody can approve", of(NobodyCanApprove("rule.delete", 2, 1, ("oncall",)), attempted=True)
     yield "different approvers", of(Irreconcilable(("oncall", "leads")), attempted=True)
+    yield "Slack tells no emails", of(EmailUnknown(), attempted=True)
     yield "Slack says nothing", of(DirectoryUnavailable("who you are"), attempted=True)
 
 
@@ -87,13 +90,21 @@ def changes() -> Iterator[Sample]:
     """What is refused about changes."""
     yield "already decided", of(refusals.AlreadyDecided(DENIED), attempted=True)
     yield "already approved by you", of(refusals.AlreadyDecided(WAITING), attempted=True)
+    yield "look first", of(refusals.LookFirst(WAITING), attempted=True)
+    yield "one of two for another end", of(refusals.MoreMustAgree(WAITING, 1, 2), attempted=True)
+    for user in (WAITING.request.requester, "U0ERIN001"):
+        error = refusals.ApprovalWaits(WAITING, user, Why.NO_ROLE)
+        yield f"the last approval, but {user} lost the right", of(error, attempted=True)
     yield "busy", of(TargetBusy(WAITING), "/rules off Old shop", attempted=True)
     yield "not undoable", of(refusals.NotUndoable(DENIED), "/gatehouse undo", attempted=True)
     yield "nothing to undo", of(errors.NothingToUndo(None), "/gatehouse undo", attempted=True)
     yield "no such reference", of(errors.NothingToUndo("1a2b"), "/gatehouse undo 1a2b", attempted=True)
     yield "nothing to change", of(errors.NothingToChange(["Old shop"], "off"), "/rules off Old shop", attempted=True)
     yield "too many requests", of(refusals.TooManyRequests(20, channel=False), attempted=True)
+    yield "the database, without an answer to COMMIT", of(CommitUnknown("reset"), "/rules off Old shop", attempted=True)
+    yield "the database, after the claim", of(refusals.Unrecorded(WAITING), "/rules off Old shop", attempted=True)
     yield "the database", of(StoreError("disk I/O error"), "/rules off Old shop", attempted=True)
+    yield "another release", of(OtherRelease(""), "/rules off Old shop", attempted=True)
     yield "given up", of(errors.GivenUp(), "/rules off Old shop", attempted=True)
     yield "a bug", of(KeyError("name"), "/rules list")
 

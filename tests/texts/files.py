@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from bot.clients.lists import Gap
-from bot.members.csv import BrokenTable, NoEmails, read_member_file
+from bot.members.csv import BrokenTable, NoEmails, TooManyRows, TooWide, read_member_file
 from bot.members.csv_columns import Mode
 from bot.members.member_import_plan import plan_members
 from bot.members.model import Member
-from bot.rules.files import BrokenJson, NoRules, NotRules, RuleFile
-from bot.text.encoding import EmptyFile, FileKind, FileTooLarge, Undecodable, WrongKind
+from bot.rules.files import BrokenJson, NameTwice, NestedTooDeep, NoRules, NotRules, RuleFile, TooManyRules
+from bot.text.encoding import BadFile, EmptyFile, FileKind, FileTooLarge, Undecodable, WrongKind
 from handlers.files import exports, import_form_view
 from handlers.files.preview_view import file_words
 from tests.rules.whole import plan_rules
@@ -21,6 +21,7 @@ from tests.texts.rules import FILTERED, OFF, OLD, SHOP, pair, rule
 Document = dict[str, Any]
 MEMBERS: Final = b"""email,name,segments
 anna@example.com,Anna Berg,vip
+emil@example.com,Emil Noor,vip
 ben@example.com,Ben,free
 ben@example.com,Ben,vip
 not an email,Carl,free
@@ -50,7 +51,8 @@ def imports() -> Iterator[Sample]:
     yield "rules: nothing to import", import_form_view.rule_form(same, filename="rules.json", metadata=kept)
     yield "members: the file", import_form_view.members_file(site="blog", metadata=kept)
     anna = Member.model_validate({"email": "anna@example.com", "name": "Anna Berg", "allowedSegments": ["free"]})
-    people = plan_members(read_member_file(MEMBERS), Mode.GRANT, [anna], ("vip", "free"))
+    emil = Member.model_validate({"email": "emil@example.com", "name": "Emil", "allowedSegments": ["vip"]})
+    people = plan_members(read_member_file(MEMBERS), Mode.GRANT, [anna, emil], ("vip", "free"))
     yield "members: the preview", import_form_view.member_form(people, filename="m.csv", site="blog", metadata=kept)
 
 
@@ -70,11 +72,18 @@ def refusals() -> Iterator[Sample]:
         *(WrongKind(kind) for kind in FileKind),
         Undecodable(3),
         BrokenJson(3, 12, "Expecting ':' delimiter"),
+        NameTwice("status"),
+        NestedTooDeep(),
         NotRules(("email",)),
         NoRules(),
+        TooManyRules(20_000, 10_000),
         BrokenTable(3, "unexpected end of data"),
         NoEmails(),
+        TooManyRows(20_000),
+        TooWide(3),
     )
+    if missing := set(BadFile.__subclasses__()) - {type(error) for error in errors}:
+        raise ValueError(missing)
     yield "files", "\n".join(" ".join(file_words(error)).strip() for error in errors)
 
 

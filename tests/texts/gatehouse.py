@@ -11,7 +11,6 @@ from bot.changes.model import Guard, Kind, State
 from bot.policy.model import OPERATIONS, GuardRule, Person, Why
 from bot.store.audit import Entry, Filters
 from bot.store.channel_settings import Preferences
-from bot.store.misses import Miss
 from handlers.gatehouse import audit_view, home_view, views
 from handlers.gatehouse.commands import GatehouseAudit, GatehouseDigest
 from handlers.rules.commands import RulesHistory
@@ -35,6 +34,7 @@ CHANGES: Final = tuple(
     each.model_copy(update={"id": f"{number:08x}{each.id[8:]}"})
     for number, each in enumerate((MOVE, SWITCH, DELETE, GRANT, ALONE), 1)
 )
+MODIFIED: Final = int(NOW.timestamp() * 1000)
 LINKS: Final = {each.id: "https://slack.example/p1" for each in CHANGES}
 
 
@@ -77,11 +77,11 @@ def people() -> Iterator[Sample]:
 def waiting() -> Iterator[Sample]:
     """What waits, and what reverts."""
     yield "nothing pending", views.pending([], [], {}, total=0)
-    yield "pending", views.pending([CHANGES[2]], [CHANGES[4]], LINKS, total=1)
+    yield "pending, and none that the reader may read", views.pending([], [], {}, total=0, hidden=1)
+    yield "pending", views.pending([CHANGES[2]], [CHANGES[4]], LINKS, total=1, decidable={CHANGES[2].id})
     yield "nothing temporary", views.timers([], {})
-    yield "all understood", views.misses([])
-    yield "misses", views.misses([Miss("rules zap <url>", 3, NOW), Miss("what is <email>", 1, NOW)])
     yield "temporary", views.timers([CHANGES[1]], LINKS)
+    yield "temporary, and some that the reader may not read", views.timers([CHANGES[1]], LINKS, hidden=2)
 
 
 def records() -> Iterator[Sample]:
@@ -112,16 +112,20 @@ def records() -> Iterator[Sample]:
     about = GatehouseAudit(ref="Old shop")
     yield "audit, nothing", audit_view.entries([], {}, {}, mine, more=False, public=False, command=about)
     rule = RulesHistory(ref="Old shop")
-    yield "history", audit_view.history(CHANGES[:3], LINKS, command=rule)
-    yield "no history", audit_view.history([], {}, command=rule)
+    yield "history", audit_view.history(CHANGES[:3], LINKS, outside=None, command=rule)
+    yield "history, changed since", audit_view.history(CHANGES[:1], LINKS, outside=MODIFIED, command=rule)
+    yield "no history", audit_view.history([], {}, outside=None, command=rule)
+    yield "no history, changed by others", audit_view.history([], {}, outside=MODIFIED, command=rule)
     names = {str(each.edit.target): audit_view.subject(each) for each in CHANGES}
     for title, entries, left in (("digest", found, (1, 2)), ("digest of a quiet day", [], (0, 0))):
         waits, ends = left
+        done = CHANGES if entries else ()
         yield (
             title,
             audit_view.digest(
                 entries,
                 names,
+                done,
                 span="24h",
                 more=False,
                 waiting=waits,

@@ -540,9 +540,44 @@ rules at rules.example.com · `Redirect_x1` · change `0343eab7`\
             "failed": """\
 Old shop to new shop was not deleted
 ✗ Old shop to new shop was not deleted
-The service says: “503: down for maintenance”. Nothing was changed.
+The service says: “503: down”. Nothing was changed.
 Requested by @alice · “we test”
 On · Redirect
+`https://shop.example.com/old` → `https://shop.example.com/new`
+rules at rules.example.com · `Redirect_x1` · change `0343eab7`\
+""",
+            "failed, OutcomeUnknown": """\
+Old shop to new shop was not deleted
+✗ Old shop to new shop was not deleted
+The service gave no clear answer (our own words), and shows no sign of it. Nothing was changed.
+Requested by @alice · “we test”
+On · Redirect
+`https://shop.example.com/old` → `https://shop.example.com/new`
+rules at rules.example.com · `Redirect_x1` · change `0343eab7`\
+""",
+            "failed, Unreachable": """\
+Old shop to new shop was not deleted
+✗ Old shop to new shop was not deleted
+The service doesn’t answer (our own words). Nothing was changed.
+Requested by @alice · “we test”
+On · Redirect
+`https://shop.example.com/old` → `https://shop.example.com/new`
+rules at rules.example.com · `Redirect_x1` · change `0343eab7`\
+""",
+            "failed, Unsendable": """\
+Old shop to new shop was not deleted
+✗ Old shop to new shop was not deleted
+It couldn’t be sent: our own words. Nothing was changed.
+Requested by @alice · “we test”
+On · Redirect
+`https://shop.example.com/old` → `https://shop.example.com/new`
+rules at rules.example.com · `Redirect_x1` · change `0343eab7`\
+""",
+            "failed, its end passed": """\
+Old shop to new shop was not switched off
+✗ Old shop to new shop was not switched off
+It was to last until 2026-11-21 01:24 UTC, which passed before it could be done. Request it again with a later end. Nothing was changed.
+Requested by @alice · “we test”
 `https://shop.example.com/old` → `https://shop.example.com/new`
 rules at rules.example.com · `Redirect_x1` · change `0343eab7`\
 """,
@@ -572,11 +607,19 @@ Requested by @alice · “we test”
 `https://shop.example.com/old` → `https://shop.example.com/new`
 rules at rules.example.com · `Redirect_x1` · change `0343eab7`\
 """,
+            "unsettled, never read": """\
+Switching off Old shop to new shop: not confirmed
+(grey_question) Switching off Old shop to new shop: not confirmed
+Check it yourself: the service gave no clear answer, and Gatehouse has stopped checking. What the service shows is neither the old state nor the new one.
+Requested by @alice · “we test”
+`https://shop.example.com/old` → `https://shop.example.com/new`
+rules at rules.example.com · `Redirect_x1` · change `0343eab7`\
+""",
             "service down, waits": """\
 Delete Old shop to new shop: waiting for the service
 (hourglass_flowing_sand) Delete Old shop to new shop: waiting for the service
 Requested by @alice · approved by @cara · “we test”
-Nothing was sent yet: the rules service is down. Gatehouse tries again until 2026-11-21 02:26 UTC.
+Nothing was changed yet: the service doesn’t answer. Gatehouse tries again until 2026-11-21 02:26 UTC.
 On · Redirect
 `https://shop.example.com/old` → `https://shop.example.com/new`
 [Withdraw]
@@ -632,6 +675,24 @@ Not reverted at 2026-11-21 03:24 UTC: the service refused. Press Undo to try aga
 [Undo]
 rules at rules.example.com · `Redirect_x1` · change `0343eab7`\
 """,
+            "not reverted: unsent": """\
+Old shop to new shop is off
+(warning) Old shop to new shop is off
+@alice · “we test” · 2026-11-21 01:26 UTC
+Not reverted at 2026-11-21 03:24 UTC: Gatehouse can’t send it. Press Undo to see why.
+`https://shop.example.com/old` → `https://shop.example.com/new`
+[Undo]
+rules at rules.example.com · `Redirect_x1` · change `0343eab7`\
+""",
+            "not reverted: unconfirmed": """\
+Switch off Old shop to new shop: its end is not confirmed
+(warning) Switch off Old shop to new shop: its end is not confirmed
+@alice · “we test” · 2026-11-21 01:26 UTC
+Check it yourself: it was to be reverted at 2026-11-21 03:24 UTC, and the service gave no clear answer.
+`https://shop.example.com/old` → `https://shop.example.com/new`
+[Undo]
+rules at rules.example.com · `Redirect_x1` · change `0343eab7`\
+""",
             "reverted": """\
 Old shop to new shop is back on
 (leftwards_arrow_with_hook) Old shop to new shop is back on
@@ -647,6 +708,21 @@ Before:
 On · Redirect
 `https://shop.example.com/old` → `https://shop.example.com/new`
 rules at rules.example.com · `Redirect_x1` · change `0343eab7` · undone by change `b06889c4`\
+""",
+            "can’t be drawn": """\
+Delete rule Redirect_x1
+(wastebasket) Delete rule `Redirect_x1`
+Requested by @alice · waiting for a decision
+Gatehouse can’t show what this changes, so nobody can decide about it. Withdraw it, and request it in smaller parts.
+[Withdraw]
+change `0343eab7`\
+""",
+            "can’t be drawn, a member": """\
+Remove member c***@example.com
+(white_check_mark) Remove member `c***@example.com`
+Requested by @alice · done
+Gatehouse can’t show what this changes.
+change `0343eab7`\
 """,
             "an undo of a deletion": """\
 Old shop to new shop is back
@@ -1091,7 +1167,7 @@ Out of date: it changed after the request. Nothing was changed. Open the card\
             "direct message: outcome unknown": """\
 Deleting Sale 2026: not confirmed
 (grey_question) Deleting Sale 2026: not confirmed
-Check it yourself: the service gave no clear answer, and Gatehouse has stopped checking. What the service shows is neither the old state nor the new one. Open the card\
+Check it yourself: the service gave no clear answer, and Gatehouse has stopped checking. It couldn’t be read, or is gone. Open the card\
 """,
             "direct message: reverted early": """\
 Old shop to new shop is back on
@@ -1105,6 +1181,20 @@ Your temporary change was reverted early by @bob. Open the card\
 def test_forms() -> None:
     assert texts(cards.forms()) == snapshot(
         {
+            "how long is it off": """\
+┌ Switch off rule
+Switch off Old shop.
+How long?: <For 1 hour>
+Why (optional): <>
+[Switch off]\
+""",
+            "how long has she access": """\
+┌ Grant access
+Give `anna@example.com` `vip` on blog.
+How long?: <For 1 hour>
+Why (optional): <>
+[Grant]\
+""",
             "form: deny": """\
 ┌ Deny
 Delete Sale 2026?
@@ -1137,7 +1227,9 @@ Why can nobody be asked?: <>
             "form: break_glass, 1,001 characters": "Shorten it to 1,000 characters; it has 1,001.",
             "full view: a deletion": """\
 ┌ Full change
+Delete Sale 2026?
 Requested by @alice
+Needs approval from someone else in #C0OPS0001 by 2026-11-22 01:24 UTC.
 Reason `not needed`
 Delete rule `Sale 2026` `Redirect_x1`
 • status  `Active` · type  `Redirect` · pair 1 part of the URL  `Url` · pair 1 operator  `Equals`
@@ -1158,7 +1250,9 @@ This is everything. Decide on the card in the channel.\
 """,
             "full view: a new destination": """\
 ┌ Full change
+Change the destination of Old shop to new shop?
 Requested by @alice
+Needs approval from someone else in #C0OPS0001 by 2026-11-22 01:24 UTC.
 Reason `we test`
 Change rule `Old shop to new shop` `Redirect_x1`
 • pair 1 destination  `https://shop.example.com/new` → `https://shop.example.com/landing`
@@ -1166,16 +1260,52 @@ This is everything. Decide on the card in the channel.\
 """,
             "full view: a member": """\
 ┌ Full change
+Remove Chloe Diaz from blog?
 Requested by @alice
+Needs approval from someone else in #C0OPS0001 by 2026-11-22 01:24 UTC.
 Reason `she left`
 Remove member `Chloe Diaz` `chloe.diaz@example.com` on `blog`
 • segments  `default` `staff`
 This is everything. Decide on the card in the channel.\
 """,
+            "full view: for a person who can decide": """\
+┌ Full change
+Switch off Sale 2026 for 2 h?
+Requested by @alice
+Needs approval from someone else in #C0OPS0001 by 2026-11-22 01:24 UTC.
+Reason `we test`
+Change rule `Sale 2026` `Redirect_x1`
+• status  `Active` → `Inactive`
+Unchanged:
+• type  `Redirect` · pair 1 part of the URL  `Url` · pair 1 operator  `Equals`
+• pair 1 source  `https://shop.example.com/sale`
+• pair 1 filters 1 pageDomains  `blog.example.com` `shop.example.com`
+• pair 1 filters 1 requestMethod  `GET` · pair 1 destination type  `url`
+• pair 1 destination  `https://shop.example.com/landing2`
+• pair 2 part of the URL  `Url` · pair 2 operator  `Equals`
+• pair 2 source  `https://shop.example.com/deals`
+• pair 2 destination type  `url`
+• pair 2 destination  `https://shop.example.com/landing2`
+• pair 3 part of the URL  `Url` · pair 3 operator  `Equals`
+• pair 3 source  `https://shop.example.com/black-friday`
+• pair 3 destination type  `url`
+• pair 3 destination  `https://shop.example.com/landing2`
+• description  `Ends with the year`
+This is everything.
+[Approve]  [Deny…]\
+""",
+            "full view: after a decision": """\
+Delete Sale 2026
+(no_entry_sign) Sale 2026 was not deleted
+Denied by @cara
+Requested by @alice · “not needed”
+Its card is in #C0OPS0001.\
+""",
             "full view: an offboarding": """\
 ┌ Full change
 Remove Chloe Diaz from every site
 Requested by @alice
+Needs approval from someone else in #C0OPS0001 by 2026-11-22 01:24 UTC.
 Reason `she left`
 1. Remove member `Chloe Diaz` `chloe.diaz@example.com` on `blog`
 • segments  `default` `staff`

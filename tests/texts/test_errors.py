@@ -58,6 +58,18 @@ The rules service is rate-limiting Gatehouse (429). Nothing was changed.
 Nothing was changed. Try again in a minute.
 You typed `/rules off Old shop` · Reference `01234567`\
 """,
+            "503 with Retry-After, reading": """\
+The rules service is not available for a while (503).
+(warning) The rules service is not available for a while (503).
+Try again in a minute.
+You typed `/rules list` · Reference `01234567`\
+""",
+            "503 with Retry-After, changing": """\
+The rules service is not available for a while (503). Nothing was changed.
+(warning) The rules service is not available for a while (503).
+Nothing was changed. Try again in a minute.
+You typed `/rules off Old shop` · Reference `01234567`\
+""",
             "our own limit, reading": """\
 Gatehouse has reached its limit of requests a minute to the rules service.
 (warning) Gatehouse has reached its limit of requests a minute to the rules service.
@@ -300,6 +312,12 @@ Parts of this need different approvers (oncall, leads), so it can’t be one req
 (warning) Parts of this need different approvers (oncall, leads), so it can’t be one request.
 Nothing was changed. Request the parts one by one, or one site at a time.\
 """,
+            "Slack tells no emails": """\
+Slack doesn’t tell Gatehouse people’s emails, so it can’t tell whether a second account is a second person. Nothing was changed.
+(warning) Slack doesn’t tell Gatehouse people’s emails, so it can’t tell whether a second account is a second person.
+Nothing was changed. Nobody can approve until your Gatehouse admin gives the app the scope `users:read.email`.
+Reference `01234567`\
+""",
             "Slack says nothing": """\
 Slack couldn’t say who you are, so permissions can’t be checked. Nothing was changed.
 (warning) Slack couldn’t say who you are, so permissions can’t be checked.
@@ -320,6 +338,27 @@ def test_changes() -> None:
             "already approved by you": """\
 You already approved this.
 (warning) You already approved this.
+Someone else has to approve it, too.\
+""",
+            "look first": """\
+The card doesn’t show all of this change. Nothing was changed.
+(warning) The card doesn’t show all of this change.
+Nothing was changed. Look at the full change, then decide on the card.
+[Show full change]\
+""",
+            "one of two for another end": """\
+Your vote counts: 1 of the 2 needed to change when *Delete Old shop to new shop* ends.
+(warning) Your vote counts: 1 of the 2 needed to change when Delete Old shop to new shop ends.
+Ask someone else who can approve it to press the same button.\
+""",
+            "the last approval, but U0ALICE01 lost the right": """\
+Your approval counts, but @alice has no role any more that allows this.
+(warning) Your approval counts, but @alice has no role any more that allows this.
+Someone who may do it has to request it again.\
+""",
+            "the last approval, but U0ERIN001 lost the right": """\
+Your approval counts, but <@U0ERIN001> has no role any more that allows this.
+(warning) Your approval counts, but @U0ERIN001 has no role any more that allows this.
 Someone else has to approve it, too.\
 """,
             "busy": """\
@@ -359,10 +398,29 @@ You already have 20 pending requests. Nothing was changed.
 Nothing was changed. Withdraw one, or wait until one is decided.
 [Show pending]\
 """,
+            "the database, without an answer to COMMIT": """\
+Gatehouse’s database gave no clear answer, so this may still be done.
+(warning) Gatehouse’s database gave no clear answer, so this may still be done.
+Wait for its card. If there is none after five minutes, check what is there before you try again.
+[Show pending]
+You typed `/rules off Old shop` · Reference `01234567`\
+""",
+            "the database, after the claim": """\
+Under way: *Delete Old shop to new shop*.
+(warning) Under way: Delete Old shop to new shop.
+Gatehouse’s database failed before it could record the outcome. Its card will say what became of it. Don’t request it again.
+You typed `/rules off Old shop` · Reference `01234567`\
+""",
             "the database": """\
 Gatehouse’s database rejected the request. Nothing was changed.
 (warning) Gatehouse’s database rejected the request.
 Nothing was changed. It may be full, locked or down. Try again in a minute. If it keeps happening, tell your Gatehouse admin.
+You typed `/rules off Old shop` · Reference `01234567`\
+""",
+            "another release": """\
+Another release of Gatehouse is running now. Nothing was changed.
+(warning) Another release of Gatehouse is running now.
+Nothing was changed. Gatehouse is being updated. Try again in a minute. If that doesn’t help, ask your Gatehouse admin to finish the update.
 You typed `/rules off Old shop` · Reference `01234567`\
 """,
             "given up": """\
@@ -428,9 +486,9 @@ For example:
 You typed `/members grant anna@example.com`\
 """,
             "no such number": """\
-`#9` isn’t on your last list: it has only 1 rule.
-(warning) `#9` isn’t on your last list: it has only 1 rule.
-Make a list first. Its numbers are yours alone.
+`#9` is no row that you were shown: your last list goes to `#1` so far.
+(warning) `#9` is no row that you were shown: your last list goes to `#1` so far.
+Turn its page with Next. Its numbers are yours alone.
 [List rules]
 You typed `/rules show #9`\
 """,

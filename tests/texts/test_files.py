@@ -99,19 +99,22 @@ Why (optional): <>
 """,
             "members: the preview": """\
 ┌ Import members
-(inbox_tray) Preview: 5 rows in `m.csv`, for blog
+(inbox_tray) Preview: 6 rows in `m.csv`, for blog
 Nothing has changed yet.
 (twisted_rightwards_arrows) 1 with changed segments
 (link) 1 for someone in an earlier row, merged with it
+(heavy_check_mark) 1 with nothing to change
 ✗ 3 can’t be imported
 (twisted_rightwards_arrows) With changed segments
 line 2  `anna@example.com` Anna Berg   (heavy_plus_sign) `vip`
 (link) For someone in an earlier row, merged with it
-line 4  `ben@example.com` Ben   the same person as line 3
+line 5  `ben@example.com` Ben   the same person as line 4
 ✗ Can’t be imported
-line 3  `ben@example.com` Ben   not a member of this site
-line 5  `not an email` Carl   not an email. It must have an @-sign.
-line 6  `dora@example.com` Dora   “platinum” is not a segment here; segments are created in the site’s dashboard
+line 4  `ben@example.com` Ben   not a member of this site
+line 6  `not an email` Carl   not an email. It must have an @-sign.
+line 7  `dora@example.com` Dora   “platinum” is not a segment here; segments are created in the site’s dashboard
+(warning) Names stay as they are: a file can’t change them
+line 3  `emil@example.com` Emil Noor   stays Emil
 Read as UTF-8 with commas: email from column 1, name from column 2, segments from column 3.
 [Import]\
 """,
@@ -156,10 +159,15 @@ The file is JSON. Save it as CSV, with a column of emails.
 The file is not text.
 The file’s encoding is unknown (byte 4). Save it as UTF-8, and try again.
 The file is not valid JSON: line 3, column 12 (Expecting ':' delimiter). Usually an extra comma or an unclosed quote.
+One object of the file has the name “status” twice. Remove one of them.
+The file is nested too deeply for rules. Use a JSON file from /rules export or from the dashboard’s export.
 The file is JSON, but has no rules: it starts with email. Use a JSON file from /rules export or from the dashboard’s export.
 The file has an empty list. Check that the export had any rules.
+The file has 20,000 records; the limit is 10,000. Split it.
 The row in line 3 can’t be read (unexpected end of data). Usually an unclosed quote.
-No column of the table has emails. Save it as CSV, with a column of emails.\
+No column of the table has emails. Save it as CSV, with a column of emails.
+The table has more than 20,000 rows. Split it.
+The row in line 3 is too long: a row has at most 500 cells. Remove columns that Gatehouse doesn’t need. Put each email on its own line.\
 """
         }
     )

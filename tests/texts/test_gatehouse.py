@@ -41,7 +41,7 @@ Rules
 `/rules group on|off NAME [for DUR] [because TEXT]`  Switch a whole group on or off; `on group:NAME` does the same
 `/rules delete REF… [because TEXT]`  Delete rules; asks before it does
 `/rules history REF`  Show who changed a rule, when and why
-`/rules export [TEXT] [type:redirect] [status:on] [here]`  Export rules as a file, to you or into the channel
+`/rules export [TEXT] [type:redirect] [status:on] [url:TEXT] [group:NAME] [here]`  Export rules as a file, to you or into the channel
 `/rules import`  Import rules from a file (opens a form)
 `/rules samples [add|remove] [URL…]`  List this channel’s test URLs, which every change is tried on
 REF: a name or part of one, an id, a source URL, or `#n` of your last list. EMAIL: an email or `#n`. Anything in [brackets] is optional.
@@ -74,7 +74,6 @@ Gatehouse
 `/gatehouse timers`  List temporary changes, and when they revert
 `/gatehouse audit [who:@x] [since:24h] [REF] [page:N]`  List who changed what, when and why
 `/gatehouse digest [DUR]`  Summarize what changed in the last day, or another time
-`/gatehouse misses`  List what people typed that Gatehouse didn’t understand
 `/gatehouse status`  Check the services, Slack and the database
 `/gatehouse whoami`  Show what you can do here
 `/gatehouse help [TOPIC]`  Examples, or all commands on a topic
@@ -178,11 +177,16 @@ Nothing is pending.
 Requests that wait for a decision and reviews that are due appear here.
 [Refresh]\
 """,
+            "pending, and none that the reader may read": """\
+Pending
+1 not shown: your roles don’t let you read it.
+[Refresh]  [Share in channel]\
+""",
             "pending": """\
 Pending
 1 pending change
 Delete Sale 2026
-@alice: “we test” · expires 2026-11-22 01:24 UTC   card
+@alice: “we test” · expires 2026-11-22 01:24 UTC   card  [Decide…]
 1 review due
 Delete Old shop to new shop
 Emergency override by @bob   card
@@ -194,22 +198,19 @@ Nothing is temporary right now.
 Add `for 2h` or `until 18:00` to a change, and Gatehouse reverts it then.
 [Refresh]\
 """,
-            "all understood": """\
-Everything that people typed was understood.
-(white_check_mark) Everything that people typed was understood.\
-""",
-            "misses": """\
-What people typed that was not understood
-What people typed that was not understood
-`/rules zap <url>`  3 times, last 2026-11-21 01:24 UTC
-`@Gatehouse what is <email>`  1 time, last 2026-11-21 01:24 UTC
-To make a word work, add it to the policy file under `[aliases]`, such as `kill = "off"`. Emails, URLs and ids are not kept.\
-""",
             "temporary": """\
 1 temporary change
 (stopwatch) 1 temporary change
 Switch off Sale 2026
 Reverts 2026-11-21 03:24 UTC · @alice   card
+[Refresh]  [Share in channel]\
+""",
+            "temporary, and some that the reader may not read": """\
+1 temporary change
+(stopwatch) 1 temporary change
+Switch off Sale 2026
+Reverts 2026-11-21 03:24 UTC · @alice   card
+2 not shown: your roles don’t let you read them.
 [Refresh]  [Share in channel]\
 """,
         }
@@ -251,9 +252,20 @@ History of Old shop to new shop
 • 2026-11-21 01:24 UTC @alice requested: Delete Sale 2026 because “we test” · waiting for a decision · card
 [Share in channel]\
 """,
+            "history, changed since": """\
+History of a rule
+History of Old shop to new shop
+The last change, 2026-11-21 01:24 UTC, wasn’t made through Gatehouse.
+• 2026-11-21 01:26 UTC @alice changed the destination of Old shop to new shop: `https://shop.example.com/new` → `https://shop.example.com/landing` because “the landing page moved” · card
+[Share in channel]\
+""",
             "no history": """\
 No history
 (mag) No history. Gatehouse hasn’t changed this rule.\
+""",
+            "no history, changed by others": """\
+No history
+(mag) No history. Gatehouse hasn’t changed this rule. The last change, 2026-11-21 01:24 UTC, wasn’t made through Gatehouse.\
 """,
             "digest": """\
 Last 24h
@@ -262,6 +274,8 @@ Last 24h
 What: rule changed × 2,  rule deleted × 2,  member granted access
 By: @alice × 5
 Changed: Old shop to new shop × 4,  Anna Berg `a***@example.com`
+(rotating_light) Emergency override by @bob: Delete Old shop to new shop · review due
+Why: “we test” × 3,  “the landing page moved”,  “she upgraded”
 1 pending change · 2 temporary changes
 [Pending]  [Temporary changes]  [Details]  [Share in channel]\
 """,
@@ -295,7 +309,7 @@ You haven’t changed anything yet.
 Gatehouse
 Waiting for you
 Delete Sale 2026
-@alice: “we test” · #C0OPS0001 · expires 2026-11-22 01:24 UTC   card  [Details]
+@alice: “we test” · #C0OPS0001 · expires 2026-11-22 01:24 UTC   card  [Decide…]
 Review due
 Delete Old shop to new shop
 Emergency override by @bob in #C0OPS0001   card

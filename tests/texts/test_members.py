@@ -116,7 +116,7 @@ No: Anna Berg is on blog but lacks `staff`.
 ✗ No: Anna Berg is on blog but lacks `staff`.
 `anna.berg@example.com`
 blog · segments: `newsletter`
-[Grant staff on blog]
+[Grant staff on blog…]
 docs: not a member
 [Add on docs…]  [Share in channel]\
 """,
@@ -161,7 +161,7 @@ Yes: Anna Berg has `staff` on docs.
 `anna.berg@example.com`
 blog · segments: `newsletter`
 Lacks `staff`.
-[Grant staff on blog]
+[Grant staff on blog…]
 docs · segments: `staff`
 [Share in channel]\
 """,
@@ -170,7 +170,7 @@ No: Anna Berg is on blog but lacks `staff`. docs couldn’t be asked.
 ✗ No: Anna Berg is on blog but lacks `staff`. docs couldn’t be asked.
 `anna.berg@example.com`
 blog · segments: `newsletter`
-[Grant staff on blog]
+[Grant staff on blog…]
 docs couldn’t be asked. The members service doesn’t answer.
 [Share in channel]\
 """,

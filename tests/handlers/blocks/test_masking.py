@@ -13,7 +13,7 @@ from handlers.blocks.masking import holds_email, is_public, masked_part, masked_
 from handlers.gatehouse.commands import GatehouseAudit
 from handlers.rules.commands import RulesShow
 from sandbox.slack.validation import blocks_too_long, check_message
-from tests.channels import as_read, emails_seen
+from tests.harness.channels import as_read, emails_seen
 
 EMAILS = (
     "anna.berg@example.com",

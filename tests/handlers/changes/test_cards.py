@@ -28,7 +28,7 @@ from handlers.blocks.masking import public
 from handlers.blocks.messages import Message, message, section
 from handlers.changes import card_view, notes_view
 from sandbox.slack.validation import blocks_too_long, check_message
-from tests.channels import emails_seen
+from tests.harness.channels import emails_seen
 
 NOW = datetime(2026, 11, 21, 3, 0, tzinfo=UTC)
 OURS = re.compile(r"@U0ALICE01|@U0CARA001|!date\^\d+\^\{date_short_pretty\} \{time\}|!subteam\^S0ONCALL|#C0OPS0001")
@@ -145,7 +145,7 @@ def test_a_card_is_taken_by_slack_and_rings_nobody_but_whom_it_means(change: Cha
     assert change.id[:8] in str(card.blocks[-1])
 
 
-@given(CHANGES, st.sampled_from(["remind-1", "offer-1", "review-2", "break_glass", "left", "ask-1"]))
+@given(CHANGES, st.sampled_from(["remind-1", "offer-1", "review-2", "break_glass", "late-1", "left", "ask-1"]))
 @settings(max_examples=200, deadline=None)
 def test_a_note_is_taken_by_slack_and_rings_nobody_but_whom_it_means(change: Change, purpose: str) -> None:
     ended = change.changed(revert_failure="changed") if purpose == "left" else change

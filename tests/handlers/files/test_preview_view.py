@@ -12,32 +12,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bot.members import import_entries
-from bot.members.csv import MAX_COLUMNS, BrokenTable, NoEmails, TooManyRows, TooWide, read_member_file
+from bot.members.csv import MAX_COLUMNS, read_member_file
 from bot.members.csv_columns import Column, Mode
 from bot.members.import_entries import MemberPlan
 from bot.members.member_import_plan import plan_members
 from bot.members.model import Member
 from bot.rules import rule_import_plan
 from bot.rules.edit import Problem, ProblemKind
-from bot.rules.files import (
-    BrokenJson,
-    NameTwice,
-    NestedTooDeep,
-    NoObject,
-    NoRules,
-    NotRules,
-    NotSendable,
-    RuleFile,
-    TooDeep,
-    TooManyRules,
-    WrongField,
-)
+from bot.rules.files import NameTwice, NoObject, NotSendable, RuleFile, TooDeep, WrongField
 from bot.rules.model import Groups, Rule
 from bot.rules.rule_import_plan import Arrival, Choices, OnDiffers, OnNew, RulePlan
-from bot.text.encoding import BadFile, EmptyFile, FileKind, FileTooLarge, Undecodable, WrongKind
 from handlers.explain.table import words_for
 from handlers.files import import_form_view, preview_view
-from handlers.files.preview_view import file_words, reason_words
+from handlers.files.preview_view import reason_words
 from sandbox.slack.validation import check_view
 from tests.rules.test_import_plan import GROUP, record
 from tests.rules.whole import plan_rules
@@ -157,15 +144,6 @@ def test_every_kind_is_counted_in_words_and_the_first_of_it_shown() -> None:
     assert "a group; groups are not imported" in text
 
 
-def test_a_different_rule_names_the_fields() -> None:
-    live = Rule.model_validate(record(status="Inactive"))
-    changed = record(pairs=[record()["pairs"][0] | {"destination": "https://shop.example.com/other"}])
-
-    text = "\n".join(mrkdwn(preview_view.rule_blocks(plan_rules(RuleFile((changed,)), [live]), filename="rules.json")))
-
-    assert "1. *Redirect x1*   `Redirect_x1`   status, pair 1 destination" in text
-
-
 def test_how_a_table_was_read_is_said() -> None:
     file = read_member_file("Vorname;Mail;Schuhgröße\nÄnne;a@b.co;38\n".encode("cp1252"))
     text = str(preview_view.member_blocks(plan_members(file, Mode.ADD, []), filename="m.csv", site="blog"))
@@ -195,33 +173,9 @@ def test_the_form_asks_for_the_kinds_that_there_are_and_reads_what_was_chosen() 
     assert import_form_view.read_choices({}) == import_form_view.read_choices(state(new="burn")) == Choices()
 
 
-def test_what_is_chosen_first_destroys_nothing() -> None:
-    view = import_form_view.rule_form(rule_plan("shop"), filename="rules.json", metadata=KEPT)
-    first = {
-        block["block_id"]: block["element"]["initial_option"]["value"]
-        for block in view["blocks"]
-        if block["type"] == "input"
-    }
-
-    assert import_form_view.read_choices(state(**first)) == Choices()
-
-
 @pytest.mark.parametrize("mode", Mode)
 def test_the_mode_is_read_back(mode: Mode) -> None:
     assert import_form_view.read_mode(state(mode=mode.value)) is mode
-
-
-def test_where_nothing_is_to_be_done_nothing_can_be_sent() -> None:
-    same = plan_rules(RuleFile((record(),)), [Rule.model_validate(record())])
-    nobody = plan_members(read_member_file(b"anna@example.com\n"), Mode.REMOVE, [])
-
-    for view in (
-        import_form_view.rule_form(same, filename="a.json", metadata=KEPT),
-        import_form_view.member_form(nobody, filename="a.csv", site="blog", metadata=KEPT),
-    ):
-        assert check_view(view) == []
-        assert "submit" not in view
-        assert "Nothing to import." in str(view)
 
 
 REASONS: list[Any] = [
@@ -261,31 +215,8 @@ def test_every_reason_has_words() -> None:
     )
 
 
-FILES: list[BadFile] = [
-    EmptyFile(),
-    FileTooLarge(100 * 1024 * 1024, 10 * 1024 * 1024),
-    *(WrongKind(kind) for kind in FileKind),
-    Undecodable(3),
-    BrokenJson(3, 12, "Expecting ':' delimiter"),
-    NameTwice("<!channel>"),
-    NestedTooDeep(),
-    NotRules(("email",)),
-    NoRules(),
-    TooManyRules(20_000, 10_000),
-    BrokenTable(3, "unexpected end of data"),
-    NoEmails(),
-    TooManyRows(20_000),
-    TooWide(3),
-]
-
-
-def test_every_file_that_is_refused_has_words() -> None:
-    assert {type(error) for error in FILES} == set(BadFile.__subclasses__())
-    assert len({file_words(error)[0] for error in FILES}) == len(FILES)
-    assert file_words(FILES[1])[0] == "The file is too large: 100 MB. The limit is 10 MB."
-    for error in FILES:
-        assert "<!" not in words_for(error).what
-        assert "cannot be read." not in words_for(error).what
+def test_a_file_that_is_refused_rings_nobody() -> None:
+    assert "<!" not in words_for(NameTwice("<!channel>")).what
 
 
 def shown(content: bytes) -> str:

@@ -11,8 +11,8 @@ import pytest
 
 from sandbox.demo import Transport, running_sandbox
 from sandbox.slack.story import Person
-from tests.channels import strings
 from tests.conftest import OPS, QUICK
+from tests.harness.channels import strings
 
 HANDLERS = Path(__file__).parents[3] / "handlers"
 UNPREFIXED = re.compile(r"(?<![\w./:}-])/(rules|members|gatehouse)\b")

@@ -94,6 +94,11 @@ def runs(command: Command) -> Outcome:
     return "runs", [command]
 
 
+def shows(command: Command) -> Outcome:
+    """What a text is about, under what of it was not understood."""
+    return "shows", [command]
+
+
 def offers(*commands: Command) -> Outcome:
     return "offers", list(commands)
 
@@ -124,9 +129,9 @@ GUESSES: Final[list[tuple[str, Outcome]]] = [
     (f"/rules explain {SHOP}/old", runs(RulesWhich(f"{SHOP}/old"))),
     (f"/rules where does {SHOP}/old go?", runs(RulesWhich(f"{SHOP}/old"))),
     (f"/rules what happens to {SHOP}/old", runs(RulesWhich(f"{SHOP}/old"))),
-    (f"/rules unblock {PROMO}", runs(RulesWhich(PROMO))),
+    (f"/rules unblock {PROMO}", shows(RulesWhich(PROMO))),
     (f"/rules is {PROMO} blocked?", runs(RulesWhich(PROMO))),
-    (f"/rules don't block {PROMO}", runs(RulesWhich(PROMO))),
+    (f"/rules don't block {PROMO}", shows(RulesWhich(PROMO))),
     (f"/rules debug {SHOP}/old", runs(RulesWhich(f"{SHOP}/old"))),
     ("/rules shop.example.com/old", runs(RulesWhich("https://shop.example.com/old"))),
     (f"/members {SHOP}/old", runs(RulesWhich(f"{SHOP}/old"))),
@@ -200,15 +205,15 @@ GUESSES: Final[list[tuple[str, Outcome]]] = [
     ("/rules please switch off the old shop rule for 2h", offers(RulesOff((OLD,), HOURS_2))),
     (f"/rules stop redirecting {SHOP}/old", offers(RulesOff((OLD,)))),
     ("/rules turn off ol", NOTHING),
-    ("/rules don't turn off Old shop", runs(RulesShow(OLD))),
+    ("/rules don't turn off Old shop", shows(RulesShow(OLD))),
     # Deleting: the preview of a delete, which itself asks
     ("/rules delte Old shop", offers(RulesDelete((OLD,)))),
     ("/rules get rid of Old shop", offers(RulesDelete((OLD,)))),
     ("/rules destroy Old shop because unused", offers(RulesDelete((OLD,), "unused"))),
     ("/rules delete everything", NOTHING),
-    (f"/rules new cancel {SHOP}/a to {SHOP}/b", NOTHING),
-    (f"/members grant {ANNA}", NOTHING),
-    (f"/rules set {OLD} destination={SHOP}/b for a while", NOTHING),
+    (f"/rules new cancel {SHOP}/a to {SHOP}/b", shows(RulesWhich(f"{SHOP}/a", (f"{SHOP}/b",)))),
+    (f"/members grant {ANNA}", shows(MembersShow((ANNA,)))),
+    (f"/rules set {OLD} destination={SHOP}/b for a while", shows(RulesShow(OLD))),
     ("@Gatehouse what is going on", NOTHING),
     # Other edits
     ("/rules rename Old shop to Newest shop", offers(RulesSet((OLD,), (("name", "Newest shop"),)))),
@@ -268,7 +273,7 @@ GUESSES: Final[list[tuple[str, Outcome]]] = [
         "/members upgrade liam, quinn and tara to beta",
         offers(MembersGrant((LIAM, QUINN, "tara.unger@example.com"), ("beta",))),
     ),
-    ("/members take premium from liam and somebody else", NOTHING),
+    ("/members take premium from liam and somebody else", shows(MembersShow((LIAM,)))),
     ("/rules turn off old shop and help centre", offers(RulesOff((OLD, "Redirect_help1")))),
     # Any root
     ("/rules undo", offers(GatehouseUndo())),
@@ -383,7 +388,7 @@ def test_a_guess_is_run_where_it_only_asks_and_offered_where_it_changes(typed: s
 
     how, commands = outcome
     assert list(readings) == commands
-    assert bool(runs_at_once(readings)) == (how == "runs")
+    assert bool(runs_at_once(readings)) == (how in {"runs", "shows"})
 
 
 @pytest.mark.parametrize("typed", [typed for typed, (how, _) in ALL_GUESSES if how == "offers"])
@@ -404,19 +409,21 @@ def test_what_is_offered_is_a_command_as_text(typed: str) -> None:
         (f"/members take vip from {ANNA} for 2h", ["for 2h"]),
         (f"/rules why does {SHOP}/old go to checkout", ["checkout"]),
         (f"/rules stop {SHOP}/old and {SHOP}/other", [f"{SHOP}/other"]),
-        ("/rules undo because oops", ["because oops"]),
     ],
 )
 def test_what_no_reading_takes_up_is_told(typed: str, ignored: list[str]) -> None:
     readings = read(*heard(typed), KNOWN)
 
     assert readings.commands
-    assert list(readings.ignored) == ignored
+    assert list(readings.unread) == ignored
 
 
-@pytest.mark.parametrize("typed", [typed for typed, _ in ALL_GUESSES if "staff content" not in typed])
-def test_what_is_understood_is_not_called_ignored(typed: str) -> None:
-    assert read(*heard(typed), KNOWN).ignored == ()
+UNDERSTOOD: Final = [(typed, how == "shows") for typed, (how, _) in ALL_GUESSES if how != "nothing"]
+
+
+@pytest.mark.parametrize(("typed", "tells"), UNDERSTOOD, ids=[typed[:60] for typed, _ in UNDERSTOOD])
+def test_only_what_is_not_understood_is_called_unread(typed: str, tells: bool) -> None:
+    assert bool(read(*heard(typed), KNOWN).unread) == tells
 
 
 def rule(key: str, name: str) -> Rule:
@@ -446,7 +453,7 @@ ODD: Final = replace(
     ("typed", "commands"),
     [
         ("/rules turn off off", [RulesOff(("Redirect_off",))]),
-        ("/rules turn off vip", []),  # a segment as well, so nobody can tell
+        ("/rules turn off vip", [RulesShow("Redirect_vip"), MembersShow(("vip@example.com",))]),  # a segment as well
         ("/rules turn off 404", [RulesOff(("Redirect_404",))]),
         ("/rules turn off 2", []),
         ("/rules turn off Spring, summer and autumn", [RulesOff(("Redirect_comma",))]),

@@ -28,8 +28,8 @@ from handlers.rules.form_fields_view import pack_keys, unpack_keys
 from handlers.rules.rule_form_view import RuleForm
 from sandbox.slack import filling
 from sandbox.slack.validation import check_view
-from tests.channels import as_read, escaped_twice
-from tests.test_hostile_text import at_most
+from tests.harness.channels import as_read, escaped_twice
+from tests.harness.counting import at_most
 
 View = dict[str, Any]
 
@@ -190,17 +190,17 @@ def test_a_new_rule_of_any_type_is_never_sent_without_what_its_form_shows(form: 
         assert form.pairs_text is not None or {pair.key for pair in form.pairs} == {pair.key for pair in form.shown}
 
 
-@pytest.mark.parametrize("count", [9, 15, 900])
+@pytest.mark.parametrize("count", [0, 9, 15])
 def test_pairs_that_the_other_type_has_no_fields_for_are_left_out_and_named(count: int) -> None:
     pairs = [{"source": {"key": "Url", "operator": "Equals", "value": f"a{number}"}} for number in range(count)]
-    text = json.dumps(pairs)[:-1] + "]" if count < 20 else "[" + ",".join("{}" for _ in pairs) + "]"
+    text = json.dumps(pairs)
     view = RuleForm.blank(type="Delay").view()
     values = filling.values(view["blocks"], {"pairs.Delay": {"v1.form.pairs.Delay": {"value": text}}})
     values["type"]["v1.form.type"]["selected_option"] = {"value": "Redirect"}
 
     form = read_form(view | {"state": {"values": values}})
 
-    assert len(form.pairs) == min(count, 10)
+    assert len(form.pairs) == max(1, min(count, 10))
     assert (f"Left out: {count - 10:,} of {count:,} pairs" in form.notes.get("", "")) == (count > 10)
 
 

@@ -20,8 +20,8 @@ import yaml
 from sandbox.demo import Transport
 from sandbox.slack.running import APP_TOKEN, SECRET, TOKEN, LocalSlack, running_slack
 from sandbox.slack.story import Person
-from tests.documented import section, words
-from tests.programs import free_port
+from tests.harness.documented import section, words
+from tests.harness.programs import free_port
 from tests.sandbox.slack.conftest import PAGE, ROOT, served
 
 pytestmark = pytest.mark.slow

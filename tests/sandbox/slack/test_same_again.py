@@ -15,7 +15,7 @@ from sandbox.gatehouse import FILE, WORKSPACES
 from sandbox.slack.configuration import DEFAULT
 from sandbox.slack.ids import StandingClock
 from sandbox.slack.running import APP_TOKEN, TOKEN, running_slack
-from tests.programs import ran
+from tests.harness.programs import ran
 from tests.sandbox.slack.conftest import PAGE, App, client, served
 from tests.sandbox.slack.desk import MANIFEST
 from tests.sandbox.slack.link import linked, opened

@@ -17,7 +17,7 @@ from starlette.staticfiles import StaticFiles
 
 from sandbox import slack
 from sandbox.slack.serving import serving
-from tests.browsers import chromium
+from tests.harness.browsers import chromium
 
 PAGE = Path(slack.__file__).parent / "page"
 

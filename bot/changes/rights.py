@@ -1,0 +1,155 @@
+"""Who may do what to a change, here and now, and if not, why: one question, asked for each decision as it is made."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final, Literal, get_args
+
+from bot.changes.model import Change, Guard, State
+from bot.changes.refusals import LookFirst, NotYours, PolicyTightened
+from bot.policy.access import Access, DirectoryUnavailable, NotAllowed
+from bot.policy.model import Irreconcilable
+
+
+class Decision(StrEnum):
+    """What people do with a change that is there."""
+
+    CONFIRM = "confirm"
+    APPROVE = "approve"
+    BREAK_GLASS = "break_glass"
+    DENY = "deny"
+    WITHDRAW = "withdraw"
+    STOP = "stop"
+    EXTEND = "extend"
+    KEEP = "keep"
+    REVERT = "revert"
+    REVIEW = "review"
+    UNDO = "undo"
+    ASK = "ask"
+    LOOK = "look"
+
+
+OfRequest = Literal[Decision.CONFIRM, Decision.APPROVE, Decision.BREAK_GLASS, Decision.DENY, Decision.WITHDRAW]
+"""Decisions about a request, or about what was approved and waits; all others are about what was done, or only ask."""
+OF_REQUEST: Final[tuple[OfRequest, ...]] = get_args(OfRequest)
+
+RELEASES: Final = frozenset({Decision.CONFIRM, Decision.APPROVE, Decision.BREAK_GLASS})
+"""Decisions that let a request through: nobody takes one about what they were not shown."""
+
+Seen = Callable[[Change, str], Awaitable[bool]]
+"""Whether somebody was shown all of a change."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rights:
+    """Answers the question by the policy of now, and by what Slack says now; what Slack doesn't tell is refused."""
+
+    access: Access
+    has_seen: Seen
+
+    async def require(self, change: Change, decision: Decision, by: str) -> None:
+        """Return where *decision* about *change* is *by*'s; its state is looked at where it is taken.
+
+        Raises NotYours, NotAllowed, LookFirst or DirectoryUnavailable.
+        """
+        await QUESTIONS[decision](self, change, by)
+        if decision in RELEASES and not await self.has_seen(change, by):
+            raise LookFirst(change)
+
+    async def may(self, change: Change, decision: Decision, by: str) -> bool:
+        """Whether *decision* about *change* is *by*'s, if only after a look."""
+        try:
+            await self.require(change, decision, by)
+        except LookFirst:
+            return True
+        except (NotYours, NotAllowed, DirectoryUnavailable):
+            return False
+        return True
+
+    async def as_of_now(self, change: Change) -> Change:
+        """*change* behind the stricter of what stood before it when it was asked for, and what would stand before it now.
+
+        Raises PolicyTightened where nobody could approve under both, and DirectoryUnavailable.
+        """
+        try:
+            return change.changed(**await self.access.stricter(change))
+        except Irreconcilable as error:
+            raise PolicyTightened(change) from error
+
+    async def _all_of_it(self, change: Change, by: str) -> None:
+        """Those who may ask for it."""
+        await self.access.require_all(change.operations, by, change.request.channel)
+
+    async def _confirm(self, change: Change, by: str) -> None:
+        if by != change.request.requester or change.decision.guard is not Guard.CONFIRM:
+            raise NotYours(change)
+        await self._all_of_it(change, by)
+
+    async def _approve(self, change: Change, by: str) -> None:
+        if change.decision.guard is not Guard.APPROVE:
+            raise NotYours(change)
+        await self.access.require_approver(change, by)
+
+    async def _override(self, change: Change, by: str) -> None:
+        await self.access.require_break_glass(change, by)
+
+    async def _deny(self, change: Change, by: str) -> None:
+        """Anyone who could make what its requester confirms may also drop it."""
+        await (self._all_of_it if change.decision.guard is Guard.CONFIRM else self._approve)(change, by)
+
+    async def _withdraw(self, change: Change, by: str) -> None:
+        if by == change.request.requester:
+            return
+        if change.decision.guard is not Guard.CONFIRM:
+            raise NotYours(change)
+        await self._all_of_it(change, by)
+
+    async def _prolong(self, change: Change, by: str) -> None:
+        """What was approved for two hours is not one person's to make last: others decide."""
+        await self._all_of_it(change, by)
+        if change.decision.guard is Guard.APPROVE:
+            await self._approve(change, by)
+
+    async def _review(self, change: Change, by: str) -> None:
+        if by == change.decision.decided_by:
+            raise NotYours(change)
+        await self.access.require_approver(change, by, of=change.decision.decided_by)
+
+    async def _read(self, change: Change, by: str) -> None:
+        await self.access.require(change.reading, by, change.request.channel)
+
+    async def _look(self, change: Change, by: str) -> None:
+        """Who asked for it or could decide about it may see all of it; once nobody has to, who may read such things."""
+        if change.state is not State.PROPOSED and not change.review_due:
+            await self._read(change, by)
+        elif by == change.request.requester:
+            await self._all_of_it(change, by)
+        elif change.decision.guard is Guard.CONFIRM:
+            raise NotYours(change)
+        else:
+            try:
+                await self.access.require_approver(change, by)
+            except NotAllowed:
+                if not change.decision.break_glass:
+                    raise
+                await self._override(change, by)
+
+
+QUESTIONS: Final[Mapping[Decision, Callable[[Rights, Change, str], Awaitable[None]]]] = {
+    Decision.CONFIRM: Rights._confirm,
+    Decision.APPROVE: Rights._approve,
+    Decision.BREAK_GLASS: Rights._override,
+    Decision.DENY: Rights._deny,
+    Decision.WITHDRAW: Rights._withdraw,
+    Decision.STOP: Rights._all_of_it,
+    Decision.EXTEND: Rights._prolong,
+    Decision.KEEP: Rights._prolong,
+    Decision.REVERT: Rights._all_of_it,
+    Decision.REVIEW: Rights._review,
+    Decision.UNDO: Rights._read,
+    Decision.ASK: Rights._read,
+    Decision.LOOK: Rights._look,
+}
+"""What is asked before each decision: returns where it is somebody's, raises why it isn't where not."""

@@ -1,0 +1,75 @@
+"""The clients for both services, as the settings say, and what they are to a change."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field
+
+from bot.changes.adapters import GroupAdapter, MemberAdapter, RuleAdapter
+from bot.changes.model import Target
+from bot.changes.verify import Adapter
+from bot.clients.errors import Unsendable
+from bot.clients.gate import Gate
+from bot.clients.http import CallLimits, LastCall, Service
+from bot.clients.members import MembersClient
+from bot.clients.rules import GroupsClient, RulesClient
+from bot.settings import Settings
+from bot.store.changes import SERVICES
+
+
+@dataclass(frozen=True, slots=True)
+class Services:
+    """The clients; *members* by the names of their sites."""
+
+    rules: RulesClient
+    groups: GroupsClient
+    members: Mapping[str, MembersClient]
+    last_calls: Mapping[str, LastCall] = field(default_factory=dict)
+    """How the last call of each service went."""
+
+    def says(self) -> dict[str, str]:
+        """How each service was when it was called last."""
+        return {name: call.says() for name, call in self.last_calls.items()}
+
+    def adapter(self, target: Target) -> Adapter:
+        """The adapter for changes of *target*; raises Unsendable for a site that no setting names any more."""
+        if target.service == "rules":
+            return RuleAdapter(self.rules)
+        if target.service == "groups":
+            return GroupAdapter(self.groups)
+        if (client := self.members.get(target.site or "")) is None:
+            raise Unsendable("members", f"no setting names the site {target.site or ''} any more")
+        return MemberAdapter(client)
+
+
+@asynccontextmanager
+async def open_services(settings: Settings) -> AsyncIterator[Services]:
+    """Clients for both services, until the block ends."""
+    last_calls = {name: LastCall() for name in SERVICES}
+    limits = {"rules": settings.rules_requests_per_minute, "members": settings.members_requests_per_minute}
+    gates = {name: Gate(name, limits[name]) for name in SERVICES}
+    async with AsyncExitStack() as stack:
+
+        async def opened(name: str, base_url: str, header: str, key: str) -> Service:
+            service = Service(
+                name,
+                base_url,
+                {header: key},
+                limits=CallLimits(deadline=settings.service_timeout, max_bytes=settings.service_max_bytes),
+                insecure_http=settings.insecure_http,
+                redact=settings.redacted,
+                gate=gates[name],
+                last_call=last_calls[name],
+                proxy=settings.proxy_for(base_url),
+                ca_file=settings.ca_file,
+            )
+            return await stack.enter_async_context(service)
+
+        rules = await opened("rules", settings.rules_base_url, "x-api-key", settings.rules_api_key.get_secret_value())
+        members = {}
+        for name, site in settings.members_sites.items():
+            key = f"{settings.members_auth_scheme} {settings.key_of(name)}".strip()
+            service = await opened("members", settings.members_base_url, settings.members_auth_header, key)
+            members[name] = MembersClient(service, site)
+        yield Services(RulesClient(rules), GroupsClient(rules), members, last_calls)

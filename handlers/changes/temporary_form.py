@@ -1,0 +1,105 @@
+"""The small form that asks how long something is to last, and why, before a button does it: the button's own command."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Final
+
+from bot.clients.errors import NotFound
+from bot.gatehouse import Gatehouse
+from handlers.blocks import inputs, modals
+from handlers.blocks.messages import Block
+from handlers.blocks.modals import View, frame, metadata, section
+from handlers.errors import OldButton
+from handlers.grammar import intent_view
+from handlers.grammar.command import Unclear
+from handlers.grammar.fields import parse_expiry
+from handlers.grammar.parser import parse
+from handlers.members.commands import MembersGrant
+from handlers.rules.commands import RulesOff
+from handlers.slack.registry import COMMANDS, Click, Form, Recorded, clicks, submits
+from handlers.slack.reply import Caller, Modal, Reply
+
+CALLBACK: Final = "v1.temporary.form"
+LENGTH: Final = "length"
+FOR_GOOD: Final = "good"
+LENGTHS: Final[Mapping[str, str]] = {
+    "for 1h": "For 1 hour",
+    "for 2h": "For 2 hours",
+    "until tomorrow 9:00": "Until tomorrow, 9:00",
+}
+Temporary = RulesOff | MembersGrant
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """A form that was sent: the command, with how long and why; None where this release doesn't know it."""
+
+    command: Temporary | None
+
+
+def _temporary(text: str) -> Temporary | None:
+    try:
+        command = parse(*text.partition(" ")[::2])
+    except Unclear:
+        return None
+    return command if isinstance(command, Temporary) else None
+
+
+@clicks("temporary")
+async def ask(click: Click, caller: Caller, gatehouse: Gatehouse) -> Reply:
+    if (command := _temporary(click.value)) is None:
+        raise OldButton
+
+    async def fill() -> View:
+        return view(command, click.value, await _titles(command, gatehouse), caller.channel)
+
+    return Modal(modals.loading("Gatehouse", caller.channel), fill)
+
+
+async def _titles(command: Temporary, gatehouse: Gatehouse) -> dict[str, str]:
+    if isinstance(command, MembersGrant):
+        return {}
+    try:
+        return {ref: (await gatehouse.rules.get(ref)).title for ref in command.refs}
+    except NotFound:
+        return {}
+
+
+def view(command: Temporary, text: str, titles: Mapping[str, str], channel: str) -> View:
+    """The form for *command*, which *text* stands for; *titles*: the names of its rules, by their ids."""
+    switches = isinstance(command, RulesOff)
+    last = "Until I switch it on" if switches else "Until someone revokes it"
+    blocks: list[Block] = [
+        section(intent_view.sentence(command, intent_view.Context(titles))),
+        inputs.radios(LENGTH, "How long?", {**LENGTHS, FOR_GOOD: last}),
+        inputs.reason(""),
+    ]
+    title, submit = ("Switch off rule", "Switch off") if switches else ("Grant access", "Grant")
+    return frame(title, blocks, callback_id=CALLBACK, submit=submit, metadata={"command": text, "channel": channel})
+
+
+def read(sent: View) -> Chosen:
+    """The command of the form, as a person left it."""
+    command = _temporary(str(metadata(sent).get("command") or ""))
+    if command is None:
+        return Chosen(None)
+    values = inputs.values_of(sent)
+    expiry = parse_expiry(inputs.typed(values, LENGTH) or "")
+    because = (inputs.typed(values, inputs.REASON) or "").strip() or None
+    return Chosen(replace(command, expiry=expiry, because=because))
+
+
+async def _run(sent: Chosen, caller: Caller, gatehouse: Gatehouse) -> View | Recorded:
+    """Run the command as if it was typed: with the rights that the caller has now, and announced by its card."""
+    command = sent.command
+    if command is None or command.needs is None:
+        raise OldButton
+    await gatehouse.access.require(command.needs, caller.user, caller.channel)
+    await COMMANDS[type(command)](command, caller, gatehouse)
+    change = await gatehouse.store.changes.of_key(caller.request)
+    return Recorded(change) if change else modals.done("Gatehouse", f"Its card is in <#{caller.channel}>.")
+
+
+submits(CALLBACK, Form(read, _run))

@@ -1,0 +1,217 @@
+"""The words that the reader of sentences knows, English and the commonest German and Spanish ones.
+
+A word earns its place by a sentence of the corpus that needs it. What stands in no table is not understood, and told.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from bot.rules.model import KNOWN_TYPES
+from handlers.grammar.known import words_of
+
+LOOSE: Final = words_of(
+    "add edit new why check which list show set copy samples make on off delete remove grant revoke offboard "
+    "group groups help undo "
+)
+"""Verbs whose words may mean something else: they are read by what they name, not by where they stand."""
+FILLERS: Final = words_of(
+    "a an the please pls can could you would i we want need to me my us our of in at from into with and "
+    "is are be it its it's that this now just hey hi hello so then for by as rule rules url urls page link "
+    "address member members user users customer customers account people there get getting going go "
+    "goes does do did doing has have had was were any some one on all which what who when where how why called "
+    "everyone everybody everything right here currently still again cant can't temporarily destination target "
+    "many much count every both should able back asap everything anything stuff "
+    "touching about oops last change changes "
+    "host that's tell "
+    "what's where's who's whos segment segments site access pages content must needs become becomes gets also too "
+    "again kindly thanks thank thx cheers him her them he she they "
+    "bitte die der das den dem ein eine mir für und ist sind hat soll braucht mal "
+    "temporal group gruppe jetzt wieder regel im in auf "
+    "el la los las un una de del en por favor y se "
+)
+"""Words that name nothing by themselves."""
+PRONOUNS: Final = words_of("it it's that this him her them he she they")
+"""Fillers that point at what was named before."""
+COUNTS: Final = words_of(
+    "all every both everyone everybody everything any anything some many much count stuff one rules members users "
+    "customers accounts people "
+)
+"""Fillers that say how many are meant."""
+AWAY: Final = words_of("away out up instead open redirecting named name")
+"""What belongs to a verb, or leads a name."""
+LATELY: Final = words_of("last change changes")
+"""Fillers that say which change is meant."""
+IDLE: Final = words_of("happens happen wrong points end up away out looping loops redirecting approval open name")
+"""Words that may be in a name, and say nothing where they are in none."""
+COMPLAINTS: Final = words_of("can't cant cannot couldn't unable")
+"""Words of somebody who says what does not work: they ask why."""
+CAUTIOUS: Final = words_of(
+    "nicht kein keine keinen außer nur aber wenn falls sino si excepto solo sólo not don't dont never no cannot "
+    "isn't without except unless only but if unblock undelete instead shouldn't mustn't "
+)
+"""Words that turn a sentence round: what follows is shown, not done."""
+LACKING: Final = words_of(
+    "ohne sin without no not but except lacks lack lacking isn't doesn't don't hasn't haven't nor w/o"
+)
+HAVING: Final = words_of("w/ mit con tiene tienen with have has having who")
+"""Words before a segment that say which members are meant."""
+QUESTIONS: Final = words_of(
+    "wer welche warum wieso wo wohin quién quien cuáles qué why what what's whats where where's which who who's "
+    "whos when how is are does do did can was were"
+)
+ACTS: Final[Mapping[str, str]] = {
+    word: act
+    for act, words in {
+        "off": "aus ausschalten apaga desactivar off disable deactivate pause stop suspend kill mute unplug",
+        "on": "ein an einschalten aktivieren on enable activate resume unpause reactivate start",
+        "restore": "restore",
+        "delete": "lösch borra elimina delete remove rm del drop destroy erase nuke",
+        "block": "bloquea block cancel",
+        "redirect": "redirection redirect send point forward reroute move 301",
+        "make": "anlegen eintragen make create new add register",
+        "rename": "rename",
+        "set": "change update set",
+        "edit": "edit modify correct",
+        "copy": "copy clone replicate",
+        "why": "warum wieso why explain trace debug which test check match",
+        "export": "export download",
+        "import": "import upload",
+        "show": "grep zeig show get view info find search list see open look ls",
+        "history": "history log changed edited touched",
+        "give": "gib geben freischalten dale dar da give grant upgrade allow let",
+        "take": "nimm fuera entziehen quita quitar take revoke downgrade strip",
+        "offboard": "raus offboard kick ban",
+        "undo": "deshaz undo revert rollback",
+        "pending": "freigabe pending waiting approve approval approvals requests",
+        "timers": "timers temporary expiring expires ends extend keep",
+        "status": "status health broken ok okay up",
+        "whoami": "whoami perms permissions",
+        "help": "help",
+    }.items()
+    for word in words.split()
+}
+PHRASES: Final[Mapping[str, str]] = {
+    "turn off": "off",
+    "switch off": "off",
+    "shut off": "off",
+    "shut down": "down",
+    "take down": "down",
+    "nobody should": "block",
+    "nobody must": "block",
+    "turn on": "on",
+    "switch on": "on",
+    "get rid of": "delete",
+    "send me": "show",
+    "take back": "undo",
+    "roll back": "undo",
+    "set up": "make",
+    "bring back": "restore",
+    "put back": "restore",
+    "go live": "on",
+    "running out": "timers",
+    "runs out": "timers",
+    "dar de alta": "make",
+    "dar de baja": "offboard",
+    "de baja": "offboard",
+    "left the company": "offboard",
+    "has left": "offboard",
+    "has quit": "offboard",
+    "has resigned": "offboard",
+    "was fired": "offboard",
+} | {f"should {goes} to": "redirect" for goes in ("go", "point", "lead", "redirect", "be redirected", "end up at")}
+DONE: Final[Mapping[str, str]] = {
+    word: act
+    for act, words in {
+        "off": "disabled deactivated paused stopped killed",
+        "on": "enabled activated resumed",
+        "delete": "deleted removed",
+        "block": "blocked",
+        "redirect": "redirected",
+        "make": "added created",
+        "give": "granted given",
+        "take": "revoked",
+        "undo": "deshaz undone reverted",
+    }.items()
+    for word in words.split()
+}
+"""What is wanted to be done: verbs after one of ASKED_FOR."""
+ASKED_FOR: Final = words_of("be have get gets getting need needs want")
+PARTED: Final[Mapping[str, Mapping[str, str]]] = {
+    "turn": {"on": "on", "off": "off", "of": "off"},
+    "switch": {"on": "on", "off": "off", "of": "off"},
+    "log": {"in": "why", "on": "why"},
+    "sign": {"in": "why"},
+    "put": {"on": "on", "off": "off", "live": "on", "back": "restore"},
+    "bring": {"back": "restore"},
+    "make": {"live": "on", "on": "on", "off": "off"},
+    "mach": {"an": "on", "aus": "off"},
+    "schalte": {"ein": "on", "an": "on", "aus": "off", "ab": "off"},
+    "take": {"down": "down"},
+}
+"""Verbs of two words, of which the second may come behind what they are about."""
+ONLY: Final = words_of("only just but nur aber solo sólo pero")
+"""Words that turn nothing round before the name of a site: “but only on docs”."""
+NAMED: Final = words_of("named called name")
+SAYS: Final = words_of(
+    "is are was were has have had says said will would asked wanted works does did it's he's she's they're "
+    "ist hat will tiene dice"
+)
+"""Words that make a sentence of a clause."""
+NUMBERED: Final = words_of("ticket case incident number")
+"""Words before a number that counts nothing."""
+HARMLESS: Final = frozenset({"status", "why", "show", "history", "pending", "timers", "whoami", "help"})
+CHANGING: Final = frozenset(word for word, act in ACTS.items() if act not in HARMLESS)
+"""Verbs of what changes something."""
+FILES: Final = words_of("file csv excel spreadsheet tabelle")
+"""Words that say that a list is wanted as a file, whatever the verb."""
+ENDS: Final = words_of("on off an ein aus")
+"""Verbs that may end a sentence."""
+OFTEN_NOUNS: Final = words_of(
+    "an ein aus da on off ok okay up waiting new log match get look start stop check test keep requests open help"
+)
+"""Verbs that are verbs only where they begin what was typed."""
+PAST: Final = words_of(
+    "turned switched changed deleted removed made created edited touched blocked blocking disabled enabled off "
+    "on inactive active working broken redirecting redirected added happened "
+)
+"""Words of a question on what was done, which name nothing."""
+STATUSES: Final[Mapping[str, str]] = dict.fromkeys(
+    [
+        "apagadas",
+        "desactivadas",
+        "desactivada",
+        "deaktiviert",
+        "deaktivierte",
+        "deaktivierten",
+        "off",
+        "inactive",
+        "disabled",
+        "paused",
+    ],
+    "off",
+) | dict.fromkeys(["on", "active", "enabled", "live"], "on")
+TYPES: Final[Mapping[str, str]] = {
+    spelled: name for name in KNOWN_TYPES for spelled in (name.casefold(), f"{name.casefold()}s")
+} | {
+    "umleitung": "Redirect",
+    "umleitungen": "Redirect",
+    "weiterleitungen": "Redirect",
+    "blocks": "Cancel",
+    "blocked": "Cancel",
+    "blocking": "Cancel",
+}
+BECAUSE: Final = frozenset({"weil", "wegen", "porque", "because", "cause", "cuz", "bc", "coz", "since"})
+COMPLAINS: Final = words_of("it's its it they they're theyre")
+ARROWS: Final = frozenset({"->", "-->", "=>", "→", ">"})
+GREETINGS: Final = words_of("hey hi hello please gatehouse @gatehouse so ok and")
+CAN: Final = words_of("can could would will may shall puede puedes podrías kannst können könnt")
+WHO_CAN: Final = words_of("you u we somebody someone anybody anyone du ihr sie")
+CONTRACTED: Final[Mapping[str, str]] = {
+    word.replace("'", ""): word
+    for words in (FILLERS, QUESTIONS, CAUTIOUS, LACKING, SAYS)
+    for word in words
+    if "'" in word and word != "it's"
+}
+"""What is often typed without its apostrophe."""

@@ -1,0 +1,83 @@
+"""A temporary change whose end fails for hours: tried again and again, told once, and without a card for each try."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import timedelta
+from itertools import count
+from typing import Final, TypeAlias
+
+import pytest
+
+from bot.changes.model import ChangeRequest, Edit, Kind, State, Target
+from bot.changes.proposals import Proposal, SetProposal
+from tests.changes.world import ALICE, OPS, POLICIES, RULE_IDS, Replica, World, a_world, renames, replica
+
+pytestmark = pytest.mark.slow
+
+
+Wanted: TypeAlias = Callable[[World], Proposal | SetProposal]
+
+
+def one(world: World) -> Proposal:
+    live = world.truth()["rules", RULE_IDS[0]]
+    edit = Edit(
+        kind=Kind.RULE_UPDATE,
+        target=Target(service="rules", key=RULE_IDS[0]),
+        before=live,
+        after=live | {"name": "For now"},
+    )
+    return Proposal(edit=edit, request=ChangeRequest(requester=ALICE, channel=OPS, revert_after=7200))
+
+
+def several(world: World) -> SetProposal:
+    return renames(world, "For now", revert_after=7200)
+
+
+async def hours_later(world: World, mine: Replica) -> None:
+    for _ in range(12):
+        world.clock.moment += timedelta(minutes=11)
+        while (
+            await mine.timers.run_one()
+            or await mine.pipeline.recover_one()
+            or await mine.carry_out_a_set()
+            or await mine.outbox.deliver_one()
+        ):
+            pass
+
+
+CASES: Final = [
+    (one, "500", "GET"),
+    (one, "500", "PUT"),
+    (one, "429", "PUT"),
+    (one, "cut_before", "PUT"),
+    (several, "500", "GET"),
+]
+
+
+@pytest.mark.parametrize(("wanted", "fault", "method"), CASES)
+async def test_an_end_in_vain_is_told_once_until_it_comes_true(
+    database_url: str, wanted: Wanted, fault: str, method: str
+) -> None:
+    async with a_world(database_url) as world:
+        await world.begin(POLICIES["free"])
+        mine = replica(world, "mine", count(1))
+        change = await mine.pipeline.proposer.submit(wanted(world), idempotency_key="request")
+        while await mine.carry_out_a_set() or await mine.outbox.deliver_one():
+            pass
+        world.services.rules.stage.faults.add(fault, method=method, times=9_999)
+        world.clock.moment += timedelta(hours=2)
+        before = dict(world.cards)
+
+        await hours_later(world, mine)
+        late = {purpose: times for (about, purpose), times in world.told.items() if about == change.id}
+        assert [times for purpose, times in late.items() if purpose.startswith("late-")] == [1]
+        assert world.cards.keys() == before.keys(), "a card of a try in vain"
+
+        world.services.rules.stage.faults.clear()
+        await hours_later(world, mine)
+
+        ended = await mine.pipeline.journal.get(change.id)
+        assert ended.run.undone_by is not None
+        assert world.cards[ended.run.undone_by].state is State.APPLIED
+        assert {world.truth()["rules", key]["name"] for key in RULE_IDS} == {"As it was"}

@@ -1,0 +1,54 @@
+"""The doors of groups of rules."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from handlers.gatehouse.commands import GatehouseUndo
+from handlers.rules.commands import RulesGroup, RulesOff, RulesOn
+from sandbox.services.database import Record
+from tests.doors.play import UNDO, Doors, Play
+
+DOORS = Doors()
+door = DOORS.door
+
+
+@dataclass(slots=True, repr=False)
+class GroupPlay(Play):
+    def now(self) -> Record | None:
+        return self.sandbox.services.rules.group(str(self.before["id"]))
+
+    async def goes_off(self, text: str) -> None:
+        await self.alice.types(f"/rules {text}".format(self.before["id"]))
+        await self.becomes(self.now, self.before | {"status": "Inactive"})
+
+
+@door(RulesGroup)
+async def switch_by_text(play: GroupPlay) -> None:
+    await play.goes_off("group off {}")
+
+
+@door(RulesOff, RulesOn)
+async def switch_as_a_rule_is_switched(play: GroupPlay) -> None:
+    await play.goes_off("off group:{}")
+    await play.alice.card(UNDO)
+    await play.alice.types(f"/rules on group:{play.before['id']}")
+    await play.becomes(play.now, play.before)
+
+
+@door(RulesGroup, "decide.undo", GatehouseUndo)
+async def undo_and_redo(play: GroupPlay) -> None:
+    await play.goes_off("group off {}")
+    await play.alice.presses(UNDO)
+    await play.becomes(play.now, play.before)
+    await play.alice.sees("undone by change")
+    await play.alice.presses(UNDO)
+    await play.becomes(play.now, play.before | {"status": "Inactive"})
+
+
+@door(RulesGroup)
+async def temporary_and_its_end(play: GroupPlay) -> None:
+    await play.goes_off("group off {} for 2h")
+    await play.alice.card("v1.decide.end")
+    play.passes(hours=2, seconds=1)
+    await play.becomes(play.now, play.before)

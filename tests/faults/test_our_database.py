@@ -1,0 +1,206 @@
+"""Our own database fails at each step of each operation: nobody hears that nothing was changed where it was, or will be."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
+from pathlib import Path
+from typing import Final
+
+import pytest
+import sqlalchemy as sa
+from structlog.testing import capture_logs
+
+from bot.changes.model import Change, State
+from bot.store.tables import changes, inbox
+from handlers.explain.table import says_unchanged
+from sandbox.demo import Sandbox, running_sandbox
+from sandbox.slack.story import Person
+from tests.conftest import OPS, QUICK, Clock
+from tests.drills.fleet import RULE
+
+STEPS: Final = (
+    *("store", "acknowledge", "run", "propose", "claim", "begin", "look", "write", "sent", "read back", "record"),
+    *("end of set", "post", "posted", "edit", "finish"),
+)
+"""Every failpoint. An operation that doesn't come by one meets no fault there."""
+
+
+@dataclass(slots=True)
+class Trouble:
+    """What our database does to writers from a failpoint on, so many times."""
+
+    at: str = ""
+    kind: str = ""
+    left: int = 0
+    begun: bool = False
+
+    def arm(self, at: str, kind: str, times: int) -> None:
+        self.at, self.kind, self.left, self.begun = at, kind, times, False
+
+    def failpoint(self, step: str) -> None:
+        self.begun = self.begun or step == self.at
+
+    def watch(self, engine: sa.Engine) -> None:
+        sa.event.listen(engine, "begin", self._on_begin, insert=True)
+        sa.event.listen(engine, "commit", self._on_commit)
+
+    def _strikes(self, kinds: Sequence[str]) -> bool:
+        if not self.begun or self.kind not in kinds or not self.left:
+            return False
+        self.left -= 1
+        return True
+
+    def _on_begin(self, connection: sa.Connection) -> None:
+        """SQLite's own refusals, for this transaction."""
+        if connection.get_execution_options().get("reading", False):
+            return
+        kind = self.kind if self._strikes(["read only", "full"]) else ""
+        connection.exec_driver_sql(f"PRAGMA query_only = {int(kind == 'read only')}")
+        connection.exec_driver_sql(f"PRAGMA max_page_count = {1 if kind == 'full' else 1_000_000}")
+
+    def _on_commit(self, connection: sa.Connection) -> None:
+        """It is committed, and nobody hears of it."""
+        if self._strikes(["commit lost"]):
+            connection.connection.dbapi_connection.commit()  # type: ignore[union-attr]  # it is open
+            raise ConnectionResetError("the answer to COMMIT was lost")
+
+
+@dataclass(slots=True)
+class Scene:
+    """A sandbox in which our database fails, and things that nobody has touched yet."""
+
+    sandbox: Sandbox
+    clock: Clock
+    trouble: Trouble
+    numbers: itertools.count[int] = field(default_factory=lambda: itertools.count(1))
+
+    def rule(self) -> str:
+        """The id of a new rule."""
+        number = next(self.numbers)
+        self.sandbox.services.rules.put({**RULE, "id": f"Redirect_o{number:04d}", "name": f"Ours {number}"})
+        return f"Redirect_o{number:04d}"
+
+    def person(self, user: str, channel: str = OPS) -> Person:
+        return Person(self.sandbox.slack, user, channel)
+
+    @property
+    def alice(self) -> Person:
+        return self.person("U0ALICE01")
+
+    def writes(self) -> int:
+        services = self.sandbox.services
+        return sum(call.method != "GET" for call in [*services.rules.calls(), *services.members.calls()])
+
+    def claims(self) -> int:
+        """How many messages and forms say that nothing was changed."""
+        state = self.sandbox.slack.state
+        views = [view["blocks"] for user in state.users for view in state.stack(user)]
+        return sum(map(says_unchanged, [*(message.all_blocks for message in state.messages), *views]))
+
+    async def changes(self) -> list[Change]:
+        query = sa.select(changes.c.document).where(changes.c.set_id == "").order_by(changes.c.created)
+        async with self.sandbox.bot.gatehouse.store.session.reading() as connection:
+            return [Change.model_validate_json(text) for text in await connection.scalars(query)]
+
+    async def settle(self) -> None:
+        """Let time go on until nothing is left to do: leases end, and what was left is taken up.
+
+        It stands still while a change is carried out, and goes the slower the longer it takes: on a busy machine no lease
+        would last for as long as a request takes.
+        """
+        at_work = self.sandbox.bot.gatehouse.changes.journal.at_work
+        pause = 0.05
+        async with asyncio.timeout(90):
+            while await self._is_busy():
+                if not at_work:
+                    self.clock.ahead += timedelta(seconds=10)
+                    pause = min(1.1 * pause, 1.0)
+                await asyncio.sleep(pause)
+
+    async def _is_busy(self) -> bool:
+        store = self.sandbox.bot.gatehouse.store
+        counts = await store.changes.counts()
+        open_ = sa.select(sa.func.count()).select_from(inbox).where(inbox.c.done.is_(False))
+        async with store.session.reading() as connection:
+            requests = await connection.scalar(open_)
+        busy = [counts.get(state, 0) for state in (State.APPROVED, State.APPLYING, State.UNKNOWN)]
+        return any([*busy, requests, await store.outbox.waiting()])
+
+
+ENDS: Final = {State.APPLIED, State.FAILED, State.STALE, State.UNSETTLED}
+"""Where a change comes to rest; the last one where nobody can know whether a creation was sent."""
+
+Act = Callable[[], Awaitable[object]]
+"""What is done while the database fails."""
+
+
+async def _off(scene: Scene) -> Act:
+    rule = scene.rule()
+    return lambda: scene.alice.types(f"/rules off {rule}")
+
+
+async def _made(scene: Scene) -> Act:
+    url = f"https://shop.example.com/made{next(scene.numbers)}"
+    return lambda: scene.alice.types(f'/rules make redirect {url} to https://shop.example.com/x named "{url[-8:]}"')
+
+
+async def _approved(scene: Scene) -> Act:
+    card = await scene.alice.says(f"/rules delete {scene.rule()} because nobody uses it")
+    await scene.settle()
+    return lambda: scene.person("U0CARA001").clicks(card, "Approve deletion", confirm=True)
+
+
+OPERATIONS: Final = {
+    "switch off": _off,
+    "create": _made,
+    "approve": _approved,
+}
+CASES: Final = [
+    pytest.param("switch off", ("read only", 1), ("propose", "sent", "record"), id="a refusal, some steps"),
+    pytest.param("switch off", ("commit lost", 1), ("store", "look", "finish"), id="a lost answer, some steps"),
+    pytest.param("create", ("full", 3), STEPS, marks=pytest.mark.slow, id="create, disk full"),
+    pytest.param("create", ("commit lost", 1), STEPS, marks=pytest.mark.slow, id="create, a lost answer"),
+    pytest.param("approve", ("commit lost", 1), STEPS, marks=pytest.mark.slow, id="approve, a lost answer"),
+]
+
+
+@pytest.mark.threat("D1")
+@pytest.mark.parametrize(("operation", "fault", "steps"), CASES)
+async def test_nobody_is_told_that_nothing_was_changed_where_it_was(
+    operation: str, fault: tuple[str, int], steps: Sequence[str], tmp_path: Path
+) -> None:
+    trouble, clock, struck = Trouble(), Clock(), 0
+    timing = replace(QUICK, failpoint=trouble.failpoint, look_every=0.1, recover_every=0.1)
+    async with AsyncExitStack() as stack:
+        stack.enter_context(capture_logs())  # a traceback that is drawn takes seconds
+        sandbox = await stack.enter_async_context(running_sandbox(tmp_path, timing=timing, now=clock))
+        clock.wake_workers = sandbox.bot.wake_workers
+        engine = sandbox.bot.gatehouse.store.session._engine.sync_engine
+        trouble.watch(engine)
+        scene = Scene(sandbox, clock, trouble)
+        for step in steps:
+            act = await OPERATIONS[operation](scene)
+            await scene.settle()
+            writes, claims, known = scene.writes(), scene.claims(), len(await scene.changes())
+
+            trouble.arm(step, *fault)
+            await act()
+            await scene.settle()
+            struck += trouble.left < fault[1]
+            trouble.arm("", "", 0)
+
+            made, where = (await scene.changes())[known:], f"{operation}, {fault} at {step}"
+            claimed, sent = scene.claims() - claims, scene.writes() - writes
+            assert len(made) <= 1, f"recorded twice: {where}"
+            assert not (claimed and sent), f"“Nothing was changed”, and {sent} writes: {where}"
+            assert sent <= 1, f"done {sent} times: {where}"
+            for change in made:
+                assert change.state in ENDS, where
+                is_true = change.state is State.UNSETTLED or (sent > 0) == (change.state is State.APPLIED)
+                assert is_true, f"{change.state} after {sent} writes: {where}"
+    assert struck, "our database never failed"

@@ -1,0 +1,1 @@
+"""What tests stand on: databases, programs, payloads, places, and the checks that several of them share."""

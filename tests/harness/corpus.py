@@ -1,0 +1,317 @@
+"""What people say, each sentence with what it means, and what Gatehouse makes of it: ``make corpus``.
+
+A file of `CORPUS` has sentences of one kind of speaker or several, written by people who had not seen the reader:
+
+    says = "pls turn of old shop, its looping"      # as it is typed
+    in = "/rules"                                   # after which command, or in a mention: @Gatehouse
+    by = "on a phone"
+    means = ["/rules off Redirect_x1old"]           # exact commands: each of them would be right; none where there is none
+    about = ["Redirect_x1old"]                      # what it names
+    tells = ["its looping"]                         # what an answer must name where it can't be done as it was said
+
+Three of ten sentences are held out, by their text: no code is written for them, and their figures stand in the docs.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import sys
+import tomllib
+from collections import Counter
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, field, fields, replace
+from datetime import UTC, datetime
+from enum import StrEnum
+from functools import cache
+from pathlib import Path
+from typing import Final
+from zoneinfo import ZoneInfo
+
+from bot.members.model import Member
+from bot.rules.model import Rule
+from bot.text.times import since_in
+from handlers.changes.requests import end_of
+from handlers.gatehouse.commands import GatehouseHelp, GatehouseUndo
+from handlers.grammar.command import Command, Unclear
+from handlers.grammar.fields import Expiry
+from handlers.grammar.intents import REFERENCE, read, runs_at_once, says_better
+from handlers.grammar.known import Known
+from handlers.grammar.parser import parse, parse_mention
+from handlers.grammar.tokens import escaped
+from handlers.members.commands import MembersList
+from handlers.rules.commands import RulesList
+from handlers.rules.rule_refs import fitting_rules, is_short_part
+from sandbox.services.seed import GROUPS, RULES, SEGMENTS, members
+
+CORPUS: Final = Path(__file__).parent.parent / "handlers" / "grammar" / "corpus"
+SHOWN_BY: Final = frozenset({"refs", "emails", "source", "destination", "url", "others"})
+"""Fields of a command that name what it shows or changes."""
+HELD_OUT: Final = 3
+"""Of ten."""
+NOW: Final = datetime(2026, 11, 23, 10, tzinfo=UTC)
+SAID_ELSEWHERE: Final = frozenset({"because", "name", "as_typed", "page", "sort"})
+"""Fields in which right readings may differ."""
+
+
+class Verdict(StrEnum):
+    """How a sentence was answered."""
+
+    UNDERSTOOD = "understood"
+    ASKED = "well asked"
+    MISSED = "missed"
+    """Refused, or asked without what it is about."""
+    WRONG = "wrong"
+    """Another question was answered."""
+    HARMFUL = "harmful"
+    """A button, or no button at all, for a change that nobody asked for."""
+
+
+GOOD: Final = frozenset({Verdict.UNDERSTOOD, Verdict.ASKED})
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    says: str
+    where: str
+    by: str
+    means: tuple[str, ...]
+    about: tuple[str, ...] = ()
+    tells: tuple[str, ...] = ()
+
+    @property
+    def is_held_out(self) -> bool:
+        return hashlib.sha256(f"{self.where} {self.says}".encode()).digest()[0] % 10 < HELD_OUT
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a sentence comes to: what is done or answered at once, what is offered, what is understood of it besides *told*,
+    what is shown, what is told as unread."""
+
+    at_once: tuple[Command, ...] = ()
+    offered: tuple[Command, ...] = ()
+    meant: tuple[Command, ...] = ()
+    shown: tuple[str, ...] = ()
+    told: tuple[str, ...] = ()
+
+
+@cache
+def sentences() -> tuple[Sentence, ...]:
+    """Every sentence of the corpus."""
+    return tuple(_sentences())
+
+
+def _sentences() -> Iterator[Sentence]:
+    for path in sorted(CORPUS.glob("*.toml")):
+        for one in tomllib.loads(path.read_text("utf-8"))["sentence"]:
+            lists = {name: tuple(one.get(name, ())) for name in ("means", "about", "tells")}
+            yield Sentence(one["says"], one["in"], one["by"], **lists)
+
+
+THE_RULES: Final = tuple(Rule.model_validate(each) for each in RULES)
+PEOPLE: Final = {
+    site: [Member.model_validate(each) for each in members(key)]
+    for site, key in (("blog", "site_1"), ("docs", "site_2"))
+}
+KNOWN: Final = replace(
+    Known.of(
+        rules=THE_RULES,
+        groups={key: name for key, name, _ in GROUPS},
+        members=PEOPLE,
+        segments=SEGMENTS,
+        hosts=["shop.example.com"],
+    ),
+    site="blog",
+)
+
+
+def answered(sentence: Sentence) -> Answer:
+    """What Gatehouse makes of *sentence*, with the sample data."""
+    root = "" if sentence.where.startswith("@") else sentence.where.removeprefix("/")
+    text = escaped(sentence.says)  # as Slack sends it
+    try:
+        command = parse(root, text) if root else parse_mention(text)
+        if _is_clear(command):
+            return Answer(at_once=(command,))
+        error = None
+    except Unclear as unclear:
+        error = unclear
+    try:
+        readings = read(root, text, KNOWN)
+    except Unclear as unclear:
+        return Answer(told=(unclear.what,))
+    if error is not None and says_better(error, readings, sentence.says):
+        return Answer(told=(error.what,))
+    if not readings.meant and (alone := runs_at_once(readings.commands)) is not None:
+        return Answer(at_once=(alone,), told=readings.unread)
+    shown = tuple(thing for one in readings.meant for thing in _things(one))
+    return Answer(offered=readings.commands, meant=readings.meant, shown=shown, told=readings.unread)
+
+
+def _is_clear(command: Command) -> bool:
+    """Whether each thing that *command* names is one that there is, so that it is carried out as it was typed."""
+    refs = [*getattr(command, "refs", ()), *filter(None, [getattr(command, "ref", None)])]
+    for ref in refs:
+        fitting = fitting_rules(ref, THE_RULES)
+        if len(fitting) != 1 or (command.writes and is_short_part(ref, fitting[0])):
+            return False
+    emails = [*getattr(command, "emails", ()), *filter(None, [getattr(command, "email", None)])]
+    segments = [*getattr(command, "segments", ()), *filter(None, [getattr(command, "segment", None)])]
+    if any("@" not in email for email in emails) or any(each.casefold() not in KNOWN.segments for each in segments):
+        return False
+    if (group := getattr(command, "group", None)) and not KNOWN.groups.holding(group):
+        return False
+    if isinstance(command, GatehouseUndo) and command.change and not REFERENCE.fullmatch(command.change):
+        return False
+    text = getattr(command, "text", None)
+    return not text or bool(KNOWN.rules.holding(text) or KNOWN.members.holding(text))
+
+
+def verdict(sentence: Sentence, answer: Answer) -> Verdict:
+    """How good *answer* is."""
+    means = {normal(exact(one)) for one in sentence.means}
+    about = {_thing(each) for each in sentence.about}
+    said = [*answer.at_once, *answer.offered]
+    if any(one.writes and normal(one) not in means for one in said) and not _asks_which(answer, about):
+        return Verdict.HARMFUL
+    if means & {normal(one) for one in said}:
+        return Verdict.UNDERSTOOD
+    shown = {_thing(each) for each in (*answer.shown, *(thing for one in said for thing in _things(one)))}
+    told = {*re.split(r"\W+", " ".join(answer.told).casefold())}
+    is_shown = bool(about) and about <= shown
+    is_told = bool(sentence.tells) and all(told & {*re.split(r"\W+", each.casefold())} for each in sentence.tells)
+    if not sentence.means:
+        return Verdict.ASKED if is_told or (is_shown and (answer.told or len(said) > 1)) else Verdict.MISSED
+    if (is_shown or means & {normal(one) for one in answer.meant}) and not any(one.writes for one in answer.at_once):
+        return Verdict.ASKED
+    answers_another = answer.at_once and not answer.told and not isinstance(answer.at_once[0], GatehouseHelp)
+    return Verdict.WRONG if answers_another else Verdict.MISSED
+
+
+def _asks_which(answer: Answer, about: Collection[str]) -> bool:
+    """Whether the answer is a question: which one of the things that the sentence names, each with its own button?"""
+    things = [{_thing(each) for each in _things(one) if not each.startswith("site:")} for one in answer.offered]
+    kinds = {type(one) for one in answer.offered}
+    is_a_choice = len(things) > 1 == len(kinds) and not answer.at_once
+    return is_a_choice and all(len(one) == 1 and one <= {*about} for one in things)
+
+
+def _thing(text: str) -> str:
+    return text.casefold().partition("://")[2].rstrip("/") or text.casefold().rstrip("/")
+
+
+def exact(text: str) -> Command:
+    """The command that *text* is; the name of a rule that is made may be left out."""
+    root, _, rest = text.removeprefix("/").partition(" ")
+    named = ' named "any"' if rest.startswith("make ") and " named " not in rest else ""
+    return parse(root, rest + named)
+
+
+def _things(command: Command) -> list[str]:
+    """The ids, emails and URLs that *command* names; of a list, those that it has."""
+    match command:
+        case RulesList():
+            kinds = (command.type,) if command.type else ()
+            active = None if command.status is None else command.status == "on"
+            listed = KNOWN.rules_that(hosts=(), types=kinds, active=active)
+            texts = [each for each in (command.text, command.url) if each]
+            group = KNOWN.groups.holding(command.group) if command.group else None
+            return [*(group or ())] + [
+                rule.id
+                for rule in THE_RULES
+                if rule.id in listed
+                and (group is None or rule.group_id in group)
+                and all(each.casefold() in str(rule.model_dump()).casefold() for each in texts)
+            ]
+        case MembersList():
+            having, lacking = ([each] if each else [] for each in (command.segment, command.without_segment))
+            listed = KNOWN.members_with(command.site or KNOWN.site, having, lacking)
+            return [each for each in listed if not command.text or each in KNOWN.members.holding(command.text)]
+    named = [each for name, value in _said(command) if name in SHOWN_BY for each in value]
+    return [*named, f"site:{getattr(command, 'site', None) or KNOWN.site}"]
+
+
+def normal(command: Command) -> tuple[object, ...]:
+    """*command* as what it comes to: the same for two ways to say one thing."""
+    return (type(command), *(pair for pair in _said(command) if pair[1]))
+
+
+def _said(command: Command) -> Iterator[tuple[str, tuple[str, ...]]]:
+    for each in fields(command):
+        if not each.compare or each.name in SAID_ELSEWHERE:
+            continue
+        value = getattr(command, each.name)
+        match each.name:
+            case "refs" | "ref":
+                refs = value if isinstance(value, tuple) else [value or ""]
+                yield "refs", tuple(sorted(found for ref in refs for found in _ids(ref)))
+            case "emails" | "email":
+                emails = value if isinstance(value, tuple) else [value or ""]
+                yield "emails", tuple(sorted(one.casefold() for one in emails if one))
+            case "expiry" | "since" if value:
+                yield each.name, (_time(value),)
+            case "site":
+                yield "site", ((value,) if value and value != KNOWN.site else ())
+            case "group" if value:
+                yield "group", tuple(KNOWN.groups.holding(value)) or (value,)
+            case "source" | "destination" | "url" if value:
+                yield each.name, (_thing(value),)
+            case "fields":
+                yield "fields", tuple(f"{name}={_thing(text)}" for name, text in value)
+            case _:
+                texts = value if isinstance(value, tuple) else [value]
+                yield each.name, tuple(sorted(str(one).casefold() for one in texts if one))
+
+
+def _time(said: Expiry | str) -> str:
+    """A time as what it comes to."""
+    if isinstance(said, str):
+        since = since_in(said)
+        return said if since is None else str(since.seconds or since.wall)
+    ends = end_of(said, ZoneInfo("UTC"), NOW) if said.until or said.at else None
+    return str(ends or said.seconds)
+
+
+def _ids(ref: str) -> Sequence[str]:
+    fitting = fitting_rules(ref, THE_RULES)
+    return [rule.id for rule in fitting] if len(fitting) == 1 else [ref] if ref else []
+
+
+@dataclass(slots=True)
+class Figures:
+    """How many sentences were answered how."""
+
+    counts: Counter[Verdict] = field(default_factory=Counter)
+
+    def line(self, name: str) -> str:
+        """One line, such as ``held out: 130 sentences, 86 % good (…)``."""
+        total = self.counts.total()
+        good = sum(self.counts[each] for each in GOOD)
+        each = ", ".join(f"{self.counts[one]} {one}" for one in Verdict)
+        return f"{name}: {total} sentences, {100 * good / max(total, 1):.0f} % good ({each})"
+
+
+def figures(some: Sequence[Sentence]) -> Figures:
+    return Figures(Counter(verdict(one, answered(one)) for one in some))
+
+
+def main(argv: Sequence[str]) -> None:
+    """Print the figures of what is worked with and of what is held out; ``bad``: and each sentence that isn't answered well."""
+    known = [one for one in sentences() if not one.is_held_out]
+    if "bad" in argv:
+        for one in known:
+            answer = answered(one)
+            if (found := verdict(one, answer)) not in GOOD:
+                said = [each.write() for each in (*answer.at_once, *answer.offered)]
+                sys.stdout.write(
+                    f"{found:10} {one.where} {one.says}\n{'':10} means {list(one.means)}, came {said} told {answer.told}\n"
+                )
+    held = [one for one in sentences() if one.is_held_out]
+    sys.stdout.write(f"{figures(known).line('to work with')}\n{figures(held).line('held out')}\n")
+    for by in sorted({one.by for one in sentences()}):
+        sys.stdout.write(f"{figures([one for one in sentences() if one.by == by]).line(by)}\n")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,29 @@
+"""People of stories who look at all of a change before they decide about it."""
+
+from __future__ import annotations
+
+from sandbox.slack.message import Message
+from sandbox.slack.story import Person
+from tests.harness.channels import buttons
+
+BUTTON = "v1.run.full"
+
+
+async def looks(person: Person, card: Message) -> str:
+    """Press the button that shows everything; what the modal says."""
+    await person.clicks(card, BUTTON, opens="This is everything")
+    return person.form
+
+
+async def looks_at_file(person: Person, card: Message) -> None:
+    """Press the button that shows everything, where that is too much for a modal; the file that comes is of this change."""
+    (change,) = {str(one["value"]).split()[-1] for one in buttons(card.blocks) if one["action_id"] == BUTTON}
+    await person.clicks(card, BUTTON)
+    await person.sees_file(change[:8])
+
+
+async def approves(person: Person, card: Message) -> None:
+    """Look at everything where the card doesn't show it, then approve what takes something away."""
+    if BUTTON in str(card.blocks):
+        await looks(person, card)
+    await person.clicks(card, "v1.decide.approve", confirm=True)

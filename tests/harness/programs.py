@@ -1,0 +1,122 @@
+"""Programs of this tree as other people's scripts run them: processes of their own, with the variables of the contract."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import sys
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Final
+
+from sandbox.services.running import MEMBERS_KEY, RULES_KEY, Services
+from sandbox.slack.running import APP_TOKEN, SECRET, TOKEN, LocalSlack
+from sandbox.slack.serving import listening
+
+ROOT: Final = Path(__file__).parent.parent.parent
+PATIENCE: Final = 60.0
+"""Seconds that a process may take until it answers, on a machine that is busy with other tests."""
+
+
+async def run_command(*command: str | Path, folder: Path = ROOT, **variables: str) -> tuple[int, str, str]:
+    """Run a command to its end, in *folder*, with PATH and *variables* alone; exit code, output, errors."""
+    process = await asyncio.create_subprocess_exec(
+        *map(str, command),
+        cwd=folder,
+        env={"PATH": os.environ["PATH"]} | variables,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+    )
+    out, err = await process.communicate()
+    assert process.returncode is not None
+    return process.returncode, out.decode(), err.decode()
+
+
+async def ran(
+    *arguments: str, environment: Mapping[str, str] | None = None, folder: Path = ROOT
+) -> tuple[int, str, str]:
+    """Run a module of this tree to its end, in *folder*; exit code, output, errors."""
+    variables = {"PYTHONPATH": str(ROOT), **(environment or {})}
+    return await run_command(sys.executable, "-m", *arguments, folder=folder, **variables)
+
+
+def of_services(rules_url: str, members_url: str) -> dict[str, str]:
+    """The variables that say where both services are, with their keys."""
+    return {
+        "RULES_BASE_URL": rules_url,
+        "RULES_API_KEY": RULES_KEY,
+        "MEMBERS_BASE_URL": members_url,
+        "MEMBERS_API_KEY": MEMBERS_KEY,
+        "MEMBERS_SITES": "blog=site_1,docs=site_2",
+    }
+
+
+def environment(slack: LocalSlack, services: Services, database_url: str, port: int) -> dict[str, str]:
+    """The variables that a deployment sets."""
+    by_socket = slack.sockets.is_enabled
+    return {
+        "PATH": os.environ["PATH"],
+        "SLACK_BOT_TOKEN": TOKEN,
+        **({"SLACK_APP_TOKEN": APP_TOKEN} if by_socket else {"SLACK_SIGNING_SECRET": SECRET}),
+        "SLACK_API_URL": slack.api_url,
+        **of_services(services.rules_url, services.members_url),
+        "DATABASE_URL": database_url,
+        "PORT": str(port),
+    }
+
+
+def free_port() -> int:
+    """A port of this machine that nobody listens at now."""
+    with listening(0) as listener:
+        port: int = listener.getsockname()[1]
+        return port
+
+
+async def is_ready(port: int) -> bool:
+    """Whether somebody at *port* of this machine says on /readyz that it can work."""
+    with contextlib.suppress(OSError):
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        writer.write(b"GET /readyz HTTP/1.1\r\nHost: bot\r\nConnection: close\r\n\r\n")
+        answer = await reader.read()
+        writer.close()
+        return answer.startswith(b"HTTP/1.1 200 ")
+    return False
+
+
+@asynccontextmanager
+async def started(
+    *command: str, port: int, log: Path, folder: Path = ROOT, environment: Mapping[str, str] | None = None
+) -> AsyncIterator[None]:
+    """A server as a process of its own that says all to *log*, from when it can work at *port* to its end in good order."""
+    variables = {"PATH": os.environ["PATH"], **(environment or {})}
+    with log.open("wb") as file:
+        process = await asyncio.create_subprocess_exec(*command, cwd=folder, env=variables, stdout=file, stderr=file)
+    try:
+        async with asyncio.timeout(PATIENCE):
+            while not await is_ready(port):
+                assert process.returncode is None, log.read_text()
+                await asyncio.sleep(0.05)  # no event tells of another process
+        yield
+    finally:
+        if process.returncode is None:
+            process.terminate()
+        await process.wait()
+    assert process.returncode == 0, f"SIGTERM ends it in good order\n{log.read_text()}"
+
+
+@asynccontextmanager
+async def serving(
+    slack: LocalSlack, services: Services, folder: Path, *, within: Sequence[str] = (), **variables: str
+) -> AsyncIterator[tuple[str, Path]]:
+    """``python -m bot serve`` for *slack*, ready: its address, and the file of all that it says.
+
+    *within*: a command that becomes the one that follows it, in surroundings of its own.
+    """
+    log, port = folder / "bot.log", free_port()
+    own = environment(slack, services, f"sqlite:///{folder / 'served.db'}", port) | variables
+    url = f"http://127.0.0.1:{port}"
+    async with started(*within, sys.executable, "-m", "bot", "serve", port=port, log=log, environment=own):
+        slack.delivery.url = "" if slack.sockets.is_enabled else f"{url}/slack/events"
+        yield url, log

@@ -1,0 +1,79 @@
+"""Which test proves which row of the threat table: ``python -m tests.harness.threats`` writes it into docs/security.md.
+
+The rows are in threats.toml. A test names them in ``@pytest.mark.threat("A1", …)``; it is read here without being run.
+"""
+
+from __future__ import annotations
+
+import ast
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Final
+
+HERE: Final = Path(__file__).parent
+TESTS: Final = HERE.parent
+PAGE: Final = TESTS.parent / "docs" / "security.md"
+BEGIN: Final = "<!-- made by `make threats` from tests/harness/threats.toml and the markers of tests; don't edit -->"
+END: Final = "<!-- the end of the threat table -->"
+
+Section = Mapping[str, Sequence[str]]
+"""Threat and answer by id."""
+
+
+def read_sections() -> dict[str, Section]:
+    """Return the rows of threats.toml by the name of their section."""
+    return tomllib.loads((HERE / "threats.toml").read_text())
+
+
+def find_proofs(folder: Path = TESTS) -> dict[str, list[str]]:
+    """Return by id the tests below *folder* that are marked with it, as ``stories/test_x.py::test_y``."""
+    proofs: dict[str, list[str]] = {}
+    for path in sorted(folder.rglob("test_*.py")):
+        for name, ids in _marked(ast.parse(path.read_text())):
+            for each in ids:
+                proofs.setdefault(each, []).append(f"{path.relative_to(folder).as_posix()}::{name}")
+    return proofs
+
+
+def _marked(tree: ast.Module) -> Iterator[tuple[str, list[str]]]:
+    for test in tree.body:
+        if isinstance(test, ast.FunctionDef | ast.AsyncFunctionDef) and test.name.startswith("test_"):
+            for mark in test.decorator_list:
+                if isinstance(mark, ast.Call) and ast.unparse(mark.func) == "pytest.mark.threat":
+                    yield test.name, [str(ast.literal_eval(each)) for each in mark.args]
+
+
+def make_table(sections: Mapping[str, Section], proofs: Mapping[str, Sequence[str]]) -> str:
+    """Return the table as Markdown, with a link to each test."""
+    lines = []
+    for title, rows in sections.items():
+        lines += [f"### {title}", "", "| | Threat | What happens instead | Tests |", "|---|---|---|---|"]
+        for each, (threat, answer) in rows.items():
+            links = "<br>".join(_link(test) for test in proofs.get(each, ()))
+            lines.append(f"| {each} | {threat} | {answer} | {links} |")
+        lines.append("")
+    return "\n".join(lines)
+
+
+def _link(test: str) -> str:
+    path, _, name = test.partition("::")
+    return f"[{path.rpartition('/')[2]}::{name}](../tests/{path})"
+
+
+def updated(page: str) -> str:
+    """Return *page* with the table of today."""
+    return put_between(page, BEGIN, END, make_table(read_sections(), find_proofs()))
+
+
+def put_between(page: str, begin: str, end: str, text: str) -> str:
+    """Return *page* with *text* between the comments *begin* and *end*; raises ValueError where one is missing."""
+    before, found, rest = page.partition(begin)
+    _, found_end, after = rest.partition(end)
+    if not found or not found_end:
+        raise ValueError(f"the page has no place for a table: {begin} {end}")
+    return f"{before}{begin}\n\n{text}\n{end}{after}"
+
+
+if __name__ == "__main__":
+    PAGE.write_text(updated(PAGE.read_text()))

@@ -1,0 +1,169 @@
+"""The oracle of truth: each end that a change has on record, held against what the services stored and what people did.
+
+A card, a history and a direct message are drawn from a change; `tests/texts` holds their words. Here the change itself is
+questioned, at the end of every story, by what it can't influence: the stand-ins tell of each record that a call changed, and
+the local Slack of each person who acted.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections import defaultdict
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from functools import partial
+from typing import Any, Final
+
+import sqlalchemy as sa
+
+from bot.changes.model import LIVE, Change, Guard, Kind, State, canonical_form
+from bot.store.engine import Store
+from bot.store.tables import audit, changes
+from sandbox.demo import SITES, Sandbox
+
+Record = dict[str, Any]
+
+BEGINS: Final = frozenset({"applying", "begun"})
+"""Events after which something may be sent for a change."""
+NOTHING_SENT: Final = frozenset({State.CANCELLED, State.DENIED, State.EXPIRED, State.STALE, State.FAILED})
+"""Ends that say that nothing was changed."""
+SITE_NAMES: Final = {site: name for name, site in SITES.items()} | {"": None}
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """A record that a call of the bot's changed: None where there was, or is, none."""
+
+    at: datetime
+    service: str
+    site: str | None
+    before: Record | None
+    after: Record | None
+
+    @property
+    def key(self) -> str:
+        record = self.after or self.before or {}
+        return str(record.get("id") or record.get("email")).casefold()
+
+    def is_of(self, change: Change) -> bool:
+        """Whether it is on the target of *change*; a rule that is created has an id only afterwards."""
+        target = change.edit.target
+        service = "rules" if target.service == "groups" else target.service
+        if (service, target.site) != (self.service, self.site):
+            return False
+        if change.edit.kind is Kind.RULE_CREATE:
+            return self.before is None and (self.after or {}).get("name") == (change.edit.after or {}).get("name")
+        return (target.key or "").casefold() == self.key
+
+
+@dataclass(slots=True)
+class Witness:
+    """What the services stored and what people did, while it watches."""
+
+    now: Callable[[], datetime]
+    effects: list[Effect] = field(default_factory=list)
+    acts: dict[str, str] = field(default_factory=lambda: defaultdict(str))
+    """All that each person sent, as one text."""
+
+    def note_effect(self, service: str, site: str, before: Record | None, after: Record | None) -> None:
+        if canonical_form(before) != canonical_form(after):
+            self.effects.append(Effect(self.now(), service, SITE_NAMES[site], before, after))
+
+    def note_act(self, entry: Mapping[str, Any]) -> None:
+        if entry["direction"] == "slack_to_bot":
+            sent = json.dumps(entry["request"])
+            for name in ("user_id", "user"):
+                who = entry["request"].get(name)
+                user = who.get("id", "") if isinstance(who, dict) else who
+                self.acts[user or ""] += sent
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """A change as it is on record, and the moments between which something was sent for it."""
+
+    change: Change
+    began: datetime | None
+    ended: datetime | None
+
+    def explains(self, effect: Effect) -> bool:
+        """Whether *effect* may be of this change: on its target, while it was carried out."""
+        if self.began is None or effect.at < self.began or not effect.is_of(self.change):
+            return False
+        return self.ended is None or effect.at <= self.ended
+
+
+async def histories(store: Store) -> list[History]:
+    """Every change that wrote to one target, with its beginning and its end; those of bulk changes are their items."""
+    async with store.session.reading() as connection:
+        ids = (await connection.scalars(sa.select(changes.c.id))).all()
+        rows = (
+            await connection.execute(sa.select(audit.c.change_id, audit.c.event, audit.c.at).order_by(audit.c.seq))
+        ).all()
+    found = []
+    for change in (await store.changes.many(ids)).values():
+        events = [(row.event, datetime.fromtimestamp(row.at / 1e6, UTC)) for row in rows if row.change_id == change.id]
+        began = next((at for event, at in events if event in BEGINS), None)
+        ended = [at for event, at in events if event == change.state and change.state not in LIVE]
+        if not change.is_set:
+            found.append(History(change, began, ended[0] if ended else None))
+    return found
+
+
+def check(known: Sequence[History], witness: Witness) -> None:
+    """That every effect is explained by one change that owns up to it, and every end by what was stored; else AssertionError."""
+    of_change: dict[str, list[Effect]] = defaultdict(list)
+    for effect in witness.effects:
+        explained = [one.change for one in known if one.explains(effect)]
+        assert explained, f"stored, and no change says so: {effect}"
+        own_up = [change for change in explained if change.state not in NOTHING_SENT]
+        assert own_up, f"stored, and its change is {explained[0].state}: {effect}"
+        assert len(own_up) == 1, f"which of them stored it? {effect}"
+        of_change[own_up[0].id].append(effect)
+    for one in known:
+        change, edit = one.change, one.change.edit
+        done = of_change[change.id]
+        if change.state is State.APPLIED and canonical_form(edit.before) != canonical_form(edit.after):
+            assert done, f"applied, it says, and nothing was stored: {change}"
+        if edit.kind.creates or edit.kind.destroys:
+            assert len(done) <= 1, f"{edit.kind} was stored {len(done)} times"
+        check_people(change, witness.acts)
+
+
+def check_people(change: Change, acts: Mapping[str, str]) -> None:
+    """That each person who is said to have decided about *change* sent something that names it."""
+    decision = change.decision
+    if decision.guard is Guard.NONE or change.set_id is not None:
+        return
+    said = {approval.by for approval in decision.approvals} | {decision.reviewed_by}
+    if change.state in {State.DENIED, State.APPLIED}:
+        said.add(decision.decided_by)
+    for user in filter(None, said):
+        assert change.id in acts[user], f"{user} is said to have decided, and never clicked: {change}"
+
+
+def unwatched(_site: str, _before: Record | None, _after: Record | None) -> None:
+    """What a stand-in tells to nobody."""
+
+
+@asynccontextmanager
+async def truth_watched(sandbox: Sandbox, now: Callable[[], datetime]) -> AsyncIterator[None]:
+    """Watch while the block lasts, and `check` at its end."""
+    witness = Witness(now)
+    stages = {"rules": sandbox.services.rules.stage, "members": sandbox.services.members.stage}
+    for service, stage in stages.items():
+        stage.stored = partial(witness.note_effect, service)
+    seen: asyncio.Queue[dict[str, Any]] = asyncio.Queue()
+    sandbox.slack.state.watchers.append((None, seen))
+    yield
+    sandbox.slack.state.watchers.remove((None, seen))
+    while not seen.empty():
+        event = seen.get_nowait()
+        if event["type"] == "traffic":
+            witness.note_act(event["entry"])
+    for stage in stages.values():
+        stage.stored = unwatched  # what comes while the histories are read is of changes that aren't among them
+    check(await histories(sandbox.bot.gatehouse.store), witness)

@@ -1,0 +1,221 @@
+"""Somebody decides about a request where they find it: in the app's home, or in the answer of ``/gatehouse pending``."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from sandbox.demo import Sandbox
+from sandbox.slack import rendering
+from sandbox.slack.message import Message
+from sandbox.slack.story import Person
+from tests.conftest import OPS, Clock, until
+from tests.stories.test_approvals import TWO
+from tests.stories.test_full_view import EVERYTHING
+
+OLD = "Redirect_x1old"
+IN_A_GROUP = "Script_chat1"
+MEMBER = "bob.ceo@example.com"
+DECIDE = "[Decide…]"
+FULL = "This is everything"
+
+
+@pytest.fixture
+def bob(workspace: Sandbox) -> Person:
+    return Person(workspace.slack, "U0BOB0001", OPS)
+
+
+async def pending(person: Person) -> Message:
+    return await person.says("/gatehouse pending")
+
+
+async def opens(person: Person, where: str) -> None:
+    """Open the only request that waits for *person*, in the list that is *where*."""
+    found = await person.opens_home(DECIDE) if where == "home" else await pending(person)
+    await person.clicks(found, "Decide…", opens=FULL)
+
+
+async def presses(person: Person, label: str, *, confirm: bool = False) -> None:
+    assert person.modal is not None
+    await person.clicks(person.modal, label, confirm=confirm)
+
+
+async def test_approved_in_the_home_which_is_drawn_again(workspace: Sandbox, alice: Person, cara: Person) -> None:
+    card = await alice.says(f"/rules delete {OLD} because it loops")
+    await opens(cara, "home")
+    assert "`https://shop.example.com/old`" in cara.form
+    assert "Decide on the card" not in cara.form
+
+    await presses(cara, "Approve deletion", confirm=True)
+
+    await cara.sees_form("approved by @U0CARA001")
+    assert "deleted" in cara.form
+    await cara.sees_home("Nothing waits for you")
+    done = await alice.sees("approved by @U0CARA001")
+    assert done.ts == card.ts
+    assert len(workspace.services.rules.calls("DELETE")) == 1
+
+
+async def test_approved_in_the_private_answer_which_is_replaced(
+    workspace: Sandbox, alice: Person, cara: Person
+) -> None:
+    card = await alice.says(f"/rules delete {OLD}")
+    listed = await pending(cara)
+    await cara.clicks(listed, "Decide…", opens=FULL)
+
+    await presses(cara, "Approve deletion", confirm=True)
+
+    await cara.sees_form("approved by @U0CARA001")
+    assert (await cara.sees("Nothing is pending")).ts == listed.ts
+    assert (await alice.sees("approved by @U0CARA001")).ts == card.ts
+
+
+@pytest.mark.parametrize(
+    ("where", "drawn_again"), [("home", "Nothing waits for you"), ("pending", "Nothing is pending")]
+)
+async def test_denied_with_a_reason(
+    workspace: Sandbox, alice: Person, cara: Person, where: str, drawn_again: str
+) -> None:
+    await alice.says(f"/rules delete {OLD}")
+    await opens(cara, where)
+    assert cara.modal is not None
+    await cara.clicks(cara.modal, "Deny…", opens="Why not?")
+    cara.fills(**{"Why_not?": "still in use"})
+
+    assert await cara.submits() == {}
+
+    await (cara.sees_home if where == "home" else cara.sees)(drawn_again)
+    await alice.sees("still in use")
+    assert cara.modal is None
+    assert workspace.services.rules.get(OLD) is not None
+
+
+async def test_the_list_in_a_modal_of_the_home(workspace: Sandbox, alice: Person, cara: Person) -> None:
+    await alice.says(f"/rules delete {OLD}")
+    await cara.clicks(await cara.opens_home(DECIDE), "Pending", opens=DECIDE)
+    assert cara.modal is not None
+    await cara.clicks(cara.modal, "Decide…", opens=FULL)
+
+    await presses(cara, "Approve deletion", confirm=True)
+
+    await cara.sees_form("approved by @U0CARA001")
+    await cara.sees_home("Nothing waits for you")
+
+
+async def test_what_a_channel_may_not_see_is_seen_before_it_is_approved(
+    workspace: Sandbox, alice: Person, cara: Person
+) -> None:
+    member = {"name": "Test account", "email": MEMBER, "allowedSegments": ["free"]}
+    workspace.services.members.put("site_1", member)
+    await alice.says(f"/members remove {MEMBER}")
+    await opens(cara, "home")
+    assert MEMBER in cara.form
+    assert MEMBER not in rendering.view(cara.home or {})
+
+    await presses(cara, "Approve removal", confirm=True)
+
+    await alice.sees("removed")
+    assert workspace.services.members.get("site_1", MEMBER) is None
+
+
+async def test_only_people_who_can_decide_have_the_button(
+    workspace: Sandbox, alice: Person, cara: Person, bob: Person
+) -> None:
+    await alice.says(f"/rules delete {OLD}")
+
+    assert DECIDE not in alice.slack_text(await pending(alice))
+    await alice.opens_home("Nothing waits for you")
+    home = await alice.opens_home("[Details]")
+    await alice.clicks(home, "Details", opens="Decide on the card")
+    assert "Approve" not in alice.form
+    listed = await pending(cara)
+    assert DECIDE in cara.slack_text(listed)
+    await cara.clicks(listed, "Share in channel")
+    shared = await bob.sees("1 pending change")
+    assert DECIDE not in bob.slack_text(shared)
+
+
+@pytest.mark.parametrize("where", ["home", "pending"])
+async def test_of_two_people_at_once_the_second_hears_who_was_first(
+    workspace: Sandbox, alice: Person, cara: Person, bob: Person, where: str
+) -> None:
+    card = await alice.says(f"/rules delete {OLD}")
+    await opens(cara, where)
+    await bob.clicks(card, "v1.decide.approve", confirm=True)
+    await alice.sees("approved by @U0BOB0001")
+
+    await presses(cara, "Approve deletion", confirm=True)
+
+    await cara.sees_form("already approved and done by @U0BOB0001")
+    await (cara.sees_home("Nothing waits for you") if where == "home" else cara.sees("Nothing is pending"))
+    assert len(workspace.services.rules.calls("DELETE")) == 1
+
+
+@pytest.mark.policy(TWO)
+async def test_the_first_of_two_approvals_takes_the_button_away(
+    workspace: Sandbox, alice: Person, cara: Person, bob: Person
+) -> None:
+    await alice.says(f"/rules delete {OLD}")
+    listed = await pending(cara)
+    await cara.clicks(listed, "Decide…", opens=FULL)
+
+    await presses(cara, "Approve deletion", confirm=True)
+
+    await cara.sees_form("1 of 2: approved by @U0CARA001")
+    await until(lambda: DECIDE not in cara.slack_text(listed))
+    assert "1 pending change" in cara.slack_text(listed)
+    await opens(bob, "home")
+    await presses(bob, "Approve deletion", confirm=True)
+    await alice.sees("approved by @U0CARA001, @U0BOB0001")
+
+
+@pytest.mark.policy(TWO)
+async def test_a_right_that_was_lost_since_is_refused_with_its_reason(
+    workspace: Sandbox, alice: Person, cara: Person, clock: Clock
+) -> None:
+    await alice.says(f"/rules delete {OLD}")
+    listed = await pending(cara)
+    await cara.clicks(listed, "Decide…", opens=FULL)
+    groups = workspace.slack.state.groups
+    groups["S0LEADS"] = replace(groups["S0LEADS"], users=())
+    clock.ahead += timedelta(minutes=5)
+
+    await presses(cara, "Approve deletion", confirm=True)
+
+    await cara.sees_form("None of your roles")
+    await until(lambda: DECIDE not in cara.slack_text(listed))
+    assert workspace.services.rules.calls("DELETE") == []
+
+
+@pytest.mark.policy(TWO)
+@pytest.mark.parametrize(
+    ("label", "confirm", "outcome"), [("Switch off", True, "is off"), ("Withdraw", False, "Withdrawn by")]
+)
+async def test_a_requester_confirms_or_withdraws(
+    workspace: Sandbox, alice: Person, label: str, confirm: bool, outcome: str
+) -> None:
+    await alice.says(f"/rules off {OLD}")
+    await opens(alice, "pending")
+
+    await presses(alice, label, confirm=confirm)
+
+    await alice.sees_form(outcome)
+    await alice.sees("Nothing is pending")
+
+
+@pytest.mark.policy(EVERYTHING)
+async def test_a_switched_rule_is_shown_whole_with_how_long_and_its_group(
+    workspace: Sandbox, alice: Person, cara: Person
+) -> None:
+    workspace.services.rules.put((workspace.services.rules.get(IN_A_GROUP) or {}) | {"status": "Inactive"})
+    await alice.says(f"/rules on {IN_A_GROUP} for 2h")
+
+    await opens(cara, "home")
+
+    assert "for 2 h?" in cara.form
+    assert "On, but not active" in cara.form
+    assert "Unchanged:" in cara.form
+    await presses(cara, "Approve")
+    await cara.sees_form("approved by @U0CARA001")

@@ -1,0 +1,73 @@
+"""The oracle of truth finds each kind of lie; what it says of a whole story, stories show."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final
+
+import pytest
+
+from bot.changes.model import Approval, Change, ChangeDecision, ChangeRequest, Edit, Guard, Kind, State, Target
+from tests.harness.truth import Effect, History, Witness, check
+
+ID: Final = "c" * 32
+NOON: Final = datetime(2026, 11, 23, 12, tzinfo=UTC)
+RULE: Final = {"id": "Redirect_x1old", "name": "Old shop", "status": "Active"}
+OFF: Final = RULE | {"status": "Inactive"}
+
+
+def history(state: State = State.APPLIED, *, after: Any = OFF, kind: Kind = Kind.RULE_UPDATE, by: str = "") -> History:
+    """A change of the rule that was carried out from noon on, for a minute."""
+    edit = Edit(kind=kind, target=Target(service="rules", key=str(RULE["id"])), before=RULE, after=after)
+    request = ChangeRequest(requester="U0ALICE01", channel="C0OPS0001")
+    approval = {"guard": Guard.APPROVE, "approvals": (Approval(by=by, at=NOON),), "decided_by": by}
+    decision = ChangeDecision.model_validate(approval if by else {})
+    change = Change(id=ID, created=NOON, state=state, edit=edit, request=request, decision=decision)
+    return History(change, NOON, NOON + timedelta(minutes=1))
+
+
+def witness(*effects: Effect, **acts: str) -> Witness:
+    watching = Witness(lambda: NOON)
+    watching.effects += effects
+    watching.acts |= acts
+    return watching
+
+
+def effect(seconds: float = 1, *, key: str = str(RULE["id"]), after: Any = OFF) -> Effect:
+    return Effect(NOON + timedelta(seconds=seconds), "rules", None, RULE | {"id": key}, after and after | {"id": key})
+
+
+@pytest.mark.parametrize(
+    ("known", "watched"),
+    [
+        pytest.param(history(), witness(effect()), id="switched off"),
+        pytest.param(history(State.UNKNOWN), witness(effect()), id="not confirmed"),
+        pytest.param(history(State.FAILED), witness(), id="refused"),
+        pytest.param(history(by="U0CARA001"), witness(effect(), U0CARA001=ID), id="approved"),
+    ],
+)
+def test_what_is_so_passes(known: History, watched: Witness) -> None:
+    check([known], watched)
+
+
+@pytest.mark.parametrize(
+    ("known", "watched", "lie"),
+    [
+        (history(), witness(), "nothing was stored"),
+        (history(State.FAILED), witness(effect()), "its change is failed"),
+        (history(State.STALE), witness(effect()), "its change is stale"),
+        (history(), witness(effect(), effect(key="Redirect_other")), "no change says so"),
+        (history(), witness(effect(), effect(90)), "no change says so"),
+        (history(), witness(effect(-1)), "no change says so"),
+        (
+            history(after=None, kind=Kind.RULE_DELETE),
+            witness(effect(1, after=None), effect(2, after=None)),
+            "stored 2 times",
+        ),
+        (history(by="U0CARA001"), witness(effect(), U0ALICE01=ID), "never clicked"),
+        (history(State.DENIED, by="U0CARA001"), witness(), "never clicked"),
+    ],
+)
+def test_a_lie_is_found(known: History, watched: Witness, lie: str) -> None:
+    with pytest.raises(AssertionError, match=lie):
+        check([known], watched)
