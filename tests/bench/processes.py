@@ -15,7 +15,7 @@ from typing import Final
 
 from sandbox.slack.running import SECRET, TOKEN
 from tests.bench.standins import Places
-from tests.harness.programs import ROOT, free_port, is_ready, of_services
+from tests.harness.programs import ROOT, free_ports, is_ready, of_services
 
 MAX_START_SECONDS: Final = 120
 LOOK_SECONDS: Final = 0.005
@@ -65,7 +65,7 @@ class Running:
 @asynccontextmanager
 async def running(bot: Bot, places: Places, folder: Path) -> AsyncIterator[Running]:
     """Start *bot* with its files in *folder*; it is stopped at the end of the block."""
-    port, log = free_port(), folder / f"{bot.name}.log"
+    [port], log = free_ports(1), folder / f"{bot.name}.log"
     arguments = [each.format(port=port) for each in bot.module]
     began = time.perf_counter()
     with log.open("wb") as output:

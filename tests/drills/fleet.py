@@ -7,9 +7,7 @@ import contextlib
 import json
 import multiprocessing
 import os
-import secrets
 import signal
-import socket
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -42,11 +40,10 @@ from sandbox.services.running import RULES_KEY, Services, running_services
 from sandbox.slack.message import Message
 from sandbox.slack.people import User
 from sandbox.slack.running import LocalSlack, running_slack
-from sandbox.slack.serving import listening
 from tests.drills import replica as program
 from tests.harness.databases import BOTH
 from tests.harness.directories import Directory, access
-from tests.harness.programs import environment, is_ready
+from tests.harness.programs import environment, free_ports, is_ready
 from tests.harness.proposing import record_only
 
 OPS: Final = "C0OPS0001"
@@ -341,19 +338,6 @@ def in_turn(cases: Sequence[Any]) -> list[Any]:
 
 def _called(case: Any) -> str:
     return "-".join(case if isinstance(case, tuple) else (case,)).replace(" ", "-")
-
-
-def free_ports(many: int) -> list[int]:
-    """Ports that stay free while a replica is dead: none of those from which a system lets connections begin."""
-    held: dict[int, socket.socket] = {}
-    while len(held) < many:
-        port = 10_000 + secrets.randbelow(22_000)  # not by `random`, whose seed all workers of a run share
-        if port not in held:
-            with contextlib.suppress(OSError):
-                held[port] = listening(port)
-    for one in held.values():
-        one.close()
-    return list(held)
 
 
 def now() -> datetime:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import secrets
+import socket
 import sys
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -67,11 +69,19 @@ def environment(slack: LocalSlack, services: Services, database_url: str, port: 
     }
 
 
-def free_port() -> int:
-    """A port of this machine that nobody listens at now."""
-    with listening(0) as listener:
-        port: int = listener.getsockname()[1]
-        return port
+def free_ports(many: int) -> list[int]:
+    """Ports that nobody listens at, and none of those from which a system lets connections begin: they stay free for
+    a while, until a process has started or while a replica is dead.
+    """
+    held: dict[int, socket.socket] = {}
+    while len(held) < many:
+        port = 10_000 + secrets.randbelow(22_000)  # not by `random`, whose seed all workers of a run share
+        if port not in held:
+            with contextlib.suppress(OSError):
+                held[port] = listening(port)
+    for one in held.values():
+        one.close()
+    return list(held)
 
 
 async def is_ready(port: int) -> bool:
@@ -96,14 +106,19 @@ async def started(
     try:
         async with asyncio.timeout(PATIENCE):
             while not await is_ready(port):
-                assert process.returncode is None, log.read_text()
+                assert process.returncode is None, _end(log)
                 await asyncio.sleep(0.05)  # no event tells of another process
         yield
     finally:
         if process.returncode is None:
             process.terminate()
         await process.wait()
-    assert process.returncode == 0, f"SIGTERM ends it in good order\n{log.read_text()}"
+    assert process.returncode == 0, f"SIGTERM ends it in good order\n{_end(log)}"
+
+
+def _end(log: Path) -> str:
+    """The last that a process said: its error, where a report keeps only the beginning of what is long."""
+    return log.read_text()[-4000:]
 
 
 @asynccontextmanager
@@ -114,7 +129,7 @@ async def serving(
 
     *within*: a command that becomes the one that follows it, in surroundings of its own.
     """
-    log, port = folder / "bot.log", free_port()
+    log, [port] = folder / "bot.log", free_ports(1)
     own = environment(slack, services, f"sqlite:///{folder / 'served.db'}", port) | variables
     url = f"http://127.0.0.1:{port}"
     async with started(*within, sys.executable, "-m", "bot", "serve", port=port, log=log, environment=own):

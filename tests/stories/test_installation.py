@@ -21,7 +21,7 @@ from sandbox.slack.oauth import CLIENT_ID, CLIENT_SECRET
 from sandbox.slack.running import LocalSlack, running_slack
 from sandbox.slack.story import Person
 from tests.harness.documented import clone, section, typed, words, write_settings
-from tests.harness.programs import environment, free_port, started
+from tests.harness.programs import environment, free_ports, started
 
 pytestmark = pytest.mark.slow
 
@@ -84,7 +84,7 @@ async def test_the_commands_of_the_readme_lead_to_an_answer_in_a_workspace_of_on
         placeholders = re.findall(r"✗ (\w+) \(\.env\): is still the placeholder", said)
         assert placeholders == ["SLACK_BOT_TOKEN", "SLACK_SIGNING_SECRET", "RULES_API_KEY", "MEMBERS_API_KEY"]
 
-        port = free_port()
+        [port] = free_ports(1)
         chosen = environment(slack, services, "", port) | {"SLACK_BOT_TOKEN": token}
         write_settings(folder, {name: chosen[name] for name in chosen.keys() - {"PATH", "DATABASE_URL"}})
         said = await worked(check, folder)

@@ -21,7 +21,7 @@ from sandbox.demo import Transport
 from sandbox.slack.running import APP_TOKEN, SECRET, TOKEN, LocalSlack, running_slack
 from sandbox.slack.story import Person
 from tests.harness.documented import section, words
-from tests.harness.programs import free_port
+from tests.harness.programs import free_ports
 from tests.sandbox.slack.conftest import PAGE, ROOT, served
 
 pytestmark = pytest.mark.slow
@@ -68,7 +68,7 @@ def _is_away(npm: str) -> bool:
 @asynccontextmanager
 async def example(slack: LocalSlack, transport: Transport, *command: str, **more: str) -> AsyncIterator[None]:
     """The example as a process, once it says that it runs."""
-    port = free_port()
+    [port] = free_ports(1)
     given = {"SLACK_BOT_TOKEN": TOKEN, "SLACK_API_URL": slack.api_url, "PORT": str(port)}
     proof = {"SLACK_APP_TOKEN": APP_TOKEN} if transport == "socket" else {"SLACK_SIGNING_SECRET": SECRET}
     async with program(*command, **given, **proof, **more):
