@@ -13,6 +13,7 @@ from handlers.blocks.messages import Block, Message, code, esc, listed, moment, 
 from handlers.gatehouse.commands import GatehouseUndo
 from handlers.grammar.command import Command, slash
 from handlers.grammar.fields import Expiry, filters_of
+from handlers.grammar.recognised import points
 from handlers.members.commands import (
     MembersAdd,
     MembersEdit,
@@ -63,16 +64,16 @@ def read_as(message: Message, command: Command, unread: Sequence[str] = ()) -> M
 
 
 def not_understood(unread: Sequence[str]) -> str:
-    """That nothing was made of these words: somebody meant something by them."""
-    return f":warning: *I don’t understand* {_quoted(unread)}."
-
-
-def _not_done(unread: Sequence[str]) -> str:
-    """Why nothing is offered that does it: words that aren't understood, a start, which no change has yet."""
+    """What a text says that nothing was made of: a start, which no change has yet, words that point at something, others."""
     starts = [each for each in unread if _is_start(each)]
-    words = [each for each in unread if each not in starts]
-    line = f"{not_understood(words)} " if words else ":warning: "
-    return line + (f"*Changes can’t be planned for later yet*: {_quoted(starts)}." if starts else "")
+    pointing = [each for each in unread if points(each)]
+    words = [each for each in unread if each not in starts and each not in pointing]
+    told = [
+        *([f"*I don’t understand* {_quoted(words)}."] if words else []),
+        *([f"*I can’t be sure what* {_quoted(pointing)} *means.*"] if pointing else []),
+        *([f"*Changes can’t be planned for later yet*: {_quoted(starts)}."] if starts else []),
+    ]
+    return f":warning: {' '.join(told)}"
 
 
 def _quoted(texts: Sequence[str]) -> str:
@@ -90,12 +91,13 @@ def unclear(
     """What was understood of a text and what wasn't, with what leads on: forms to fill in and things to look at."""
     if len({type(each) for each in meant}) == 1 and isinstance(meant[0], RulesMake):
         meant = meant[:1]  # how much of the URL is asked in the form, too
-    lines = [f"{_not_done(unread).strip()} So there is no button that does it."]
+    lines = [f"{not_understood(unread)} So there is no button that does it."]
     if len(meant) == 1:
         lines.append(f"What I do understand: {_said(meant[0], context)}.")
     buttons = [_form_button(each, number) for number, each in enumerate(meant)] if len(meant) == 1 else []
     if not any(buttons):
-        lines += ["What you name:"] if shown else []
+        lines += ["What you name:"] if shown and not any(map(points, unread)) else []
+        lines += ["It may be one of these:"] if shown and any(map(points, unread)) else []
         labels = {
             _label_of(each, context): each for each in reversed(shown)
         }  # one of two that look the same: the first

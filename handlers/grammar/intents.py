@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Final
 from urllib.parse import urlsplit
 
@@ -18,6 +19,7 @@ from handlers.gatehouse.commands import (
     GatehouseDigest,
     GatehouseHelp,
     GatehousePending,
+    GatehouseSettings,
     GatehouseStatus,
     GatehouseTimers,
     GatehouseUndo,
@@ -27,7 +29,7 @@ from handlers.grammar.command import Command, Unclear
 from handlers.grammar.fields import MAX_ROWS, NUMBER
 from handlers.grammar.known import MAX_READINGS, MIN_PART, Known
 from handlers.grammar.parser import VERBS, parse
-from handlers.grammar.recognised import AFTER_ALL, Recognised, bare, without_addressees
+from handlers.grammar.recognised import AFTER_ALL, Recognised, bare, points, without_addressees
 from handlers.grammar.tokens import MOST, Word, cleaned, split
 from handlers.grammar.vocabulary import (
     AWAY,
@@ -38,9 +40,12 @@ from handlers.grammar.vocabulary import (
     IDLE,
     LATELY,
     LOOSE,
+    ORDINALS,
     PARTED,
+    PERSONS,
     PRONOUNS,
     STATUSES,
+    TOPICS,
     TYPES,
 )
 from handlers.members.commands import (
@@ -123,6 +128,8 @@ def says_better(error: Unclear, readings: Readings, text: str) -> bool:
     """Whether *error* helps more than *readings* of *text*: a command that lacks something, or is a letter away, says so."""
     if not readings.unread or readings.meant:
         return False
+    if error.has_verb and readings.commands:
+        return False
     begins = any(each.casefold().startswith(bare(text.partition(" ")[0])) for each in readings.unread)
     return error.has_verb or (error.suggestion is not None and begins)
 
@@ -135,15 +142,18 @@ def _as_said(unread: Sequence[str], found: Recognised) -> tuple[str, ...]:
     between: list[str] = []
     for typed in found.text.split():
         word = bare(typed)
-        if word in single:
+        if word in single and points(word):
+            runs += [" ".join(run), typed]
+            run, between = [], []
+        elif word in single:
             run += [*between, typed]
             between = []
         elif run and word in FILLERS and len(between) < MAX_BETWEEN:
             between.append(typed)
         else:
-            runs += [" ".join(run)] if run else []
+            runs.append(" ".join(run))
             run, between = [], []
-    runs += [" ".join(run)] if run else []
+    runs = list(filter(None, [*runs, " ".join(run)]))
     said = {bare(word) for each in runs for word in each.split()}
     others = [each for each in unread if each not in said]
     return tuple(dict.fromkeys([*(each.strip(AFTER_ALL) for each in runs), *others]))
@@ -155,6 +165,8 @@ MAX_BETWEEN: Final = 2
 
 def _read(found: Recognised, words: Sequence[Word], root: str) -> Readings:
     readings = list(dict.fromkeys(each for meant in _meant(found) if (each := _read_back(meant)) is not None))
+    if all(isinstance(each, RulesList | MembersList) for each in readings) and _pointed_at(found):
+        readings = []
     unread = unread_of(found, readings)
     if not 0 < len(readings) <= MAX_READINGS:
         looked = _looked_at(found, ())
@@ -186,7 +198,26 @@ def _looked_at(found: Recognised, unread: Sequence[str]) -> Readings:
     shown = list(dict.fromkeys(each for look in _shown(found) if (each := _read_back(look)) is not None))
     names_it = any(isinstance(each, RulesShow | MembersShow | MembersWhy | RulesWhich) for each in shown)
     pointed = [] if names_it else [word for word in found.words if word in PRONOUNS]
+    shown = shown if names_it else [*(_pointed_at(found) or shown), *_views(found)]
     return Readings(tuple(shown[:MAX_READINGS]), tuple(dict.fromkeys([*found.turned, *pointed, *unread])))
+
+
+def _pointed_at(found: Recognised) -> list[Command]:
+    """What a text points at that names no thing: “it” is what was shown or changed last, “the second one” a row of the list."""
+    if found.urls or found.emails or found.rows or found.rules or found.groups:
+        return []
+    words = [bare(word) for word in found.text.split()]
+    rows = [f"#{ORDINALS[word]}" for word, after in pairwise(words) if word in ORDINALS and after in COUNTS]
+    if rows:
+        return [MembersShow((row,)) if found.root == "members" else RulesShow(row) for row in rows]
+    if PRONOUNS.isdisjoint(words):
+        return []
+    about_people = not PERSONS.isdisjoint(words)
+    return [
+        RulesShow(each.key) if each.service == "rules" else MembersShow((each.key,), each.site)
+        for each in found.known.shown
+        if each.key and each.service in {"members", *(() if about_people else ("rules",))}
+    ]
 
 
 def unread_of(found: Recognised, readings: Sequence[Command]) -> tuple[str, ...]:
@@ -278,30 +309,52 @@ def _under_another_root(root: str, words: Sequence[Word]) -> Command | None:
 def _meant(found: Recognised) -> list[Command]:
     if _is_how_to(found):
         return [GatehouseHelp(topic=found.text)]
-    if {*found.words} & MISTAKES and not found.verb and not (found.urls or found.rule_refs() or found.people()):
-        return [RulesCheck()]
-    if "segments" in found.words and not (_is_of_segments(found) or found.emails or found.rules):
-        return [MembersSegments(site=found.site)]
-    if "groups" in found.words and not (found.groups or found.rules):
-        return [RulesGroups()]
+    if found.act in LOOKING and not found.verb and not _names_something(found) and (views := _views(found)):
+        return views
     if SAMPLES.search(found.text.casefold()):
         return _samples(found)
     if found.question:
         return _asked(found)
-    if found.since and {bare(word) for word in found.text.split()} & CHANGED and not found.verb:
-        return _about_rules(found, refs) if (refs := found.rule_refs()) else [GatehouseAudit(since=_since(found))]
     if found.act:
         return READERS[found.act](found)
     return _bare(found)
 
 
-MISTAKES: Final = frozenset(
-    {"loop", "loops", "duplicates", "duplicate", "shadowed", "conflicts", "conflict", "bucle", "bucles", "circles"}
-)
-"""Words for what is wrong with rules."""
+def _names_something(found: Recognised) -> bool:
+    named = found.urls or found.emails or found.rows or found.groups or _is_of_segments(found)
+    return bool(named or found.rule_refs() or found.people())
 
 
-CHANGED: Final = frozenset({"change", "changed", "changes", "happened"})
+LOOKING: Final = frozenset({"", "show", "history", "status", "why"})
+"""Acts of a text that may only speak of what there is a view of."""
+
+
+def _views(found: Recognised) -> list[Command]:
+    """The views of what a text speaks of: what changed, what waits, what is wrong."""
+    words = {bare(word) for word in found.text.split()}
+    topics = {topic for word, topic in TOPICS.items() if word in words}
+    found.used |= words & TOPICS.keys()
+    return [view(found) for topic, view in VIEWS.items() if topic in topics]
+
+
+def _changed(found: Recognised) -> Command:
+    since = _since(found)
+    return GatehouseAudit(since=since) if found.question == "who" else GatehouseDigest(since=since)
+
+
+VIEWS: Final[Mapping[str, Callable[[Recognised], Command]]] = {
+    "check": lambda _: RulesCheck(),
+    "segments": lambda found: MembersSegments(site=found.site),
+    "groups": lambda _: RulesGroups(),
+    "pending": lambda _: GatehousePending(),
+    "timers": lambda _: GatehouseTimers(),
+    "changed": _changed,
+    "status": lambda _: GatehouseStatus(),
+    "settings": lambda _: GatehouseSettings(),
+    "whoami": lambda _: GatehouseWhoami(),
+}
+
+
 SAMPLES: Final = re.compile(r"\btest(?:ed)? urls?\b")
 
 
@@ -337,15 +390,11 @@ def _leading_to(found: Recognised) -> list[Command]:
 
 
 def _about_gatehouse(found: Recognised) -> list[Command]:
-    text = found.text.casefold()
+    text = " ".join(map(bare, found.text.split()))
     if any(words in text for words in ("can i do", "may i", "who am i", "allowed to do")):
         return [GatehouseWhoami()]
-    if (
-        any(words in text for words in ("changed", "happened", "did what", "what's new", "whats new"))
-        and not found.rule_refs()
-    ):
-        since = _since(found)
-        return [GatehouseAudit(since=since)] if found.question == "who" else [GatehouseDigest(since=since)]
+    if any(words in text for words in ("did what", "what's new")) and not found.rule_refs():
+        return [_changed(found)]
     if found.act in {"pending", "timers"}:
         return READERS[found.act](found)
     everything = found.act == "status" or {"everything", "gatehouse"} & set(text.split())
@@ -495,7 +544,9 @@ def _is_host(url: str) -> bool:
 
 
 def _described(found: Recognised) -> list[Command]:
-    """The lists of what a text doesn't name, but describes: rules of a type, on or off, members with a segment."""
+    """The lists of what a text doesn't name, but describes: rules of a type, on or off, members with a
+    segment, and what changed where something is to be undone.
+    """
     kind = next((TYPES[word] for word in found.words if word in TYPES), None)
     status = next((STATUSES[word] for word in found.words if word in STATUSES and word not in ENDS), None)
     lists: list[Command] = [RulesList(type=kind, status=status)] if kind or status else []

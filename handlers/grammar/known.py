@@ -11,6 +11,7 @@ from typing import Final
 
 from rapidfuzz import fuzz, process
 
+from bot.changes.model import Target
 from bot.members.model import Member
 from bot.rules.model import Rule
 
@@ -147,6 +148,8 @@ class Known:
     sites_of: Mapping[str, Sequence[str]] = field(default_factory=dict)
     """The sites that know a member, by their email."""
     hosts: Sequence[str] = ()
+    shown: Sequence[Target] = ()
+    """What the person was shown last, and what they changed last here: one of these may be “it”."""
     missing: Sequence[str] = ()
     """``rules``, and the sites, whose names could not be read in time."""
     all_rules: Sequence[Rule] = ()

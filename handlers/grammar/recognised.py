@@ -41,9 +41,11 @@ from handlers.grammar.vocabulary import (
     NUMBERED,
     OFTEN_NOUNS,
     ONLY,
+    ORDINALS,
     PARTED,
     PAST,
     PHRASES,
+    PRONOUNS,
     QUESTIONS,
     SAYS,
     STATUSES,
@@ -52,6 +54,8 @@ from handlers.grammar.vocabulary import (
 )
 from handlers.rules.commands import RulesOff
 
+SWITCHED: Final = frozenset({"switched", "turned"})
+"""Before “off”: how something is, which “off” alone says, too."""
 MAX_WORDS: Final = 60
 SHORTEST_TYPO: Final = 4
 MAX_NAME_WORDS: Final = 12
@@ -135,6 +139,7 @@ class Recognised:
         self.question = next((word for word in plain if word not in GREETINGS), "")
         self.question = self.question if self.question in QUESTIONS else "why" if COMPLAINTS & set(plain) else ""
         aside = {*CAUTIOUS, *(PAST if self.question else ())}
+        plain = [word for word, after in pairwise([*plain, ""]) if not (word in SWITCHED and after in ENDS)]
         self.words = self._without_act([word for word in plain if word and word not in aside])
         self._take_site()
 
@@ -482,12 +487,8 @@ class Recognised:
     def mentioned(self, names: Names) -> list[str]:
         """The keys of *names* that the text names: whole, or by the longest runs of words left that fit few enough."""
         known = self.known
-        whole = {
-            id(known.rules): [*self.rows, *self.rules],
-            id(known.members): self.emails,
-            id(known.groups): self.groups,
-        }
-        found = dict.fromkeys(whole[id(names)])
+        whole = self.emails if names is known.members else self.groups
+        found = dict.fromkeys([*self.rows, *self.rules] if names is known.rules else whole)
         left = [*self.words, *self.segments]  # a segment's name may be a part of another's
         words = [word for word in left if word not in FILLERS and word not in ACTS and "@" not in word]
         at = 0
@@ -595,6 +596,12 @@ def bare(text: str) -> str:
     word = text.strip(AFTER_ALL).casefold()
     word = CONTRACTED.get(word, word)
     return word if word in QUESTIONS or word in FILLERS else word.removesuffix("'s")
+
+
+def points(text: str) -> bool:
+    """Whether *text* names nothing, and points at what was shown before: “it”, “the second one”."""
+    words = {bare(word) for word in text.split()}
+    return not words.isdisjoint(PRONOUNS | ORDINALS.keys()) and words <= FILLERS | ORDINALS.keys()
 
 
 def _verb_like(word: str) -> str | None:

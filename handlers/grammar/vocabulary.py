@@ -34,6 +34,14 @@ FILLERS: Final = words_of(
 """Words that name nothing by themselves."""
 PRONOUNS: Final = words_of("it it's that this him her them he she they")
 """Fillers that point at what was named before."""
+PERSONS: Final = words_of("him her he she")
+"""Pronouns for somebody, not for a thing."""
+ORDINALS: Final[Mapping[str, int]] = {
+    word: number
+    for number, words in enumerate(("first 1st", "second 2nd", "third 3rd", "fourth 4th", "fifth 5th"), start=1)
+    for word in words.split()
+}
+"""Words for a row of a list, before “one”."""
 COUNTS: Final = words_of(
     "all every both everyone everybody everything any anything some many much count stuff one rules members users "
     "customers accounts people "
@@ -187,6 +195,8 @@ STATUSES: Final[Mapping[str, str]] = dict.fromkeys(
         "deaktivierten",
         "off",
         "inactive",
+        "deactivated",
+        "stopped",
         "disabled",
         "paused",
     ],
@@ -202,6 +212,22 @@ TYPES: Final[Mapping[str, str]] = {
     "blocked": "Cancel",
     "blocking": "Cancel",
 }
+TOPICS: Final[Mapping[str, str]] = {
+    word: topic
+    for topic, words in {
+        "check": "loop loops bucle bucles circles duplicate duplicates shadowed conflict conflicts fighting",
+        "segments": "segments plan plans tier tiers segmento segmentos",
+        "groups": "groups folders",
+        "pending": "approve approval approvals",
+        "timers": "timers expire expires expiring",
+        "changed": "change changes changed changing happened summary pasó passiert cambios",
+        "status": "services hangs",
+        "settings": "notify notifications settings",
+        "whoami": "permissions allowed",
+    }.items()
+    for word in words.split()
+}
+"""Words for what Gatehouse has a view of, each with its topic: that is looked at where a text names no thing."""
 BECAUSE: Final = frozenset({"weil", "wegen", "porque", "because", "cause", "cuz", "bc", "coz", "since"})
 COMPLAINS: Final = words_of("it's its it they they're theyre")
 ARROWS: Final = frozenset({"->", "-->", "=>", "→", ">"})

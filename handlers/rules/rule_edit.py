@@ -13,6 +13,7 @@ from bot.clients.lists import Listing
 from bot.gatehouse import Gatehouse
 from bot.rules.edit import BadField, Problem, ProblemKind, introduced, problems, switched, with_fields
 from bot.rules.model import Group, Rule, RuleDraft
+from bot.store.channel_settings import SHOWN
 from handlers.blocks import menus, modals
 from handlers.changes.requests import as_typed, propose, submit, with_expiry
 from handlers.errors import InvalidDraft, NoGroups, NothingToChange, NotOneGroup, RefusedField
@@ -49,6 +50,8 @@ async def show(command: RulesShow, caller: Caller, gatehouse: Gatehouse) -> Repl
         return Modal(menus.rule_modal(caller.channel))
     rule = await find_rule(command, caller, gatehouse)
     groups = await groups_of([rule], gatehouse)
+    if not caller.public:
+        await gatehouse.store.lists.put(caller.user, SHOWN, ["rules", "", rule.id])
     return Private(views.rule_card(rule, command=RulesShow(ref=rule.id), public=caller.public, groups=groups))
 
 

@@ -11,12 +11,14 @@ from typing import Any, Final, cast
 from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo
 
+from bot.changes.model import Target
 from bot.changes.refusals import EndIsPast
 from bot.clients.errors import ClientError
 from bot.clients.lists import Listing
 from bot.gatehouse import Gatehouse, UnknownSite
 from bot.members.model import Member, known_segments
 from bot.rules.model import Rule
+from bot.store.channel_settings import SHOWN
 from bot.text.emails import BadEmail
 from handlers.blocks.messages import Message
 from handlers.changes.requests import end_of, zone_of
@@ -28,7 +30,7 @@ from handlers.grammar.fields import Expiry
 from handlers.grammar.intents import Readings, read, says_better
 from handlers.grammar.known import Known
 from handlers.grammar.parser import expand
-from handlers.grammar.recognised import EMAIL
+from handlers.grammar.recognised import EMAIL, points
 from handlers.grammar.vocabulary import CAUTIOUS, FILLERS
 from handlers.members.commands import MembersCommand
 from handlers.members.member_refs import SiteGone, extra_segments, site_for
@@ -64,7 +66,7 @@ class Guesses:
         self, typed: tuple[str, str], command: Command | None, error: Exception | None, caller: Caller
     ) -> Readings:
         """What was meant by the text *typed* after a root, where *error* or nothing came of it; nothing where nobody can tell."""
-        if isinstance(error, NotOne) and error.candidates:
+        if isinstance(error, NotOne) and error.candidates and not points(error.ref):
             return Readings(tuple(self._one_of(command, error)))
         if isinstance(error, NoMember) and EMAIL.fullmatch(error.email) and isinstance(command, MembersCommand):
             return Readings()
@@ -72,7 +74,7 @@ class Guesses:
             return Readings()
         if isinstance(error, NotOneGroup) and not isinstance(command, RulesGroup):
             return Readings()  # a field of a rule that was spelled out
-        known = await self._names(caller)
+        known = replace(await self._names(caller), shown=await self._shown(caller))
         readings = read(*typed, known)
         if isinstance(error, Unclear) and says_better(error, readings, typed[1]):
             return Readings()
@@ -150,6 +152,15 @@ class Guesses:
         hosts = tuple(dict.fromkeys([*tested, *known.hosts]))[:MAX_HOSTS]
         segments = {name.casefold(): name for name in await extra_segments(caller, gatehouse)}
         return replace(known, hosts=hosts, segments=segments | dict(known.segments), site=await self._site(caller))
+
+    async def _shown(self, caller: Caller) -> Sequence[Target]:
+        """What *caller* was shown last on its own, and what they changed last here, where these are two."""
+        store = self._gatehouse.store
+        shown = await store.lists.get(caller.user, SHOWN)
+        changed = await store.changes.undoable(caller.user, caller.channel)
+        targets = [changed.edit.target] if changed else []
+        first = Target(service=shown[0], site=shown[1] or None, key=shown[2]) if shown else None
+        return [first, *(each for each in targets if each != first)] if first else targets
 
     async def _site(self, caller: Caller) -> str:
         try:

@@ -204,8 +204,9 @@ def _thing(text: str) -> str:
 def exact(text: str) -> Command:
     """The command that *text* is; the name of a rule that is made may be left out."""
     root, _, rest = text.removeprefix("/").partition(" ")
-    named = ' named "any"' if rest.startswith("make ") and " named " not in rest else ""
-    return parse(root, rest + named)
+    what, because, reason = rest.partition(" because ")
+    named = ' named "any"' if what.startswith("make ") and " named " not in what else ""
+    return parse(root, what + named + because + reason)
 
 
 def _things(command: Command) -> list[str]:

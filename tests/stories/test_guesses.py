@@ -55,6 +55,42 @@ def made(workspace: Sandbox) -> list[dict[str, object]]:
     return [rule for rule in workspace.services.rules.all() if "promo" in str(rule) or "/a1" in str(rule)]
 
 
+async def test_it_is_answered_with_the_card_of_what_was_shown_last(workspace: Sandbox, alice: Person) -> None:
+    await alice.says("/rules show Old shop")
+    shown = alice.slack_text(await alice.says("/rules turn it off please"))
+
+    assert "I can’t be sure what “it” means." in shown
+    assert "Old shop to new shop" in shown
+    assert "[Switch off]" in shown
+
+    await alice.says("/members show anna.berg@example.com")
+    shown = alice.slack_text(await alice.says("/members give her premium"))
+
+    assert "I can’t be sure what “her” means." in shown
+    assert "anna.berg@example.com" in shown
+    assert writes(workspace) == 0
+
+
+async def test_it_may_be_what_was_shown_or_what_was_changed_last(workspace: Sandbox, alice: Person) -> None:
+    await alice.says("/rules off Old shop because looping")
+    await alice.sees("is off")
+    await alice.says("/rules show Help centre moved")
+    shown = alice.slack_text(await alice.says("/rules delete it"))
+
+    assert "I can’t be sure what “it” means. So there is no button that does it." in shown
+    assert "It may be one of these:" in shown
+    assert "[Help centre moved]  [Old shop to new shop]" in shown
+
+
+async def test_the_second_one_is_a_row_of_the_last_list(workspace: Sandbox, alice: Person) -> None:
+    listed = alice.slack_text(await alice.says("/rules list type:redirect"))
+    shown = alice.slack_text(await alice.says("/rules turn off the second one"))
+
+    assert (name := re.search(r"^2\. . (\w.*)$", listed, re.MULTILINE)) is not None, listed
+    assert name[1] in shown
+    assert "I can’t be sure what “second” means." in shown
+
+
 async def test_a_block_is_offered_and_its_reach_is_asked(workspace: Sandbox, alice: Person) -> None:
     reply = await alice.says(f"/rules block {PROMO}")
 

@@ -14,7 +14,7 @@ from handlers.grammar.vocabulary import ACTS, AWAY, FILLERS, ONLY, PARTED, STATU
 from tests.harness.corpus import GOOD, KNOWN, Answer, Verdict, answered, sentences, verdict
 
 WORKED_WITH: Final = tuple(one for one in sentences() if not one.is_held_out)
-LEAST: Final = 90
+LEAST: Final = 91
 """Per cent of the sentences to work with that are understood or well asked about; it only ever rises."""
 PUT_IN: Final = ("zebra", "friday", "not", "docs", "17", "delete", "except")
 """A word that nobody knows, and words that say much: a time, a site, a number, another verb."""
