@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Protocol
+from typing import Final, Protocol
 
+from bot.changes.model import Target
 from bot.changes.pipeline import Pipeline
 from bot.clients.lists import Listing
 from bot.members.model import Member
@@ -87,6 +88,29 @@ class UnknownSite(Exception):
         self.known = tuple(known)
 
 
+MAX_SHOWN: Final = 10_000
+"""People of whom it is known what they were shown last, before those of long ago are dropped."""
+
+
+class LastShown:
+    """The one thing that each person was shown last, by this process: what they may mean by “it”.
+
+    It is in no database, since what only shows waits for nobody's write.
+    """
+
+    def __init__(self) -> None:
+        self._targets: dict[str, Target] = {}
+
+    def get(self, person: str) -> Target | None:
+        return self._targets.get(person)
+
+    def put(self, person: str, target: Target) -> None:
+        self._targets.pop(person, None)
+        self._targets[person] = target
+        if len(self._targets) > MAX_SHOWN:
+            del self._targets[next(iter(self._targets))]
+
+
 @dataclass(frozen=True, slots=True)
 class Gatehouse:
     """What a handler works with. Built once, in bot/server/app.py."""
@@ -106,6 +130,7 @@ class Gatehouse:
     """Host of each service, for people who must see which one they are changing."""
     reference: Callable[[str, str], str] = lambda _, __: ""
     """What stands for a site's member where no address may be."""
+    last_shown: LastShown = field(default_factory=LastShown)
     policy_trouble: Callable[[], str | None] = lambda: None
     """What is wrong with the policy file, while an older version of it stays in use."""
 

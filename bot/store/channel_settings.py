@@ -99,16 +99,12 @@ class TestUrls:
         return sorted(set(known) ^ set(kept), key=[*known, *kept].index)
 
 
-SHOWN: Final = "shown"
-"""In the place of a service: the one thing that somebody was shown last."""
-
-
 class LastLists:
     def __init__(self, session: Session) -> None:
         self._session = session
 
     async def get(self, person: str, service: str) -> list[str]:
-        """What ``#1``, ``#2`` … mean to *person*; empty before their first list. Of SHOWN: the parts of a `Target`."""
+        """What ``#1``, ``#2`` … mean to *person*; empty before their first list."""
         async with self._session.reading() as connection:
             return list(json.loads(await _value(connection, person, f"listed_{service}") or "[]"))
 

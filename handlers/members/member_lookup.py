@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
+from bot.changes.model import Target
 from bot.clients.cache import looked_up
 from bot.clients.errors import ClientError
 from bot.clients.lists import member_in
 from bot.gatehouse import Gatehouse, Site
 from bot.members.access_check import Verdict, explained
 from bot.members.model import Member, counted
-from bot.store.channel_settings import SHOWN
 from bot.text.emails import checked_email, masked
 from bot.text.search import has_words
 from handlers.blocks import menus, messages
@@ -90,7 +90,8 @@ async def show(command: MembersShow, caller: Caller, gatehouse: Gatehouse) -> Re
     members = await find_members(command, command.emails, site, gatehouse)
     elsewhere = () if command.site else others(site, gatehouse)
     if len(members) == 1 and not caller.public:
-        await gatehouse.store.lists.put(caller.user, SHOWN, ["members", site.name, members[0].email])
+        shown = Target(service="members", site=site.name, key=members[0].email)
+        gatehouse.last_shown.put(caller.user, shown)
     cards = [_card(member, site, gatehouse, public=caller.public, others=elsewhere) for member in members]
     return Private(messages.joined(cards))
 

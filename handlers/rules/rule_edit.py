@@ -13,7 +13,6 @@ from bot.clients.lists import Listing
 from bot.gatehouse import Gatehouse
 from bot.rules.edit import BadField, Problem, ProblemKind, introduced, problems, switched, with_fields
 from bot.rules.model import Group, Rule, RuleDraft
-from bot.store.channel_settings import SHOWN
 from handlers.blocks import menus, modals
 from handlers.changes.requests import as_typed, propose, submit, with_expiry
 from handlers.errors import InvalidDraft, NoGroups, NothingToChange, NotOneGroup, RefusedField
@@ -51,7 +50,7 @@ async def show(command: RulesShow, caller: Caller, gatehouse: Gatehouse) -> Repl
     rule = await find_rule(command, caller, gatehouse)
     groups = await groups_of([rule], gatehouse)
     if not caller.public:
-        await gatehouse.store.lists.put(caller.user, SHOWN, ["rules", "", rule.id])
+        gatehouse.last_shown.put(caller.user, Target(service="rules", key=rule.id))
     return Private(views.rule_card(rule, command=RulesShow(ref=rule.id), public=caller.public, groups=groups))
 
 

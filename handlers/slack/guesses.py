@@ -18,7 +18,6 @@ from bot.clients.lists import Listing
 from bot.gatehouse import Gatehouse, UnknownSite
 from bot.members.model import Member, known_segments
 from bot.rules.model import Rule
-from bot.store.channel_settings import SHOWN
 from bot.text.emails import BadEmail
 from handlers.blocks.messages import Message
 from handlers.changes.requests import end_of, zone_of
@@ -155,12 +154,10 @@ class Guesses:
 
     async def _shown(self, caller: Caller) -> Sequence[Target]:
         """What *caller* was shown last on its own, and what they changed last here, where these are two."""
-        store = self._gatehouse.store
-        shown = await store.lists.get(caller.user, SHOWN)
-        changed = await store.changes.undoable(caller.user, caller.channel)
+        shown = self._gatehouse.last_shown.get(caller.user)
+        changed = await self._gatehouse.store.changes.undoable(caller.user, caller.channel)
         targets = [changed.edit.target] if changed else []
-        first = Target(service=shown[0], site=shown[1] or None, key=shown[2]) if shown else None
-        return [first, *(each for each in targets if each != first)] if first else targets
+        return [shown, *(each for each in targets if each != shown)] if shown else targets
 
     async def _site(self, caller: Caller) -> str:
         try:
