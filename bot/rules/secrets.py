@@ -6,7 +6,7 @@ The one place that decides what is hidden in channels; what is stored, sent and 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from itertools import islice
 from typing import Any, Final
 from urllib.parse import unquote
@@ -58,9 +58,17 @@ def hidden(*documents: Mapping[str, Any] | None) -> list[Any]:
     return [None if document is None else _hidden(document, label) for document in documents]
 
 
-def without_secrets(rule: Rule) -> Rule:
-    """Return *rule* as a channel may see it."""
-    return Rule.model_validate(hidden(rule.document())[0])
+def without_secrets(rule: Rule, shown: Collection[int] | None = None) -> Rule:
+    """Return *rule* as a channel may see it. *shown*: the only pairs that it sees, by number from 1; the others are empty."""
+    document = rule.document()
+    if shown is not None and rule.pairs:
+        document["pairs"] = only_pairs(document["pairs"], shown)
+    return Rule.model_validate(hidden(document)[0])
+
+
+def only_pairs(pairs: Sequence[Any], numbers: Collection[int]) -> list[Any]:
+    """Return *pairs* with all but those of these *numbers*, from 1, empty: each keeps its number."""
+    return [pair if number in numbers else {} for number, pair in enumerate(pairs, 1)]
 
 
 def holds_secret(rule: Rule) -> bool:

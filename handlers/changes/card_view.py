@@ -21,12 +21,13 @@ from bot.changes.model import (
     canonical_form,
 )
 from bot.members.model import Member
-from bot.rules.model import Groups, Rule, RuleDraft, why_group_is_off
+from bot.rules.edit import MAX_PAIRS
+from bot.rules.model import Groups, Pair, Rule, RuleDraft, why_group_is_off
 from bot.text.emails import masked
 from handlers.blocks import messages
 from handlers.blocks.messages import Block, Message, code, esc
 from handlers.changes import items_view
-from handlers.changes.diff import Line, differences, render, without_only_pair
+from handlers.changes.diff import FIRST_PAIRS, Line, differences, render, without_only_pair
 from handlers.changes.full_view import THINGS, change_warnings, hides, is_masked, item_warnings
 from handlers.changes.items_view import Progress, counts_text, progress_text
 from handlers.changes.sentences import (
@@ -54,7 +55,6 @@ from handlers.rules.reasons import off_words
 
 FULL: Final = "full"
 """What the button that opens everything is numbered with."""
-MAX_PAIRS: Final = 12
 MAX_SHORT_PAIRS: Final = 3
 """Of a rule that is only switched."""
 
@@ -88,7 +88,9 @@ def _differing(change: Change) -> list[Block]:
     if is_switched(change):
         return pair_lines(rule, MAX_SHORT_PAIRS)
     filters = dict.fromkeys(filter(None, (filters_words(pair) for pair in rule.pairs or ())))
-    return [*shown, *([messages.context(*filters)] if filters else [])]
+    left = sum(pair == Pair() for pair in rule.pairs or ()) if len(rule.pairs or ()) > MAX_PAIRS else 0
+    more = [messages.context(f"…and {messages.plural(left, 'unchanged pair')}")] if left else []
+    return [*shown, *([messages.context(*filters)] if filters else []), *more]
 
 
 def _stored_otherwise(change: Change) -> str:
@@ -139,7 +141,13 @@ def _whole(change: Change, document: Mapping[str, Any] | None, groups: Groups | 
     held = why_group_is_off(rule, groups)
     status = ("On" if rule.active else "Off") + (f", {off_words([held])}" if held else "")
     about = [esc(rule.description or "", 400), f"{esc(status, 200)} · {esc(rule.rule_type or 'no type', 40)}"]
-    return [messages.section("\n".join(filter(None, about))), *pair_lines(rule, MAX_PAIRS)]
+    return [messages.section("\n".join(filter(None, about))), *pair_lines(rule, FIRST_PAIRS), *_warned_of(rule)]
+
+
+def _warned_of(rule: RuleDraft) -> list[Block]:
+    """Which pairs the warnings are about, where `excerpt` left some out."""
+    is_wide = len(rule.pairs or ()) > MAX_PAIRS
+    return [messages.context(f"Warnings are about the first {MAX_PAIRS:,} pairs only")] if is_wide else []
 
 
 def pair_lines(rule: RuleDraft, limit: int) -> list[Block]:
@@ -170,7 +178,8 @@ def _group_notes(change: Change, groups: Groups | None) -> list[Block]:
             else "Rules in this group that are on work again"
         )
         return [messages.context(f"{rules}.")]
-    rule = RuleDraft.model_validate(change.edit.after) if change.edit.kind is Kind.RULE_UPDATE else RuleDraft()
+    kept = ("status", "groupId") if change.edit.kind is Kind.RULE_UPDATE else ()
+    rule = RuleDraft.model_validate({name: change.edit.after.get(name) for name in kept})
     held = why_group_is_off(rule, groups) if rule.active else None
     return [messages.context(f"On, but not active: {esc(off_words([held]), 200)}.")] if held else []
 

@@ -26,6 +26,7 @@ from bot.store.leases import Note
 from bot.store.tables import OtherRelease
 from handlers.blocks.messages import Message
 from handlers.changes import card_view, items_view, notes_view
+from handlers.changes.diff import excerpt
 from handlers.slack.client import Slack, SlackRefused
 from handlers.slack.files import SlackFiles
 
@@ -42,12 +43,12 @@ async def draw_card(change: Change, store: Store, groups: GroupsReader | None, p
 
 
 def _without_secrets(change: Change) -> Change:
-    before, after, result = hidden(change.edit.before, change.edit.after, change.run.result)
+    before, after, result = hidden(*excerpt(change.edit.before, change.edit.after, change.run.result))
     return change.changed(before=before, after=after, result=result)
 
 
 def _item_without_secrets(item: Item) -> Item:
-    before, after = hidden(item.before, item.after)
+    before, after = hidden(*excerpt(item.before, item.after))
     return item.model_copy(update={"before": before, "after": after})
 
 

@@ -61,7 +61,7 @@ async def _show_all(change: Change, caller: Caller, gatehouse: Gatehouse) -> Rep
         if await can_decide(change, caller.user, gatehouse):
             below = card_view.decision_blocks(change, await groups_of(change, gatehouse.groups))
         head = title if change.is_set else title_of(change)
-        entries = list(full_view.entries(change, listed))
+        entries = await asyncio.to_thread(lambda: list(full_view.entries(change, listed)))
         view = full_view.modal(change, entries, head, below, opened_by=caller.request)
         if view is not None:
             return Modal(view)

@@ -5,14 +5,19 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from itertools import zip_longest
 from typing import Any, Final
 
 from bot.changes.model import canonical_form
+from bot.rules.edit import MAX_PAIRS
+from bot.rules.secrets import only_pairs
 from handlers.blocks.messages import MAX_SHORTENED, code, esc, plural, shortened
 from handlers.rules.pairs_view import plain_change
 
 Document = Mapping[str, Any] | None
 MOST_LINES: Final = 12
+FIRST_PAIRS: Final = 12
+"""Of a rule on a card, whether they differ or not."""
 MOST_SEGMENTS: Final = 20
 NAMES: Final = {
     "name": "name",
@@ -46,6 +51,27 @@ class Line:
     field: str
     before: Any
     after: Any
+
+
+def excerpt(*versions: Document) -> list[Document]:
+    """Return the *versions* of a rule, before, after and maybe as stored, with the pairs that a card looks at.
+
+    Where there are more than Gatehouse makes, these are the first ones and, of an edit, those that differ. The others are
+    empty, so that each keeps its number.
+    """
+    pairs = [_pair_texts(version) for version in versions if version is not None]
+    if max(map(len, pairs), default=0) <= MAX_PAIRS:
+        return [*versions]
+    looked_at = {*range(1, (MAX_PAIRS if None in versions[:2] else FIRST_PAIRS) + 1)}
+    if None not in versions[:2]:
+        looked_at |= {number for number, texts in enumerate(zip_longest(*pairs), 1) if len({*texts}) > 1}
+    return [version and {**version, "pairs": only_pairs(version.get("pairs") or (), looked_at)} for version in versions]
+
+
+def _pair_texts(version: Mapping[str, Any]) -> list[str]:
+    """Each pair as text, without the id that the service gives it."""
+    pairs = (canonical_form(version) or {}).get("pairs")
+    return [json.dumps(pair, sort_keys=True) for pair in pairs] if isinstance(pairs, list) else []
 
 
 def differences(before: Document, after: Document) -> list[Line]:

@@ -66,6 +66,7 @@ def _entry(item: Item) -> Entry:
     kind, target = item.kind, item.target
     verb = VERBS[kind][0].capitalize() if kind is not None else "Skipped:"
     name = str((item.before or item.after or {}).get("name") or "")
+    differing = lines_of(kind, item.before, item.after)
     key = target.key or str((item.after or {}).get("email") or "") or ("" if name else item.source)
     one_sided = kind is None or kind.creates or kind.destroys
     headed = {("name", name), ("email", key)} if one_sided else set()
@@ -78,21 +79,19 @@ def _entry(item: Item) -> Entry:
         key=key,
         site=target.site or "",
         lines=tuple(
-            line
-            for line in lines_of(kind, item.before, item.after)
-            if (line.field, str(line.after)) not in headed and line.after not in empty
+            line for line in differing if (line.field, str(line.after)) not in headed and line.after not in empty
         ),
         one_sided=one_sided,
-        unchanged=tuple(_unchanged(item)),
+        unchanged=tuple(_unchanged(item, differing)),
         note=item.why,
     )
 
 
-def _unchanged(item: Item) -> Iterator[Line]:
+def _unchanged(item: Item, differing: Iterable[Line]) -> Iterator[Line]:
     """What a rule that is switched does, or what limits the pairs of one that is edited."""
     if item.kind is not Kind.RULE_UPDATE:
         return
-    changed = {line.field for line in every_field(item.before, item.after)}
+    changed = {line.field for line in differing}
     for line in every_field(None, item.after):
         is_needed = changed == {"status"} or ".filters." in line.field
         if is_needed and line.field not in {*changed, "name"} and line.after not in ("", [], {}):

@@ -68,7 +68,7 @@ def menu() -> Message:
 def rule_card(rule: Rule, *, command: RulesShow, public: bool, groups: Groups | None = None) -> Message:
     """One rule, whole as far as a message holds it; without its secrets, and with a way to them, where all see it."""
     if public:
-        rule = without_secrets(rule)
+        rule = without_secrets(rule, range(1, SHOWN_PAIRS + 1))
     blocks = [
         messages.section(f"{status_mark(rule, groups)} *{esc(rule.title, 200)}* · {status_words(rule, groups)}"),
         *pair_blocks(rule),
@@ -192,7 +192,7 @@ def rule_list(
 
 def _listed_rule(number: int | None, rule: Rule, command: RulesList, groups: Groups | None, *, public: bool) -> str:
     if public:
-        rule = without_secrets(rule)
+        rule = without_secrets(rule, {1})
     about = [] if status_words(rule, groups) == "On" else [status_words(rule, groups)]
     if command.group:
         about.append(group_name(rule, groups))

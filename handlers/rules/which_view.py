@@ -166,7 +166,8 @@ def switch_off_button(label: str, rule: Rule, number: str) -> Block | None:
 def _match_lines(match: Match, *, public: bool, captured: bool, effect: bool) -> Iterator[str]:
     """The rule by name with what it does; then what it depends on."""
     if public:
-        match = replace(match, rule=without_secrets(match.rule), captures=match.captures if captured else ())
+        rule = without_secrets(match.rule, (match.pair, *match.also[: MAX_PAIRS - 1]))
+        match = replace(match, rule=rule, captures=match.captures if captured else ())
     pairs = match.rule.pairs or ()
     does = _effect(match) if effect else _from_to(match)
     yield f"*{esc(match.rule.title, 120)}*{_pairs(match)}   {does}"
@@ -283,7 +284,7 @@ def answer_about_rule(
     rule: Rule, verdict: Verdict | None, url: Url, *, command: RulesWhich, assumed: bool, public: bool
 ) -> Message:
     """Why *rule* matches the URL, or why it doesn't."""
-    shown = without_secrets(rule) if public else rule
+    shown = without_secrets(rule, range(1, MAX_PAIRS + 1)) if public else rule
     outcome = f"{_verdict(rule, verdict)}\n{url_code(url.full, 300)}"
     blocks = [messages.section(outcome)]
     if isinstance(verdict, Match):

@@ -106,6 +106,19 @@ def test_every_shape_of_a_pair(pair: dict[str, object]) -> None:
     assert document == rule.document(), "what is sent and stored stays as it is"
 
 
+def test_a_pair_that_is_not_shown_is_empty_and_keeps_its_place() -> None:
+    pairs = [{"destination": f"https://anna:{ONE}{n}@a.example/"} for n in range(3)]
+    rule = Rule.model_validate({"id": "X_1", "pairs": pairs})
+
+    shown = without_secrets(rule, {2})
+
+    assert [pair.document() for pair in shown.pairs or ()] == [
+        {},
+        {"destination": "https://anna:[hidden]@a.example/"},
+        {},
+    ]
+
+
 def test_secrets_that_differ_are_told_apart() -> None:
     before, after, none = hidden({"token": ONE, "b": {"key": "x"}}, {"token": TWO, "apiKey": ONE, "token2": True}, None)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import json
 import re
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -26,9 +28,11 @@ from bot.changes.model import (
 )
 from handlers.blocks.masking import public
 from handlers.blocks.messages import Message, message, section
-from handlers.changes import card_view, notes_view
+from handlers.changes import card_view, cards, notes_view
+from handlers.changes.diff import excerpt
 from sandbox.slack.validation import blocks_too_long, check_message
 from tests.harness.channels import emails_seen
+from tests.harness.counting import counted
 
 NOW = datetime(2026, 11, 21, 3, 0, tzinfo=UTC)
 OURS = re.compile(r"@U0ALICE01|@U0CARA001|!date\^\d+\^\{date_short_pretty\} \{time\}|!subteam\^S0ONCALL|#C0OPS0001")
@@ -175,3 +179,63 @@ def test_no_text_is_cut_within_a_token_or_an_escape(cut: Callable[[str], str]) -
         assert len(shown) < len(text)
         assert "…" in shown[-12:]
         assert not set("<>&") & set(WHOLE.sub("", shown)), shown[-80:]
+
+
+WIDE = 1_001
+
+
+def _wide(count: int, **last: Any) -> dict[str, Any]:
+    pairs = [{"source": {"key": "Url", "operator": "Equals", "value": f"https://a.example/{n}"}} for n in range(count)]
+    return {"name": "Old shop", "status": "Active", "ruleType": "Cancel", "pairs": [*pairs[:-1], pairs[-1] | last]}
+
+
+def _of_wide(kind: str, count: int) -> Change:
+    before = _wide(count)
+    after = {"off": before | {"status": "Inactive"}, "edit": _wide(count, delay=1), "delete": None}[kind]
+    return Change(
+        id="0123456789abcdef" * 2,
+        created=NOW,
+        edit=Edit(
+            kind=Kind.RULE_DELETE if after is None else Kind.RULE_UPDATE,
+            target=Target(service="rules", key="Cancel_x1"),
+            before=before,
+            after=after,
+        ),
+        request=ChangeRequest(requester="U0ALICE01", channel="C0OPS0001"),
+    )
+
+
+def _drawn(change: Change) -> Message:
+    return asyncio.run(cards.draw_card(change, None, None, {}))  # type: ignore[arg-type]  # only a bulk change asks the store
+
+
+@pytest.mark.parametrize("kind", ["off", "edit", "delete"])
+def test_a_pair_that_a_card_does_not_show_is_hardly_work(kind: str) -> None:
+    few, many = (counted(10_000_000, _drawn, _of_wide(kind, count)) for count in (WIDE, WIDE + 200))
+
+    assert (many - few) / 200 < 200, "steps for each pair; to look at one takes 500 to 1,000"
+
+
+def test_the_card_of_a_wide_rule_says_what_it_leaves_out() -> None:
+    off, edit, delete = (
+        json.dumps(_drawn(_of_wide(kind, WIDE)).blocks, ensure_ascii=False) for kind in ("off", "edit", "delete")
+    )
+
+    assert "…and 998 more pairs" in off
+    assert "pair 1001 delay" in edit
+    assert "…and 988 unchanged pairs" in edit
+    assert "…and 989 more pairs" in delete
+    assert "Warnings are about the first 1,000 pairs only" in delete
+    assert all("This card doesn’t show everything" in card for card in (off, edit, delete))
+
+
+def test_an_excerpt_has_each_pair_that_differs() -> None:
+    before, one, true = _wide(WIDE), _wide(WIDE, delay=1), _wide(WIDE, delay=True)
+    shorter = before | {"pairs": before["pairs"][:-1]}
+
+    for versions in [(one, true), (before, one), (shorter, before), (before, before, one)]:
+        last = (excerpt(*versions)[-1] or {})["pairs"]
+        assert last == [*versions[-1]["pairs"][:12], *[{}] * 988, versions[-1]["pairs"][-1]]
+    with_ids = before | {"pairs": [pair | {"id": "x"} for pair in before["pairs"]]}
+    assert (excerpt(before, with_ids)[0] or {})["pairs"] == [*before["pairs"][:12], *[{}] * 989]
+    assert excerpt(shorter, None) == [shorter, None], "as many pairs as Gatehouse makes"
