@@ -59,6 +59,20 @@ async def _creates(fleet: Fleet, alice: Person) -> bool:
     return not answer.get("error")
 
 
+async def _switches_off(fleet: Fleet, alice: Person) -> bool:
+    """The small form opens as the other does."""
+    if alice.modal is None:
+        await alice.clicks(
+            await alice.says("/rules which https://shop.example.com/old"), "Switch off…", opens="How long?"
+        )
+        alice.fills(**{"How long?": "Until I switch it on", "Why": "it loops"})
+    view = alice.modal
+    assert view is not None
+    answer = await fleet.slack.acting.submit(alice.id, view["id"], alice._values())
+    assert not answer.get("errors"), answer
+    return not answer.get("error")
+
+
 CLAIMED = ("claim:1", "look:1", "write:1", "sent:1", "read back:1", "record:1")
 STORIES = {
     "delete a rule": Story(
@@ -79,6 +93,14 @@ STORIES = {
         service="rules",
         method="POST",
         steps=("store:1", "acknowledge:1", "run:1", "propose:1", *CLAIMED, "post:1", "posted:1", "finish:1"),
+    ),
+    "switch off by the small form": Story(
+        Kind.RULE_UPDATE,
+        _switches_off,
+        approved=False,
+        service="rules",
+        method="PUT",
+        steps=("store:1", "run:1", "propose:1", "record:1", "post:1"),  # what follows is as of any other form
     ),
     "remove a member": Story(
         Kind.MEMBER_REMOVE, _removes, approved=True, service="members", method="DELETE", steps=CLAIMED
@@ -214,6 +236,8 @@ def effects(fleet: Fleet, story: Story) -> int:
             return int(fleet.services.rules.get(OLD) is None)
         case Kind.RULE_CREATE:
             return sum(rule["name"] == BORN for rule in fleet.services.rules.all())
+        case Kind.RULE_UPDATE:
+            return int((fleet.services.rules.get(OLD) or {})["status"] == "Inactive")
     return int(fleet.services.members.get("site_1", ANNA) is None)
 
 
