@@ -26,7 +26,8 @@ from bot.text.encoding import (
     undefused,
 )
 
-BLANKS: Final = " \t\r\n\u00a0\u200b\ufeff"
+SPACES: Final = " \t\r\n\u00a0"
+BLANKS: Final = f"{SPACES}\u200b\ufeff"
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,10 +53,10 @@ def is_blank(cells: Sequence[str]) -> bool:
 
 def read_row(line: int, cells: Sequence[str], columns: Columns, width: int) -> Row:
     """The row that begins in *line*. *width*: how many columns the table has."""
-    values = {column: cells[at].strip(BLANKS) if at < len(cells) else "" for column, at in columns.items()}
+    values = {column: cells[at].strip(_around(column)) if at < len(cells) else "" for column, at in columns.items()}
     formula = next((column for column, text in values.items() if _is_formula(text)), None)
     said = {column: undefused(text) for column, text in values.items()}
-    in_front, email = _email(_unquote(said.get(Column.EMAIL, "")))
+    in_front, email = _email(_unquote(said.get(Column.EMAIL, ""), _around(Column.EMAIL)))
     name = _name(said) or in_front or None
     surplus = sum(bool(cell.strip(BLANKS)) for cell in cells[width:])
     return Row(line, tuple(cells), email, name, said.get(Column.SEGMENTS), said.get(Column.ACTION), formula, surplus)
@@ -66,9 +67,14 @@ def _is_formula(text: str) -> bool:
     return len(text) > 1 and is_formula(text) and not is_defused(text)
 
 
-def _unquote(text: str) -> str:
+def _around(column: Column) -> str:
+    """What is no part of a cell; what nobody sees around an email is, or it would be another email."""
+    return SPACES if column is Column.EMAIL else BLANKS
+
+
+def _unquote(text: str, around: str = BLANKS) -> str:
     """*text* without quotes around it, which some programs write into a cell that is in quotes already."""
-    return text[1:-1].strip(BLANKS) if len(text) > 1 and text[0] == text[-1] == '"' else text
+    return text[1:-1].strip(around) if len(text) > 1 and text[0] == text[-1] == '"' else text
 
 
 def _email(text: str) -> tuple[str, str]:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterator
 from typing import Final
+
+from bot.text.lookalikes import invisible_in
 
 AT: Final = re.compile(r"[@＠﹫]|%40")
 """The sign in the middle, as people, wide keyboards and URLs write it."""
@@ -57,6 +60,11 @@ def checked_email(text: str) -> str:
     email = text.strip()
     if len(email) > MAX_EMAIL:
         raise BadEmail(f"It has {len(email):,} characters. An email has at most 254.")
+    if hidden := invisible_in(text):
+        raise BadEmail(
+            f"It contains an invisible character (U+{ord(hidden[0]):04X}). Type it instead of pasting it."
+            " A member who is stored with it can only be changed in the service itself."
+        )
     from email_validator import EmailNotValidError, validate_email  # noqa: PLC0415  its tables take long to build
 
     try:
@@ -67,12 +75,17 @@ def checked_email(text: str) -> str:
 
 
 def emails_in(text: str) -> list[str]:
-    """The emails in *text*, each once, as somebody would look them up."""
+    """The emails in *text*, each once, as somebody would look them up.
+
+    Accents of their own and what nobody sees stay in one: without them, it would be another one.
+    """
     found: dict[str, None] = {}
-    for start, at, after in _places(text):
-        host, local = HOST.match(text, after), _meant(text[start:at])
-        if host is not None and text[at] != "%" and LETTER.search(local):
-            found[f"{local}@{host[0]}"] = None
+    marks = [*invisible_in(text), *filter(unicodedata.combining, text)]
+    seen = text.translate(dict.fromkeys(map(ord, marks), "x"))
+    for start, at, after in _places(seen):
+        host, local = HOST.match(seen, after), _meant(seen[start:at])
+        if host is not None and seen[at] != "%" and LETTER.search(local):
+            found[f"{text[at - len(local) : at]}@{text[after : host.end()]}"] = None
     return list(found)
 
 

@@ -58,6 +58,14 @@ def is_invisible(character: str, previous: str = "") -> bool:
     return character in HIDDEN or unicodedata.category(character) in HIDDEN_CATEGORIES
 
 
+def invisible_in(text: str) -> str:
+    """The characters of *text* that nobody sees, each once."""
+    if text.isascii() and text.isprintable():
+        return ""
+    hidden = (one for at, one in enumerate(text) if one not in LAYOUT and is_invisible(one, text[at - 1 : at]))
+    return "".join(dict.fromkeys(hidden))
+
+
 def lookalikes(text: str) -> tuple[Lookalike, ...]:
     """Everything in *text* that may pass for something else, each once."""
     if not MAY_MISLEAD.search(text):
@@ -84,9 +92,8 @@ def _bare_host(text: str) -> str:
 def _in_letters(text: str, but: str) -> Iterator[Lookalike]:
     if text.isascii() and text.isprintable():
         return
-    hidden = [one for at, one in enumerate(text) if one not in LAYOUT and is_invisible(one, text[at - 1 : at])]
-    if hidden:
-        yield Lookalike(LookalikeKind.INVISIBLE, "".join(dict.fromkeys(hidden)))
+    if hidden := invisible_in(text):
+        yield Lookalike(LookalikeKind.INVISIBLE, hidden)
     for word in WORD.findall(text):
         if word not in but and len(mixed := scripts_of(word)) > 1 and CONFUSABLE & set(mixed):
             yield Lookalike(LookalikeKind.MIXED_SCRIPTS, word, scripts=mixed)

@@ -19,9 +19,11 @@ TYPOGRAPHY: Final = str.maketrans(
         **dict.fromkeys("“”„‟«»＂", '"'),
         **dict.fromkeys("‘’‚‛", "'"),
         **dict.fromkeys("\u00a0\u2007\u202f\u3000\t\r\n\v\f", " "),
-        **dict.fromkeys("\u200b\u200c\u200d\u2060\ufeff", ""),
     }
 )
+ZERO_WIDTH: Final = str.maketrans(dict.fromkeys("\u200b\u200c\u200d\u2060\ufeff", ""))
+RUN: Final = re.compile(r"\S+")
+IN_EMAIL: Final = re.compile(r"[^<]@")
 WORD: Final = re.compile(
     r"""
       "(?P<double>[^"]*)"(?=\s|,|$)
@@ -57,7 +59,12 @@ class Word:
 
 def cleaned(text: str) -> str:
     """*text* as its author meant it: ``<url|label>`` is the URL, entities are decoded once, quotes are straight."""
-    return MARKUP.sub(_unwrapped, text.translate(TYPOGRAPHY)).strip()
+    return MARKUP.sub(_unwrapped, RUN.sub(_without_zero_width, text.translate(TYPOGRAPHY))).strip()
+
+
+def _without_zero_width(match: re.Match[str]) -> str:
+    """What was pasted with characters of no width, without them; an email keeps them, or it would be another one."""
+    return match[0] if IN_EMAIL.search(match[0]) else match[0].translate(ZERO_WIDTH)
 
 
 def _unwrapped(match: re.Match[str]) -> str:

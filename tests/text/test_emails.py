@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.server.logs import redacted
-from bot.text.emails import all_masked, emails_in
+from bot.text.emails import BadEmail, all_masked, checked_email, emails_in
 
 SPECIAL = '()<>[]:;,"@＠﹫%*'
 """What a local part without quotes does not hold, the sign that URLs write otherwise, and what masks."""
@@ -75,7 +75,18 @@ def test_of_a_long_value_the_log_keeps_the_beginning_and_the_length() -> None:
         ("anna＠x.com", ["anna@x.com"]),
         ('"anna berg"@x.com', ['"anna berg"@x.com']),
         ("hey @bob, anna@localhost, @x.com, !@x.com", []),
+        ("an\u200bna@x.com, bob@y\u200b.de", ["an\u200bna@x.com", "bob@y\u200b.de"]),
+        ("anna@mail.x\u202ey.com\ufeff", ["anna@mail.x\u202ey.com\ufeff"]),
+        ("a\u0301nna@x.com", ["a\u0301nna@x.com"]),
+        ("\u2764\ufe0fanna@x.com \u200b bob@y.de", ["anna@x.com", "bob@y.de"]),
     ],
 )
 def test_what_somebody_looks_up(text: str, emails: list[str]) -> None:
     assert emails_in(text) == emails
+
+
+@pytest.mark.parametrize("hidden", ["\u200b", "\u00ad", "\u202e", "\u3164", "\u2800", "\u034f", "\ufe0f", "\x1f"])
+@pytest.mark.parametrize("email", ["an{}na@x.com", "{}anna@x.com", "anna@x.com{}", "anna@x{}y.com"])
+def test_an_email_with_a_character_that_nobody_sees_is_refused(email: str, hidden: str) -> None:
+    with pytest.raises(BadEmail, match=f"invisible character \\(U\\+{ord(hidden):04X}\\)"):
+        checked_email(email.format(hidden))
