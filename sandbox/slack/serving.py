@@ -16,6 +16,8 @@ from websockets.http11 import Request
 
 GRACE: Final = 0.1
 """Seconds that an answer under way may still take at the end."""
+TURNS_TO_CONNECT: Final = 3
+"""Turns of the event loop until a connection that it has accepted is one that the server knows, and can close."""
 
 
 def listening(port: int) -> socket.socket:
@@ -42,6 +44,8 @@ class _Server(uvicorn.Server):
             server.close()
         for listener in sockets or []:
             listener.close()
+        for _ in range(TURNS_TO_CONNECT):
+            await asyncio.sleep(0)
         for connection in list(self.server_state.connections):
             connection.shutdown()
         answering = set(self.server_state.tasks)
@@ -50,6 +54,9 @@ class _Server(uvicorn.Server):
         for task in answering:
             task.cancel()
         await asyncio.gather(*answering, return_exceptions=True)
+        for connection in list(self.server_state.connections):
+            connection.transport.abort()  # one that is to send what nobody reads would stay open
+        await asyncio.sleep(0)
 
 
 class Line(WebSocketsSansIOProtocol):
