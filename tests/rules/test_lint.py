@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -18,6 +19,7 @@ from bot.rules.model import Groups, Rule
 from bot.rules.outcomes import Engine, Match
 from bot.rules.url import Url
 from handlers.rules.check_view import words
+from tests.harness.counting import at_most
 from tests.rules.whole import check, introduced_by
 
 SHOP = "https://shop.example"
@@ -491,3 +493,12 @@ def test_a_source_that_is_too_long_to_be_checked_is_said_to_be(operator: str) ->
     assert [(finding.kind, finding.undecidable) for finding in found] == [
         (FindingKind.UNDECIDABLE, UndecidableReason(UndecidableKind.LONG_SOURCE, length=3_002))
     ]
+
+
+def test_a_check_of_one_wide_rule_is_done_in_small_steps() -> None:
+    wide = in_a_row("wide", *((f"{SHOP}/{n}", f"{SHOP}/new/{n}") for n in range(200)))
+
+    with at_most(10_000_000) as ran:
+        taken = [ran() for _ in check_all([wide])]
+
+    assert max(after - before for before, after in pairwise(taken)) < taken[-1] / 5

@@ -42,18 +42,21 @@ class CrossRuleCheck:
         joined._blocks = self._blocks.joined_by(rule) if rule.rule_type == "Cancel" else self._blocks
         return joined
 
-    def of(self, rule: Rule) -> Iterator[Finding]:
-        """What *rule*, which is active, does with the others, as seen from it."""
+    def of(self, rule: Rule) -> Iterator[Step]:
+        """What *rule*, which is active, does with the others, as seen from it, in steps of a pair each."""
         for number, pair in enumerate(rule.pairs or (), start=1):
-            place = Location(rule, number)
-            if rule.rule_type != "Cancel":
-                yield from self._hidden(place, pair)
-            if rule.rule_type in {"Redirect", "Replace"}:
-                for start in starts(pair):
-                    yield from self._walker.loops_from(start)
-            if rule.rule_type == "Redirect":
-                yield from self._chain(place, pair)
-                yield from self._torn(place, pair)
+            yield tuple(self._of_pair(Location(rule, number), pair))
+
+    def _of_pair(self, place: Location, pair: Pair) -> Iterator[Finding]:
+        rule_type = place.rule.rule_type
+        if rule_type != "Cancel":
+            yield from self._hidden(place, pair)
+        if rule_type in {"Redirect", "Replace"}:
+            for start in starts(pair):
+                yield from self._walker.loops_from(start)
+        if rule_type == "Redirect":
+            yield from self._chain(place, pair)
+            yield from self._torn(place, pair)
 
     def _hidden(self, place: Location, pair: Pair) -> Iterator[Finding]:
         """A rule that blocks all that this pair is for."""
@@ -173,7 +176,7 @@ def _covers(wide: Source, narrow: Source) -> bool:
 
 
 def check_all(rules: Sequence[Rule], groups: Groups | None = None, *, effort: Effort | None = None) -> Iterator[Step]:
-    """Find everything that is wrong with *rules*, in steps of about a rule each; see `ordered`, which puts them together.
+    """Find everything that is wrong with *rules*, in steps of about a pair each; see `ordered`, which puts them together.
 
     Rules that are not active are only judged alone. *effort* bounds what is tried; without one it is the usual one.
     """
@@ -183,7 +186,9 @@ def check_all(rules: Sequence[Rule], groups: Groups | None = None, *, effort: Ef
     yield from one_source(together.world.rules)
     yield from one_name(rules)
     for rule in rules:
-        yield (*alone(rule), *(together.of(rule) if is_effective(rule, groups) else ()))
+        yield tuple(alone(rule))
+        if is_effective(rule, groups):
+            yield from together.of(rule)
 
 
 def check_change(
@@ -243,12 +248,14 @@ class _Part:
         self._together = base.joined_by(self.rule)
         for step in one_source(self._together.world.rules):
             yield self._add(step)
-        yield self._add(self._together.of(self.rule))
+        for step in self._together.of(self.rule):
+            yield self._add(step)
 
     def meet(self, other: Rule, heads: Iterable[Url]) -> None:
         """What *other*, which begins at or leads to *heads*, does to the rule."""
         if self._together is not None and any(touches(self.rule, self._pairs, url) for url in heads):
-            self._add(self._together.of(other))
+            for step in self._together.of(other):
+                self._add(step)
 
     def _add(self, findings: Iterable[Finding]) -> Step:
         self.findings += [finding for finding in findings if finding.concerns(self.rule.id)]
