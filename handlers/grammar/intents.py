@@ -44,6 +44,7 @@ from handlers.grammar.vocabulary import (
     PARTED,
     PERSONS,
     PRONOUNS,
+    QUESTIONS,
     STATUSES,
     TOPICS,
     TYPES,
@@ -128,9 +129,10 @@ def says_better(error: Unclear, readings: Readings, text: str) -> bool:
     """Whether *error* helps more than *readings* of *text*: a command that lacks something, or is a letter away, says so."""
     if not readings.unread or readings.meant:
         return False
-    if error.has_verb and readings.commands:
-        return False
-    begins = any(each.casefold().startswith(bare(text.partition(" ")[0])) for each in readings.unread)
+    first = bare(text.partition(" ")[0])
+    if first in QUESTIONS and readings.commands:
+        return False  # “which colleague …” asks for no URL
+    begins = any(each.casefold().startswith(first) for each in readings.unread)
     return error.has_verb or (error.suggestion is not None and begins)
 
 
