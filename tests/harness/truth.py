@@ -22,7 +22,11 @@ import sqlalchemy as sa
 from bot.changes.model import LIVE, Change, Guard, Kind, State, canonical_form
 from bot.store.engine import Store
 from bot.store.tables import audit, changes
+from handlers.blocks.masking import public
+from handlers.changes import card_view
+from handlers.changes.cards import draw_card
 from sandbox.demo import SITES, Sandbox
+from sandbox.slack import rendering
 
 Record = dict[str, Any]
 
@@ -30,6 +34,8 @@ BEGINS: Final = frozenset({"applying", "begun"})
 """Events after which something may be sent for a change."""
 NOTHING_SENT: Final = frozenset({State.CANCELLED, State.DENIED, State.EXPIRED, State.STALE, State.FAILED})
 """Ends that say that nothing was changed."""
+SETTLED_WITHIN: Final = 5.0
+"""Seconds that a card may lag behind its change at the end of a story."""
 SITE_NAMES: Final = {site: name for name, site in SITES.items()} | {"": None}
 
 
@@ -145,6 +151,38 @@ def check_people(change: Change, acts: Mapping[str, str]) -> None:
         assert change.id in acts[user], f"{user} is said to have decided, and never clicked: {change}"
 
 
+async def check_cards(sandbox: Sandbox) -> None:
+    """That each card in its channel says what its change is now, once nothing is left to be sent; else AssertionError."""
+    try:
+        async with asyncio.timeout(SETTLED_WITHIN):
+            while stale := await stale_cards(sandbox):
+                await asyncio.sleep(0.02)  # no event tells that a worker has nothing left to do
+    except TimeoutError:
+        raise AssertionError("\n\nand now it would be\n".join(stale)) from None
+
+
+async def stale_cards(sandbox: Sandbox) -> tuple[str, str] | None:
+    """The first card that is in its channel and says something else than its change does, and what that is."""
+    gatehouse = sandbox.bot.gatehouse
+    store = gatehouse.store
+    if await store.outbox.waiting() or await store.outbox.undelivered():
+        return None  # Slack refuses, or the story ended before it was sent
+    async with store.session.reading() as connection:
+        ids = (await connection.scalars(sa.select(changes.c.id))).all()
+    for change in (await store.changes.many(ids)).values():
+        place = await store.cards.get(change.id, "card")
+        message = sandbox.slack.state.find(*place) if place and place[0] == change.request.channel else None
+        if message is None:
+            continue
+        drawn = await draw_card(change, store, gatehouse.groups, gatehouse.places)
+        there, now, plain = (
+            rendering.message("", each.blocks) for each in (message, public(drawn), public(card_view.plain_card(change)))
+        )
+        if there not in {now, plain}:
+            return there, now
+    return None
+
+
 def unwatched(_site: str, _before: Record | None, _after: Record | None) -> None:
     """What a stand-in tells to nobody."""
 
@@ -167,3 +205,4 @@ async def truth_watched(sandbox: Sandbox, now: Callable[[], datetime]) -> AsyncI
     for stage in stages.values():
         stage.stored = unwatched  # what comes while the histories are read is of changes that aren't among them
     check(await histories(sandbox.bot.gatehouse.store), witness)
+    await check_cards(sandbox)
