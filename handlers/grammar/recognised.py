@@ -125,7 +125,7 @@ class Recognised:
         self.text = " ".join(word.text for word in words)
         self._typed = words
         words = typed = self._without_new_name(self._without_reason(words))
-        if len(words) > MAX_WORDS:
+        if sum(len(_parted(word)) for word in words) > MAX_WORDS:
             return
         words = self._without_names(words)
         words = self._without_names([part for word in words for part in _parted(word)])

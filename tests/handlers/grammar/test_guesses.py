@@ -30,6 +30,7 @@ from handlers.grammar.fields import Expiry, expiry_in
 from handlers.grammar.intents import read, runs_at_once
 from handlers.grammar.known import Known
 from handlers.grammar.parser import parse, parse_mention
+from handlers.grammar.recognised import MAX_WORDS
 from handlers.members.commands import (
     MembersAdd,
     MembersEdit,
@@ -470,6 +471,16 @@ def test_a_name_that_looks_like_something_else_is_asked_about_or_shown(typed: st
 
     assert list(readings) == commands
     assert not any(each.writes for each in readings if each == runs_at_once(readings))
+
+
+@pytest.mark.parametrize("between", [" ", ","])
+def test_of_more_words_than_anybody_reads_none_is_looked_up(between: str) -> None:
+    few, many = (
+        read("rules", f"turn off {between.join(['zonk'] * count)}", KNOWN) for count in (MAX_WORDS - 2, MAX_WORDS)
+    )
+
+    assert few.unread
+    assert not many.unread
 
 
 def test_of_two_people_of_one_name_each_is_offered_alone() -> None:
