@@ -157,7 +157,7 @@ class TimerWorker:
         if not revert.is_set:
             return revert.state is State.FAILED and _is_passing(revert)
         store = self.journal.store
-        if revert.state in LIVE or await self._has_unknown(revert):
+        if await self._has_unknown(revert):
             return False
         left = await store.items.some(revert.id, (Outcome.FAILED, Outcome.BUSY), revert.bulk.size)
         begun = await store.changes.many([item.change_id for item in left if item.change_id])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from dataclasses import replace
 
 import pytest
 
@@ -11,6 +12,7 @@ from bot.changes.model import Change, ChangeRequest, Edit, Kind, Target
 from bot.changes.verify import Look, read_live
 from bot.clients.cache import one_command
 from bot.clients.errors import OutcomeUnknown
+from bot.clients.lists import Listing
 from bot.clients.rules import RulesClient
 from bot.rules.model import Rule, RuleDraft
 from tests.changes.world import ALICE, EMAILS, OPS, POLICIES, RULE_IDS, SITE, World, a_world, rule
@@ -37,6 +39,21 @@ async def test_one_rule_is_read_alone_and_many_as_a_list(world: World) -> None:
 
     await RuleAdapter(world.rules).snapshot([known] * (FEW + 1))
     assert paths(world) == [RULE_IDS[0], "rules"]
+
+
+class HalfAList(RulesClient):
+    """The list ends before its last rule."""
+
+    async def fresh(self) -> Listing[Rule]:
+        listing = await super().fresh()
+        return replace(listing, known=listing.known[:-1], truncated=True)
+
+
+async def test_what_is_not_in_the_part_of_a_list_that_came_is_read_alone(world: World) -> None:
+    targets = [Target(service="rules", key=key) for key in RULE_IDS]
+
+    found = await RuleAdapter(HalfAList(world.rules._service)).snapshot(targets * FEW)
+    assert [found.live(target) for target in targets] == [world.live(target) for target in targets]
 
 
 async def test_a_rule_to_be_created_is_not_looked_for_and_what_it_must_not_look_like_is_read_once(world: World) -> None:

@@ -10,7 +10,7 @@ from typing import Final
 
 import pytest
 
-from bot.changes.execute import END_PASSED, HELD_FOR, LOST_RIGHT, TOO_OLD
+from bot.changes.execute import END_PASSED, HELD_FOR, LOST_RIGHT, MAX_LOOKS, TOO_OLD
 from bot.changes.journal import LEASE
 from bot.changes.model import ChangeRequest, Edit, Kind, State, Target
 from bot.changes.proposals import Proposal, amended
@@ -76,12 +76,16 @@ async def test_what_a_slow_service_does_after_the_first_look_ends_as_applied(
     assert world.calls_that_write() == 1
 
 
+@pytest.mark.parametrize("waited", [timedelta(), HELD_FOR / 2])
 @pytest.mark.parametrize(("kind", "end"), [(Kind.RULE_UPDATE, State.FAILED), (Kind.RULE_CREATE, State.UNSETTLED)])
 async def test_what_never_arrived_is_looked_at_several_times_before_it_is_called_so(
-    world: World, mine: Replica, kind: Kind, end: State
+    world: World, mine: Replica, kind: Kind, end: State, waited: timedelta
 ) -> None:
+    """However long it *waited* before it was sent."""
+    change = await record_only(mine.pipeline, asked(world, kind), idempotency_key="request")
+    world.clock.moment += waited
     world.services.rules.stage.faults.add("cut_before", method="(?!GET).*", times=1)
-    change = await mine.pipeline.proposer.submit(asked(world, kind), idempotency_key="request")
+    change = await mine.pipeline.executor.go_on(change)
     found = [change.state]
     while found[-1] is State.UNKNOWN:
         world.clock.moment += A_LEASE_LATER
@@ -91,6 +95,18 @@ async def test_what_never_arrived_is_looked_at_several_times_before_it_is_called
     assert found == [State.UNKNOWN, State.UNKNOWN, end]
 
 
+async def test_what_cannot_be_read_back_is_looked_at_so_often_and_then_given_up(world: World, mine: Replica) -> None:
+    world.services.rules.stage.faults.add("cut_before", method="PUT", times=1)
+    change = await mine.pipeline.proposer.submit(asked(world, Kind.RULE_UPDATE), idempotency_key="request")
+    world.services.rules.stage.faults.add("500", method="GET", times=9_999)
+    while change.state is State.UNKNOWN and change.run.attempt <= MAX_LOOKS:
+        world.clock.moment += A_LEASE_LATER
+        assert await mine.pipeline.recover_one()
+        change = await mine.pipeline.journal.get(change.id)
+
+    assert (change.state, change.run.attempt) == (State.UNSETTLED, MAX_LOOKS)
+
+
 async def test_a_creation_whose_process_died_is_not_given_up_at_the_first_look(world: World, mine: Replica) -> None:
     """Its request may be on its way still, though nobody waits for the answer any more."""
     change = await record_only(mine.pipeline, asked(world, Kind.RULE_CREATE), idempotency_key="request")
@@ -98,6 +114,7 @@ async def test_a_creation_whose_process_died_is_not_given_up_at_the_first_look(w
     assert held is not None
     await mine.pipeline.journal.remember([held], lambda _: {"lookalikes": ()})
     other = replica(world, "other", count(1))
+    assert await other.pipeline.journal.claim(change.id) is None
 
     world.clock.moment += A_LEASE_LATER
     assert await other.pipeline.recover_one()

@@ -14,16 +14,20 @@ import sqlalchemy as sa
 
 from bot.changes.adapters import MemberAdapter, RuleAdapter
 from bot.changes.execute import Executor
-from bot.changes.journal import LEASE
+from bot.changes.journal import LEASE, SHOWN_WITHIN
 from bot.changes.model import Change, ChangeDecision, ChangeRequest, Edit, Ended, Guard, Kind, Move, State, Target
+from bot.changes.proposals import Proposal
+from bot.changes.rights import Decision
 from bot.changes.verify import Adapter, Snapshot
-from bot.changes.worker import ChangeLease
+from bot.changes.worker import ChangeLease, keep_change_lease
+from bot.clients.gate import Priority, current_priority
 from bot.clients.http import Service
 from bot.clients.members import MembersClient
 from bot.store.tables import changes
 from sandbox.services.running import MEMBERS_KEY
 from tests.changes.world import (
     ALICE,
+    BOB,
     EMAILS,
     OPS,
     POLICIES,
@@ -33,6 +37,7 @@ from tests.changes.world import (
     Watched,
     World,
     a_world,
+    renames,
     replica,
     rule,
 )
@@ -339,3 +344,54 @@ async def test_who_lost_a_change_notes_nothing_on_it(world: World) -> None:
     await mine.pipeline.journal.remember([held], lambda _: {"resends": 3})
 
     assert (await mine.pipeline.journal.get(change.id)).run.resends == 0
+
+
+@pytest.mark.parametrize(("set_id", "priority"), [(None, Priority.CHANGE), ("f" * 32, Priority.BULK)])
+async def test_what_a_bulk_change_sends_gives_way_to_others(
+    world: World, set_id: str | None, priority: Priority
+) -> None:
+    mine = replica(world, "mine", count(1))
+
+    async with keep_change_lease(mine.pipeline.journal, rename(world, set_id=set_id)):
+        assert current_priority() is priority
+
+
+async def test_the_card_of_one_change_is_drawn_again_once_it_is_done_or_takes_long(world: World) -> None:
+    await world.begin(POLICIES["approve"])
+    mine = replica(world, "mine", count(1))
+    slow, stopped = paused(world, mine, "look")
+    live = world.truth()["rules", RULE_IDS[0]]
+    edit = rename(world).edit.model_copy(update={"before": live})
+    proposal = Proposal(edit=edit, request=ChangeRequest(requester=ALICE, channel=OPS))
+    change = await mine.pipeline.proposer.submit(proposal, idempotency_key="request")
+    while await mine.outbox.deliver_one():
+        pass
+
+    deciding = asyncio.create_task(
+        replace(mine.pipeline.decisions, executor=slow).decide(change, Decision.APPROVE, BOB)
+    )
+    await stopped.there.wait()
+    assert not await mine.outbox.deliver_one(), "within a moment it may be done"
+    world.clock.moment += SHOWN_WITHIN
+    assert await mine.outbox.deliver_one()
+    assert world.cards[change.id].state is State.APPLYING
+
+    stopped.free.set()
+    await deciding
+    while await mine.outbox.deliver_one():
+        pass
+    assert world.cards[change.id].state is State.APPLIED
+
+
+async def test_the_card_of_a_bulk_change_says_at_once_that_it_was_approved(world: World) -> None:
+    await world.begin(POLICIES["approve"])
+    mine = replica(world, "mine", count(1))
+    whole = await mine.pipeline.proposer.submit(renames(world, "Ours"), idempotency_key="request")
+    while await mine.outbox.deliver_one():
+        pass
+
+    await mine.pipeline.decisions.decide(whole, Decision.APPROVE, BOB)
+    while await mine.outbox.deliver_one():
+        pass
+
+    assert world.cards[whole.id].state is State.APPROVED

@@ -7,7 +7,7 @@ from typing import Final
 
 import pytest
 
-from bot.changes.model import PART_OF, Change, ChangeRequest, Edit, Kind, State, Target
+from bot.changes.model import MOVES, PART_OF, Change, ChangeRequest, Edit, Kind, Move, State, Target, sources
 from bot.text.documents import Stored
 
 CHANGE: Final = Change(
@@ -40,3 +40,7 @@ def test_what_is_changed_is_changed_in_its_part_and_nothing_else_is() -> None:
 def test_a_field_that_no_part_has_is_refused() -> None:
     with pytest.raises(KeyError, match="colour"):
         CHANGE.changed(colour="red")
+
+
+def test_a_move_starts_from_the_states_that_the_table_has_it_for() -> None:
+    assert {(state, move) for move in Move for state in sources(move)} == set(MOVES)

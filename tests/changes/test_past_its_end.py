@@ -2,18 +2,31 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 from itertools import count
 from typing import Final
 
 import pytest
 
 from bot.changes.execute import END_PASSED
-from bot.changes.model import ChangeRequest, Edit, Kind, State, Target
-from bot.changes.proposals import Proposal
+from bot.changes.model import ChangeRequest, Edit, Kind, Outcome, State, Target
+from bot.changes.proposals import Proposal, set_of
 from bot.changes.refusals import EndIsPast
 from bot.changes.rights import Decision
-from tests.changes.world import ALICE, OPS, POLICIES, RULE_IDS, World, a_world, renames, replica
+from sandbox.services.answers import Call
+from tests.changes.world import (
+    ALICE,
+    EMAILS,
+    GROUP_IDS,
+    OPS,
+    POLICIES,
+    RULE_IDS,
+    SITE,
+    World,
+    a_world,
+    renames,
+    replica,
+)
 
 SPAN: Final = timedelta(minutes=20)
 
@@ -49,3 +62,42 @@ async def test_nothing_is_sent_after_the_end(database_url: str, *, several: bool
         assert (change.state, change.run.refusal) == (State.FAILED, END_PASSED)
         with pytest.raises(EndIsPast):
             await mine.pipeline.proposer.submit(wanted, idempotency_key="again")
+
+
+async def test_what_is_left_of_a_bulk_change_is_stopped_at_its_end(database_url: str) -> None:
+    """Two of its places are written to at a time; the end comes while they are, and the third one is left alone."""
+    async with a_world(database_url) as world:
+        await world.begin(POLICIES["free"])
+        mine = replica(world, "mine", count(1))
+        ends = world.clock() + SPAN
+        whole = await mine.pipeline.proposer.submit(
+            set_of("Three places", [everywhere(world, place, ends) for place in PLACES]), idempotency_key="request"
+        )
+
+        def heard(call: Call, *_: object) -> None:
+            if call.method != "GET":
+                world.clock.moment = max(world.clock.moment, ends)
+
+        for stage in (world.services.rules.stage, world.services.members.stage):
+            stage.heard = heard
+        assert await mine.carry_out_a_set()
+
+        items = await world.store.items.some(whole.id, tuple(Outcome), 9)
+        assert [item.outcome for item in items] == [Outcome.APPLIED, Outcome.APPLIED, Outcome.STOPPED]
+        assert (world.live(PLACES[2]) or {})["name"] == "As it was"
+
+
+PLACES: Final = (
+    Target(service="rules", key=RULE_IDS[0]),
+    Target(service="members", site=SITE, key=EMAILS[0]),
+    Target(service="groups", key=GROUP_IDS[0]),
+)
+
+
+def everywhere(world: World, target: Target, ends: datetime) -> Proposal:
+    kind = {"rules": Kind.RULE_UPDATE, "members": Kind.MEMBER_UPDATE, "groups": Kind.GROUP_UPDATE}[target.service]
+    live = world.live(target) or {}
+    return Proposal(
+        edit=Edit(kind=kind, target=target, before=live, after=live | {"name": "For now"}),
+        request=ChangeRequest(requester=ALICE, channel=OPS, reverts_at=ends),
+    )

@@ -7,7 +7,8 @@ from itertools import count
 
 import pytest
 
-from bot.changes.model import Change, State
+from bot.changes.model import Change, ChangeRequest, Edit, Kind, State, Target
+from bot.changes.proposals import Proposal
 from bot.changes.rights import Decision
 from tests.changes.world import ALICE, BOB, OPS, POLICIES, RULE_IDS, Replica, World, a_world, renames, replica
 
@@ -27,7 +28,7 @@ async def applied_set(world: World, mine: Replica, *, hours: int = 2) -> Change:
 async def as_time_goes_on(world: World, mine: Replica) -> None:
     for _ in range(5):
         world.clock.moment += timedelta(minutes=11)
-        while await mine.timers.run_one() or await mine.carry_out_a_set():
+        while await mine.timers.run_one() or await mine.carry_out_a_set() or await mine.pipeline.recover_one():
             pass
 
 
@@ -140,3 +141,55 @@ async def test_what_could_not_be_taken_back_at_its_end_is_said(database_url: str
 
         assert (await mine.pipeline.journal.get(whole.id)).run.revert_failure == "partly"
         assert world.told[whole.id, "left"] == 1, "the requester is told"
+
+
+async def test_an_item_that_the_service_did_not_take_is_tried_again(database_url: str) -> None:
+    async with a_world(database_url) as world:
+        await world.begin(POLICIES["approve"])
+        mine = replica(world, "mine", count(1))
+        whole = await applied_set(world, mine)
+        world.services.rules.stage.faults.add("500", method="PUT", path=f".*{RULE_IDS[0]}", times=99)
+
+        world.clock.moment += timedelta(hours=2)
+        await as_time_goes_on(world, mine)
+        assert [world.truth()["rules", key]["name"] for key in RULE_IDS] == ["For now", "As it was"]
+        world.services.rules.stage.faults.clear()
+        await as_time_goes_on(world, mine)
+
+        assert {world.truth()["rules", key]["name"] for key in RULE_IDS} == {"As it was"}
+        assert (await mine.pipeline.journal.get(whole.id)).run.undone_by is not None
+
+
+@pytest.mark.parametrize("is_unknown", [False, True])
+async def test_an_item_whose_target_another_change_holds_is_tried_again(database_url: str, *, is_unknown: bool) -> None:
+    """Once it is known what became of the other item."""
+    async with a_world(database_url) as world:
+        await world.begin(POLICIES["approve"])
+        mine = replica(world, "mine", count(1))
+        whole = await applied_set(world, mine)
+        target = Target(service="rules", key=RULE_IDS[0])
+        live = world.truth()["rules", RULE_IDS[0]]
+        edit = Edit(kind=Kind.RULE_UPDATE, target=target, before=live, after=live | {"status": "Inactive"})
+        world.clock.moment += timedelta(hours=2)
+        other = await mine.pipeline.proposer.submit(
+            Proposal(edit=edit, request=ChangeRequest(requester=ALICE, channel=OPS)), idempotency_key="other"
+        )
+        world.services.rules.stage.faults.add("500", method="GET", times=9)
+        other = await mine.pipeline.decisions.decide(other, Decision.APPROVE, BOB)
+        world.services.rules.stage.faults.clear()
+        assert other.state is State.APPROVED, "it waits for its service"
+
+        if is_unknown:
+            world.services.rules.stage.faults.add("500", method="PUT", times=99)
+        for _ in range(3):
+            world.clock.moment += timedelta(minutes=1)
+            while await mine.timers.run_one() or await mine.carry_out_a_set():
+                pass
+        tries = await tried(world, whole, "revert")
+        assert tries == ([State.APPLIED] if is_unknown else [State.APPLIED, State.FAILED, State.FAILED])
+
+        world.services.rules.stage.faults.clear()
+        await mine.pipeline.decisions.decide(other, Decision.WITHDRAW, ALICE)
+        await as_time_goes_on(world, mine)
+        assert {world.truth()["rules", key]["name"] for key in RULE_IDS} == {"As it was"}
+        assert (await mine.pipeline.journal.get(whole.id)).run.undone_by is not None
