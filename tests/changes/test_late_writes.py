@@ -107,6 +107,7 @@ async def test_what_cannot_be_read_back_is_looked_at_so_often_and_then_given_up(
     assert (change.state, change.run.attempt) == (State.UNSETTLED, MAX_LOOKS)
 
 
+@pytest.mark.threat("B10")
 async def test_a_creation_whose_process_died_is_not_given_up_at_the_first_look(world: World, mine: Replica) -> None:
     """Its request may be on its way still, though nobody waits for the answer any more."""
     change = await record_only(mine.pipeline, asked(world, Kind.RULE_CREATE), idempotency_key="request")
@@ -188,6 +189,7 @@ async def test_what_a_service_accepted_is_not_called_failed_though_it_never_show
     assert await settled(world, mine, change.id) is State.UNSETTLED
 
 
+@pytest.mark.threat("B10")
 async def test_a_creation_whose_answer_was_lost_is_not_done_by_the_rule_of_another(world: World, mine: Replica) -> None:
     more, less = rule("Two of a kind"), rule("Two of a kind")
     del less["fieldOfTheirs"]

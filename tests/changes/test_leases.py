@@ -333,6 +333,7 @@ async def test_what_may_be_sent_now_is_not_taken_over_while_it_is_being_sent(wor
     assert not await other.pipeline.recover_one()
 
 
+@pytest.mark.threat("D8")
 async def test_who_lost_a_change_notes_nothing_on_it(world: World) -> None:
     mine, other = (replica(world, owner, count(1)) for owner in ("mine", "other"))
     change = await kept(world, rename(world))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+from contextlib import AsyncExitStack
 from datetime import timedelta
 
 import pytest
@@ -9,6 +11,7 @@ import pytest
 from bot.policy.limits import (
     COMMAND_RATE,
     EXPORT_RATE,
+    FILES_AT_ONCE,
     IMPORT_RATE,
     OpenLimits,
     Rate,
@@ -111,3 +114,19 @@ def test_a_heavy_command_runs_once_at_a_time_for_each_person() -> None:
             pass
     with limits.one_at_a_time("rules check", "U1"):
         pass
+
+
+@pytest.mark.threat("A13")
+async def test_a_process_works_on_so_many_files_at_a_time_and_each_person_on_one() -> None:
+    limits = RateLimiter(StandingClock())
+    async with AsyncExitStack() as files:
+        for number in range(FILES_AT_ONCE):
+            await files.enter_async_context(limits.file_work("import", f"U{number}", HERE))
+        with pytest.raises(StillRunning):
+            await files.enter_async_context(limits.file_work("import", "U0", HERE))
+
+        another = asyncio.create_task(limits.file_work("import", "U9", HERE).__aenter__())
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+        assert not another.done()
+    await another

@@ -270,6 +270,7 @@ async def test_which_column_is_meant_is_asked_and_what_happens_then_is_shown(wor
     assert (added["name"], added["allowedSegments"]) == ("Bo Day", ["vip"])
 
 
+@pytest.mark.threat("A13")
 async def test_a_person_has_one_import_at_work_at_a_time(workspace: Sandbox, bob: Person) -> None:
     await bob.opens("/members import")
     bob.attaches("File", **{"sales.csv": b"Email,E-mail,Item\nold@b.example,new@b.example,vip\n"})

@@ -386,6 +386,7 @@ async def test_who_is_alone_or_among_guests_or_with_a_second_account_has_no_seco
 
 
 @pytest.mark.first(2)
+@pytest.mark.threat("A7")
 @pytest.mark.parametrize(
     "play",
     [(name, "as written", ("users:read.email",)) for name in COOKBOOK],
