@@ -93,6 +93,17 @@ async def test_a_temporary_change_that_somebody_else_ends(workspace: Sandbox, al
     assert await notices(workspace) == ["notify-reverted"]
 
 
+async def test_an_undo_by_somebody_else_is_on_the_card_and_nowhere_else(
+    workspace: Sandbox, alice: Person, cara: Person
+) -> None:
+    """Only what was to end later ends early."""
+    card = await alice.says(f"/rules off {OLD}")
+    await cara.clicks(card, "Undo")
+    await alice.sees("Old shop to new shop is on")
+
+    assert await notices(workspace) == []
+
+
 async def test_nobody_hears_of_their_own_clicks(workspace: Sandbox, alice: Person) -> None:
     card = await alice.says(f"/rules off {OLD} for 2h")
     await alice.clicks(card, "v1.decide.end")
