@@ -176,7 +176,8 @@ async def stale_cards(sandbox: Sandbox) -> tuple[str, str] | None:
             continue
         drawn = await draw_card(change, store, gatehouse.groups, gatehouse.places)
         there, now, plain = (
-            rendering.message("", each.blocks) for each in (message, public(drawn), public(card_view.plain_card(change)))
+            rendering.message("", each.blocks)
+            for each in (message, public(drawn), public(card_view.plain_card(change)))
         )
         if there not in {now, plain}:
             return there, now
