@@ -153,15 +153,16 @@ def check_people(change: Change, acts: Mapping[str, str]) -> None:
 
 async def check_cards(sandbox: Sandbox) -> None:
     """That each card in its channel says what its change is now, once nothing is left to be sent; else AssertionError."""
+    stale: tuple[str, str] | None = None
     try:
         async with asyncio.timeout(SETTLED_WITHIN):
-            while stale := await stale_cards(sandbox):
-                await asyncio.sleep(0.02)  # no event tells that a worker has nothing left to do
+            while stale := await stale_card(sandbox):  # noqa: ASYNC110  no event tells that a worker is done
+                await asyncio.sleep(0.02)
     except TimeoutError:
-        raise AssertionError("\n\nand now it would be\n".join(stale)) from None
+        raise AssertionError("\n\nand now it would be\n".join(stale or ("A card",))) from None
 
 
-async def stale_cards(sandbox: Sandbox) -> tuple[str, str] | None:
+async def stale_card(sandbox: Sandbox) -> tuple[str, str] | None:
     """The first card that is in its channel and says something else than its change does, and what that is."""
     gatehouse = sandbox.bot.gatehouse
     store = gatehouse.store
@@ -176,7 +177,7 @@ async def stale_cards(sandbox: Sandbox) -> tuple[str, str] | None:
             continue
         drawn = await draw_card(change, store, gatehouse.groups, gatehouse.places)
         there, now, plain = (
-            rendering.message("", each.blocks)
+            rendering.message("", list(each.blocks))
             for each in (message, public(drawn), public(card_view.plain_card(change)))
         )
         if there not in {now, plain}:
