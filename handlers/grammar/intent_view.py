@@ -10,7 +10,16 @@ from typing import Any, Final
 from bot.text.times import Kind, in_words, said
 from handlers.blocks import messages
 from handlers.blocks.messages import Block, Message, code, esc, listed, moment, url_code
-from handlers.gatehouse.commands import GatehouseUndo
+from handlers.gatehouse.commands import (
+    GatehouseAudit,
+    GatehouseDigest,
+    GatehousePending,
+    GatehouseSettings,
+    GatehouseStatus,
+    GatehouseTimers,
+    GatehouseUndo,
+    GatehouseWhoami,
+)
 from handlers.grammar.command import Command, slash
 from handlers.grammar.fields import Expiry, filters_of
 from handlers.grammar.recognised import points
@@ -22,14 +31,17 @@ from handlers.members.commands import (
     MembersOffboard,
     MembersRemove,
     MembersRevoke,
+    MembersSegments,
     MembersShow,
     MembersWhy,
 )
 from handlers.rules.commands import (
+    RulesCheck,
     RulesCopy,
     RulesDelete,
     RulesEdit,
     RulesGroup,
+    RulesGroups,
     RulesList,
     RulesMake,
     RulesNew,
@@ -59,7 +71,8 @@ def read_as(message: Message, command: Command, unread: Sequence[str] = ()) -> M
     if not (text := messages.text_of(command)):
         return message
     words = f"Read as {code(slash(text), 400)}"
-    lines = [messages.section(not_understood(unread)), messages.context(words)] if unread else [messages.context(words)]
+    asks = not_understood(unread) + (" It may be this:" if any(map(points, unread)) else "")
+    lines = [messages.section(asks), messages.context(words)] if unread else [messages.context(words)]
     return messages.message(message.text, [*lines, *message.blocks])
 
 
@@ -91,7 +104,8 @@ def unclear(
     """What was understood of a text and what wasn't, with what leads on: forms to fill in and things to look at."""
     if len({type(each) for each in meant}) == 1 and isinstance(meant[0], RulesMake):
         meant = meant[:1]  # how much of the URL is asked in the form, too
-    lines = [f"{not_understood(unread)} So there is no button that does it."]
+    only_points = all(map(points, unread))
+    lines = [not_understood(unread) + ("" if only_points else " So there is no button that does it.")]
     if len(meant) == 1:
         lines.append(f"What I do understand: {_said(meant[0], context)}.")
     buttons = [_form_button(each, number) for number, each in enumerate(meant)] if len(meant) == 1 else []
@@ -131,7 +145,21 @@ def _label_of(command: Command, context: Context) -> str:
         case RulesList() | MembersList():
             filters = [*filter(None, [command.text]), *(" ".join(each) for each in filters_of(command).items())]
             return f"{command.service.capitalize()}: {', '.join(filters) or 'all'}"
-    return command.summary
+    return VIEW_LABELS.get(type(command), command.summary)
+
+
+VIEW_LABELS: Final[Mapping[type[Command], str]] = {
+    RulesCheck: "Check the rules",
+    RulesGroups: "Groups",
+    MembersSegments: "Segments, with their members",
+    GatehousePending: "What waits for a decision",
+    GatehouseTimers: "What ends, and when",
+    GatehouseDigest: "What changed",
+    GatehouseAudit: "Who changed what",
+    GatehouseStatus: "Status of Gatehouse",
+    GatehouseSettings: "Settings",
+    GatehouseWhoami: "What I can do here",
+}
 
 
 def preview(readings: Sequence[Command], context: Context, *, asked: str) -> Message:

@@ -436,7 +436,7 @@ def _since(found: Recognised) -> str | None:
         found.times = [each for each in found.times if each != weekend]
         return "last saturday" if weekend else None
     found.used.add(found.since.text)
-    return found.since.text
+    return found.since.text.rstrip(AFTER_ALL).removeprefix("since ")
 
 
 WEEKEND: Final = re.compile(r"weekend|wochenende", re.IGNORECASE)
