@@ -10,12 +10,14 @@ from __future__ import annotations
 import hashlib
 import hmac
 import json
+import math
 import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 from urllib.parse import parse_qsl
 
+import structlog
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 from starlette.applications import Starlette
 from starlette.requests import ClientDisconnect, Request
@@ -24,16 +26,24 @@ from starlette.routing import Route
 
 from bot.metrics import ACCEPTED, REJECTED
 
+log = structlog.get_logger(__name__)
+
 MAX_BODY: Final = 1024 * 1024
 SMALL_BODY: Final = 64 * 1024
 """Bytes of a body that are always read, so that strangers with large bodies turn no ordinary request of Slack's away."""
 MAX_UNSIGNED: Final = 16 * 1024 * 1024
 """Bytes beyond that which all bodies together may have while their signatures are not checked yet."""
+SAID_EVERY: Final = 60
+"""Seconds between two lines of the log about signatures that don't match."""
 MAX_DRIFT: Final = 300
 """Seconds that a request's timestamp may be off, in either direction (Slack's own rule)."""
 
 TIMESTAMP: Final = re.compile(rb"[0-9]{10}")
 SIGNATURE: Final = re.compile(rb"v0=[0-9a-f]{64}")
+
+
+UNMATCHED: Final = "signature"
+"""Why a request is refused whose headers are Slack's, but not its signature."""
 
 
 class Rejected(Exception):
@@ -64,7 +74,7 @@ class Verifier:
         self.check_headers(timestamp, signature)
         text = b"v0:" + timestamp + b":" + body
         if not any(hmac.compare_digest(_signed(secret, text), signature) for secret in self.secrets):
-            raise Rejected(401, "signature")
+            raise Rejected(401, UNMATCHED)
 
 
 def _signed(secret: str, text: bytes) -> bytes:
@@ -75,6 +85,25 @@ def _header(request: Request, name: bytes) -> bytes:
     """The one value of a header, or nothing where it is missing or doubled: two values are one too many to trust."""
     values = [value for key, value in request.scope["headers"] if key == name]
     return values[0] if len(values) == 1 else b""
+
+
+@dataclass(slots=True)
+class OtherSignatures:
+    """Says once a minute that requests were signed with another secret: the likeliest mistake of a new installation.
+
+    Nothing else shows it, since a person sees no more than Slack's `dispatch_failed`.
+    """
+
+    clock: Callable[[], float]
+    refused: int = 0
+    said: float = -math.inf
+
+    def note(self) -> None:
+        self.refused += 1
+        if self.clock() - self.said >= SAID_EVERY:
+            hint = "if Slack sent them, SLACK_SIGNING_SECRET is not that of the app"
+            log.warning("signature_does_not_match", requests=self.refused, hint=hint)
+            self.said, self.refused = self.clock(), 0
 
 
 @dataclass(slots=True)
@@ -137,6 +166,7 @@ SlackHandler = Callable[[Mapping[str, str], dict[str, Any]], Awaitable[Response]
 def slack_endpoint(verifier: Verifier, bolt: SlackHandler, *, unsigned_limit: int = MAX_UNSIGNED) -> Endpoint:
     """The handler of ``POST /slack/events``: bytes that pass every check go on to *bolt*, all others end here."""
     unsigned = UnsignedBytes(unsigned_limit)
+    others = OtherSignatures(verifier.clock)
 
     async def events(request: Request) -> Response:
         timestamp, signature = (_header(request, b"x-slack-" + name) for name in (b"request-timestamp", b"signature"))
@@ -148,6 +178,8 @@ def slack_endpoint(verifier: Verifier, bolt: SlackHandler, *, unsigned_limit: in
             document = _document(body)
         except Rejected as refusal:
             REJECTED.labels(refusal.why).inc()
+            if refusal.why == UNMATCHED:
+                others.note()
             return PlainTextResponse(refusal.why, status_code=refusal.status)
         ACCEPTED.inc()
         return await bolt(request.headers, document)

@@ -24,7 +24,7 @@ from starlette.responses import PlainTextResponse, Response
 from structlog.testing import capture_logs
 
 from bot import __version__
-from bot.server.edge import Rejected, SlackHandler, Verifier, slack_endpoint, web_app
+from bot.server.edge import OtherSignatures, Rejected, SlackHandler, Verifier, slack_endpoint, web_app
 from bot.server.process import web_server
 from sandbox.demo import Sandbox, Transport
 from sandbox.slack.running import SECRET
@@ -68,6 +68,25 @@ async def test_that_slack_withholds_events_is_acknowledged_and_logged(workspace:
 
 async def test_a_signed_command_is_acknowledged(workspace: Sandbox) -> None:
     assert await answered(workspace, BODY, signed(BODY)) == 200
+
+
+async def test_that_another_secret_signs_is_logged(workspace: Sandbox) -> None:
+    with capture_logs() as logged:
+        assert await answered(workspace, BODY, signed(BODY, secret="of another app")) == 401
+
+    assert [one["requests"] for one in logged if one["event"] == "signature_does_not_match"] == [1]
+
+
+def test_that_another_secret_signs_is_logged_once_a_minute() -> None:
+    now = [NOW]
+    others = OtherSignatures(lambda: now[0])
+
+    with capture_logs() as logged:
+        for seconds in (0, 1, 58, 2, 70):
+            now[0] += seconds
+            others.note()
+
+    assert [one["requests"] for one in logged] == [1, 3, 1]
 
 
 FORGED: dict[str, Callable[[], dict[str, str]]] = {
