@@ -63,6 +63,16 @@ NOT_SENT: Final = (
     httpx.ProxyError,
 )
 """Failures before the first byte of a request left: a proxy that refuses passes nothing on."""
+TROUBLES: Final[Sequence[tuple[type[Exception] | tuple[type[Exception], ...], str]]] = (
+    ((httpx.ConnectTimeout, httpx.PoolTimeout), "no connection in time"),
+    (httpx.ConnectError, "no connection"),
+    (httpx.ProxyError, "the proxy refuses"),
+    ((httpx.TimeoutException, TimeoutError), "no answer in time"),
+    ((httpx.NetworkError, httpx.RemoteProtocolError), "the connection broke off"),
+    ((httpx.DecodingError, zlib.error), "an answer that can’t be unpacked"),
+    (TooLarge, "an answer that is too large"),
+)
+"""What went wrong on the way, in words; the first kind that fits. Logs and traces have the name of the class."""
 
 IDLE_SECONDS: Final = 3.0
 """How long a connection is kept that nobody uses. Many servers close theirs after five seconds, and a write that is sent just
@@ -241,7 +251,7 @@ class Service:
         except NOT_SENT as error:
             raise Unreachable(self.name, self._trouble(error)) from error
         except (httpx.HTTPError, TimeoutError, TooLarge, zlib.error) as error:
-            raise OutcomeUnknown(self.name, type(error).__name__) from error
+            raise OutcomeUnknown(self.name, self._trouble(error)) from error
         if answer.ok:
             return answer
         if 400 <= answer.status < 500 and (answer.status == TOO_MANY or _is_refusal(answer)):
@@ -251,9 +261,9 @@ class Service:
         raise OutcomeUnknown(self.name, f"status {answer.status}")
 
     def _trouble(self, error: Exception) -> str:
-        """The kind of *error*; where the proxy refuses, also its own words, such as 407 Proxy Authentication Required."""
+        """*error* as people read it; where the proxy refuses, with its words, such as 407 Proxy Authentication Required."""
         words = f": {self._redact(str(error))}" if isinstance(error, httpx.ProxyError) else ""
-        return type(error).__name__ + words
+        return next((told for kinds, told in TROUBLES if isinstance(error, kinds)), "no answer") + words
 
     def _refusal(self, answer: Answer) -> Refusal:
         return refusal(self.name, answer.status, self._redact(_message(answer)), answer.retry_after)

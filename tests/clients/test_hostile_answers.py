@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 import gzip
 import json
+import re
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace
-from typing import Any
+from typing import Any, Final
 
 import pytest
 from hypothesis import example, given
@@ -41,10 +42,14 @@ async def playing(play: Play) -> AsyncIterator[str]:
         yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1"
 
 
+CLASS_NAME: Final = re.compile(r"\w(?:Error|Timeout|Exception)\b")
+
+
 async def refused_with(play: Play) -> type[Exception]:
     async with playing(play) as url, Service("rules", url, {"x-api-key": "secret"}, limits=LIMITS) as service:
         with pytest.raises(errors.ClientError) as caught:
             await RulesClient(service).all()
+    assert not CLASS_NAME.search(str(caught.value)), "a card would say so"
     return caught.type
 
 
