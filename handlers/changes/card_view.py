@@ -140,7 +140,8 @@ def _whole(change: Change, document: Mapping[str, Any] | None, groups: Groups | 
     rule = Rule.model_validate({"id": change.edit.target.key or "new"} | dict(document))
     held = why_group_is_off(rule, groups)
     status = ("On" if rule.active else "Off") + (f", {off_words([held])}" if held else "")
-    about = [esc(rule.description or "", 400), f"{esc(status, 200)} · {esc(rule.rule_type or 'no type', 40)}"]
+    description = f"Description: “{esc(rule.description, 400)}”" if rule.description else ""
+    about = [description, f"{esc(status, 200)} · {esc(rule.rule_type or 'no type', 40)}"]
     return [messages.section("\n".join(filter(None, about))), *pair_lines(rule, FIRST_PAIRS), *_warned_of(rule)]
 
 

@@ -15,7 +15,7 @@ Delete Sale 2026?
 (wastebasket) Delete Sale 2026?
 Requested by @alice · “not needed”
 Needs approval from someone else in this channel by 2026-11-22 01:24 UTC.
-Ends with the year
+Description: “Ends with the year”
 On · Redirect
 1. `https://shop.example.com/sale` → `https://shop.example.com/landing2`, only for page domain `blog.example.com` or `shop.example.com`, method `GET`
 2. `https://shop.example.com/deals` → `https://shop.example.com/landing2`
@@ -104,7 +104,7 @@ Create Sale 2026?
 (raising_hand) Create Sale 2026?
 Requested by @alice
 Needs approval from someone else in this channel by 2026-11-22 01:24 UTC.
-Ends with the year
+Description: “Ends with the year”
 On · Redirect
 1. `https://shop.example.com/sale` → `https://shop.example.com/landing2`, only for page domain `blog.example.com` or `shop.example.com`, method `GET`
 2. `https://shop.example.com/deals` → `https://shop.example.com/landing2`
