@@ -480,7 +480,8 @@ def _items_body(change: Change, progress: Progress) -> list[Block]:
     if change.state in NOTHING_HAPPENED:
         return []
     how_far = [messages.section(text)] if (text := _how_far(change, progress.tally)) else []
-    return [*how_far, *(items_view.lines(progress) if progress.first else [])]
+    items = items_view.lines(progress, has_begun=change.state is not State.PROPOSED) if progress.first else []
+    return [*how_far, *items]
 
 
 def _how_far(change: Change, tally: Tally) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from bot.changes.model import DONE, OPEN, Change, Item, Kind, Outcome, Tally
+from bot.changes.model import DONE, NOT_DONE, OPEN, Change, Item, Kind, Outcome, Tally
 from bot.members.csv import result_table
 from bot.rules.model import RuleDraft
 from bot.rules.url import authority
@@ -55,15 +55,29 @@ def _verb(item: Item) -> str:
     return VERBS_ALONE[item.kind][item.outcome is Outcome.APPLIED] if item.kind is not None else ""
 
 
-def line_of(item: Item) -> str:
+MARKS: Final[Mapping[Outcome, str]] = {
+    Outcome.APPLIED: "✓",
+    Outcome.APPLYING: "…",
+    Outcome.WAITING: "◦",
+    **dict.fromkeys(NOT_DONE, "✗"),
+    **dict.fromkeys((Outcome.UNKNOWN, Outcome.UNSETTLED), "?"),
+}
+"""What an item's line begins with once the whole has begun: where it stands, before a word is read."""
+
+
+def line_of(item: Item, *, has_begun: bool) -> str:
+    """What is to be done to *item*, and once the whole has begun, what became of it."""
     what, name = item_name(item), OUTCOMES[item.outcome]
+    line = f"{MARKS.get(item.outcome, '•') if has_begun else '•'} {what}"
     why = words(item.why, 160)
     if item.outcome is Outcome.SKIPPED:
-        return f"• {what}: " + (why if item.follows and why else f"skipped ({why})" if why else "skipped")
+        return f"{line}: " + (why if item.follows and why else f"skipped ({why})" if why else "skipped")
+    if has_begun and item.outcome is Outcome.WAITING:
+        return f"{line}: waiting"
     if item.outcome not in AS_PLANNED:
-        return f"• {what}: *{name}*" + (f". {why}" if why else "")
+        return f"{line}: *{name}*" + (f". {why}" if why else "")
     done = _what(item)
-    return f"• {what}" + (f": {done}" if done else "") + (f". {why}" if why else "")
+    return line + (f": {done}" if done else "") + (f". {why}" if why else "")
 
 
 def item_name(item: Item) -> str:
@@ -207,9 +221,9 @@ def comment(whole: Change, items: Sequence[Item]) -> str:
     return f"*{esc(head, 180)}.*{why} became of each entry."
 
 
-def lines(progress: Progress) -> list[Block]:
+def lines(progress: Progress, *, has_begun: bool) -> list[Block]:
     """A line for each item that has room, and how many more there are."""
-    shown = [line_of(item).strip() for item in progress.first[:SHOWN]]
+    shown = [line_of(item, has_begun=has_begun).strip() for item in progress.first[:SHOWN]]
     total = sum(progress.tally.counts.values())
     if total > len(shown):
         shown.append(f"…and {total - len(shown):,} more.")

@@ -854,9 +854,9 @@ Switch off 3 rules…
 Requested by @alice · “we test”
 ██████░░░░░░░░░░░░░░  1 of 3
 1 done
-• Old shop to new shop: off, `https://shop.example.com/old` → `https://shop.example.com/new`
-• Sale 2026: under way
-• Campaign links: off, `https://shop.example.com/c/0` → `https://shop.example.com/campaign/0`, …and 39 more pairs
+✓ Old shop to new shop: off, `https://shop.example.com/old` → `https://shop.example.com/new`
+… Sale 2026: under way
+◦ Campaign links: waiting
 [Stop]
 rules at rules.example.com · 3 items · change `0343eab7`\
 """,
@@ -866,17 +866,17 @@ Switch off 3 rules: stopping…
 Requested by @alice · “we test”
 ██████░░░░░░░░░░░░░░  1 of 3
 1 done
-• Old shop to new shop: off, `https://shop.example.com/old` → `https://shop.example.com/new`
-• Sale 2026: under way
-• Campaign links: off, `https://shop.example.com/c/0` → `https://shop.example.com/campaign/0`, …and 39 more pairs
+✓ Old shop to new shop: off, `https://shop.example.com/old` → `https://shop.example.com/new`
+… Sale 2026: under way
+◦ Campaign links: waiting
 rules at rules.example.com · 3 items · change `0343eab7`\
 """,
             "two rules switched off": """\
 2 rules switched off
 (white_check_mark) 2 rules switched off
 @alice · “we test” · 2026-11-21 01:26 UTC
-• Old shop to new shop: off, `https://shop.example.com/old` → `https://shop.example.com/new`
-• Sale 2026: off, `https://shop.example.com/sale` → `https://shop.example.com/landing2`, only for page domain `blog.example.com` or `shop.example.com`, method `GET`, …and 2 more pairs
+✓ Old shop to new shop: off, `https://shop.example.com/old` → `https://shop.example.com/new`
+✓ Sale 2026: off, `https://shop.example.com/sale` → `https://shop.example.com/landing2`, only for page domain `blog.example.com` or `shop.example.com`, method `GET`, …and 2 more pairs
 [Undo]
 rules at rules.example.com · 2 items · change `0343eab7`\
 """,
@@ -884,8 +884,8 @@ rules at rules.example.com · 2 items · change `0343eab7`\
 2 rules switched off until <!date^1795231440^{date_short_pretty} {time}|2026-11-21 03:24 UTC>
 (white_check_mark) 2 rules switched off until 2026-11-21 03:24 UTC
 @alice · “we test” · 2026-11-21 01:26 UTC
-• Old shop to new shop: off, `https://shop.example.com/old` → `https://shop.example.com/new`
-• Sale 2026: off, `https://shop.example.com/sale` → `https://shop.example.com/landing2`, only for page domain `blog.example.com` or `shop.example.com`, method `GET`, …and 2 more pairs
+✓ Old shop to new shop: off, `https://shop.example.com/old` → `https://shop.example.com/new`
+✓ Sale 2026: off, `https://shop.example.com/sale` → `https://shop.example.com/landing2`, only for page domain `blog.example.com` or `shop.example.com`, method `GET`, …and 2 more pairs
 [Revert now]  [+1 h]  [Keep]
 rules at rules.example.com · 2 items · change `0343eab7`\
 """,
@@ -894,9 +894,9 @@ Switch off 3 rules: 2 of 3 done
 (warning) Switch off 3 rules: 2 of 3 done
 @alice · “we test” · 2026-11-21 01:26 UTC
 2 done · 1 changed since the request, left alone
-• Old shop to new shop: off, `https://shop.example.com/old` → `https://shop.example.com/new`
-• Sale 2026: off, `https://shop.example.com/sale` → `https://shop.example.com/landing2`, only for page domain `blog.example.com` or `shop.example.com`, method `GET`, …and 2 more pairs
-• Campaign links: changed since the request, left alone
+✓ Old shop to new shop: off, `https://shop.example.com/old` → `https://shop.example.com/new`
+✓ Sale 2026: off, `https://shop.example.com/sale` → `https://shop.example.com/landing2`, only for page domain `blog.example.com` or `shop.example.com`, method `GET`, …and 2 more pairs
+✗ Campaign links: changed since the request, left alone
 [Try the other one again]  [Undo]
 rules at rules.example.com · 3 items · change `0343eab7`\
 """,
@@ -906,9 +906,9 @@ Switch off 3 rules: 1 of 3 done
 @alice · “we test” · 2026-11-21 01:26 UTC
 Stopped by @bob.
 1 done · 2 not started
-• Old shop to new shop: off, `https://shop.example.com/old` → `https://shop.example.com/new`
-• Sale 2026: not started
-• Campaign links: not started
+✓ Old shop to new shop: off, `https://shop.example.com/old` → `https://shop.example.com/new`
+✗ Sale 2026: not started
+✗ Campaign links: not started
 [Try the other 2 again]  [Undo]
 rules at rules.example.com · 3 items · change `0343eab7`\
 """,
@@ -918,8 +918,8 @@ Switch off 2 rules: 1 of 2 done
 @alice · “we test” · 2026-11-21 01:26 UTC
 Gatehouse keeps checking what is not confirmed yet, and updates this card.
 1 done · 1 not confirmed yet
-• Old shop to new shop: off, `https://shop.example.com/old` → `https://shop.example.com/new`
-• Sale 2026: not confirmed yet
+✓ Old shop to new shop: off, `https://shop.example.com/old` → `https://shop.example.com/new`
+? Sale 2026: not confirmed yet
 [Undo]
 rules at rules.example.com · 2 items · change `0343eab7`\
 """,
@@ -929,8 +929,8 @@ Switch off 2 rules: failed
 Nothing was changed.
 Requested by @alice · “we test”
 1 failed · 1 left alone because another change is under way
-• Old shop to new shop: failed
-• Sale 2026: left alone because another change is under way
+✗ Old shop to new shop: failed
+✗ Sale 2026: left alone because another change is under way
 [Try again]
 rules at rules.example.com · 2 items · change `0343eab7`\
 """,
@@ -995,8 +995,8 @@ Remove Chloe Diaz from every site…
 Requested by @alice · “we test”
 ██████████░░░░░░░░░░  1 of 2
 1 done
-• Chloe Diaz `c***@example.com` on blog: removed, segments `default` `staff`
-• Chloe Diaz `c***@example.com` on docs: under way
+✓ Chloe Diaz `c***@example.com` on blog: removed, segments `default` `staff`
+… Chloe Diaz `c***@example.com` on docs: under way
 [Stop]
 members at members.example.com · 2 items · change `0343eab7`\
 """,
@@ -1005,8 +1005,8 @@ Remove Chloe Diaz from every site: 1 of 2 done
 (warning) Remove Chloe Diaz from every site: 1 of 2 done
 @alice · “we test” · 2026-11-21 01:26 UTC
 1 done · 1 failed
-• Chloe Diaz `c***@example.com` on blog: removed, segments `default` `staff`
-• Chloe Diaz `c***@example.com` on docs: failed
+✓ Chloe Diaz `c***@example.com` on blog: removed, segments `default` `staff`
+✗ Chloe Diaz `c***@example.com` on docs: failed
 [Try the other one again]  [Undo]  [Undo on blog]
 members at members.example.com · 2 items · change `0343eab7`\
 """,
@@ -1026,8 +1026,8 @@ members at members.example.com · 2 items · change `0343eab7`
 Chloe Diaz removed from every site
 (white_check_mark) Chloe Diaz removed from every site
 Requested by @alice · approved by @cara · “she left” · 2026-11-21 01:26 UTC
-• Chloe Diaz `c***@example.com` on blog: removed, segments `default` `staff`
-• Chloe Diaz `c***@example.com` on docs: removed, segments `default` `staff`
+✓ Chloe Diaz `c***@example.com` on blog: removed, segments `default` `staff`
+✓ Chloe Diaz `c***@example.com` on docs: removed, segments `default` `staff`
 [Undo]  [Undo on blog]  [Undo on docs]
 members at members.example.com · 2 items · change `0343eab7`\
 """,
@@ -1050,8 +1050,8 @@ rules at rules.example.com · 3 items · change `0343eab7`
 (white_check_mark) 2 rules imported from campaign.json
 Requested by @alice · approved by @cara · 2026-11-21 01:26 UTC
 2 done · 1 skipped
-• Sale 2026: created, off, Redirect, `https://shop.example.com/sale` → `https://shop.example.com/landing2`, only for page domain `blog.example.com` or `shop.example.com`, method `GET`, …and 2 more pairs
-• Old shop to new shop: destination  `https://shop.example.com/new` → `https://shop.example.com/landing` at `shop.example.com`
+✓ Sale 2026: created, off, Redirect, `https://shop.example.com/sale` → `https://shop.example.com/landing2`, only for page domain `blog.example.com` or `shop.example.com`, method `GET`, …and 2 more pairs
+✓ Old shop to new shop: destination  `https://shop.example.com/new` → `https://shop.example.com/landing` at `shop.example.com`
 • Campaign links: skipped (already here and identical)
 [Undo]
 rules at rules.example.com · 3 items · change `0343eab7`\
