@@ -78,10 +78,14 @@ def fitting(rules: Sequence[Rule], command: RulesFiltered, groups: Groups | None
     ]
 
 
+ALSO_CALLED: Final = {"Cancel": "block blocks blocked"}
+"""What people call a type: “no rules” of `type:block` would be untrue while rules block."""
+
+
 def _has_parts(rule: Rule, command: RulesFiltered, status: str | None) -> bool:
     wanted: tuple[tuple[str | None, Callable[[], str]], ...] = (
         (command.text, lambda: "\n".join((rule.title, rule.id, rule.description or "", *_urls(rule)))),
-        (command.type, lambda: rule.rule_type or ""),
+        (command.type, lambda: f"{rule.rule_type or ''} {ALSO_CALLED.get(rule.rule_type or '', '')}"),
         (command.url, lambda: "\n".join(_urls(rule))),
         (None if status else command.status, lambda: rule.status or ""),
     )

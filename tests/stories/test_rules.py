@@ -44,6 +44,15 @@ async def test_a_private_answer_can_be_shared(workspace: Sandbox, alice: Person,
     assert shared.visible_to is None
 
 
+async def test_rules_that_block_are_listed_by_that_word(alice: Person) -> None:
+    blocked = alice.slack_text(await alice.says("/rules list type:cancel"))
+
+    for word in ("block", "blocks", "Blocked"):
+        listed = alice.slack_text(await alice.says(f"/rules list type:{word}"))
+        assert "Block the ad network" in listed
+        assert listed.count("[Show]") == blocked.count("[Show]")
+
+
 async def test_filters_combine(workspace: Sandbox, alice: Person) -> None:
     reply = await alice.says("/rules list type:redirect status:inactive")
 
