@@ -102,7 +102,9 @@ def _busy(error: TargetBusy) -> Words:
     other = error.change
     return Words(
         f"Another change of the same thing isn’t finished: *{plain_title(other)}*, by <@{other.request.requester}>.",
-        next="Finish or withdraw that one first.",
+        next="Gatehouse still checks whether it took effect. Try again once its card says so."
+        if other.state is State.UNKNOWN
+        else "It is under way. Try again once its card says how it ended.",
         again={"Show pending": GatehousePending()},
     )
 

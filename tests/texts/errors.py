@@ -95,7 +95,8 @@ def changes() -> Iterator[Sample]:
     for user in (WAITING.request.requester, "U0ERIN001"):
         error = refusals.ApprovalWaits(WAITING, user, Why.NO_ROLE)
         yield f"the last approval, but {user} lost the right", of(error, attempted=True)
-    yield "busy", of(TargetBusy(WAITING), "/rules off Old shop", attempted=True)
+    for name, state in (("busy", State.APPLYING), ("busy, and not confirmed yet", State.UNKNOWN)):
+        yield name, of(TargetBusy(WAITING.changed(state=state)), "/rules off Old shop", attempted=True)
     yield "not undoable", of(refusals.NotUndoable(DENIED), "/gatehouse undo", attempted=True)
     yield "nothing to undo", of(errors.NothingToUndo(None), "/gatehouse undo", attempted=True)
     yield "no such reference", of(errors.NothingToUndo("1a2b"), "/gatehouse undo 1a2b", attempted=True)

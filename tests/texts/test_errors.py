@@ -364,7 +364,14 @@ Someone else has to approve it, too.\
             "busy": """\
 Another change of the same thing isn’t finished: *Delete Old shop to new shop*, by @alice. Nothing was changed.
 (warning) Another change of the same thing isn’t finished: Delete Old shop to new shop, by @alice.
-Nothing was changed. Finish or withdraw that one first.
+Nothing was changed. It is under way. Try again once its card says how it ended.
+[Show pending]
+You typed `/rules off Old shop`\
+""",
+            "busy, and not confirmed yet": """\
+Another change of the same thing isn’t finished: *Delete Old shop to new shop*, by @alice. Nothing was changed.
+(warning) Another change of the same thing isn’t finished: Delete Old shop to new shop, by @alice.
+Nothing was changed. Gatehouse still checks whether it took effect. Try again once its card says so.
 [Show pending]
 You typed `/rules off Old shop`\
 """,
