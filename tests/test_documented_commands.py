@@ -31,7 +31,7 @@ PLAYED: Final = {
     ("docs/local-slack.md", "Run a Bolt app for JavaScript"): "tests/sandbox/slack/test_examples.py",
 }
 """Sections that are a story of their own, and the file that plays it."""
-HERE: Final = {".venv/bin/python", "echo", "pg_dump", "pg_restore", "sqlite3"}
+HERE: Final = {".venv/bin/python", "echo", "pg_dump", "pg_restore", "sqlite3", "umask"}
 """The first words of commands that are typed here."""
 
 

@@ -229,7 +229,7 @@ async def _list(part: str, what: str, asked: Awaitable[Listing[Any]], base: str,
     except NotFound as error:
         return _failed(part, missing, f"the service does not know this ({error})")
     except Unreachable as error:
-        if PROXY_REFUSES in str(error):
+        if type(error.__cause__).__name__ == PROXY_REFUSES:
             return _failed(part, "outgoing_proxy", f"the proxy doesn't let Gatehouse through ({error})")
         return _failed(part, base, f"no answer ({error})", "See that the service runs and that this is its URL")
     except ClientError as error:

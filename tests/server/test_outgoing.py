@@ -100,7 +100,7 @@ async def test_a_write_that_the_proxy_refuses_is_known_not_to_have_left(tmp_path
         async with Service(
             "rules", f"https://{RULES}/v1", key, proxy=there.proxy.url, ca_file=str(there.ca_file)
         ) as rules:
-            with pytest.raises(Unreachable, match="ProxyError: 403 Forbidden"):
+            with pytest.raises(Unreachable, match="the proxy refuses: 403 Forbidden"):
                 await RulesClient(rules).delete(OLD)
         assert there.services.rules.get(OLD) is not None
 
@@ -125,7 +125,7 @@ async def test_a_check_goes_the_same_way_and_says_what_is_wrong_with_it(tmp_path
             f"✗ Slack: {why} (ClientHttpProxyError 407)",
             f"✗ Slack: {why} (ClientHttpProxyError 407)",
             *(
-                f"✗ {part}: {why} (ProxyError: 407 Proxy Authentication Required)"
+                f"✗ {part}: {why} (the proxy refuses: 407 Proxy Authentication Required)"
                 for part in ("rules service", "members of blog", "members of docs")
             ),
         ]
