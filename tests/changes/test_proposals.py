@@ -1,0 +1,112 @@
+"""What an undo proposes, and where it is refused."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime
+from itertools import count
+from typing import Final
+
+import pytest
+import sqlalchemy as sa
+
+from bot.changes.model import Change, ChangeRequest, Document, Edit, Kind, State, Target
+from bot.changes.proposals import Proposal, is_there
+from bot.changes.refusals import NotTemporary
+from bot.store.tables import former_ids
+from tests.changes.test_rights_again import rename
+from tests.changes.world import ALICE, OPS, POLICIES, RULE_IDS, Replica, World, a_world, renames, replica
+
+MEMBER: Final = Target(service="members", site="site_1", key="ann@example.com")
+RULE: Final = Target(service="rules", key=RULE_IDS[0])
+ANN: Final = {"email": "ann@example.com", "name": "Ann", "allowedSegments": ["free"]}
+RENAMED: Final = ANN | {"name": "Anna"}
+GIVEN_MORE: Final = {"allowedSegments": ["free", "vip"]}
+
+
+@pytest.mark.parametrize(
+    ("target", "before", "made", "live", "there"),
+    [
+        (RULE, {"name": "Old"}, {"name": "New"}, {"name": "New"}, True),
+        (RULE, {"name": "Old"}, {"name": "New"}, {"name": "New", "description": "Theirs"}, False),
+        (RULE, {"name": "Old"}, None, None, True),
+        (MEMBER, ANN, RENAMED, RENAMED | GIVEN_MORE, True),
+        (MEMBER, ANN, RENAMED, ANN | GIVEN_MORE, False),
+        (MEMBER, ANN, RENAMED, None, False),
+        (MEMBER, ANN, None, ANN | GIVEN_MORE, False),
+        (MEMBER, None, ANN, ANN | GIVEN_MORE, False),
+    ],
+)
+def test_of_a_member_what_others_did_since_keeps_nothing_from_being_undone(
+    target: Target, before: Document | None, made: Document | None, live: Document | None, *, there: bool
+) -> None:
+    change = Change(
+        id="0" * 32,
+        created=datetime(2026, 1, 1, tzinfo=UTC),
+        edit=Edit(kind=Kind.RULE_UPDATE, target=target, before=before, after=made),
+        request=ChangeRequest(requester=ALICE, channel=OPS),
+    )
+
+    assert is_there(change.changed(result=made), live) is there
+
+
+@pytest.fixture
+async def world(database_url: str) -> AsyncIterator[World]:
+    async with a_world(database_url) as world:
+        await world.begin(POLICIES["free"])
+        yield world
+
+
+@pytest.fixture
+def mine(world: World) -> Replica:
+    return replica(world, "mine", count(1))
+
+
+async def test_the_undo_of_an_undo_is_called_what_it_does_again(world: World, mine: Replica) -> None:
+    whole = await mine.pipeline.proposer.submit(renames(world, "Ours"), idempotency_key="request")
+    titles = []
+    for _ in range(3):
+        assert await mine.carry_out_a_set()
+        titles.append(whole.bulk.title)
+        whole = await mine.pipeline.followups.undo(await mine.pipeline.journal.get(whole.id), by=ALICE, channel=OPS)
+
+    assert titles == ["Rename 2 rules", "Undo: Rename 2 rules", "Rename 2 rules"]
+
+
+async def former_ids_of(world: World) -> dict[str, str]:
+    async with world.store.session.reading() as connection:
+        return {row.old: row.new for row in await connection.execute(sa.select(former_ids))}
+
+
+async def test_a_deleted_rule_comes_back_under_another_id_though_the_answer_was_lost(
+    world: World, mine: Replica
+) -> None:
+    edit = Edit(kind=Kind.RULE_DELETE, target=RULE, before=world.live(RULE), after=None)
+    proposal = Proposal(edit=edit, request=ChangeRequest(requester=ALICE, channel=OPS))
+    deleted = await mine.pipeline.proposer.submit(proposal, idempotency_key="request")
+    world.services.rules.stage.faults.add("cut_after", method="POST")
+
+    undo = await mine.pipeline.followups.undo(deleted, by=ALICE, channel=OPS)
+
+    assert undo.state is State.APPLIED
+    assert undo.edit.target.key not in {None, *RULE_IDS}
+    assert await former_ids_of(world) == {RULE_IDS[0]: undo.edit.target.key}
+
+
+async def test_what_was_only_edited_keeps_its_id(world: World, mine: Replica) -> None:
+    change = await mine.pipeline.proposer.submit(rename(world), idempotency_key="request")
+
+    await mine.pipeline.followups.undo(change, by=ALICE, channel=OPS)
+
+    assert await former_ids_of(world) == {}
+
+
+async def test_only_what_was_left_at_its_end_is_reverted_anyway(world: World, mine: Replica) -> None:
+    change = await mine.pipeline.proposer.submit(rename(world), idempotency_key="request")
+    left = change.changed(revert_failure="changed")
+
+    for other in (change, left.changed(undone_by="0" * 32), left.model_copy(update={"state": State.UNKNOWN})):
+        with pytest.raises(NotTemporary):
+            await mine.pipeline.followups.revert_anyway(other, by=ALICE, channel=OPS, idempotency_key="anyway")
+    asked = await mine.pipeline.followups.revert_anyway(left, by=ALICE, channel=OPS, idempotency_key="anyway")
+    assert asked.state is State.PROPOSED
