@@ -102,6 +102,52 @@ async def test_what_no_process_survives_is_plain_in_the_end(store: Store, clock:
     assert await store.outbox.waiting() == 0
 
 
+async def test_what_fails_with_an_error_is_never_plain(store: Store, clock: StandingClock) -> None:
+    change = a_change(clock)
+    async with store.transaction() as tx:
+        await store.changes.add(tx, change, "one")
+        await store.outbox.enqueue(tx, change.id, "card")
+    tries: list[bool] = []
+
+    async def deliver(change: Change, purpose: str, is_plain: bool) -> None:
+        tries.append(is_plain)
+        raise ConnectionResetError
+
+    deliverer = OutboxWorker(Journal(store, clock, "first", Wake(), Wake(), LONG_LEASE), deliver, wake=Wake())
+    for _ in range(MAX_UNENDED_TRIES + 1):
+        assert await deliverer.deliver_one()
+        clock.moment += timedelta(minutes=5)
+
+    assert not any(tries)
+
+
+async def test_an_answer_of_slack_hurries_what_waited_for_it_but_not_again_and_again(
+    store: Store, clock: StandingClock
+) -> None:
+    change = a_change(clock)
+    async with store.transaction() as tx:
+        await store.changes.add(tx, change, "one")
+        await store.outbox.enqueue(tx, change.id, "card")
+    errors = [ConnectionResetError(), SlackAway(), SlackAway()]
+
+    async def deliver(change: Change, purpose: str, is_plain: bool) -> None:
+        raise errors.pop(0)
+
+    deliverer = OutboxWorker(Journal(store, clock, "first", Wake(), Wake(), LONG_LEASE), deliver, wake=Wake())
+
+    async def is_tried_again_at_once() -> bool:
+        clock.moment += timedelta(seconds=1)
+        deliverer.slack_answered()
+        return await deliverer.deliver_one()
+
+    assert await deliverer.deliver_one()
+    assert not await is_tried_again_at_once(), "Slack was there"
+    clock.moment += timedelta(minutes=5)
+    assert await deliverer.deliver_one()
+    assert await is_tried_again_at_once()
+    assert not await is_tried_again_at_once(), "Slack may take other messages, and not this one"
+
+
 async def test_a_channel_that_hangs_delays_no_other_and_keeps_its_order(store: Store, clock: StandingClock) -> None:
     changes = [a_change(clock).changed(channel=channel) for channel in ("C1", "C1", "C2")]
     for change in changes:
