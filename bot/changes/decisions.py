@@ -74,7 +74,7 @@ class Decisions:
     async def _decide_again(self, judged: Change, decision: OfRequest, by: str, reason: str = "") -> Change:
         """The same decision where more stands before the change by now than before *judged*; else it came too late."""
         change = await self.journal.get(judged.id)
-        if not _open(change, decision) or change.decision.asks_the_same(judged.decision):
+        if change.decision.asks_the_same(judged.decision):
             raise AlreadyDecided(change)
         return await self.decide(change, decision, by, reason=reason)
 

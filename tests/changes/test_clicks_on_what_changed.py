@@ -14,7 +14,7 @@ import pytest
 from bot.changes.model import Change, ChangeRequest, Edit, Guard, Kind, State, Target
 from bot.changes.pipeline import Pipeline
 from bot.changes.proposals import Proposal
-from bot.changes.refusals import AlreadyDecided, NothingToReview, NotTemporary
+from bot.changes.refusals import AlreadyDecided, MoreMustAgree, NothingToReview, NotTemporary
 from bot.changes.rights import Decision
 from bot.changes.verify import Snapshot
 from bot.store.audit import Filters
@@ -218,6 +218,18 @@ async def test_two_who_extend_at_once_extend_by_both(world: World, mine: Replica
     assert ends is not None
     assert change.request.reverts_at is not None
     assert ends - change.request.reverts_at == 2 * HOUR
+
+
+async def test_who_votes_for_another_end_twice_is_on_record_once(world: World, mine: Replica) -> None:
+    change = await renamed(world, mine)
+    world.policy = POLICIES["two"]
+
+    for request in ("one", "another"):
+        with pytest.raises(MoreMustAgree) as waits:
+            await mine.pipeline.decisions.keep(change, by=BOB, request=request)
+        assert (waits.value.given, waits.value.needed) == (1, 2)
+
+    assert (await events(world, change)).count("agreed") == 1
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,12 +25,14 @@ class Directory:
     tells_no_emails: bool = False
     """The app lacks the scope; else who is named without an email has one of their own."""
     silent_about: set[str] = field(default_factory=set)
-    """Channels and groups whose people Slack does not tell."""
+    """People, and channels and groups whose people Slack does not tell."""
     asked: list[str] = field(default_factory=list)
     """Channels and groups whose people were asked for."""
 
     async def person(self, user: str) -> Person:
         self._answering()
+        if user in self.silent_about:
+            raise DirectoryUnavailable("who you are")
         found = self.people.get(user, Person(user))
         return found if found.mailbox or self.tells_no_emails else replace(found, mailbox=f"{user}@example.com")
 

@@ -1,0 +1,211 @@
+"""Who may decide what, what is counted of it, and who hears of it."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from datetime import timedelta
+from itertools import count
+from typing import Any
+
+import pytest
+
+from bot.changes.model import Change, ChangeRequest, Edit, Guard, Kind, State, Target
+from bot.changes.proposals import Proposal
+from bot.changes.refusals import AlreadyDecided
+from bot.changes.rights import Decision
+from bot.metrics import ENDED_CHANGES
+from bot.policy.access import DirectoryUnavailable
+from bot.policy.model import GuardRule, Policy
+from tests.changes.world import ALICE, BOB, CARA, OPS, POLICIES, RULE_IDS, Replica, World, a_world, renames, replica
+
+
+@pytest.fixture
+async def world(database_url: str) -> AsyncIterator[World]:
+    async with a_world(database_url) as world:
+        yield world
+
+
+async def asked(
+    world: World, policy: Policy, kind: Kind = Kind.RULE_UPDATE, *, fault: str = "", **request: Any
+) -> tuple[Replica, Change]:
+    """What Alice asks for under *policy*, once its card is shown. *fault*: what the service answers to its write."""
+    await world.begin(policy)
+    if fault:
+        world.services.rules.stage.faults.add(fault, method="PUT")
+    mine = replica(world, "mine", count(1))
+    live = world.truth()["rules", RULE_IDS[0]]
+    edit = Edit(
+        kind=kind,
+        target=Target(service="rules", key=RULE_IDS[0]),
+        before=live,
+        after=live | {"name": "Ours"} if kind is Kind.RULE_UPDATE else None,
+    )
+    proposal = Proposal(edit=edit, request=ChangeRequest(requester=ALICE, channel=OPS, **request))
+    change = await mine.pipeline.proposer.submit(proposal, idempotency_key="request")
+    await deliver(mine)
+    return mine, change
+
+
+async def deliver(mine: Replica) -> None:
+    while await mine.outbox.deliver_one():
+        pass
+
+
+def notices(world: World) -> list[str]:
+    return sorted(purpose for _, purpose in world.told if purpose.startswith("notify-"))
+
+
+async def test_an_approval_counts_though_slack_does_not_say_who_else_approved(world: World) -> None:
+    mine, change = await asked(world, POLICIES["two"])
+    await mine.pipeline.decisions.decide(change, Decision.APPROVE, BOB)
+    world.directory.silent_about.add(BOB)
+
+    with pytest.raises(DirectoryUnavailable):
+        await mine.pipeline.decisions.decide(await mine.pipeline.journal.get(change.id), Decision.APPROVE, CARA)
+
+    waits = await mine.pipeline.journal.get(change.id)
+    assert (waits.state, [approval.by for approval in waits.decision.approvals]) == (State.PROPOSED, [BOB, CARA])
+
+
+@pytest.mark.parametrize(
+    ("kind", "decision", "able"),
+    [
+        (Kind.RULE_DELETE, Decision.DENY, {CARA}),  # a lead approves it
+        (Kind.RULE_UPDATE, Decision.DENY, {ALICE, BOB, CARA}),  # who asked confirms it
+        (Kind.RULE_DELETE, Decision.LOOK, {ALICE, CARA}),
+        (Kind.RULE_UPDATE, Decision.LOOK, {ALICE}),
+    ],
+)
+async def test_who_may_deny_a_request_or_see_all_of_it(
+    world: World, kind: Kind, decision: Decision, able: set[str]
+) -> None:
+    mine, change = await asked(world, POLICIES["leads"], kind)
+
+    rights = mine.pipeline.decisions.rights
+    assert {each for each in (ALICE, BOB, CARA) if await rights.may(change, decision, each)} == able
+
+
+async def test_of_two_decisions_about_one_request_the_first_is_taken_and_counted(world: World) -> None:
+    mine, change = await asked(world, POLICIES["confirm"])
+    ended = ENDED_CHANGES.labels(State.DENIED, Kind.RULE_UPDATE)._value
+    before = ended.get()
+
+    await mine.pipeline.decisions.decide(change, Decision.DENY, BOB)
+    with pytest.raises(AlreadyDecided) as too_late:
+        await mine.pipeline.decisions.decide(change, Decision.CONFIRM, ALICE)
+
+    assert too_late.value.change.state is State.DENIED
+    assert ended.get() == before + 1
+
+
+async def test_who_asked_hears_of_an_approval_as_soon_as_it_is_done(world: World) -> None:
+    mine, change = await asked(world, POLICIES["approve"])
+
+    await mine.pipeline.decisions.decide(change, Decision.APPROVE, BOB)
+    await deliver(mine)
+
+    assert notices(world) == ["notify-approved"]
+
+
+async def test_who_approved_their_own_request_reads_on_its_card_what_became_of_it(world: World) -> None:
+    own = GuardRule(operation="*", guard=Guard.APPROVE, self_approval=True)
+    mine, change = await asked(world, Policy(guards=(own,)), fault="refused_200")
+
+    await mine.pipeline.decisions.decide(change, Decision.APPROVE, ALICE)
+    await deliver(mine)
+
+    assert world.cards[change.id].state is State.FAILED
+    assert notices(world) == []
+
+
+async def test_what_its_requester_did_not_confirm_in_time_is_on_its_card_alone(world: World) -> None:
+    mine, change = await asked(world, POLICIES["confirm"])
+    assert change.decision.expires is not None
+    world.clock.moment = change.decision.expires
+
+    assert await mine.timers.run_one()
+    await deliver(mine)
+
+    assert world.cards[change.id].state is State.EXPIRED
+    assert notices(world) == []
+
+
+@pytest.mark.parametrize(
+    ("policy", "quiet", "fault", "shown"),
+    [
+        ("free", True, "refused_200", None),
+        ("free", False, "refused_200", State.FAILED),
+        ("free", True, "", State.APPLIED),
+        ("confirm", True, "refused_200", State.FAILED),
+    ],
+)
+async def test_a_refusal_of_what_only_its_requester_saw_has_no_card(
+    world: World, policy: str, quiet: bool, fault: str, shown: State | None
+) -> None:
+    mine, change = await asked(world, POLICIES[policy], fault=fault, quiet_refusal=quiet)
+
+    if policy == "confirm":
+        await mine.pipeline.decisions.decide(change, Decision.CONFIRM, ALICE)
+    await deliver(mine)
+
+    card = world.cards.get(change.id)
+    assert (card and card.state) == shown
+
+
+@pytest.mark.parametrize(("fault", "shown"), [("refused_200", State.FAILED), ("429", None)])
+async def test_an_end_that_the_service_refuses_has_a_card_and_one_that_is_tried_again_has_none(
+    world: World, fault: str, shown: State | None
+) -> None:
+    mine, change = await asked(world, POLICIES["free"], revert_after=7200)
+    world.services.rules.stage.faults.add(fault, method="PUT")
+    world.clock.moment += timedelta(hours=2)
+
+    while await mine.timers.run_one():
+        pass
+    await deliver(mine)
+
+    revert = await mine.pipeline.followups.last_revert(change)
+    assert revert is not None
+    assert revert.state is State.FAILED
+    card = world.cards.get(revert.id)
+    assert (card and card.state) == shown
+
+
+async def test_the_end_of_several_that_a_person_stopped_is_not_tried_again(world: World) -> None:
+    await world.begin(POLICIES["free"])
+    mine = replica(world, "mine", count(1))
+    whole = await mine.pipeline.proposer.submit(renames(world, "For now", revert_after=7200), idempotency_key="request")
+    assert await mine.carry_out_a_set()
+    world.clock.moment += timedelta(hours=2)
+    while await mine.timers.run_one():
+        pass
+    revert = await mine.pipeline.followups.last_revert(whole)
+    assert revert is not None
+    await mine.pipeline.decisions.stop(revert, by=BOB, request="click")
+    assert await mine.carry_out_a_set()
+
+    for _ in range(3):
+        world.clock.moment += timedelta(minutes=11)
+        while await mine.timers.run_one() or await mine.carry_out_a_set():
+            pass
+
+    assert {world.truth()["rules", key]["name"] for key in RULE_IDS} == {"For now"}
+    last = await mine.pipeline.followups.last_revert(whole)
+    assert last is not None
+    assert last.id == revert.id
+    assert (await mine.pipeline.journal.get(whole.id)).run.revert_failure
+
+
+async def test_the_results_of_an_import_are_sent_once_it_has_ended(world: World) -> None:
+    await world.begin(POLICIES["confirm"])
+    mine = replica(world, "mine", count(1))
+    imported = replace(renames(world, "Ours"), columns=("Name",))
+    whole = await mine.pipeline.proposer.submit(imported, idempotency_key="request")
+    await mine.pipeline.decisions.decide(whole, Decision.CONFIRM, ALICE)
+    await deliver(mine)
+    assert world.told[whole.id, "result"] == 0
+
+    assert await mine.carry_out_a_set()
+    await deliver(mine)
+    assert world.told[whole.id, "result"] == 1
