@@ -34,7 +34,6 @@ WORDS: Final[Mapping[str, str]] = {
     "missing": "is not set",
     "model_type": "write a table, such as [roles.oncall]",
     "string_type": "write a text in quotes",
-    "time_delta_type": "write a duration of at most 30d, such as 30m, 24h or 7d",
     "tuple_type": 'write a list, such as ["oncall"]',
 }
 """What pydantic finds, by its name for it, in our words."""

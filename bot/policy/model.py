@@ -77,10 +77,11 @@ class Channel:
 
 
 def _span(value: Any) -> Any:
-    """``24h`` as a span of time."""
-    if not isinstance(value, str):
+    """``24h`` as a span of time. A number alone is refused: its unit would be a guess."""
+    if isinstance(value, timedelta):
         return value
-    if not 0 < (seconds := seconds_of(value) or 0) <= MAX_LIFETIME.total_seconds():
+    seconds = (seconds_of(value) or 0) if isinstance(value, str) else 0
+    if not 0 < seconds <= MAX_LIFETIME.total_seconds():
         raise ValueError("write a duration of at most 30d, such as 30m, 24h or 7d")
     return timedelta(seconds=seconds)
 
@@ -113,7 +114,7 @@ UserId = Annotated[str, _id_of("person", "UW", "U0CARA001 (in their profile, und
 GroupId = Annotated[str, _id_of("user group", "S", "S0ONCALL1 (at the end of its URL)")]
 ChannelId = Annotated[str, _id_of("channel", "CG", "C0OPS0001 (at the bottom of its details)")]
 Operation = Annotated[str, BeforeValidator(_operation)]
-Span = Annotated[timedelta, BeforeValidator(_span), Field(gt=timedelta(0), le=MAX_LIFETIME)]
+Span = Annotated[timedelta, BeforeValidator(_span)]
 
 
 class _Strict(BaseModel):

@@ -96,6 +96,8 @@ def test_a_right_file_is_read(file: Path) -> None:
             "there is no role “leads”; there are team, the leads",
         ),
         ('expires = "2h"', 'expires = "2 hours or so"', 18, "guards.1.expires", "duration"),
+        ('expires = "2h"', "expires = 7200", 18, "guards.1.expires", "such as 30m"),
+        ('expires = "2h"', "expires = true", 18, "guards.1.expires", "such as 30m"),
         ('expires = "2h"', 'expires = "31d"', 18, "guards.1.expires", "at most 30d"),
         ('guard = "confirm"', "guard = 1", 22, "guards.2.guard", "approve"),
         ('guard = "confirm"', 'reason = "none"', 20, "guards.2.guard", "is not set"),
@@ -172,6 +174,7 @@ lines = st.one_of(tables, st.builds("{} = {}".format, keys, values), st.text(max
 @pytest.mark.slow
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=300, deadline=None)
 @example(text="[[guards]]\noperation = []")
+@example(text="[[guards]]\nexpires = 0")
 @given(text=st.one_of(st.text(), st.lists(lines, max_size=12).map("\n".join)))
 def test_no_text_makes_it_fail_otherwise(file: Path, text: str) -> None:
     file.write_bytes(text.encode("utf-8", "surrogatepass"))
