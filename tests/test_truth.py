@@ -8,7 +8,8 @@ from typing import Any, Final
 import pytest
 
 from bot.changes.model import Approval, Change, ChangeDecision, ChangeRequest, Edit, Guard, Kind, State, Target
-from tests.harness.truth import Effect, History, Witness, check
+from bot.store.queues import TimerKind
+from tests.harness.truth import Effect, History, Witness, check, promises
 
 ID: Final = "c" * 32
 NOON: Final = datetime(2026, 11, 23, 12, tzinfo=UTC)
@@ -16,11 +17,14 @@ RULE: Final = {"id": "Redirect_x1old", "name": "Old shop", "status": "Active"}
 OFF: Final = RULE | {"status": "Inactive"}
 
 
-def history(state: State = State.APPLIED, *, after: Any = OFF, kind: Kind = Kind.RULE_UPDATE, by: str = "") -> History:
+def history(
+    state: State = State.APPLIED, *, after: Any = OFF, kind: Kind = Kind.RULE_UPDATE, by: str = "", needed: int = 1
+) -> History:
     """A change of the rule that was carried out from noon on, for a minute."""
     edit = Edit(kind=kind, target=Target(service="rules", key=str(RULE["id"])), before=RULE, after=after)
     request = ChangeRequest(requester="U0ALICE01", channel="C0OPS0001")
-    approval = {"guard": Guard.APPROVE, "approvals": (Approval(by=by, at=NOON),), "decided_by": by}
+    given = (Approval(by=by, at=NOON),)
+    approval = {"guard": Guard.APPROVE, "approvals": given, "approvals_needed": needed, "decided_by": by}
     decision = ChangeDecision.model_validate(approval if by else {})
     change = Change(id=ID, created=NOON, state=state, edit=edit, request=request, decision=decision)
     return History(change, NOON, NOON + timedelta(minutes=1))
@@ -66,8 +70,21 @@ def test_what_is_so_passes(known: History, watched: Witness) -> None:
         ),
         (history(by="U0CARA001"), witness(effect(), U0ALICE01=ID), "never clicked"),
         (history(State.DENIED, by="U0CARA001"), witness(), "never clicked"),
+        (history(by="U0ALICE01"), witness(effect(), U0ALICE01=ID), "its own requester is counted"),
+        (history(by="U0CARA001", needed=2), witness(effect(), U0CARA001=ID), "carried out with 1 approvals"),
     ],
 )
 def test_a_lie_is_found(known: History, watched: Witness, lie: str) -> None:
     with pytest.raises(AssertionError, match=lie):
         check([known], watched)
+
+
+def test_each_thing_that_a_card_says_of_later_is_a_promise() -> None:
+    waiting = history(State.PROPOSED).change.changed(expires=NOON)
+    off_until = history().change.changed(reverts_at=NOON)
+    overridden = history().change.changed(glass_broken=True)
+
+    assert list(promises(waiting)) == [(TimerKind.EXPIRE, NOON)]
+    assert list(promises(off_until)) == [(TimerKind.REVERT, NOON)]
+    assert list(promises(overridden)) == [(TimerKind.REVIEW, None)]
+    assert list(promises(history().change)) == []

@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections import defaultdict
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -21,7 +21,8 @@ import sqlalchemy as sa
 
 from bot.changes.model import LIVE, Change, Guard, Kind, State, canonical_form
 from bot.store.engine import Store
-from bot.store.tables import audit, changes
+from bot.store.queues import TimerKind
+from bot.store.tables import audit, changes, timers
 from handlers.blocks.masking import public
 from handlers.changes import card_view
 from handlers.changes.cards import draw_card
@@ -34,8 +35,10 @@ BEGINS: Final = frozenset({"applying", "begun"})
 """Events after which something may be sent for a change."""
 NOTHING_SENT: Final = frozenset({State.CANCELLED, State.DENIED, State.EXPIRED, State.STALE, State.FAILED})
 """Ends that say that nothing was changed."""
+CARRIED_OUT: Final = frozenset({State.APPROVED, State.APPLYING, State.APPLIED, State.UNKNOWN, State.UNSETTLED})
+"""States of a change that was let through."""
 SETTLED_WITHIN: Final = 5.0
-"""Seconds that a card may lag behind its change at the end of a story."""
+"""Seconds that a card, or a timer, may lag behind its change at the end of a story."""
 SITE_NAMES: Final = {site: name for name, site in SITES.items()} | {"": None}
 
 
@@ -149,25 +152,62 @@ def check_people(change: Change, acts: Mapping[str, str]) -> None:
         said.add(decision.decided_by)
     for user in filter(None, said):
         assert change.id in acts[user], f"{user} is said to have decided, and never clicked: {change}"
+    check_approvals(change)
 
 
-async def check_cards(sandbox: Sandbox) -> None:
-    """That each card in its channel says what its change is now, once nothing is left to be sent; else AssertionError."""
-    stale: tuple[str, str] | None = None
+def check_approvals(change: Change) -> None:
+    """That what was carried out on approval has as many as its card asks for, of different people, its own requester apart."""
+    decision = change.decision
+    people = [approval.by for approval in decision.approvals]
+    assert len(set(people)) == len(people), f"somebody is counted twice: {change}"
+    own = change.request.requester in people and not decision.self_approval
+    assert not own, f"its own requester is counted: {change}"
+    if decision.guard is Guard.APPROVE and not decision.glass_broken and change.state in CARRIED_OUT:
+        assert len(people) >= decision.approvals_needed, f"carried out with {len(people)} approvals: {change}"
+
+
+async def settles(look: Callable[[], Awaitable[str]]) -> None:
+    """Look until nothing is found any more; AssertionError with what is still found after `SETTLED_WITHIN`."""
+    found = ""
     try:
         async with asyncio.timeout(SETTLED_WITHIN):
-            while stale := await stale_card(sandbox):  # noqa: ASYNC110  no event tells that a worker is done
+            while found := await look():  # noqa: ASYNC110  no event tells that a worker is done
                 await asyncio.sleep(0.02)
     except TimeoutError:
-        raise AssertionError("\n\nand now it would be\n".join(stale or ("A card",))) from None
+        raise AssertionError(found or "It could not be read in time.") from None
 
 
-async def stale_card(sandbox: Sandbox) -> tuple[str, str] | None:
-    """The first card that is in its channel and says something else than its change does, and what that is."""
+async def empty_promise(store: Store) -> str:
+    """The first change whose card says that something happens later which nothing is set to do; empty where there is none."""
+    async with store.session.reading() as connection:
+        ids = (await connection.scalars(sa.select(changes.c.id))).all()
+        rows = (await connection.execute(sa.select(timers))).all()
+    due = {(row.change_id, row.kind): datetime.fromtimestamp(row.due / 1e6, UTC) for row in rows}
+    for change in (await store.changes.many(ids)).values():
+        if change.set_id is None:
+            for kind, at in promises(change):
+                set_for = due.get((change.id, kind))
+                if set_for is None or (at is not None and set_for < at):
+                    return f"{kind} at {at}, says its card, and the timer is set for {set_for}: {change}"
+    return ""
+
+
+def promises(change: Change) -> Iterator[tuple[TimerKind, datetime | None]]:
+    """What the card of *change* says of later, and from when on: *until*, *by*, *has to look at this*."""
+    if change.state is State.PROPOSED and change.decision.expires is not None:
+        yield TimerKind.EXPIRE, change.decision.expires
+    if change.temporary:
+        yield TimerKind.REVERT, change.request.reverts_at
+    if change.review_due:
+        yield TimerKind.REVIEW, None
+
+
+async def stale_card(sandbox: Sandbox) -> str:
+    """The first card in its channel that says something else than its change does now, and what; empty where none does."""
     gatehouse = sandbox.bot.gatehouse
     store = gatehouse.store
     if await store.outbox.waiting() or await store.outbox.undelivered():
-        return None  # Slack refuses, or the story ended before it was sent
+        return ""  # Slack refuses, or the story ended before it was sent
     async with store.session.reading() as connection:
         ids = (await connection.scalars(sa.select(changes.c.id))).all()
     for change in (await store.changes.many(ids)).values():
@@ -181,8 +221,8 @@ async def stale_card(sandbox: Sandbox) -> tuple[str, str] | None:
             for each in (message, public(drawn), public(card_view.plain_card(change)))
         )
         if there not in {now, plain}:
-            return there, now
-    return None
+            return f"{there}\n\nand now it would be\n{now}"
+    return ""
 
 
 def unwatched(_site: str, _before: Record | None, _after: Record | None) -> None:
@@ -207,4 +247,5 @@ async def truth_watched(sandbox: Sandbox, now: Callable[[], datetime]) -> AsyncI
     for stage in stages.values():
         stage.stored = unwatched  # what comes while the histories are read is of changes that aren't among them
     check(await histories(sandbox.bot.gatehouse.store), witness)
-    await check_cards(sandbox)
+    await settles(partial(empty_promise, sandbox.bot.gatehouse.store))
+    await settles(partial(stale_card, sandbox))
