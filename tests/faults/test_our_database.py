@@ -46,8 +46,9 @@ class Trouble:
         self.begun = self.begun or step == self.at
 
     def watch(self, engine: sa.Engine) -> None:
-        sa.event.listen(engine, "begin", self._on_begin, insert=True)
+        sa.event.listen(engine, "begin", self._on_begin)
         sa.event.listen(engine, "commit", self._on_commit)
+        sa.event.listen(engine, "rollback", self._let_write)
 
     def _strikes(self, kinds: Sequence[str]) -> bool:
         if not self.begun or self.kind not in kinds or not self.left:
@@ -59,12 +60,25 @@ class Trouble:
         """SQLite's own refusals, for this transaction."""
         if connection.get_execution_options().get("reading", False):
             return
-        kind = self.kind if self._strikes(["read only", "full"]) else ""
-        connection.exec_driver_sql(f"PRAGMA query_only = {int(kind == 'read only')}")
-        connection.exec_driver_sql(f"PRAGMA max_page_count = {1 if kind == 'full' else 1_000_000}")
+        if self._strikes(["read only"]):
+            self._set_read_only(connection, on=True)
+        pages = 1 if self._strikes(["full"]) else 1_000_000
+        connection.exec_driver_sql(f"PRAGMA max_page_count = {pages}")
+
+    def _let_write(self, connection: sa.Connection) -> None:
+        """At the end of a transaction: the next one of this connection would not even begin."""
+        if not connection.get_execution_options().get("reading", False):
+            self._set_read_only(connection, on=False)
+
+    @staticmethod
+    def _set_read_only(connection: sa.Connection, *, on: bool) -> None:
+        cursor = connection.connection.cursor()
+        cursor.execute(f"PRAGMA query_only = {int(on)}")
+        cursor.close()
 
     def _on_commit(self, connection: sa.Connection) -> None:
         """It is committed, and nobody hears of it."""
+        self._let_write(connection)
         if self._strikes(["commit lost"]):
             connection.connection.dbapi_connection.commit()  # type: ignore[union-attr]  # it is open
             raise ConnectionResetError("the answer to COMMIT was lost")
