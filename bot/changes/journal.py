@@ -10,7 +10,20 @@ from typing import Any, Final, TypeVar
 
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from bot.changes.model import LIVE, Change, Ended, Guard, Item, Kind, Move, Outcome, Question, State, canonical_form
+from bot.changes.model import (
+    LIVE,
+    Change,
+    Ended,
+    Guard,
+    Item,
+    Kind,
+    Move,
+    Outcome,
+    Question,
+    State,
+    Undone,
+    canonical_form,
+)
 from bot.changes.refusals import AlreadyDecided, NotTemporary, TooManyQuestions, TooManyRequests, UnknownChange
 from bot.clients.errors import NEVER
 from bot.metrics import ENDED_CHANGES
@@ -121,7 +134,10 @@ class Journal:
             if change.decision.guard is not Guard.NONE and change.request.undoes is None:
                 await self._within_limits(tx, change)
             await self.store.items.add(tx, rows)
-            events = [event_of("requested", change, change.request.requester, **_asked(change))]
+            is_automatic = change.request.cause is not None and change.request.cause.is_automatic
+            events = [
+                event_of("requested", change, GATEHOUSE if is_automatic else change.request.requester, **_asked(change))
+            ]
             if change.decision.guard is Guard.NONE:
                 kept = await self._approved_at_once(tx, change)
                 kept, began_now = await self._claimed(tx, kept) if begin else (kept, ())
@@ -286,7 +302,7 @@ class Journal:
                 overtaken.append(stale)
         sets = {await self._undone(tx, change): change for change in changes if change.request.undoes}
         for set_id, undo in sets.items():
-            await self._undone_whole(tx, set_id, undo.set_id or undo.id)
+            await self._undone_whole(tx, set_id, undo)
         return overtaken
 
     async def _set_timers(self, tx: AsyncConnection, moved: Change) -> None:
@@ -312,7 +328,7 @@ class Journal:
         change = await self.store.changes.held(tx, undo.request.undoes or "", ends_work=True)
         if change is None:
             return ""
-        fields: dict[str, Any] = {} if change.is_set else {"undone_by": undo.id}
+        fields: dict[str, Any] = {} if change.is_set else _undone_by(undo, undo.id)
         if change.review_due and undo.request.settles_review:
             fields["reviewed_by"] = undo.request.requester
         await self.store.changes.record(tx, change, **fields)
@@ -329,13 +345,13 @@ class Journal:
             await self.store.former_ids.put(tx, change.edit.target.key, undo.edit.target.key)
         return change.id if change.is_set else change.set_id or ""
 
-    async def _undone_whole(self, tx: AsyncConnection, set_id: str, undo_id: str) -> None:
+    async def _undone_whole(self, tx: AsyncConnection, set_id: str, undo: Change) -> None:
         """Mark a change set as undone where nothing of it is left; what is left of a temporary one still has its end."""
         whole = await self.store.changes.held(tx, set_id, ends_work=True) if set_id else None
         if whole is None or whole.state is not State.APPLIED or whole.run.undone_by is not None:
             return
         if not await self.store.items.has_any(tx, set_id, UNDOABLE):
-            await self.store.changes.record(tx, whole, undone_by=undo_id)
+            await self.store.changes.record(tx, whole, **_undone_by(undo, undo.set_id or undo.id))
             await self.store.timers.clear(tx, set_id, *(set(TimerKind) - {TimerKind.REVIEW}))
 
     async def get(self, change_id: str) -> Change:
@@ -466,6 +482,8 @@ def count_ends(changes: Sequence[Change]) -> None:
 def event_of(name: str, change: Change, by: str, **detail: Any) -> Event:
     reason = change.decision.decision_reason or change.request.reason
     known = {"kind": change.edit.kind, "reason": reason, "guard": change.decision.guard}
+    if change.request.cause is not None:
+        known["cause"] = change.request.cause.kind
     return Event(name, by, change.request.channel, change.id, str(change.edit.target), known | detail)
 
 
@@ -490,6 +508,13 @@ def told(change: Change) -> dict[str, Any]:
     return told
 
 
+def _undone_by(undo: Change, undo_id: str) -> dict[str, Any]:
+    """What is recorded on a change that *undo*, or the whole with *undo_id* that it is an item of, took back."""
+    cause, at = undo.request.cause, undo.run.finished_at
+    undone = Undone(at=at, by=undo.request.requester, cause=cause) if cause is not None and at is not None else None
+    return {"undone_by": undo_id, "undone": undone}
+
+
 def _is_news_to_requester(change: Change, by: str) -> bool:
     """Whether its requester waited for an approval, and neither decided about *change* nor did what moved it, as *by* did."""
     waited = change.decision.guard is Guard.APPROVE and change.set_id is None
@@ -500,12 +525,15 @@ REFUSED: Final = frozenset({State.FAILED, State.STALE, State.APPLYING})
 
 
 def _has_no_card(change: Change) -> bool:
-    """Whether a refusal is for the one who asked alone: where something stood before the change, others saw its card.
+    """Whether *change* has no card: a refusal that the one who asked has read, and the end of a temporary change.
 
-    A try in vain to end one thing that was temporary is made again, and has none either; a clear no of the service has.
+    What was done to end a temporary change stands on the card of that change; a try in vain is made again. Only where
+    the service said no to it, or nobody knew for a while what it had done, it has a card of its own.
     """
     is_quiet = change.request.quiet_refusal and change.decision.guard is Guard.NONE
     if change.request.agreed:
+        if change.state is State.APPLIED:
+            return not change.is_set and (is_quiet or change.run.attempt <= 1)
         is_final = change.state is State.FAILED and change.run.refusal in NEVER
         return is_quiet and not is_final and change.state in {*REFUSED, State.UNKNOWN}
     return is_quiet and change.run.attempt <= 1 and change.state in REFUSED

@@ -209,6 +209,44 @@ class Edit(Stored):
     after: Document | None
 
 
+class CauseKind(StrEnum):
+    """How a change came to undo another one."""
+
+    UNDO = "undo"
+    """Somebody undid it."""
+    END = "end"
+    """It was temporary, and its end was reached."""
+    EARLY_END = "early end"
+    """Somebody reverted it before its end."""
+    LATE_END = "late end"
+    """Somebody reverted it after its end, at which it was left because others had changed it since."""
+
+
+class Cause(Stored):
+    """What a change that undoes another one follows from. Nobody has typed a reason for it."""
+
+    kind: CauseKind
+    requester: str
+    """Who asked for what is undone."""
+    late_seconds: int = 0
+    """Of an end that was begun late: how much."""
+    tries: int = 1
+    """Of an end: which try it is."""
+
+    @property
+    def is_automatic(self) -> bool:
+        """Whether nobody did it: then the requester of the change is the one who agreed to its end."""
+        return self.kind is CauseKind.END
+
+
+class Undone(Stored):
+    """How a change was undone: when, at whose request, and why."""
+
+    at: datetime
+    by: str
+    cause: Cause
+
+
 class ChangeRequest(Stored):
     """Who asks for a change, where and why, what they say of it, and how long it is to last."""
 
@@ -225,6 +263,8 @@ class ChangeRequest(Stored):
     """Agreed to before, as the end of a temporary change is: nobody's right to it is asked for."""
     undoes: str | None = None
     """The id of the change that this one undoes."""
+    cause: Cause | None = None
+    """Of a change that undoes another one: how it came to that."""
     settles_review: bool = False
     """Of an undo: it is the review of what it undoes, since somebody else who may review it asked for it."""
     revert_after: int | None = None
@@ -301,6 +341,8 @@ class Run(Stored):
     """Of a change set: who stopped it before all of its items were done."""
     undone_by: str | None = None
     """The id of the applied change that took this one back."""
+    undone: Undone | None = None
+    """How it was taken back."""
     revert_failure: str = ""
     """Why a temporary change did not take itself back as agreed: ``changed`` in the meantime, ``gone``, ``refused``,
     ``unsent``, ``unconfirmed``, ``partly``."""

@@ -10,6 +10,8 @@ from typing import Any, Final, TypeVar
 from bot.changes.model import (
     NOT_CONTENT,
     Bulk,
+    Cause,
+    CauseKind,
     Change,
     ChangeDecision,
     ChangeRequest,
@@ -58,7 +60,14 @@ class Proposal:
         return Change(id=id_, created=created, edit=self.edit, request=self.request)
 
 
-def inverse(change: Change, live: Document | None = None, *, by: str, channel: str, reason: str = "") -> Proposal:
+def caused_by(change: Change, kind: CauseKind = CauseKind.UNDO) -> Cause:
+    """Why *change* is to be undone."""
+    return Cause(kind=kind, requester=change.request.requester)
+
+
+def inverse(
+    change: Change, live: Document | None = None, *, by: str, channel: str, cause: Cause | None = None
+) -> Proposal:
     """What takes *change* back on *live*, its target as it is now, if that is known: from what it made, to what was before.
 
     Of a member it is the difference that is undone, so that segments which somebody gave or took since stay so.
@@ -80,15 +89,13 @@ def inverse(change: Change, live: Document | None = None, *, by: str, channel: s
             before=before if edit.after is not None else None,
             after=after,
         ),
-        request=ChangeRequest(
-            requester=by, channel=channel, reason=reason or f"undo of {change.id[:8]}", undoes=change.id
-        ),
+        request=ChangeRequest(requester=by, channel=channel, undoes=change.id, cause=cause or caused_by(change)),
     )
 
 
 def revert_anyway(change: Change, live: Document, *, by: str, channel: str) -> Proposal:
     """The inverse of *change*, though somebody changed its target since: from *live*, and only after a look at it."""
-    undo = inverse(change, live, by=by, channel=channel, reason=f"end of {change.id[:8]}, though it was changed since")
+    undo = inverse(change, live, by=by, channel=channel, cause=caused_by(change, CauseKind.LATE_END))
     return replace(undo, edit=undo.edit.model_copy(update={"before": live}), guard=Guard.CONFIRM)
 
 
@@ -225,16 +232,15 @@ def item_of(number: int, proposal: Proposal, source: str = "") -> Item:
 
 
 def inverse_of(
-    whole: Change, done: Iterable[tuple[Change, Document | None]], *, by: str, channel: str, reason: str = ""
+    whole: Change, done: Iterable[tuple[Change, Document | None]], *, by: str, channel: str, cause: Cause | None = None
 ) -> SetProposal:
     """What undoes those items of *whole* that were *done*, on what there is now of each, the last one first."""
-    proposals = [inverse(change, live, by=by, channel=channel, reason=reason) for change, live in done]
+    cause = cause or caused_by(whole)
+    proposals = [inverse(change, live, by=by, channel=channel, cause=cause) for change, live in done]
     return SetProposal(
         title=f"Undo: {whole.bulk.title}" if whole.request.undoes is None else whole.bulk.title.removeprefix("Undo: "),
         items=[item_of(number, proposal) for number, proposal in enumerate(reversed(proposals), 1)],
-        request=ChangeRequest(
-            requester=by, channel=channel, reason=reason or f"undo of {whole.id[:8]}", undoes=whole.id
-        ),
+        request=ChangeRequest(requester=by, channel=channel, undoes=whole.id, cause=cause),
     )
 
 
@@ -278,6 +284,7 @@ def begun(whole: Change, item: Item, *, change_id: str, now: datetime) -> Change
             channel=whole.request.channel,
             reason=whole.request.reason,
             undoes=item.undoes,
+            cause=whole.request.cause if item.undoes else None,
             quiet_refusal=True,
         ),
         decision=ChangeDecision(

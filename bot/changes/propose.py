@@ -9,12 +9,26 @@ from typing import Literal
 
 from bot.changes.execute import Executor
 from bot.changes.journal import Journal
-from bot.changes.model import HOLDING, LIVE, NOT_DONE, Change, ChangeDecision, Document, Guard, Outcome, State, Target
+from bot.changes.model import (
+    HOLDING,
+    LIVE,
+    NOT_DONE,
+    Cause,
+    CauseKind,
+    Change,
+    ChangeDecision,
+    Document,
+    Guard,
+    Outcome,
+    State,
+    Target,
+)
 from bot.changes.proposals import (
     Proposal,
     SetProposal,
     again,
     amended,
+    caused_by,
     inverse,
     inverse_of,
     request_again,
@@ -125,10 +139,10 @@ class FollowUps:
         Those may who may begin one.
         """
         await self.rights.require(change, Decision.REVERT, by)
-        return await self.revert(change, by=by, reason=f"{change.id[:8]} was reverted early", since=since)
+        return await self.revert(change, by=by, cause=caused_by(change, CauseKind.EARLY_END), since=since)
 
     async def revert(
-        self, change: Change, *, by: str, reason: str, since: datetime | None = None, quiet: bool = False
+        self, change: Change, *, by: str, cause: Cause, since: datetime | None = None, quiet: bool = False
     ) -> Change:
         """Take a temporary *change* back, as was agreed when it was asked for; once, no matter who asks, and how often.
 
@@ -143,19 +157,21 @@ class FollowUps:
             return reverts[-1]
         if change.run.undone_by is None and not change.temporary:
             raise NotTemporary(change)
-        proposal = await self._inverse(change, by=by, channel=change.request.channel, reason=reason)
+        proposal = await self._inverse(change, by=by, channel=change.request.channel, cause=cause)
         proposal = amended(proposal, agreed=True, quiet_refusal=quiet)
         key = f"revert:{change.id}:{len(reverts)}"
         return await self.proposer.submit(proposal, idempotency_key=key, reverts=change)
 
-    async def _inverse(self, change: Change, *, by: str, channel: str, reason: str = "") -> Proposal | SetProposal:
+    async def _inverse(
+        self, change: Change, *, by: str, channel: str, cause: Cause | None = None
+    ) -> Proposal | SetProposal:
         if change.state is not State.APPLIED or change.run.undone_by is not None:
             raise NotUndoable(change)
         if not change.is_set:
             moved, live = (await self._as_they_are([change]))[0]
-            return inverse(moved, live, by=by, channel=channel, reason=reason)
+            return inverse(moved, live, by=by, channel=channel, cause=cause)
         done = await self._as_they_are(await self._done_items(change))
-        return inverse_of(change, done, by=by, channel=channel, reason=reason)
+        return inverse_of(change, done, by=by, channel=channel, cause=cause)
 
     async def _done_items(self, whole: Change) -> Sequence[Change]:
         """The items of a set that were done and can be undone; raises NotUndoable where there is none."""

@@ -14,7 +14,7 @@ from typing import Any, Final
 import structlog
 
 from bot.changes.journal import GATEHOUSE, Journal
-from bot.changes.model import LIVE, Change, Outcome, State
+from bot.changes.model import LIVE, Cause, CauseKind, Change, Outcome, State
 from bot.changes.pipeline import Pipeline
 from bot.changes.proposals import is_there
 from bot.changes.refusals import NotTemporary, NotUndoable
@@ -24,7 +24,6 @@ from bot.clients.errors import NEVER, REFUSALS, ClientError
 from bot.clients.gate import Priority, sending_for
 from bot.store.db import TargetBusy
 from bot.store.queues import LANES, Timer, TimerKind
-from bot.text.times import in_words
 
 log = structlog.get_logger(__name__)
 
@@ -128,10 +127,8 @@ class TimerWorker:
         try:
             if why_not := await self._in_the_way(change):
                 return await self._leave(change, why_not)
-            reason = _reason(change, timer, self._now)
-            revert = await self.pipeline.followups.revert(
-                change, by=change.request.requester, reason=reason, quiet=True
-            )
+            cause = _cause(change, timer, self._now)
+            revert = await self.pipeline.followups.revert(change, by=change.request.requester, cause=cause, quiet=True)
         except (ClientError, TargetBusy) as error:
             log.warning("revert_waits", change=change.id[:8], error=type(error).__name__)
             return self._later(change)
@@ -217,12 +214,15 @@ def _stamp(change: Change) -> int:
     return int((change.request.reverts_at or change.created).timestamp()) % 100_000_000
 
 
-def _reason(change: Change, timer: Timer, now: datetime) -> str:
-    late, away = now - (change.request.reverts_at or now), now - timer.due > LATE
-    if timer.number:
-        return f"{change.id[:8]} was to end {in_words(late.total_seconds())} ago; try {timer.number + 1}"
-    words = f"{change.id[:8]} was to end now"
-    return f"{words}; {in_words(late.total_seconds())} late, Gatehouse was away" if away else words
+def _cause(change: Change, timer: Timer, now: datetime) -> Cause:
+    """That *change* has come to its end, and how late that is noticed or tried."""
+    late = now - (change.request.reverts_at or now)
+    return Cause(
+        kind=CauseKind.END,
+        requester=change.request.requester,
+        late_seconds=int(late.total_seconds()) if late > LATE else 0,
+        tries=timer.number + 1,
+    )
 
 
 DUE: Final[Mapping[TimerKind, Callable[[TimerWorker, Change, Timer], Awaitable[datetime | None]]]] = {

@@ -275,9 +275,9 @@ def _consequence(change: Change) -> str:
 
 
 def _applied(change: Change) -> list[Block | None]:
-    """How a change that was applied can be undone, or kept; nothing once it was undone."""
+    """How a change that was applied can be undone, or kept; where it came to its end, made once more for some time."""
     if change.run.undone_by:
-        return []
+        return [_switch_off_again(change)]
     if change.temporary:
         buttons = {"end": "Revert now", "extend": extension(change)[1], "stay": "Keep"}
         if (switched := is_switched(change)) is not None:
@@ -320,6 +320,15 @@ def _buttons(change: Change, progress: Progress | None) -> list[Block | None]:
         case State.STALE if progress is None and change.run.result is not None and not change.edit.kind.creates:
             return [_decide(change, "Request again", "afresh")]
     return []
+
+
+def _switch_off_again(change: Change) -> Block | None:
+    """Asks how long, since what is over was temporary."""
+    if change.run.undone is None or not change.run.undone.cause.is_automatic or is_switched(change) != "off":
+        return None
+    if change.edit.target.service != "rules" or change.is_set:
+        return None
+    return messages.temporary_button("Switch off again…", RulesOff(refs=(change.edit.target.key or "",)), "again")
 
 
 def _switch_off(change: Change) -> Block | None:
@@ -511,7 +520,7 @@ def _footer(change: Change, progress: Progress | None, places: Mapping[str, str]
     elif change.edit.target.service != "members" and change.edit.target.key:
         about.append(code(change.edit.target.key, 100))
     about.append(f"change {code(change.id[:8])}")
-    if change.run.undone_by:
+    if change.run.undone_by and (change.run.undone is None or not change.run.undone.cause.is_automatic):
         about.append(f"undone by change {code(change.run.undone_by[:8])}")
     return " · ".join(about)
 

@@ -16,7 +16,7 @@ from handlers.blocks import messages, modals
 from handlers.blocks.masking import masked_part
 from handlers.blocks.messages import WORD_JOINER, Block, entities, esc, visible, warnings
 from handlers.changes.diff import Document, Line, every_field, field_name
-from handlers.changes.sentences import VERBS, needed
+from handlers.changes.sentences import VERBS, needed, reason_of, requested
 
 MAX_BLOCKS: Final = 95
 MAX_CHARACTERS: Final = 40_000
@@ -229,11 +229,12 @@ def modal(
 
     *below*: the buttons of a person who can decide about it. *opened_by*: the id of the request that it answers.
     """
-    lead = [f"*{title}*", f"Requested by <@{change.request.requester}>"]
+    lead = [f"*{title}*", requested(change)]
     texts = [
         "\n".join([*lead, needed(change, f"<#{change.request.channel}>")] if change.state is State.PROPOSED else lead)
     ]
     texts += [f"*Reason* {_code(change.request.reason)}"] if change.request.reason else []
+    texts += [f"*Why*  {reason_of(change)}"] if change.request.cause else []
     texts += messages.packed((f"{lead}{esc(line, MAX_LINE)}" for lead, line in _remarks(change)), MAX_LINE)
     for entry in listed:
         texts += messages.packed(_section_lines(entry), MAX_LINE)

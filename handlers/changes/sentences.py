@@ -6,10 +6,10 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final
+from typing import Final, assert_never
 
 from bot.changes.execute import END_PASSED, HELD_FOR, LOST_RIGHT, TOO_OLD
-from bot.changes.model import Change, Guard, Kind, State
+from bot.changes.model import Cause, CauseKind, Change, Guard, Kind, State, Undone
 from bot.clients.errors import REFUSALS, OutcomeUnknown, Unreachable
 from bot.policy.model import Why
 from bot.text.emails import all_masked, masked
@@ -34,16 +34,50 @@ def _whom(change: Change) -> str:
     return code(email) if email and _shown_name(change) else ""
 
 
-def _why(change: Change) -> str:
-    return f"“{words(change.request.reason, 500)}”" if change.request.reason else ""
+def reason_of(change: Change, limit: int = 500, *, public: bool = True) -> str:
+    """Why there is *change*: its requester's words in quotes, or what it follows from. *public*: for a channel."""
+    if change.request.cause is not None:
+        return cause_words(change.request.cause, change.request.requester)
+    reason = change.request.reason
+    return f"“{words(reason, limit) if public else esc(reason, limit)}”" if reason else ""
 
 
-def _requested(change: Change) -> str:
+def cause_words(cause: Cause, by: str) -> str:
+    """What *by* did to somebody's change, or what happened to it automatically, as the rest of a sentence."""
+    match cause.kind:
+        case CauseKind.UNDO:
+            return f"undid {'their own' if by == cause.requester else f'<@{cause.requester}>’s'} change"
+        case CauseKind.EARLY_END:
+            return "reverted early"
+        case CauseKind.LATE_END:
+            return "reverted, though it was changed since"
+        case CauseKind.END:
+            return _automatically(cause)
+    assert_never(cause.kind)
+
+
+def _automatically(cause: Cause) -> str:
+    if not cause.late_seconds:
+        return "automatically, as planned"
+    how = "Gatehouse was down" if cause.tries == 1 else "it didn’t work at first"
+    return f"automatically, {in_words(cause.late_seconds)} late: {how}"
+
+
+def author(change: Change) -> str:
+    """Who asked for *change*; nobody did where a temporary one came to its end."""
+    return "Gatehouse" if is_automatic(change) else f"<@{change.request.requester}>"
+
+
+def is_automatic(change: Change) -> bool:
+    return change.request.cause is not None and change.request.cause.is_automatic
+
+
+def requested(change: Change) -> str:
     return f"Requested by <@{change.request.requester}>"
 
 
 def _request(change: Change) -> str:
-    return _line(_whom(change), _requested(change), _why(change))
+    return _line(_whom(change), requested(change), reason_of(change))
 
 
 def _waiting(change: Change) -> str:
@@ -70,20 +104,39 @@ def _given(change: Change) -> str:
     return f" *{len(given)} of {change.decision.approvals_needed}:* approved by {', '.join(given)}." if given else ""
 
 
+def _undone(undone: Undone) -> str:
+    """How a change was taken back, when and by whom."""
+    match undone.cause.kind:
+        case CauseKind.UNDO:
+            how = f"Undone by <@{undone.by}>"
+        case CauseKind.EARLY_END:
+            how = f"Reverted early by <@{undone.by}>"
+        case CauseKind.LATE_END:
+            how = f"Reverted by <@{undone.by}>, though it was changed since"
+        case CauseKind.END:
+            how = f"A{_automatically(undone.cause)[1:]}"
+    return _line(how, when(undone.at))
+
+
 def _done(change: Change) -> str:
+    if change.run.undone is not None:
+        before = change.changed(undone=None)
+        return f"{_undone(change.run.undone)}\n{_done(before)}"
     if change.decision.glass_broken:
         reviewed = f"reviewed by <@{change.decision.reviewed_by}>" if change.decision.reviewed_by else ""
         alone = f"*Emergency override* by <@{change.decision.decided_by}>{_decision_reason(change)}"
         return f"{_line(alone, reviewed)}\n{_line(_request(change), at(change))}"
     if change.decision.guard is Guard.APPROVE:
         by = f"approved by {approvers(change)}"
-        return _line(_whom(change), _requested(change), by, _why(change), at(change))
-    return _line(_whom(change), f"<@{change.request.requester}>", _why(change), at(change))
+        return _line(_whom(change), requested(change), by, reason_of(change), at(change))
+    is_over = change.run.undone_by is not None
+    who = requested(change) if is_over or is_automatic(change) else author(change)
+    return _line(_whom(change), who, reason_of(change), at(change))
 
 
 def _under_way(change: Change) -> str:
     by = f"approved by {approvers(change)}" if change.decision.guard is Guard.APPROVE else ""
-    who = _line(_whom(change), _requested(change), by, _why(change))
+    who = _line(_whom(change), requested(change), by, reason_of(change))
     lines = [who, _temporary(change)]
     if change.run.waits and change.state is State.APPROVED:
         until = when(change.decision.decided_at + HELD_FOR) if change.decision.decided_at else "an hour later"
@@ -327,7 +380,8 @@ def mark_of(change: Change) -> str:
     if change.state is not State.APPLIED:
         return MARKS[change.state]
     if change.run.undone_by:
-        return ":leftwards_arrow_with_hook:"
+        is_planned = change.run.undone is not None and change.run.undone.cause.is_automatic
+        return MARKS[State.APPLIED] if is_planned else ":leftwards_arrow_with_hook:"
     if change.decision.glass_broken:
         return ":rotating_light:"
     if change.run.revert_failure or change.request.warnings:
@@ -350,14 +404,14 @@ def phrases(change: Change) -> Phrases:
     """What *change* is called while it is asked for, and once it is done, or not."""
     name = _name(change)
     if (switched := is_switched(change)) is not None:
-        back = "on" if switched == "off" else "off"
+        back = "back on" if switched == "off" else "off again"
         this = f"{name} (group)" if change.edit.target.service == "groups" else name
         return Phrases(
             f"Switch {switched} {this}",
             f"{this} is {switched}",
             f"Switching {switched} {this}",
             f"{this} was not switched {switched}",
-            f"{this} is back {back}",
+            f"{this} is {back}",
         )
     if change.edit.kind in ACCESS:
         return _access_phrases(change, name)
@@ -374,7 +428,7 @@ def phrases(change: Change) -> Phrases:
             f"{name}: {fields} changed back",
         )
     verb, done = VERBS[change.edit.kind]
-    back = f"{name} is back" if change.edit.kind.destroys else f"{name} was deleted again"
+    back = f"{name} is back" if change.edit.kind.destroys else f"{name} was deleted"
     return Phrases(
         f"{verb.capitalize()} {name}",
         f"{name} {done}" if not change.request.undoes or change.edit.kind.destroys else f"{name} is back",
@@ -419,7 +473,7 @@ def _member_phrases(change: Change, name: str) -> Phrases:
         f"{name} is back{_on_site(change)}" if change.request.undoes else f"{name} added{to}",
         f"Adding {name}{to}",
         f"{name} was not added{to}",
-        f"{name} was removed{of} again",
+        f"{name} was removed{of}",
     )
 
 

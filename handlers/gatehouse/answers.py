@@ -235,8 +235,9 @@ async def waiting(gatehouse: Gatehouse, *, most: int) -> tuple[Sequence[Change],
 
 
 async def links_to(changes: Iterable[Change], gatehouse: Gatehouse) -> dict[str, str]:
-    """The links to the cards of *changes*, by their ids."""
-    return {change.id: await gatehouse.store.cards.link(change.id) for change in changes}
+    """The links to the cards of *changes*, by their ids; of what has none, such as an end, to that of what it undid."""
+    link = gatehouse.store.cards.link
+    return {change.id: await link(change.id) or await link(change.request.undoes or "") for change in changes}
 
 
 async def _open_count(gatehouse: Gatehouse) -> int:

@@ -14,7 +14,7 @@ from bot.text.times import seconds_of
 from handlers.blocks import messages
 from handlers.blocks.messages import Block, Message, code, esc
 from handlers.changes.diff import around, differences, field_name
-from handlers.changes.sentences import EDITS, VERBS, WORDS, approvers, is_switched, when, words
+from handlers.changes.sentences import EDITS, VERBS, WORDS, approvers, author, is_switched, reason_of, when, words
 from handlers.gatehouse.commands import GatehouseAudit, GatehouseDigest, GatehousePending, GatehouseTimers
 from handlers.gatehouse.views import DOES, safe_title
 from handlers.grammar.command import Command
@@ -85,12 +85,12 @@ def change_line(change: Change, links: Mapping[str, str], *, public: bool, actio
     *action*: what somebody else did about it.
     """
     moment = change.run.finished_at or change.decision.decided_at or change.created
-    because = change.request.reason
-    reason = f" because “{words(because, 120) if public else esc(because, 120)}”" if because else ""
+    because = reason_of(change, 120, public=public)
+    reason = f"{', ' if change.request.cause else ' because '}{because}" if because else ""
     about = f" · {action}" if action else ""
     done = _did(change, public=public) if change.state is State.APPLIED else f"requested: {safe_title(change)}"
     link = _link(links.get(change.id, ""))
-    return f"{when(moment)} <@{change.request.requester}> {done}{reason}{_outcome(change)}{about}{link}"
+    return f"{when(moment)} {author(change)} {done}{reason}{_outcome(change)}{about}{link}"
 
 
 def _outcome(change: Change) -> str:

@@ -13,7 +13,7 @@ from handlers.blocks import inputs, messages, modals
 from handlers.blocks.menus import member_menu, rule_menu
 from handlers.blocks.messages import Block, Message, code, esc
 from handlers.blocks.modals import View, frame, metadata, section
-from handlers.changes.sentences import WORDS, card_link, mark_of, when
+from handlers.changes.sentences import WORDS, author, card_link, mark_of, reason_of, when
 from handlers.gatehouse.commands import GatehouseHelp, GatehouseInspect, GatehousePending, GatehouseWhoami
 from handlers.gatehouse.views import open_button, safe_title
 from handlers.grammar.command import slash
@@ -89,8 +89,9 @@ def _change_list(
 
 def _request_line(change: Change) -> str:
     until = f" · expires {when(change.decision.expires)}" if change.decision.expires else ""
-    reason = f": “{esc(change.request.reason, 150)}”" if change.request.reason else ""
-    return f"<@{change.request.requester}>{reason} · <#{change.request.channel}>{until}"
+    because = reason_of(change, 150, public=False)
+    reason = f": {because}" if because else ""
+    return f"{author(change)}{reason} · <#{change.request.channel}>{until}"
 
 
 def _review_line(change: Change) -> str:

@@ -10,7 +10,7 @@ from bot.changes.model import Change, Guard, State
 from bot.policy.model import GuardRule, Person, Why
 from handlers.blocks import messages
 from handlers.blocks.messages import Block, Message, code, entities, esc, listed
-from handlers.changes.sentences import WORDS, card_link, plain_title, when, words
+from handlers.changes.sentences import WORDS, author, card_link, plain_title, reason_of, when
 from handlers.gatehouse.commands import GatehouseHelp, GatehousePending, GatehouseTimers
 from handlers.grammar.command import Command, slash
 from handlers.grammar.parser import ALL
@@ -321,9 +321,10 @@ def _more(count: int) -> list[Block]:
 def _open(change: Change, links: Mapping[str, str]) -> str:
     expires = change.decision.expires if change.state is State.PROPOSED else None
     until = f" · expires {when(expires)}" if expires else ""
-    reason = f": “{words(change.request.reason, 150)}”" if change.request.reason else ""
+    because = reason_of(change, 150)
+    reason = f": {because}" if because else ""
     state = "" if change.state is State.PROPOSED else f" · {WORDS[change.state]}"
-    return f"*{safe_title(change)}*{state}\n<@{change.request.requester}>{reason}{until}{card_link(change, links)}"
+    return f"*{safe_title(change)}*{state}\n{author(change)}{reason}{until}{card_link(change, links)}"
 
 
 def _review(change: Change, links: Mapping[str, str]) -> str:

@@ -166,8 +166,10 @@ class Promises:
             self._the_same(old, new)
             self._reviewed(old, new)
         if old is None or old.state is not new.state:
-            card = new.set_id or new.id
-            self._told(new, self._versions.get(card, 0) < versions.get(card, 0), events)
+            cards = [new.set_id or new.id]
+            if _is_done_end(new):
+                cards.append(new.request.undoes or "")  # the card of what was temporary tells it
+            self._told(new, any(self._versions.get(card, 0) < versions.get(card, 0) for card in cards), events)
             if _passed_a_decision(old, new):
                 self._decided(new)
             if new.state in ENDS:
@@ -377,6 +379,10 @@ class Promises:
         else:
             assert change.state in ENDS, f"stuck: {change.state}"
         card, quiet = self.world.cards.get(change.id), _quiet(change) or bool(change.set_id)
+        if card is None and _is_done_end(change):
+            whole = self.world.cards[change.request.undoes or ""]
+            assert whole.run.undone_by == change.id, "the card of what was temporary doesn’t tell its end"
+            quiet = True
         assert quiet or card is not None
         assert quiet or card is None or card.state is change.state, "the card tells of another end"
         if change.is_set:
@@ -396,6 +402,10 @@ class Promises:
             assert "unknown" in states, (
                 f"its time is over, and it is still in force: {change.edit.kind}, undos {states}"
             )
+
+
+def _is_done_end(change: Change) -> bool:
+    return change.request.agreed and change.state is State.APPLIED and not change.is_set
 
 
 def _quiet(change: Change) -> bool:

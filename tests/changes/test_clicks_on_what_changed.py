@@ -11,9 +11,9 @@ from typing import Final
 
 import pytest
 
-from bot.changes.model import Change, ChangeRequest, Edit, Guard, Kind, State, Target
+from bot.changes.model import CauseKind, Change, ChangeRequest, Edit, Guard, Kind, State, Target
 from bot.changes.pipeline import Pipeline
-from bot.changes.proposals import Proposal
+from bot.changes.proposals import Proposal, caused_by
 from bot.changes.refusals import AlreadyDecided, MoreMustAgree, NothingToReview, NotTemporary
 from bot.changes.rights import Decision
 from bot.changes.verify import Snapshot
@@ -97,7 +97,7 @@ async def ask(pipeline: Pipeline, change: Change, request: str) -> Change:
 
 
 async def end(pipeline: Pipeline, change: Change, request: str) -> Change:
-    return await pipeline.followups.revert(change, by=ALICE, reason="ended early")
+    return await pipeline.followups.revert(change, by=ALICE, cause=caused_by(change, CauseKind.EARLY_END))
 
 
 RESCHEDULES: Final = [extend, keep]
@@ -119,7 +119,9 @@ async def _undone(world: World, mine: Replica, change: Change) -> None:
 
 async def _under_way(world: World, mine: Replica, change: Change) -> None:
     world.slow = 1
-    assert (await mine.pipeline.followups.revert(change, by=CARA, reason="its end")).state is State.UNKNOWN
+    assert (
+        await mine.pipeline.followups.revert(change, by=CARA, cause=caused_by(change, CauseKind.END))
+    ).state is State.UNKNOWN
 
 
 async def _set(world: World, mine: Replica) -> Change:

@@ -9,7 +9,7 @@ from typing import Final, TypeAlias
 
 import pytest
 
-from bot.changes.model import ChangeRequest, Edit, Kind, State, Target
+from bot.changes.model import ChangeRequest, Edit, Kind, Target
 from bot.changes.proposals import Proposal, SetProposal
 from tests.changes.world import ALICE, OPS, POLICIES, RULE_IDS, Replica, World, a_world, renames, replica
 
@@ -79,5 +79,8 @@ async def test_an_end_in_vain_is_told_once_until_it_comes_true(
 
         ended = await mine.pipeline.journal.get(change.id)
         assert ended.run.undone_by is not None
-        assert world.cards[ended.run.undone_by].state is State.APPLIED
+        assert world.cards[change.id].run.undone == ended.run.undone
+        assert ended.run.undone is not None
+        assert ended.run.undone.cause.is_automatic
+        assert ended.run.undone.cause.tries > 1
         assert {world.truth()["rules", key]["name"] for key in RULE_IDS} == {"As it was"}

@@ -43,7 +43,7 @@ async def test_its_end_is_no_review(workspace: Sandbox, alice: Person, cara: Per
     await granted_alone(alice, f"/members grant {ANNA} beta for 5m")
 
     clock.ahead += timedelta(minutes=6)
-    over = await alice.sees("undone by change")
+    over = await alice.sees("Automatically, as planned")
     assert "Review due" in alice.slack_text(over)
     assert "review due" in alice.slack_text(await cara.says("/gatehouse pending"))
     clock.ahead += timedelta(hours=2)

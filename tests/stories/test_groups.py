@@ -70,7 +70,7 @@ async def test_a_group_switched_for_a_while_comes_back_by_itself(
     assert (workspace.services.rules.group(TRIAL) or {})["status"] == "Active"
 
     clock.ahead += timedelta(hours=3)
-    await alice.sees("Experiments (group) is off")
+    await alice.sees("Experiments (group) is off again")
 
     assert (workspace.services.rules.group(TRIAL) or {})["status"] == "Inactive"
 

@@ -125,7 +125,7 @@ async def test_several_end_together_by_themselves(workspace: Sandbox, alice: Per
 
     clock.ahead += timedelta(hours=2, minutes=1)
 
-    await alice.sees("undone by change")
+    await alice.sees("Automatically, as planned")
     assert statuses(workspace) == before
 
 
@@ -222,7 +222,7 @@ async def test_trying_the_others_again_keeps_the_end(workspace: Sandbox, alice: 
     await alice.clicks(failed, "Try again")
     await alice.sees("[+1 h]")
     clock.ahead += timedelta(hours=2, seconds=1)
-    await alice.sees("undone by change")
+    await alice.sees("Automatically, as planned")
 
     assert {(workspace.services.rules.get(key) or {})["status"] for key in (OLD, PAY)} == {"Active"}
 

@@ -32,8 +32,10 @@ async def test_a_rule_is_off_for_two_hours(workspace: Sandbox, alice: Person, cl
     await alice.sees_reply(card, "Extend or keep it")
     assert status(workspace) == "Inactive"
     clock.ahead += timedelta(minutes=5, seconds=1)
-    await alice.sees("is on")
+    back = await alice.sees("is back on")
 
+    assert back.ts == card.ts, "its end is told by the card that is there, and by no other"
+    assert "[Switch off again…]" in alice.slack_text(back)
     assert status(workspace) == "Active"
     assert len(workspace.services.rules.calls("PUT")) == 2
     assert "Nothing is temporary right now" in alice.slack_text(await alice.says("/gatehouse timers"))
@@ -76,7 +78,7 @@ async def test_the_end_comes_late_after_downtime_and_says_so(workspace: Sandbox,
     await alice.says(f"/rules off {OLD} for 1h")
 
     clock.ahead += 4 * HOUR
-    card = await alice.sees("is on")
+    card = await alice.sees("is back on")
 
     assert "3 h late" in alice.slack_text(card)
     assert not [one for one in workspace.slack.state.messages if "The card has the buttons" in str(one.blocks)]
@@ -135,7 +137,7 @@ async def test_ended_early_it_ends_once(workspace: Sandbox, alice: Person, clock
     card = await alice.says(f"/rules off {OLD} for 1h")
 
     await alice.clicks(card, "v1.decide.end")
-    await alice.sees("is on")
+    await alice.sees("is back on")
     clock.ahead += 2 * HOUR
     await alice.says("/gatehouse timers")
 
@@ -153,7 +155,7 @@ async def test_a_clock_that_jumps_ends_nothing_early_or_twice(
     await alice.says("/gatehouse timers")
     assert status(workspace) == "Inactive"
     clock.ahead = HOUR + timedelta(seconds=1)
-    await alice.sees("is on")
+    await alice.sees("is back on")
     clock.ahead -= HOUR
     await alice.says("/gatehouse timers")
 
@@ -171,7 +173,7 @@ async def test_a_temporary_rule_is_made_in_a_form_and_deleted_at_its_end(
     await alice.sees("For the sale created")
 
     clock.ahead += 3 * HOUR + timedelta(seconds=1)
-    await alice.sees("For the sale deleted")
+    await alice.sees("For the sale was deleted")
 
     assert not any(rule["name"] == "For the sale" for rule in workspace.services.rules.all())
 
@@ -181,7 +183,7 @@ async def test_access_is_given_for_a_week(workspace: Sandbox, bob: Person, clock
     await bob.says(f"/members grant {ANNA} beta for 7d")
 
     clock.ahead += timedelta(days=7, seconds=1)
-    await bob.sees("undone by change")
+    await bob.sees("Automatically, as planned")
 
     after = workspace.services.members.get("site_1", ANNA) or {}
     assert sorted(after["allowedSegments"]) == sorted(before["allowedSegments"])
@@ -202,7 +204,7 @@ async def test_a_service_that_is_down_at_the_end_only_delays_it(
         return len(workspace.services.rules.calls("PUT")) == 2
 
     await until(a_minute_later)
-    await alice.sees("is on")
+    await alice.sees("is back on")
 
 
 NEEDS_APPROVAL = """
@@ -226,7 +228,7 @@ async def test_no_request_puts_the_end_off(workspace: Sandbox, alice: Person, ca
     waiting = await alice.says("/gatehouse undo")
 
     clock.ahead += HOUR + timedelta(seconds=1)
-    await alice.sees("undone by change")
+    await alice.sees("Automatically, as planned")
 
     assert not [rule for rule in workspace.services.rules.all() if rule["name"] == "For an hour"]
     overtaken = await alice.sees("Out of date")
@@ -243,7 +245,7 @@ async def test_what_others_did_to_a_member_since_stays_when_access_ends(
     workspace.services.members.put("site_1", member | {"allowedSegments": [*held, "staff"]})
 
     clock.ahead += HOUR + timedelta(seconds=1)
-    await bob.sees("undone by change")
+    await bob.sees("Automatically, as planned")
 
     left = (workspace.services.members.get("site_1", ANNA) or {})["allowedSegments"]
     assert set(left) == {*held, "staff"} - {"beta"}

@@ -107,7 +107,7 @@ async def test_an_undo_by_somebody_else_is_on_the_card_and_nowhere_else(
 async def test_nobody_hears_of_their_own_clicks(workspace: Sandbox, alice: Person) -> None:
     card = await alice.says(f"/rules off {OLD} for 2h")
     await alice.clicks(card, "v1.decide.end")
-    await alice.sees("is on")
+    await alice.sees("is back on")
     card = await alice.says(f"/rules delete {OLD}")
     await alice.clicks(card, "Withdraw")
     await alice.sees("was not deleted")

@@ -114,7 +114,7 @@ async def test_what_cannot_be_done_is_told_and_what_is_for_a_while_ends(
     await bob.sees("has access to")
     assert (members.get("site_1", ANNA) or {})["allowedSegments"] == ["free", "vip"]
     clock.ahead += timedelta(hours=2, minutes=1)
-    await bob.sees("undone by change")
+    await bob.sees("Automatically, as planned")
     assert (members.get("site_1", ANNA) or {})["allowedSegments"] == ["free"]
 
     card = await bob.says(f"/members remove {ANNA}")

@@ -7,7 +7,21 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
 from bot.changes.execute import END_PASSED, LOST_RIGHT, TOO_OLD
-from bot.changes.model import Approval, Change, Guard, Item, Kind, Outcome, Question, State, Tally, Target
+from bot.changes.model import (
+    Approval,
+    Cause,
+    CauseKind,
+    Change,
+    Guard,
+    Item,
+    Kind,
+    Outcome,
+    Question,
+    State,
+    Tally,
+    Target,
+    Undone,
+)
 from bot.clients.errors import OutcomeUnknown, Unreachable, Unsendable
 from bot.policy.model import Why
 from bot.rules.model import Groups
@@ -77,6 +91,17 @@ def with_vip(member: Document) -> Document:
 
 def off(document: Document) -> Document:
     return document | {"status": "Inactive"}
+
+
+CAUSES: Final[dict[str, Cause]] = {
+    "ended": Cause(kind=CauseKind.END, requester=ALICE),
+    "ended late": Cause(kind=CauseKind.END, requester=ALICE, late_seconds=1500),
+    "ended late, after tries in vain": Cause(kind=CauseKind.END, requester=ALICE, late_seconds=240, tries=3),
+    "reverted early": Cause(kind=CauseKind.EARLY_END, requester=ALICE),
+    "reverted, though changed": Cause(kind=CauseKind.LATE_END, requester=ALICE),
+    "undone by somebody else": Cause(kind=CauseKind.UNDO, requester=ALICE),
+    "undone by its requester": Cause(kind=CauseKind.UNDO, requester=CARA),
+}
 
 
 def change(kind: Kind, state: State, before: Any, after: Any, **more: Any) -> Change:
@@ -284,9 +309,30 @@ def endings() -> Iterator[Sample]:
     for why in ("changed", "gone", "refused", "unsent", "unconfirmed"):
         left = temporary | {"revert_failure": why}
         yield f"not reverted: {why}", card(change(Kind.RULE_UPDATE, State.APPLIED, *switch, **left))
-    undone: Document = {"undone_by": "b06889c4" * 4}
-    yield "reverted", card(change(Kind.RULE_UPDATE, State.APPLIED, *switch, **temporary | undone))
-    yield "undone", card(change(Kind.RULE_DELETE, State.APPLIED, *delete, **undone))
+    for name, cause in CAUSES.items():
+        by = ALICE if cause.is_automatic else CARA
+        undone: Document = {
+            "undone_by": "b06889c4" * 4,
+            "undone": Undone(at=NOW + timedelta(hours=2), by=by, cause=cause),
+        }
+        yield f"{name}, the change", card(change(Kind.RULE_UPDATE, State.APPLIED, *switch, **temporary | undone))
+        told: Document = {"undoes": "0343eab7" * 4, "requester": by, "reason": "", "cause": cause}
+        yield f"{name}, what did it", card(change(Kind.RULE_UPDATE, State.APPLIED, *reversed(switch), **told))
+    yield (
+        "a rule made for two hours, deleted",
+        card(
+            change(
+                Kind.RULE_CREATE,
+                State.APPLIED,
+                None,
+                SALE,
+                **temporary,
+                undone_by="b06889c4" * 4,
+                undone=Undone(at=NOW + timedelta(hours=2), by=ALICE, cause=CAUSES["ended"]),
+            )
+        ),
+    )
+    yield "undone", card(change(Kind.RULE_DELETE, State.APPLIED, *delete, undone_by="b06889c4" * 4))
     yield "can’t be drawn", card_view.plain_card(change(Kind.RULE_DELETE, State.PROPOSED, *delete, **asked()))
     yield "can’t be drawn, a member", card_view.plain_card(change(Kind.MEMBER_REMOVE, State.APPLIED, CHLOE, None))
     yield "an undo of a deletion", card(change(Kind.RULE_CREATE, State.APPLIED, None, OLD_SHOP, undoes="b06889c4" * 4))

@@ -15,7 +15,7 @@ from handlers.gatehouse import audit_view, home_view, views
 from handlers.gatehouse.commands import GatehouseAudit, GatehouseDigest
 from handlers.rules.commands import RulesHistory
 from tests.texts import Sample
-from tests.texts.cards import ANNA, CARA, MOVED, NOW, OLD_SHOP, OPS, SALE, change, off, with_vip
+from tests.texts.cards import ANNA, CARA, CAUSES, MOVED, NOW, OLD_SHOP, OPS, SALE, change, off, with_vip
 
 MOVE: Final = change(Kind.RULE_UPDATE, State.APPLIED, OLD_SHOP, MOVED, reason="the landing page moved")
 SWITCH: Final = change(
@@ -30,9 +30,22 @@ SWITCH: Final = change(
 DELETE: Final = change(Kind.RULE_DELETE, State.PROPOSED, SALE, None, expires=NOW + timedelta(days=1))
 GRANT: Final = change(Kind.MEMBER_GRANT, State.DENIED, ANNA, with_vip(ANNA), reason="she upgraded", decided_by=CARA)
 ALONE: Final = change(Kind.RULE_DELETE, State.APPLIED, OLD_SHOP, None, glass_broken=True, decided_by="U0BOB0001")
+BACK: Final = change(
+    Kind.RULE_UPDATE, State.APPLIED, off(SALE), SALE, undoes=SWITCH.id, reason="", cause=CAUSES["ended"]
+)
+PUT_BACK: Final = change(
+    Kind.RULE_UPDATE,
+    State.APPLIED,
+    MOVED,
+    OLD_SHOP,
+    undoes=MOVE.id,
+    requester=CARA,
+    reason="",
+    cause=CAUSES["undone by somebody else"],
+)
 CHANGES: Final = tuple(
     each.model_copy(update={"id": f"{number:08x}{each.id[8:]}"})
-    for number, each in enumerate((MOVE, SWITCH, DELETE, GRANT, ALONE), 1)
+    for number, each in enumerate((MOVE, SWITCH, DELETE, GRANT, ALONE, BACK, PUT_BACK), 1)
 )
 MODIFIED: Final = int(NOW.timestamp() * 1000)
 LINKS: Final = {each.id: "https://slack.example/p1" for each in CHANGES}

@@ -693,17 +693,137 @@ Check it yourself: it was to be reverted at 2026-11-21 03:24 UTC, and the servic
 [Undo]
 rules at rules.example.com · `Redirect_x1` · change `0343eab7`\
 """,
-            "reverted": """\
+            "ended, the change": """\
+Old shop to new shop is back on
+(white_check_mark) Old shop to new shop is back on
+Automatically, as planned · 2026-11-21 03:24 UTC
+Requested by @alice · “we test” · 2026-11-21 01:26 UTC
+`https://shop.example.com/old` → `https://shop.example.com/new`
+[Switch off again…]
+rules at rules.example.com · `Redirect_x1` · change `0343eab7`\
+""",
+            "ended, what did it": """\
+Old shop to new shop is on
+(white_check_mark) Old shop to new shop is on
+Requested by @alice · automatically, as planned · 2026-11-21 01:26 UTC
+`https://shop.example.com/old` → `https://shop.example.com/new`
+[Undo]
+rules at rules.example.com · `Redirect_x1` · change `0343eab7`\
+""",
+            "ended late, the change": """\
+Old shop to new shop is back on
+(white_check_mark) Old shop to new shop is back on
+Automatically, 25 min late: Gatehouse was down · 2026-11-21 03:24 UTC
+Requested by @alice · “we test” · 2026-11-21 01:26 UTC
+`https://shop.example.com/old` → `https://shop.example.com/new`
+[Switch off again…]
+rules at rules.example.com · `Redirect_x1` · change `0343eab7`\
+""",
+            "ended late, what did it": """\
+Old shop to new shop is on
+(white_check_mark) Old shop to new shop is on
+Requested by @alice · automatically, 25 min late: Gatehouse was down · 2026-11-21 01:26 UTC
+`https://shop.example.com/old` → `https://shop.example.com/new`
+[Undo]
+rules at rules.example.com · `Redirect_x1` · change `0343eab7`\
+""",
+            "ended late, after tries in vain, the change": """\
+Old shop to new shop is back on
+(white_check_mark) Old shop to new shop is back on
+Automatically, 4 min late: it didn’t work at first · 2026-11-21 03:24 UTC
+Requested by @alice · “we test” · 2026-11-21 01:26 UTC
+`https://shop.example.com/old` → `https://shop.example.com/new`
+[Switch off again…]
+rules at rules.example.com · `Redirect_x1` · change `0343eab7`\
+""",
+            "ended late, after tries in vain, what did it": """\
+Old shop to new shop is on
+(white_check_mark) Old shop to new shop is on
+Requested by @alice · automatically, 4 min late: it didn’t work at first · 2026-11-21 01:26 UTC
+`https://shop.example.com/old` → `https://shop.example.com/new`
+[Undo]
+rules at rules.example.com · `Redirect_x1` · change `0343eab7`\
+""",
+            "reverted early, the change": """\
 Old shop to new shop is back on
 (leftwards_arrow_with_hook) Old shop to new shop is back on
-@alice · “we test” · 2026-11-21 01:26 UTC
+Reverted early by @cara · 2026-11-21 03:24 UTC
+Requested by @alice · “we test” · 2026-11-21 01:26 UTC
 `https://shop.example.com/old` → `https://shop.example.com/new`
 rules at rules.example.com · `Redirect_x1` · change `0343eab7` · undone by change `b06889c4`\
+""",
+            "reverted early, what did it": """\
+Old shop to new shop is on
+(white_check_mark) Old shop to new shop is on
+@cara · reverted early · 2026-11-21 01:26 UTC
+`https://shop.example.com/old` → `https://shop.example.com/new`
+[Undo]
+rules at rules.example.com · `Redirect_x1` · change `0343eab7`\
+""",
+            "reverted, though changed, the change": """\
+Old shop to new shop is back on
+(leftwards_arrow_with_hook) Old shop to new shop is back on
+Reverted by @cara, though it was changed since · 2026-11-21 03:24 UTC
+Requested by @alice · “we test” · 2026-11-21 01:26 UTC
+`https://shop.example.com/old` → `https://shop.example.com/new`
+rules at rules.example.com · `Redirect_x1` · change `0343eab7` · undone by change `b06889c4`\
+""",
+            "reverted, though changed, what did it": """\
+Old shop to new shop is on
+(white_check_mark) Old shop to new shop is on
+@cara · reverted, though it was changed since · 2026-11-21 01:26 UTC
+`https://shop.example.com/old` → `https://shop.example.com/new`
+[Undo]
+rules at rules.example.com · `Redirect_x1` · change `0343eab7`\
+""",
+            "undone by somebody else, the change": """\
+Old shop to new shop is back on
+(leftwards_arrow_with_hook) Old shop to new shop is back on
+Undone by @cara · 2026-11-21 03:24 UTC
+Requested by @alice · “we test” · 2026-11-21 01:26 UTC
+`https://shop.example.com/old` → `https://shop.example.com/new`
+rules at rules.example.com · `Redirect_x1` · change `0343eab7` · undone by change `b06889c4`\
+""",
+            "undone by somebody else, what did it": """\
+Old shop to new shop is on
+(white_check_mark) Old shop to new shop is on
+@cara · undid @alice’s change · 2026-11-21 01:26 UTC
+`https://shop.example.com/old` → `https://shop.example.com/new`
+[Undo]
+rules at rules.example.com · `Redirect_x1` · change `0343eab7`\
+""",
+            "undone by its requester, the change": """\
+Old shop to new shop is back on
+(leftwards_arrow_with_hook) Old shop to new shop is back on
+Undone by @cara · 2026-11-21 03:24 UTC
+Requested by @alice · “we test” · 2026-11-21 01:26 UTC
+`https://shop.example.com/old` → `https://shop.example.com/new`
+rules at rules.example.com · `Redirect_x1` · change `0343eab7` · undone by change `b06889c4`\
+""",
+            "undone by its requester, what did it": """\
+Old shop to new shop is on
+(white_check_mark) Old shop to new shop is on
+@cara · undid their own change · 2026-11-21 01:26 UTC
+`https://shop.example.com/old` → `https://shop.example.com/new`
+[Undo]
+rules at rules.example.com · `Redirect_x1` · change `0343eab7`\
+""",
+            "a rule made for two hours, deleted": """\
+Sale 2026 was deleted
+(white_check_mark) Sale 2026 was deleted
+Automatically, as planned · 2026-11-21 03:24 UTC
+Requested by @alice · “we test” · 2026-11-21 01:26 UTC
+Description: “Ends with the year”
+On · Redirect
+1. `https://shop.example.com/sale` → `https://shop.example.com/landing2`, only for page domain `blog.example.com` or `shop.example.com`, method `GET`
+2. `https://shop.example.com/deals` → `https://shop.example.com/landing2`
+3. `https://shop.example.com/black-friday` → `https://shop.example.com/landing2`
+rules at rules.example.com · change `0343eab7`\
 """,
             "undone": """\
 Old shop to new shop is back
 (leftwards_arrow_with_hook) Old shop to new shop is back
-@alice · “we test” · 2026-11-21 01:26 UTC
+Requested by @alice · “we test” · 2026-11-21 01:26 UTC
 Before:
 On · Redirect
 `https://shop.example.com/old` → `https://shop.example.com/new`
@@ -937,7 +1057,7 @@ rules at rules.example.com · 2 items · change `0343eab7`\
             "undone": """\
 Undone: Switch off 2 rules
 (leftwards_arrow_with_hook) Undone: Switch off 2 rules
-@alice · “we test” · 2026-11-21 01:26 UTC
+Requested by @alice · “we test” · 2026-11-21 01:26 UTC
 2 undone
 • Old shop to new shop: undone
 • Sale 2026: undone
