@@ -36,6 +36,7 @@ from handlers.changes.sentences import (
     WORDS,
     extension,
     is_offboarding,
+    is_reverted,
     is_switched,
     mark_of,
     past,
@@ -324,9 +325,7 @@ def _buttons(change: Change, progress: Progress | None) -> list[Block | None]:
 
 def _switch_off_again(change: Change) -> Block | None:
     """Asks how long, since what is over was temporary."""
-    if change.run.undone is None or not change.run.undone.cause.is_automatic or is_switched(change) != "off":
-        return None
-    if change.edit.target.service != "rules" or change.is_set:
+    if not is_reverted(change) or is_switched(change) != "off" or change.edit.target.service != "rules":
         return None
     return messages.temporary_button("Switch off again…", RulesOff(refs=(change.edit.target.key or "",)), "again")
 
@@ -520,7 +519,7 @@ def _footer(change: Change, progress: Progress | None, places: Mapping[str, str]
     elif change.edit.target.service != "members" and change.edit.target.key:
         about.append(code(change.edit.target.key, 100))
     about.append(f"change {code(change.id[:8])}")
-    if change.run.undone_by and (change.run.undone is None or not change.run.undone.cause.is_automatic):
+    if change.run.undone_by and not is_reverted(change):
         about.append(f"undone by change {code(change.run.undone_by[:8])}")
     return " · ".join(about)
 

@@ -63,6 +63,18 @@ def _automatically(cause: Cause) -> str:
     return f"automatically, {in_words(cause.late_seconds)} late: {how}"
 
 
+def is_reverted(change: Change) -> bool:
+    """Whether *change* was temporary and came to its end as it was meant to."""
+    return change.run.undone is not None and change.run.undone.cause.is_automatic
+
+
+def outcome_word(change: Change) -> str:
+    """What has become of *change*, in a word or two."""
+    if change.run.undone_by:
+        return "reverted" if is_reverted(change) else "undone"
+    return WORDS[change.state]
+
+
 def author(change: Change) -> str:
     """Who asked for *change*; nobody did where a temporary one came to its end."""
     return "Gatehouse" if is_automatic(change) else f"<@{change.request.requester}>"
@@ -380,8 +392,7 @@ def mark_of(change: Change) -> str:
     if change.state is not State.APPLIED:
         return MARKS[change.state]
     if change.run.undone_by:
-        is_planned = change.run.undone is not None and change.run.undone.cause.is_automatic
-        return MARKS[State.APPLIED] if is_planned else ":leftwards_arrow_with_hook:"
+        return MARKS[State.APPLIED] if is_reverted(change) else ":leftwards_arrow_with_hook:"
     if change.decision.glass_broken:
         return ":rotating_light:"
     if change.run.revert_failure or change.request.warnings:

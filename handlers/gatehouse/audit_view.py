@@ -14,7 +14,17 @@ from bot.text.times import seconds_of
 from handlers.blocks import messages
 from handlers.blocks.messages import Block, Message, code, esc
 from handlers.changes.diff import around, differences, field_name
-from handlers.changes.sentences import EDITS, VERBS, WORDS, approvers, author, is_switched, reason_of, when, words
+from handlers.changes.sentences import (
+    EDITS,
+    VERBS,
+    approvers,
+    author,
+    is_switched,
+    outcome_word,
+    reason_of,
+    when,
+    words,
+)
 from handlers.gatehouse.commands import GatehouseAudit, GatehouseDigest, GatehousePending, GatehouseTimers
 from handlers.gatehouse.views import DOES, safe_title
 from handlers.grammar.command import Command
@@ -103,8 +113,8 @@ def _outcome(change: Change) -> str:
     elif _was_approved(change):
         decision = f" · approved by {approvers(change)}"
     if change.run.undone_by:
-        return f"{decision} · undone"
-    return decision if change.state is State.APPLIED else f"{decision} · *{WORDS[change.state]}*"
+        return f"{decision} · {outcome_word(change)}"
+    return decision if change.state is State.APPLIED else f"{decision} · *{outcome_word(change)}*"
 
 
 def _link(card: str) -> str:

@@ -13,7 +13,7 @@ from handlers.blocks import inputs, messages, modals
 from handlers.blocks.menus import member_menu, rule_menu
 from handlers.blocks.messages import Block, Message, code, esc
 from handlers.blocks.modals import View, frame, metadata, section
-from handlers.changes.sentences import WORDS, author, card_link, mark_of, reason_of, when
+from handlers.changes.sentences import author, card_link, mark_of, outcome_word, reason_of, when
 from handlers.gatehouse.commands import GatehouseHelp, GatehouseInspect, GatehousePending, GatehouseWhoami
 from handlers.gatehouse.views import open_button, safe_title
 from handlers.grammar.command import slash
@@ -104,8 +104,7 @@ def _expiry_line(change: Change) -> str:
 
 def _outcome_line(change: Change) -> str:
     moment = change.run.finished_at or change.decision.decided_at or change.created
-    outcome = "undone" if change.run.undone_by else WORDS[change.state]
-    return f"{mark_of(change)} {outcome} · {when(moment)} · <#{change.request.channel}>"
+    return f"{mark_of(change)} {outcome_word(change)} · {when(moment)} · <#{change.request.channel}>"
 
 
 def _search(*, reads_rules: bool, reads_members: bool) -> list[Block]:

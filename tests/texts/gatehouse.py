@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Any, Final
 
-from bot.changes.model import Guard, Kind, State
+from bot.changes.model import Guard, Kind, State, Undone
 from bot.policy.model import OPERATIONS, GuardRule, Person, Why
 from bot.store.audit import Entry, Filters
 from bot.store.channel_settings import Preferences
@@ -43,9 +43,12 @@ PUT_BACK: Final = change(
     reason="",
     cause=CAUSES["undone by somebody else"],
 )
+ENDED: Final = SWITCH.changed(
+    undone_by=BACK.id, undone=Undone(at=NOW + timedelta(hours=2), by=SWITCH.request.requester, cause=CAUSES["ended"])
+)
 CHANGES: Final = tuple(
     each.model_copy(update={"id": f"{number:08x}{each.id[8:]}"})
-    for number, each in enumerate((MOVE, SWITCH, DELETE, GRANT, ALONE, BACK, PUT_BACK), 1)
+    for number, each in enumerate((MOVE, SWITCH, DELETE, GRANT, ALONE, BACK, PUT_BACK, ENDED), 1)
 )
 MODIFIED: Final = int(NOW.timestamp() * 1000)
 LINKS: Final = {each.id: "https://slack.example/p1" for each in CHANGES}

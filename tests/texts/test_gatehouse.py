@@ -230,6 +230,7 @@ What happened
 • 2026-11-21 01:26 UTC @alice deleted Old shop to new shop because “we test” · emergency override · card
 • 2026-11-21 01:26 UTC Gatehouse switched on Sale 2026, automatically, as planned · card
 • 2026-11-21 01:26 UTC @cara changed the destination of Old shop to new shop: `https://shop.example.com/landing` → `https://shop.example.com/new`, undid @alice’s change · card
+• 2026-11-21 01:26 UTC @alice switched off Sale 2026 because “we test” · reverted · card
 • 2026-11-21 01:24 UTC @alice was refused 3 times: delete rules (no role allows it)
 • 2026-11-21 01:24 UTC @alice exported rules: 25 as a file to the channel
 [Older ›]  [Share in channel]\
@@ -272,12 +273,12 @@ No history
             "digest": """\
 Last 24h
 (newspaper) Last 24h
-7* done · *1 refused
-What: rule changed × 4,  rule deleted × 2,  member granted access
-By: @alice × 7
-Changed: Old shop to new shop × 6,  Anna Berg `a***@example.com`
+8* done · *1 refused
+What: rule changed × 5,  rule deleted × 2,  member granted access
+By: @alice × 8
+Changed: Sale 2026 × 7,  Anna Berg `a***@example.com`
 (rotating_light) Emergency override by @bob: Delete Old shop to new shop · review due
-Why: “we test” × 3,  “the landing page moved”,  “she upgraded”
+Why: “we test” × 4,  “the landing page moved”,  “she upgraded”
 1 pending change · 2 temporary changes
 [Pending]  [Temporary changes]  [Details]  [Share in channel]\
 """,
@@ -332,6 +333,8 @@ Switch on Sale 2026
 (white_check_mark) done · 2026-11-21 01:26 UTC · #C0OPS0001   card
 Change the destination of Old shop to new shop
 (white_check_mark) done · 2026-11-21 01:26 UTC · #C0OPS0001   card
+Switch off Sale 2026
+(white_check_mark) reverted · 2026-11-21 01:26 UTC · #C0OPS0001   card
 (large_green_circle) rules ok, 25   (red_circle) members of blog doesn’t answer  As of 2026-11-21 01:24 UTC\
 """,
             "settings": """\
