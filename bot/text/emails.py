@@ -52,7 +52,11 @@ def all_masked(text: str, limit: int | None = None) -> str:
 
 
 class BadEmail(ValueError):
-    """Not an email; the text says why, for people."""
+    """Not an email; the text says why, for people. *name*: what was written, where it may be somebody's name."""
+
+    def __init__(self, why: str, name: str = "") -> None:
+        super().__init__(why)
+        self.name = name
 
 
 def checked_email(text: str) -> str:
@@ -70,7 +74,8 @@ def checked_email(text: str) -> str:
     try:
         validate_email(email, check_deliverability=False, test_environment=True)
     except EmailNotValidError as error:
-        raise BadEmail(str(error).replace("An email address must", "It must")) from error
+        name = "" if "@" in email else email
+        raise BadEmail(str(error).replace("An email address must", "It must"), name) from error
     return email
 
 

@@ -105,6 +105,16 @@ RULE_WORDS: Final[Table] = {
 }
 
 
+def _bad_email(error: BadEmail) -> Words:
+    if not error.name:
+        return Words(f"That is not an email. {esc(str(error))}", next="Write one such as `anna@example.com`.")
+    return Words(
+        f"No member is found by “{esc(error.name, 60)}”, and it is not an email.",
+        next="Write an email such as `anna@example.com`, or a part of a name.",
+        again={"Search": MembersList(text=error.name)},
+    )
+
+
 def _no_member(error: NoMember) -> Words:
     again: dict[str, Command] = {f"Use {name}": command for name, command in error.again.items()}
     return Words(
@@ -138,7 +148,7 @@ def _names(names: Iterable[str]) -> str:
 
 
 MEMBER_WORDS: Final[Table] = {
-    BadEmail: lambda e: Words(f"That is not an email. {esc(str(e))}", next="Write one such as `anna@example.com`."),
+    BadEmail: _bad_email,
     NoMember: _no_member,
     UnknownSegment: _unknown_segment,
     MemberGone: lambda e: Words(

@@ -120,7 +120,8 @@ def typed() -> Iterator[Sample]:
             yield text, of(error, text)
     yield "no such number", of(NoSuchNumber("#9", 1, "rules"), "/rules show #9")
     yield "no list yet", of(NoSuchNumber("#9", 0, "members"), "/members show #9")
-    yield "not an email", of(BadEmail("It must have an @-sign."), "/members why anna")
+    yield "not an email", of(BadEmail("The part after the @-sign is not valid."), "/members why anna@")
+    yield "neither an email nor a name", of(BadEmail("It must have an @-sign.", "xyz"), "/members why xyz")
     member = errors.NoMember("anna@example.com", "blog")
     yield "no member", of(member, "/members show anna@example.com")
     there = {"docs": MembersShow(emails=("anna@example.com",), site="docs")}

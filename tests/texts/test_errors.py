@@ -507,10 +507,17 @@ Make a list first. Its numbers are yours alone.
 You typed `/members show #9`\
 """,
             "not an email": """\
-That is not an email. It must have an @-sign.
-(warning) That is not an email. It must have an @-sign.
+That is not an email. The part after the @-sign is not valid.
+(warning) That is not an email. The part after the @-sign is not valid.
 Write one such as `anna@example.com`.
-You typed `/members why anna`\
+You typed `/members why anna@`\
+""",
+            "neither an email nor a name": """\
+No member is found by “xyz”, and it is not an email.
+(warning) No member is found by “xyz”, and it is not an email.
+Write an email such as `anna@example.com`, or a part of a name.
+[Search]
+You typed `/members why xyz`\
 """,
             "no member": """\
 `anna@example.com` is not a member of *blog*.
