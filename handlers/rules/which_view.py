@@ -41,8 +41,10 @@ def answer(route: Route, *, command: RulesWhich, gap: Gap | None, assumed: bool,
         blocks += _culprit(match, number, route, public=public)
     if (more := len(culprits) - MAX_CULPRITS) > 0:
         blocks.append(messages.context(f"…and {plural(more, 'more rule')} on the way."))
+    if (asleep := _asleep(route)) is not None:
+        blocks += _sleeper(asleep, route, public=public)
     blocks += _also(route, culprits, public=public)
-    others = list(_others(route.first))
+    others = list(_others(route.first, but=asleep))
     if culprits or route.first.changing:
         blocks += [messages.context(text) for text in messages.packed(others, 1_500)]
     else:
@@ -86,7 +88,16 @@ def _outcome(route: Route, gap: Gap | None) -> str:
         else:
             changes, condition = f"{len(last.changing):,} rules change", ""  # each says it itself
         return f":large_green_circle: *{asked} isn’t redirected; {changes} something else*{condition}"
-    return f":white_circle: *No rule changes {asked}*{_why_none(last)}"
+    return _unchanged(route, asked)
+
+
+def _unchanged(route: Route, asked: str) -> str:
+    """That no rule does anything to the URL; first of all, which one would."""
+    if (asleep := _asleep(route)) is None:
+        return f":white_circle: *No rule changes {asked}*{_why_none(route.last)}"
+    would = "blocked" if asleep.blocks else "redirected"
+    why = "is off" if asleep.off == (IS_OFF,) else f"has no effect: {esc(off_words(asleep.off), 200)}"
+    return f":white_circle: *{asked} isn’t {would}: “{esc(asleep.rule.title, 120)}” {why}*"
 
 
 def _plain(outcome: str) -> str:
@@ -149,6 +160,24 @@ def _culprit(match: Match, number: int, route: Route, *, public: bool) -> list[B
     return [block, *messages.actions([show, switch_off_button("Switch off…", match.rule, f"off.{number}")])]
 
 
+def _asleep(route: Route) -> Match | None:
+    """The rule that would decide if it were not off; None where others change the URL, or some rule may."""
+    step = route.last
+    if len(route.steps) > 1 or step.changing or step.undecidable or left_alone(step.url):
+        return None
+    would = (match for match in step.acting if match.off and (match.blocks or match.result is not None))
+    return min(would, key=rank, default=None)
+
+
+def _sleeper(match: Match, route: Route, *, public: bool) -> list[Block]:
+    """A rule that would decide, with the button that switches it on."""
+    captured = MARK not in hidden_text(route.first.url.full)
+    block = messages.section("\n".join(_match_lines(match, public=public, captured=captured, effect=False)))
+    # Of a rule whose group is off, this would change nothing.
+    on = _switch_on_button(match.rule) if match.off == (IS_OFF,) else None
+    return [block] if public else [block, *messages.actions([on, show_button(match.rule, "show")])]
+
+
 def show_button(rule: Rule, number: str, label: str = "Show") -> Block | None:
     return messages.run_button(label, RulesShow(ref=rule.id), number, spoken=f"Show {rule.title}")
 
@@ -161,6 +190,10 @@ def switch_off_button(label: str, rule: Rule, number: str) -> Block | None:
     """Switches *rule* off, for as long as is chosen then."""
     command = RulesOff(refs=(rule.id,))
     return messages.temporary_button(label, command, number, spoken=f"Switch off {rule.title}")
+
+
+def _switch_on_button(rule: Rule) -> Block | None:
+    return messages.run_button("Switch on", RulesOn(refs=(rule.id,)), "on", spoken=f"Switch on {rule.title}")
 
 
 def _match_lines(match: Match, *, public: bool, captured: bool, effect: bool) -> Iterator[str]:
@@ -184,7 +217,7 @@ def _match_lines(match: Match, *, public: bool, captured: bool, effect: bool) ->
 
 def _from_to(match: Match) -> str:
     if match.blocks:
-        return ":no_entry: blocks it"
+        return f":no_entry: {'would block' if match.off else 'blocks'} it"
     return f"→ {url_code(match.result, 300)}"
 
 
@@ -228,15 +261,18 @@ def _also(route: Route, culprits: Sequence[Match], *, public: bool) -> list[Bloc
     return blocks
 
 
-def _others(step: Explained) -> Iterator[str]:
-    """The rules that do nothing to the URL, by the reason."""
+def _others(step: Explained, but: Match | None) -> Iterator[str]:
+    """The rules that do nothing to the URL, by the reason; all *but* the one that is told on its own."""
     idle = [match for match in step.active if match.idle]
-    off = [match for match in step.acting if match.off]
+    off = [match for match in step.acting if match.off and match is not but]
     if idle:
         yield _named("Matches, no effect", [(match.rule, "") for match in idle])
     if off:
         reasons = ["" if match.off == (IS_OFF,) else off_words(match.off) for match in off]
-        yield _named("Would match, but off", [(match.rule, why) for match, why in zip(off, reasons, strict=True)])
+        yield _named(
+            "Would match, but off" if but is None else "Also off",
+            [(match.rule, why) for match, why in zip(off, reasons, strict=True)],
+        )
     if step.near:
         yield _named("Near misses", [(miss.rule, near_reason(miss, step.url)) for miss in step.near])
     if step.undecidable:
@@ -334,7 +370,7 @@ def _rule_buttons(rule: Rule, verdict: Verdict | None, url: Url, command: RulesW
     if isinstance(verdict, Match) and not verdict.off:
         first = switch_off_button("Switch off…", rule, "off")
     elif isinstance(verdict, Match) and not rule.active:
-        first = messages.run_button("Switch on", RulesOn(refs=(rule.id,)), "on", spoken=f"Switch on {rule.title}")
+        first = _switch_on_button(rule)
     else:
         first = edit_button(rule, "edit")
     return [

@@ -103,9 +103,25 @@ Near misses: Old shop to new shop (without ?utm_source=mail it redirects to http
 [Share in channel]  [List rules]\
 """,
             "what matches is off": """\
-No rule changes https://shop.example.com/old, because what matches is off
-(white_circle) No rule changes `https://shop.example.com/old`, because what matches is off
-Would match, but off: Summer sale; Chat widget (its group Experiments is off)
+https://shop.example.com/old isn’t redirected: “Summer sale” is off
+(white_circle) `https://shop.example.com/old` isn’t redirected: “Summer sale” is off
+Summer sale   → `https://shop.example.com/sale`
+[Switch on]  [Show]
+Also off: Chat widget (its group Experiments is off)
+[Share in channel]\
+""",
+            "what would block is off": """\
+https://shop.example.com/landing isn’t blocked: “Block the landing page” is off
+(white_circle) `https://shop.example.com/landing` isn’t blocked: “Block the landing page” is off
+Block the landing page   (no_entry) would block it
+[Switch on]  [Show]
+[Share in channel]\
+""",
+            "the group of what would redirect is off": """\
+https://shop.example.com/old isn’t redirected: “Chat widget” has no effect: its group Experiments is off
+(white_circle) `https://shop.example.com/old` isn’t redirected: “Chat widget” has no effect: its group Experiments is off
+Chat widget   → `https://shop.example.com/chat`
+[Show]
 [Share in channel]\
 """,
             "no rule": """\
