@@ -64,6 +64,8 @@ class Context:
     zone: tzinfo = UTC
     missing: Sequence[str] = ()
     """Whose names could not be read: ``rules``, and sites."""
+    people: Mapping[str, str] = field(default_factory=dict)
+    """The names of members, by their emails."""
 
 
 def read_as(message: Message, command: Command, unread: Sequence[str] = ()) -> Message:
@@ -294,9 +296,17 @@ def _url(url: str | None) -> str:
     return code(messages.shortened(url or "", URL_LENGTH).removeprefix("https://"), messages.MAX_SHORTENED)
 
 
-def _people(command: MembersGrant | MembersRevoke | MembersRemove | MembersOffboard) -> str:
-    """All of them: who is changed is never left to be guessed."""
-    return listed([code(email) for email in command.emails])
+def _people(command: OfMembers, context: Context) -> str:
+    """All of them, each with the email: who is changed is never left to be guessed."""
+    return listed([_person(email, context) for email in command.emails])
+
+
+def _person(email: str, context: Context) -> str:
+    name = context.people.get(email)
+    return f"*{esc(name, 80)}* ({code(email)})" if name else code(email)
+
+
+OfMembers = MembersGrant | MembersRevoke | MembersRemove | MembersOffboard | MembersShow | MembersWhy
 
 
 def _made(command: RulesMake, context: Context) -> str:
@@ -318,8 +328,8 @@ def _set(command: RulesSet, context: Context) -> str:
     return f"Set {', '.join(f'{code(each, 60)} to {code(text, 100)}' for each, text in command.fields)} of {rules}"
 
 
-def _site(command: Any) -> str:
-    return f" on *{esc(command.site, 60)}*" if command.site else ""
+def _site(command: Any, preposition: str = "on") -> str:
+    return f" {preposition} *{esc(command.site, 60)}*" if command.site else ""
 
 
 def _segments(command: MembersGrant | MembersRevoke) -> str:
@@ -338,10 +348,18 @@ SENTENCES: Final[dict[type[Command], Callable[[Any, Context], str]]] = {
         f"Switch {command.switch} the group {_names([command.group], context)}, with all its rules"
     ),
     MembersAdd: lambda command, _: f"Add {code(command.email)}{_site(command)}",
-    MembersGrant: lambda command, _: f"Give {_people(command)} {_segments(command)}{_site(command)}",
-    MembersRevoke: lambda command, _: f"Take {_segments(command)} from {_people(command)}{_site(command)}",
-    MembersRemove: lambda command, _: f"Remove {_people(command)}{_site(command)}. It waits for a decision",
-    MembersOffboard: lambda command, _: f"Remove {_people(command)} from every site. It waits for a decision",
+    MembersGrant: lambda command, context: f"Give {_people(command, context)} {_segments(command)}{_site(command)}",
+    MembersRevoke: lambda command, context: (
+        f"Take {_segments(command)} from {_people(command, context)}{_site(command)}"
+    ),
+    MembersRemove: lambda command, context: (
+        f"Remove {_people(command, context)}{_site(command, 'from')}. It waits for a decision"
+    ),
+    MembersOffboard: lambda command, context: (
+        f"Remove {_people(command, context)} from every site. It waits for a decision"
+    ),
+    MembersShow: _people,
+    MembersWhy: _people,
     GatehouseUndo: lambda *_: "Undo your last change here",
 }
 

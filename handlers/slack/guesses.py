@@ -104,8 +104,8 @@ class Guesses:
         expanded = [expand(each, await look_up(each, caller, self._gatehouse)) for each in readings.commands]
         found = await self._with_effect(expanded)
         fixed = [self._fixed(each, zone, now) for each in found]
-        titles = dict((await self._names(caller)).titles)
-        context = intent_view.Context(titles, zone)
+        known = await self._names(caller)
+        context = intent_view.Context(known.titles, zone, people=_names_of(known, fixed))
         return intent_view.preview(fixed, context, asked=asked)
 
     async def _with_effect(self, commands: Sequence[Command]) -> Sequence[Command]:
@@ -146,7 +146,9 @@ class Guesses:
         if allowed[RulesCommand.needs] is not None:
             known = replace(known, rules=Known().rules, groups=Known().groups, titles={}, sources={})
         if allowed[MembersCommand.needs] is not None:
-            known = replace(known, members=Known().members, segments={}, missing=[*({*known.missing} & {"rules"})])
+            known = replace(
+                known, members=Known().members, people={}, segments={}, missing=[*({*known.missing} & {"rules"})]
+            )
         tested = [urlsplit(url).netloc for url in await gatehouse.store.test_urls.of(caller.channel)]
         hosts = tuple(dict.fromkeys([*tested, *known.hosts]))[:MAX_HOSTS]
         segments = {name.casefold(): name for name in await extra_segments(caller, gatehouse)}
@@ -206,6 +208,13 @@ def _known(rules: Sequence[Rule], members: Mapping[str, Sequence[Member]], group
         segments=segments,
         hosts=[host for host, _ in hosts.most_common(MAX_HOSTS)],
     )
+
+
+def _names_of(known: Known, commands: Sequence[Command]) -> Mapping[str, str]:
+    """The names of the members that *commands* are about, by their emails."""
+    emails = {email for command in commands for email in getattr(command, "emails", ())}
+    there = (member for members in known.people.values() for member in members) if emails else ()
+    return {member.email: member.name for member in there if member.email in emails and member.name}
 
 
 def _host(source: str | None) -> str:
