@@ -52,12 +52,6 @@ class Cost:
     reads: int = 0
     calls: int = 0
 
-    def note_commit(self, _: sa.Connection) -> None:
-        self.commits += 1
-
-    def note_begin(self, connection: sa.Connection) -> None:
-        self.reads += bool(connection.get_execution_options().get("reading"))
-
     def note_call(self, frame: FrameType, event: str, _: Any) -> None:
         code = frame.f_code
         self.calls += event == "call" and code.co_filename.startswith(OURS) and frame.f_lasti <= _begins(code)
@@ -89,19 +83,38 @@ async def idle(store: Store) -> None:
     await until(nothing_left, "all is done")
 
 
+COUNTED: Final[dict[sa.Pool, Cost]] = {}
+"""What is counted at this moment, by the connections that it is about."""
+
+
+@sa.event.listens_for(sa.Engine, "commit")
+def _note_commit(connection: sa.Connection) -> None:
+    if (cost := COUNTED.get(connection.engine.pool)) is not None:
+        cost.commits += 1
+
+
+@sa.event.listens_for(sa.Engine, "begin")
+def _note_begin(connection: sa.Connection) -> None:
+    """Listens from the start on: an engine at work takes no new listener, for it may be walking through those it has."""
+    if (cost := COUNTED.get(connection.engine.pool)) is not None:
+        cost.reads += bool(connection.get_execution_options().get("reading"))
+
+
 async def cost_of(sandbox: Sandbox, doing: Awaitable[object]) -> Cost:
-    cost, store = Cost(), sandbox.bot.gatehouse.store
-    engine = store.session._engine.sync_engine
-    sa.event.listen(engine, "commit", cost.note_commit)
-    sa.event.listen(engine, "begin", cost.note_begin)
+    store = sandbox.bot.gatehouse.store
+    pool = store.session._engine.sync_engine.pool
+    cost = COUNTED[pool] = Cost()
     sys.setprofile(cost.note_call)
     try:
         await doing
     finally:
         sys.setprofile(None)
-        sa.event.remove(engine, "begin", cost.note_begin)
-    await idle(store)
-    sa.event.remove(engine, "commit", cost.note_commit)
+    reads = cost.reads
+    try:
+        await idle(store)
+    finally:
+        del COUNTED[pool]
+    cost.reads = reads
     return cost
 
 
