@@ -54,6 +54,8 @@ class Proposal:
     request: ChangeRequest
     guard: Guard | None = None
     """What must stand before it whatever the policy says; None leaves it to the policy."""
+    undoes_own: bool = False
+    """Whether it undoes what its requester did alone a short while ago."""
 
     def change(self, id_: str, created: datetime) -> Change:
         """The change that this asks for, with no guard before it yet."""
@@ -164,6 +166,7 @@ class SetProposal:
     separator: str = ","
     guard: Guard | None = None
     """As for a `Proposal`."""
+    undoes_own: bool = False
 
     @property
     def kinds(self) -> tuple[Kind, ...]:

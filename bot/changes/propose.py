@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from datetime import datetime
-from typing import Literal
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import Final, Literal
 
 from bot.changes.execute import Executor
 from bot.changes.journal import Journal
@@ -46,6 +46,9 @@ from bot.tracing import note
 Undoing = Literal["undo", "revert"]
 """At the request of somebody, or at the end of a temporary change."""
 
+OWN_UNDO_WITHIN: Final = timedelta(hours=1)
+"""How long people may undo at once what they did alone: whoever finds a mistake of their own must not wait for others."""
+
 
 @dataclass(frozen=True, slots=True)
 class Proposer:
@@ -79,22 +82,24 @@ class Proposer:
             raise EndIsPast(change.request.reverts_at_as_typed)
         note(change=change.id)
         if not proposal.request.agreed:
-            change = await self._under_guard(change, proposal.guard)
+            change = await self._under_guard(change, proposal)
         self.executor.failpoint("propose")
         if change.decision.guard is Guard.NONE and not change.is_set:
             self.executor.failpoint("claim")
         items = proposal.items if isinstance(proposal, SetProposal) else ()
         return await self.journal.open(change, idempotency_key, items, reverts=reverts, begin=not change.is_set)
 
-    async def _under_guard(self, change: Change, asked: Guard | None) -> Change:
+    async def _under_guard(self, change: Change, proposal: Proposal | SetProposal) -> Change:
         """*change* with what must stand before it here and now: the strictest guard of all that it needs."""
         request = change.request
         await self.access.require_all(change.operations, request.requester, request.channel)
+        if proposal.undoes_own and self.access.lets_undo_own(change.needs):
+            return change
         standing = await self.access.standing(change.needs, request.requester, request.channel)
         rule = standing.rule
         expires = change.created + rule.expires
         decision = ChangeDecision(
-            guard=max(rule.guard, asked or Guard.NONE, key=STRENGTH.index),
+            guard=max(rule.guard, proposal.guard or Guard.NONE, key=STRENGTH.index),
             approvals_needed=rule.approvals,
             approvers=rule.approvers,
             self_approval=rule.self_approval,
@@ -121,17 +126,27 @@ class FollowUps:
         request came in that asks for it. What *by* has undone since then is this request's, whatever became of it.
         """
         await self.rights.require(change, Decision.UNDO, by)
-        undos = await self._undos(change, "undo")
+        undos, is_own = await self._undos(change, "undo"), self._is_own_act(change, by)
         if (made := _made_since(undos, by, since)) is not None:
             return await self.proposer.executor.go_on(made)
         if change.state is not State.APPLIED or change.run.undone_by is not None:
             raise NotUndoable(change)
-        if (same := next((undo for undo in undos if _serves(undo, change, by, channel)), None)) is not None:
-            return same
-        proposal = await self._inverse(change, by=by, channel=channel)
+        for undo in undos:
+            if _serves(undo, change, by, channel, is_own=is_own):
+                return undo
+        proposal = replace(await self._inverse(change, by=by, channel=channel), undoes_own=is_own)
         if change.review_due:
             proposal = amended(proposal, settles_review=await self.rights.may(change, Decision.REVIEW, by))
         return await self.proposer.submit(proposal, idempotency_key=f"undo:{change.id}:{len(undos)}")
+
+    def _is_own_act(self, change: Change, by: str) -> bool:
+        """Whether *by* asked for *change* and decided it, and just now; its end was agreed to with its beginning."""
+        cause, done = change.request.cause, change.run.finished_at
+        is_end = cause is not None and cause.kind is not CauseKind.UNDO
+        is_alone = change.decision.guard is not Guard.APPROVE and not change.decision.glass_broken
+        if is_end or not is_alone or not by == change.request.requester == change.decision.decided_by:
+            return False
+        return done is not None and self.proposer.journal.now() - done <= OWN_UNDO_WITHIN
 
     async def revert_early(self, change: Change, *, by: str, since: datetime | None = None) -> Change:
         """Revert a temporary *change* before its end, which was agreed to with its beginning; raises as `revert` does.
@@ -273,13 +288,13 @@ def _made_since(undos: Sequence[Change], by: str, since: datetime | None) -> Cha
     return None if since is None else next((undo for undo in mine if undo.created >= since), None)
 
 
-def _serves(undo: Change, change: Change, by: str, channel: str) -> bool:
+def _serves(undo: Change, change: Change, by: str, channel: str, *, is_own: bool) -> bool:
     """Whether an *undo* of *change* that was asked for before is what *by* asks for now in *channel*.
 
-    One that waits for somebody else's own click would keep *by* from undoing it.
+    One that waits for somebody else's own click would keep *by* from undoing it; so would one that waits at all, where
+    the change *is_own* and needs nobody to undo it.
     """
     if undo.state is State.PROPOSED:
-        return undo.request.requester == by or (
-            undo.decision.guard is Guard.APPROVE and undo.request.channel == channel
-        )
+        is_same = undo.decision.guard is Guard.APPROVE and undo.request.channel == channel
+        return undo.request.requester == by or (is_same and not is_own)
     return undo.state in HOLDING or (undo.state is State.APPLIED and not change.is_set)

@@ -374,6 +374,11 @@ class Access:
             return alone
         raise NobodyCanApprove(operation, rule.approvals, found, approvers.policy.approving_roles(rule))
 
+    def lets_undo_own(self, wanted: Collection[Need]) -> bool:
+        """Whether nothing stands before all that is *wanted* where somebody undoes their own act with it."""
+        policy = self.policy()
+        return all(policy.guard_for(operation, site).undo_own for operation, site in wanted)
+
     async def stricter(self, change: Change) -> Mapping[str, Any]:
         """Those fields of *change* for which the policy has become stricter since it was asked for.
 

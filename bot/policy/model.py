@@ -147,6 +147,8 @@ class GuardRule(_Strict):
     approvers: tuple[str, ...] = ()
     """Names of roles; nobody named means everybody who may ``approve`` and is in the channel."""
     self_approval: bool = False
+    undo_own: bool = True
+    """Whether people may undo at once what they did alone within the last hour."""
     expires: Span = LIFETIME
     break_glass: tuple[str, ...] = ()
     """Names of roles whose people may go ahead alone, with a typed reason and a review after."""
@@ -180,6 +182,7 @@ def strictest(rules: Sequence[GuardRule]) -> GuardRule:
             "approvers": approvers,
             "approvals": max((rule.approvals for rule in approving), default=first.approvals),
             "self_approval": bool(approving) and all(rule.self_approval for rule in approving),
+            "undo_own": all(rule.undo_own for rule in rules),
             "break_glass": _common([rule.break_glass for rule in standing]),
             "expires": min((rule.expires for rule in standing), default=first.expires),
         }

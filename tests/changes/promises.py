@@ -192,8 +192,18 @@ class Promises:
             assert whole.state not in {State.PROPOSED, State.CANCELLED, State.DENIED, State.EXPIRED}
             return
         assert self.world.may(new.request.requester)
+        if new.decision.guard is Guard.NONE and self._takes_back_own(new):
+            return
         for kind in new.bulk.kinds or (new.edit.kind,):
             self._guarded(new, kind)
+
+    def _takes_back_own(self, new: Change) -> bool:
+        """Whether somebody undoes what nobody else had a hand in, within an hour."""
+        done = self.seen.get(new.request.undoes or "")
+        if done is None or done.run.finished_at is None or (done.set_id or done.id) in self.reverts:
+            return False
+        hands = {done.request.requester, done.decision.decided_by, *(given.by for given in done.decision.approvals)}
+        return hands == {new.request.requester} and new.created - done.run.finished_at <= timedelta(hours=1)
 
     def _guarded(self, new: Change, kind: Kind) -> None:
         """No weaker guard stands before it than the policy has for this *kind*, which may be one of several."""

@@ -17,7 +17,7 @@ from typing import Any, Final
 import httpx
 import pytest
 
-from bot.changes.model import Change, Kind, State
+from bot.changes.model import Change, Guard, Kind, State
 from bot.changes.rights import RELEASES, Decision
 from handlers.changes.cards import CARD
 from sandbox.demo import Sandbox, running_sandbox
@@ -47,6 +47,15 @@ COMMANDS: Final[Mapping[Kind, str]] = {
     Kind.MEMBER_REMOVE: "/members remove old{n}@example.com",
 }
 """How each kind of change is asked for, of the thing with the number *n*."""
+UNDO_NEEDS: Final[Mapping[Kind, str]] = {
+    Kind.RULE_CREATE: "rule.delete",
+    Kind.RULE_DELETE: "rule.create",
+    Kind.GROUP_UPDATE: "rule.update",
+    Kind.MEMBER_ADD: "member.remove",
+    Kind.MEMBER_UPDATE: "member.update",
+    Kind.MEMBER_REVOKE: "member.grant",
+}
+"""The operation that an undo needs; that of a removal needs several, and what is temporary has its own end."""
 TEMPORARY: Final = (Kind.RULE_UPDATE, Kind.GROUP_UPDATE, Kind.MEMBER_GRANT)
 
 BUTTONS: Final[Mapping[Decision, str]] = {
@@ -179,9 +188,13 @@ class Play:
 
     async def ask(self, who: str, kind: Kind) -> Change | None:
         """Ask for a change of *kind* as *who*; None where there is none."""
+        return await self.types(who, COMMANDS[kind].format(n=next(self._number)))
+
+    async def types(self, who: str, command: str) -> Change | None:
+        """The change that *command* makes of *who*'s; None where it makes none."""
         person, changes = self.staff.person(who), self.sandbox.bot.gatehouse.store.changes
         before = await changes.of_requester(who, 1)
-        found = await person.replied(COMMANDS[kind].format(n=next(self._number)))
+        found = await person.replied(command)
         if not isinstance(found, Message):
             assert await person.submits() == {}
         await self.rest()
@@ -236,7 +249,7 @@ class Play:
         services = self.sandbox.services
         return sum(call.method != "GET" for call in (*services.rules.calls(), *services.members.calls()))
 
-    async def request(self, company: Company, asker: Somebody, kind: Kind) -> None:
+    async def request(self, company: Company, asker: Somebody, kind: Kind) -> Change | None:
         """Ask for a change, then have everybody try to let it through; those who may not come first."""
         site = SITE if kind.value.startswith("member") else None
         expected = company.stands(asker, kind.operation, site)
@@ -246,7 +259,7 @@ class Play:
             assert (change, self.writes()) == (None, before), (
                 "asked for by somebody who may not, or whom nobody could approve"
             )
-            return
+            return None
         assert change is not None, f"refused to somebody who may: {self.last()}"
         assert (change.edit.kind, change.decision.guard.value) == (kind, expected.guard)
         if expected.guard != "none":
@@ -256,6 +269,26 @@ class Play:
         assert self.writes() > before
         if change.temporary:
             self.left.append((change, asker.id))
+        return change
+
+    async def undo(self, company: Company, change: Change, asker: Somebody, who: Somebody) -> bool:
+        """Undo what *asker* did as *who*, whose own act it is or not; whether it is undone: only one's own needs nobody."""
+        operation = UNDO_NEEDS[change.edit.kind]
+        site = SITE if operation.startswith("member") else None
+        expected = company.stands(who, operation, site)
+        lets_own = company.rule_for(operation, site).get("undo_own", True)
+        if who is asker and change.decision.guard is not Guard.APPROVE and lets_own and company.may(who, operation):
+            expected = Stands("none")
+        before = self.writes()
+        undo = await self.types(who.id, f"/gatehouse undo {change.id[:8]}")
+        if isinstance(expected, Refused):
+            assert (undo, self.writes()) == (None, before)
+            return False
+        assert undo is not None, f"refused to somebody who may: {self.last()}"
+        assert (undo.request.undoes, undo.decision.guard.value) == (change.id, expected.guard)
+        is_done = expected.guard == "none"
+        assert (undo.state is State.APPLIED, self.writes() > before) == (is_done, is_done)
+        return is_done
 
     async def decide(self, company: Company, change: Change, asker: Somebody, stands: Stands) -> Change:
         decision = Decision.CONFIRM if stands.guard == "confirm" else Decision.APPROVE
@@ -369,6 +402,33 @@ async def test_every_change_under_every_policy_takes_those_whom_the_policy_wants
     for number, (change, asker) in enumerate(play.left):
         decision = (Decision.EXTEND, Decision.KEEP)[number % 2]
         await play.prolong(company, change, asker, decision)
+
+
+@pytest.mark.first(3)
+@pytest.mark.threat("A14")
+@pytest.mark.parametrize("lets_own", [True, False])
+@pytest.mark.parametrize("play", STORIES[: len(COOKBOOK)], indirect=True, ids=lambda story: story[0])
+async def test_ones_own_act_is_undone_at_once_and_that_of_others_as_the_policy_wants(
+    play: Play, lets_own: bool
+) -> None:
+    staff = play.staff
+    if not lets_own:
+        destroying = [{"operation": name, "guard": "approve-or-confirm"} for name in ("rule.delete", "member.remove")]
+        guards = [*staff.policy.get("guards", ()), *destroying]
+        staff.policy["guards"] = [{**guard, "undo_own": False} for guard in guards]
+        play.policy_file.write_text(toml(staff.policy))
+        for _ in range(2):
+            play.sandbox.bot.gatehouse.access.policy.look()  # type: ignore[attr-defined]  # as every few seconds
+    company = staff.company("everybody", staff.askers[0])
+    staff.put(company)
+    people = [who for who in company.people if who.id in staff.askers]
+    for asker, other in zip(people, [*people[1:], people[0]], strict=True):
+        for kind in UNDO_NEEDS:
+            if (change := await play.request(company, asker, kind)) is None:
+                continue
+            is_own = other is not asker and change.decision.guard is not Guard.APPROVE
+            if not (is_own and await play.undo(company, change, asker, other)):
+                await play.undo(company, change, asker, asker)
 
 
 @pytest.mark.first(2)

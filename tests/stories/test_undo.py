@@ -71,11 +71,24 @@ async def test_what_was_made_by_mistake_is_switched_off_while_its_deletion_waits
     assert "Switch off instead" not in alice.slack_text(await alice.says("/rules delete Cancel_poll01"))
 
 
-async def test_taking_a_creation_back_waits_for_a_click(workspace: Sandbox, alice: Person, cara: Person) -> None:
+async def test_ones_own_creation_is_taken_back_at_once(workspace: Sandbox, alice: Person) -> None:
+    await alice.says('/rules make redirect https://shop.example.com/a to https://shop.example.com/b named "A to B"')
+    await alice.sees("A to B created")
+    await alice.says("/gatehouse undo")
+
+    done = alice.slack_text(await alice.sees("A to B deleted"))
+    assert "undid their own change" in done
+    assert not any(rule["name"] == "A to B" for rule in workspace.services.rules.all())
+
+
+async def test_a_creation_of_hours_ago_is_taken_back_with_a_second_person(
+    workspace: Sandbox, alice: Person, cara: Person, clock: Clock
+) -> None:
     await alice.opens("/rules new https://shop.example.com/a to https://shop.example.com/b")
     alice.fills(Name="A to B")
     await alice.submits()
     card = await alice.sees("A to B created")
+    clock.ahead += timedelta(hours=1, minutes=1)
 
     await alice.clicks(card, "Undo")
     asked = await alice.sees("Delete A to B?")
