@@ -178,9 +178,19 @@ def _read(found: Recognised, words: Sequence[Word], root: str) -> Readings:
         unread = unread or tuple(filter(None, [found.verb]))  # what it says is to be done, and isn't
         asks_for_more = found.turned or _asks_for_a_change(root, words)
         return _looked_at(found, unread or (words[0].text,)) if asks_for_more else _with_more(found, readings, unread)
+    if instead := _off_for_a_while(found, readings, unread):
+        return Readings((instead, *readings))
     if found.turned or unread:
         return replace(_looked_at(found, unread), meant=() if found.turned else tuple(readings))
     return Readings(tuple(readings))
+
+
+def _off_for_a_while(found: Recognised, readings: Sequence[Command], unread: Sequence[str]) -> Command | None:
+    """What somebody wants who says until when rules are to be deleted: to have them switched off for so long."""
+    match readings:
+        case [RulesDelete(refs, because)] if found.expiry and not found.turned and unread == (found.expiry.as_typed,):
+            return _read_back(RulesOff(refs, expiry=found.expiry, because=because))
+    return None
 
 
 def _with_more(found: Recognised, readings: Sequence[Command], unread: Sequence[str]) -> Readings:

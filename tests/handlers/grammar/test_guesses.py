@@ -159,6 +159,7 @@ GUESSES: Final[list[tuple[str, Outcome]]] = [
     (f"/rules ban {PROMO}", block(PROMO)),
     # Redirecting
     (f"/rules redirect {SHOP}/a to {SHOP}/b", offers(redirect(f"{SHOP}/a", f"{SHOP}/b"))),
+    ("/rules get rid of Old shop for 2h", offers(RulesOff((OLD,), HOURS_2), RulesDelete((OLD,)))),
     (f"/rules send {SHOP}/a to {SHOP}/b for 2h", offers(redirect(f"{SHOP}/a", f"{SHOP}/b", HOURS_2))),
     (f"/rules {SHOP}/a -> {SHOP}/b", offers(redirect(f"{SHOP}/a", f"{SHOP}/b"))),
     (f"/rules forward {SHOP}/a => {SHOP}/b", offers(redirect(f"{SHOP}/a", f"{SHOP}/b"))),
@@ -404,7 +405,6 @@ def test_what_is_offered_is_a_command_as_text(typed: str) -> None:
         (f"/rules block {PROMO} in germany", ["germany"]),
         (f"/rules block {PROMO} on mobile for 2h", ["mobile"]),
         (f"/rules block {SHOP}/a Chat widget", ["Chat widget"]),
-        ("/rules get rid of Old shop for 2h", ["for 2h"]),
         ("/members kick chloe diaz until monday", ["until monday"]),
         (f"/members give {ANNA} vip, gold", ["gold"]),
         (f"/members take vip from {ANNA} for 2h", ["for 2h"]),
