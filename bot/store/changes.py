@@ -109,8 +109,9 @@ class Changes:
         return next(iter(await self._read(mine.limit(1))), None)
 
     async def of_requester(self, requester: str, limit: int) -> Sequence[Change]:
-        """The changes that *requester* asked for, newest first."""
-        return await self._read(_newest(changes.c.requester == requester).limit(limit))
+        """The changes that *requester* asked for, newest first; of a bulk change the whole alone."""
+        mine = _newest(changes.c.requester == requester, changes.c.set_id == "")
+        return await self._read(mine.limit(limit))
 
     async def open(self, limit: int = 50) -> Sequence[Change]:
         """The changes that wait for a decision, a service or an answer.

@@ -312,9 +312,9 @@ def _temporary(change: Change) -> str:
 
 
 def card_link(change: Change, links: Mapping[str, str]) -> str:
-    """A link to the card of *change*; its reference, where *links* has none."""
+    """A link to the card of *change*; nothing, where *links* has none."""
     link = links.get(change.id)
-    return f"   <{link}|card>" if link else f"   {code(change.id[:8])}"
+    return f"   <{link}|card>" if link else ""
 
 
 def when(moment: datetime | None) -> str:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Sequence
 from functools import partial
 from typing import Any, Final
 
+from bot.changes.model import Change
 from bot.changes.rights import Decision
 from bot.clients.errors import ClientError
 from bot.clients.lists import Listing
@@ -35,6 +36,8 @@ TIMEOUT: Final = 2.0
 LAST: Final = 5
 MOST_OPEN: Final = 50
 """Open changes that are looked through for those that wait for one person."""
+LOOKED_THROUGH: Final = 20
+"""Changes of a person that are looked through for the `LAST` that stand in no other list."""
 
 
 @hears("app_home_opened", stored=False)
@@ -57,20 +60,28 @@ async def _draw(caller: Caller, gatehouse: Gatehouse) -> View:
     decisions = [each for each in open_changes if await can_decide(each, caller.user, gatehouse)]
     rights = gatehouse.changes.decisions.rights
     reviews = [each for each in due if await rights.may(each, Decision.REVIEW, caller.user)]
+    own = [each for each in open_changes if each.request.requester == caller.user and each not in decisions]
     ending = [each for each in await temporary_changes(gatehouse) if each.request.requester == caller.user]
-    last = await gatehouse.store.changes.of_requester(caller.user, limit=LAST)
+    last = [each for each in await _latest(caller.user, gatehouse) if each not in (*own, *decisions, *ending)][:LAST]
     return home_view.home(
         decisions=decisions,
         reviews=reviews,
+        own=own,
         ending=ending,
         last=last,
-        links=await links_to((*decisions, *reviews, *ending, *last), gatehouse),
+        links=await links_to((*decisions, *reviews, *own, *ending, *last), gatehouse),
         services=await _services(gatehouse),
         reads_rules=allowed["rule.read"] is None,
         reads_members=allowed["member.read"] is None,
         channel=caller.channel,
         now=gatehouse.now(),
     )
+
+
+async def _latest(user: str, gatehouse: Gatehouse) -> Sequence[Change]:
+    """What *user* changed, newest first; the end of a temporary change is told with that change."""
+    changes = await gatehouse.store.changes.of_requester(user, limit=LOOKED_THROUGH)
+    return [change for change in changes if not change.request.agreed]
 
 
 async def _services(gatehouse: Gatehouse) -> dict[str, str]:

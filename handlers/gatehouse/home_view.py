@@ -13,7 +13,7 @@ from handlers.blocks import inputs, messages, modals
 from handlers.blocks.menus import member_menu, rule_menu
 from handlers.blocks.messages import Block, Message, code, esc
 from handlers.blocks.modals import View, frame, metadata, section
-from handlers.changes.sentences import author, card_link, mark_of, outcome_word, reason_of, when
+from handlers.changes.sentences import WORDS, author, card_link, mark_of, needed, outcome_word, reason_of, when
 from handlers.gatehouse.commands import GatehouseHelp, GatehouseInspect, GatehousePending, GatehouseWhoami
 from handlers.gatehouse.views import open_button, safe_title
 from handlers.grammar.command import slash
@@ -32,6 +32,7 @@ def home(
     *,
     decisions: Sequence[Change],
     reviews: Sequence[Change],
+    own: Sequence[Change],
     ending: Sequence[Change],
     last: Sequence[Change],
     links: Mapping[str, str],
@@ -41,21 +42,27 @@ def home(
     channel: str,
     now: datetime,
 ) -> View:
-    """What waits comes first: it is what somebody else is waiting for."""
+    """What waits for the reader, what of theirs waits (*own*), what of theirs ends by itself, and what they did last.
+
+    What waits comes first: it is what somebody else is waiting for.
+    """
     nothing = "" if reviews else ":white_check_mark: *Nothing waits for you.* Requests that you can decide appear here."
-    listed = {change.id for change in (*decisions, *reviews, *ending)}
-    rest = [change for change in last if change.id not in listed and change.set_id not in listed]
     blocks = [
         messages.header("Gatehouse"),
         *_change_list("Waiting for you", decisions, links, _request_line, nothing, open_button),
         *_change_list("Review due", reviews, links, _review_line, ""),
+        *_change_list("Yours, waiting for others", own, links, _own_line, ""),
         messages.divider(),
         *_search(reads_rules=reads_rules, reads_members=reads_members),
         *messages.actions(_buttons(reads_rules=reads_rules, reads_members=reads_members)),
         messages.divider(),
         *_change_list("Your temporary changes", ending, links, _expiry_line, ""),
         *_change_list(
-            "Your latest changes", rest, links, _outcome_line, "" if last else "_You haven’t changed anything yet._"
+            "Your latest changes",
+            last,
+            links,
+            _outcome_line,
+            "" if own or ending else "_You haven’t changed anything yet._",
         ),
         messages.context(_services(services), f"As of {when(now)}"),
     ]
@@ -92,6 +99,11 @@ def _request_line(change: Change) -> str:
     because = reason_of(change, 150, public=False)
     reason = f": {because}" if because else ""
     return f"{author(change)}{reason} · <#{change.request.channel}>{until}"
+
+
+def _own_line(change: Change) -> str:
+    waits = needed(change, "its channel") if change.state is State.PROPOSED else f"{WORDS[change.state].capitalize()}."
+    return f"{waits} <#{change.request.channel}>"
 
 
 def _review_line(change: Change) -> str:

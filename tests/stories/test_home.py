@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import pytest
 
 from sandbox.demo import Sandbox
 from sandbox.services.seed import RULES
 from sandbox.slack import rendering
 from sandbox.slack.story import Person
-from tests.conftest import OPS, SUPPORT
+from tests.conftest import OPS, SUPPORT, Clock
 from tests.stories.test_break_glass import ANNA, BREAK_GLASS, granted_alone
 
 OLD = "Redirect_x1old"
@@ -19,10 +21,32 @@ async def test_what_waits_is_shown_to_those_who_can_settle_it_and_to_no_others(
 ) -> None:
     await alice.says(f"/rules delete {OLD} because it loops")
 
-    await cara.opens_home("it loops")
-    mine = await alice.opens_home("Nothing waits for you")
+    await alice.says("/rules off Redirect_chk01")
 
-    assert "waits" in str(mine), "what one asked for oneself is among the last changes"
+    await cara.opens_home("it loops")
+    mine = rendering.view(await alice.opens_home("Nothing waits for you"))
+
+    waiting, latest = mine.partition("Yours, waiting for others")[2].split("Your latest changes")
+    assert "Delete Old shop to new shop" in waiting
+    assert "Needs approval from" in waiting
+    assert "Old shop" not in latest
+    assert "Checkout" in latest
+
+
+async def test_a_bulk_change_and_the_end_of_a_temporary_one_are_told_once(
+    workspace: Sandbox, alice: Person, clock: Clock
+) -> None:
+    await alice.says(f"/rules off {OLD} Redirect_chk01")
+    await alice.sees("2 rules switched off")
+    await alice.says("/rules off Redirect_help1 for 2h")
+    clock.ahead += timedelta(hours=2, minutes=1)
+    workspace.bot.wake_workers()
+    await alice.sees("is back on")
+
+    latest = rendering.view(await alice.opens_home("Your latest changes")).partition("Your latest changes")[2]
+    assert latest.count("Switch off 2 rules") == 1
+    assert latest.count("Help centre") == 1
+    assert "Old shop" not in latest
 
 
 @pytest.mark.policy(BREAK_GLASS)
@@ -50,7 +74,7 @@ guard = "approve"
 async def test_only_what_deletes_is_marked_so(workspace: Sandbox, alice: Person) -> None:
     await alice.says(f"/rules off {OLD}")
 
-    assert ":wastebasket:" not in str(await alice.opens_home("waiting for a decision"))
+    assert ":wastebasket:" not in str(await alice.opens_home("Yours, waiting for others"))
     assert "wastebasket" not in str((await alice.says(f"/rules history {OLD}")).blocks)
 
 
