@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, Final, TypeVar
 
+import structlog
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from bot.changes.model import (
@@ -32,6 +33,8 @@ from bot.store.audit import Event
 from bot.store.engine import Store
 from bot.store.items import rows_of
 from bot.store.queues import TimerKind
+
+log = structlog.get_logger(__name__)
 
 LEASE: Final = timedelta(seconds=60)
 """How long a claimed change is left to its owner, at least, unless its owner renews it; `lease_for` derives the real one."""
@@ -206,7 +209,7 @@ class Journal:
         async with self.store.transaction() as tx:
             moved = await self._moved(tx, change, move, by, (), **fields)
         if moved is not None:
-            count_ends([moved])
+            tell_ends([moved])
             self._wake(moved)
         return moved
 
@@ -277,7 +280,7 @@ class Journal:
                 await self.store.audit.append(tx, *events, ends_work=True)
             mine = [change for change, _ in moved]
             finished += mine
-            count_ends([*mine, *stale])
+            tell_ends([*mine, *stale])
         if finished:
             self.wake_outbox()
         return finished
@@ -387,6 +390,8 @@ class Journal:
                 await self.store.outbox.enqueue(tx, claimed.id, "card")
             if claimed is not None and claimed.state is State.APPLYING:
                 await self.store.audit.append(tx, began(claimed))
+        if claimed is not None and (claimed.run.attempt > 1 or not claimed.is_set):
+            log.info("taken_up", change=claimed.id[:8], state=claimed.state.value, attempt=claimed.run.attempt)
         if sets:
             self.wake_outbox()
         return claimed
@@ -472,11 +477,23 @@ def slices(all_of: Sequence[T]) -> Iterator[Sequence[T]]:
         yield all_of[first : first + SLICE]
 
 
-def count_ends(changes: Sequence[Change]) -> None:
-    """Count those of *changes*, which were moved and committed, that ended or are not confirmed."""
+def tell_ends(changes: Sequence[Change]) -> None:
+    """Count and log those of *changes*, which were moved and committed, that ended or are not confirmed."""
     for change in changes:
         if change.state is State.UNKNOWN or change.state not in LIVE:
-            ENDED_CHANGES.labels(change.state, "bulk" if change.is_set else change.edit.kind).inc()
+            kind = "bulk" if change.is_set else change.edit.kind.value
+            ENDED_CHANGES.labels(change.state, kind).inc()
+            if change.set_id is None:  # of the items of a bulk change tells its own line
+                log.info("change", change=change.id[:8], kind=kind, state=change.state.value, **_told_in_log(change))
+
+
+def _told_in_log(change: Change) -> dict[str, Any]:
+    """How long it took, of what was carried out, and how it came about, where nobody asked for it as such."""
+    began, ended, cause = change.decision.decided_at, change.run.finished_at, change.request.cause
+    told: dict[str, Any] = {}
+    if began is not None and ended is not None:
+        told["ms"] = int((ended - began).total_seconds() * 1_000)
+    return told if cause is None else {**told, "cause": cause.kind.value, "undoes": (change.request.undoes or "")[:8]}
 
 
 def event_of(name: str, change: Change, by: str, **detail: Any) -> Event:
