@@ -88,6 +88,7 @@ def check(
             show_default=False,
         ),
     ] = None,
+    verbose: Annotated[bool, typer.Option(help="Also what it would run with: settings and policy, as tables.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object, for programs.")] = False,
 ) -> None:
     """Say of everything that serve needs whether it works, and how to mend it; nothing is changed.
@@ -105,9 +106,9 @@ def check(
     if as_json:
         print(json.dumps(report.document(), indent=2))
     else:
-        for table in report.tables():
-            Console().print(table)
         print(*report.findings, sep="\n")
+        for table in report.tables() if verbose else ():
+            Console().print("\n", table)
     raise typer.Exit(report.status)
 
 

@@ -14,7 +14,7 @@ from typing import Any, Final, TypeVar
 from pydantic import ValidationError
 from pydantic_settings import BaseSettings
 
-from bot.settings import ENV_FILE, MEND
+from bot.settings import ENV_FILE, MEND, Settings
 from bot.text.redaction import passwords_in, redactor
 
 SECRET_SETTINGS: Final = frozenset(
@@ -58,18 +58,50 @@ S = TypeVar("S", bound=BaseSettings)
 
 
 def read_settings(kind: type[S]) -> S:
-    """Return the settings of the environment and of ``.env``; raises BadSettings with everything that is wrong."""
+    """Return the settings of the environment and of ``.env``; raises BadSettings with everything that is wrong.
+
+    With all settings, that is also a name that no setting has: whoever wrote it believes that it does something.
+    """
+    problems: list[Problem] = []
     try:
-        return kind()
+        settings = kind()
     except ValidationError as error:
         found = [(str(each["loc"][0]), each) for each in error.errors(include_url=False)]
         problems = [_problem(name, each) for known in MEND for name, each in found if name == known]
-        raise BadSettings(tuple(dict.fromkeys(problems))) from None
     except UnicodeDecodeError:
         raise BadSettings((Problem(ENV_FILE, "", "is not UTF-8 text", "Save it again as UTF-8."),)) from None
     except OSError as error:
         words = f"can't be read: {error.strerror}"
         raise BadSettings((Problem(ENV_FILE, "", words, "Let the user that runs Gatehouse read it."),)) from None
+    if issubclass(kind, Settings):
+        problems += _misnamed()
+    if problems:
+        raise BadSettings(tuple(dict.fromkeys(problems)))
+    return settings
+
+
+OTHERS: Final = "OTEL"
+"""The first word of variables that others define and read."""
+CLOSE: Final = 0.85
+"""How alike a name in the environment is to that of a setting that must have been meant. Others set variables there, too:
+Kubernetes makes RULES_PORT for a service that is called rules.
+"""
+
+
+def _misnamed() -> Iterator[Problem]:
+    """The variables that look like ours and are no setting: in ``.env`` all of our first words, elsewhere what is close."""
+    from difflib import get_close_matches  # noqa: PLC0415  only where a name is wrong
+
+    known = {name.upper() for name in Settings.model_fields}
+    ours = {name.partition("_")[0] for name in known} - {OTHERS}
+    for source, values in _sources():
+        for variable in values:
+            name = variable.upper()
+            if name in known or name.partition("_")[0] not in ours:
+                continue
+            meant = get_close_matches(name, known, 1, CLOSE if source == "environment" else 0)
+            if meant:
+                yield Problem(variable, source, "is no setting", f"Write {meant[0]}, if you mean that, or take it out.")
 
 
 def _problem(name: str, error: Any) -> Problem:

@@ -170,8 +170,13 @@ class Settings(BaseSettings):
         return self._redact(text)
 
     def shown(self, name: str) -> str:
-        """The setting *name* as it may be printed."""
-        return self.redacted(without_passwords(str(getattr(self, name))))
+        """The setting *name* as it may be printed, in the way that it is set; empty where it has no value."""
+        value = getattr(self, name)
+        if isinstance(value, dict):
+            value = ", ".join(f"{key}={each}" for key, each in value.items())
+        elif isinstance(value, (list, tuple)):
+            value = ", ".join(map(str, value))
+        return "" if value is None else self.redacted(without_passwords(str(value)))
 
 
 class ManifestSettings(BaseSettings):

@@ -75,7 +75,12 @@ def summary(path: str | None, policy: Policy) -> str:
     """Say in a few words where *policy* comes from, and how much of it there is."""
     if path is None:
         return "no file, so the defaults hold"
-    return f"{path}: {len(policy.roles)} roles, {len(policy.guards)} guards, {len(policy.aliases)} aliases"
+    counts = {
+        ("role", "roles"): len(policy.roles),
+        ("guard", "guards"): len(policy.guards),
+        ("alias", "aliases"): len(policy.aliases),
+    }
+    return f"{path}: " + ", ".join(f"{count} {words[count != 1]}" for words, count in counts.items())
 
 
 def read_policy(path: str, commands: Commands) -> Policy:

@@ -1,6 +1,6 @@
 """Look at everything that `serve` needs, by the functions that it uses, and say of each part whether it works.
 
-What it would run with, settings and policy, is shown as tables.
+What it would run with, settings and policy, is there as tables for those who want to see it.
 
 Nothing is changed anywhere: the database is opened to read, Slack and the services are only asked.
 """
@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 
 from rich.table import Table
 
-from bot.changes.model import Kind
+from bot.changes.model import Guard, Kind
 from bot.clients.errors import ClientError, NotFound, Unauthorized, Unreachable
 from bot.clients.lists import Listing
 from bot.environment import BadSettings, read_settings, redacted, source_of
@@ -240,23 +240,31 @@ async def _list(part: str, what: str, asked: Awaitable[Listing[Any]], base: str,
 
 
 def _settings_table(settings: Settings) -> Table:
-    """Return each setting with its value, secrets cut."""
-    table = Table("setting", "value", title="Gatehouse's settings")
+    """Return each setting with its value, secrets cut, and where that comes from."""
+    table = _table("Gatehouse's settings", "setting", "value", "from")
     for name in Settings.model_fields:
-        table.add_row(name.upper(), settings.shown(name))
+        table.add_row(name.upper(), settings.shown(name) or "–", source_of(name) or "default")
+    return table
+
+
+def _table(title: str, *columns: str) -> Table:
+    """A table that cuts nothing off where a terminal is narrow."""
+    table = Table(title=title)
+    for column in columns:
+        table.add_column(column, overflow="fold")
     return table
 
 
 def _policy_tables(policy: Policy) -> Sequence[Table]:
     """Return who may do what, and what stands before each change."""
     act = ", ".join(policy.channels.act) or "every channel that Gatehouse was added to"
-    roles = Table("role", "who", "may", title=f"Roles. Changes are taken in: {act}")
+    roles = _table(f"Roles. Changes are taken in: {act}", "role", "who", "may")
     for name, role in policy.roles.items():
         allowed = [operation for operation in OPERATIONS if role.allows(operation)]
         roles.add_row(name, ", ".join((*role.users, *role.groups, *role.channels)) or "nobody", ", ".join(allowed))
     if not policy.roles:
         roles.add_row("(none)", "every full member of the workspace", "everything, under the guards below")
-    guards = Table("change", "site", "guard", "approvers", "open for", "break glass", title="Guards")
+    guards = _table("Guards", "change", "site", "guard", "approvers", "open for", "break glass")
     for kind in Kind:
         own = [rule.site for rule in policy.guards if rule.fits(kind.operation, rule.site)]
         for site in dict.fromkeys([*own, None]):
@@ -265,10 +273,11 @@ def _policy_tables(policy: Policy) -> Sequence[Table]:
 
 
 def _cells(rule: GuardRule) -> tuple[str, ...]:
-    if rule.guard == "none":
-        return "none", "", "", ""
+    opened = in_words(rule.expires.total_seconds())
+    if rule.guard in {Guard.NONE, Guard.CONFIRM}:
+        return rule.guard, "", opened if rule.guard is Guard.CONFIRM else "", ""
     many = f" by {rule.approvals}" if rule.approvals > 1 else ""
     own = ", also their own" if rule.self_approval else ""
+    undo = "" if rule.undo_own else ", own undo too"
     approvers = ", ".join(rule.approvers) or "somebody else of the channel"
-    opened = in_words(rule.expires.total_seconds())
-    return rule.guard + many, approvers + own, opened, ", ".join(rule.break_glass) or "nobody"
+    return rule.guard + many + undo, approvers + own, opened, ", ".join(rule.break_glass) or "nobody"

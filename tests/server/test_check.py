@@ -167,6 +167,36 @@ async def test_a_copy_of_the_example_is_told_line_by_line_and_the_rest_is_still_
     assert failures((await check({}, folder=tmp_path))[1]) == [".env: is not UTF-8 text"]
 
 
+async def test_a_name_that_no_setting_has_is_refused_where_it_must_be_meant_for_us(
+    variables: dict[str, str], tmp_path: Path
+) -> None:
+    (tmp_path / ".env").write_text("RULES_REQUEST_PER_MINUTE=60\nlog_lvl=DEBUG\nPOSTGRES_PASSWORD=x\n")
+    theirs = {"RULES_PORT": "tcp://10.0.0.1:80", "OTEL_SERVICE_NAME": "x", "SLACK_SIGNING_SECRETS": "y"}
+
+    code, out = await check(variables | theirs, "--offline", folder=tmp_path)
+
+    assert failures(out) == [
+        "SLACK_SIGNING_SECRETS (environment): is no setting",
+        "RULES_REQUEST_PER_MINUTE (.env): is no setting",
+        "log_lvl (.env): is no setting",
+    ]
+    assert "is no setting. Write RULES_REQUESTS_PER_MINUTE, if you mean that" in out
+    assert code == 2
+
+
+async def test_what_it_would_run_with_is_shown_to_those_who_ask(variables: dict[str, str]) -> None:
+    columns = {"COLUMNS": "60"}
+    _, brief, _ = await ran("bot", "check", "--offline", environment=variables | columns)
+    _, whole, _ = await ran("bot", "check", "--offline", "--verbose", environment=variables | columns)
+
+    assert len(brief.splitlines()) == 4
+    assert whole.startswith(brief)
+    assert "blog=site_1" in whole
+    assert "{" not in whole
+    assert "…" not in whole
+    assert "None" not in whole
+
+
 @pytest.mark.slow
 async def test_json_is_for_programs_and_a_pipe_asks_nobody(variables: dict[str, str], services: Services) -> None:
     code, out, _ = await ran("bot", "check", "--json", environment=variables)
