@@ -265,6 +265,8 @@ class ChangeRequest(Stored):
     """The id of the change that this one undoes."""
     cause: Cause | None = None
     """Of a change that undoes another one: how it came to that."""
+    undoes_own: bool = False
+    """Whether it undoes what its requester did alone, a short while before."""
     settles_review: bool = False
     """Of an undo: it is the review of what it undoes, since somebody else who may review it asked for it."""
     revert_after: int | None = None

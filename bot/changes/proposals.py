@@ -54,8 +54,10 @@ class Proposal:
     request: ChangeRequest
     guard: Guard | None = None
     """What must stand before it whatever the policy says; None leaves it to the policy."""
-    undoes_own: bool = False
-    """Whether it undoes what its requester did alone a short while ago."""
+
+    @property
+    def kind(self) -> Kind:
+        return self.edit.kind
 
     def change(self, id_: str, created: datetime) -> Change:
         """The change that this asks for, with no guard before it yet."""
@@ -166,7 +168,6 @@ class SetProposal:
     separator: str = ","
     guard: Guard | None = None
     """As for a `Proposal`."""
-    undoes_own: bool = False
 
     @property
     def kinds(self) -> tuple[Kind, ...]:
@@ -174,6 +175,11 @@ class SetProposal:
         if not (kinds := weightiest(item.kind for item in self.items if item.kind is not None)):
             raise NothingInSet(self.title)
         return kinds
+
+    @property
+    def kind(self) -> Kind:
+        """The weightiest."""
+        return self.kinds[0]
 
     def change(self, id_: str, created: datetime) -> Change:
         """The change that stands for all items, with no guard before it yet; raises NothingInSet."""

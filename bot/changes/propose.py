@@ -39,7 +39,7 @@ from bot.changes.rights import Decision, Rights
 from bot.changes.verify import AdapterOf, Snapshot, read_live
 from bot.clients.errors import ClientError
 from bot.policy.access import Access
-from bot.policy.model import STRENGTH
+from bot.policy.model import LIFETIME, STRENGTH
 from bot.store.engine import Store
 from bot.tracing import note
 
@@ -82,24 +82,24 @@ class Proposer:
             raise EndIsPast(change.request.reverts_at_as_typed)
         note(change=change.id)
         if not proposal.request.agreed:
-            change = await self._under_guard(change, proposal)
+            change = await self._under_guard(change, proposal.guard)
         self.executor.failpoint("propose")
         if change.decision.guard is Guard.NONE and not change.is_set:
             self.executor.failpoint("claim")
         items = proposal.items if isinstance(proposal, SetProposal) else ()
         return await self.journal.open(change, idempotency_key, items, reverts=reverts, begin=not change.is_set)
 
-    async def _under_guard(self, change: Change, proposal: Proposal | SetProposal) -> Change:
+    async def _under_guard(self, change: Change, asked: Guard | None) -> Change:
         """*change* with what must stand before it here and now: the strictest guard of all that it needs."""
         request = change.request
         await self.access.require_all(change.operations, request.requester, request.channel)
-        if proposal.undoes_own and self.access.lets_undo_own(change.needs):
-            return change
+        if self.access.is_own_undo(change):
+            return change.changed(guard=asked or Guard.NONE, expires=change.created + LIFETIME)
         standing = await self.access.standing(change.needs, request.requester, request.channel)
         rule = standing.rule
         expires = change.created + rule.expires
         decision = ChangeDecision(
-            guard=max(rule.guard, proposal.guard or Guard.NONE, key=STRENGTH.index),
+            guard=max(rule.guard, asked or Guard.NONE, key=STRENGTH.index),
             approvals_needed=rule.approvals,
             approvers=rule.approvers,
             self_approval=rule.self_approval,
@@ -119,11 +119,14 @@ class FollowUps:
     proposer: Proposer
     rights: Rights
 
-    async def undo(self, change: Change, *, by: str, channel: str, since: datetime | None = None) -> Change:
+    async def undo(
+        self, change: Change, *, by: str, channel: str, since: datetime | None = None, by_text: bool = False
+    ) -> Change:
         """Take an applied *change* back, by a change like any other; raises NotUndoable for one that was not applied.
 
         Asked twice, or by two at once, it is one undo: the second asks for what the first one made. *since*: when the
         request came in that asks for it. What *by* has undone since then is this request's, whatever became of it.
+        *by_text*: whoever asks has not seen what the undo deletes, and is asked first where nobody else would be.
         """
         await self.rights.require(change, Decision.UNDO, by)
         undos, is_own = await self._undos(change, "undo"), self._is_own_act(change, by)
@@ -134,7 +137,9 @@ class FollowUps:
         for undo in undos:
             if _serves(undo, change, by, channel, is_own=is_own):
                 return undo
-        proposal = replace(await self._inverse(change, by=by, channel=channel), undoes_own=is_own)
+        proposal = amended(await self._inverse(change, by=by, channel=channel), undoes_own=is_own)
+        if is_own and by_text and proposal.kind.destroys:
+            proposal = replace(proposal, guard=Guard.CONFIRM)
         if change.review_due:
             proposal = amended(proposal, settles_review=await self.rights.may(change, Decision.REVIEW, by))
         return await self.proposer.submit(proposal, idempotency_key=f"undo:{change.id}:{len(undos)}")

@@ -374,10 +374,11 @@ class Access:
             return alone
         raise NobodyCanApprove(operation, rule.approvals, found, approvers.policy.approving_roles(rule))
 
-    def lets_undo_own(self, wanted: Collection[Need]) -> bool:
-        """Whether nothing stands before all that is *wanted* where somebody undoes their own act with it."""
+    def is_own_undo(self, change: Change) -> bool:
+        """Whether somebody undoes their own act with *change*, and the policy has nobody else agree to that."""
         policy = self.policy()
-        return all(policy.guard_for(operation, site).undo_own for operation, site in wanted)
+        rules = (policy.guard_for(operation, site) for operation, site in change.needs)
+        return change.request.undoes_own and all(rule.undo_own for rule in rules)
 
     async def stricter(self, change: Change) -> Mapping[str, Any]:
         """Those fields of *change* for which the policy has become stricter since it was asked for.
@@ -385,6 +386,8 @@ class Access:
         Where somebody else decides already, nobody is looked for: somebody who could may come.
         Raises Irreconcilable where those who could approve then and those who can now have nobody in common.
         """
+        if self.is_own_undo(change):
+            return {}
         policy, decision = self.policy(), change.decision
         rules = [policy.guard_for(operation, site) for operation, site in _ordered(change.needs)]
         now = strictest(rules)

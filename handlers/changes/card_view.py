@@ -288,7 +288,19 @@ def _applied(change: Change) -> list[Block | None]:
         buttons = {"putback": "Revert anyway", "stay": "Keep"}
     else:
         buttons = {"undo": "Undo"}
-    return [_decide(change, label, decision) for decision, label in buttons.items()]
+    deletes = _deletes_again(change) if change.edit.kind.creates else None
+    return [
+        _decide(change, label, decision, confirm=deletes if decision == "undo" else None)
+        for decision, label in buttons.items()
+    ]
+
+
+def _deletes_again(change: Change) -> Block:
+    """Slack's own question before the undo of what was created; whose approval it takes is the policy's."""
+    title = html.unescape(messages.clip(plain_title(change), 80)).replace(messages.WORD_JOINER, "")
+    gone = "removed" if change.edit.target.service == "members" else "deleted"
+    goes = "All that it created is" if change.is_set else f"The {_thing(change)} is"
+    return messages.confirm(f"Undo “{title}”?", f"{goes} {gone} again.", "Undo", "Cancel")
 
 
 def _items_applied(change: Change, progress: Progress) -> list[Block | None]:

@@ -103,8 +103,9 @@ async def _decide(decision: OfRequest, change: Change, caller: Caller, gatehouse
     return await gatehouse.changes.decisions.decide(change, decision, caller.user)
 
 
-async def _undo(change: Change, caller: Caller, gatehouse: Gatehouse) -> Change:
-    return await gatehouse.changes.followups.undo(change, by=caller.user, channel=caller.channel, since=caller.asked_at)
+async def _undo(change: Change, caller: Caller, gatehouse: Gatehouse, *, by_text: bool = False) -> Change:
+    undo = gatehouse.changes.followups.undo
+    return await undo(change, by=caller.user, channel=caller.channel, since=caller.asked_at, by_text=by_text)
 
 
 async def _revert(change: Change, caller: Caller, gatehouse: Gatehouse) -> Change:
@@ -187,5 +188,5 @@ async def undo(command: GatehouseUndo, caller: Caller, gatehouse: Gatehouse) -> 
     change = None if command.change is None else await find_change(command.change, gatehouse)
     if change is None:
         raise NothingToUndo(command.change)
-    await _undo(change, caller, gatehouse)
+    await _undo(change, caller, gatehouse, by_text=True)
     return Announced()

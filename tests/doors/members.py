@@ -90,8 +90,7 @@ async def add_by_form_and_undo(play: MemberPlay) -> None:
     await play.alice.opens(f"/members add {play.email} site:blog")
     await play.sends(Name=play.before["name"], Segments=play.segments)
     await play.is_back()
-    await play.alice.presses(UNDO)
-    await play.approves()
+    await play.alice.presses(UNDO, confirm=True)
     await play.becomes(play.now, None)
 
 

@@ -128,8 +128,7 @@ async def new_by_form_and_undo(play: RulePlay) -> None:
     assert made is not None
     assert (made["ruleType"], made["name"], made["status"]) == (play.type, play.before["name"], "Active")
     assert made["pairs"][0]["source"] == {"key": "Url", "operator": "Equals", "value": f"{SHOP}/net"}
-    await play.alice.presses(UNDO)
-    await play.approves()
+    await play.alice.presses(UNDO, confirm=True)
     await play.becomes(play.made, None)
     await play.stays()
 

@@ -27,7 +27,7 @@ from sandbox.slack.people import User, UserGroup, direct_message
 from sandbox.slack.story import Person
 from tests.conftest import OPS, QUICK
 from tests.harness.looking import BUTTON, looks
-from tests.harness.second_person import Company, Refused, Somebody, Stands, Way, held, toml
+from tests.harness.second_person import DESTRUCTIVE, Company, Refused, Somebody, Stands, Way, held, toml
 from tests.policy.test_cookbook import RECIPES
 from tests.stories.test_cost import idle
 
@@ -278,7 +278,7 @@ class Play:
         expected = company.stands(who, operation, site)
         lets_own = company.rule_for(operation, site).get("undo_own", True)
         if who is asker and change.decision.guard is not Guard.APPROVE and lets_own and company.may(who, operation):
-            expected = Stands("none")
+            expected = Stands("confirm" if operation in DESTRUCTIVE else "none")
         before = self.writes()
         undo = await self.types(who.id, f"/gatehouse undo {change.id[:8]}")
         if isinstance(expected, Refused):
@@ -287,6 +287,9 @@ class Play:
         assert undo is not None, f"refused to somebody who may: {self.last()}"
         assert (undo.request.undoes, undo.decision.guard.value) == (change.id, expected.guard)
         is_done = expected.guard == "none"
+        if expected == Stands("confirm"):
+            assert (undo.state, self.writes()) == (State.PROPOSED, before), "deleted by text alone"
+            undo, is_done = await self.decide(company, undo, who, expected), True
         assert (undo.state is State.APPLIED, self.writes() > before) == (is_done, is_done)
         return is_done
 

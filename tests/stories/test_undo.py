@@ -73,12 +73,27 @@ async def test_what_was_made_by_mistake_is_switched_off_while_its_deletion_waits
 
 async def test_ones_own_creation_is_taken_back_at_once(workspace: Sandbox, alice: Person) -> None:
     await alice.says('/rules make redirect https://shop.example.com/a to https://shop.example.com/b named "A to B"')
-    await alice.sees("A to B created")
-    await alice.says("/gatehouse undo")
+    card = await alice.sees("A to B created")
+
+    await alice.clicks(card, "Undo", confirm=True)
 
     done = alice.slack_text(await alice.sees("A to B deleted"))
     assert "undid their own change" in done
     assert not any(rule["name"] == "A to B" for rule in workspace.services.rules.all())
+
+
+async def test_text_alone_deletes_nothing_of_ones_own_either(workspace: Sandbox, alice: Person, cara: Person) -> None:
+    await alice.says('/rules make redirect https://shop.example.com/a to https://shop.example.com/b named "A to B"')
+    await alice.sees("A to B created")
+    await alice.says("/gatehouse undo")
+    card = await alice.sees("Delete A to B?")
+    assert "Only @U0ALICE01 can confirm it" in alice.slack_text(card)
+    assert "https://shop.example.com/a" in alice.slack_text(card)
+
+    await cara.clicks(card, "v1.decide.confirm", confirm=True)
+    assert any(rule["name"] == "A to B" for rule in workspace.services.rules.all())
+    await alice.clicks(card, "v1.decide.confirm", confirm=True)
+    await alice.sees("A to B deleted")
 
 
 async def test_a_creation_of_hours_ago_is_taken_back_with_a_second_person(
@@ -90,7 +105,7 @@ async def test_a_creation_of_hours_ago_is_taken_back_with_a_second_person(
     card = await alice.sees("A to B created")
     clock.ahead += timedelta(hours=1, minutes=1)
 
-    await alice.clicks(card, "Undo")
+    await alice.clicks(card, "Undo", confirm=True)
     asked = await alice.sees("Delete A to B?")
     assert any(rule["name"] == "A to B" for rule in workspace.services.rules.all())
     await cara.clicks(asked, "v1.decide.approve", confirm=True)

@@ -156,9 +156,15 @@ def homes() -> Iterator[Sample]:
     """The Home tab, and what a channel and a person have set."""
     services = {"rules": "ok, 25", "members of blog": "doesn’t answer"}
     both: dict[str, Any] = {"reads_rules": True, "reads_members": True, "channel": OPS, "now": NOW, "links": LINKS}
-    empty: dict[str, Any] = {"decisions": [], "reviews": [], "ending": [], "last": []}
+    empty: dict[str, Any] = {"decisions": [], "reviews": [], "own": [], "ending": [], "last": []}
     yield "Home, new", home_view.home(**empty, **both, services=services)
-    full: dict[str, Any] = {"decisions": [CHANGES[2]], "reviews": [CHANGES[4]], "ending": [CHANGES[1]], "last": CHANGES}
+    full: dict[str, Any] = {
+        "decisions": [CHANGES[2]],
+        "reviews": [CHANGES[4]],
+        "own": [CHANGES[2]],
+        "ending": [CHANGES[1]],
+        "last": CHANGES[5:],
+    }
     yield "Home, busy", home_view.home(**full, **both, services=services)
     sites, held = ["blog", "docs"], Preferences("docs", ("beta",))
     for title, kept, may in (("settings", held, True), ("settings, read only", Preferences(), False)):

@@ -180,7 +180,8 @@ Old shop to new shop created
 On · Redirect
 `https://shop.example.com/old` → `https://shop.example.com/new`
 [Undo]
-rules at rules.example.com · change `0343eab7`\
+rules at rules.example.com · change `0343eab7`
+  [Undo] asks: Undo “Create Old shop to new shop”? / The rule is deleted again. [Cancel] [Undo]\
 """,
             "create a rule: applying": """\
 Creating Old shop to new shop…
@@ -344,7 +345,8 @@ Anna Berg added to blog
 `a***@example.com` · @alice · “we test” · 2026-11-21 01:26 UTC
 Segments  `newsletter`
 [Undo]
-members at members.example.com · change `0343eab7`\
+members at members.example.com · change `0343eab7`
+  [Undo] asks: Undo “Add Anna Berg to blog”? / The member is removed again. [Cancel] [Undo]\
 """,
             "add a member: applying": """\
 Adding Anna Berg to blog…
@@ -852,7 +854,8 @@ On · Redirect
 `https://shop.example.com/old` → `https://shop.example.com/new`
 It has a new id and creation date. Commands still find it by its old id.
 [Undo]
-rules at rules.example.com · change `0343eab7`\
+rules at rules.example.com · change `0343eab7`
+  [Undo] asks: Undo “Create Old shop to new shop”? / The rule is deleted again. [Cancel] [Undo]\
 """,
             "an undo of a removal": """\
 Chloe Diaz is back on blog
@@ -861,7 +864,8 @@ Chloe Diaz is back on blog
 Segments  `default` `staff`
 Name and segments are restored; the join date is not.
 [Undo]
-members at members.example.com · change `0343eab7`\
+members at members.example.com · change `0343eab7`
+  [Undo] asks: Undo “Add Chloe Diaz to blog”? / The member is removed again. [Cancel] [Undo]\
 """,
             "emergency override, review due": """\
 Old shop to new shop deleted
@@ -903,7 +907,8 @@ Warning: It loops with “Old shop to new shop”.
 On · Redirect
 `https://shop.example.com/new` → `https://shop.example.com/old`
 [Undo]
-rules at rules.example.com · change `0343eab7`\
+rules at rules.example.com · change `0343eab7`
+  [Undo] asks: Undo “Create Back to the old shop”? / The rule is deleted again. [Cancel] [Undo]\
 """,
             "stored otherwise": """\
 Change the destination of Old shop to new shop: not stored as requested
@@ -1174,7 +1179,8 @@ Requested by @alice · approved by @cara · 2026-11-21 01:26 UTC
 ✓ Old shop to new shop: destination  `https://shop.example.com/new` → `https://shop.example.com/landing` at `shop.example.com`
 • Campaign links: skipped (already here and identical)
 [Undo]
-rules at rules.example.com · 3 items · change `0343eab7`\
+rules at rules.example.com · 3 items · change `0343eab7`
+  [Undo] asks: Undo “Import 2 rules from campaign.json”? / All that it created is deleted again. [Cancel] [Undo]\
 """,
             "delete 12,000 rules": """\
 Delete 12,000 rules?

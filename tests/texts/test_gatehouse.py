@@ -316,6 +316,9 @@ Delete Sale 2026
 Review due
 Delete Old shop to new shop
 Emergency override by @bob in #C0OPS0001   card
+Yours, waiting for others
+Delete Sale 2026
+Needs approval from someone else in its channel by 2026-11-22 01:24 UTC. #C0OPS0001   card  [Details]
 —
 Find a rule  <>
 Find a member  <>
@@ -325,10 +328,6 @@ Your temporary changes
 Switch off Sale 2026
 (stopwatch) Reverts 2026-11-21 03:24 UTC   card
 Your latest changes
-Change the destination of Old shop to new shop
-(white_check_mark) done · 2026-11-21 01:26 UTC · #C0OPS0001   card
-Give Anna Berg access to vip on blog
-(no_entry_sign) denied · 2026-11-21 01:26 UTC · #C0OPS0001   card
 Switch on Sale 2026
 (white_check_mark) done · 2026-11-21 01:26 UTC · #C0OPS0001   card
 Change the destination of Old shop to new shop
