@@ -1,4 +1,4 @@
-"""Every metric of Gatehouse, once: its name, what it says, and its labels. `/metrics` prints them, docs/operating.md lists them.
+"""Every metric of Gatehouse, once: its name, what it says, and its labels. `/metrics` prints them, docs/monitoring.md lists them.
 
 The value of a label is one of a few words of our own. It is never what somebody typed, nor what a service or Slack says:
 `/metrics` may be read by people who may not read channels, and each new value would cost a series for ever.

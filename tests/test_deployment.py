@@ -310,7 +310,7 @@ def test_what_alerts_tell_apart_is_what_is_counted() -> None:
 
 def test_each_alert_has_a_row_that_says_what_to_do() -> None:
     rows = re.findall(
-        r"^\| `(Gatehouse\w+)` \| \S.* \| \S.* \|$", (ROOT / "docs" / "operating.md").read_text(), re.MULTILINE
+        r"^\| `(Gatehouse\w+)` \| \S.* \| \S.* \|$", (ROOT / "docs" / "trouble.md").read_text(), re.MULTILINE
     )
 
     assert rows == list(_alerts())

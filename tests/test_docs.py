@@ -22,7 +22,7 @@ ROOT = Path(__file__).parent.parent
 
 
 def test_the_policy_in_the_docs_is_one(tmp_path: Path) -> None:
-    text = (ROOT / "docs" / "operating.md").read_text()
+    text = (ROOT / "docs" / "policy.md").read_text()
     path = tmp_path / "policy.toml"
     path.write_text(text.partition("```toml\n")[2].partition("```")[0])
 

@@ -108,8 +108,17 @@ SQLITE: Final = "import sqlite3, sys; sqlite3.connect(sys.argv[1], isolation_lev
 
 
 async def _pip(command: list[str], folder: Path) -> None:
-    assert command[1:4] == ["install", "--require-hashes", "-r"]
-    assert (ROOT / command[4]).exists()
+    assert command[1:3] == ["install", "--require-hashes"]
+    assert command[3::2] == ["-r"] * len(command[4::2])
+    assert all((ROOT / lock).exists() for lock in command[4::2])
+
+
+async def _venv(command: list[str], folder: Path) -> None:
+    assert command[1:] == ["-m", "venv", ".venv"]
+
+
+async def _sandbox(command: list[str], folder: Path) -> None:
+    _takes("sandbox", *command[3:])
 
 
 Check = Callable[[list[str], Path], Awaitable[None]]
@@ -120,6 +129,8 @@ ELSEWHERE: Final[dict[str, tuple[str, Check]]] = {
     "kubectl": ("there is no cluster", _kubectl),
     "make": ("it sets up an environment in this tree; CI runs the targets, here they only have to be there", _make),
     "systemctl": ("it changes the machine; tests/test_deployment.py has systemd read the unit", _systemd),
+    "python3": ("the environment of the tests is there already", _venv),
+    ".venv/bin/python -m sandbox": ("it runs until it is stopped; tests/sandbox/test_demo.py starts it", _sandbox),
     ".venv/bin/python -m pytest": ("it writes into this tree; here it only collects", _pytest),
 }
 """The commands that can't be typed here, by how they begin: why, and how far they are checked."""

@@ -81,7 +81,7 @@ MAX_REFUSAL_BYTES: Final = 64 * 1024
 """Of an answer that is no success; a longer one is cut there, and then has no message."""
 BYTES_PER_VALUE: Final = 12
 """An answer may hold one value for so many of its largest bytes; ordinary rules have 20 for each. In Python a value takes about a
-hundred: docs/operating.md says what memory that comes to."""
+hundred: docs/settings.md says what memory that comes to."""
 PARTIAL: Final = 206
 """An answer's status that says that the rest is missing: we never ask for a part."""
 

@@ -130,7 +130,7 @@ def _policy(findings: list[Finding]) -> Policy | None:
     except BadSettings:
         return None  # .env can't be read, which is told already
     except BadPolicy as error:
-        mend = "See docs/operating.md#the-policy"
+        mend = "See docs/policy.md"
         findings += [_failed("policy", "policy_file", f"{path}: {wrong}", mend) for wrong in error.wrong]
         return None
     findings.append(Finding("policy", True, summary(path, policy)))

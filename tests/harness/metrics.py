@@ -1,4 +1,4 @@
-"""The table of metrics in docs/operating.md, from their definitions: ``python -m tests.harness.metrics`` writes it."""
+"""The table of metrics in docs/monitoring.md, from their definitions: ``python -m tests.harness.metrics`` writes it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from prometheus_client.metrics import MetricWrapperBase
 from bot import metrics
 from tests.harness.threats import put_between
 
-PAGE: Final = Path(__file__).parent.parent.parent / "docs" / "operating.md"
+PAGE: Final = Path(__file__).parent.parent.parent / "docs" / "monitoring.md"
 BEGIN: Final = "<!-- made by `make commands` from bot/metrics.py; don't edit -->"
 END: Final = "<!-- the end of the table of metrics -->"
 SAMPLES: Final = {
