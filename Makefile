@@ -79,9 +79,15 @@ commands: setup ## the tables of commands and of metrics in docs/, from their de
 texts: develop ## every message, card and form that people read, as one page
 	@$(BIN)/python -m tests.texts
 
-setup: .venv/ready ## what Gatehouse and its sandbox run with, and no more
+# Two of them at once would install into the same folder: the second waits, and finds it done.
+ONE_BY_ONE = $(PYTHON) -c 'import fcntl, subprocess, sys; held = open("Makefile"); fcntl.flock(held, fcntl.LOCK_EX); \
+	sys.exit(subprocess.call(sys.argv[1:]))' $(MAKE) --silent --no-print-directory
 
-develop: .venv/ready-dev ## what tests and checks it as well
+setup: ## what Gatehouse and its sandbox run with, and no more
+	@$(ONE_BY_ONE) .venv/ready
+
+develop: ## what tests and checks it as well
+	@$(ONE_BY_ONE) .venv/ready-dev
 
 .venv/ready: $(RUNTIME)
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Gatehouse needs Python 3.11 or newer (make PYTHON=/path/to/python3.11)."; exit 1; }

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import fcntl
 import logging
 import os
 import signal
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
 from contextlib import AbstractAsyncContextManager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -51,6 +53,8 @@ app.add_typer(segments, name="segment")
 FOLDER = Path(os.environ.get("SANDBOX_FOLDER", "var/sandbox"))
 PORTS = (8800, 8801, 8802, 8803)
 OPS, SUPPORT = "C0OPS0001", "C0SUPPORT"
+LOOKS, PAUSE_SECONDS = 20, 0.25
+"""How often, and with what pause, a demo looks where another one runs that was started at the same time."""
 
 
 def _free(wanted: int) -> int:
@@ -81,17 +85,41 @@ def demo(
     logging.getLogger("stamina").setLevel(logging.ERROR)
     if context.invoked_subcommand is not None:
         return
-    if url := running_url(FOLDER):
-        _tell_running(url, fresh=fresh)
-        return
-    if fresh:
-        for file in FOLDER.glob("*.db*"):
-            file.unlink()
-    try:
-        asyncio.run(_demo())
-    except CannotStart as error:
-        print(f"The demo cannot start: {error}", file=sys.stderr)
-        raise typer.Exit(1) from None
+    with _alone() as is_alone:
+        if not is_alone:
+            _tell_running(_where_it_runs(), fresh=fresh)
+            return
+        if fresh:
+            for file in FOLDER.glob("*.db*"):
+                file.unlink()
+        try:
+            asyncio.run(_demo())
+        except CannotStart as error:
+            print(f"The demo cannot start: {error}", file=sys.stderr)
+            raise typer.Exit(1) from None
+
+
+@contextlib.contextmanager
+def _alone() -> Iterator[bool]:
+    """Keep the folder from other demos, also from one that is starting; whether no other one has it."""
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    with (FOLDER / "lock").open("w") as held:
+        try:
+            fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            yield False
+        else:
+            yield True
+
+
+def _where_it_runs() -> str:
+    """The URL of the demo of this folder, as soon as it has one."""
+    for _ in range(LOOKS):
+        if url := running_url(FOLDER):
+            return url
+        time.sleep(PAUSE_SECONDS)
+    print(f"Another demo in {FOLDER} has started, and doesn't answer. Stop it, and try again.", file=sys.stderr)
+    raise typer.Exit(1)
 
 
 def _tell_running(url: str, *, fresh: bool) -> None:

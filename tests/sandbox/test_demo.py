@@ -73,6 +73,24 @@ async def test_a_second_start_names_the_url_of_the_first_and_changes_nothing(tmp
     assert running_url(tmp_path) is None
 
 
+async def test_of_two_that_start_at_once_one_runs_and_the_other_says_where(tmp_path: Path) -> None:
+    async with port_8800_taken():
+        both = [await started(tmp_path), await started(tmp_path)]
+        ended, _ = await asyncio.wait(
+            [asyncio.create_task(each.communicate()) for each in both], return_when=asyncio.FIRST_COMPLETED
+        )
+        try:
+            ((out, _),) = [each.result() for each in ended]
+            url = running_url(tmp_path)
+            assert url is not None
+            assert f"already running at  {url}" in out.decode()
+        finally:
+            for each in both:
+                if each.returncode is None:
+                    each.kill()
+                    await each.wait()
+
+
 async def test_the_demo_of_another_folder_is_not_this_one(tmp_path: Path) -> None:
     mine, other = tmp_path / "mine", tmp_path / "other"
     mine.mkdir()
