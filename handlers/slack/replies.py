@@ -13,7 +13,7 @@ import structlog
 
 from bot.changes.model import Change
 from bot.gatehouse import Gatehouse
-from bot.policy.access import NotAllowed
+from bot.policy.access import DirectoryUnavailable, NotAllowed
 from bot.policy.model import Why
 from bot.store.db import CommitUnknown, StoreError
 from handlers.blocks import messages, modals
@@ -42,9 +42,16 @@ def _buttons(block: Block) -> list[Block]:
     return [*block.get("elements", ()), *([block["accessory"]] if "accessory" in block else [])]
 
 
+SHARE: Final = "share"
+"""What a button does that answers for a whole channel to see, and what it is called where it isn't allowed."""
+
+
 def _operations(button: Block) -> frozenset[str]:
     """The operations of which the command of *button* needs one; none for a command that only reads."""
-    if action_name(str(button.get("action_id"))) not in RUNNING | {"temporary"}:
+    name = action_name(str(button.get("action_id")))
+    if name == SHARE:
+        return frozenset({SHARE})
+    if name not in RUNNING | {"temporary"}:
         return frozenset()
     try:
         command = parse(*str(button["value"]).partition(" ")[::2])
@@ -163,10 +170,17 @@ class Answers:
 
     async def _permitted(self, message: Message, caller: Caller) -> Message:
         """*message* without buttons of commands that the caller may not use here; what Slack doesn't say, a click will."""
-        if not any(_operations(button) for block in message.blocks for button in _buttons(block)):
+        needed = {name for block in message.blocks for button in _buttons(block) for name in _operations(button)}
+        refused: frozenset[str] = frozenset()
+        access = self._gatehouse.access
+        if needed - {SHARE}:
+            answers = await access.all(caller.user, caller.channel)
+            refused |= {operation for operation, why in answers.items() if why not in {None, Why.CANT_TELL}}
+        if SHARE in needed:
+            with suppress(DirectoryUnavailable):
+                refused |= {SHARE} if (await access.directory.place(caller.channel)).shared else set()
+        if not refused:
             return message
-        answers = await self._gatehouse.access.all(caller.user, caller.channel)
-        refused = frozenset(operation for operation, why in answers.items() if why not in {None, Why.CANT_TELL})
         return replace(message, blocks=tuple(filter(None, (_without(block, refused) for block in message.blocks))))
 
     async def refuse(self, caller: Caller, error: Exception, asked: str, *, home: bool, attempted: bool) -> None:

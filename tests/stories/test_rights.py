@@ -43,12 +43,13 @@ may = ["*"]
 operation = "member.grant"
 guard = "approve"
 approvers = ["leads"]
+undo_own = false
 
 [[guards]]
 operation = "member.*"
 guard = "none"
 """
-"""Bob may do everything to members, but nobody gives access alone."""
+"""Bob may do everything to members, but nobody gives access alone, not what they took themselves either."""
 
 
 def found(workspace: Sandbox, email: str = ZED) -> Record | None:
@@ -251,6 +252,14 @@ async def test_nothing_is_done_or_told_in_a_channel_that_is_shared_by_then(
     assert (failed.channel, failed in alice.dms) == (alice.dm, True)
     assert alice.slack_text(alice.cards[-1]) == before
     assert workspace.services.rules.calls("DELETE") == []
+
+
+async def test_nothing_is_offered_to_be_shared_with_another_company(workspace: Sandbox, alice: Person) -> None:
+    assert "[Share in channel]" in alice.slack_text(await alice.says("/rules list"))
+    shared(workspace)
+    workspace.bot.gatehouse.access.directory.forget()  # type: ignore[attr-defined]  # as after a minute
+
+    assert "[Share in channel]" not in alice.slack_text(await alice.says("/rules list"))
 
 
 async def test_a_request_in_a_channel_that_is_shared_by_now_reminds_its_requester_alone(
