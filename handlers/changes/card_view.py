@@ -52,7 +52,7 @@ from handlers.gatehouse.commands import GatehouseInspect
 from handlers.members.views import segments_line
 from handlers.rules.commands import RulesOff
 from handlers.rules.pairs_view import effect_line, filters_words, source_line
-from handlers.rules.reasons import off_words
+from handlers.rules.reasons import off_words, type_word
 
 FULL: Final = "full"
 """What the button that opens everything is numbered with."""
@@ -142,7 +142,7 @@ def _whole(change: Change, document: Mapping[str, Any] | None, groups: Groups | 
     held = why_group_is_off(rule, groups)
     status = ("On" if rule.active else "Off") + (f", {off_words([held])}" if held else "")
     description = f"Description: “{esc(rule.description, 400)}”" if rule.description else ""
-    about = [description, f"{esc(status, 200)} · {esc(rule.rule_type or 'no type', 40)}"]
+    about = [description, f"{esc(status, 200)} · {esc(type_word(rule.rule_type), 40)}"]
     return [messages.section("\n".join(filter(None, about))), *pair_lines(rule, FIRST_PAIRS), *_warned_of(rule)]
 
 

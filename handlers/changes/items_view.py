@@ -18,6 +18,7 @@ from handlers.changes.full_view import says
 from handlers.changes.sentences import VERBS, past, words
 from handlers.members.views import segments_line
 from handlers.rules.pairs_view import effect_line, filters_words, source_line
+from handlers.rules.reasons import type_word
 
 NAME: Final = 70
 
@@ -143,7 +144,7 @@ def _first_pair(rule: RuleDraft) -> str:
 def _whole_rule(item: Item) -> str:
     """A rule that comes or goes: its first pair, and a mark where there is more to it."""
     rule = RuleDraft.model_validate((item.before if item.before is not None else item.after) or {})
-    state = f", {'on' if rule.active else 'off'}, {esc(rule.rule_type or 'no type', 40)}" if item.before is None else ""
+    state = f", {'on' if rule.active else 'off'}, {esc(type_word(rule.rule_type), 40)}" if item.before is None else ""
     line = ", ".join(filter(None, [f"{_verb(item)}{state}", _first_pair(rule)]))
     is_told = "…" in line or item.before is not None or says(f"{item_name(item)} {line}", None, item.after)
     return line if is_told else f"{line} …"

@@ -229,7 +229,7 @@ class First(Text):
 
 @dataclass(frozen=True)
 class Choice(Text):
-    """The first word, if it is one of *choices*: each word with what it means."""
+    """The first word, if it is one of *choices*: each word with what it means, the usual one first."""
 
     choices: Mapping[str, str] = field(default_factory=dict)
 
@@ -238,6 +238,9 @@ class Choice(Text):
         if found is not None:
             rest.words.pop(0)
         return self.needed(found, rest)
+
+    def write(self, value: str) -> str:
+        return next((word for word, meant in self.choices.items() if meant == value), value)
 
 
 NUMBER: Final = re.compile(r"#\d{1,6}")

@@ -37,7 +37,10 @@ class RulesCommand(Command):
 
 
 ONE_RULE: Final = Text("REF", "which rule")
-RULE_TYPE: Final = Choice("TYPE", choices={name.casefold(): name for name in KNOWN_TYPES} | {"block": "Cancel"})
+BLOCK: Final = {"block": "Cancel", "cancel": "Cancel"}
+"""What people call the type, and what the service does."""
+MADE: Final = {"redirect": "Redirect", **BLOCK}
+RULE_TYPE: Final = Choice("TYPE", choices=BLOCK | {name.casefold(): name for name in KNOWN_TYPES})
 CHANGES: Final = {"add": "add", "remove": "remove", "rm": "remove", "delete": "remove"}
 SORTS: Final = ("name", "type", "changed")
 TURN_ON, TURN_OFF = ("enable", "activate"), ("disable", "deactivate")
@@ -251,7 +254,7 @@ class RulesMake(RulesCommand):
     summary = "Make a redirect or a block at once, without the form"
     example = 'make redirect https://shop.example.com/old to https://shop.example.com/new named "Old shop"'
     writes = True
-    type: str = takes(Choice("redirect|cancel", "redirect or cancel", {"redirect": "Redirect", "cancel": "Cancel"}))
+    type: str = takes(Choice("redirect|block", "redirect or block", MADE))
     source: str = takes(First("FROM", "which URL"))
     destination: str | None = takes(Led("to TO"))
     name: str | None = takes(Led('named "NAME"'))

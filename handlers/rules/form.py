@@ -30,13 +30,13 @@ from handlers.rules.check_view import MOST_WARNINGS
 from handlers.rules.form_fields_view import (
     LABELS,
     NEW_PAIR,
-    OPTIONS,
     Document,
     FormPair,
     NotPairs,
     pairs_of_body,
     skeleton,
     unpack_keys,
+    usual,
 )
 from handlers.rules.reasons import problem_words
 from handlers.rules.rule_edit import update_of
@@ -342,6 +342,6 @@ def _sources(text: str) -> list[Document]:
 def _changed(pair: FormPair, name: str, value: str) -> FormPair:
     """With the field set, unless it was absent and still says no more than its default."""
     is_kept = name == "destinationType" or pair.key.startswith("o")
-    if is_kept and pair.read(name) is None and value == OPTIONS.get(name, ("",))[0]:
+    if is_kept and pair.read(name) is None and value == usual(name):
         return pair
     return pair.with_field(name, value)

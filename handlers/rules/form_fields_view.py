@@ -10,9 +10,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any, Final
 
-from bot.rules.edit import OPERATORS
 from bot.rules.model import PAIR_FIELDS
-from bot.rules.url import KEYS
 from handlers.blocks import inputs
 from handlers.blocks.modals import View, section
 
@@ -110,17 +108,31 @@ DECODER: Final = json.JSONDecoder(parse_constant=_no_constant, parse_float=_numb
 
 
 LABELS: Final = {
-    "key": "Match on",
-    "operator": "Operator",
+    "key": "Compare",
+    "operator": "How",
     "value": "From",
-    "destinationType": "Destination type",
+    "destinationType": "Kind of destination",
     "destination": "To",
     "from": "Find",
     "to": "Replace with",
 }
 ORDER: Final = ("value", "destination", "from", "to", "operator", "key", "destinationType")
 """In which the fields of a pair are asked for: what everybody fills in first."""
-OPTIONS: Final = {"key": KEYS, "operator": OPERATORS, "destinationType": ("url", "map_local", "mock_or_file_picker")}
+OPTIONS: Final[Mapping[str, dict[str, str]]] = {
+    "key": {"Url": "the whole URL", "host": "the host", "path": "the path"},
+    "operator": {
+        "Equals": "is exactly",
+        "Contains": "contains",
+        "Matches": "matches, as a regular expression",
+        "Wildcard_Matches": "matches, with * for anything",
+    },
+    "destinationType": {
+        "url": "a URL",
+        "map_local": "a local file (desktop app only)",
+        "mock_or_file_picker": "a mock, or a file that was picked",
+    },
+}
+"""What can be chosen for a field, the usual first, and what it is called."""
 PLACEHOLDERS: Final = {"value": "https://shop.example.com/old", "destination": "https://shop.example.com/new"}
 NEW_PAIR: Final[Document] = {"source": {"key": "Url", "operator": "Equals", "value": ""}, "destinationType": "url"}
 
@@ -205,7 +217,12 @@ def size_of(pair: FormPair, rule_type: str) -> int:
 
 def is_unusual(pair: FormPair, rule_type: str) -> bool:
     """Whether a menu of *pair* holds something else than its default."""
-    return any((pair.read(name) or OPTIONS[name][0]) != OPTIONS[name][0] for name in _menus(rule_type))
+    return any((pair.read(name) or usual(name)) != usual(name) for name in _menus(rule_type))
+
+
+def usual(name: str) -> str:
+    """What a field with a menu is where nobody chose; empty for another field."""
+    return next(iter(OPTIONS.get(name, ())), "")
 
 
 def _menus(rule_type: str) -> list[str]:
@@ -226,7 +243,8 @@ def pair_blocks(pair: FormPair, number: int, rule_type: str, *, removable: bool,
 def _field(pair: FormPair, name: str, rule_type: str) -> View:
     block_id, value = pair.block_id(name), pair.read(name)
     if name in OPTIONS:
-        return inputs.select(block_id, LABELS[name], OPTIONS[name], value or OPTIONS[name][0])
+        chosen = value or usual(name)
+        return inputs.menu(block_id, LABELS[name], OPTIONS[name] | {chosen: OPTIONS[name].get(chosen, chosen)}, chosen)
     optional = name == "to" or (name == "value" and rule_type == "Replace")
     hint = "The full URL as a browser sends it, including the trailing slash of https://shop.example.com/."
     return inputs.text(

@@ -9,7 +9,7 @@ from typing import Any, Final
 from bot.rules.model import INACTIVE, Groups, Pair, RuleDraft, why_group_is_off
 from bot.rules.outcomes import BOTH, Engine, holding_everywhere
 from handlers.blocks.messages import code, esc, plural, url_code
-from handlers.rules.reasons import off_words
+from handlers.rules.reasons import off_words, type_word
 
 Fields = Mapping[str, Any]
 
@@ -207,8 +207,7 @@ TYPE_MARK: Final = {
 
 def type_name(rule: RuleDraft) -> str:
     """The type with its mark: never the mark alone."""
-    name = rule.rule_type or "no type"
-    return f"{TYPE_MARK.get(name, ':gear:')} {esc(name, 40)}"
+    return f"{TYPE_MARK.get(rule.rule_type or '', ':gear:')} {esc(type_word(rule.rule_type), 40)}"
 
 
 def status_mark(rule: RuleDraft, groups: Groups | None = None) -> str:

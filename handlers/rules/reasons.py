@@ -109,6 +109,15 @@ def problem_words(problem: Problem) -> str:
     return PROBLEMS[problem.kind](problem)
 
 
+TYPE_WORDS: Final = {"Cancel": "Block"}
+"""What people call a type, where that is not the service's word for it."""
+
+
+def type_word(rule_type: str | None) -> str:
+    """The type as people call it, without markup; ``no type`` for none."""
+    return TYPE_WORDS.get(rule_type or "", rule_type or "no type")
+
+
 def first_problem(problems: Sequence[Problem]) -> str:
     """The first of *problems* with its pair, and how many more there are, as the rest of a sentence."""
     first, *others = problems
@@ -120,7 +129,7 @@ def no_field(rule_type: str | None, name: str) -> str:
     """Words for a field that pairs of a type do not have, and those that they have."""
     own = ", ".join((*IN_SOURCE_FIELDS, *PAIR_FIELDS.get(rule_type or "", ())))
     more = "" if rule_type in PAIR_FIELDS else ", and what its form shows"
-    return f"A {rule_type} has no field “{name}”. Its pairs have: {own}{more}."
+    return f"A {type_word(rule_type)} rule has no field “{name}”. Its pairs have: {own}{more}."
 
 
 def _unknown_value(problem: Problem) -> str:
@@ -135,7 +144,7 @@ def _unknown_pair(problem: Problem) -> str:
 
 PROBLEMS: Final[dict[ProblemKind, Callable[[Problem], str]]] = {
     ProblemKind.NO_NAME: lambda _: "Give the rule a name that others will recognize.",
-    ProblemKind.NO_TYPE: lambda _: "Choose a type, such as Redirect, Cancel or Replace.",
+    ProblemKind.NO_TYPE: lambda _: "Choose a type, such as Redirect, Block or Replace.",
     ProblemKind.NO_PAIRS: lambda _: "A rule needs at least one pair.",
     ProblemKind.MANY_PAIRS: lambda p: f"This rule has {p.count:,} pairs. Split it into rules of at most {MAX_PAIRS:,}.",
     ProblemKind.NO_SOURCE: lambda _: "A pair needs a source: the URL that it matches.",

@@ -13,7 +13,7 @@ from functools import cached_property
 from typing import Final, Self
 
 from bot.changes.model import canonical_form, fingerprint
-from bot.rules.edit import STATUSES, Problem, source_reaching
+from bot.rules.edit import Problem, source_reaching
 from bot.rules.model import ACTIVE, INACTIVE, KNOWN_TYPES, TYPED, Groups, Rule, RuleDraft, why_group_is_off
 from handlers.blocks import inputs
 from handlers.blocks.messages import clip, code, esc, plural
@@ -34,6 +34,7 @@ from handlers.rules.form_fields_view import (
     size_of,
 )
 from handlers.rules.pairs_view import group_name, status_name
+from handlers.rules.reasons import type_word
 
 CALLBACK: Final = "v1.rule.form"
 MOST_PAIRS: Final = 10
@@ -56,6 +57,7 @@ MORE_OPTIONS: Final[View] = {
     "elements": [button("More options", "v1.form.more", "more")],
 }
 
+STATUS_WORDS: Final = {ACTIVE: "On", INACTIVE: "Off"}
 TITLES: Final = {"new": "New rule", "edit": "Edit rule", "copy": "Copy rule"}
 
 
@@ -284,15 +286,18 @@ class RuleForm:
                 blocks.append(inputs.text(name, label, value, optional=optional, placeholder=proposed))
         status = str(document.get("status") or ACTIVE)
         if len(status) <= inputs.LONGEST_OPTION:
-            blocks.append(inputs.radios("status", "Status", {name: name for name in (*STATUSES, status)}, status))
+            blocks.append(
+                inputs.radios("status", "Status", STATUS_WORDS | {status: STATUS_WORDS.get(status, status)}, status)
+            )
         return blocks
 
     def _type_block(self) -> View:
         if self.mode == "new":
-            return inputs.select("type", "Type", KNOWN_TYPES, self.rule_type, dispatch=True)
+            types = {each: type_word(each) for each in (*KNOWN_TYPES, self.rule_type[:LONGEST_TYPE])}
+            return inputs.menu("type", "Type", types, self.rule_type, dispatch=True)
         about = f" {code(self.rule_id)}" if self.rule_id else ""
         group = f"\n{self.group}" if self.group else ""
-        return section(f"*{esc(self.rule_type)}*{about}{group}")
+        return section(f"*{esc(type_word(self.rule_type))}*{about}{group}")
 
     def _pair_blocks(self) -> list[View]:
         if not self.typed:
@@ -324,7 +329,7 @@ class RuleForm:
                 f":lock: The pairs of this rule are too long for a form: {size:,} characters of JSON, and the limit is "
                 f"{inputs.MOST_TYPED:,}. They are kept unchanged; you can change name, description and status here."
             ) | {"block_id": "pairs.kept"}
-        hint = f"A list of objects, each with a source. {self.rule_type} pairs are saved exactly as written."
+        hint = f"A list of objects, each with a source. {type_word(self.rule_type)} pairs are saved exactly as written."
         return inputs.text(self.pairs_block, "Pairs, as JSON", text, multiline=True, hint=clip(hint, 2000))
 
 

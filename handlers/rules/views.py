@@ -36,6 +36,7 @@ from handlers.rules.pairs_view import (
     status_mark,
     status_words,
 )
+from handlers.rules.reasons import type_word
 
 SHOWN_PAIRS: Final = 12
 SHOWN_LINES: Final = 8
@@ -105,7 +106,7 @@ def _pair_text(rule: Rule, pair: Pair, number: int) -> str:
 
 def _other_fields(rule: Rule, groups: Groups | None) -> list[Block]:
     """Its type, group, last change and id, and the fields that Gatehouse does not know."""
-    texts = [esc(rule.rule_type or "no type", 40)]
+    texts = [esc(type_word(rule.rule_type), 40)]
     if rule.group_id:
         texts.append(f"{group_name(rule, groups)}" + (UNKNOWN_GROUP if groups is None else ""))
     if rule.modified:

@@ -166,7 +166,7 @@ async def test_a_warning_about_a_pair_that_is_not_shown_stands_at_the_top(worksp
     pairs[11]["source"]["value"] = f"{SHOP}/old"
     workspace.services.rules.put(rule | {"pairs": pairs, "status": "Inactive"})
     await alice.opens("/rules edit Redirect_many")
-    alice.fills(Status="Active")
+    alice.fills(Status="On")
 
     await alice.submits()
 

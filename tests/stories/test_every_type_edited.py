@@ -75,14 +75,17 @@ def inputs_of_the_rule(person: Person) -> dict[str, Document]:
     return {block["label"]["text"]: block for block in reversed(own)}
 
 
-def another_value(element: Document, label: str) -> str:
+def another_value(element: Document, label: str) -> tuple[str, str]:
+    """What is to be typed or chosen, and what is to be stored then."""
     if "options" in element:
-        names = [option["text"]["text"] for option in element["options"]]
-        return str(next(name for name in names if name != element["initial_option"]["text"]["text"]))
+        other = next(option for option in element["options"] if option != element["initial_option"])
+        return other["text"]["text"], other["value"]
     if label == "Pairs, as JSON":
         first, *others = json.loads(element["initial_value"])
-        return json.dumps([first | {"source": first["source"] | {"value": "https://shop.example.com/json"}}, *others])
-    return f"https://shop.example.com/changed-{next(NUMBERS)}"
+        text = json.dumps([first | {"source": first["source"] | {"value": "https://shop.example.com/json"}}, *others])
+    else:
+        text = f"https://shop.example.com/changed-{next(NUMBERS)}"
+    return text, text
 
 
 async def opened(person: Person, rule_id: str, *, showing: str) -> dict[str, Document]:
@@ -113,8 +116,8 @@ async def test_what_is_changed_in_the_form_is_saved_and_all_else_stays(
     for label in fields:
         before, sent = rules.get(seeded["id"]) or {}, len(rules.calls("PUT"))
         block = (await opened(alice, seeded["id"], showing=label))[label]
-        value = another_value(block["element"], label)
-        alice.fills(**{label: value})
+        typed, value = another_value(block["element"], label)
+        alice.fills(**{label: typed})
 
         assert await alice.submits() == {}, label
         if "Not saved yet" in alice.form:

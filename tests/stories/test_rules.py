@@ -120,11 +120,11 @@ async def test_what_was_asked_is_quoted_as_it_was_typed(workspace: Sandbox, alic
 
 async def test_a_field_of_another_type_and_an_unknown_operator_never_leave(workspace: Sandbox, alice: Person) -> None:
     for text, words in {
-        "set Cancel_track1 to=https://shop.example.com/x": "A Cancel has no field “to”",
+        "set Cancel_track1 to=https://shop.example.com/x": "A Block rule has no field “to”",
         f"set {OLD} destinaton=https://shop.example.com/x": "Did you mean destination?",
         f"set {OLD} destination=nonsense": "Enter a full URL",
         f"set {OLD} operator=Regex": "Did you mean Matches?",
-        "new cancel https://shop.example.com/x to https://shop.example.com/y": "A Cancel has no field “destination”",
+        "new cancel https://shop.example.com/x to https://shop.example.com/y": "A Block rule has no field “destination”",
     }.items():
         assert words in alice.slack_text(await alice.says(f"/rules {text}")), text
     assert [call for call in workspace.services.rules.calls() if call.method != "GET"] == []
@@ -176,7 +176,7 @@ async def test_what_is_stored_wrongly_is_shown_and_edited_and_comes_into_no_copy
 
     await alice.opens(f"/rules copy {OLD}")
     assert "Did you mean Matches?" in str(await alice.submits())
-    alice.fills(Operator="Equals")
+    alice.fills(How="is exactly")
     assert await alice.submits() == {}
     await alice.sees("Oldest shop (copy) created")
     copy = next(one for one in workspace.services.rules.all() if one["name"] == "Oldest shop (copy)")
@@ -328,15 +328,15 @@ async def test_fields_follow_the_type_and_what_every_type_has_stays(workspace: S
 
 async def test_more_options_open_in_place_and_keep_what_was_typed(workspace: Sandbox, alice: Person) -> None:
     view = await alice.opens("/rules new")
-    assert "Operator" not in alice.form
+    assert "Compare" not in alice.form
     assert "Status" not in alice.form
     alice.fills(From="https://shop.example.com/sale", To="https://shop.example.com/spring", Why="It is over")
 
-    await alice.clicks(view, "More options", opens="Operator")
+    await alice.clicks(view, "More options", opens="Compare")
 
     assert "https://shop.example.com/spring" in alice.form
     assert "It is over" in alice.form
-    alice.fills(Operator="Contains", Status="Inactive", Revert_after="2h")
+    alice.fills(How="contains", Status="Off", Revert_after="2h")
     assert await alice.submits() == {}
     await alice.sees("created")
     made = next(one for one in workspace.services.rules.all() if "/spring" in one["name"])
@@ -354,7 +354,7 @@ async def test_more_options_are_open_where_one_is_not_its_default(workspace: San
     assert "More options" in alice.form
     await alice.opens("/rules edit Redirect_other")
     assert "More options" not in alice.form
-    assert "Operator" in alice.form
+    assert "Compare" in alice.form
 
 
 async def test_pairs_are_added_and_removed(workspace: Sandbox, alice: Person) -> None:

@@ -31,7 +31,7 @@ Rules
 `/rules which URL [URL…] [REF]`  Show where a URL ends up, by which rules; with REF, why that rule matches or not
 `/rules check [REF] [page:N]`  Find loops, shadowed rules, duplicates and dead rules
 `/rules new [TYPE] [FROM] [to TO] [named "NAME"] [for DUR] [because TEXT]`  Create a rule (opens a form)
-`/rules make redirect|cancel FROM [to TO] [named "NAME"] [match:query|below] [for DUR] [because TEXT]`  Make a redirect or a block at once, without the form
+`/rules make redirect|block FROM [to TO] [named "NAME"] [match:query|below] [for DUR] [because TEXT]`  Make a redirect or a block at once, without the form
 `/rules edit REF`  Edit a rule (opens a form)
 `/rules set REF… field=value … [for DUR] [because TEXT]`  Change single fields of one rule or several
 `/rules copy REF`  Copy a rule (opens a form)

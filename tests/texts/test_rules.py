@@ -511,14 +511,14 @@ Why (optional): <>
 Redirect `Redirect_x1`
 From: <https://shop.example.com/old>
 To: <https://shop.example.com/new>
-Operator: <Equals>
-Match on: <Url>
-Destination type: <url>
+How: <is exactly>
+Compare: <the whole URL>
+Kind of destination: <a URL>
 [Add pair]
 Name: <Old shop to new shop (copy)>
 Why (optional): <>
 Description (optional): <>
-Status: <Inactive>
+Status: <Off>
 Revert after (optional): <>
 [Create]\
 """,
