@@ -41,7 +41,7 @@ def test_each_branch_tells_what_it_is_for() -> None:
         (first_problem([NO_NAME]), "Give the rule a name that others will recognize."),
         (first_problem([Problem(ProblemKind.NO_SOURCE, "source", 2), NO_NAME]), "pair 2: A pair needs"),
         (first_problem([NO_NAME, NO_NAME]), " (and 1 more)"),
-        (no_field("Redirect", "to"), "A Redirect rule has no field “to”. Its pairs have: source, operator, key, destinationType,"),
+        (no_field("Redirect", "to"), "A Redirect rule has no field “to”. Its pairs have: source, operator, key,"),
         (no_field("Delay", "to"), "source, operator, key, and what its form shows."),
         (no_field(None, "to"), "source, operator, key, and what its form shows."),
         (problem_words(Problem(ProblemKind.UNKNOWN_VALUE, "key", 1, "q" * 70)), f"“{'q' * 60}”. Use Url, host or path."),
