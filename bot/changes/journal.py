@@ -22,6 +22,7 @@ from bot.changes.model import (
     Outcome,
     Question,
     State,
+    Target,
     Undone,
     canonical_form,
 )
@@ -292,6 +293,9 @@ class Journal:
         change, leaves nothing to decide.
         """
         by_target = {change.edit.target: change for change in changes}
+        for done in changes:
+            if done.edit.kind.destroys or done.edit.kind.creates:
+                await self._redraw_ending(tx, done.edit.target)
         undone = {change.request.undoes for change in changes if change.request.undoes}
         overtaken = []
         for waiting in await self.store.changes.requested(tx, changes):
@@ -346,7 +350,13 @@ class Journal:
         await self.store.outbox.enqueue(tx, change.set_id or change.id, "card")
         if undo.edit.kind is Kind.RULE_CREATE and change.edit.target.key and undo.edit.target.key:
             await self.store.former_ids.put(tx, change.edit.target.key, undo.edit.target.key)
+            await self._redraw_ending(tx, change.edit.target)
         return change.id if change.is_set else change.set_id or ""
+
+    async def _redraw_ending(self, tx: AsyncConnection, target: Target) -> None:
+        """Have the cards of temporary changes say that their *target* is gone, or there again."""
+        for change_id in await self.store.changes.ending(tx, target):
+            await self.store.outbox.enqueue(tx, change_id, "card")
 
     async def _undone_whole(self, tx: AsyncConnection, set_id: str, undo: Change) -> None:
         """Mark a change set as undone where nothing of it is left; what is left of a temporary one still has its end."""

@@ -28,6 +28,7 @@ from bot.store.tables import (
     micros,
     moment,
     row_of,
+    timers,
 )
 
 
@@ -41,6 +42,8 @@ def _newest(*where: sa.ColumnElement[bool]) -> sa.Select[Any]:
 
 CLAIMED: Final = (State.APPLYING, State.UNKNOWN)
 """States of a change that a process has claimed, though its lease may be over."""
+REVERT: Final = "revert"
+"""The timers of the ends of temporary changes."""
 SERVICES: Final = ("rules", "members")
 """What changes are written to, each with slots of its own for what is due there. Groups are with the rules."""
 MAX_IDS_PER_QUERY: Final = 500
@@ -163,6 +166,17 @@ class Changes:
     async def for_targets(self, targets: Sequence[str], limit: int = 20) -> Sequence[Change]:
         """The changes of these targets, newest first."""
         return await self._read(_newest(changes.c.target.in_(targets)).limit(limit))
+
+    async def deleted_by(self, target: Target) -> Change | None:
+        """The change that deleted *target*, where that was the last that was done to it, and is not undone."""
+        last = await self._read(_newest(changes.c.target == str(target), changes.c.state == State.APPLIED).limit(1))
+        return next((change for change in last if change.edit.kind.destroys and change.run.undone_by is None), None)
+
+    async def ending(self, tx: AsyncConnection, target: Target) -> Sequence[str]:
+        """The ids of the temporary changes of *target* whose end is still to come."""
+        ends = sa.select(timers.c.change_id).where(timers.c.kind == REVERT)
+        query = sa.select(changes.c.id).where(changes.c.target == str(target), changes.c.id.in_(ends))
+        return list(await tx.scalars(query.order_by(changes.c.id)))
 
     async def has_decided(self, change_id: str, person: str, decision: str, reason: str) -> bool:
         """Whether *person* took this decision, with this very reason."""

@@ -34,6 +34,7 @@ from handlers.changes.sentences import (
     ACCESS,
     VERBS,
     WORDS,
+    deleted_line,
     extension,
     is_offboarding,
     is_reverted,
@@ -410,19 +411,27 @@ WARNED: Final = frozenset(
 
 
 def card(
-    change: Change, *, places: Mapping[str, str], progress: Progress | None = None, groups: Groups | None = None
+    change: Change,
+    *,
+    places: Mapping[str, str],
+    progress: Progress | None = None,
+    groups: Groups | None = None,
+    deleted: Change | None = None,
 ) -> Message:
     """*change* as it stands now: of one item, with what the *groups* make of it; of many, with their *progress*.
 
-    Addresses are masked: the card is for the channel.
+    *deleted*: what deleted the thing that a temporary change is about. Addresses are masked: the card is for the channel.
     """
-    if progress is None:
+    if deleted is not None:
+        title, said, blocks = f"{plain_title(change)}: deleted since", deleted_line(change, deleted), list[Block]()
+    elif progress is None:
         title = f"{plain_title(change)}: not stored as requested" if _is_otherwise(change) else title_of(change)
         said, blocks = sentence(change), [*body(change, groups), *_group_notes(change, groups)]
     else:
         title, said, blocks = _items_title(change, progress.tally), sentence(change), _items_body(change, progress)
+    mark = ":wastebasket:" if deleted is not None else _mark(change, progress)
     blocks = [
-        messages.section(f"{_mark(change, progress)} *{title}*\n{said}"),
+        messages.section(f"{mark} *{title}*\n{said}"),
         *_warnings(change, progress),
         *(messages.section(line) for line in _remarks(change, progress)),
         *blocks,
@@ -431,7 +440,8 @@ def card(
         head, *others = (esc(line, 600) for line in change.request.preview)
         blocks.append(messages.section("\n".join([f"*{head}*", *(f"• {line}" for line in others)])))
     footer = messages.context(_footer(change, progress, places))
-    blocks += [*actions(change, [*blocks, footer], _buttons(change, progress)), footer]
+    buttons = [] if deleted is not None else _buttons(change, progress)
+    blocks += [*actions(change, [*blocks, footer], buttons), footer]
     return messages.message(title.replace("`", ""), blocks)
 
 

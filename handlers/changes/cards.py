@@ -39,7 +39,10 @@ async def draw_card(change: Change, store: Store, groups: GroupsReader | None, p
     """Return the card of *change*, as a channel may see it. *places*: the host of each service."""
     change = _without_secrets(change)
     progress = await _progress(change, store) if change.is_set else None
-    return card_view.card(change, places=places, progress=progress, groups=await groups_of(change, groups))
+    ends_alone = change.temporary and not change.is_set
+    deleted = await store.changes.deleted_by(change.edit.target) if ends_alone else None
+    in_group = await groups_of(change, groups)
+    return card_view.card(change, places=places, progress=progress, groups=in_group, deleted=deleted)
 
 
 def _without_secrets(change: Change) -> Change:

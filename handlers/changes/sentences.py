@@ -296,6 +296,13 @@ def revert_failure_line(change: Change) -> str:
     return REVERT_FAILURES[change.run.revert_failure].format(when=when(change.request.reverts_at))
 
 
+def deleted_line(change: Change, deleted: Change) -> str:
+    """That the thing a temporary *change* is about was *deleted*, and what its end means now."""
+    gone = _line(f"Deleted by <@{deleted.request.requester}>", at(deleted))
+    ends = f"Its end {when(change.request.reverts_at)} changes nothing, unless the deletion is undone before."
+    return f"{gone}\n{ends}\n{_done(change)}"
+
+
 def until(change: Change) -> str:
     """Until when a change is, as the end of a sentence; empty for one that is not temporary."""
     if change.request.reverts_at is None:

@@ -253,8 +253,10 @@ async def timers(command: GatehouseTimers, caller: Caller, gatehouse: Gatehouse)
 
 
 async def temporary_changes(gatehouse: Gatehouse) -> list[Change]:
-    """The changes that will be reverted, the next of them first."""
-    return [change for change in await _changes_of(TimerKind.REVERT, gatehouse) if change.temporary]
+    """The changes that will be reverted, the next of them first; none of what was deleted since."""
+    ending = [change for change in await _changes_of(TimerKind.REVERT, gatehouse) if change.temporary]
+    deleted = gatehouse.store.changes.deleted_by
+    return [change for change in ending if change.is_set or await deleted(change.edit.target) is None]
 
 
 async def _changes_of(kind: TimerKind, gatehouse: Gatehouse) -> list[Change]:

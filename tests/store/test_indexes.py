@@ -112,6 +112,7 @@ LOOKS: Final[dict[str, Callable[[Store], Awaitable[object]]]] = {
     "changes: open ones": lambda store: store.changes.open(),
     "changes: of a target": lambda store: store.changes.for_targets(["rules/7"]),
     "changes: that made a rule": lambda store: store.changes.creations(Target(service="rules", key="7")),
+    "changes: what deleted it": lambda store: store.changes.deleted_by(Target(service="rules", key="Redirect_7")),
     "changes: of a person": lambda store: store.changes.of_requester("U7", 5),
     "changes: what a person may undo": lambda store: store.changes.undoable("U7", "C1"),
     "changes: called so": lambda store: store.changes.called("00000007"),

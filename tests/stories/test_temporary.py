@@ -41,6 +41,27 @@ async def test_a_rule_is_off_for_two_hours(workspace: Sandbox, alice: Person, cl
     assert "Nothing is temporary right now" in alice.slack_text(await alice.says("/gatehouse timers"))
 
 
+async def test_what_was_deleted_since_is_said_on_its_card_until_that_is_undone(
+    workspace: Sandbox, alice: Person, cara: Person, clock: Clock
+) -> None:
+    card = await alice.says(f"/rules off {OLD} for 2h because of the sale")
+    deletion = await alice.says(f"/rules delete {OLD}")
+    await cara.clicks(deletion, "v1.decide.approve", confirm=True)
+
+    gone = await alice.sees("deleted since")
+    assert gone.ts == card.ts
+    text = alice.slack_text(gone)
+    assert "Deleted by @U0ALICE01" in text
+    assert "[" not in text, "there is nothing to switch back on, and nothing to extend"
+    assert "Nothing is temporary right now" in alice.slack_text(await alice.says("/gatehouse timers"))
+
+    await alice.clicks(await alice.sees("Old shop to new shop deleted"), "Undo")
+    again = await alice.sees("Old shop to new shop is off until")
+    assert (again.ts, "[Back on now]" in alice.slack_text(again)) == (card.ts, True)
+    clock.ahead += timedelta(hours=2, minutes=1)
+    assert (await alice.sees("is back on")).ts == card.ts
+
+
 @pytest.mark.parametrize(
     ("length", "label", "more"),
     [("2h", "+1 h", HOUR), ("1d", "+1 day", 24 * HOUR), ("7d", "+1 week", 7 * 24 * HOUR)],

@@ -144,11 +144,11 @@ def asked(**more: Any) -> Document:
     return {"guard": Guard.APPROVE} | more
 
 
-def card(shown: Change, *, groups: Groups | None = None) -> Message:
+def card(shown: Change, *, groups: Groups | None = None, deleted: Change | None = None) -> Message:
     """The card of *shown*, as a channel gets it."""
     before, after, result = hidden(shown.edit.before, shown.edit.after, shown.run.result)
     shown = shown.changed(before=before, after=after, result=result)
-    return public(card_view.card(shown, places=PLACES, groups=groups))
+    return public(card_view.card(shown, places=PLACES, groups=groups, deleted=deleted))
 
 
 def requests() -> Iterator[Sample]:
@@ -309,6 +309,11 @@ def endings() -> Iterator[Sample]:
     for why in ("changed", "gone", "refused", "unsent", "unconfirmed"):
         left = temporary | {"revert_failure": why}
         yield f"not reverted: {why}", card(change(Kind.RULE_UPDATE, State.APPLIED, *switch, **left))
+    switched_off = change(Kind.RULE_UPDATE, State.APPLIED, *switch, **temporary)
+    yield (
+        "for two hours, and deleted since",
+        card(switched_off, deleted=change(Kind.RULE_DELETE, State.APPLIED, OLD_SHOP, None, requester=CARA)),
+    )
     for name, cause in CAUSES.items():
         by = ALICE if cause.is_automatic else CARA
         undone: Document = {

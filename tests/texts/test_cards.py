@@ -695,6 +695,14 @@ Check it yourself: it was to be reverted at 2026-11-21 03:24 UTC, and the servic
 [Undo]
 rules at rules.example.com · `Redirect_x1` · change `0343eab7`\
 """,
+            "for two hours, and deleted since": """\
+Switch off Old shop to new shop: deleted since
+(wastebasket) Switch off Old shop to new shop: deleted since
+Deleted by @cara · 2026-11-21 01:26 UTC
+Its end 2026-11-21 03:24 UTC changes nothing, unless the deletion is undone before.
+@alice · “we test” · 2026-11-21 01:26 UTC
+rules at rules.example.com · `Redirect_x1` · change `0343eab7`\
+""",
             "ended, the change": """\
 Old shop to new shop is back on
 (white_check_mark) Old shop to new shop is back on
