@@ -33,7 +33,7 @@ from handlers.grammar.recognised import EMAIL, points
 from handlers.grammar.vocabulary import CAUTIOUS, FILLERS
 from handlers.members.commands import MembersCommand
 from handlers.members.member_refs import SiteGone, extra_segments, site_for
-from handlers.rules.commands import RulesCommand, RulesGroup, RulesOff, RulesOn
+from handlers.rules.commands import RulesCommand, RulesGroup, RulesOff, RulesOn, RulesShow
 from handlers.rules.rule_refs import NotOne, look_up
 from handlers.slack.reply import Caller
 
@@ -106,6 +106,9 @@ class Guesses:
         fixed = [self._fixed(each, zone, now) for each in found]
         known = await self._names(caller)
         context = intent_view.Context(known.titles, zone, people=_names_of(known, fixed))
+        if unread := _times(expanded) - _times(found):  # of what would change nothing, and of nothing else
+            shown = [RulesShow(ref) for each in found for ref in getattr(each, "refs", ())]
+            return intent_view.unclear(shown, fixed, sorted(unread), context, asked=asked)
         return intent_view.preview(fixed, context, asked=asked)
 
     async def _with_effect(self, commands: Sequence[Command]) -> Sequence[Command]:
@@ -191,6 +194,12 @@ class Guesses:
         except (ClientError, TimeoutError):
             return None
         return listing.known
+
+
+def _times(commands: Sequence[Command]) -> set[str]:
+    """The ends that *commands* are to have, as they were typed."""
+    ends: list[Expiry | None] = [getattr(each, "expiry", None) for each in commands]
+    return {each.as_typed for each in ends if each is not None}
 
 
 def _known(rules: Sequence[Rule], members: Mapping[str, Sequence[Member]], groups: Mapping[str, str]) -> Known:

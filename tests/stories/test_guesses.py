@@ -327,6 +327,14 @@ async def test_what_was_not_understood_is_said_and_nothing_is_offered_that_leave
     assert writes(workspace) == 0
 
 
+async def test_no_time_is_lost_with_an_offer_that_would_change_nothing(workspace: Sandbox, alice: Person) -> None:
+    await alice.says("/rules off Old shop")
+    answer = alice.slack_text(await alice.says("/rules get rid of Old shop for 2h"))
+
+    assert "I don’t understand “for 2h”. So there is no button that does it." in answer
+    assert "Do it" not in answer
+
+
 @pytest.mark.parametrize("text", ["/rules please switch off the old shop", "/members give anna vip"])
 async def test_names_that_could_not_be_read_are_said(workspace: Sandbox, alice: Person, text: str) -> None:
     for service in (workspace.services.rules, workspace.services.members):
