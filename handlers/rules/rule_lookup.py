@@ -6,8 +6,10 @@ import asyncio
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import Any, Final
 
+from bot.changes.model import Target
 from bot.clients.cache import looked_up
 from bot.clients.errors import ClientError
 from bot.clients.json_stream import aside, cooperatively
@@ -20,7 +22,7 @@ from bot.rules.lint.redirects import MAX_HOPS, Effort, is_effective
 from bot.rules.lint.route import Route, next_url
 from bot.rules.lint.rule_set import check_all, check_change
 from bot.rules.matching import impact, judge_all, judged, near_miss, variants
-from bot.rules.model import Groups, Rule, RuleDraft
+from bot.rules.model import INACTIVE, Groups, Rule, RuleDraft
 from bot.rules.outcomes import Explained
 from bot.rules.url import SCHEME, NotAUrl, Url, is_url
 from bot.store.channel_settings import MAX_TEST_URLS
@@ -117,7 +119,20 @@ async def which(command: RulesWhich, caller: Caller, gatehouse: Gatehouse) -> Re
         )
         return Private(message)
     route = await follow(await explain_url(listing.known, url, groups), listing.known, groups)
-    return Private(which_view.answer(route, command=command, gap=listing.gap, assumed=assumed, public=caller.public))
+    asleep = which_view.asleep_in(route)
+    back_on = await _back_on(asleep.rule, gatehouse) if asleep is not None else None
+    return Private(
+        which_view.answer(
+            route, command=command, gap=listing.gap, assumed=assumed, public=caller.public, back_on=back_on
+        )
+    )
+
+
+async def _back_on(rule: Rule, gatehouse: Gatehouse) -> datetime | None:
+    """When *rule*, which was switched off for a while, is switched on again; None where it wasn't."""
+    changes = await gatehouse.store.changes.for_targets([str(Target(service="rules", key=rule.id))])
+    off = (change for change in changes if change.temporary and (change.edit.after or {}).get("status") == INACTIVE)
+    return next((change.request.reverts_at for change in off), None)
 
 
 async def _rule_asked_about(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from datetime import datetime
 from typing import Final
 
 from bot.clients.lists import Gap
@@ -31,9 +32,20 @@ MAX_URLS: Final = 3
 MAX_SHOWN_HOPS: Final = 6
 
 
-def answer(route: Route, *, command: RulesWhich, gap: Gap | None, assumed: bool, public: bool) -> Message:
-    """The outcome, then who does it. *assumed*: nobody typed the scheme; *public*: the channel reads it."""
-    outcome = _outcome(route, gap)
+def answer(
+    route: Route,
+    *,
+    command: RulesWhich,
+    gap: Gap | None,
+    assumed: bool,
+    public: bool,
+    back_on: datetime | None = None,
+) -> Message:
+    """The outcome, then who does it. *assumed*: nobody typed the scheme; *public*: the channel reads it.
+
+    *back_on*: when the rule that would decide, and is off, is switched on again.
+    """
+    outcome = _outcome(route, gap, back_on)
     way = _way(route)
     blocks: list[Block] = [messages.section(f"{outcome}\n{way}" if way else outcome)]
     culprits = _culprits(route)
@@ -41,7 +53,7 @@ def answer(route: Route, *, command: RulesWhich, gap: Gap | None, assumed: bool,
         blocks += _culprit(match, number, route, public=public)
     if (more := len(culprits) - MAX_CULPRITS) > 0:
         blocks.append(messages.context(f"…and {plural(more, 'more rule')} on the way."))
-    if (asleep := _asleep(route)) is not None:
+    if (asleep := asleep_in(route)) is not None:
         blocks += _sleeper(asleep, route, public=public)
     blocks += _also(route, culprits, public=public)
     others = list(_others(route.first, but=asleep))
@@ -61,7 +73,7 @@ def answer(route: Route, *, command: RulesWhich, gap: Gap | None, assumed: bool,
     return messages.message(_plain(outcome), blocks)
 
 
-def _outcome(route: Route, gap: Gap | None) -> str:
+def _outcome(route: Route, gap: Gap | None, back_on: datetime | None) -> str:
     """What becomes of the URL in the end, in one bold line."""
     asked, last = url_code(route.first.url.full, 200), route.last
     if route.is_endless:
@@ -88,15 +100,16 @@ def _outcome(route: Route, gap: Gap | None) -> str:
         else:
             changes, condition = f"{len(last.changing):,} rules change", ""  # each says it itself
         return f":large_green_circle: *{asked} isn’t redirected; {changes} something else*{condition}"
-    return _unchanged(route, asked)
+    return _unchanged(route, asked, back_on)
 
 
-def _unchanged(route: Route, asked: str) -> str:
+def _unchanged(route: Route, asked: str, back_on: datetime | None) -> str:
     """That no rule does anything to the URL; first of all, which one would."""
-    if (asleep := _asleep(route)) is None:
+    if (asleep := asleep_in(route)) is None:
         return f":white_circle: *No rule changes {asked}*{_why_none(route.last)}"
     would = "blocked" if asleep.blocks else "redirected"
-    why = "is off" if asleep.off == (IS_OFF,) else f"has no effect: {esc(off_words(asleep.off), 200)}"
+    until = f" until {messages.moment(int(back_on.timestamp() * 1_000))}" if back_on else ""
+    why = f"is off{until}" if asleep.off == (IS_OFF,) else f"has no effect: {esc(off_words(asleep.off), 200)}"
     return f":white_circle: *{asked} isn’t {would}: “{esc(asleep.rule.title, 120)}” {why}*"
 
 
@@ -160,7 +173,7 @@ def _culprit(match: Match, number: int, route: Route, *, public: bool) -> list[B
     return [block, *messages.actions([show, switch_off_button("Switch off…", match.rule, f"off.{number}")])]
 
 
-def _asleep(route: Route) -> Match | None:
+def asleep_in(route: Route) -> Match | None:
     """The rule that would decide if it were not off; None where others change the URL, or some rule may."""
     step = route.last
     if len(route.steps) > 1 or step.changing or step.undecidable or left_alone(step.url):

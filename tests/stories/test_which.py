@@ -72,6 +72,14 @@ async def test_near_misses_are_said_with_the_reason(workspace: Sandbox, alice: P
     assert "differs only in the trailing slash" in near
 
 
+async def test_a_rule_that_is_off_for_a_while_is_told_with_its_end(workspace: Sandbox, alice: Person) -> None:
+    card = alice.slack_text(await alice.says("/rules off Redirect_x1old for 2h"))
+    ends = card.partition(" is off until ")[2].partition("\n")[0]
+
+    asked = alice.slack_text(await alice.says("/rules which https://shop.example.com/old"))
+    assert f"isn’t redirected: “Old shop to new shop” is off until {ends}" in asked
+
+
 async def test_a_rule_that_is_switched_off_no_longer_acts(workspace: Sandbox, alice: Person) -> None:
     await alice.says("/rules off Redirect_x1old")
 
