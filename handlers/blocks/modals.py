@@ -225,7 +225,7 @@ def end_of_form(change: Change) -> View:
     elif change.state is State.APPLIED:
         words = f":white_check_mark: *Saved: {title}.* See its card in <#{change.request.channel}>."
     elif change.state is State.PROPOSED:
-        words = f":hourglass_flowing_sand: *{title} needs approval.* Its card is in <#{change.request.channel}>."
+        words = f":hourglass_flowing_sand: *{title} needs approval.* See its card in <#{change.request.channel}>."
     else:
         words = (
             ":grey_question: *Not confirmed yet: the service gave no clear answer.* Gatehouse is checking and will "

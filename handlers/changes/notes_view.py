@@ -123,7 +123,7 @@ def _outcome(change: Change) -> str:
 def decided(change: Change) -> Message:
     """What takes the place of the full view of *change* once somebody decided there."""
     head = f"{mark_of(change)} *{_outcome(change)}*\n{sentence(change)}"
-    card = messages.context(f"Its card is in <#{change.request.channel}>.")
+    card = messages.context(f"See its card in <#{change.request.channel}>.")
     return messages.message(plain_title(change), [messages.section(head), card])
 
 
@@ -188,7 +188,7 @@ WORDS: Final = {
         submit="Deny",
         hint="Shown on the card, in the channel.",
         intro="Nothing will be changed.",
-        missing="Write why.",
+        missing="Enter a reason.",
         end=":no_entry_sign: *Denied.* The card shows your reason.",
     ),
     "ask": _Words(
@@ -202,7 +202,7 @@ WORDS: Final = {
     ),
     "break_glass": _Words(
         title="Emergency override",
-        label="Why can nobody be asked?",
+        label="Why can’t this wait for an approval?",
         submit="Override now",
         hint="At least ten characters. Shown in the channel, and kept in the audit log.",
         intro=":rotating_light: *It takes effect at once, without an approval.* Those who could have approved are "

@@ -276,7 +276,7 @@ def extension(change: Change) -> tuple[int, str]:
 
 def review_line(change: Change) -> str:
     """That somebody acted alone, and somebody else has yet to look at it."""
-    return f"*Review due:* someone other than <@{change.decision.decided_by}> has to look at this."
+    return f"*Review due:* someone other than <@{change.decision.decided_by}> has to review this."
 
 
 REVERT_FAILURES: Final = {

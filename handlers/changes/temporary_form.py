@@ -99,7 +99,7 @@ async def _run(sent: Chosen, caller: Caller, gatehouse: Gatehouse) -> View | Rec
     await gatehouse.access.require(command.needs, caller.user, caller.channel)
     await COMMANDS[type(command)](command, caller, gatehouse)
     change = await gatehouse.store.changes.of_key(caller.request)
-    return Recorded(change) if change else modals.done("Gatehouse", f"Its card is in <#{caller.channel}>.")
+    return Recorded(change) if change else modals.done("Gatehouse", f"See its card in <#{caller.channel}>.")
 
 
 submits(CALLBACK, Form(read, _run))

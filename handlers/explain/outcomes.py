@@ -101,7 +101,7 @@ def _not_temporary(error: NotTemporary) -> Words:
 def _busy(error: TargetBusy) -> Words:
     other = error.change
     return Words(
-        f"Another change of the same thing isn’t finished: *{plain_title(other)}*, by <@{other.request.requester}>.",
+        f"Another change to the same thing is still open: *{plain_title(other)}*, by <@{other.request.requester}>.",
         next="Gatehouse still checks whether it took effect. Try again once its card says so."
         if other.state is State.UNKNOWN
         else "It is under way. Try again once its card says how it ended.",
@@ -122,7 +122,7 @@ def _not_undoable(error: NotUndoable) -> Words:
     if error.change.run.undone_by:
         return Words(f"{name} was already undone.")
     state = WORDS_OF_STATES[error.change.state]
-    return Words(f"{name} can’t be undone: only applied changes can. This one: {state}.")
+    return Words(f"{name} can’t be undone: only what is done can be, and this is {state}.")
 
 
 CHANGE_WORDS: Final[Table] = {
@@ -190,7 +190,7 @@ def _refused(error: client.ClientError) -> Words:
     status = getattr(error, "status", 0)
     if status >= 500:
         return Words(
-            f"The {error.service} service failed with an error of its own ({status}).",
+            f"The {error.service} service returned an error ({status}).",
             f"It said: {said}." if said and said != f"status {status}" else "",
             "Try again in a moment.",
             again={"Check status": STATUS},

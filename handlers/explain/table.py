@@ -59,7 +59,7 @@ def _problem_lines(problems: Sequence[Problem]) -> str:
 
 
 def _bare_number(error: BareNumber) -> Words:
-    what = f"No rule has the id or the name {code(error.ref)}, and a number alone is never a part of one."
+    what = f"There is no rule {code(error.ref)}. A number alone is an id or a whole name."
     if error.again is None:
         return Words(what, next="List the rules, then write `#1` for the first row.", again={"List rules": RulesList()})
     rows = ", ".join(f"{code(number)} (*{esc(rule.title, 100)}*)" for number, rule in error.rows.items())
@@ -346,7 +346,7 @@ def not_one(error: NotOne, *, asked: str, attempted: bool = False) -> Message:
     ref, candidates, count = error.ref, error.candidates, error.count
     unchanged = " Nothing was changed." if attempted else ""
     if not candidates:
-        words = f":mag: *No rule is called {code(ref, 200)}, or has that id or URL.*{unchanged}"
+        words = f":mag: *No rule matches {code(ref, 200)}.*{unchanged}"
         blocks = [
             messages.section(words, None if error.near else menus.rule_menu()),
             *([messages.section("Did you mean one of these?", menus.rule_menu())] if error.near else []),
@@ -354,7 +354,7 @@ def not_one(error: NotOne, *, asked: str, attempted: bool = False) -> Message:
             *messages.actions([messages.run_button("List rules", RulesList(), "list")]),
             *_footer(asked),
         ]
-        return _message(f"No rule is called that.{unchanged}", blocks, unchanged=attempted)
+        return _message(f"No rule matches that.{unchanged}", blocks, unchanged=attempted)
     more = f" Here are the first {len(candidates)}; type to find others." if count > len(candidates) else ""
     fits = f"{plural(count, 'rule')} {'matches' if count == 1 else 'match'}"
     unread = f" {error.gap.sentence('rules')}" if error.gap else ""

@@ -61,9 +61,9 @@ def rule_form(plan: RulePlan, *, filename: str, metadata: dict[str, Any], moved:
     counts = plan.counts()
     asked: list[Block] = []
     if counts[New]:
-        asked.append(inputs.radios("new", f"{plural(counts[New], 'new rule')}: what to do?", NEW))
+        asked.append(inputs.radios("new", f"{plural(counts[New], 'new rule')}", NEW))
     if counts[Differs]:
-        label = f"{plural(counts[Differs], 'rule')} that {'differs' if counts[Differs] == 1 else 'differ'} here: what to do?"
+        label = f"{plural(counts[Differs], 'rule')} that {'differs' if counts[Differs] == 1 else 'differ'} here"
         asked.append(inputs.radios("differs", label, DIFFERS))
     if asked:
         asked.append(inputs.radios("arrival", "On or off?", ARRIVAL))

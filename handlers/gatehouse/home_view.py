@@ -162,7 +162,7 @@ def card(
         messages.section(f":gear: *Settings of <#{channel}>*"),
         messages.section(f"*Default site*\n{_site(held, sites)}"),
         messages.section(f"*Extra segments*\n{segments_line(held.segments)}{of_all}"),
-        messages.section(f"*Test URLs*\nEvery rule change is tried on them: `{slash('rules samples')}`"),
+        messages.section(f"*Test URLs*\nGatehouse tries each rule change on these URLs: `{slash('rules samples')}`"),
     ]
     if not may_change:
         blocks.append(messages.context(f"You can’t change these settings; `{slash('gatehouse whoami')}` says why."))

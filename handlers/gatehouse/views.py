@@ -63,15 +63,15 @@ def sentences(asked: Sequence[str]) -> Message:
     words = {word.strip("?!.,") for word in asked}
     fitting = sorted(SENTENCES, key=lambda example: -len(words & set(example[0].split())))
     lines = "\n".join(f"`{slash(text)}`" for _, text in fitting[:3])
-    said = "*Say it as you think it.* For example:"
-    then = "What would change something is shown first, and waits for your click."
+    said = "*Type it in your own words.* For example:"
+    then = "Gatehouse shows what would change, and waits for your click."
     buttons = [messages.run_button(title, GatehouseHelp(topic=service), service) for service, title in TOPICS.items()]
     blocks = [
         messages.section(f"{said}\n{lines}"),
         messages.context(f"{then} All commands: `{slash('gatehouse help')}`"),
         *messages.actions(buttons),
     ]
-    return messages.message("Say it as you think it.", blocks)
+    return messages.message("Type it in your own words.", blocks)
 
 
 MANY: Final = 10

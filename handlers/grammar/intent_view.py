@@ -197,7 +197,7 @@ REACH_LABELS: Final = {None: "Exactly this URL", "query": "With any query", "bel
 
 def done(channel: str) -> Message:
     """What takes the place of a preview whose button was clicked."""
-    words = f":white_check_mark: Its card is in <#{channel}>."
+    words = f":white_check_mark: See its card in <#{channel}>."
     return messages.message(words, [messages.section(words)])
 
 

@@ -126,7 +126,7 @@ def segment_counts(
         f"And {messages.plural(len(counts) - MOST_SEGMENTS, 'more segment')}. " if len(counts) > MOST_SEGMENTS else ""
     )
     none = f"{messages.plural(without, 'member')} without any segment. " if without else ""
-    made = f"To use a new one here that nobody has yet, add it in `{slash('gatehouse settings')}`."
+    made = f"A new segment that nobody has yet: add it in `{slash('gatehouse settings')}`."
     blocks.append(messages.context(f"{left}{none}{made}"))
     return messages.message(f"Segments of {esc(site, 60)}: {len(counts)}", blocks)
 

@@ -246,7 +246,7 @@ def _field(pair: FormPair, name: str, rule_type: str) -> View:
         chosen = value or usual(name)
         return inputs.menu(block_id, LABELS[name], OPTIONS[name] | {chosen: OPTIONS[name].get(chosen, chosen)}, chosen)
     optional = name == "to" or (name == "value" and rule_type == "Replace")
-    hint = "The full URL as a browser sends it, including the trailing slash of https://shop.example.com/."
+    hint = "The full URL, exactly as in the address bar."
     return inputs.text(
         block_id,
         LABELS[name],

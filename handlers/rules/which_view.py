@@ -279,7 +279,7 @@ def _others(step: Explained, but: Match | None) -> Iterator[str]:
     idle = [match for match in step.active if match.idle]
     off = [match for match in step.acting if match.off and match is not but]
     if idle:
-        yield _named("Matches, no effect", [(match.rule, "") for match in idle])
+        yield _named("Also matches, changes nothing", [(match.rule, "") for match in idle])
     if off:
         reasons = ["" if match.off == (IS_OFF,) else off_words(match.off) for match in off]
         yield _named(

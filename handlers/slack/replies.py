@@ -134,7 +134,7 @@ class Answers:
             case Attached():
                 await self._attach(caller, reply)
             case Announced() if modals.is_panel(caller.view):
-                await self.redraw(caller.view or {}, modals.done("Gatehouse", f"Its card is in <#{caller.channel}>."))
+                await self.redraw(caller.view or {}, modals.done("Gatehouse", f"See its card in <#{caller.channel}>."))
             case Announced() if caller.replacing:
                 await self._tell(caller, intent_view.done(caller.channel))
             case Announced():

@@ -284,7 +284,7 @@ async def import_of_what_is_gone(play: RulePlay) -> None:
 @door(RulesImport, import_form_view.RULES_FILE, import_form_view.RULES)
 async def import_over_what_differs(play: RulePlay) -> None:
     changed = play.before | {"description": "From the file"}
-    over = {"1 rule that differs here: what to do?": "Overwrite the current rules"}
+    over = {"1 rule that differs here": "Overwrite the current rules"}
     await _imports(play, changed, **over)
     await play.becomes(play.now, changed)
 

@@ -186,9 +186,9 @@ async def test_breaking_the_glass_is_loud_and_owes_a_review(
     await bob_in_ops.sees("None of your roles")
     assert bob_in_ops.modal is None
 
-    await alice.clicks(card, "v1.decide.break_glass", opens="Why can nobody be asked?")
+    await alice.clicks(card, "v1.decide.break_glass", opens="Why can’t this wait for an approval?")
     alice.fills(**{"Why_can_nobody_be_asked?": "short"})
-    assert "ten characters" in (await alice.submits())["Why can nobody be asked?"]
+    assert "ten characters" in (await alice.submits())["Why can’t this wait for an approval?"]
     alice.fills(**{"Why_can_nobody_be_asked?": "It loops and everybody sleeps"})
     assert await alice.submits() == {}
     done = await alice.sees("Emergency override by")

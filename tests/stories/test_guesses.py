@@ -128,7 +128,7 @@ async def test_a_preview_says_what_it_would_do_until_when_and_why(workspace: San
     card = await alice.sees("Old shop to new shop is off until")
     assert "09:30 Europe/Berlin" in alice.slack_text(card)
     assert "incident" in alice.slack_text(card)
-    assert "Its card is in" in alice.slack_text(await alice.sees("Its card is in"))
+    assert "See its card in" in alice.slack_text(await alice.sees("See its card in"))
 
 
 async def test_two_letters_of_a_name_change_nothing_unasked(workspace: Sandbox, alice: Person) -> None:
@@ -260,7 +260,7 @@ async def test_whoever_may_not_is_told_before_there_is_an_offer(workspace: Sandb
         ("/rules turn off ol", "I don’t understand “turn off ol”.", "[All commands]"),
         (
             "/rules delete everything",
-            "No rule is called `everything`, or has that id or URL. Nothing was changed.",
+            "No rule matches `everything`. Nothing was changed.",
             "List rules",
         ),
         ("/rules block", "Unknown command “block”.", "[All commands]"),

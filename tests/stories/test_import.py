@@ -126,7 +126,7 @@ async def test_what_differs_is_kept_unless_it_is_to_be_overwritten(workspace: Sa
     content = json.dumps([live | {"description": "From the file"}]).encode()
 
     await shown(alice, "/rules import", "File", "rules.json", content)
-    alice.fills(**{"1 rule that differs here: what to do?": "Overwrite the current rules"})
+    alice.fills(**{"1 rule that differs here": "Overwrite the current rules"})
     await alice.submits()
     await alice.sees("1 rule imported from rules.json")
 
@@ -192,7 +192,7 @@ async def test_what_changed_since_it_was_shown_is_shown_again(workspace: Sandbox
 async def test_a_rule_that_was_edited_since_it_was_shown_is_shown_again(
     workspace: Sandbox, alice: Person, choice: str
 ) -> None:
-    services, asked = workspace.services, "1 rule that differs here: what to do?"
+    services, asked = workspace.services, "1 rule that differs here"
     live = dict(services.rules.get("Redirect_x1old") or {})
     in_the_file = [live | {"description": "From the file"}]
     theirs = live | {"pairs": [live["pairs"][0] | {"destination": f"{SHOP}/incident-fix"}]}

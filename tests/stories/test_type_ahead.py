@@ -49,7 +49,7 @@ async def test_show_with_nothing_opens_a_search_that_becomes_the_rule(workspace:
     await alice.clicks(card, "Switch off")
 
     await alice.sees("is off")
-    await alice.sees_form("Its card is in")
+    await alice.sees_form("See its card in")
     assert (workspace.services.rules.get("Redirect_x1old") or {})["status"] == "Inactive"
 
 

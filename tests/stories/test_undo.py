@@ -178,7 +178,7 @@ async def test_a_delete_whose_outcome_was_unknown_is_taken_back_once_it_is_known
     assert "[Undo]" not in alice.slack_text(unknown)
     reference = alice.slack_text(unknown).rpartition("change `")[2][:8]
     told = await alice.says(f"/gatehouse undo {reference}")
-    assert "only applied changes can" in alice.slack_text(told)
+    assert "only what is done can be" in alice.slack_text(told)
 
     workspace.services.rules.stage.faults.clear()
     clock.ahead += timedelta(minutes=2)

@@ -880,7 +880,7 @@ Old shop to new shop deleted
 (rotating_light) Old shop to new shop deleted
 Emergency override by @alice: “checkout is down, nobody answers”
 Requested by @alice · “we test” · 2026-11-21 01:26 UTC
-Review due: someone other than @alice has to look at this.
+Review due: someone other than @alice has to review this.
 Before:
 On · Redirect
 `https://shop.example.com/old` → `https://shop.example.com/new`
@@ -1239,7 +1239,7 @@ Extend or keep it on the card.\
             "note: review-1": """\
 Delete Sale 2026: review due
 (eyes) Delete Sale 2026
-Review due: someone other than @alice has to look at this. @oncall\
+Review due: someone other than @alice has to review this. @oncall\
 """,
             "note: break_glass": """\
 Delete Sale 2026: emergency override
@@ -1337,7 +1337,7 @@ Nothing will be changed.
 Why not?: <>
 [Deny]\
 """,
-            "form: deny, 0 characters": "Write why.",
+            "form: deny, 0 characters": "Enter a reason.",
             "form: deny, 1,001 characters": "Shorten it to 1,000 characters; it has 1,001.",
             "form: ask": """\
 ┌ Ask
@@ -1354,7 +1354,7 @@ Your question: <>
 Delete Sale 2026?
 Requested by @alice
 (rotating_light) It takes effect at once, without an approval. Those who could have approved are notified, and someone else has to review it afterwards.
-Why can nobody be asked?: <>
+Why can’t this wait for an approval?: <>
 [Override now]\
 """,
             "form: break_glass, 0 characters": "Give a reason of at least ten characters.",
@@ -1433,7 +1433,7 @@ Delete Sale 2026
 (no_entry_sign) Sale 2026 was not deleted
 Denied by @cara
 Requested by @alice · “not needed”
-Its card is in #C0OPS0001.\
+See its card in #C0OPS0001.\
 """,
             "full view: an offboarding": """\
 ┌ Full change

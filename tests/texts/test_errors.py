@@ -83,15 +83,15 @@ Nothing was changed. Try again in a minute.
 You typed `/rules off Old shop` · Reference `01234567`\
 """,
             "503, reading": """\
-The rules service failed with an error of its own (503).
-(warning) The rules service failed with an error of its own (503).
+The rules service returned an error (503).
+(warning) The rules service returned an error (503).
 It said: maintenance. Try again in a moment.
 [Check status]
 You typed `/rules list` · Reference `01234567`\
 """,
             "503, changing": """\
-The rules service failed with an error of its own (503). Nothing was changed.
-(warning) The rules service failed with an error of its own (503).
+The rules service returned an error (503). Nothing was changed.
+(warning) The rules service returned an error (503).
 Nothing was changed. It said: maintenance. Try again in a moment.
 [Check status]
 You typed `/rules off Old shop` · Reference `01234567`\
@@ -362,22 +362,22 @@ Your approval counts, but <@U0ERIN001> has no role any more that allows this.
 Someone else has to approve it, too.\
 """,
             "busy": """\
-Another change of the same thing isn’t finished: *Delete Old shop to new shop*, by @alice. Nothing was changed.
-(warning) Another change of the same thing isn’t finished: Delete Old shop to new shop, by @alice.
+Another change to the same thing is still open: *Delete Old shop to new shop*, by @alice. Nothing was changed.
+(warning) Another change to the same thing is still open: Delete Old shop to new shop, by @alice.
 Nothing was changed. It is under way. Try again once its card says how it ended.
 [Show pending]
 You typed `/rules off Old shop`\
 """,
             "busy, and not confirmed yet": """\
-Another change of the same thing isn’t finished: *Delete Old shop to new shop*, by @alice. Nothing was changed.
-(warning) Another change of the same thing isn’t finished: Delete Old shop to new shop, by @alice.
+Another change to the same thing is still open: *Delete Old shop to new shop*, by @alice. Nothing was changed.
+(warning) Another change to the same thing is still open: Delete Old shop to new shop, by @alice.
 Nothing was changed. Gatehouse still checks whether it took effect. Try again once its card says so.
 [Show pending]
 You typed `/rules off Old shop`\
 """,
             "not undoable": """\
-*Change the destination of Old shop to new shop* can’t be undone: only applied changes can. This one: denied. Nothing was changed.
-(warning) Change the destination of Old shop to new shop can’t be undone: only applied changes can. This one: denied.
+*Change the destination of Old shop to new shop* can’t be undone: only what is done can be, and this is denied. Nothing was changed.
+(warning) Change the destination of Old shop to new shop can’t be undone: only what is done can be, and this is denied.
 Nothing was changed.
 You typed `/gatehouse undo`\
 """,

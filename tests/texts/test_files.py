@@ -48,8 +48,8 @@ Nothing has changed yet.
 5. Summer sale: duplicate of record 3
 (fast_forward) Skipped: not rules
 6. Sales: a group; groups are not imported
-2 new rules: what to do?: <Create them>
-1 rule that differs here: what to do?: <Keep the current rules>
+2 new rules: <Create them>
+1 rule that differs here: <Keep the current rules>
 On or off?: <New rules off, overwritten rules as they are now>
 [Import]\
 """,
@@ -75,8 +75,8 @@ Nothing has changed yet.
 5. Summer sale: duplicate of record 3
 (fast_forward) Skipped: not rules
 6. Sales: a group; groups are not imported
-2 new rules: what to do?: <Create them>
-1 rule that differs here: what to do?: <Keep the current rules>
+2 new rules: <Create them>
+1 rule that differs here: <Keep the current rules>
 On or off?: <New rules off, overwritten rules as they are now>
 [Import]\
 """,

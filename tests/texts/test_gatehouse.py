@@ -345,7 +345,7 @@ Extra segments
 `beta`
 In every channel: `vip`
 Test URLs
-Every rule change is tried on them: `/rules samples`
+Gatehouse tries each rule change on these URLs: `/rules samples`
 [Change…]  [My notifications…]  [Test URLs]\
 """,
             "settings, read only": """\
@@ -357,7 +357,7 @@ Extra segments
 no segments
 In every channel: `vip`
 Test URLs
-Every rule change is tried on them: `/rules samples`
+Gatehouse tries each rule change on these URLs: `/rules samples`
 You can’t change these settings; `/gatehouse whoami` says why.
 [My notifications…]  [Test URLs]\
 """,

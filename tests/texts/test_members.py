@@ -66,7 +66,7 @@ Segments of blog · 3 members
 `vip`   2 members  [List]
 `free`   1 member  [List]
 `beta`   nobody yet (from the settings)
-1 member without any segment. To use a new one here that nobody has yet, add it in `/gatehouse settings`.\
+1 member without any segment. A new segment that nobody has yet: add it in `/gatehouse settings`.\
 """,
         }
     )
