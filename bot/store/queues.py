@@ -20,8 +20,8 @@ from bot.store.tables import OtherRelease, changes, inbox, micros, moment, timer
 
 KINDS = ("command", "click", "submission", "event")
 """Kinds of requests that this release takes in, and takes up."""
-REMEMBERED_FOR = timedelta(hours=24)
-"""How long a request is remembered by its signature."""
+REMEMBERED_FOR = timedelta(hours=26)
+"""How long a request is remembered by its signature: Slack may try an event again for 24 hours, and be late."""
 SAME_ACT_WITHIN = timedelta(minutes=10)
 """How long an act is remembered by what it was: Slack's own retries end after five minutes."""
 MAX_ATTEMPTS: Final = 10

@@ -300,7 +300,14 @@ def _slack_refused(error: SlackRefused) -> Words:
     if error.code in NO_PLACE:
         what = f"Gatehouse can’t write to this channel ({code(error.code)})."
         return Words(what, next="Invite it with `/invite @Gatehouse`, or use another channel.", unchanged=None)
-    return Words(f"Slack refused the answer ({code(error.code)}).", next="Try again in a moment.", unchanged=None)
+    again = "Try again in a moment." if error.code in PASSING else "Tell your Gatehouse admin what Slack said."
+    return Words(f"Slack refused the answer ({code(error.code)}).", next=again, unchanged=None)
+
+
+PASSING: Final = frozenset(
+    {"fatal_error", "internal_error", "ratelimited", "request_timeout", "service_unavailable", "team_added_to_org"}
+)
+"""What Slack says of itself, and not of what was sent."""
 
 
 SLACK_WORDS: Final[Table] = {

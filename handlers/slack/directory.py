@@ -65,7 +65,7 @@ class SlackDirectory:
         try:
             found = (await self._ask("conversations.info", "what this channel is", channel=channel)).get("channel")
         except DirectoryUnavailable as error:
-            if error.code == "channel_not_found":  # a private channel without us
+            if error.code in {"channel_not_found", "not_in_channel"}:  # a private channel without us
                 return Channel(channel, bot_in=False)
             raise
         known: Mapping[str, Any] = found or {}

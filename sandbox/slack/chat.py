@@ -115,6 +115,10 @@ class Chat:
         return {"channel": channel.id, "permalink": link}
 
 
+MOST_TEXT: Final = 40_000
+"""Characters after which Slack cuts a message off."""
+
+
 def checked_content(state: State, payload: Arguments) -> Content:
     """What *payload* puts into a message, as it is kept; raises Refused with Slack's words."""
     metadata = _checked_metadata(payload.get("metadata"))
@@ -129,9 +133,7 @@ def checked_content(state: State, payload: Arguments) -> Content:
     _check_blocks(blocks, attachments)
     if text is not None and not isinstance(text, str):
         raise Refused("invalid_arguments")
-    if len(text or "") > 40_000:
-        raise Refused("msg_too_long")
-    return Content(escaped(text or ""), state.with_ids(blocks or []), _numbered(state, attachments), metadata)
+    return Content(escaped((text or "")[:MOST_TEXT]), state.with_ids(blocks or []), _numbered(state, attachments), metadata)
 
 
 def _check_blocks(blocks: list[Any] | None, attachments: list[Any] | None) -> None:

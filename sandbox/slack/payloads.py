@@ -87,7 +87,7 @@ def view_click(state: State, user: str, view: View, action: dict[str, Any], valu
     """block_actions from a modal or a home tab."""
     return _common(state, "block_actions", user) | {
         "container": {"type": "view", "view_id": view["id"]},
-        "trigger_id": state.new_trigger(user),
+        "trigger_id": state.new_trigger(user, view),
         "view": {**view, "state": {"values": values}},
         "state": {"values": values},
         "actions": [action],
@@ -98,7 +98,7 @@ def submission(
     state: State, user: str, view: View, values: dict[str, Any], response_urls: Sequence[dict[str, str]] = ()
 ) -> dict[str, Any]:
     return _common(state, "view_submission", user) | {
-        "trigger_id": state.new_trigger(user),
+        "trigger_id": state.new_trigger(user, view),
         "view": {**view, "state": {"values": values}},
         "response_urls": list(response_urls),
     }

@@ -148,7 +148,7 @@ async def running_slack(
         *page.routes(),
         *troubles.routes(page.guarded, page.posted),
     ]
-    async with serving(Starlette(routes=routes), port=port, ping_every=ping_every) as address:
+    async with serving(Starlette(routes=routes), port=port, ping_every=ping_every, dates=False) as address:
         for acting in actings.values():
             acting.answers.address = acting.state.files.base = address
         try:

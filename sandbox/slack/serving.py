@@ -77,11 +77,18 @@ class Line(WebSocketsSansIOProtocol):
 
 
 @asynccontextmanager
-async def serving(app: ASGIApp, *, port: int = 0, ping_every: float = 10.0) -> AsyncIterator[str]:
-    """Serve *app* on 127.0.0.1; gives its address, such as http://127.0.0.1:8801. Websockets are pinged, as Slack does."""
+async def serving(
+    app: ASGIApp, *, port: int = 0, ping_every: float = 10.0, dates: bool = True
+) -> AsyncIterator[str]:
+    """Serve *app* on 127.0.0.1; gives its address, such as http://127.0.0.1:8801. Websockets are pinged, as Slack does.
+
+    *dates*: whether each answer says when it was made; the app may say so itself, by its own clock.
+    """
     listener = listening(port)
     logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)  # faults are what some of these servers are for
-    config = uvicorn.Config(app, log_config=None, lifespan="off", ws=Line, ws_ping_interval=ping_every)
+    config = uvicorn.Config(
+        app, log_config=None, lifespan="off", ws=Line, ws_ping_interval=ping_every, date_header=dates
+    )
     server = _Server(config)
     config.load()
     server.lifespan = config.lifespan_class(config)

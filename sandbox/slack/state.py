@@ -152,9 +152,9 @@ class State:
         root = self.find(channel, thread_ts)
         if root is None or root.visible_to is not None:
             raise Refused("thread_not_found")
-        if root.thread_ts is not None:
+        if root.subtype:
             raise Refused("cannot_reply_to_message")
-        return root.ts
+        return root.thread_ts or root.ts  # a reply to a reply goes into the thread
 
     def show_channels(self) -> None:
         """Show everybody the channels that they are in now."""
@@ -205,15 +205,18 @@ class State:
     def direct(self, user: str) -> Channel | None:
         return next((one for one in self.channels.values() if one.kind == "im" and one.members[0] == user), None)
 
-    def new_trigger(self, user: str) -> str:
+    def new_trigger(self, user: str, view: View | None = None) -> str:
+        """Leave for *user* to open a modal; and to put one on *view*, where that is a modal that they acted in."""
         trigger = f"{self.number()}.{self.workspace.id}.{user.lower()}"
-        self.triggers[trigger] = Trigger(user, self.clock() + self._neighbours[0].trigger_life)
+        in_modal = view is not None and view["type"] == "modal"
+        expires = self.clock() + self._neighbours[0].trigger_life
+        self.triggers[trigger] = Trigger(user, expires, is_in_modal=in_modal)
         return trigger
 
-    def use_trigger(self, trigger_id: Any) -> str:
-        """Whose trigger it is; each is used once, within three seconds."""
+    def use_trigger(self, trigger_id: Any, *, to_push: bool = False) -> str:
+        """Whose trigger it is; each is used once, within three seconds, and *to_push* only one that a modal gave."""
         trigger = self.triggers.get(str(trigger_id))
-        if trigger is None:
+        if trigger is None or (to_push and not trigger.is_in_modal):
             raise Refused("invalid_trigger_id")
         user = trigger.use(self.clock())
         self.modal_tabs[user] = trigger.tab

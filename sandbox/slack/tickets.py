@@ -24,6 +24,8 @@ class Trigger:
     expires: float
     tab: str = field(default_factory=TAB.get)
     """Where the modal is shown."""
+    is_in_modal: bool = False
+    """Whether it comes from an act in a modal, on which another one may be put."""
     used: bool = False
 
     def use(self, now: float) -> str:

@@ -36,7 +36,7 @@ class Views:
 
     async def push(self, arguments: Arguments) -> dict[str, Any]:
         view = self._checked_view(arguments, ("modal",))
-        return self._pushed(view, self._state.use_trigger(arguments.get("trigger_id")))
+        return self._pushed(view, self._state.use_trigger(arguments.get("trigger_id"), to_push=True))
 
     def _pushed(self, view: View, user: str) -> dict[str, Any]:
         stack = self._state.stack(user)

@@ -114,9 +114,11 @@ class WebApi:
         self._state.note("bot_to_slack", method, status, (time.perf_counter() - began) * 1000, shown, answer)
         if fault is not None:
             return await fault.answer()
-        headers = {"Date": formatdate(self._now(), usegmt=True)}
-        if method == "auth.test":
-            headers["x-oauth-scopes"] = ",".join(self.scopes)
+        headers = {
+            "Date": formatdate(self._now(), usegmt=True),
+            "x-oauth-scopes": ",".join(self.scopes),
+            "Content-Type": "application/json; charset=utf-8",
+        }
         return JSONResponse(answer, headers=headers)
 
     async def _answered(self, method: str, arguments: Arguments, request: Request) -> dict[str, Any]:

@@ -62,6 +62,7 @@ SWITCHES: Final = (
     "socket_mode_enabled",
     "token_rotation_enabled",
     "is_mcp_enabled",
+    "app_level_token_rotation_enabled",
 )
 
 OBJECTS: Final[dict[str, Shape]] = {
@@ -104,6 +105,8 @@ OBJECTS: Final[dict[str, Shape]] = {
             "workflow_steps": Many(ANYTHING, "workflow_steps"),
             "assistant_view": ANYTHING,
             "code_channels": ANYTHING,
+            "rich_previews": ANYTHING,
+            "search": ANYTHING,
             "agent_view": Obj("agent_view"),
         },
     ),

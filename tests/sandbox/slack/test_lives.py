@@ -18,7 +18,12 @@ from sandbox.slack.running import running_slack
 from sandbox.slack.serving import serving
 from tests.sandbox.slack.desk import ALICE, MANIFEST, OPS, Desk, words
 
-VIEW: dict[str, Any] = {"type": "modal", "title": words("Ask"), "blocks": []}
+BUTTON: dict[str, Any] = {"type": "button", "action_id": "go", "text": words("Go")}
+VIEW: dict[str, Any] = {
+    "type": "modal",
+    "title": words("Ask"),
+    "blocks": [{"type": "actions", "block_id": "row", "elements": [BUTTON]}],
+}
 
 
 @pytest.fixture
@@ -54,13 +59,19 @@ async def test_a_trigger_is_used_once_and_within_three_seconds(desk: Desk, clock
     assert await desk.refused("views.open", view=VIEW, trigger_id="1.2.3") == "invalid_trigger_id"
 
 
-async def test_three_modals_are_stacked_and_no_more(desk: Desk) -> None:
-    triggers = [(await command(desk))["trigger_id"] for _ in range(4)]
-    await desk.call("views.open", view=VIEW | {"external_id": "one"}, trigger_id=triggers[0])
-    for trigger in triggers[1:3]:
-        await desk.call("views.push", view=VIEW, trigger_id=trigger)
+async def acted(desk: Desk, view: dict[str, Any]) -> str:
+    """The trigger of a click in *view*."""
+    await desk.slack.acting.act(ALICE, {"view_id": view["id"]}, "row", "go", {}, {})
+    return str(desk.last("block_actions")["trigger_id"])
 
-    assert await desk.refused("views.push", view=VIEW, trigger_id=triggers[3]) == "push_limit_reached"
+
+async def test_three_modals_are_stacked_and_no_more(desk: Desk) -> None:
+    first = VIEW | {"external_id": "one"}
+    view = (await desk.call("views.open", view=first, trigger_id=(await command(desk))["trigger_id"]))["view"]
+    for _ in range(2):
+        view = (await desk.call("views.push", view=VIEW, trigger_id=await acted(desk, view)))["view"]
+
+    assert await desk.refused("views.push", view=VIEW, trigger_id=await acted(desk, view)) == "push_limit_reached"
     assert len(desk.slack.state.stack(ALICE)) == 3
 
 
@@ -69,8 +80,10 @@ async def test_a_name_from_outside_is_taken_once_and_a_stale_hash_refused(desk: 
     opened = await desk.call("views.open", view=named, trigger_id=(await command(desk))["trigger_id"])
     await desk.call("views.update", view=named, external_id="one", hash=opened["view"]["hash"])
 
-    again = (await command(desk))["trigger_id"]
+    again = await acted(desk, opened["view"])
     assert await desk.refused("views.push", view=named, trigger_id=again) == "duplicate_external_id"
+    outside = (await command(desk))["trigger_id"]
+    assert await desk.refused("views.push", view=VIEW, trigger_id=outside) == "invalid_trigger_id"
     stale = {"view": named, "external_id": "one", "hash": opened["view"]["hash"]}
     assert await desk.refused("views.update", **stale) == "hash_conflict"
 

@@ -85,7 +85,8 @@ async def test_a_thread_that_is_not_there(app: App, slack: LocalSlack) -> None:
     assert await refused(root, channel=SUPPORT) == "thread_not_found"
     assert await refused(private) == "thread_not_found"
     assert await refused(gone) == "thread_not_found"
-    assert await refused(reply) == "cannot_reply_to_message"
+    later = await app.json("chat.postMessage", channel=OPS, text="and", thread_ts=reply)
+    assert later["message"]["thread_ts"] == root, "a reply to a reply is in its thread"
     assert await refused("0") == "invalid_thread_ts"
     assert await refused(float(root)) == "invalid_thread_ts"
     with pytest.raises(Refused, match="thread_not_found"):
