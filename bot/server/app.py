@@ -7,7 +7,7 @@ import contextlib
 import os
 import secrets
 import time
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterable
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -34,7 +34,7 @@ from bot.policy.limits import RateLimiter
 from bot.policy.model import Policy
 from bot.server.edge import WARNING, Verifier, slack_endpoint, web_app
 from bot.server.figures import measure, watch_loop
-from bot.server.manifest import scopes_trouble
+from bot.server.manifest import scopes_left_out, scopes_trouble
 from bot.server.services import open_services
 from bot.server.slack import answer, bolt_app, open_slack, sign_in
 from bot.server.socket_mode import ConnectTimeouts, Envelopes, connected
@@ -111,7 +111,7 @@ async def running(
 
         async def health() -> dict[str, str]:
             socket = {} if envelopes is None else {"socket mode": await envelopes.says()}
-            scopes = {"scopes": f"{WARNING}{words}"} if (words := scopes_trouble(slack.scopes)) else {}
+            scopes = _scopes(slack.scopes)
             groups = _missing_groups(policy(), directory)
             clock_says = slack.clock_says()
             return {"slack": slack.says, **socket, "clock": clock_says, **await store.health(), **scopes, **groups}
@@ -249,6 +249,14 @@ async def _open_locked_store(
         except StoreError as error:
             raise CannotStart(error.advice()) from error
         yield store, now
+
+
+def _scopes(granted: str) -> Mapping[str, str]:
+    """What the scopes of the app keep from working; nothing where it has all."""
+    if words := scopes_trouble(granted):
+        return {"scopes": f"{WARNING}{words}"}
+    words = scopes_left_out(granted)
+    return {"scopes": f"ok, {words}"} if words else {}
 
 
 def _missing_groups(policy: Policy, directory: SlackDirectory) -> dict[str, str]:

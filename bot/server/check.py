@@ -21,7 +21,7 @@ from bot.clients.lists import Listing
 from bot.environment import BadSettings, read_settings, redacted, source_of
 from bot.policy.file import BadPolicy, read_policy, summary
 from bot.policy.model import DEFAULT, OPERATIONS, GuardRule, Policy
-from bot.server.manifest import scopes_trouble
+from bot.server.manifest import scopes_left_out, scopes_trouble
 from bot.server.services import open_services
 from bot.server.slack import open_slack
 from bot.settings import MEND, DatabaseSettings, PolicySettings, Settings
@@ -190,7 +190,8 @@ def _scopes(granted: str) -> Finding:
     if not granted:
         return Finding("scopes", None, "Slack did not say which scopes the token has")
     if not (trouble := scopes_trouble(granted)):
-        return Finding("scopes", True, "all that the manifest names")
+        left_out = scopes_left_out(granted)
+        return Finding("scopes", True, f"all that it needs, {left_out}" if left_out else "all that the manifest names")
     mend = "Put the output of `python -m bot manifest` on the app's page App Manifest, and install the app again"
     return Finding("scopes", False, trouble, mend)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 import yaml
@@ -55,19 +56,35 @@ SCOPES: Final = (
 )
 
 
+"""What the Web API methods that Gatehouse calls and the events that it hears need, and nothing more."""
+
+OPTIONAL: Final[Mapping[str, str]] = {
+    "files:read": "imports",
+    "files:write": "exports, and the results of imports as files",
+    "usergroups:read": "roles through user groups",
+}
+"""The scopes that whoever installs the app may leave out, and what does not work then."""
+
 EMAIL_SCOPE: Final = "users:read.email"
 
 
 def scopes_trouble(granted: str) -> str:
     """What an app with the scopes *granted* lacks, and what that means; nothing where it has all, or they aren't known."""
-    lacking = sorted(set(SCOPES) - set(granted.replace(" ", "").split(",")))
-    if not granted or not lacking:
+    lacking = [scope for scope in _lacking(granted) if scope not in OPTIONAL]
+    if not lacking:
         return ""
     meaning = ": nobody can approve, since second accounts can’t be told apart" if EMAIL_SCOPE in lacking else ""
     return f"the app lacks {', '.join(lacking)}{meaning}"
 
 
-"""What the Web API methods that Gatehouse calls and the events that it hears need, and nothing more."""
+def scopes_left_out(granted: str) -> str:
+    """What does not work for want of optional scopes, and of which; nothing where all works, or they aren't known."""
+    without = [f"{OPTIONAL[scope]} ({scope})" for scope in _lacking(granted) if scope in OPTIONAL]
+    return f"without {', '.join(without)}" if without else ""
+
+
+def _lacking(granted: str) -> Sequence[str]:
+    return sorted(set(SCOPES) - set(granted.replace(" ", "").split(","))) if granted else []
 
 
 def document(url: str | None, prefix: str = "") -> dict[str, Any]:
@@ -107,7 +124,7 @@ def document(url: str | None, prefix: str = "") -> dict[str, Any]:
                 for kind, callback_id, name, about in SHORTCUTS
             ],
         },
-        "oauth_config": {"scopes": {"bot": list(SCOPES)}},
+        "oauth_config": {"scopes": {"bot": list(SCOPES), "bot_optional": list(OPTIONAL)}},
         "settings": {
             "event_subscriptions": events,
             "interactivity": interactivity,

@@ -133,7 +133,9 @@ def checked_content(state: State, payload: Arguments) -> Content:
     _check_blocks(blocks, attachments)
     if text is not None and not isinstance(text, str):
         raise Refused("invalid_arguments")
-    return Content(escaped((text or "")[:MOST_TEXT]), state.with_ids(blocks or []), _numbered(state, attachments), metadata)
+    return Content(
+        escaped((text or "")[:MOST_TEXT]), state.with_ids(blocks or []), _numbered(state, attachments), metadata
+    )
 
 
 def _check_blocks(blocks: list[Any] | None, attachments: list[Any] | None) -> None:

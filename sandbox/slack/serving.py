@@ -77,9 +77,7 @@ class Line(WebSocketsSansIOProtocol):
 
 
 @asynccontextmanager
-async def serving(
-    app: ASGIApp, *, port: int = 0, ping_every: float = 10.0, dates: bool = True
-) -> AsyncIterator[str]:
+async def serving(app: ASGIApp, *, port: int = 0, ping_every: float = 10.0, dates: bool = True) -> AsyncIterator[str]:
     """Serve *app* on 127.0.0.1; gives its address, such as http://127.0.0.1:8801. Websockets are pinged, as Slack does.
 
     *dates*: whether each answer says when it was made; the app may say so itself, by its own clock.

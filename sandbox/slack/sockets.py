@@ -101,13 +101,14 @@ class Sockets:
             await connection.send(_disconnect(reason))
             await connection.close()
             return
-        self.connections.append(connection)
+        # Slack would know by its pings that nobody hears the silent ones; here it does once the app has come back.
+        self.connections = [*(one for one in self.connections if not one.is_deaf), connection]
         self.changed.set()
         try:
             await connection.send(self._hello())
             await self._listen(connection)
         finally:
-            self.connections.remove(connection)
+            self.connections = [one for one in self.connections if one is not connection]
             self.changed.set()
 
     def _unwelcome(self) -> str:

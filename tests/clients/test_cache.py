@@ -6,7 +6,7 @@ import asyncio
 import gc
 import weakref
 
-from bot.clients.cache import SingleFlight
+from bot.clients.cache import Indexed, SingleFlight
 from bot.clients.gate import Priority, current_priority, sending_for
 from bot.clients.lists import Listing
 from bot.rules.model import Rule
@@ -85,3 +85,12 @@ async def test_what_was_being_read_while_something_was_written_is_given_to_nobod
 
     assert await before == 0
     assert await shared.recent() == 2
+
+
+async def test_another_list_has_another_index_and_the_same_one_has_one() -> None:
+    indexed = Indexed[str](str)
+    first, second = ["a"], ["b"]
+
+    found = await indexed.of(first)
+    assert await indexed.of(first) is found
+    assert await indexed.of(second) is not found

@@ -23,7 +23,7 @@ from typing import Final, NamedTuple
 
 ROOT: Final = Path(__file__).parent.parent.parent
 STORIES: Final = {
-    "bot/changes/": "approvals undo temporary sets break_glass after_a_crash resumed changed_since told",
+    "bot/changes/": "approvals undo temporary sets break_glass after_a_crash resumed changed_since told requests limits groups",
     "bot/policy/": "rights guests membership user_groups limits break_glass approvals",
     "bot/clients/": "busy_services incomplete_lists odd_data groups rules members",
     "bot/rules/matching.py": "check why",

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bot.rules.conditions import CannotTell, UndecidableKind, condition, filled
-from bot.rules.matching import judged
-from bot.rules.model import Groups, Off, OffKind, Rule
+from bot.rules.matching import filters_of, judged
+from bot.rules.model import Groups, Off, OffKind, Pair, Rule
 from bot.rules.outcomes import Engine, Match, NearKind, Note, NoteKind, Undecidable
 from bot.rules.url import NotAUrl, Url
 from tests.rules.whole import explain
@@ -25,6 +25,13 @@ def rule(kind: str, *pairs: dict[str, Any], **fields: Any) -> Rule:
 
 def when(operator: str, value: str, key: str = "Url", **pair: Any) -> dict[str, Any]:
     return {"source": {"key": key, "operator": operator, "value": value}} | pair
+
+
+def test_filters_are_named_whatever_their_shape_and_a_pair_without_a_source_has_none() -> None:
+    filters = {"pageUrl": {"operator": "Contains"}, "resourceType": []}
+    for shape in (filters, [filters]):
+        assert [*filters_of(Pair.model_validate({"source": {"filters": shape}}))] == ["pageUrl"]
+    assert [*filters_of(Pair.model_validate({}))] == []
 
 
 HOLDS = [

@@ -146,9 +146,21 @@ async def test_an_app_without_all_scopes_and_a_clock_that_is_off(services: Servi
         code, out = await check(environment(slack, services, f"sqlite:///{tmp_path / 'gatehouse.db'}", 3000))
 
     scopes, clock = failures(out)
-    assert scopes.startswith("scopes: the app lacks channels:read, files:read, ")
+    assert scopes.startswith("scopes: the app lacks channels:read, groups:read, ")
     assert re.fullmatch(r"clock: off by (899|900) s against Slack's", clock)
     assert code == 1
+
+
+async def test_scopes_that_were_left_out_on_purpose(services: Services, tmp_path: Path) -> None:
+    manifest: dict[str, Any] = document("http://127.0.0.1")
+    scopes = manifest["oauth_config"]["scopes"]
+    assert set(scopes["bot_optional"]) < set(scopes["bot"])
+    scopes["bot"] = [scope for scope in scopes["bot"] if scope not in scopes["bot_optional"]]
+    async with running_slack(manifest, WORKSPACES) as slack:
+        code, out = await check(environment(slack, services, f"sqlite:///{tmp_path / 'gatehouse.db'}", 3000))
+
+    assert "✓ scopes: all that it needs, without imports (files:read), exports, and the results" in out
+    assert code == 0
 
 
 async def test_a_copy_of_the_example_is_told_line_by_line_and_the_rest_is_still_looked_at(tmp_path: Path) -> None:
