@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, tzinfo
 from typing import Any, Final
 
@@ -66,6 +66,8 @@ class Context:
     """Whose names could not be read: ``rules``, and sites."""
     people: Mapping[str, str] = field(default_factory=dict)
     """The names of members, by their emails."""
+    done: Sequence[str] = ()
+    """The names of rules that do already what else was asked for."""
 
 
 def read_as(message: Message, command: Command, unread: Sequence[str] = ()) -> Message:
@@ -167,6 +169,11 @@ VIEW_LABELS: Final[Mapping[type[Command], str]] = {
 def preview(readings: Sequence[Command], context: Context, *, asked: str) -> Message:
     """What would be done, with a button that does it; of several readings, a button for each."""
     footer = [_footer(asked)]
+    if context.done:
+        names = listed([f"*{esc(title, 100)}*" for title in context.done], most=MAX_NAMED)
+        there = messages.section(f"{names} {'does' if len(context.done) == 1 else 'do'} this already.")
+        rest = preview(readings, replace(context, done=()), asked=asked)
+        return messages.message(rest.text, [there, *rest.blocks])
     first = readings[0]
     made = [each for each in readings if isinstance(each, RulesMake)]
     if len(made) == len(readings) > 1 and len({(each.source, each.destination) for each in made}) == 1:

@@ -33,7 +33,7 @@ from handlers.grammar.recognised import EMAIL, points
 from handlers.grammar.vocabulary import CAUTIOUS, FILLERS
 from handlers.members.commands import MembersCommand
 from handlers.members.member_refs import SiteGone, extra_segments, site_for
-from handlers.rules.commands import RulesCommand, RulesGroup, RulesOff, RulesOn, RulesShow
+from handlers.rules.commands import RulesCommand, RulesGroup, RulesMake, RulesOff, RulesOn, RulesSet, RulesShow
 from handlers.rules.rule_refs import NotOne, look_up
 from handlers.slack.reply import Caller
 
@@ -102,34 +102,38 @@ class Guesses:
             meant = [self._fixed(each, zone, now) for each in readings.meant]
             return intent_view.unclear(readings.commands, meant, readings.unread, context, asked=asked)
         expanded = [expand(each, await look_up(each, caller, self._gatehouse)) for each in readings.commands]
-        found = await self._with_effect(expanded)
+        found, done = await self._with_effect(expanded)
         fixed = [self._fixed(each, zone, now) for each in found]
         known = await self._names(caller)
-        context = intent_view.Context(known.titles, zone, people=_names_of(known, fixed))
+        titles = [rule.title for rule in done if not isinstance(expanded[0], RulesOn | RulesOff)]
+        context = intent_view.Context(known.titles, zone, people=_names_of(known, fixed), done=titles)
         if unread := _times(expanded) - _times(found):  # of what would change nothing, and of nothing else
             shown = [RulesShow(ref) for each in found for ref in getattr(each, "refs", ())]
             return intent_view.unclear(shown, fixed, sorted(unread), context, asked=asked)
         return intent_view.preview(fixed, context, asked=asked)
 
-    async def _with_effect(self, commands: Sequence[Command]) -> Sequence[Command]:
-        """Those of *commands* that would change something; where none would, raises why: a button for that helps nobody."""
+    async def _with_effect(self, commands: Sequence[Command]) -> tuple[Sequence[Command], Sequence[Rule]]:
+        """Those of *commands* that would change something, and the rules that are as the others would make them.
+
+        Where none would, raises why: a button for that helps nobody.
+        """
         rules = {rule.id: rule for rule in await self._listed(self._gatehouse.rules.recent()) or ()}
         there: dict[str, Rule] = {}
         useful: list[Command] = []
         for command in commands:
             if isinstance(command, GatehouseUndo) and command.change is None:
                 raise NothingToUndo(None)
-            named = [rules.get(ref) for ref in command.refs] if isinstance(command, RulesOn | RulesOff) else [None]
-            done = [rule for rule in named if rule is not None and rule.active == isinstance(command, RulesOn)]
+            named = [rules.get(ref) for ref in getattr(command, "refs", ())] or [None]
+            done = [rule for rule in named if rule is not None and _is_so(rule, command)]
             if len(done) == len(named):
                 there |= {rule.id: rule for rule in done}
-            else:
+            elif not any(_makes_again(command, rule) for rule in there.values()):
                 useful.append(command)
         if not useful:
-            raise NothingToChange(
-                [rule.title for rule in there.values()], "on" if isinstance(commands[0], RulesOn) else "off"
-            )
-        return useful
+            switches: dict[type[Command], str] = {RulesOn: "on", RulesOff: "off"}
+            status = switches.get(type(commands[0]))
+            raise NothingToChange([rule.title for rule in there.values()], status)
+        return useful, [*there.values()]
 
     def _fixed(self, command: Command, zone: ZoneInfo, now: datetime) -> Command:
         """*command* with the moment that its time means now."""
@@ -194,6 +198,22 @@ class Guesses:
         except (ClientError, TimeoutError):
             return None
         return listing.known
+
+
+def _is_so(rule: Rule, command: Command) -> bool:
+    """Whether *rule* is as *command* would make it."""
+    match command:
+        case RulesOn() | RulesOff():
+            return rule.active == isinstance(command, RulesOn)
+        case RulesSet(fields=(("destination", url),), expiry=None):
+            return rule.active and bool(rule.pairs) and all(pair.destination == url for pair in rule.pairs or ())
+    return False
+
+
+def _makes_again(command: Command, rule: Rule) -> bool:
+    """Whether *command* would make a second rule for what *rule* does."""
+    sources = {pair.source.value for pair in rule.pairs or () if pair.source is not None}
+    return isinstance(command, RulesMake) and command.match is None and command.source in sources
 
 
 def _times(commands: Sequence[Command]) -> set[str]:

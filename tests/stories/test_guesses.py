@@ -327,6 +327,17 @@ async def test_what_was_not_understood_is_said_and_nothing_is_offered_that_leave
     assert writes(workspace) == 0
 
 
+async def test_what_a_rule_does_already_is_said_and_not_offered(workspace: Sandbox, alice: Person) -> None:
+    answer = alice.slack_text(await alice.says("/rules redirect /old to /new"))
+
+    assert "Old shop to new shop does this already." in answer
+    assert "`shop.example.com/old`" not in answer
+    assert "`api.example.com/old`" in answer
+
+    answer = alice.slack_text(await alice.says(f"/rules redirect {OLD} to https://shop.example.com/new"))
+    assert "Old shop to new shop is already as you want it" in answer
+
+
 async def test_no_time_is_lost_with_an_offer_that_would_change_nothing(workspace: Sandbox, alice: Person) -> None:
     await alice.says("/rules off Old shop")
     answer = alice.slack_text(await alice.says("/rules get rid of Old shop for 2h"))
