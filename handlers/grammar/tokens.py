@@ -135,15 +135,20 @@ def escaped(text: str) -> str:
 
 
 def split(text: str) -> list[Word]:
-    """The words of a cleaned text. Never fails: a quote that is not closed is a character like others."""
-    return [_word(match) for match in WORD.finditer(text)]
+    """The words of a cleaned text. Never fails: a quote that is not closed is a character like others.
+
+    What stood beside an email without a space, and is none, loses what has no width here.
+    """
+    words = (_word(match) for match in WORD.finditer(text))
+    return [word for word in words if word.text or word.quoted]
 
 
 def _word(match: re.Match[str]) -> Word:
     for name in ("double", "single"):
         if match[name] is not None:
             return Word(match[name], quoted=True, start=match.start())
-    return Word(match["bare"] or match["stray"], quoted=False, start=match.start())
+    text = RUN.sub(_without_zero_width, match["bare"] or match["stray"])
+    return Word(text, quoted=False, start=match.start())
 
 
 def quoted(text: str) -> str:
