@@ -113,3 +113,29 @@ async def test_members_are_read_once_for_all_whose_writes_replace_nothing(world:
         reads.append(len(world.services.members.calls()))
 
     assert reads == [1, 1, 1, 2], "a new name replaces the whole of a member, so that is looked at right before"
+
+
+@pytest.mark.parametrize(
+    ("segments", "sent"),
+    [(["free"], []), (["free", "vip"], ["POST"]), ([], ["DELETE"]), (["vip"], ["POST", "DELETE"])],
+)
+async def test_of_the_segments_only_what_comes_or_goes_is_sent(
+    world: World, segments: list[str], sent: list[str]
+) -> None:
+    live = {"name": "Ann", "email": EMAILS[0], "allowedSegments": ["free"]}
+    world.services.members.put(SITE, live)
+    change = Change(
+        id="1" * 32,
+        created=world.clock(),
+        edit=Edit(
+            kind=Kind.MEMBER_UPDATE,
+            target=Target(service="members", site=SITE, key=EMAILS[0]),
+            before=live,
+            after=live | {"allowedSegments": segments},
+        ),
+        request=ChangeRequest(requester=ALICE, channel=OPS),
+    )
+
+    await MemberAdapter(world.members).write(change)
+
+    assert [call.method for call in world.services.members.calls() if call.method != "GET"] == sent
