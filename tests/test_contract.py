@@ -92,7 +92,7 @@ async def test_a_database_that_can_not_be_used_is_one_sentence(arguments: str, d
     ("text", "code", "part"),
     [
         ("/rules list", 0, f"{len(RULES)} rules"),
-        pytest.param("/rules show nothing", 1, "No rule is called", marks=pytest.mark.slow),
+        pytest.param("/rules show nothing", 1, "No rule matches", marks=pytest.mark.slow),
         pytest.param("/rules show Redirect_x1old", 0, "https://shop.example.com/new", marks=pytest.mark.slow),
         pytest.param("/members list", 0, "20 members", marks=pytest.mark.slow),
         pytest.param("/unknown", 1, "not a valid command", marks=pytest.mark.slow),

@@ -6,12 +6,13 @@ from collections.abc import AsyncIterator
 from dataclasses import replace
 from datetime import timedelta
 from itertools import count
-from typing import Any
+from typing import Any, Final
 
 import pytest
 
-from bot.changes.model import Change, ChangeRequest, Edit, Guard, Kind, State, Target
+from bot.changes.model import Cause, CauseKind, Change, ChangeRequest, Edit, Guard, Kind, State, Target
 from bot.changes.proposals import Proposal
+from bot.changes.propose import OWN_UNDO_WITHIN
 from bot.changes.refusals import AlreadyDecided
 from bot.changes.rights import Decision
 from bot.metrics import ENDED_CHANGES
@@ -209,3 +210,33 @@ async def test_the_results_of_an_import_are_sent_once_it_has_ended(world: World)
     assert await mine.carry_out_a_set()
     await deliver(mine)
     assert world.told[whole.id, "result"] == 1
+
+
+LONG_AGO: Final = OWN_UNDO_WITHIN + timedelta(seconds=1)
+
+
+@pytest.mark.threat("A14")
+@pytest.mark.parametrize(
+    ("fields", "ago", "is_own"),
+    [
+        ({}, timedelta(), True),
+        ({}, OWN_UNDO_WITHIN, True),
+        ({}, LONG_AGO, False),
+        ({"guard": Guard.CONFIRM}, timedelta(), True),
+        ({"guard": Guard.APPROVE}, timedelta(), False),
+        ({"glass_broken": True}, timedelta(), False),
+        ({"decided_by": BOB}, timedelta(), False),
+        ({"requester": BOB}, timedelta(), False),
+        ({"requester": BOB, "decided_by": BOB}, timedelta(), False),
+        *(({"cause": Cause(kind=kind, requester=ALICE)}, timedelta(), kind is CauseKind.UNDO) for kind in CauseKind),
+    ],
+)
+async def test_ones_own_act_is_what_nobody_else_had_a_hand_in_and_just_now(
+    world: World, fields: dict[str, Any], ago: timedelta, is_own: bool
+) -> None:
+    mine, done = await asked(world, POLICIES["free"])
+    assert done.run.finished_at is not None
+    world.clock.moment = done.run.finished_at + ago
+
+    assert mine.pipeline.followups._is_own_act(done.changed(**fields), ALICE) is is_own
+    assert not mine.pipeline.followups._is_own_act(done.changed(**fields, finished_at=None), ALICE)

@@ -13,12 +13,12 @@ import pytest
 import sqlalchemy as sa
 
 from bot.changes.adapters import MemberAdapter, RuleAdapter
-from bot.changes.execute import Executor
+from bot.changes.execute import HELD_FOR, MAX_SENDS, Executor
 from bot.changes.journal import LEASE, SHOWN_WITHIN
 from bot.changes.model import Change, ChangeDecision, ChangeRequest, Edit, Ended, Guard, Kind, Move, State, Target
 from bot.changes.proposals import Proposal
 from bot.changes.rights import Decision
-from bot.changes.verify import Adapter, Snapshot
+from bot.changes.verify import Adapter, Reading, Snapshot, Verification
 from bot.changes.worker import ChangeLease, keep_change_lease
 from bot.clients.gate import Priority, current_priority
 from bot.clients.http import Service
@@ -345,6 +345,32 @@ async def test_who_lost_a_change_notes_nothing_on_it(world: World) -> None:
     await mine.pipeline.journal.remember([held], lambda _: {"resends": 3})
 
     assert (await mine.pipeline.journal.get(change.id)).run.resends == 0
+
+
+@pytest.mark.parametrize(
+    ("fields", "reading", "again"),
+    [
+        ({}, Verification.NOT_DONE, True),
+        ({}, Verification.UNREADABLE, False),
+        ({}, Verification.DIVERGED, False),
+        ({}, Verification.DONE, False),
+        ({"attempt": 1}, Verification.NOT_DONE, False),
+        ({"state": State.UNKNOWN}, Verification.NOT_DONE, False),
+        ({"kind": Kind.RULE_CREATE}, Verification.NOT_DONE, False),
+        ({"resends": MAX_SENDS - 2}, Verification.NOT_DONE, True),
+        ({"resends": MAX_SENDS - 1}, Verification.NOT_DONE, False),
+        ({"decided_at": EPOCH - HELD_FOR}, Verification.NOT_DONE, True),
+        ({"decided_at": EPOCH - HELD_FOR - timedelta(seconds=1)}, Verification.NOT_DONE, False),
+    ],
+)
+async def test_only_what_is_known_not_to_be_done_is_sent_again(
+    world: World, fields: dict[str, Any], reading: Verification, again: bool
+) -> None:
+    executor = replica(world, "mine", count(1)).pipeline.executor
+    taken = (await kept(world, rename(world))).changed(state=State.APPLYING, attempt=2, decided_at=EPOCH)
+    world.clock.moment = EPOCH
+
+    assert executor.may_be_resent(taken.changed(**fields), Reading(reading)) is again
 
 
 @pytest.mark.parametrize(("set_id", "priority"), [(None, Priority.CHANGE), ("f" * 32, Priority.BULK)])

@@ -216,7 +216,7 @@ async def test_a_restart_hands_out_at_once_what_was_left_but_not_what_was_left_a
 
 async def test_what_was_left_a_day_ago_is_not_taken_up_and_is_forgotten(store: Store, clock: StandingClock) -> None:
     await store.inbox.take_in("old", "n", "click", {}, owner="me", lease=LEASE)
-    clock.moment += timedelta(hours=25)
+    clock.moment += timedelta(hours=27)
     await store.inbox.take_in("new", "n2", "click", {}, owner="me", lease=LEASE)
     assert await store.inbox.claim("you", LEASE) is None
 

@@ -187,9 +187,9 @@ async def test_breaking_the_glass_is_loud_and_owes_a_review(
     assert bob_in_ops.modal is None
 
     await alice.clicks(card, "v1.decide.break_glass", opens="Why can’t this wait for an approval?")
-    alice.fills(**{"Why_can_nobody_be_asked?": "short"})
+    alice.fills(**{"Why_can’t_this_wait_for_an_approval?": "short"})
     assert "ten characters" in (await alice.submits())["Why can’t this wait for an approval?"]
-    alice.fills(**{"Why_can_nobody_be_asked?": "It loops and everybody sleeps"})
+    alice.fills(**{"Why_can’t_this_wait_for_an_approval?": "It loops and everybody sleeps"})
     assert await alice.submits() == {}
     done = await alice.sees("Emergency override by")
     await alice.sees_reply(card, "went ahead without an approval")

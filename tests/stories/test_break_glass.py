@@ -33,7 +33,7 @@ async def granted_alone(alice: Person, command: str) -> Message:
     card = await alice.says(command)
     await looks(alice, card)
     await alice.clicks(card, "v1.decide.break_glass", opens="Why can’t this wait for an approval?")
-    alice.fills(**{"Why_can_nobody_be_asked?": "It burns and everybody sleeps"})
+    alice.fills(**{"Why_can’t_this_wait_for_an_approval?": "It burns and everybody sleeps"})
     assert await alice.submits() == {}
     return await alice.sees("Emergency override by")
 

@@ -78,7 +78,7 @@ async def test_a_refusal_comes_privately_with_a_button_that_opens_the_form_as_it
 @PATIENT
 async def test_a_refused_form_is_kept_for_a_day(workspace: Sandbox, alice: Person, clock: Clock) -> None:
     told = await refused(workspace, alice)
-    clock.ahead += timedelta(hours=25)
+    clock.ahead += timedelta(hours=27)
 
     await alice.clicks(told, "Open the form again")
 

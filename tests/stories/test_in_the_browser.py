@@ -5,13 +5,17 @@ With ``SCREENSHOTS=folder`` the pictures of README and docs are made on the way.
 
 from __future__ import annotations
 
+import asyncio
 import os
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 from playwright.async_api import Browser, Locator, Page, expect
 
 from sandbox.demo import Sandbox
+from tests.conftest import Clock
+from tests.harness.moving import Frame, moving
 
 pytestmark = pytest.mark.browser
 
@@ -29,6 +33,7 @@ async def picture(shown: Page | Locator, name: str) -> None:
 
 
 async def opened(browser: Browser, workspace: Sandbox, who: str, channel: str, **options: object) -> Page:
+    options = {"device_scale_factor": 2, **options} if "SCREENSHOTS" in os.environ else options
     page = await browser.new_page(viewport={"width": 1200, "height": 780}, **options)  # type: ignore[arg-type]  # playwright's own options
     page.on("pageerror", lambda error: pytest.fail(f"the page raised {error}"))
     await page.goto(f"{workspace.slack.page_url}/?user={who}&channel={channel}")
@@ -245,3 +250,36 @@ async def test_every_suggestion_is_answered(
     for number, answer in enumerate(answers):
         await suggestions.nth(number).click()
         await expect(page.get_by_role("article").filter(has_text=answer)).to_be_visible()
+
+
+async def test_three_in_the_morning(browser: Browser, workspace: Sandbox, clock: Clock) -> None:
+    """What README shows first: where a URL goes, the rule off for two hours, and back on by itself."""
+    page = await opened(browser, workspace, "U0ALICE01", "C0OPS0001", device_scale_factor=2)
+    await page.set_viewport_size({"width": 860, "height": 560})
+    box, frames = page.get_by_role("textbox", name="Message"), list[Frame]()
+
+    async def still(seconds: float) -> None:
+        if "SCREENSHOTS" in os.environ:
+            frames.append(Frame(await page.screenshot(), seconds))
+
+    async def types(text: str) -> None:
+        for end in (len(text) // 2, len(text)):
+            await box.fill(text[:end])
+            await box.press("Escape")
+            await still(0.6)
+        await box.press("Enter")
+
+    await still(0.8)
+    await types("/rules which https://shop.example.com/old")
+    await expect(page.get_by_text("redirects to").first).to_be_visible()
+    await still(3)
+    await types("/rules off Old shop for 2h because checkout loops")
+    await expect(page.get_by_text("is off until").first).to_be_visible()
+    await still(3)
+    clock.ahead += timedelta(hours=2, minutes=1)
+    workspace.bot.wake_workers()
+    await expect(page.get_by_text("is back on").first).to_be_visible()
+    await still(3.5)
+
+    if folder := os.environ.get("SCREENSHOTS"):
+        await asyncio.to_thread(Path(folder, "three-in-the-morning.png").write_bytes, moving(frames))

@@ -132,7 +132,7 @@ async def test_the_history_of_a_rule_goes_on_under_its_new_id(workspace: Sandbox
     other = alice.slack_text(await alice.says("/rules history Redirect_chk01"))
     assert "hasn’t changed this rule" in other
     missing = alice.slack_text(await alice.says("/rules history Redirect_never1"))
-    assert "No rule is called" in missing
+    assert "No rule matches" in missing
 
 
 async def test_a_history_says_that_others_changed_the_rule_since(workspace: Sandbox, alice: Person) -> None:

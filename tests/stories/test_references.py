@@ -110,7 +110,7 @@ async def test_a_bare_number_without_such_a_row_offers_nothing(workspace: Sandbo
 
     shown = alice.slack_text(await alice.says(text))
 
-    assert "No rule has the id or the name" in shown or "No group is called" in shown
+    assert "There is no rule" in shown or "No group is called" in shown
     assert "Use #" not in shown
     assert statuses(workspace) == before
     assert workspace.services.rules.calls("PUT") == []

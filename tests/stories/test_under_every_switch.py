@@ -161,4 +161,4 @@ async def test_a_rule_is_found_made_changed_and_deleted(workspace: Sandbox, alic
     await alice.sees_more(known)
     assert "From here" in alice.slack_text(await alice.says(f"/rules show {made['id']}"))
     assert len([rule for rule in rules.all() if rule["name"] == "From here"]) == 1
-    assert "No rule is called" in alice.slack_text(await alice.says("/rules show Redirect_nothing"))
+    assert "No rule matches" in alice.slack_text(await alice.says("/rules show Redirect_nothing"))
