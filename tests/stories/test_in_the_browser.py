@@ -120,7 +120,6 @@ async def test_where_an_address_goes_and_what_is_wrong_with_the_rules(browser: B
     await say(page, "/rules which https://shop.example.com/old")
     where = page.get_by_role("article").filter(has_text="redirects to")
     await expect(where).to_be_visible()
-    await picture(where, "which")
 
     await say(page, "/rules check")
     answer = page.get_by_role("article").filter(has_text="3 findings")
