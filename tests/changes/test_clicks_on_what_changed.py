@@ -14,7 +14,7 @@ import pytest
 from bot.changes.model import CauseKind, Change, ChangeRequest, Edit, Guard, Kind, State, Target
 from bot.changes.pipeline import Pipeline
 from bot.changes.proposals import Proposal, caused_by
-from bot.changes.refusals import AlreadyDecided, MoreMustAgree, NothingToReview, NotTemporary
+from bot.changes.refusals import AlreadyDecided, MoreMustAgree, NothingToReview, NotTemporary, NotUndoable
 from bot.changes.rights import Decision
 from bot.changes.verify import Snapshot
 from bot.store.audit import Filters
@@ -281,3 +281,25 @@ async def test_a_review_is_due_after_ones_own_undo_and_not_after_that_of_somebod
 
     assert undo.state is State.APPLIED
     assert await timers(world, done) == due
+
+
+async def test_what_was_reverted_is_not_undone_as_well(world: World, mine: Replica) -> None:
+    change = await renamed(world, mine)
+    await end(mine.pipeline, change, "click")
+
+    with pytest.raises(NotUndoable):
+        await mine.pipeline.followups.undo(await mine.pipeline.journal.get(change.id), by=ALICE, channel=OPS)
+
+
+async def test_what_is_gone_is_not_asked_for_again(world: World, mine: Replica) -> None:
+    change = await renamed(world, mine, Guard.CONFIRM)
+    world.edit(("rules", RULE_IDS[0]), None)
+    stale = await mine.pipeline.decisions.decide(change, Decision.CONFIRM, ALICE)
+    assert stale.state is State.STALE
+
+    with pytest.raises(AlreadyDecided):
+        await mine.pipeline.followups.request_again(stale, by=ALICE, channel=OPS, idempotency_key="again")
+
+    world.edit(("rules", RULE_IDS[0]), {**(change.edit.before or {}), "name": "Theirs"})
+    again = await mine.pipeline.followups.request_again(stale, by=ALICE, channel=OPS, idempotency_key="again")
+    assert (again.edit.after or {})["name"] == "For now"
