@@ -39,7 +39,7 @@ from bot.changes.rights import Decision, Rights
 from bot.changes.verify import AdapterOf, Snapshot, read_live
 from bot.clients.errors import ClientError
 from bot.policy.access import Access
-from bot.policy.model import LIFETIME, STRENGTH
+from bot.policy.model import STRENGTH
 from bot.store.engine import Store
 from bot.tracing import note
 
@@ -94,7 +94,7 @@ class Proposer:
         request = change.request
         await self.access.require_all(change.operations, request.requester, request.channel)
         if self.access.is_own_undo(change):
-            return change.changed(guard=asked or Guard.NONE, expires=change.created + LIFETIME)
+            return change.changed(guard=asked or Guard.NONE, expires=change.created + OWN_UNDO_WITHIN)
         standing = await self.access.standing(change.needs, request.requester, request.channel)
         rule = standing.rule
         expires = change.created + rule.expires
