@@ -1,0 +1,37 @@
+"""What an answer's status and body say before anybody looks into it."""
+
+from __future__ import annotations
+
+import pytest
+
+from bot.clients.http import Answer, _is_refusal, _outcome
+from bot.clients.urls import BadUrl, checked_base
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "is_refusal"),
+    [
+        (418, b"", True),
+        (418, b"<html>", False),
+        (404, b"<html>", True),
+        (400, b'{"success": false}', True),
+        (400, b'{"success": true}', False),
+        (400, b'{"message": "no"}', True),
+        (400, b"[]", False),
+    ],
+)
+def test_a_refusal_is_the_services_own_word(status: int, body: bytes, is_refusal: bool) -> None:
+    assert _is_refusal(Answer(status, body)) is is_refusal
+
+
+@pytest.mark.parametrize(
+    ("status", "says"), [(200, "ok"), (404, "ok"), (429, "rate-limiting"), (499, "ok"), (500, "failing")]
+)
+def test_what_an_answer_says_of_its_service(status: int, says: str) -> None:
+    assert _outcome(status) == says
+
+
+@pytest.mark.parametrize("url", ["https:///v1", "ftp://rules.example.com/v1", "rules.example.com", ""])
+def test_an_address_needs_a_scheme_and_a_host(url: str) -> None:
+    with pytest.raises(BadUrl):
+        checked_base(url, insecure_http=True)
