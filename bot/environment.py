@@ -60,7 +60,7 @@ S = TypeVar("S", bound=BaseSettings)
 def read_settings(kind: type[S]) -> S:
     """Return the settings of the environment and of ``.env``; raises BadSettings with everything that is wrong.
 
-    With all settings, that is also a name that no setting has: whoever wrote it believes that it does something.
+    Of `Settings` that includes names that no setting has: ignoring a misspelled one would leave its author believing in it.
     """
     problems: list[Problem] = []
     try:
@@ -101,7 +101,9 @@ def _misnamed() -> Iterator[Problem]:
                 continue
             meant = get_close_matches(name, known, 1, CLOSE if source == "environment" else 0)
             if meant:
-                yield Problem(variable, source, "is no setting", f"Write {meant[0]}, if you mean that, or take it out.")
+                yield Problem(
+                    variable, source, "is not a setting", f"Did you mean {meant[0]}? Correct it, or remove the line."
+                )
 
 
 def _problem(name: str, error: Any) -> Problem:

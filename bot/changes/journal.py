@@ -493,7 +493,7 @@ def tell_ends(changes: Sequence[Change]) -> None:
         if change.state is State.UNKNOWN or change.state not in LIVE:
             kind = "bulk" if change.is_set else change.edit.kind.value
             ENDED_CHANGES.labels(change.state, kind).inc()
-            if change.set_id is None:  # of the items of a bulk change tells its own line
+            if change.set_id is None:  # the line of a bulk change stands for its items
                 log.info("change", change=change.id[:8], kind=kind, state=change.state.value, **_told_in_log(change))
 
 

@@ -47,7 +47,7 @@ Undoing = Literal["undo", "revert"]
 """At the request of somebody, or at the end of a temporary change."""
 
 OWN_UNDO_WITHIN: Final = timedelta(hours=1)
-"""How long people may undo at once what they did alone: whoever finds a mistake of their own must not wait for others."""
+"""How long people may undo at once what they did alone: nobody has to wait for others to mend their own mistake."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +126,7 @@ class FollowUps:
 
         Asked twice, or by two at once, it is one undo: the second asks for what the first one made. *since*: when the
         request came in that asks for it. What *by* has undone since then is this request's, whatever became of it.
-        *by_text*: whoever asks has not seen what the undo deletes, and is asked first where nobody else would be.
+        *by_text*: *by* has not seen what the undo deletes, and so confirms it first where nobody else has to approve.
         """
         await self.rights.require(change, Decision.UNDO, by)
         undos, is_own = await self._undos(change, "undo"), self._is_own_act(change, by)
@@ -149,7 +149,7 @@ class FollowUps:
         cause, done = change.request.cause, change.run.finished_at
         is_end = cause is not None and cause.kind is not CauseKind.UNDO
         is_alone = change.decision.guard is not Guard.APPROVE and not change.decision.glass_broken
-        if is_end or not is_alone or not by == change.request.requester == change.decision.decided_by:
+        if is_end or not is_alone or {change.request.requester, change.decision.decided_by} != {by}:
             return False
         return done is not None and self.proposer.journal.now() - done <= OWN_UNDO_WITHIN
 

@@ -63,7 +63,7 @@ OPTIONAL: Final[Mapping[str, str]] = {
     "files:write": "exports, and the results of imports as files",
     "usergroups:read": "roles through user groups",
 }
-"""The scopes that whoever installs the app may leave out, and what does not work then."""
+"""The scopes that an installation may leave out, and what does not work without each."""
 
 EMAIL_SCOPE: Final = "users:read.email"
 

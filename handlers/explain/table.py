@@ -59,7 +59,7 @@ def _problem_lines(problems: Sequence[Problem]) -> str:
 
 
 def _bare_number(error: BareNumber) -> Words:
-    what = f"There is no rule {code(error.ref)}. A number alone is an id or a whole name."
+    what = f"There is no rule {code(error.ref)}. A number alone has to be its id or its whole name."
     if error.again is None:
         return Words(what, next="List the rules, then write `#1` for the first row.", again={"List rules": RulesList()})
     rows = ", ".join(f"{code(number)} (*{esc(rule.title, 100)}*)" for number, rule in error.rows.items())

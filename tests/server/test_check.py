@@ -188,11 +188,11 @@ async def test_a_name_that_no_setting_has_is_refused_where_it_must_be_meant_for_
     code, out = await check(variables | theirs, "--offline", folder=tmp_path)
 
     assert failures(out) == [
-        "SLACK_SIGNING_SECRETS (environment): is no setting",
-        "RULES_REQUEST_PER_MINUTE (.env): is no setting",
-        "log_lvl (.env): is no setting",
+        "SLACK_SIGNING_SECRETS (environment): is not a setting",
+        "RULES_REQUEST_PER_MINUTE (.env): is not a setting",
+        "log_lvl (.env): is not a setting",
     ]
-    assert "is no setting. Write RULES_REQUESTS_PER_MINUTE, if you mean that" in out
+    assert "is not a setting. Did you mean RULES_REQUESTS_PER_MINUTE? Correct it, or remove the line." in out
     assert code == 2
 
 
