@@ -21,13 +21,13 @@ from bot.changes.model import (
     Move,
     Outcome,
     Question,
+    Redone,
     State,
     Target,
     Undone,
     canonical_form,
 )
 from bot.changes.refusals import AlreadyDecided, NotTemporary, TooManyQuestions, TooManyRequests, UnknownChange
-from bot.clients.errors import NEVER
 from bot.metrics import ENDED_CHANGES
 from bot.policy.limits import DEFAULT_LIMITS, MAX_QUESTIONS_PER_REQUEST, OpenLimits
 from bot.store.audit import Event
@@ -242,8 +242,7 @@ class Journal:
     async def _follow(self, tx: AsyncConnection, moved: Change, move: Move, by: str) -> None:
         """Enqueue what Slack is to show and set what falls due, now that a change was moved through *by*."""
         within = SHOWN_WITHIN if move is Move.APPROVE and not moved.is_set else timedelta()
-        if not _has_no_card(moved):
-            await self.store.outbox.enqueue(tx, moved.id, "card", within=within)
+        await self.store.outbox.enqueue(tx, moved.id, "card", within=within)
         if moved.bulk.columns and move in ENDS_OF_SETS:
             await self.store.outbox.enqueue(tx, moved.id, "result")
         if _is_news_to_requester(moved, by):
@@ -346,12 +345,28 @@ class Journal:
         if was_temporary and undo.request.requester != change.request.requester:
             await self.store.outbox.enqueue(tx, change.id, "notify-reverted")
         if change.set_id is not None:
-            await self.store.items.mark_undone(tx, change.set_id, change.item_number)
+            await self.store.items.mark(tx, change.set_id, change.item_number, Outcome.UNDONE)
         await self.store.outbox.enqueue(tx, change.set_id or change.id, "card")
+        if not change.is_set:
+            await self._restore(tx, change, undo)
         if undo.edit.kind is Kind.RULE_CREATE and change.edit.target.key and undo.edit.target.key:
             await self.store.former_ids.put(tx, change.edit.target.key, undo.edit.target.key)
             await self._redraw_ending(tx, change.edit.target)
         return change.id if change.is_set else change.set_id or ""
+
+    async def _restore(self, tx: AsyncConnection, undone: Change, redo: Change) -> None:
+        """Let what *undone* had undone count again, now that *redo* undid that; what was temporary stays at its end."""
+        was = await self.store.changes.held(tx, undone.request.undoes or "", ends_work=True)
+        if was is None or was.run.undone_by != undone.id:
+            return
+        whole = await self.store.changes.held(tx, was.set_id, ends_work=True) if was.set_id else was
+        if whole is None or whole.request.reverts_at is not None:
+            return
+        redone = Redone(change=redo.set_id or redo.id, by=redo.request.requester, at=redo.run.finished_at or self.now())
+        await self.store.changes.record(tx, was, undone_by=None, undone=None, redone=redone)
+        if was.set_id is not None:
+            await self.store.items.mark(tx, was.set_id, was.item_number, Outcome.APPLIED)
+        await self.store.outbox.enqueue(tx, whole.id, "card")
 
     async def _redraw_ending(self, tx: AsyncConnection, target: Target) -> None:
         """Have the cards of temporary changes say that their *target* is gone, or there again."""
@@ -366,6 +381,7 @@ class Journal:
         if not await self.store.items.has_any(tx, set_id, UNDOABLE):
             await self.store.changes.record(tx, whole, **_undone_by(undo, undo.set_id or undo.id))
             await self.store.timers.clear(tx, set_id, *(set(TimerKind) - {TimerKind.REVIEW}))
+            await self._restore(tx, whole, undo)
 
     async def get(self, change_id: str) -> Change:
         """The change as it stands; raises UnknownChange."""
@@ -397,7 +413,10 @@ class Journal:
         async with self.store.transaction() as tx:
             claimed = await self.store.changes.claim_due(tx, self.owner, self.lease, **due)
             if claimed is not None and claimed.is_set:
-                await self.store.outbox.enqueue(tx, claimed.id, "card")
+                within = (
+                    PROGRESS if claimed.request.cause else timedelta()
+                )  # mostly the card of what it undoes tells it
+                await self.store.outbox.enqueue(tx, claimed.id, "card", within=within)
             if claimed is not None and claimed.state is State.APPLYING:
                 await self.store.audit.append(tx, began(claimed))
         if claimed is not None and (claimed.run.attempt > 1 or not claimed.is_set):
@@ -539,28 +558,10 @@ def _undone_by(undo: Change, undo_id: str) -> dict[str, Any]:
     """What is recorded on a change that *undo*, or the whole with *undo_id* that it is an item of, took back."""
     cause, at = undo.request.cause, undo.run.finished_at
     undone = Undone(at=at, by=undo.request.requester, cause=cause) if cause is not None and at is not None else None
-    return {"undone_by": undo_id, "undone": undone}
+    return {"undone_by": undo_id, "undone": undone, "redone": None}
 
 
 def _is_news_to_requester(change: Change, by: str) -> bool:
     """Whether its requester waited for an approval, and neither decided about *change* nor did what moved it, as *by* did."""
     waited = change.decision.guard is Guard.APPROVE and change.set_id is None
     return waited and change.request.requester not in {change.decision.decided_by, by}
-
-
-REFUSED: Final = frozenset({State.FAILED, State.STALE, State.APPLYING})
-
-
-def _has_no_card(change: Change) -> bool:
-    """Whether *change* has no card: a refusal that the one who asked has read, and the end of a temporary change.
-
-    What was done to end a temporary change stands on the card of that change; a try in vain is made again. Only where
-    the service said no to it, or nobody knew for a while what it had done, it has a card of its own.
-    """
-    is_quiet = change.request.quiet_refusal and change.decision.guard is Guard.NONE
-    if change.request.agreed:
-        if change.state is State.APPLIED:
-            return not change.is_set and (is_quiet or change.run.attempt <= 1)
-        is_final = change.state is State.FAILED and change.run.refusal in NEVER
-        return is_quiet and not is_final and change.state in {*REFUSED, State.UNKNOWN}
-    return is_quiet and change.run.attempt <= 1 and change.state in REFUSED

@@ -247,6 +247,14 @@ class Undone(Stored):
     cause: Cause
 
 
+class Redone(Stored):
+    """How a change came to count again after it was undone: its undo was undone by the *change*, at whose request and when."""
+
+    change: str
+    by: str
+    at: datetime
+
+
 class ChangeRequest(Stored):
     """Who asks for a change, where and why, what they say of it, and how long it is to last."""
 
@@ -345,6 +353,8 @@ class Run(Stored):
     """The id of the applied change that took this one back."""
     undone: Undone | None = None
     """How it was taken back."""
+    redone: Redone | None = None
+    """How it came to count again, where it was undone before."""
     revert_failure: str = ""
     """Why a temporary change did not take itself back as agreed: ``changed`` in the meantime, ``gone``, ``refused``,
     ``unsent``, ``unconfirmed``, ``partly``."""

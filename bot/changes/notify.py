@@ -12,10 +12,12 @@ from typing import Final
 import structlog
 
 from bot.changes.journal import Journal
-from bot.changes.model import Change
+from bot.changes.model import DONE, Change, Guard, State
 from bot.changes.worker import Wake, keep_renewing, work_off
+from bot.clients.errors import NEVER
 from bot.metrics import DELIVERED, UNDELIVERED
 from bot.store.db import StoreError
+from bot.store.engine import Store
 from bot.store.leases import Note
 from bot.store.outbox import Delivery
 from bot.store.tables import OtherRelease
@@ -154,7 +156,8 @@ class OutboxWorker:
         began = self._now()
         try:
             note = None
-            if (change := await self._store.changes.get(message.change_id)) is not None:
+            change = await self._store.changes.get(message.change_id)
+            if change is not None and not await self._is_told_elsewhere(change, message.purpose):
                 renew = partial(self._store.outbox.renew, message, self._lease)
                 async with keep_renewing(message.change_id, self._lease, renew):  # a long file takes its time
                     is_plain = message.attempt > MAX_UNENDED_TRIES and not message.error
@@ -168,6 +171,11 @@ class OutboxWorker:
         else:
             await self._store.outbox.done(message, note)
             DELIVERED.inc()
+
+    async def _is_told_elsewhere(self, change: Change, purpose: str) -> bool:
+        if purpose != "card" or not await is_told_elsewhere(change, self._store):
+            return False
+        return await self._store.cards.get(change.id, purpose) is None
 
     async def _again(self, message: Delivery, error: Exception, began: datetime) -> None:
         away = bool(getattr(error, "is_away", False))
@@ -185,3 +193,36 @@ class OutboxWorker:
         if away and began < self._back_at:  # it was claimed when the others were made due
             self._slack_is_back = True
             self._wake()
+
+
+REFUSED: Final = frozenset({State.FAILED, State.STALE, State.APPLYING})
+"""States in which a change is refused at once, or about to be."""
+
+
+async def is_told_elsewhere(change: Change, store: Store) -> bool:
+    """Whether *change* needs no card: its requester has read the refusal, or the card of what it undoes tells it.
+
+    That card tells only what went as it was meant to. Where the service said no, or nobody knew for a while what came of
+    it, somebody may have to act, and finds it on a card of its own.
+    """
+    request, run = change.request, change.run
+    if change.decision.guard is not Guard.NONE:
+        return False
+    if change.state is not State.APPLIED or request.cause is None:
+        if not request.agreed:
+            return request.quiet_refusal and run.attempt <= 1 and change.state in REFUSED
+        is_final = change.state is State.FAILED and run.refusal in NEVER
+        return request.quiet_refusal and not is_final  # a try in vain to end what is temporary is made again
+    if run.attempt > 1 and not request.quiet_refusal:
+        return False
+    if change.is_set:
+        tally = await store.items.tally(change.id)
+        if tally.of(DONE) < tally.meant:
+            return False
+    undone = await store.changes.get(request.undoes or "")
+    if undone is None or undone.request.channel != request.channel:
+        return False
+    if undone.request.cause is None:
+        return True
+    was = await store.changes.get(undone.request.undoes or "")
+    return was is not None and was.run.redone is not None and was.run.redone.change == change.id

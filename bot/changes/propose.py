@@ -302,4 +302,4 @@ def _serves(undo: Change, change: Change, by: str, channel: str, *, is_own: bool
     if undo.state is State.PROPOSED:
         is_same = undo.decision.guard is Guard.APPROVE and undo.request.channel == channel
         return undo.request.requester == by or (is_same and not is_own)
-    return undo.state in HOLDING or (undo.state is State.APPLIED and not change.is_set)
+    return undo.state in HOLDING or (undo.state is State.APPLIED and not change.is_set and undo.run.undone_by is None)

@@ -125,7 +125,12 @@ class FormerIds:
         self._session = session
 
     async def put(self, tx: AsyncConnection, old: str, new: str) -> None:
-        """From now on *old* means *new*."""
+        """From now on *old*, and what it has meant so far, means *new*."""
+        for _ in range(MAX_LINKS):
+            moved = await tx.scalar(sa.select(former_ids.c.new).where(former_ids.c.old == old))
+            if moved is None or moved == new:
+                break
+            old = moved
         await upsert(tx, former_ids, {"old": old, "new": new})
 
     async def resolve(self, rule_id: str) -> str:

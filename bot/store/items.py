@@ -125,10 +125,10 @@ class Items:
         if rows:
             await tx.execute(sa.update(items).where(mine).values(names), rows)
 
-    async def mark_undone(self, tx: AsyncConnection, set_id: str, number: int) -> None:
-        """Write that an item was done and is undone."""
+    async def mark(self, tx: AsyncConnection, set_id: str, number: int, outcome: Outcome) -> None:
+        """Write what has become of an item that was done."""
         mine = sa.and_(items.c.set_id == set_id, items.c.number == number)
-        await tx.execute(sa.update(items).where(mine).values(outcome=Outcome.UNDONE))
+        await tx.execute(sa.update(items).where(mine).values(outcome=outcome))
 
     async def stop(self, tx: AsyncConnection, set_id: str) -> None:
         """End every item that nobody has begun."""

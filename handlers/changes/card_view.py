@@ -11,6 +11,7 @@ from bot.changes.execute import LOST_RIGHT
 from bot.changes.model import (
     DONE,
     NOT_DONE,
+    CauseKind,
     Change,
     Guard,
     Item,
@@ -72,8 +73,8 @@ def body(change: Change, groups: Groups | None) -> list[Block]:
     if change.state is State.APPLIED and (other := _stored_otherwise(change)):
         return [messages.section(f"*Requested → stored*\n{other}")]
     if change.edit.kind.destroys:
-        gone = [messages.context("Before:")] if change.state is State.APPLIED else []
-        return [*gone, *_whole(change, change.edit.before, groups)]
+        gone = [messages.context("Before:")] if change.state is State.APPLIED and not change.run.undone_by else []
+        return [*gone, *_whole(change, change.edit.before, groups), *_not_restored(change)]
     if change.edit.kind.creates:
         return [*_whole(change, change.edit.after, groups), *_not_restored(change)]
     return _differing(change)
@@ -125,8 +126,9 @@ def _stale(change: Change) -> list[Block]:
 
 
 def _not_restored(change: Change) -> list[Block]:
-    """What an undo of a delete cannot bring back, said plainly."""
-    if not change.request.undoes or change.state is not State.APPLIED:
+    """What the undo of a delete cannot bring back, said plainly."""
+    is_back = bool(change.run.undone_by if change.edit.kind.destroys else change.request.undoes)
+    if not is_back or change.state is not State.APPLIED:
         return []
     if change.edit.target.service == "members":
         return [messages.context("Name and segments are restored; the join date is not.")]
@@ -279,7 +281,7 @@ def _consequence(change: Change) -> str:
 def _applied(change: Change) -> list[Block | None]:
     """How a change that was applied can be undone, or kept; where it came to its end, made once more for some time."""
     if change.run.undone_by:
-        return [_switch_off_again(change)]
+        return [_switch_off_again(change), _redo(change)]
     if change.temporary:
         buttons = {"end": "Revert now", "extend": extension(change)[1], "stay": "Keep"}
         if (switched := is_switched(change)) is not None:
@@ -289,19 +291,28 @@ def _applied(change: Change) -> list[Block | None]:
         buttons = {"putback": "Revert anyway", "stay": "Keep"}
     else:
         buttons = {"undo": "Undo"}
-    deletes = _deletes_again(change) if change.edit.kind.creates else None
+    deletes = _deletes_again(change, "Undo") if change.edit.kind.creates else None
     return [
         _decide(change, label, decision, confirm=deletes if decision == "undo" else None)
         for decision, label in buttons.items()
     ]
 
 
-def _deletes_again(change: Change) -> Block:
-    """Slack's own question before the undo of what was created; whose approval it takes is the policy's."""
+def _redo(change: Change) -> Block | None:
+    """A click that undoes the undo; what is temporary has its buttons for that."""
+    undone = change.run.undone
+    if undone is None or undone.cause.kind is not CauseKind.UNDO or change.request.reverts_at is not None:
+        return None
+    deletes = _deletes_again(change, "Redo") if change.edit.kind.destroys else None
+    return messages.decide_button("Redo", "undo", change.run.undone_by or "", confirm=deletes)
+
+
+def _deletes_again(change: Change, verb: str) -> Block:
+    """Slack's own question before the undo, or redo, that deletes; whose approval it takes is the policy's."""
     title = html.unescape(messages.clip(plain_title(change), 80)).replace(messages.WORD_JOINER, "")
     gone = "removed" if change.edit.target.service == "members" else "deleted"
-    goes = "All that it created is" if change.is_set else f"The {_thing(change)} is"
-    return messages.confirm(f"Undo “{title}”?", f"{goes} {gone} again.", "Undo", "Cancel")
+    goes = "All of it is" if change.is_set else f"The {_thing(change)} is"
+    return messages.confirm(f"{verb} “{title}”?", f"{goes} {gone} again.", verb, "Cancel")
 
 
 def _items_applied(change: Change, progress: Progress) -> list[Block | None]:

@@ -79,19 +79,20 @@ async def change_of_click(click: Click, caller: Caller, gatehouse: Gatehouse) ->
 
     A button's value says no more than which change is meant: what it is about is read from the store, and where the
     card stands must be where we put it. Somebody quick may click on a card in the moment before it is on record.
-    The card of an item is that of its change set. A full view was drawn for the one who clicked there.
+    The card of an item is that of its change set, and what an undo needs no card for stands on that of what it undid.
+    A full view was drawn for the one who clicked there.
     """
     if _is_in_full_view(click):
         return await gatehouse.changes.journal.get(click.value)
     for _ in range(LOOKS_FOR_CARD):
         change = await gatehouse.changes.journal.get(click.value)
-        card = change.set_id or change.id
-        stands = await gatehouse.store.cards.stands(card, caller.channel, caller.message)
-        if stands is not None:
+        cards = list(filter(None, (change.set_id or change.id, change.request.undoes)))
+        found = [await gatehouse.store.cards.stands(card, caller.channel, caller.message) for card in cards]
+        if any(stands is not None for stands in found):
             break
         await asyncio.sleep(CARD_PAUSE_SECONDS)
-    if not stands:
-        raise OldCard(await gatehouse.store.cards.link(card))
+    if not any(found):
+        raise OldCard(await gatehouse.store.cards.link(cards[0]))
     return change
 
 
@@ -182,11 +183,18 @@ for _name in REASONED:
     submits(notes_view.callback(_name), Form(notes_view.read, _save, notes_view.errors))
 
 
+UNDER_WAY: Final = frozenset({State.APPROVED, State.APPLYING, State.APPLIED})
+"""States of an undo that has no card of its own, or none yet: the one who typed it hears of it privately."""
+
+
 @handles(GatehouseUndo)
 async def undo(command: GatehouseUndo, caller: Caller, gatehouse: Gatehouse) -> Reply:
     """The change of that reference; without one the caller's last in this channel, which `expand` has put in."""
     change = None if command.change is None else await find_change(command.change, gatehouse)
     if change is None:
         raise NothingToUndo(command.change)
-    await _undo(change, caller, gatehouse, by_text=True)
-    return Announced()
+    made = await _undo(change, caller, gatehouse, by_text=True)
+    if made.decision.guard is not Guard.NONE or made.state not in UNDER_WAY:
+        return Announced()
+    link = await gatehouse.store.cards.link(change.id) if made.request.channel == change.request.channel else ""
+    return Private(notes_view.decided(made, link))

@@ -120,10 +120,10 @@ def _outcome(change: Change) -> str:
     return f"{plain_title(change)}: {STATES[change.state]}" if change.is_set else title_of(change).replace("`", "")
 
 
-def decided(change: Change) -> Message:
-    """What takes the place of the full view of *change* once somebody decided there."""
+def decided(change: Change, link: str = "") -> Message:
+    """What has become of *change*, for the one who just decided about it elsewhere than on its card. *link*: of the card."""
     head = f"{mark_of(change)} *{_outcome(change)}*\n{sentence(change)}"
-    card = messages.context(f"See its card in <#{change.request.channel}>.")
+    card = messages.context(f"<{link}|Open the card>" if link else f"See its card in <#{change.request.channel}>.")
     return messages.message(plain_title(change), [messages.section(head), card])
 
 

@@ -134,6 +134,8 @@ def _done(change: Change) -> str:
     if change.run.undone is not None:
         before = change.changed(undone=None)
         return f"{_undone(change.run.undone)}\n{_done(before)}"
+    if (redone := change.run.redone) is not None:
+        return f"{_line(f'Redone by <@{redone.by}>', when(redone.at))}\n{_done(change.changed(redone=None))}"
     if change.decision.glass_broken:
         reviewed = f"reviewed by <@{change.decision.reviewed_by}>" if change.decision.reviewed_by else ""
         alone = f"*Emergency override* by <@{change.decision.decided_by}>{_decision_reason(change)}"

@@ -57,7 +57,7 @@ def within(write: Callable[[Store, Any, int], Awaitable[Any]]) -> Write:
 
 REPLACED: Final[dict[str, tuple[sa.Table, Write]]] = {
     "list": (settings, lambda store, number: store.lists.put("U1", "rules", [str(number)])),
-    "former id": (former_ids, within(lambda store, tx, number: store.former_ids.put(tx, "old", f"new{number}"))),
+    "former id": (former_ids, within(lambda store, tx, _: store.former_ids.put(tx, "old", "new"))),
     "card": (cards, within(lambda store, tx, number: store.cards.put(tx, "c", "C1", f"{number}.0", "card"))),
     "message": (outbox, within(lambda store, tx, _: store.outbox.enqueue(tx, "c", "card"))),
     "timer": (timers, within(lambda store, tx, _: store.timers.set(tx, "c", TimerKind.EXPIRE, CLOCK()))),

@@ -59,7 +59,7 @@ async def test_a_group_is_switched_off_as_one_change_and_back(workspace: Sandbox
     assert "On, but its group Sales campaigns is off" in alice.slack_text(shown)
 
     await alice.clicks(card, "Undo")
-    await alice.sees("Sales campaigns (group) is on")
+    await alice.sees("Sales campaigns (group) is back on")
     assert (workspace.services.rules.group(SALES) or {})["status"] == "Active"
 
 

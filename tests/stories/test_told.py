@@ -99,7 +99,7 @@ async def test_an_undo_by_somebody_else_is_on_the_card_and_nowhere_else(
     """Only what was to end later ends early."""
     card = await alice.says(f"/rules off {OLD}")
     await cara.clicks(card, "Undo")
-    await alice.sees("Old shop to new shop is on")
+    await alice.sees("Old shop to new shop is back on")
 
     assert await notices(workspace) == []
 

@@ -21,8 +21,7 @@ async def test_an_edit_goes_back_to_what_was_before(workspace: Sandbox, alice: P
     card = await alice.says(f"/rules off {OLD}")
 
     await alice.clicks(card, "Undo")
-    await alice.sees("is on")
-    await alice.sees("undone by change")
+    assert (await alice.sees("is back on")).ts == card.ts, "one thing, one card"
 
     after = workspace.services.rules.get(OLD)
     assert after is not None
@@ -67,7 +66,7 @@ async def test_what_was_made_by_mistake_is_switched_off_while_its_deletion_waits
 
     assert (workspace.services.rules.get(OLD) or {})["status"] == "Inactive"
     await alice.clicks(done, "Undo")
-    await alice.sees("is on")
+    await alice.sees("is back on")
     assert "Switch off instead" not in alice.slack_text(await alice.says("/rules delete Cancel_poll01"))
 
 
@@ -77,8 +76,7 @@ async def test_ones_own_creation_is_taken_back_at_once(workspace: Sandbox, alice
 
     await alice.clicks(card, "Undo", confirm=True)
 
-    done = alice.slack_text(await alice.sees("A to B deleted"))
-    assert "undid their own change" in done
+    assert (await alice.sees("A to B was deleted")).ts == card.ts
     assert not any(rule["name"] == "A to B" for rule in workspace.services.rules.all())
 
 
@@ -114,18 +112,43 @@ async def test_a_creation_of_hours_ago_is_taken_back_with_a_second_person(
     assert not any(rule["name"] == "A to B" for rule in workspace.services.rules.all())
 
 
-async def test_an_undo_can_be_undone(workspace: Sandbox, alice: Person) -> None:
+async def test_an_undo_is_undone_and_redone_on_one_card(workspace: Sandbox, alice: Person, cara: Person) -> None:
     card = await alice.says(f"/rules off {OLD}")
-    await alice.clicks(card, "Undo")
-    undone = await alice.sees("is on")
+    for _ in range(2):
+        await alice.clicks(card, "Undo")
+        undone = await alice.sees("is back on")
+        assert (workspace.services.rules.get(OLD) or {})["status"] == "Active"
 
-    known = len(alice.cards)
-    await alice.clicks(undone, "Undo")
-    await alice.sees_more(known)
+        await cara.clicks(undone, "Redo")
+        card = await alice.sees("Redone by")
+        assert (workspace.services.rules.get(OLD) or {})["status"] == "Inactive"
 
-    rule = workspace.services.rules.get(OLD)
-    assert rule is not None
-    assert rule["status"] == "Inactive"
+    assert card.ts == undone.ts
+    assert alice.cards == [card]
+
+
+async def test_a_deletion_is_undone_and_redone_under_new_ids(workspace: Sandbox, alice: Person, cara: Person) -> None:
+    card = await alice.says(f"/rules delete {OLD}")
+    await cara.clicks(card, "v1.decide.approve", confirm=True)
+    for _ in range(2):
+        await alice.clicks(await alice.sees("Old shop to new shop deleted"), "Undo")
+        undone = await alice.sees("Old shop to new shop is back")
+        assert "Old shop to new shop" in alice.slack_text(await alice.says(f"/rules show {OLD}"))
+
+        await alice.clicks(undone, "Redo", confirm=True)
+        await alice.sees("Redone by")
+
+    assert "Old shop to new shop" not in {rule["name"] for rule in workspace.services.rules.all()}
+
+
+async def test_what_is_typed_is_answered_and_told_on_the_card(workspace: Sandbox, alice: Person) -> None:
+    card = await alice.says(f"/rules off {OLD}")
+
+    told = await alice.says("/gatehouse undo")
+
+    assert told.visible_to == alice.id
+    assert "is on" in alice.slack_text(told)
+    assert (await alice.sees("is back on")).ts == card.ts
 
 
 @pytest.mark.threat("B11")
@@ -184,7 +207,7 @@ async def test_a_delete_whose_outcome_was_unknown_is_taken_back_once_it_is_known
     clock.ahead += timedelta(minutes=2)
     done = await alice.sees("Old shop to new shop deleted")
     await alice.clicks(done, "Undo")
-    await alice.sees("It has a new id")
+    assert (await alice.sees("It has a new id")).ts == done.ts
 
     assert len(workspace.services.rules.calls("DELETE")) == 1
     assert len([rule for rule in workspace.services.rules.all() if rule["name"] == "Old shop to new shop"]) == 1

@@ -17,6 +17,7 @@ from bot.changes.model import (
     Kind,
     Outcome,
     Question,
+    Redone,
     State,
     Tally,
     Target,
@@ -337,7 +338,12 @@ def endings() -> Iterator[Sample]:
             )
         ),
     )
-    yield "undone", card(change(Kind.RULE_DELETE, State.APPLIED, *delete, undone_by="b06889c4" * 4))
+    undone_since = Undone(at=NOW + timedelta(hours=2), by=CARA, cause=Cause(kind=CauseKind.UNDO, requester=ALICE))
+    undone = {"undone_by": "b06889c4" * 4, "undone": undone_since}
+    yield "undone", card(change(Kind.RULE_DELETE, State.APPLIED, *delete, **undone))
+    yield "switched off, undone", card(change(Kind.RULE_UPDATE, State.APPLIED, *switch, **undone))
+    redone = Redone(change="c06889c4" * 4, by=BOB, at=NOW + timedelta(hours=3))
+    yield "switched off, undone, redone", card(change(Kind.RULE_UPDATE, State.APPLIED, *switch, redone=redone))
     yield "can’t be drawn", card_view.plain_card(change(Kind.RULE_DELETE, State.PROPOSED, *delete, **asked()))
     yield "can’t be drawn, a member", card_view.plain_card(change(Kind.MEMBER_REMOVE, State.APPLIED, CHLOE, None))
     yield "an undo of a deletion", card(change(Kind.RULE_CREATE, State.APPLIED, None, OLD_SHOP, undoes="b06889c4" * 4))

@@ -833,11 +833,32 @@ rules at rules.example.com · change `0343eab7`\
             "undone": """\
 Old shop to new shop is back
 (leftwards_arrow_with_hook) Old shop to new shop is back
+Undone by @cara · 2026-11-21 03:24 UTC
 Requested by @alice · “we test” · 2026-11-21 01:26 UTC
-Before:
 On · Redirect
 `https://shop.example.com/old` → `https://shop.example.com/new`
+It has a new id and creation date. Commands still find it by its old id.
+[Redo]
+rules at rules.example.com · `Redirect_x1` · change `0343eab7` · undone by change `b06889c4`
+  [Redo] asks: Redo “Delete Old shop to new shop”? / The rule is deleted again. [Cancel] [Redo]\
+""",
+            "switched off, undone": """\
+Old shop to new shop is back on
+(leftwards_arrow_with_hook) Old shop to new shop is back on
+Undone by @cara · 2026-11-21 03:24 UTC
+Requested by @alice · “we test” · 2026-11-21 01:26 UTC
+`https://shop.example.com/old` → `https://shop.example.com/new`
+[Redo]
 rules at rules.example.com · `Redirect_x1` · change `0343eab7` · undone by change `b06889c4`\
+""",
+            "switched off, undone, redone": """\
+Old shop to new shop is off
+(double_vertical_bar) Old shop to new shop is off
+Redone by @bob · 2026-11-21 04:24 UTC
+@alice · “we test” · 2026-11-21 01:26 UTC
+`https://shop.example.com/old` → `https://shop.example.com/new`
+[Undo]
+rules at rules.example.com · `Redirect_x1` · change `0343eab7`\
 """,
             "can’t be drawn": """\
 Delete rule Redirect_x1
@@ -1188,7 +1209,7 @@ Requested by @alice · approved by @cara · 2026-11-21 01:26 UTC
 • Campaign links: skipped (already here and identical)
 [Undo]
 rules at rules.example.com · 3 items · change `0343eab7`
-  [Undo] asks: Undo “Import 2 rules from campaign.json”? / All that it created is deleted again. [Cancel] [Undo]\
+  [Undo] asks: Undo “Import 2 rules from campaign.json”? / All of it is deleted again. [Cancel] [Undo]\
 """,
             "delete 12,000 rules": """\
 Delete 12,000 rules?

@@ -49,7 +49,7 @@ async def test_answers_name_the_commands_that_exist(tmp_path: Path, transport: T
         assert "Page 2" in alice.slack_text(await alice.says("/acme-rules /acme-rules list page:2"))
         card = await alice.says("/acme-rules off Redirect_x1old")
         await alice.clicks(card, "Undo")
-        await alice.sees("is on")
+        await alice.sees("is back on")
     for message in said:
         texts = list(strings(message.blocks))
         assert any("/acme-" in text for text in texts), texts
