@@ -154,11 +154,15 @@ async def answer(bolt: AsyncApp, headers: Mapping[str, str], body: dict[str, Any
 def _is_well_shaped(body: Mapping[str, Any]) -> bool:
     """Whether a body of its type has the acts, the view or the event that it is about."""
     kind = body.get("type")
-    if kind == "block_actions":
+    if kind in {"block_actions", "interactive_message"}:
         actions = body.get("actions")
         return isinstance(actions, list) and bool(actions) and all(isinstance(action, Mapping) for action in actions)
     part = {"view_submission": "view", "view_closed": "view", "event_callback": "event"}.get(str(kind))
-    return part is None or isinstance(body.get(part), Mapping)
+    found = body.get(part) if part else {}
+    is_step = kind == "workflow_step_edit" or (
+        part == "view" and isinstance(found, Mapping) and found.get("type") == "workflow_step"
+    )
+    return isinstance(found, Mapping) and (not is_step or isinstance(body.get("workflow_step"), Mapping))
 
 
 def bolt_app(settings: Settings) -> AsyncApp:

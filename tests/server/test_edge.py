@@ -166,6 +166,10 @@ async def test_unknown_kinds_of_signed_payloads_are_no_server_error(workspace: S
         {"type": "view_submission", "view": None},
         {"type": "view_closed", "view": "V0"},
         {"type": "event_callback", "event": "type"},
+        {"type": "interactive_message", "callback_id": "v1.decide"},
+        {"type": "interactive_message", "actions": [], "callback_id": "v1.decide"},
+        {"type": "workflow_step_edit", "callback_id": "v1.decide"},
+        {"type": "view_submission", "view": {"type": "workflow_step", "callback_id": "v1.decide"}},
     ],
 )
 async def test_signed_payloads_of_a_wrong_shape_end_before_bolt_trips_over_them(
