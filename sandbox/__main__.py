@@ -84,6 +84,9 @@ def demo(
     configure("WARNING", "text")
     logging.getLogger("stamina").setLevel(logging.ERROR)
     if context.invoked_subcommand is not None:
+        if fresh:
+            wanted = f"it is for the demo alone; {context.invoked_subcommand} would not forget anything."
+            raise typer.BadParameter(wanted, context, param_hint="--fresh")
         return
     with _alone() as is_alone:
         if not is_alone:

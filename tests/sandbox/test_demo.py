@@ -104,3 +104,12 @@ async def test_the_demo_of_another_folder_is_not_this_one(tmp_path: Path) -> Non
 def test_a_file_that_leads_nowhere_is_no_demo(tmp_path: Path, content: str) -> None:
     (tmp_path / URL_FILE).write_text(content)
     assert running_url(tmp_path) is None
+
+
+@pytest.mark.parametrize("command", ["services", "slack", "switches"])
+async def test_a_part_alone_has_nothing_to_forget(tmp_path: Path, command: str) -> None:
+    process = await started(tmp_path, "--fresh", command)
+    _, errors = await process.communicate()
+
+    assert process.returncode == 2
+    assert b"--fresh" in errors
