@@ -28,6 +28,8 @@ CODE_LIFE: Final = 600.0
 TOKEN_LIFE: Final = 43_200
 """Seconds that a token lives where the manifest says that tokens rotate."""
 EXPIRED: Final = "token_expired"
+SECRET: Final = frozenset({"client_secret", "token", "access_token", "refresh_token"})
+"""What the inspector leaves out."""
 GONE: Final = "account_inactive"
 """What a token is answered whose app was uninstalled."""
 PAGE: Final = """<!doctype html><html lang="en"><meta charset="utf-8"><title>Install {name}</title>
@@ -61,6 +63,8 @@ class Installations:
     clock: Callable[[], float]
     ids: Ids
     manifest: Mapping[str, Any]
+    note: Callable[[str, str, object, float, Any, Any], None]
+    """Writes down a request and its answer, for the inspector."""
     apis: dict[str, WebApi] = field(default_factory=dict)
     token_life: int = TOKEN_LIFE
     """Seconds; only where the manifest says that tokens rotate."""
@@ -154,6 +158,7 @@ class Installations:
             answer = {"code": code, **answer}
         else:
             answer = {"error": "access_denied", **answer}
+        self.note("slack_to_bot", "OAuth redirect", 302, 0, {"redirect_uri": asked.redirect_uri, **answer}, None)
         return RedirectResponse(f"{asked.redirect_uri}?{urlencode(answer)}", 302)
 
     def _asked(self, query: Mapping[str, str]) -> Code:
@@ -179,18 +184,25 @@ class Installations:
         body = (await request.body()).decode("utf-8", "replace")
         arguments = {**request.query_params, **dict(parse_qsl(body)), **_basic(request)}
         try:
-            if arguments.get("grant_type") == "refresh_token":
-                return JSONResponse(self._refreshed(arguments))
-            code = self._spent(arguments)
+            answer = (
+                self._refreshed(arguments) if arguments.get("grant_type") == "refresh_token" else self._given(arguments)
+            )
         except Refused as refusal:
-            return JSONResponse({"ok": False, "error": refusal.code})
-        return JSONResponse(
-            self._issued(code.workspace, code.scopes)
-            | {
-                "authed_user": {"id": code.workspace.owner},
-                "is_enterprise_install": False,
-            }
-        )
+            answer = {"ok": False, "error": refusal.code}
+        self._note_call("oauth.v2.access", arguments, answer)
+        return JSONResponse(answer)
+
+    def _given(self, arguments: Mapping[str, str]) -> dict[str, Any]:
+        """A new token for a code."""
+        code = self._spent(arguments)
+        more = {"authed_user": {"id": code.workspace.owner}, "is_enterprise_install": False}
+        return self._issued(code.workspace, code.scopes) | more
+
+    def _note_call(self, method: str, arguments: Mapping[str, str], answer: dict[str, Any]) -> None:
+        """Write down a call, without what would open anything."""
+        shown = {name: value for name, value in arguments.items() if name not in SECRET}
+        answered = {name: value for name, value in answer.items() if name not in SECRET}
+        self.note("bot_to_slack", method, "ok" if answer["ok"] else answer["error"], 0, shown, answered)
 
     def _issued(self, workspace: Workspace, scopes: tuple[str, ...]) -> dict[str, Any]:
         """A new token of *workspace*, and the refresh token that goes with it where tokens rotate."""
@@ -226,12 +238,16 @@ class Installations:
         """``apps.uninstall``: the end of every token of the workspace whose token asks for it, and of no other's."""
         body = (await request.body()).decode("utf-8", "replace")
         api = self.apis.get(await call_token(request))
+        arguments = {**request.query_params, **dict(parse_qsl(body)), **_basic(request)}
         try:
-            _is_app({**request.query_params, **dict(parse_qsl(body)), **_basic(request)})
+            _is_app(arguments)
             if api is None or api.refusal:
                 raise Refused("invalid_auth" if api is None else api.refusal)
         except Refused as refusal:
-            return JSONResponse({"ok": False, "error": refusal.code})
+            answer = {"ok": False, "error": refusal.code}
+            self._note_call("apps.uninstall", arguments, answer)
+            return JSONResponse(answer)
+        self._note_call("apps.uninstall", arguments, {"ok": True})
         home = api.workspace
         for one in self.apis.values():
             one.refusal = GONE if one.workspace is home else one.refusal

@@ -120,7 +120,9 @@ async def running_slack(
     async def told(workspace: str, subscription: str, event: dict[str, Any]) -> None:
         await actings[workspace].events.tell(subscription, event)
 
-    installations = Installations({one.id: one for one in workspaces}, opened, told, clock, state.ids, manifest)
+    installations = Installations(
+        {one.id: one for one in workspaces}, opened, told, clock, state.ids, manifest, state.note
+    )
     actings = {
         name: Acting(one, delivery, manifest, is_installed=partial(installations.has, name))
         for name, one in states.items()

@@ -166,3 +166,25 @@ async def test_a_revoked_token_is_over_and_others_are_not(slack: LocalSlack, bro
     assert await call("auth.revoke", tokens[0]) == {"ok": True, "revoked": True}
     assert (await call("auth.test", tokens[0]))["error"] == "token_revoked"
     assert (await call("auth.test", tokens[1]))["ok"] is True
+
+
+async def test_the_inspector_shows_an_install_from_the_redirect_to_the_end_without_secrets(
+    slack: LocalSlack, browser: httpx.AsyncClient
+) -> None:
+    code = (await answered(browser, slack, "allow"))["code"]
+    token = (await exchanged(browser, code=code))["access_token"]
+    await exchanged(browser, code=code)
+    ended = {"client_id": CLIENT_ID, "client_secret": CLIENT_SECRET, "token": token}
+    await browser.post("/api/apps.uninstall", data=ended)
+    await browser.post("/api/apps.uninstall", data=ended)
+
+    traffic = slack.state.traffic
+    assert [(one["direction"], one["what"], one["status"]) for one in traffic] == [
+        ("slack_to_bot", "OAuth redirect", 302),
+        ("bot_to_slack", "oauth.v2.access", "ok"),
+        ("bot_to_slack", "oauth.v2.access", "code_already_used"),
+        ("bot_to_slack", "apps.uninstall", "ok"),
+        ("bot_to_slack", "apps.uninstall", "account_inactive"),
+    ]
+    assert token not in str(traffic)
+    assert CLIENT_SECRET not in str(traffic)
