@@ -129,6 +129,7 @@ class PageApi:
                 "me": state.users[user].shown(),
                 "users": [one.shown() for one in state.users.values() if not one.is_bot],
                 "channels": [one.shown() for one in mine],
+                "groups": [{"id": one.id, "handle": one.handle} for one in state.groups.values()],
                 "suggestions": [asdict(one) for one in state.workspace.suggestions],
                 "commands": commands,
                 "shortcuts": features.get("shortcuts", []),

@@ -31,7 +31,7 @@ export function textNodes(text, names) {
   return [text.emoji === false ? text.text : withEmoji(text.text)];
 }
 
-const STRANGERS = { user: () => null, channel: () => null };
+const STRANGERS = { user: () => null, group: () => null, channel: () => null };
 
 /** A text object without its marks, for names of controls and for reading aloud. */
 export function plain(text, names = STRANGERS) {
@@ -161,7 +161,7 @@ function special(command, label, names) {
   const [kind, ...rest] = command.split("^");
   if (kind === "date")
     return dateNode(Number(rest[0]), unescaped(rest[1] ?? ""), unescaped(label ?? ""), names, rest[2]);
-  if (kind === "subteam") return h("span", { class: "mention", text: label ? unescaped(label) : `@${rest[0]}` });
+  if (kind === "subteam") return groupNode(rest[0], label, names);
   return h("span", { class: "mention loud", text: `@${unescaped(label ?? kind).replace(/^@/, "")}` });
 }
 
@@ -174,6 +174,12 @@ export function link(url, shown) {
 export function mention(id, label, names) {
   const name = names.user(id)?.real_name ?? (label ? unescaped(label) : id);
   return h("span", { class: id === names.me ? "mention me" : "mention", text: `@${name}` });
+}
+
+/** The handle of a user group. */
+export function groupNode(id, label, names) {
+  const handle = names.group(id) ?? (label ? unescaped(label) : id);
+  return h("span", { class: "mention", text: `@${handle.replace(/^@/, "")}` });
 }
 
 /** The name of a channel. */

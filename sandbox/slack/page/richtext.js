@@ -2,7 +2,7 @@
 
 import { h } from "./dom.js";
 import { emojiOf } from "./emoji.js";
-import { channelNode, dateNode, emojiNode, link, mention } from "./mrkdwn.js";
+import { channelNode, dateNode, emojiNode, groupNode, link, mention } from "./mrkdwn.js";
 
 const PARTS = {
   rich_text_section: (part, names) =>
@@ -34,7 +34,7 @@ const INLINE = {
       : (element.text ?? element.url),
   user: (element, names) => mention(element.user_id, null, names),
   channel: (element, names) => channelNode(element.channel_id, null, names),
-  usergroup: (element) => h("span", { class: "mention", text: `@${element.usergroup_id}` }),
+  usergroup: (element, names) => groupNode(element.usergroup_id, "", names),
   broadcast: (element) => h("span", { class: "mention loud", text: `@${element.range}` }),
   emoji: (element) => emojiNode(element.name, emojiOf(element.name) ?? `:${element.name}:`),
   date: (element, names) => dateNode(element.timestamp, element.format, element.fallback ?? "", names, element.url),

@@ -31,6 +31,7 @@ export class Store extends Topics {
   bot = null;
   zone = knownZone(); // in which the person reads clocks
   users = new Map();
+  groups = new Map(); // handles of user groups, by id
   channels = [];
   commands = [];
   suggestions = []; // of channels that have none of their own
@@ -51,6 +52,7 @@ export class Store extends Topics {
     this.bot = state.bot;
     this.zone = knownZone(state.me.tz);
     this.users = new Map([...state.users, state.bot].filter(Boolean).map((user) => [user.id, user]));
+    this.groups = new Map(state.groups.map((group) => [group.id, group.handle]));
     this.channels = state.channels;
     this.commands = state.commands;
     this.suggestions = state.suggestions;

@@ -66,7 +66,13 @@ export class Surface {
 
 /** The names that references in texts resolve to, for the person who acts. */
 export function namesIn(store) {
-  return { user: (id) => store.users.get(id), channel: (id) => store.channel(id), me: store.me?.id, zone: store.zone };
+  return {
+    user: (id) => store.users.get(id),
+    group: (id) => store.groups.get(id),
+    channel: (id) => store.channel(id),
+    me: store.me?.id,
+    zone: store.zone,
+  };
 }
 
 /** Waits for an answer and shows what went wrong, if anything. Returns whether it went well. */

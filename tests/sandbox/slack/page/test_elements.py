@@ -240,3 +240,15 @@ async def test_a_person_is_mentioned_by_a_few_letters(browser: Browser, desk: De
     await box.press("Enter")
     await expect(page.get_by_role("article").get_by_text("@Bob Ortiz")).to_be_visible()
     assert desk.slack.state.messages[-1].text.strip() == "Ask <@U0BOB0001>"
+
+
+async def test_a_user_group_is_shown_by_its_name(browser: Browser, desk: Desk) -> None:
+    element = {"type": "usergroup", "usergroup_id": "S0ONCALL"}
+    block = {"type": "rich_text", "elements": [{"type": "rich_text_section", "elements": [element]}]}
+    page = await opened(browser, desk)
+
+    await desk.call("chat.postMessage", channel=OPS, text="Wake up, <!subteam^S0ONCALL>!")
+    await desk.call("chat.postMessage", channel=OPS, text="x", blocks=[block])
+
+    await expect(page.get_by_text("@oncall", exact=True)).to_have_count(2)
+    await page.close()
