@@ -148,14 +148,14 @@ class Acting:
 
     async def _command(self, user: str, channel: str, entry: Mapping[str, Any], text: str) -> dict[str, Any]:
         typed = as_typed(text, self.state, should_escape=bool(entry.get("should_escape")))
-        url = self.answers.url(user, channel, None)
+        url = self.answers.url(user, channel, None, f"{entry['command']} {text}".strip())
         fields = payloads.command(self.state, user, channel, entry["command"], typed, url)
         ack = await self.delivery.form(f"{entry['command']} {text}".strip(), fields)
         if ack.failed:
             return self._private(user, channel, FAILED[ack.failed].format(command=entry["command"]), failed=ack.failed)
         if ack.body:
             body = ack.body if isinstance(ack.body, dict) else {"text": str(ack.body)}
-            self.answers.answer(user, channel, body)
+            self.answers.acknowledge(url, body)
         return {"ok": True}
 
     def _private(self, user: str, channel: str, text: str, *, failed: str) -> dict[str, Any]:

@@ -19,8 +19,12 @@ class Answers:
         self._state = state
         self.address = address
 
-    def url(self, user: str, channel: str, source: str | None) -> str:
-        return f"{self.address}/response/{self._state.new_response_url(user, channel, source)}"
+    def url(self, user: str, channel: str, source: str | None, typed: str = "") -> str:
+        return f"{self.address}/response/{self._state.new_response_url(user, channel, source, typed)}"
+
+    def acknowledge(self, url: str, body: Mapping[str, Any]) -> None:
+        """The app answers in its acknowledgement of what it got this response URL for."""
+        self.answer(self._state.response_urls[url.removeprefix(f"{self.address}/response/")], body)
 
     def respond(self, name: str, body: Mapping[str, Any]) -> None:
         """The app uses a response URL; raises Refused where it may not."""
@@ -41,12 +45,15 @@ class Answers:
         if body.get("replace_original") and source is not None:
             self._state.edit(source, checked_content(self._state, body))
             return
-        self.answer(url.user, url.channel, body)
+        self.answer(url, body)
 
-    def answer(self, user: str, channel: str, body: Mapping[str, Any]) -> None:
-        """A message of the app: private, unless it says in_channel."""
-        content = checked_content(self._state, body)
-        only = None if body.get("response_type") == "in_channel" else user
+    def answer(self, url: ResponseUrl, body: Mapping[str, Any]) -> None:
+        """A message of the app: private, unless it says in_channel; then the command stands before it, as it was typed."""
+        content, channel = checked_content(self._state, body), url.channel
+        only = None if body.get("response_type") == "in_channel" else url.user
+        if only is None and url.typed:
+            self._state.add(Message(self._state.new_ts(), channel, url.user, url.typed, [], kind="command"))
+            url.typed = ""
         root = self._state.thread_of(channel, body.get("thread_ts"))
         bot = self._state.workspace.bot.id
         message = Message(self._state.new_ts(), channel, bot, "", [], visible_to=only, thread_ts=root)

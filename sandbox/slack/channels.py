@@ -5,17 +5,20 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 from dataclasses import replace
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from sandbox.slack.directory import Arguments, Method, demand, flag
-from sandbox.slack.happenings import Joined, Left
+from sandbox.slack.happenings import Created, Joined, Left
 from sandbox.slack.message import Message
 from sandbox.slack.people import Channel
 from sandbox.slack.refusal import Refused
 from sandbox.slack.state import State
+from sandbox.slack.texts import escaped
 
 NAME: Final = re.compile(r"[\w-]+")
 MAX_NAME_CHARACTERS: Final = 80
+MAX_TOPIC_CHARACTERS: Final = 250
+"""Of a purpose, too."""
 
 
 def join(state: State, channel: Channel, user: str, inviter: str = "") -> Channel:
@@ -57,6 +60,10 @@ class Channels:
             "conversations.invite": self.invite,
             "conversations.leave": self.leave,
             "conversations.rename": self.rename,
+            "conversations.kick": self.kick,
+            "conversations.archive": self.archive,
+            "conversations.setTopic": self.set_topic,
+            "conversations.setPurpose": self.set_purpose,
         }
 
     async def create(self, arguments: Arguments) -> dict[str, Any]:
@@ -64,9 +71,10 @@ class Channels:
         is_private = flag(arguments, "is_private")
         self._demand_scope("groups:write" if is_private else "channels:manage")
         name = self._new_name(arguments)
-        channel = Channel(f"C0{self._state.number():07d}", name, "channel", "", (), is_private=is_private)
-        self._state.channels[channel.id] = channel
-        return self._shown(channel)
+        made = Channel(f"C0{self._state.number():07d}", name, "channel", "", (), is_private=is_private)
+        self._state.channels[made.id] = made
+        self._state.happened(Created(self._bot, made.id))
+        return self._shown(join(self._state, made, self._bot))
 
     async def join(self, arguments: Arguments) -> dict[str, Any]:
         """Go into a public channel; whoever is there already is told so, and no more."""
@@ -130,6 +138,64 @@ class Channels:
         renamed = self._state.channels[channel.id] = replace(channel, name=self._new_name(arguments))
         self._state.show_channels()
         return self._shown(renamed)
+
+    async def kick(self, arguments: Arguments) -> dict[str, Any]:
+        """Take somebody else out of a channel."""
+        channel, user = self._own(arguments), str(arguments.get("user") or "")
+        if user == self._bot:
+            raise Refused("cant_kick_self")
+        if user not in self._state.users:
+            raise Refused("user_not_found")
+        if channel.name == "general":
+            raise Refused("cant_kick_from_general")
+        if user not in channel.members:
+            raise Refused("not_in_channel")
+        leave(self._state, channel, user)
+        return {}
+
+    async def archive(self, arguments: Arguments) -> dict[str, Any]:
+        """Close a channel: its messages stay, and nobody writes there any more."""
+        demand(arguments, "channel")
+        if self._state.channel_of(str(arguments["channel"])).is_archived:
+            raise Refused("already_archived")
+        channel = self._own(arguments)
+        if channel.name == "general":
+            raise Refused("cant_archive_general")
+        self._say(channel, "channel_archive", "archived the channel")
+        self._state.channels[channel.id] = replace(channel, is_archived=True)
+        self._state.show_channels()
+        return {}
+
+    async def set_topic(self, arguments: Arguments) -> dict[str, Any]:
+        return self._described(arguments, "topic")
+
+    async def set_purpose(self, arguments: Arguments) -> dict[str, Any]:
+        return self._described(arguments, "purpose")
+
+    def _described(self, arguments: Arguments, what: Literal["topic", "purpose"]) -> dict[str, Any]:
+        """Say *what* a channel is about, which it says itself, too."""
+        channel, text = self._own(arguments, "write.topic"), str(arguments.get(what) or "")
+        if len(text) > MAX_TOPIC_CHARACTERS:
+            raise Refused("too_long")
+        kept: dict[str, Any] = {what: escaped(text)}
+        described = self._state.channels[channel.id] = replace(channel, **kept)
+        self._say(channel, f"channel_{what}", f"set the channel {what}: {escaped(text)}")
+        self._state.show_channels()
+        return self._shown(described)
+
+    def _own(self, arguments: Arguments, more: str = "") -> Channel:
+        """A channel where the app is, and that it may manage, or do *more* with."""
+        channel = self._channel(arguments)
+        kind = "groups" if channel.is_private else "channels"
+        manage = "groups:write" if channel.is_private else "channels:manage"
+        self._demand_scope(manage, *([f"{kind}:{more}"] if more else []))
+        if not channel.bot_is_member:
+            raise Refused("not_in_channel")
+        return channel
+
+    def _say(self, channel: Channel, subtype: str, what: str) -> None:
+        text = f"<@{self._bot}> {what}"
+        self._state.add(Message(self._state.new_ts(), channel.id, self._bot, text, [], subtype=subtype))
 
     def _channel(self, arguments: Arguments) -> Channel:
         """The channel that a call is about: no direct message, and not archived."""

@@ -39,6 +39,7 @@ class Directory:
             "conversations.list": self.conversations,
             "conversations.members": self.members,
             "conversations.open": self.open,
+            "emoji.list": self.emoji,
             "usergroups.list": self.groups,
             "usergroups.users.list": self.group_users,
         }
@@ -80,6 +81,10 @@ class Directory:
             raise Refused("bot_not_found")
         bot = {"id": self._home.bot_id, "deleted": False, "name": self._home.bot.real_name, "updated": CREATED}
         return {"bot": {**bot, "app_id": self._home.app.id, "user_id": self._home.bot.id, "icons": {}}}
+
+    async def emoji(self, _: Arguments) -> dict[str, Any]:
+        """The workspace's own emoji: none."""
+        return {"emoji": {}, "cache_ts": str(self._state.clock())}
 
     async def team(self, arguments: Arguments) -> dict[str, Any]:
         if arguments.get("team") not in {None, "", self._home.id}:

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from sandbox.slack import payloads
 from sandbox.slack.delivery import Delivery
-from sandbox.slack.happenings import Deleted, Edited, Happening, Joined, Left, Posted, Reacted
+from sandbox.slack.happenings import Created, Deleted, Edited, Happening, Joined, Left, Pinned, Posted, Reacted
 from sandbox.slack.message import Message
 from sandbox.slack.objects import message_object
 from sandbox.slack.people import Channel
@@ -21,6 +21,9 @@ SCOPES: Final = {
     "message.im": "im:history",
     "reaction_added": "reactions:read",
     "reaction_removed": "reactions:read",
+    "pin_added": "pins:read",
+    "pin_removed": "pins:read",
+    "channel_created": "channels:read",
 }
 """The scope that an event takes; of those about members it is the one that reads their kind of channel."""
 MEMBER_EVENTS: Final = frozenset({"member_joined_channel", "member_left_channel"})
@@ -83,7 +86,7 @@ class Events:
 
     def _seen(self, happening: Happening) -> Channel | None:
         """Where *happening* is; None where the app is not, and for what one person alone sees."""
-        if isinstance(happening, Joined | Left):
+        if isinstance(happening, Joined | Left | Created):
             channel = happening.channel
         elif happening.message.visible_to is not None or happening.message.kind != "message":
             return None
@@ -102,6 +105,12 @@ class Events:
                 yield self._changed(message, place, "message_deleted", message)
             case Reacted(message, user, name, is_added):
                 yield self._reacted(message, user, name, is_added=is_added)
+            case Pinned(message, user, is_added):
+                yield self._pinned(message, user, is_added=is_added)
+            case Created(user, _):
+                if not place.is_private:
+                    made = {"id": place.id, "name": place.name, "created": int(self._state.clock()), "creator": user}
+                    yield "channel_created", {"type": "channel_created", "channel": made}
             case Joined(user, _, inviter):
                 more = {"inviter": inviter} if inviter else {}
                 yield "member_joined_channel", self._member("member_joined_channel", user, place) | more
@@ -131,6 +140,12 @@ class Events:
         item = {"type": "message", "channel": message.channel, "ts": message.ts}
         who = {"user": user, "reaction": name, "item": item, "item_user": message.user}
         return kind, {"type": kind, **who, "event_ts": self._state.new_ts()}
+
+    def _pinned(self, message: Message, user: str, *, is_added: bool) -> Told:
+        kind = "pin_added" if is_added else "pin_removed"
+        item = {"type": "message", "channel": message.channel, "message": message_object(self._state, message)}
+        event = {"type": kind, "user": user, "channel_id": message.channel, "item": item}
+        return kind, event | {"event_ts": self._state.new_ts()}
 
     def _member(self, kind: str, user: str, place: Channel) -> dict[str, Any]:
         where = {"channel": place.id, "channel_type": "G" if place.is_private else "C"}

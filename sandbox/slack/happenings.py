@@ -40,6 +40,23 @@ class Reacted:
 
 
 @dataclass(frozen=True, slots=True)
+class Pinned:
+    """*user* pinned a message to its channel, or took it off."""
+
+    message: Message
+    user: str
+    is_added: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Created:
+    """*user* made a channel."""
+
+    user: str
+    channel: str
+
+
+@dataclass(frozen=True, slots=True)
 class Joined:
     """*user* is in a channel now; *inviter*: who brought them, if anybody did."""
 
@@ -56,4 +73,4 @@ class Left:
     channel: str
 
 
-Happening = Posted | Edited | Deleted | Reacted | Joined | Left
+Happening = Posted | Edited | Deleted | Reacted | Pinned | Created | Joined | Left

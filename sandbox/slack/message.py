@@ -43,10 +43,12 @@ class Message:
     """A reply that also stands in the channel."""
     kind: str = "message"
     subtype: str = ""
-    """Of what Slack itself puts into a channel: ``channel_join`` or ``channel_leave``."""
+    """Of what Slack itself puts into a channel: ``channel_join``, ``channel_topic``."""
     deleted: bool = False
     attachments: list[dict[str, Any]] = field(default_factory=list)
     metadata: dict[str, Any] = field(default_factory=dict)
+    pinned: tuple[str, int] | None = None
+    """Who pinned it to its channel, and when; None where nobody did."""
     reactions: dict[str, list[str]] = field(default_factory=dict)
     """Who reacted, by the name of the emoji."""
     files: list[File] = field(default_factory=list)
@@ -90,6 +92,7 @@ class Message:
             "reply_users": list(dict.fromkeys(one.user for one in replies)),
             "latest_reply": replies[-1].ts if replies else None,
             "reactions": self.counted_reactions(),
+            "pinned_by": self.pinned[0] if self.pinned else None,
             "kind": self.kind,
             "files": [one.shown() for one in self.files],
         }

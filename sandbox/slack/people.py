@@ -207,6 +207,8 @@ class Channel:
     is_org_shared: bool = False
     is_archived: bool = False
     suggestions: tuple[Suggestion, ...] = ()
+    purpose: str = ""
+    bookmarks: tuple[dict[str, Any], ...] = ()
 
     def info(self, team_id: str, creator: str) -> dict[str, Any]:
         """The conversation object of Slack's Web API: of a direct message much less than of a channel."""
@@ -244,7 +246,7 @@ class Channel:
             "creator": creator,
             "is_member": self.bot_is_member,
             "topic": {"value": self.topic, "creator": creator, "last_set": CREATED},
-            "purpose": {"value": "", "creator": "", "last_set": 0},
+            "purpose": {"value": self.purpose, "creator": creator if self.purpose else "", "last_set": 0},
             "previous_names": [],
         }
 
@@ -254,6 +256,7 @@ class Channel:
             "name": self.name,
             "kind": self.kind,
             "topic": self.topic,
+            "bookmarks": list(self.bookmarks),
             "members": list(self.members),
             "bot_is_member": self.bot_is_member,
             "is_private": self.is_private,

@@ -222,11 +222,11 @@ class State:
         self.modal_tabs[user] = trigger.tab
         return user
 
-    def new_response_url(self, user: str, channel: str, source: str | None) -> str:
-        """The name of a new response URL; *source*: the app's message that it belongs to."""
+    def new_response_url(self, user: str, channel: str, source: str | None, typed: str = "") -> str:
+        """The name of a new response URL; *source*: the app's message that it belongs to; *typed*: the command."""
         name = f"{self.workspace.id}/{self.number()}"
         life, uses = self._neighbours[0].new_response_urls
-        self.response_urls[name] = ResponseUrl(user, channel, self.clock() + life, source, uses)
+        self.response_urls[name] = ResponseUrl(user, channel, self.clock() + life, source, uses, typed)
         return name
 
     def stack(self, user: str) -> list[View]:

@@ -33,6 +33,13 @@ INSIDE: Final = re.compile(
 )
 
 
+STYLES: Final = {"*": "bold", "_": "italic", "~": "strike", "`": "code"}
+STYLED: Final = re.compile(
+    r"(?<![\w*_~`])(?P<mark>[*_~`])(?P<inside>(?!\s)(?:(?!(?P=mark))[^\n])+(?<!\s))(?P=mark)(?![\w*_~`])"
+)
+"""What stands between two marks, at the edges of words and in one line; no style within another is looked for."""
+
+
 def as_typed(text: str, state: State, *, should_escape: bool) -> str:
     """A command's text as Slack passes it on: entities, and with *should_escape* mentions, channels and links."""
     text = _entities(text)
@@ -108,6 +115,20 @@ def rich_text(text: str, key: str) -> list[dict[str, Any]]:
 
 
 def _plain(text: str) -> list[dict[str, Any]]:
+    """Text, with the marks that somebody typed around words made a style of them."""
+    elements: list[dict[str, Any]] = []
+    end = 0
+    for match in STYLED.finditer(text):
+        style = STYLES[match["mark"]]
+        elements += [
+            *_bare(text[end : match.start()]),
+            *(one | {"style": {style: True}} for one in _bare(match["inside"])),
+        ]
+        end = match.end()
+    return [*elements, *_bare(text[end:])]
+
+
+def _bare(text: str) -> list[dict[str, Any]]:
     return [{"type": "text", "text": _read(text)}] if text else []
 
 

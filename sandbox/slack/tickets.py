@@ -47,3 +47,5 @@ class ResponseUrl:
     expires: float
     source: str | None = None
     uses: int = 0
+    typed: str = ""
+    """The command that it is for, until a public answer has shown it."""

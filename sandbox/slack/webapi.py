@@ -20,6 +20,7 @@ from sandbox.slack.faults import SlackFaults
 from sandbox.slack.files import Files
 from sandbox.slack.history import History
 from sandbox.slack.methods import SCOPES
+from sandbox.slack.pins import Pins
 from sandbox.slack.ratelimits import RateLimits
 from sandbox.slack.reactions import Reactions
 from sandbox.slack.refusal import Refused
@@ -75,6 +76,7 @@ class WebApi:
             | Scheduled(schedule, chat).methods()
             | Channels(state, scopes).methods()
             | Reactions(state).methods()
+            | Pins(state).methods()
             | Views(state, scopes, has_home=bool(home_tabs.get("home_tab_enabled"))).methods()
             | Directory(state, scopes).methods()
             | History(state, scopes).methods()

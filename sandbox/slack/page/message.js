@@ -74,6 +74,7 @@ export class MessageView {
       message.ephemeral && h("div", { class: "private-mark" }, icon("eye", 14), "Only visible to you"),
       h("div", { class: "byline" }, h("strong", { text: author.real_name }), badge, stamp),
       this.#broadcastMark(),
+      message.pinned_by && h("div", { class: "pinned-mark" }, "📌 Pinned by ", this.store.users.get(message.pinned_by)?.real_name),
       this.#content(),
       attachmentNodes(message, this.surface),
       messageFiles(message, this.store),

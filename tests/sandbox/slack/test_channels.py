@@ -20,6 +20,7 @@ NOW = 1_800_000_000
 SCOPES = (
     *("chat:write", "channels:manage", "channels:join", "channels:read", "groups:write", "groups:read", "im:read"),
     *("users:read", "users:read.email", "users.profile:read", "channels:history", "reactions:read", "reactions:write"),
+    *("pins:read", "pins:write", "bookmarks:read", "bookmarks:write", "emoji:read"),
 )
 
 
@@ -209,3 +210,68 @@ async def test_who_reacted_with_what(maker: App) -> None:
     found = await maker.get("reactions.get", channel=OPS, timestamp=ts)
     assert (found["type"], found["channel"]) == ("message", OPS)
     assert found["message"]["reactions"] == [{"name": "eyes", "users": [BOT.id], "count": 1}]
+
+
+async def test_a_channel_gets_a_topic_and_a_purpose_and_is_archived(maker: App) -> None:
+    made = (await maker.json("conversations.create", name="incident-8"))["channel"]["id"]
+    await maker.json("conversations.invite", channel=made, users=ALICE.id)
+
+    topic = await maker.json("conversations.setTopic", channel=made, topic="Checkout is down & slow")
+    purpose = await maker.form("conversations.setPurpose", channel=made, purpose="One incident")
+
+    assert topic["channel"]["topic"]["value"] == "Checkout is down &amp; slow"
+    assert purpose["channel"]["purpose"]["value"] == "One incident"
+    too_long = await maker.json("conversations.setTopic", channel=made, topic="x" * 251)
+    assert too_long["error"] == "too_long"
+    assert await maker.json("conversations.archive", channel=made) == {"ok": True}
+    assert (await maker.json("conversations.archive", channel=made))["error"] == "already_archived"
+    assert (await maker.json("chat.postMessage", channel=made, text="x"))["error"] == "is_archived"
+    said = [one.subtype for one in maker.slack.state.messages if one.channel == made]
+    assert said == ["channel_join", "channel_join", "channel_topic", "channel_purpose", "channel_archive"]
+
+
+async def test_somebody_is_taken_out_of_a_channel(maker: App) -> None:
+    assert await maker.json("conversations.kick", channel=OPS, user=ALICE.id) == {"ok": True}
+
+    assert ALICE.id not in (await maker.get("conversations.members", channel=OPS))["members"]
+    for user, error in ((ALICE.id, "not_in_channel"), (BOT.id, "cant_kick_self"), ("U0NOBODY1", "user_not_found")):
+        assert (await maker.json("conversations.kick", channel=OPS, user=user))["error"] == error
+
+
+async def test_a_message_is_pinned_once_and_listed(maker: App) -> None:
+    ts = await maker.post()
+
+    assert await maker.json("pins.add", channel=OPS, timestamp=ts) == {"ok": True}
+
+    assert (await maker.json("pins.add", channel=OPS, timestamp=ts))["error"] == "already_pinned"
+    (item,) = (await maker.get("pins.list", channel=OPS))["items"]
+    assert (item["type"], item["created"], item["created_by"]) == ("message", NOW, BOT.id)
+    assert (item["message"]["ts"], item["message"]["pinned_to"]) == (ts, [OPS])
+    assert await maker.form("pins.remove", channel=OPS, timestamp=ts) == {"ok": True}
+    assert (await maker.form("pins.remove", channel=OPS, timestamp=ts))["error"] == "no_pin"
+    assert (await maker.get("pins.list", channel=OPS))["items"] == []
+
+
+@pytest.mark.parametrize(
+    ("more", "error"),
+    [
+        ({}, "no_item_specified"),
+        ({"timestamp": "now"}, "bad_timestamp"),
+        ({"timestamp": "1.000000"}, "message_not_found"),
+        ({"channel": "C0NOWHERE", "timestamp": "1.000000"}, "channel_not_found"),
+    ],
+)
+async def test_what_is_not_there_is_not_pinned(maker: App, more: dict[str, str], error: str) -> None:
+    assert (await maker.json("pins.add", **{"channel": OPS, **more}))["error"] == error
+
+
+async def test_a_channel_keeps_bookmarks(maker: App) -> None:
+    link = {"channel_id": OPS, "title": "Runbook", "type": "link", "link": "https://runbook.example.com/"}
+
+    made = (await maker.json("bookmarks.add", **link))["bookmark"]
+
+    assert (made["title"], made["link"], made["date_created"]) == ("Runbook", link["link"], NOW)
+    assert (await maker.json("bookmarks.list", channel_id=OPS))["bookmarks"] == [made]
+    assert (await maker.json("bookmarks.add", **{**link, "type": "file"}))["error"] == "invalid_bookmark_type"
+    assert (await maker.json("bookmarks.add", **{**link, "link": "javascript:x"}))["error"] == "invalid_link"
+    assert (await maker.get("emoji.list"))["emoji"] == {}

@@ -125,6 +125,19 @@ async def test_a_form_that_asks_where_to_answer_is_told(desk: Desk) -> None:
     assert [one.text for one in desk.slack.state.visible(BOB, OPS)] == ["Here"]
 
 
+async def test_a_command_that_is_answered_for_all_is_shown_as_it_was_typed_once(desk: Desk) -> None:
+    async def answer(_: dict[str, Any]) -> dict[str, str]:
+        return {"text": "All is well", "response_type": "in_channel"}
+
+    desk.on["command"] = answer
+    await desk.slack.acting.say(ALICE, OPS, "/desk list")
+    await desk.http.post(desk.last("command")["response_url"], json={"text": "Still", "response_type": "in_channel"})
+
+    seen = [(one.user, one.text) for one in desk.slack.state.visible(BOB, OPS)]
+    bot = desk.slack.state.workspace.bot.id
+    assert seen == [(ALICE, "/desk list"), (bot, "All is well"), (bot, "Still")]
+
+
 @pytest.mark.parametrize("clear", [False, True])
 async def test_a_closed_view(desk: Desk, clear: bool) -> None:
     view = await opened(desk)

@@ -15,10 +15,11 @@ from tests.sandbox.slack.desk import ALICE, BOB, OPS, Desk
 
 GENERAL, SUPPORT = "C0GENERAL", "C0SUPPORT"
 SCOPES = ("chat:write", "channels:history", "channels:read", "channels:manage", "channels:join")
-REACTIONS = ("reactions:read", "reactions:write")
+REACTIONS = ("reactions:read", "reactions:write", "pins:read", "pins:write")
 EVENTS = (
     *("app_mention", "message.channels", "reaction_added", "reaction_removed"),
     *("member_joined_channel", "member_left_channel"),
+    *("channel_created", "pin_added", "pin_removed"),
 )
 
 
@@ -149,3 +150,21 @@ async def test_where_the_app_is_not_it_hears_nothing(watcher: Desk) -> None:
     channels[OPS] = replace(channels[OPS], bot_is_member=False)
 
     assert await everything(watcher) == []
+
+
+async def test_an_app_hears_of_the_channel_that_it_makes_and_that_it_is_in(watcher: Desk) -> None:
+    made = (await watcher.call("conversations.create", name="incident-9"))["channel"]["id"]
+
+    told = {one["type"]: one for one in await watcher.events()}
+    assert (told["channel_created"]["channel"]["id"], told["channel_created"]["channel"]["creator"]) == (made, BOT.id)
+    assert (told["member_joined_channel"]["channel"], told["member_joined_channel"]["user"]) == (made, BOT.id)
+
+
+async def test_what_is_pinned_and_taken_off(watcher: Desk) -> None:
+    ts = await said(watcher)
+    await watcher.call("pins.add", channel=OPS, timestamp=ts)
+    await watcher.call("pins.remove", channel=OPS, timestamp=ts)
+
+    _, added, removed = await watcher.events()
+    assert (added["type"], removed["type"]) == ("pin_added", "pin_removed")
+    assert (added["user"], added["channel_id"], added["item"]["message"]["ts"]) == (BOT.id, OPS, ts)
