@@ -170,7 +170,6 @@ async def running(
             slack,
             store,
             access.directory,
-            dict(gatehouse.places),
             Pace(time.monotonic, timing.pace),
             timing.failpoint,
             services.groups,

@@ -112,7 +112,7 @@ REASON: Final = "because"
 
 def reason(value: str, *, loops: bool = False) -> Block:
     """Why; on the card and in the audit. *loops*: what is asked for may loop, and then needs one."""
-    hint = "Shown on the card and in the audit log." + " Required for loops." * loops
+    hint = "Shown on the card and in the audit log." + " A loop needs one." * loops
     return text(REASON, "Why", shortened(value), optional=True, hint=hint)
 
 

@@ -24,7 +24,7 @@ def rule_menu(place: str = "menu") -> Block:
 
 
 def member_menu(place: str = "menu") -> Block:
-    return _menu(f"v1.pick.member.{place}", "Name or part of an address")
+    return _menu(f"v1.pick.member.{place}", "Name or part of an email")
 
 
 def _menu(action_id: str, hint: str) -> Block:
@@ -37,11 +37,11 @@ def _menu(action_id: str, hint: str) -> Block:
 
 
 def rule_modal(channel: str) -> View:
-    return _modal("Find a rule", "*Which rule?* A typo or two does not matter.", rule_menu(), channel)
+    return _modal("Find a rule", "*Which rule?* Typos are fine.", rule_menu(), channel)
 
 
 def member_modal(channel: str) -> View:
-    return _modal("Find a member", "*Who?* A typo or two does not matter.", member_menu(), channel)
+    return _modal("Find a member", "*Who?* Typos are fine.", member_menu(), channel)
 
 
 def _modal(title: str, words: str, menu: Block, channel: str) -> View:

@@ -109,6 +109,19 @@ def code(text: str | None, limit: int = 300, more: int = 0) -> str:
     return f"`{entities(shown)}`" if shown else "_empty_"
 
 
+INNER_QUOTES: Final = str.maketrans("“”", "‘’")
+
+
+def in_quotes(name: str, limit: int = 150) -> str:
+    """The *name* of a thing as it stands in a sentence or a heading, plain: its own quotes can't end it."""
+    return f"“{clip(name.translate(INNER_QUOTES), limit)}”"
+
+
+def quoted(name: str, limit: int = 150) -> str:
+    """The same for mrkdwn. Where a name begins its own row, it is bold and has no quotes; people's names never have any."""
+    return f"“{esc(name.translate(INNER_QUOTES), limit)}”"
+
+
 def plain_text(text: str, limit: int) -> Block:
     return {"type": "plain_text", "text": _clipped(text, limit) or "–", "emoji": False}
 
@@ -136,8 +149,8 @@ def gap_lines(gap: Gap | None, plural: str) -> list[Block]:
 
 def filters_line(text: str | None, filters: Mapping[str, str]) -> str:
     """What a list is narrowed to, for its title."""
-    said = [f"“{esc(text, 60)}”"] if text else []
-    said += [f"{name} {code(value, 60)}" for name, value in filters.items()]
+    said = [quoted(text, 60)] if text else []
+    said += [f"{name} {quoted(value, 60)}" for name, value in filters.items()]
     return "".join(f" · {each}" for each in said)
 
 
@@ -306,7 +319,7 @@ def message(text: str, blocks: Sequence[Block]) -> Message:
         last = _last_text(kept)
         kept.pop(last)
     if last is not None:
-        kept.insert(last, context("…There is more than fits into a message."))
+        kept.insert(last, context("Some of this was left out to fit Slack’s limit."))
     return Message(clip_markup(text, FALLBACK), tuple(kept))
 
 

@@ -9,7 +9,19 @@ from typing import Any, Final
 from bot.changes.model import Change, State
 from handlers.blocks import inputs
 from handlers.blocks.inputs import plain
-from handlers.blocks.messages import Block, Message, actions, button, code, context, ended, esc, message, run_button
+from handlers.blocks.messages import (
+    Block,
+    Message,
+    actions,
+    button,
+    code,
+    context,
+    ended,
+    esc,
+    message,
+    quoted,
+    run_button,
+)
 from handlers.grammar.command import Command, slash
 from handlers.grammar.fields import parse_expiry
 
@@ -102,7 +114,7 @@ def unsaved_words(view: View, request: str) -> Message | None:
     notes = [block for block, text in texts if block["type"] == "section" and text.startswith(":warning:")]
     if not notes:
         return None
-    again = actions([button("Open the form again", "v1.form.again", request, style="primary")])
+    again = actions([button("Open the form again…", "v1.form.again", request, style="primary")])
     return message(words, [section(f"*{words}*"), *notes, *again])
 
 
@@ -186,7 +198,7 @@ def home(blocks: Sequence[Block], channel: str) -> View:
 def opener(command: Command) -> Message:
     """What stands for a form where Slack gave no way to open one: a button that does."""
     words = "Press the button to open the form."
-    return message(words, [section(words), *actions([run_button("Open the form", command, 0, style="primary")])])
+    return message(words, [section(words), *actions([run_button("Open the form…", command, 0, style="primary")])])
 
 
 def outdated() -> View:
@@ -215,7 +227,8 @@ def expiry_errors(text: str) -> dict[str, str]:
 def end_of_form(change: Change) -> View:
     """What a form says in the end that is still open; the card in the channel says the rest."""
     about = change.edit.after or change.edit.before or {}
-    title = esc(str(about.get("name") or change.edit.target.key))
+    name = str(about.get("name") or change.edit.target.key)
+    title = esc(name) if change.edit.target.service == "members" else quoted(name)
     if change.state is State.FAILED:
         return unsaved("Gatehouse", f":warning: *Nothing was changed.* {ended(esc(change.run.outcome))}")
     if change.state is State.STALE:
@@ -223,7 +236,7 @@ def end_of_form(change: Change) -> View:
     if change.is_set:
         words = f":hourglass_flowing_sand: *Started.* Its card in <#{change.request.channel}> shows the progress."
     elif change.state is State.APPLIED:
-        words = f":white_check_mark: *Saved: {title}.* See its card in <#{change.request.channel}>."
+        words = f":white_check_mark: *{title} saved.* See its card in <#{change.request.channel}>."
     elif change.state is State.PROPOSED:
         words = f":hourglass_flowing_sand: *{title} needs approval.* See its card in <#{change.request.channel}>."
     else:

@@ -29,19 +29,22 @@ from handlers.blocks import messages
 from handlers.blocks.messages import Block, Message, code, esc
 from handlers.changes import items_view
 from handlers.changes.diff import FIRST_PAIRS, Line, differences, render, without_only_pair
-from handlers.changes.full_view import THINGS, change_warnings, hides, is_masked, item_warnings
+from handlers.changes.full_view import change_warnings, hides, is_masked, item_warnings
 from handlers.changes.items_view import Progress, counts_text, progress_text
 from handlers.changes.sentences import (
     ACCESS,
+    THINGS,
     VERBS,
     WORDS,
+    bulk_words,
+    counted,
     deleted_line,
+    deleted_title,
     extension,
     is_offboarding,
     is_reverted,
     is_switched,
     mark_of,
-    past,
     plain_title,
     revert_failure_line,
     review_line,
@@ -57,7 +60,7 @@ from handlers.rules.pairs_view import effect_line, filters_words, source_line
 from handlers.rules.reasons import off_words, type_word
 
 FULL: Final = "full"
-"""What the button that opens everything is numbered with."""
+"""What the button that opens everything is numbered with, where the card leaves something out."""
 MAX_SHORT_PAIRS: Final = 3
 """Of a rule that is only switched."""
 
@@ -190,7 +193,9 @@ def _group_notes(change: Change, groups: Groups | None) -> list[Block]:
 
 
 FIRST_ROW: Final = 3
-"""Buttons in the first row; the others are below."""
+"""Buttons in the first row of two."""
+ONE_ROW: Final = 4
+"""Buttons that have room in one row."""
 
 
 def _proposed(change: Change) -> list[Block | None]:
@@ -233,18 +238,18 @@ def _thing(change: Change) -> str:
 
 def _verb(change: Change) -> str:
     """The verb and the object of the button that confirms *change*."""
-    title = html.unescape(change.bulk.title)
+    title = html.unescape(plain_title(change)).replace(messages.WORD_JOINER, "")
     if change.is_set:
         if len(title) <= MAX_CONFIRM and "@" not in title:
             return title
         if is_offboarding(change):
-            return "Remove from every site" if change.edit.kind.destroys else "Undo removal"
+            return "Remove from every site" if change.edit.kind.destroys else "Put back on all sites"
         verb = VERBS[change.edit.kind][0].capitalize() if len(change.bulk.kinds) == 1 else "Change"
         return f"{verb} all {change.bulk.size:,}"
     if (switched := is_switched(change)) is not None:
         return f"Switch {switched}"
     if change.edit.kind in ACCESS:
-        return "Give access" if change.edit.kind is Kind.MEMBER_GRANT else "Revoke access"
+        return "Grant access" if change.edit.kind is Kind.MEMBER_GRANT else "Revoke access"
     return f"{VERBS[change.edit.kind][0].capitalize()} {_thing(change)}"
 
 
@@ -275,6 +280,8 @@ def _consequence(change: Change) -> str:
     if change.edit.kind is Kind.MEMBER_REMOVE:
         site = f" to {change.edit.target.site}" if change.edit.target.site else ""
         return f"{masked(change.edit.target.key or '')} loses all access{site}. Undo restores name and segments."
+    if change.edit.kind is Kind.MEMBER_ADD and change.request.undoes:
+        return "Restores name and segments at once. You can undo it."
     return "It takes effect at once. You can undo it."
 
 
@@ -286,7 +293,7 @@ def _applied(change: Change) -> list[Block | None]:
         buttons = {"end": "Revert now", "extend": extension(change)[1], "stay": "Keep"}
         if (switched := is_switched(change)) is not None:
             back = "on" if switched == "off" else "off"
-            buttons = {"end": f"Back {back} now", "extend": extension(change)[1], "stay": f"Keep {switched}"}
+            buttons = {"end": f"Switch {back} now", "extend": extension(change)[1], "stay": f"Keep {switched}"}
     elif change.run.revert_failure == "changed" and not change.is_set:
         buttons = {"putback": "Revert anyway", "stay": "Keep"}
     else:
@@ -309,10 +316,10 @@ def _redo(change: Change) -> Block | None:
 
 def _deletes_again(change: Change, verb: str) -> Block:
     """Slack's own question before the undo, or redo, that deletes; whose approval it takes is the policy's."""
-    title = html.unescape(messages.clip(plain_title(change), 80)).replace(messages.WORD_JOINER, "")
+    title = html.unescape(plain_title(change)).replace(messages.WORD_JOINER, "")
     gone = "removed" if change.edit.target.service == "members" else "deleted"
     goes = "All of it is" if change.is_set else f"The {_thing(change)} is"
-    return messages.confirm(f"{verb} “{title}”?", f"{goes} {gone} again.", verb, "Cancel")
+    return messages.confirm(f"{verb} {messages.in_quotes(title, 80)}?", f"{goes} {gone} again.", verb, "Cancel")
 
 
 def _items_applied(change: Change, progress: Progress) -> list[Block | None]:
@@ -326,7 +333,8 @@ def _items_applied(change: Change, progress: Progress) -> list[Block | None]:
 def _try_again(change: Change, progress: Progress) -> Block | None:
     rest, done = progress.tally.of(NOT_DONE), progress.tally.of(DONE)
     others = "one" if rest == 1 else f"{rest:,}"
-    return _decide(change, f"Try the other {others} again" if done else "Try again", "again") if rest else None
+    which = f"the {others} that failed" if progress.tally[Outcome.FAILED] == rest else f"the other {others}"
+    return _decide(change, f"Retry {which}" if done else "Try again", "again") if rest else None
 
 
 def _buttons(change: Change, progress: Progress | None) -> list[Block | None]:
@@ -387,9 +395,9 @@ def label(change: Change) -> str:
 
 
 def actions(change: Change, blocks: Iterable[Block], buttons: Sequence[Block | None]) -> list[Block]:
-    """The buttons below *blocks*, with the one that opens everything where they don't show it, and for a review.
+    """The buttons below *blocks*, and the one that opens everything, with the ids and the host that no card has.
 
-    While somebody has to decide, that one comes first, below a line that says why.
+    While somebody has to decide and the card leaves something out, that one comes first, below a line that says so.
     """
     drawn = list(blocks)
     full = messages.run_button(label(change), GatehouseInspect(change.id), FULL)
@@ -398,8 +406,9 @@ def actions(change: Change, blocks: Iterable[Block], buttons: Sequence[Block | N
         why = "Emails are masked in channels" if change.edit.target.service == "members" else why
         words = f"{why}. Press *{label(change)}* before you decide."
         return [messages.context(words), *_rows([full, *buttons])]
-    is_needed = change.review_due or (change.edit.target.service == "rules" and is_masked(drawn))
-    return _rows([*buttons, full if is_needed else None])
+    if change.review_due or (change.edit.target.service == "rules" and is_masked(drawn)):
+        return _rows([*buttons, full])
+    return _rows([*buttons, messages.run_button("Details", GatehouseInspect(change.id), "details")])
 
 
 def shows_all(message: Message) -> bool:
@@ -410,7 +419,8 @@ def shows_all(message: Message) -> bool:
 
 def _rows(buttons: Sequence[Block | None]) -> list[Block]:
     drawn = [one for one in buttons if one is not None]
-    return [*messages.actions(drawn[:FIRST_ROW]), *messages.actions(drawn[FIRST_ROW:])]
+    first = ONE_ROW if len(drawn) <= ONE_ROW else FIRST_ROW
+    return [*messages.actions(drawn[:first]), *messages.actions(drawn[first:])]
 
 
 MAX_WARNINGS: Final = 8
@@ -424,7 +434,6 @@ WARNED: Final = frozenset(
 def card(
     change: Change,
     *,
-    places: Mapping[str, str],
     progress: Progress | None = None,
     groups: Groups | None = None,
     deleted: Change | None = None,
@@ -434,7 +443,7 @@ def card(
     *deleted*: what deleted the thing that a temporary change is about. Addresses are masked: the card is for the channel.
     """
     if deleted is not None:
-        title, said, blocks = f"{plain_title(change)}: deleted since", deleted_line(change, deleted), list[Block]()
+        title, said, blocks = deleted_title(change), deleted_line(change, deleted), list[Block]()
     elif progress is None:
         title = f"{plain_title(change)}: not stored as requested" if _is_otherwise(change) else title_of(change)
         said, blocks = sentence(change), [*body(change, groups), *_group_notes(change, groups)]
@@ -450,9 +459,8 @@ def card(
     if change.request.preview and change.state in WARNED:
         head, *others = (esc(line, 600) for line in change.request.preview)
         blocks.append(messages.section("\n".join([f"*{head}*", *(f"• {line}" for line in others)])))
-    footer = messages.context(_footer(change, progress, places))
     buttons = [] if deleted is not None else _buttons(change, progress)
-    blocks += [*actions(change, [*blocks, footer], buttons), footer]
+    blocks += [*actions(change, blocks, buttons), *_undone_by(change)]
     return messages.message(title.replace("`", ""), blocks)
 
 
@@ -504,11 +512,12 @@ def _items_title(change: Change, tally: Tally) -> str:
         case State.PROPOSED:
             return f"{title}?"
         case State.APPLIED if change.run.undone_by:
-            return f"Undone: {title}"
+            is_all = tally[Outcome.UNDONE] == meant
+            return esc(bulk_words(counted(change)).undone, 150) if is_all else f"{title}: undone"
         case State.APPLIED if done < meant:
             return f"{title}: {done:,} of {meant:,} done"
         case State.APPLIED:
-            return past(title) + (until(change) if change.temporary else "")
+            return esc(bulk_words(counted(change)).done, 150) + (until(change) if change.temporary else "")
         case State.APPLYING if change.run.stopped_by:
             return f"{title}: stopping…"
         case State.APPROVED | State.APPLYING:
@@ -544,17 +553,10 @@ def _warnings(change: Change, progress: Progress | None) -> list[Block]:
     return [messages.section("\n".join(f"*Warning:* {esc(line, 500)}" for line in lines[:MAX_WARNINGS]) + more)]
 
 
-def _footer(change: Change, progress: Progress | None, places: Mapping[str, str]) -> str:
-    place = places.get(change.edit.target.service)
-    about = [f"{change.edit.target.service} at {esc(place, 80)}" if place else change.edit.target.service]
-    if progress is not None:
-        about.append(messages.plural(sum(progress.tally.counts.values()), "item"))
-    elif change.edit.target.service != "members" and change.edit.target.key:
-        about.append(code(change.edit.target.key, 100))
-    about.append(f"change {code(change.id[:8])}")
-    if change.run.undone_by and not is_reverted(change):
-        about.append(f"undone by change {code(change.run.undone_by[:8])}")
-    return " · ".join(about)
+def _undone_by(change: Change) -> list[Block]:
+    if not change.run.undone_by or is_reverted(change):
+        return []
+    return [messages.context(f"undone by change {code(change.run.undone_by[:8])}")]
 
 
 def elsewhere(message: Message, channel: str, *, shared: bool) -> Message:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Final
@@ -35,14 +35,14 @@ log = structlog.get_logger(__name__)
 WRONG: Final = NOT_DONE | {Outcome.UNKNOWN, Outcome.UNSETTLED}
 
 
-async def draw_card(change: Change, store: Store, groups: GroupsReader | None, places: Mapping[str, str]) -> Message:
-    """Return the card of *change*, as a channel may see it. *places*: the host of each service."""
+async def draw_card(change: Change, store: Store, groups: GroupsReader | None) -> Message:
+    """Return the card of *change*, as a channel may see it."""
     change = _without_secrets(change)
     progress = await _progress(change, store) if change.is_set else None
     ends_alone = change.temporary and not change.is_set
     deleted = await store.changes.deleted_by(change.edit.target) if ends_alone else None
     in_group = await groups_of(change, groups)
-    return card_view.card(change, places=places, progress=progress, groups=in_group, deleted=deleted)
+    return card_view.card(change, progress=progress, groups=in_group, deleted=deleted)
 
 
 def _without_secrets(change: Change) -> Change:
@@ -107,7 +107,6 @@ class Cards:
     slack: Slack
     store: Store
     directory: Directory
-    places: dict[str, str]
     pace: Pace
     failpoint: Failpoint = no_failpoint
     groups: GroupsReader | None = None
@@ -132,7 +131,7 @@ class Cards:
         """The card and whether it shows all, or a plain one that can't: people have to hear of a change that nobody can show."""
         self.failpoint("draw")
         try:
-            card = await draw_card(change, self.store, self.groups, self.places)
+            card = await draw_card(change, self.store, self.groups)
         except (StoreError, OtherRelease):
             raise
         except Exception:  # one that is tried again would fail again

@@ -35,7 +35,8 @@ async def inspect(command: GatehouseInspect, caller: Caller, gatehouse: Gatehous
         raise UnknownChange(command.change)
     await gatehouse.changes.decisions.rights.require(change, Decision.LOOK, caller.user)
     reply = await _show_all(change, caller, gatehouse)
-    await gatehouse.changes.decisions.note_look(change, caller.user)
+    if change.state is State.PROPOSED or change.review_due:
+        await gatehouse.changes.decisions.note_look(change, caller.user)
     return reply
 
 
@@ -62,7 +63,7 @@ async def _show_all(change: Change, caller: Caller, gatehouse: Gatehouse) -> Rep
             below = card_view.decision_blocks(change, await groups_of(change, gatehouse.groups))
         head = title if change.is_set else title_of(change)
         entries = await asyncio.to_thread(lambda: list(full_view.entries(change, listed)))
-        view = full_view.modal(change, entries, head, below, opened_by=caller.request)
+        view = full_view.modal(change, entries, head, below, places=gatehouse.places, opened_by=caller.request)
         if view is not None:
             return Modal(view)
     content = b"".join(await cooperatively(full_view.file_pieces(change, full_view.entries(change, listed))))

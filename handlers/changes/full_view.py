@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -14,9 +14,9 @@ from bot.rules.secrets import MARK
 from bot.rules.url import authority
 from handlers.blocks import messages, modals
 from handlers.blocks.masking import masked_part
-from handlers.blocks.messages import WORD_JOINER, Block, entities, esc, visible, warnings
+from handlers.blocks.messages import WORD_JOINER, Block, code, entities, esc, visible, warnings
 from handlers.changes.diff import Document, Line, every_field, field_name
-from handlers.changes.sentences import VERBS, needed, reason_of, requested
+from handlers.changes.sentences import THINGS, VERBS, needed, reason_of, requested
 
 MAX_BLOCKS: Final = 95
 MAX_CHARACTERS: Final = 40_000
@@ -26,7 +26,6 @@ SHORT: Final = 50
 """Characters of a field that may share its line with others."""
 PLAIN_URL: Final = 120
 """Characters of a URL after which its host is named beside it."""
-THINGS: Final = {"rules": "rule", "members": "member", "groups": "group"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +122,7 @@ def draft_warnings(before: Document, after: Document) -> dict[str, str]:
 
 def item_warnings(listed: Iterable[Item]) -> tuple[str, ...]:
     """The same for the items of a set, each by its number."""
-    return tuple(f"Part {item.number}: {line}" for item in listed for line in _entry(item).warnings)
+    return tuple(f"Item {item.number}: {line}" for item in listed for line in _entry(item).warnings)
 
 
 def _values(name: str, key: str, lines: Iterable[Line]) -> Iterator[tuple[str, str]]:
@@ -223,11 +222,18 @@ def _grouped(lines: Iterable[Line], *, one_sided: bool) -> Iterator[list[str]]:
 
 
 def modal(
-    change: Change, listed: Sequence[Entry], title: str, below: Sequence[Block] = (), *, opened_by: str = ""
+    change: Change,
+    listed: Sequence[Entry],
+    title: str,
+    below: Sequence[Block] = (),
+    *,
+    places: Mapping[str, str],
+    opened_by: str = "",
 ) -> modals.View | None:
     """Everything in one modal; None where it is too much for one.
 
-    *below*: the buttons of a person who can decide about it. *opened_by*: the id of the request that it answers.
+    *below*: the buttons of a person who can decide about it. *places*: the host of each service. *opened_by*: the id of
+    the request that it answers.
     """
     lead = [f"*{title}*", requested(change)]
     texts = [
@@ -243,9 +249,18 @@ def modal(
     blocks: list[Block] = [messages.section(text) for text in texts]
     is_open = change.state is State.PROPOSED or change.review_due
     where = " Decide on the card in the channel." if is_open and not below else ""
-    blocks += [messages.context(f"This is everything.{where}"), *below]
+    blocks += [messages.context(f"This is everything.{where}"), *below, messages.context(_reference(change, places))]
     about = {"channel": change.request.channel, modals.OPENED_BY: opened_by}
     return modals.frame("Full change", blocks, callback_id=modals.FULL_CHANGE, metadata=about)
+
+
+def _reference(change: Change, places: Mapping[str, str]) -> str:
+    """Where the target is, and what the change is called in commands, in the log and on record."""
+    target = change.edit.target
+    place = places.get(target.service)
+    about = [f"{target.service} at {esc(place, 80)}" if place else target.service]
+    about += [code(target.key, 100)] if target.service != "members" and target.key else []
+    return " · ".join([*about, f"change {code(change.id[:8])}"])
 
 
 def _remarks(change: Change) -> Iterator[tuple[str, str]]:

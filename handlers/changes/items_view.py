@@ -15,7 +15,7 @@ from handlers.blocks import messages
 from handlers.blocks.messages import Block, code, esc
 from handlers.changes.diff import differences, render, without_only_pair
 from handlers.changes.full_view import says
-from handlers.changes.sentences import VERBS, past, words
+from handlers.changes.sentences import VERBS, bulk_words, words
 from handlers.members.views import segments_line
 from handlers.rules.pairs_view import effect_line, filters_words, source_line
 from handlers.rules.reasons import type_word
@@ -45,7 +45,7 @@ AS_PLANNED: Final = frozenset({Outcome.WAITING, Outcome.APPLIED})
 """Outcomes of an item whose line says what is done to it, and no more."""
 
 VERBS_ALONE: Final = VERBS | {
-    Kind.MEMBER_GRANT: ("give access", "access given"),
+    Kind.MEMBER_GRANT: ("grant access", "access granted"),
     Kind.MEMBER_REVOKE: ("revoke access", "access revoked"),
 }
 """The same where nothing comes after the verb."""
@@ -216,7 +216,8 @@ def comment(whole: Change, items: Sequence[Item]) -> str:
     meant = sum(item.kind is not None for item in items)
     done = sum(item.outcome in DONE for item in items)
     skipped = sum(item.outcome is Outcome.SKIPPED and not item.follows for item in items)
-    head = past(whole.bulk.title) if done == meant else f"{whole.bulk.title}: {done:,} of {meant:,} done"
+    title = bulk_words(whole.bulk.title)
+    head = title.done if done == meant else f"{title.asked}: {done:,} of {meant:,} done"
     entries = "1 entry was" if skipped == 1 else f"{skipped:,} entries were"
     why = f" {entries} skipped. The attached file says why, and what" if skipped else " The attached file says what"
     return f"*{esc(head, 180)}.*{why} became of each entry."

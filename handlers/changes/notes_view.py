@@ -53,7 +53,8 @@ def _offer(change: Change, _: str) -> str:
 
 def _review(change: Change, _: str) -> str:
     who = " ".join(map(mention, change.decision.summoned))
-    return f":eyes: *{plain_title(change)}*\n{review_line(change)} {who}".strip() if change.review_due else ""
+    head = f":eyes: *{plain_title(change)}: review due*"
+    return f"{head}\n{review_line(change)} {who}".strip() if change.review_due else ""
 
 
 def _break_glass(change: Change, _: str) -> str:
@@ -65,7 +66,7 @@ def _break_glass(change: Change, _: str) -> str:
 
 def _left(change: Change, _: str) -> str:
     return (
-        f":warning: <@{change.request.requester}> *{plain_title(change)}*\n{revert_failure_line(change)}"
+        f":warning: <@{change.request.requester}> *{plain_title(change)}: not reverted*\n{revert_failure_line(change)}"
         if change.run.revert_failure
         else ""
     )
@@ -74,8 +75,9 @@ def _left(change: Change, _: str) -> str:
 def _late(change: Change, _: str) -> str:
     if not change.temporary or change.request.reverts_at is None:
         return ""
-    late = f"*Not reverted yet:* it was to be at {when(change.request.reverts_at)}, which didn’t work so far."
-    return f":warning: <@{change.request.requester}> *{plain_title(change)}*\n{late} Gatehouse keeps trying."
+    late = f"It was to be reverted at {when(change.request.reverts_at)}, which hasn’t worked so far."
+    head = f":warning: <@{change.request.requester}> *{plain_title(change)}: not reverted yet*"
+    return f"{head}\n{late} Gatehouse keeps trying."
 
 
 def _ask(change: Change, number: str) -> str:
@@ -184,7 +186,7 @@ class _Words:
 WORDS: Final = {
     "deny": _Words(
         title="Deny",
-        label="Why not?",
+        label="Reason",
         submit="Deny",
         hint="Shown on the card, in the channel.",
         intro="Nothing will be changed.",

@@ -14,8 +14,11 @@ from bot.clients.errors import REFUSALS, OutcomeUnknown, Unreachable
 from bot.policy.model import Why
 from bot.text.emails import all_masked, masked
 from bot.text.times import in_words
-from handlers.blocks.messages import code, esc, listed, plural
+from handlers.blocks.messages import code, esc, listed, plural, quoted
 from handlers.changes.diff import differences, field_name, without_only_pair
+
+THINGS: Final = {"rules": "rule", "members": "member", "groups": "group"}
+"""What people call a thing of each service."""
 
 
 def sentence(change: Change) -> str:
@@ -139,10 +142,10 @@ def _done(change: Change) -> str:
     if change.decision.glass_broken:
         reviewed = f"reviewed by <@{change.decision.reviewed_by}>" if change.decision.reviewed_by else ""
         alone = f"*Emergency override* by <@{change.decision.decided_by}>{_decision_reason(change)}"
-        return f"{_line(alone, reviewed)}\n{_line(_request(change), at(change))}"
+        return f"{_line(alone, at(change), reviewed)}\n{_request(change)}"
     if change.decision.guard is Guard.APPROVE:
         by = f"approved by {approvers(change)}"
-        return _line(_whom(change), requested(change), by, reason_of(change), at(change))
+        return _line(_whom(change), requested(change), reason_of(change), by, at(change))
     is_over = change.run.undone_by is not None
     who = requested(change) if is_over or is_automatic(change) else author(change)
     return _line(_whom(change), who, reason_of(change), at(change))
@@ -150,7 +153,7 @@ def _done(change: Change) -> str:
 
 def _under_way(change: Change) -> str:
     by = f"approved by {approvers(change)}" if change.decision.guard is Guard.APPROVE else ""
-    who = _line(_whom(change), requested(change), by, reason_of(change))
+    who = _line(_whom(change), requested(change), reason_of(change), by)
     lines = [who, _temporary(change)]
     if change.run.waits and change.state is State.APPROVED:
         until = when(change.decision.decided_at + HELD_FOR) if change.decision.decided_at else "an hour later"
@@ -207,8 +210,12 @@ def _unsettled(change: Change) -> str:
 
 
 def _stale(change: Change) -> str:
-    why = "it no longer exists" if change.run.result is None and not change.is_set else "it changed after the request"
-    return f"*Out of date:* {why}. *Nothing was changed.*\n{_request(change)}"
+    thing = "what this is about" if change.is_set else f"the {THINGS.get(change.edit.target.service, 'thing')}"
+    if change.run.result is None and not change.is_set:
+        why = f"{thing} no longer exists. *Nothing was changed.*"
+    else:
+        why = f"someone edited {thing} after the request, so Gatehouse left it alone."
+    return f"*Out of date:* {why}\n{_request(change)}"
 
 
 def _cancelled(change: Change) -> str:
@@ -216,7 +223,7 @@ def _cancelled(change: Change) -> str:
 
 
 def _denied(change: Change) -> str:
-    return f"*Denied* by {_decider(change)}{_decision_reason(change)}\n{_line(_request(change), at(change))}"
+    return f"*Denied* by {_line(f'{_decider(change)}{_decision_reason(change)}', at(change))}\n{_request(change)}"
 
 
 def _expired(change: Change) -> str:
@@ -264,7 +271,11 @@ def _decision_reason(change: Change) -> str:
     return f": “{words(change.decision.decision_reason, 500)}”" if change.decision.decision_reason else ""
 
 
-EXTENSIONS: Final = ((7 * 86_400, 7 * 86_400, "+1 week"), (86_400, 86_400, "+1 day"), (0, 3_600, "+1 h"))
+EXTENSIONS: Final = (
+    (7 * 86_400, 7 * 86_400, "Extend by 1 week"),
+    (86_400, 86_400, "Extend by 1 day"),
+    (0, 3_600, "Extend by 1 h"),
+)
 """From how many seconds of a temporary change on, how many seconds a click adds to it, and what the button says."""
 
 
@@ -282,7 +293,7 @@ def review_line(change: Change) -> str:
 
 
 REVERT_FAILURES: Final = {
-    "changed": "*Not reverted* at {when}: someone changed it first, so Gatehouse left it as it is.",
+    "changed": "*Not reverted* at {when}: someone edited it first, so Gatehouse left it alone.",
     "gone": "*Nothing to revert* at {when}: it is gone already.",
     "refused": "*Not reverted* at {when}: the service refused. Press *Undo* to try again.",
     "unsent": "*Not reverted* at {when}: Gatehouse can’t send it. Press *Undo* to see why.",
@@ -296,6 +307,11 @@ def revert_failure_line(change: Change) -> str:
     if change.run.undone_by is not None or not change.run.revert_failure or change.request.reverts_at is None:
         return ""
     return REVERT_FAILURES[change.run.revert_failure].format(when=when(change.request.reverts_at))
+
+
+def deleted_title(change: Change) -> str:
+    """The head of the card of a temporary *change* whose target is gone."""
+    return f"{_name(change)} was {'removed' if change.edit.target.service == 'members' else 'deleted'}"
 
 
 def deleted_line(change: Change, deleted: Change) -> str:
@@ -425,11 +441,11 @@ def phrases(change: Change) -> Phrases:
     name = _name(change)
     if (switched := is_switched(change)) is not None:
         back = "back on" if switched == "off" else "off again"
-        this = f"{name} (group)" if change.edit.target.service == "groups" else name
+        the, this = ("the group ", f"The group {name}") if change.edit.target.service == "groups" else ("", name)
         return Phrases(
-            f"Switch {switched} {this}",
+            f"Switch {switched} {the}{name}",
             f"{this} is {switched}",
-            f"Switching {switched} {this}",
+            f"Switching {switched} {the}{name}",
             f"{this} was not switched {switched}",
             f"{this} is {back}",
         )
@@ -462,10 +478,10 @@ def _access_phrases(change: Change, name: str) -> Phrases:
     to = f"access to {_segments(change)}{_on_site(change)}"
     if change.edit.kind is Kind.MEMBER_GRANT:
         return Phrases(
-            f"Give {name} {to}",
+            f"Grant {name} {to}",
             f"{name} has {to}",
-            f"Giving {name} {to}",
-            f"{name} was not given {to}",
+            f"Granting {name} {to}",
+            f"{name} was not granted {to}",
             f"{name} no longer has {to}",
         )
     return Phrases(
@@ -510,13 +526,13 @@ def _segments(change: Change) -> str:
     found = sorted(has - had if change.edit.kind is Kind.MEMBER_GRANT else had - has)
     if not found or len(found) > MAX_SEGMENTS:
         return f"{len(found)} segments" if found else "segments"
-    return listed([words(one, 60) for one in found])
+    return listed([quoted(all_masked(one), 60) for one in found])
 
 
 COUNTED: Final = re.compile(r"((?:Undo: )?(?:Switch on|Switch off|Delete)) [\d,]+ rules?")
 
 
-def _counted(change: Change) -> str:
+def counted(change: Change) -> str:
     """The title of a bulk change, with how many things it has: another try of it may have fewer."""
     found = COUNTED.fullmatch(change.bulk.title)
     return f"{found[1]} {plural(change.bulk.size, 'rule')}" if found else change.bulk.title
@@ -531,28 +547,48 @@ def is_offboarding(change: Change) -> bool:
 
 
 def plain_title(change: Change) -> str:
-    """What is asked, without code: ``Switch off Old shop``, ``Change destination of Old shop``."""
-    return (esc(_counted(change), 150) if change.is_set else phrases(change).request).replace("`", "")
+    """What is asked, without code: ``Switch off “Old shop”``, ``Change the destination of “Old shop”``."""
+    return (esc(bulk_words(counted(change)).asked, 150) if change.is_set else phrases(change).request).replace("`", "")
 
 
-DONE: Final = {
-    "Switch on": "switched on",
-    "Switch off": "switched off",
-    "Delete": "deleted",
-    "Remove": "removed",
-    "Import": "imported",
-    "Revoke": "revoked",
-    "Grant": "granted",
-}
+@dataclass(frozen=True, slots=True)
+class BulkWords:
+    """The title of a bulk change while it is asked for, once all of it is done, and once all of that is undone."""
+
+    asked: str
+    done: str
+    undone: str
 
 
-def past(title: str) -> str:
-    """Return the title of a bulk change once all of it is done: ``Switch off 2 rules`` -> ``2 rules switched off``."""
-    for asked, done in DONE.items():
-        if title.startswith(f"{asked} "):
-            what, link, whose = title.removeprefix(f"{asked} ").partition(" to " if asked == "Grant" else " from ")
-            return f"{what} {done}{link}{whose}"
-    return f"Undone: {title.removeprefix('Undo: ')}" if title.startswith("Undo: ") else f"{title}: done"
+UNDO: Final = "Undo: "
+BULK: Final = (
+    (r"Switch on (.+)", r"\1 switched on", r"Switch \1 off again", r"\1 switched off again"),
+    (r"Switch off (.+)", r"\1 switched off", r"Switch \1 back on", r"\1 switched back on"),
+    (r"Delete (.+)", r"\1 deleted", r"Restore \1", r"\1 restored"),
+    (
+        r"Remove (.+) from every site",
+        r"\1 removed from every site",
+        r"Put \1 back on all their sites",
+        r"\1 put back on all their sites",
+    ),
+    (r"Remove (.+)", r"\1 removed", r"Put \1 back", r"\1 put back"),
+    (r"Import (.+) from (.+)", r"\1 imported from \2", r"Undo the import from \2", r"Import from \2 undone"),
+    (r"Grant (.+) to (.+)", r"\1 granted to \2", r"Revoke \1 from \2 again", r"\1 revoked from \2 again"),
+    (r"Revoke (.+) from (.+)", r"\1 revoked from \2", r"Grant \1 to \2 again", r"\1 granted to \2 again"),
+)
+"""What a bulk change is called, what it is once done, what its undo is called, and what that is once done."""
+
+
+def bulk_words(title: str) -> BulkWords:
+    """Return the words for a bulk change with that *title*, as it is on record."""
+    plain = title.removeprefix(UNDO)
+    words = BulkWords(plain, f"{plain}: done", f"Undone: {plain}")
+    undo = f"{UNDO}{plain}"
+    for pattern, done, undo_asked, undone in BULK:
+        if found := re.fullmatch(pattern, plain, re.DOTALL):
+            words, undo = BulkWords(plain, found.expand(done), found.expand(undone)), found.expand(undo_asked)
+            break
+    return BulkWords(undo, words.undone, words.done) if title.startswith(UNDO) else words
 
 
 def title_of(change: Change) -> str:
@@ -565,10 +601,8 @@ def title_of(change: Change) -> str:
             return f"{said.request}{span}?"
         case State.APPLIED if change.run.undone_by:
             return said.undone
-        case State.APPLIED if change.run.revert_failure in {"changed", "gone"}:
-            return f"{said.request}: not reverted"
-        case State.APPLIED if change.run.revert_failure == "unconfirmed":
-            return f"{said.request}: its end is not confirmed"
+        case State.APPLIED if change.run.revert_failure:
+            return _not_reverted(change, said)
         case State.APPLIED:
             return said.done + (until(change) if change.temporary else "")
         case State.APPROVED if change.run.waits:
@@ -580,6 +614,18 @@ def title_of(change: Change) -> str:
         case State.UNSETTLED:
             return f"{said.under_way}: not confirmed"
     return said.not_done
+
+
+def _not_reverted(change: Change, said: Phrases) -> str:
+    """The head where a temporary change is over and was not reverted: what it is like now is known only if nobody edited it."""
+    match change.run.revert_failure:
+        case "changed":
+            return f"{said.request}: not reverted"
+        case "gone":
+            return f"{said.request}: nothing to revert"
+        case "unconfirmed":
+            return f"{said.request}: its end is not confirmed"
+    return f"{said.done}: not reverted"
 
 
 def is_switched(change: Change) -> str | None:
@@ -603,7 +649,7 @@ def _name(change: Change) -> str:
     """What the change is about, as a channel may see it."""
     name = (change.edit.before or change.edit.after or {}).get("name")
     if change.edit.target.service in {"rules", "groups"}:
-        return esc(str(name or change.edit.target.key or "a rule"), 150)
+        return quoted(str(named)) if (named := name or change.edit.target.key) else "a rule"
     return _shown_name(change) or code(masked(change.edit.target.key or ""))
 
 

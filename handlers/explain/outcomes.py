@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from bot.changes.model import State
+from bot.changes.model import LIVE, State
 from bot.changes.proposals import NothingInSet
 from bot.changes.refusals import (
     AlreadyDecided,
@@ -29,10 +29,10 @@ from bot.policy.limits import StillRunning, TooFast
 from bot.store.channel_settings import SettingsMoved
 from bot.store.db import CommitUnknown, StoreError, TargetBusy
 from bot.store.tables import OtherRelease
-from handlers.blocks.messages import clock_time, code, ended, esc, listed, plural
+from handlers.blocks.messages import clock_time, code, ended, esc, listed, plural, quoted
 from handlers.changes.card_view import label
+from handlers.changes.sentences import THINGS, lost_right, plain_title
 from handlers.changes.sentences import WORDS as WORDS_OF_STATES
-from handlers.changes.sentences import lost_right, plain_title
 from handlers.errors import (
     BadFilter,
     EditedMessage,
@@ -100,8 +100,9 @@ def _not_temporary(error: NotTemporary) -> Words:
 
 def _busy(error: TargetBusy) -> Words:
     other = error.change
+    thing = "one of these" if other.is_set else f"this {THINGS.get(other.edit.target.service, 'thing')}"
     return Words(
-        f"Another change to the same thing is still open: *{plain_title(other)}*, by <@{other.request.requester}>.",
+        f"Another change to {thing} is still open: *{plain_title(other)}*, by <@{other.request.requester}>.",
         next="Gatehouse still checks whether it took effect. Try again once its card says so."
         if other.state is State.UNKNOWN
         else "It is under way. Try again once its card says how it ended.",
@@ -114,15 +115,29 @@ MAX_NAMED: Final = 10
 
 def _they_are(titles: Sequence[str]) -> str:
     """The *titles*, as the subject of a sentence, with its verb."""
-    return listed([f"*{esc(title, 150)}*" for title in titles], most=MAX_NAMED) + (" are" if len(titles) > 1 else " is")
+    names = [esc(title, 150) if "@" in title else quoted(title) for title in titles]
+    return listed(names, most=MAX_NAMED) + (" are" if len(titles) > 1 else " is")
+
+
+ENDED: Final = {
+    State.DENIED: "denied, so nothing changed",
+    State.CANCELLED: "withdrawn, so nothing changed",
+    State.EXPIRED: "never approved, so nothing changed",
+    State.STALE: "out of date, so nothing changed",
+    State.FAILED: "not done",
+    State.UNSETTLED: "never confirmed",
+}
+"""How a change ended that can't be undone, as the end of a sentence."""
 
 
 def _not_undoable(error: NotUndoable) -> Words:
     name = f"*{plain_title(error.change)}*"
     if error.change.run.undone_by:
         return Words(f"{name} was already undone.")
-    state = WORDS_OF_STATES[error.change.state]
-    return Words(f"{name} can’t be undone: only what is done can be, and this is {state}.")
+    state = error.change.state
+    if state in LIVE or state is State.UNKNOWN:
+        return Words(f"{name} can’t be undone yet: it is {WORDS_OF_STATES[state]}.")
+    return Words(f"{name} can’t be undone: it was {ENDED[state]}.")
 
 
 CHANGE_WORDS: Final[Table] = {
@@ -165,7 +180,7 @@ CHANGE_WORDS: Final[Table] = {
     NotUndoable: _not_undoable,
     NothingToUndo: lambda e: Words(
         f"No change has the reference {code(e.asked)}." if e.asked else "You have no change in this channel to undo.",
-        next=f"Press *Undo* on its card, or use the reference on the card: `{slash('gatehouse undo 1a2b3c4d')}`.",
+        next=f"Press *Undo* on its card, or use the reference behind *Details*: `{slash('gatehouse undo 1a2b3c4d')}`.",
     ),
     NotTemporary: _not_temporary,
     NothingToReview: lambda e: Words(f"*{plain_title(e.change)}* has already been reviewed.", unchanged=None),

@@ -20,7 +20,7 @@ from bot.text.documents import NestedTooDeep
 from bot.text.emails import BadEmail
 from bot.text.encoding import BadFile
 from handlers.blocks import menus, messages, modals
-from handlers.blocks.messages import Block, Message, code, esc, plural
+from handlers.blocks.messages import Block, Message, code, esc, plural, quoted
 from handlers.blocks.modals import View
 from handlers.errors import (
     EmailsInFile,
@@ -62,7 +62,7 @@ def _bare_number(error: BareNumber) -> Words:
     what = f"There is no rule {code(error.ref)}. A number alone has to be its id or its whole name."
     if error.again is None:
         return Words(what, next="List the rules, then write `#1` for the first row.", again={"List rules": RulesList()})
-    rows = ", ".join(f"{code(number)} (*{esc(rule.title, 100)}*)" for number, rule in error.rows.items())
+    rows = ", ".join(f"{code(number)} ({quoted(rule.title, 100)})" for number, rule in error.rows.items())
     return Words(what, next=f"Did you mean {rows}?", again={f"Use {' '.join(error.rows)}"[:75]: error.again})
 
 
@@ -70,7 +70,7 @@ RULE_WORDS: Final[Table] = {
     NoGroups: lambda _: Words("The rules service has no groups.", again={"List rules": RulesList()}),
     NotOneGroup: lambda e: Words(
         f"{code(e.ref)} matches {plural(len(e.candidates), 'group')}: "
-        + ", ".join(f"*{esc(group.title, 60)}* ({code(group.id, 60)})" for group in e.candidates[:8])
+        + ", ".join(f"{quoted(group.title, 60)} ({code(group.id, 60)})" for group in e.candidates[:8])
         if e.candidates
         else f"No group is called {code(e.ref)}.",
         next="Use its id, or its whole name.",
@@ -81,14 +81,14 @@ RULE_WORDS: Final[Table] = {
     ),
     RefusedField: lambda e: Words(esc(problem_words(e.problem)), again=e.again),
     NestedTooDeep: lambda e: Words(
-        f"“{esc(e.name, 100)}” is nested too deeply for Gatehouse to change or export.",
+        f"{quoted(e.name, 100)} is nested too deeply for Gatehouse to change or export.",
         next="Change it where it was made.",
     ),
     NotAUrl: lambda e: Words(
         f"That is {esc(str(e))}.", next="Write a URL such as `https://shop.example.com/old`.", unchanged=None
     ),
     NoSuchNumber: lambda e: Words(
-        f"{code(e.ref)} is no row that you were shown: your last list goes to `#{e.shown}` so far."
+        f"You haven’t seen row {code(e.ref)}: your last list goes to `#{e.shown}` so far."
         if e.shown
         else f"{code(e.ref)} means nothing yet: you haven’t listed any {e.service}.",
         next=f"{'Turn its page with *Next*' if e.shown else 'Make a list first'}. Its numbers are yours alone.",
@@ -109,16 +109,16 @@ def _bad_email(error: BadEmail) -> Words:
     if not error.name:
         return Words(f"That is not an email. {esc(str(error))}", next="Write one such as `anna@example.com`.")
     return Words(
-        f"No member is found by “{esc(error.name, 60)}”, and it is not an email.",
+        f"{quoted(error.name, 60)} isn’t an email, and no member is called that.",
         next="Write an email such as `anna@example.com`, or a part of a name.",
-        again={"Search": MembersList(text=error.name)},
+        again={"Search members": MembersList(text=error.name)},
     )
 
 
 def _no_member(error: NoMember) -> Words:
     again: dict[str, Command] = {f"Use {name}": command for name, command in error.again.items()}
     return Words(
-        f"{code(error.email)} is not a member of *{esc(error.site)}*.",
+        f"{code(error.email)} is not a member of {esc(error.site)}.",
         f"They are a member of {_names(error.again)}." if again else "",
         "" if again else "Check for a typo, or look for similar emails on every site.",
         again=again or {"Find similar": MembersWhy(emails=(error.email,))},
@@ -127,8 +127,8 @@ def _no_member(error: NoMember) -> Words:
 
 def _unknown_segment(error: UnknownSegment) -> Words:
     return Words(
-        f"*{esc(error.site)}* has no segment {code(error.name, 80)}.",
-        f"Did you mean {_names(error.meant)}?" if error.meant else "",
+        f"{esc(error.site)} has no segment {quoted(error.name, 80)}.",
+        f"Did you mean {' or '.join(quoted(name, 60) for name in error.meant)}?" if error.meant else "",
         "If it is new in the site’s dashboard and nobody has it yet, add it under *Extra segments* in "
         f"`{slash('gatehouse settings')}`.",
         again=error.again,
@@ -152,7 +152,7 @@ MEMBER_WORDS: Final[Table] = {
     NoMember: _no_member,
     UnknownSegment: _unknown_segment,
     MemberGone: lambda e: Words(
-        f"This member is no longer on *{esc(e.site)}*, or Gatehouse’s keys have changed since this was shared.",
+        f"This member is no longer on {esc(e.site)}, or Gatehouse’s keys have changed since this was shared.",
         next="Ask the person who shared it for the email.",
         unchanged=None,
     ),
@@ -336,7 +336,7 @@ def unclear(error: Unclear, *, asked: str) -> Message:
         root, _, rest = error.suggestion.partition(" ")
         suggested = messages.run_button(f"Run {slash(root)} {rest}", parse(root, rest), 0, style="primary")
     topic = GatehouseHelp(topic=None if service == "gatehouse" else service)
-    blocks += messages.actions([suggested, messages.run_button("All commands", topic, "help")])
+    blocks += messages.actions([suggested, messages.run_button("Show all commands", topic, "help")])
     blocks += _footer(asked)
     return _message(f"{esc(error.what)}{unchanged}", blocks, unchanged=bool(unchanged))
 

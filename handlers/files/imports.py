@@ -26,7 +26,7 @@ from bot.rules.model import Groups
 from bot.rules.rule_import_plan import Choices, RulePlan, plan_entries, proposals
 from bot.text.encoding import BadFile
 from handlers.blocks import inputs, modals
-from handlers.blocks.messages import plural
+from handlers.blocks.messages import in_quotes, plural
 from handlers.blocks.modals import View
 from handlers.changes.requests import record
 from handlers.files import import_form_view
@@ -195,7 +195,7 @@ async def _import_rules(agreed: tuple[Handed, Choices], caller: Caller, gatehous
         return import_form_view.rule_form(plan, filename=handed.name, metadata=handed.metadata(seen=now), moved=True)
     items = _rule_items(plan, choices)
     count = sum(item.kind is not None for item in items)
-    title = f"Import {plural(count, 'rule')} from {handed.name[:60]}"
+    title = f"Import {plural(count, 'rule')} from {in_quotes(handed.name, 60)}"
     proposal = SetProposal(
         title=title,
         items=items,
@@ -325,7 +325,7 @@ async def _import_members(
     if not (count := sum(item.kind is not None for item in items)):
         return await _draw(handed, plan)
     proposal = SetProposal(
-        title=f"Import {plural(count, 'row')} from {handed.name[:60]} into {handed.site}",
+        title=f"Import {plural(count, 'row')} from {in_quotes(handed.name, 60)} into {handed.site}",
         items=items,
         columns=headings(plan.file)[:MOST_COLUMNS],
         separator=plan.file.separator,

@@ -12,7 +12,7 @@ from bot.store.audit import GATEHOUSE, Entry, Filters
 from bot.text.emails import masked
 from bot.text.times import seconds_of
 from handlers.blocks import messages
-from handlers.blocks.messages import Block, Message, code, esc
+from handlers.blocks.messages import Block, Message, code, esc, listed, quoted
 from handlers.changes.diff import around, differences, field_name
 from handlers.changes.sentences import (
     EDITS,
@@ -67,7 +67,7 @@ def _looked_for(filters: Filters, command: GatehouseAudit) -> str:
     said = [
         f" by <@{filters.who}>" if filters.who else "",
         f" since {when(filters.since)}" if filters.since else "",
-        f" about {code(command.ref, 100)}" if command.ref else "",
+        f" about {quoted(command.ref, 100)}" if command.ref else "",
     ]
     return "".join(said)
 
@@ -136,9 +136,9 @@ def _did(change: Change, *, public: bool) -> str:
         return f"made a bulk change: *{esc(change.bulk.title, 150)}*"
     kind, site, what = change.edit.kind, change.edit.target.site, subject(change, public=public)
     if kind is Kind.MEMBER_GRANT:
-        return f"granted {what} access to {_segments(change)}"
+        return f"granted {what} access to {_segments(change) or 'nothing new'}"
     if kind is Kind.MEMBER_REVOKE:
-        return f"revoked access of {what} to {_segments(change)}"
+        return f"revoked access of {what} to {_segments(change) or 'nothing'}"
     if kind not in EDITS:
         return f"{VERBS[kind][1]} {what}" + (f" in {esc(site, 60)}" if site else "")
     if (switched := is_switched(change)) is not None:
@@ -160,16 +160,16 @@ def _field(path: str, change: Change) -> str:
 
 def _segments(change: Change) -> str:
     had, has = ({*(document or {}).get("allowedSegments", ())} for document in (change.edit.before, change.edit.after))
-    return ", ".join(code(str(name), 60) for name in sorted(had ^ has, key=str)[:MAX_NAMED]) or "nothing new"
+    return listed([quoted(str(name), 60) for name in sorted(had ^ has, key=str)], most=MAX_NAMED)
 
 
 def subject(change: Change, *, public: bool = True) -> str:
     """What *change* is about, by its name: of a member, also the email as a channel may see it."""
     name = str((change.edit.before or change.edit.after or {}).get("name") or "")
     if change.edit.target.service != "members":
-        kind = "group " if change.edit.target.service == "groups" else ""
-        return f"{kind}*{esc(name or change.edit.target.key or 'a rule', 100)}*"
-    shown = f"*{esc(name, 80)}* " if name and "@" not in name else ""
+        kind = "the group " if change.edit.target.service == "groups" else ""
+        return f"{kind}{quoted(named, 100)}" if (named := name or change.edit.target.key) else "a rule"
+    shown = f"{esc(name, 80)} " if name and "@" not in name else ""
     key = change.edit.target.key or ""
     return f"{shown}{code(masked(key) if public else key)}"
 
@@ -182,7 +182,8 @@ def _line(entry: Entry, card: str, *, public: bool) -> str:
         what = DOES.get(entry.target, entry.target.replace(".", " "))
         times = f" {int(detail['count']):,} times" if "count" in detail else ""
         why = SHORT_REASONS.get(str(detail.get("why")), str(detail.get("why") or ""))
-        return f"{when(entry.at)} {who} was refused{times}: {esc(what, 60)}{f' ({esc(why, 100)})' if why else ''}{link}"
+        because = f": {esc(why, 100)}" if why else ""
+        return f"{when(entry.at)} {who} tried to {esc(what, 60)}{times}, refused{because}{link}"
     if entry.event == "exported":
         kind = esc(str(detail.get("kind") or "a file"), 60)
         return f"{when(entry.at)} {who} exported {esc(entry.target, 60)}: {kind}"
@@ -225,9 +226,9 @@ def history(changes: Sequence[Change], links: Mapping[str, str], *, outside: int
         return messages.message("No history", [messages.section(none)])
     name = subject(changes[0])
     lines = [f"• {change_line(change, links, public=False)}" for change in changes]
-    head = "\n".join(filter(None, [f"History of {name}", other]))
+    head = "\n".join(filter(None, [f"*History of {name}*", other]))
     blocks = [messages.section(head), *map(messages.section, messages.packed(lines))]
-    return messages.message("History of a rule", [*blocks, *messages.actions([messages.share_button(command)])])
+    return messages.message(f"History of {name}", [*blocks, *messages.actions([messages.share_button(command)])])
 
 
 TOLD: Final = {
@@ -272,8 +273,8 @@ def digest(
     if left := _left(waiting, ending):
         blocks.append(messages.section(left))
     buttons = [
-        messages.run_button("Pending", GatehousePending(), 0) if waiting else None,
-        messages.run_button("Temporary changes", GatehouseTimers(), 1) if ending else None,
+        messages.run_button("Show pending", GatehousePending(), 0) if waiting else None,
+        messages.run_button("Show temporary changes", GatehouseTimers(), 1) if ending else None,
         messages.run_button("Details", GatehouseAudit(since=span), 2) if entries else None,
         messages.share_button(command),
     ]
@@ -281,9 +282,9 @@ def digest(
 
 
 def _span(text: str) -> str:
-    """``Last 24h``, or a day by its name."""
+    """``Changes in the last 24h``, or since a day by its name."""
     shown = esc(text.removeprefix("since "), 20)
-    return f"Last {shown}" if seconds_of(text) else f"Since {shown}"
+    return f"Changes in the last {shown}" if seconds_of(text) else f"Changes since {shown}"
 
 
 def _done(entries: Sequence[Entry], names: Mapping[str, str], *, public: bool) -> list[Block]:
@@ -331,6 +332,8 @@ def _what(entry: Entry) -> str:
     """``rule changed``: the kind of a change as people say it."""
     kind = str(entry.detail.get("kind") or "")
     done = next((words[1] for each, words in VERBS.items() if each.value == kind), "")
+    if done.startswith("access") or done.endswith("access"):
+        return "access granted" if done.startswith("granted") else done
     return f"{kind.partition('.')[0]} {done}" if done else esc(kind or "change", 40)
 
 

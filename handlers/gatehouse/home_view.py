@@ -46,7 +46,9 @@ def home(
 
     What waits comes first: it is what somebody else is waiting for.
     """
-    nothing = "" if reviews else ":white_check_mark: *Nothing waits for you.* Requests that you can decide appear here."
+    nothing = (
+        "" if reviews else ":white_check_mark: *Nothing is waiting for you.* Requests that you can decide appear here."
+    )
     blocks = [
         messages.header("Gatehouse"),
         *_change_list("Waiting for you", decisions, links, _request_line, nothing, open_button),
@@ -127,10 +129,10 @@ def _search(*, reads_rules: bool, reads_members: bool) -> list[Block]:
 def _buttons(*, reads_rules: bool, reads_members: bool) -> list[Block | None]:
     return [
         messages.run_button("List rules", RulesList(), "rules") if reads_rules else None,
-        messages.button("New rule…", "v1.home.new", "new") if reads_rules else None,
+        messages.button("Create rule…", "v1.home.new", "new") if reads_rules else None,
         messages.run_button("List members", MembersList(), "members") if reads_members else None,
-        messages.run_button("Pending", GatehousePending(), "pending") if reads_rules else None,
-        messages.run_button("What can I do?", GatehouseWhoami(), "whoami"),
+        messages.run_button("Show pending", GatehousePending(), "pending") if reads_rules else None,
+        messages.run_button("Show what I can do", GatehouseWhoami(), "whoami"),
         messages.run_button("Help", GatehouseHelp(), "help"),
         messages.button("Refresh", "v1.home.refresh", "refresh"),
     ]
@@ -167,8 +169,8 @@ def card(
     if not may_change:
         blocks.append(messages.context(f"You can’t change these settings; `{slash('gatehouse whoami')}` says why."))
     changing = messages.button("Change…", "v1.settings.change", channel) if may_change else None
-    mine = messages.button("My notifications…", "v1.settings.mine", channel)
-    blocks += messages.actions([changing, mine, messages.run_button("Test URLs", RulesSamples(), "samples")])
+    mine = messages.button("Change my notifications…", "v1.settings.mine", channel)
+    blocks += messages.actions([changing, mine, messages.run_button("Show test URLs", RulesSamples(), "samples")])
     return messages.message("Channel settings", blocks)
 
 

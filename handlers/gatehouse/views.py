@@ -233,7 +233,7 @@ def whoami(
         lines = [f"*In* <#{channel}> *you can* {listed([DOES[name] for name in may])}."]
     else:
         lines = [f"*You can’t use Gatehouse in* <#{channel}>."]
-    lines += [f"{needs}: {listed(names)}." for needs, names in _guarded(may, guards).items()]
+    lines += [f"{needs} to {listed(names)}." for needs, names in _guarded(may, guards).items()]
     lines += [
         f"Why: {SHORT.get(why, why)}."
         if len(names) == len(allowed)
@@ -259,9 +259,11 @@ def _guarded(may: Sequence[str], guards: Mapping[str, GuardRule]) -> dict[str, l
 
 def _needs(rule: GuardRule) -> str:
     if rule.guard is Guard.CONFIRM:
-        return "Asks you to confirm"
+        return "You need to confirm once more"
     return (
-        "Needs a second person’s approval" if rule.approvals == 1 else f"Needs {rule.approvals} other people’s approval"
+        "You need a second person’s approval"
+        if rule.approvals == 1
+        else f"You need {rule.approvals} other people’s approval"
     )
 
 

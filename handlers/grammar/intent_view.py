@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from bot.text.times import Kind, in_words, said
 from handlers.blocks import messages
-from handlers.blocks.messages import Block, Message, code, esc, listed, moment, url_code
+from handlers.blocks.messages import Block, Message, code, esc, listed, moment, quoted, url_code
 from handlers.gatehouse.commands import (
     GatehouseAudit,
     GatehouseDigest,
@@ -86,15 +86,15 @@ def not_understood(unread: Sequence[str]) -> str:
     pointing = [each for each in unread if points(each)]
     words = [each for each in unread if each not in starts and each not in pointing]
     told = [
-        *([f"*I don’t understand* {_quoted(words)}."] if words else []),
-        *([f"*I can’t be sure what* {_quoted(pointing)} *means.*"] if pointing else []),
-        *([f"*Changes can’t be planned for later yet*: {_quoted(starts)}."] if starts else []),
+        *([f"*I don’t understand* {_row_of(words)}."] if words else []),
+        *([f"*I can’t be sure what* {_row_of(pointing)} *means.*"] if pointing else []),
+        *([f"*Changes can’t be planned for later yet*: {_row_of(starts)}."] if starts else []),
     ]
     return f":warning: {' '.join(told)}"
 
 
-def _quoted(texts: Sequence[str]) -> str:
-    return ", ".join(f"“{esc(each, 60)}”" for each in texts[:MAX_NAMED]) + (", …" if len(texts) > MAX_NAMED else "")
+def _row_of(texts: Sequence[str]) -> str:
+    return ", ".join(quoted(each, 60) for each in texts[:MAX_NAMED]) + (", …" if len(texts) > MAX_NAMED else "")
 
 
 def _is_start(text: str) -> bool:
@@ -170,7 +170,7 @@ def preview(readings: Sequence[Command], context: Context, *, asked: str) -> Mes
     """What would be done, with a button that does it; of several readings, a button for each."""
     footer = [_footer(asked)]
     if context.done:
-        names = listed([f"*{esc(title, 100)}*" for title in context.done], most=MAX_NAMED)
+        names = listed([quoted(title, 100) for title in context.done], most=MAX_NAMED)
         there = messages.section(f"{names} {'does' if len(context.done) == 1 else 'do'} this already.")
         rest = preview(readings, replace(context, done=()), asked=asked)
         return messages.message(rest.text, [there, *rest.blocks])
@@ -193,7 +193,7 @@ def preview(readings: Sequence[Command], context: Context, *, asked: str) -> Mes
 def _how_much(made: Sequence[RulesMake], context: Context, footer: Sequence[Block]) -> Message:
     buttons = [messages.turn_button(REACH_LABELS[each.match], each, number) for number, each in enumerate(made)]
     blocks = [
-        messages.section(f"{_warned(made[0], context)}\nHow much of it?"),
+        messages.section(f"{_warned(made[0], context)}\nWhich URLs should it match?"),
         *messages.actions([*buttons, _change(made[0])]),
     ]
     return messages.message(sentence(made[0], context), [*blocks, *footer])
@@ -295,7 +295,7 @@ def _names(refs: Sequence[str], context: Context) -> str:
 def _name(ref: str, context: Context) -> str:
     title = context.titles.get(ref, ref)
     is_shared = sum(each == title for each in context.titles.values()) > 1
-    return f"*{esc(title, 100)}*" + (f" ({code(ref, 100)})" if is_shared else "")
+    return quoted(title, 100) + (f" ({code(ref, 100)})" if is_shared else "")
 
 
 def _url(url: str | None) -> str:
@@ -310,7 +310,7 @@ def _people(command: OfMembers, context: Context) -> str:
 
 def _person(email: str, context: Context) -> str:
     name = context.people.get(email)
-    return f"*{esc(name, 80)}* ({code(email)})" if name else code(email)
+    return f"{esc(name, 80)} ({code(email)})" if name else code(email)
 
 
 OfMembers = MembersGrant | MembersRevoke | MembersRemove | MembersOffboard | MembersShow | MembersWhy
@@ -329,18 +329,18 @@ def _set(command: RulesSet, context: Context) -> str:
     rules = _names(command.refs, context)
     [(name, value), *others] = command.fields
     if name == "destination" and not others:
-        return f"Let {rules} redirect to {url_code(value, URL_LENGTH)}"
+        return f"Change the destination of {rules} to {url_code(value, URL_LENGTH)}"
     if name == "name" and not others:
-        return f"Rename {rules} to *{esc(value, 100)}*"
+        return f"Rename {rules} to {quoted(value, 100)}"
     return f"Set {', '.join(f'{code(each, 60)} to {code(text, 100)}' for each, text in command.fields)} of {rules}"
 
 
 def _site(command: Any, preposition: str = "on") -> str:
-    return f" {preposition} *{esc(command.site, 60)}*" if command.site else ""
+    return f" {preposition} {esc(command.site, 60)}" if command.site else ""
 
 
 def _segments(command: MembersGrant | MembersRevoke) -> str:
-    return ", ".join(code(name, 60) for name in command.segments)
+    return listed([quoted(name, 60) for name in command.segments])
 
 
 SENTENCES: Final[dict[type[Command], Callable[[Any, Context], str]]] = {
@@ -349,21 +349,23 @@ SENTENCES: Final[dict[type[Command], Callable[[Any, Context], str]]] = {
     RulesOn: lambda command, context: f"Switch on {_names(command.refs, context)}",
     RulesOff: lambda command, context: f"Switch off {_names(command.refs, context)}",
     RulesDelete: lambda command, context: (
-        f"Delete {_names(command.refs, context)}. You see all of it first, and it waits for a decision"
+        f"Request to delete {_names(command.refs, context)}. You see everything first"
     ),
     RulesGroup: lambda command, context: (
         f"Switch {command.switch} the group {_names([command.group], context)}, with all its rules"
     ),
     MembersAdd: lambda command, _: f"Add {code(command.email)}{_site(command)}",
-    MembersGrant: lambda command, context: f"Give {_people(command, context)} {_segments(command)}{_site(command)}",
+    MembersGrant: lambda command, context: (
+        f"Grant {_people(command, context)} access to {_segments(command)}{_site(command)}"
+    ),
     MembersRevoke: lambda command, context: (
-        f"Take {_segments(command)} from {_people(command, context)}{_site(command)}"
+        f"Revoke access to {_segments(command)}{_site(command)} for {_people(command, context)}"
     ),
     MembersRemove: lambda command, context: (
-        f"Remove {_people(command, context)}{_site(command, 'from')}. It waits for a decision"
+        f"Request to remove {_people(command, context)}{_site(command, 'from')}. You see everything first"
     ),
     MembersOffboard: lambda command, context: (
-        f"Remove {_people(command, context)} from every site. It waits for a decision"
+        f"Request to remove {_people(command, context)} from every site. You see everything first"
     ),
     MembersShow: _people,
     MembersWhy: _people,
@@ -385,7 +387,10 @@ LABELS: Final[Mapping[type[Command], str]] = {
     RulesDelete: "Delete rule",
     RulesGroup: "Switch group",
     RulesEdit: "Edit rule",
-    MembersGrant: "Give",
-    MembersRevoke: "Take away",
+    MembersGrant: "Grant access",
+    MembersRevoke: "Revoke access",
+    MembersRemove: "Remove member",
+    MembersOffboard: "Remove from every site",
+    MembersWhy: "Check access",
 }
 """Where that is not the verb of the command itself."""

@@ -15,7 +15,7 @@ from bot.gatehouse import Gatehouse, Site
 from bot.members.model import Catalogue, Member, nearest, spelled
 from bot.text.emails import BadEmail, checked_email, masked
 from handlers.blocks import modals
-from handlers.blocks.messages import ended
+from handlers.blocks.messages import ended, in_quotes, listed
 from handlers.blocks.modals import View, end_of_form, expiry_errors
 from handlers.changes.requests import as_typed, propose, record, submit, with_expiry
 from handlers.errors import NoMember, NothingToChange, TooMany, UnknownSegment
@@ -181,7 +181,11 @@ MAX_SEGMENTS_IN_TITLE: Final = 3
 
 
 def _called_in_title(names: Sequence[str]) -> str:
-    return ", ".join(names) if len(names) <= MAX_SEGMENTS_IN_TITLE else f"{len(names)} segments"
+    return (
+        listed([in_quotes(name, 60) for name in names])
+        if len(names) <= MAX_SEGMENTS_IN_TITLE
+        else f"{len(names)} segments"
+    )
 
 
 def _segments_named(

@@ -11,7 +11,7 @@ from bot.members.access_check import Asked, Likeness, Near, Standing, Verdict
 from bot.members.model import Member
 from bot.text.emails import masked
 from handlers.blocks import menus, messages
-from handlers.blocks.messages import Block, ListPage, Message, code, esc, listed
+from handlers.blocks.messages import Block, ListPage, Message, code, esc, listed, quoted
 from handlers.gatehouse.commands import GatehouseHelp
 from handlers.grammar.command import slash
 from handlers.grammar.fields import filters_of
@@ -34,7 +34,7 @@ def menu(*, sites: Sequence[str]) -> Message:
     buttons = (
         messages.run_button("List members", MembersList(), 0, style="primary"),
         messages.run_button("Add member…", MembersAdd(), 1),
-        messages.run_button("Segments", MembersSegments(), 2),
+        messages.run_button("List segments", MembersSegments(), 2),
         messages.run_button("Help", GatehouseHelp(topic="members"), 3),
     )
     lines = (
@@ -98,7 +98,7 @@ def member_list(
 
 def _nobody(command: MembersList, site: str, others: Sequence[str], gap: Gap | None) -> Message:
     filters = _filters(command)
-    buttons = (messages.turn_button("All members", MembersList(site=command.site), "all") if filters else None,)
+    buttons = (messages.turn_button("List all members", MembersList(site=command.site), "all") if filters else None,)
     read = " among the members that could be read" if gap else ""
     text = f":mag: *No members found on {esc(site, 60)}*{filters}{read}{_other_sites(others, ' · ')}"
     blocks = [messages.section(text), *messages.gap_lines(gap, "members"), *messages.actions(buttons)]
@@ -118,7 +118,7 @@ def segment_counts(
     blocks = [messages.section(f"*Segments of {esc(site, 60)}* · {messages.plural(total, 'member')}")]
     blocks += messages.gap_lines(gap, "members")
     for number, (name, count) in enumerate(list(counts.items())[:MOST_SEGMENTS]):
-        listed = messages.run_button("List", MembersList(segment=name, site=site), number) if count else None
+        listed = messages.run_button("List members", MembersList(segment=name, site=site), number) if count else None
         nobody = "nobody that could be read" if gap else "nobody yet"
         said = messages.plural(count, "member") if count else f"{nobody} (from the settings)"
         blocks.append(messages.section(f"{code(name, 100)}   {said}", listed))
@@ -168,13 +168,13 @@ def member_card(
         blocks.append(messages.context(*texts))
     buttons = (
         messages.run_button("Edit…", MembersEdit(email=member.email, site=site), "edit"),
-        messages.run_button("Why?", MembersWhy(emails=(member.email,)), "why"),
+        messages.run_button("Check access", MembersWhy(emails=(member.email,)), "why"),
         messages.run_button("Remove", MembersRemove(emails=(member.email,), site=site), "remove"),
         messages.share_button(command),
     )
     privately = messages.button("Show me privately", "v1.members.whisper", f"{site} {masked(member.email)} {reference}")
     blocks += messages.actions((privately,) if public else buttons)
-    return messages.message(f"Member of {esc(site, 60)}", blocks)
+    return messages.message(f"{name_of(member, public=public)} on {esc(site, 60)}", blocks)
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,11 +226,11 @@ def _answer(email: str, said: Sequence[Verdict | Unasked], segment: str | None, 
     who = "this member" if who in {"", "(no name)"} else who
     also = f" {left} couldn’t be asked." if left else ""
     if well:
-        has = f"has {code(segment, 80)} on" if segment else "is a member of"
+        has = f"has {quoted(segment, 80)} on" if segment else "is a member of"
         return ":white_check_mark:", f"Yes: {who} {has} {_sites(well)}.{also}"
     if known:
         on = _sites(known)
-        return ":x:", f"No: {who} is on {on} but lacks {code(segment, 80)}.{also}"
+        return ":x:", f"No: {who} is on {on} but lacks {quoted(segment or '', 80)}.{also}"
     return ":x:", f"No: nobody on {_sites(asked, 'or')} has exactly this email.{also}"
 
 
@@ -260,13 +260,13 @@ def _known(one: Verdict, email: str, *, public: bool) -> str:
     if member is None:
         return f"{site} · not a member"
     since = f" · {since_line(member.since)}" if member.since is not None else ""
-    spelt = f" · spelled {address(member.email, public=public)} there" if member.email != email else ""
+    spelt = f" · stored as {address(member.email, public=public)}" if member.email != email else ""
     return f"{site} · segments: {segments_line(member.segments) if member.segments else '_none_'}{since}{spelt}"
 
 
 def _segment(asked: Asked, *, is_lacked: bool) -> str:
     """What the answer does not say already of the segment."""
-    name, alike = code(asked.name, 80), " or ".join(code(each, 80) for each in asked.alike)
+    name, alike = quoted(asked.name, 80), " or ".join(quoted(each, 80) for each in asked.alike)
     match asked.standing:
         case Standing.HAS:
             return ""

@@ -9,7 +9,7 @@ from bot.clients.lists import Gap
 from bot.rules.lint.findings import Finding, FindingKind, Location, Reason
 from bot.rules.matching import Difference, Impact, UrlOutcome
 from handlers.blocks import messages
-from handlers.blocks.messages import Block, ListPage, Message, clip, code, esc, first_of, listed
+from handlers.blocks.messages import Block, ListPage, Message, clip, code, esc, first_of, in_quotes, listed
 from handlers.grammar.command import slash
 from handlers.rules.commands import RulesCheck, RulesSamples, RulesWhich
 from handlers.rules.reasons import undecidable_words
@@ -19,7 +19,7 @@ MOST_NAMED: Final = 4
 MOST_WARNINGS: Final = 5
 """Findings that stand on a card or in a form, each in a line; `/rules check` has the others."""
 
-UNTRIED: Final = ":warning: Too many rules match any URL, so not every pair of rules was compared."
+UNTRIED: Final = ":warning: Too many rules match every URL, so not every pair of rules was compared."
 ADVICE: Final = {
     FindingKind.LOOP: "Switch one of them off, or change where it redirects.",
     FindingKind.ITSELF: "Change where it redirects, or switch it off.",
@@ -75,7 +75,7 @@ def warnings(findings: Sequence[Finding]) -> tuple[str, ...]:
 def name(place: Location) -> str:
     """The rule, and its pair where there are several."""
     pair = f", pair {place.pair}" if place.pair and len(place.rule.pairs or ()) > 1 else ""
-    return f"“{clip(place.rule.title, 80)}”{pair}"
+    return f"{in_quotes(place.rule.title, 80)}{pair}"
 
 
 def named(places: Sequence[Location]) -> str:
@@ -221,13 +221,13 @@ def _finding_buttons(finding: Finding, number: int) -> list[Block | None]:
     rules = list({place.rule.id: place.rule for place in finding.places}.values())[:MAX_FINDING_RULES]
     if finding.kind in ONLY_SHOWN:
         return [
-            show_button(rule, f"show.{number}.{at}", f"Show “{clip(rule.title, 40)}”" if len(rules) > 1 else "Show")
+            show_button(rule, f"show.{number}.{at}", f"Show {in_quotes(rule.title, 40)}" if len(rules) > 1 else "Show")
             for at, rule in enumerate(rules, start=1)
         ]
     return [
         edit_button(rules[0], f"edit.{number}") if finding.kind not in ONLY_SWITCHED_OFF else None,
         *(
-            switch_off_button(f"Switch off “{clip(rule.title, 40)}”…", rule, f"off.{number}.{at}")
+            switch_off_button(f"Switch off {in_quotes(rule.title, 40)}…", rule, f"off.{number}.{at}")
             for at, rule in enumerate(rules, start=1)
             if rule.active
         ),
@@ -269,7 +269,7 @@ def _url_outcome(outcome: UrlOutcome, shift: Difference) -> str:
 def test_urls(urls: Sequence[str], *, said: str, public: bool) -> Message:
     """The test URLs of a channel, each with what to do about it. *said*: what was just done, mrkdwn."""
     count = messages.plural(len(urls), "test URL") if urls else "No test URLs"
-    about = f"*{count} in this channel.* Each rule change is tried on them, and its card shows which ones it changes."
+    about = f"*{count} in this channel.* Gatehouse tries each rule change on them and shows on its card which ones it changes."
     blocks = [messages.section(f"*{said}*\n{about.replace('*', '')}" if said else about)]
     for number, url in enumerate(urls[:MOST_LISTED]):
         blocks.append(messages.section(code(url, 600)))
@@ -277,7 +277,7 @@ def test_urls(urls: Sequence[str], *, said: str, public: bool) -> Message:
             shown = clip(url, 60)
             buttons = (
                 messages.run_button(
-                    "Where does it go?", RulesWhich(url=url), f"which.{number}", spoken=f"Where does {shown} go?"
+                    "Check", RulesWhich(url=url), f"which.{number}", spoken=f"Check where {shown} goes"
                 ),
                 messages.turn_button("Remove", RulesSamples(action="remove", urls=(url,)), f"remove.{number}"),
             )

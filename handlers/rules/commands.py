@@ -277,7 +277,7 @@ class RuleAlone(Text):
 
     def read(self, rest: Rest) -> Any:
         if len(rest.words) > 1 and any(WEB.match(word.text) and not word.quoted for word in rest.words):
-            raise rest.unclear("A form takes one rule and nothing more.")
+            raise rest.unclear("This opens a form for one rule: name one rule and nothing else.")
         return super().read(rest)
 
 

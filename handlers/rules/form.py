@@ -154,10 +154,10 @@ def _with_warnings(
     if form.warned == seen and not silent:
         return None
     anyway = "Save anyway" if form.mode == "edit" else "Create anyway"
-    then = "It needs a reason: see “Why” below." if silent else f"Press {anyway} if that is what you want."
+    then = "Add a reason under “Why” to save it anyway." if silent else f"Press {anyway} if that is what you want."
     notes = _placed_warnings(form, look, doubts, rule_id)
     unplaced = notes.pop("", "")
-    lead = "Not saved yet: see below." if notes else "Not saved yet."
+    lead = "Not saved: this loops." if silent else "Not saved yet: see below." if notes else "Not saved yet."
     notes[""] = " ".join(filter(None, (lead, unplaced, *look.limits, *shifts[:1], then)))
     if silent:
         notes[inputs.REASON] = "This loops, so it needs a reason. Enter one here, or change where it redirects."

@@ -102,7 +102,7 @@ def _changed(what: str, change: Fields, limit: int) -> str:
 def _user_agent(pair: Fields, limit: int) -> Iterator[str]:
     if (agent := _text(pair.get("userAgent"))) or pair.get("env"):
         device = " ".join(filter(None, (_text(pair.get("envType")), _text(pair.get("env")))))
-        yield f"calls itself {code(agent, limit)}" + (f" ({esc(device, SHORT)})" if device else "")
+        yield f"sends the user agent {code(agent, limit)}" + (f" ({esc(device, SHORT)})" if device else "")
 
 
 def _request(pair: Fields, limit: int) -> Iterator[str]:
@@ -120,11 +120,11 @@ def _response(pair: Fields, limit: int) -> Iterator[str]:
     if answer.get("value") is not None:
         yield f"the answer's body becomes {_made(answer, limit)}"
     if answer.get("serveWithoutRequest") is True:
-        yield "the server is not asked at all"
+        yield "the request never reaches the server"
 
 
 def _made(body: Fields, limit: int) -> str:
-    how = {"code": "what this JavaScript makes: ", "local_file": "a local file: "}.get(_text(body.get("type")), "")
+    how = {"code": "the output of this JavaScript: ", "local_file": "a local file: "}.get(_text(body.get("type")), "")
     return f"{how}{sized(body['value'], limit)}"
 
 

@@ -10,6 +10,7 @@ from bot.rules.edit import IN_SOURCE_FIELDS, KNOWN, MAX_PAIRS, MAX_SOURCE, SETTA
 from bot.rules.lint.single_rule import MAX_CHECKED
 from bot.rules.model import INACTIVE, PAIR_FIELDS, Off, OffKind
 from bot.rules.outcomes import NearKind, NearMiss, Note, NoteKind
+from handlers.blocks.messages import in_quotes
 
 OFF: Final = {
     OffKind.STATUS: "its status is {}",
@@ -25,7 +26,8 @@ IS_OFF: Final = Off(OffKind.STATUS, INACTIVE)
 def off_words(reasons: Iterable[Off]) -> str:
     """Why a rule is off."""
     return ", and ".join(
-        "it is off" if off == IS_OFF else OFF[off.kind].format(off.value or "not set") for off in reasons
+        "it is off" if off == IS_OFF else OFF[off.kind].format(in_quotes(off.value) if off.value else "not set")
+        for off in reasons
     )
 
 
@@ -80,7 +82,7 @@ NOTES: Final = {
     NoteKind.CHARACTER: "the extension reads {value} in the source as a special character",
     NoteKind.TO_ITSELF: "it redirects to the same URL, so nothing happens",
     NoteKind.NOTHING_TO_REPLACE: "the text it replaces isn’t in the URL, so nothing changes",
-    NoteKind.GROUP: "it matches only if its group {value} is on; the service doesn’t say",
+    NoteKind.GROUP: "it matches only if its group “{value}” is on; the service doesn’t say",
     NoteKind.FILTERS: "only if its filters match, too: {value}",
     NoteKind.UNTRIED_PAIR: "can’t tell whether pair {pair} matches: {why}",
 }

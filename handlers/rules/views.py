@@ -10,7 +10,7 @@ from bot.clients.lists import Gap
 from bot.rules.model import INACTIVE, TYPED, Group, Groups, Pair, Rule
 from bot.rules.secrets import without_secrets
 from handlers.blocks import menus, messages
-from handlers.blocks.messages import Block, ListPage, Message, code, esc, first_of, moment
+from handlers.blocks.messages import Block, ListPage, Message, code, esc, first_of, moment, quoted
 from handlers.gatehouse.commands import GatehouseHelp
 from handlers.grammar.command import slash
 from handlers.grammar.fields import filters_of
@@ -49,8 +49,8 @@ def menu() -> Message:
     """What can be done with rules, each a button or a line to type."""
     buttons = (
         messages.run_button("List rules", RulesList(), 0, style="primary"),
-        messages.run_button("Rules that are on", RulesList(status="active"), 1),
-        messages.run_button("New rule", RulesNew(), 2),
+        messages.run_button("List rules that are on", RulesList(status="active"), 1),
+        messages.run_button("Create rule…", RulesNew(), 2),
         messages.run_button("Help", GatehouseHelp(topic="rules"), 3),
     )
     lines = (
@@ -71,14 +71,14 @@ def rule_card(rule: Rule, *, command: RulesShow, public: bool, groups: Groups | 
     if public:
         rule = without_secrets(rule, range(1, SHOWN_PAIRS + 1))
     blocks = [
-        messages.section(f"{status_mark(rule, groups)} *{esc(rule.title, 200)}* · {status_words(rule, groups)}"),
+        messages.section(f"{status_mark(rule, groups)} *{quoted(rule.title, 200)}* · {status_words(rule, groups)}"),
         *pair_blocks(rule),
         *([messages.section(esc(rule.description or "", 600))] if (rule.description or "").strip() else []),
         *_other_fields(rule, groups),
     ]
     privately = messages.run_button("Show to me", command, "privately")
     blocks += messages.actions([privately] if public else _rule_buttons(rule, command))
-    return messages.message(f"Rule {esc(rule.title, 150)} ({rule.id})", blocks)
+    return messages.message(f"Rule {quoted(rule.title)}", blocks)
 
 
 def pair_blocks(rule: Rule) -> list[Block]:
@@ -143,10 +143,10 @@ KNOWN_EXTRA: Final = frozenset(
 def _rule_buttons(rule: Rule, command: RulesShow) -> list[Block | None]:
     switch = RulesOff(refs=(rule.id,)) if rule.active else RulesOn(refs=(rule.id,))
     return [
-        messages.run_button("Edit", RulesEdit(ref=rule.id), "edit"),
+        messages.run_button("Edit…", RulesEdit(ref=rule.id), "edit"),
         messages.run_button("Switch off" if rule.active else "Switch on", switch, "switch"),
-        messages.run_button("Copy", RulesCopy(ref=rule.id), "copy"),
-        messages.run_button("Delete…", RulesDelete(refs=(rule.id,)), "delete"),
+        messages.run_button("Copy…", RulesCopy(ref=rule.id), "copy"),
+        messages.run_button("Delete", RulesDelete(refs=(rule.id,)), "delete"),
         messages.share_button(command),
     ]
 
@@ -205,7 +205,12 @@ def _listed_rule(number: int | None, rule: Rule, command: RulesList, groups: Gro
 
 
 def _filters(command: RulesList) -> str:
-    return messages.filters_line(command.text, filters_of(command))
+    filters = filters_of(command)
+    status = filters.get("status", "")
+    return messages.filters_line(command.text, filters | ({"status": SWITCHES.get(status, status)} if status else {}))
+
+
+SWITCHES: Final = {"active": "on", "inactive": "off"}
 
 
 def _order(command: RulesList) -> str:
@@ -218,8 +223,8 @@ def _nothing(command: RulesList, gap: Gap | None) -> Message:
     read = " among those that could be read" if gap else ""
     text = f":mag: *No rules*{filtered}{read}" if filtered or gap else ":mag: *There are no rules yet*"
     buttons = (
-        messages.turn_button("All rules", RulesList(), "all") if filtered else None,
-        messages.run_button("New rule", RulesNew(), 0),
+        messages.turn_button("List all rules", RulesList(), "all") if filtered else None,
+        messages.run_button("Create rule…", RulesNew(), 0),
     )
     blocks = [messages.section(text), *messages.gap_lines(gap, "rules"), *messages.actions(buttons)]
     return messages.message(f"No rules found{read}", blocks)
@@ -269,7 +274,7 @@ def _group_buttons(group: Group, number: int) -> list[Block | None]:
     verb = "Switch off" if group.active else "Switch on"
     return [
         messages.run_button(
-            "Its rules", RulesList(group=group.id), f"rules.{number}", spoken=f"The rules of {group.title}"
+            "List its rules", RulesList(group=group.id), f"rules.{number}", spoken=f"The rules of {group.title}"
         ),
         messages.run_button(verb, switch, f"switch.{number}", spoken=f"{verb} {group.title}"),
     ]

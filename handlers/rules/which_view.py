@@ -15,7 +15,7 @@ from bot.rules.outcomes import Explained, Match, NearKind, NearMiss, NoteKind, U
 from bot.rules.secrets import MARK, hidden_text, without_secrets
 from bot.rules.url import Url
 from handlers.blocks import messages
-from handlers.blocks.messages import Block, Message, code, esc, plural, url_code
+from handlers.blocks.messages import Block, Message, code, esc, plural, quoted, url_code
 from handlers.rules.commands import RulesEdit, RulesList, RulesOff, RulesOn, RulesShow, RulesWhich
 from handlers.rules.pairs_view import effect_line, filters_words, source_line
 from handlers.rules.reasons import IS_OFF, near_words, note_words, off_words, undecidable_words
@@ -65,7 +65,7 @@ def answer(
     blocks += [messages.context("\n".join(small))] if small else []
     share = None if public else messages.share_button(command)
     urls = [
-        messages.run_button(f"URL {number}", RulesWhich(url), f"other.{number}")
+        messages.run_button(f"Check URL {number}", RulesWhich(url), f"other.{number}")
         for number, url in enumerate(() if public else command.others[:MAX_URLS], start=2)
     ]
     lists = messages.run_button("List rules", RulesList(), "list") if not route.first.acting and not public else None
@@ -110,7 +110,7 @@ def _unchanged(route: Route, asked: str, back_on: datetime | None) -> str:
     would = "blocked" if asleep.blocks else "redirected"
     until = f" until {messages.moment(int(back_on.timestamp() * 1_000))}" if back_on else ""
     why = f"is off{until}" if asleep.off == (IS_OFF,) else f"has no effect: {esc(off_words(asleep.off), 200)}"
-    return f":white_circle: *{asked} isn’t {would}: “{esc(asleep.rule.title, 120)}” {why}*"
+    return f":white_circle: *{asked} isn’t {would}: {quoted(asleep.rule.title, 120)} {why}*"
 
 
 def _plain(outcome: str) -> str:
@@ -196,7 +196,7 @@ def show_button(rule: Rule, number: str, label: str = "Show") -> Block | None:
 
 
 def edit_button(rule: Rule, number: str) -> Block | None:
-    return messages.run_button("Edit", RulesEdit(ref=rule.id), number, spoken=f"Edit {rule.title}")
+    return messages.run_button("Edit…", RulesEdit(ref=rule.id), number, spoken=f"Edit {rule.title}")
 
 
 def switch_off_button(label: str, rule: Rule, number: str) -> Block | None:
@@ -293,7 +293,7 @@ def _others(step: Explained, but: Match | None) -> Iterator[str]:
 
 
 def _named(title: str, rules: Sequence[tuple[Rule, str]]) -> str:
-    said = [f"{esc(rule.title, 80)}" + (f" ({esc(why, 200)})" if why else "") for rule, why in rules[:MAX_OTHERS]]
+    said = [quoted(rule.title, 80) + (f" ({esc(why, 200)})" if why else "") for rule, why in rules[:MAX_OTHERS]]
     more = f"; and {len(rules) - MAX_OTHERS:,} more" if len(rules) > MAX_OTHERS else ""
     return f"*{title}:* {'; '.join(said)}{more}"
 
@@ -354,7 +354,7 @@ def answer_about_rule(
 
 
 def _verdict(rule: Rule, verdict: Verdict | None) -> str:
-    name = esc(rule.title, 120)
+    name = quoted(rule.title, 120)
     match verdict:
         case Match(off=off) if off:
             return f":double_vertical_bar: *{name} would match, but {esc(off_words(off), 200)}*"
@@ -389,5 +389,5 @@ def _rule_buttons(rule: Rule, verdict: Verdict | None, url: Url, command: RulesW
     return [
         first,
         show_button(rule, "show"),
-        messages.run_button("All rules for this URL", RulesWhich(url.full), "all"),
+        messages.run_button("Check all rules", RulesWhich(url.full), "all"),
     ]

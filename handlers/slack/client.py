@@ -96,7 +96,7 @@ class Slack:
 
     def clock_says(self) -> str:
         """Whether this machine's clock is right enough for Slack's signatures, which end after five minutes."""
-        return "ok" if abs(self.ahead) <= MOST_SKEW else f"off by {self.ahead:.0f} s against Slack's"
+        return "ok" if abs(self.ahead) <= MOST_SKEW else f"{self.ahead:.0f} s off from Slack’s clock"
 
     async def call(self, method: str, **arguments: Any) -> dict[str, Any]:
         """Call *method* with a JSON body; return Slack's answer."""

@@ -63,7 +63,7 @@ LINK_TIMEOUT = 1.0
 """Seconds of a trigger's three that Slack has to say where a message stands."""
 OPTIONS_TIMEOUT = 2.5
 """Seconds of Slack's three after which a menu's options must be on their way."""
-SLOW = "The service takes its time. Type on to look again."
+SLOW = "The service is slow. Keep typing to try again."
 
 
 class Dispatcher:

@@ -24,12 +24,12 @@ MOST: Final = 15
 
 def choice(question: str, choices: Sequence[tuple[str, Command]]) -> Message:
     """A line for each of *choices*, with a button that stands for its command."""
-    blocks = [messages.section(f"*{question}* {len(choices)} stand in that message.")]
+    blocks = [messages.section(f"*{question}* That message has {len(choices)}.")]
     for number, (text, command) in enumerate(choices[:MOST]):
-        blocks.append(messages.section(code(text, 300), messages.run_button("This one", command, number)))
+        blocks.append(messages.section(code(text, 300), messages.run_button("Choose", command, number)))
     if len(choices) > MOST:
         blocks.append(messages.context(f"…and {len(choices) - MOST} more."))
-    return messages.message(f"{question} {len(choices)} stand in that message.", blocks)
+    return messages.message(f"{question} That message has {len(choices)}.", blocks)
 
 
 @shortcut("rule_which", stands_for=RulesWhich)

@@ -164,7 +164,7 @@ async def edit_by_form(play: RulePlay) -> None:
 @door(RulesShow, RulesEdit, FORM)
 async def edit_pairs_by_form_from_the_card(play: RulePlay) -> None:
     card = await play.alice.says(f"/rules show {play.id}")
-    await play.alice.clicks(card, "Edit", opens="Why")
+    await play.alice.clicks(card, "Edit…", opens="Why")
     view = play.alice.modal or {}
     pairs = play.sourced(f"{SHOP}/elsewhere")
     if play.type in TYPED:
@@ -248,12 +248,12 @@ async def delete_and_undo(play: RulePlay) -> None:
 @door(RulesShow, RulesDelete, notes_view.callback("deny"), "decide.keep")
 async def delete_by_button_denied_and_withdrawn(play: RulePlay) -> None:
     shown = await play.alice.says(f"/rules show {play.id}")
-    await play.alice.clicks(shown, "Delete…")
-    await play.cara.clicks(await play.cara.card(APPROVE), "Deny…", opens="Why not")
-    play.cara.fills(**{"Why not?": NON_ASCII})
+    await play.alice.clicks(shown, "Delete")
+    await play.cara.clicks(await play.cara.card(APPROVE), "Deny…", opens="Reason")
+    play.cara.fills(**{"Enter a reason": NON_ASCII})
     assert await play.cara.submits() == {}
     await play.alice.sees("Denied by")
-    await play.alice.clicks(shown, "Delete…")
+    await play.alice.clicks(shown, "Delete")
     await play.alice.presses("v1.decide.keep")
     await play.alice.sees("Withdrawn")
     await play.stays()
@@ -269,7 +269,7 @@ async def request_again(play: RulePlay) -> None:
     await play.approves()
     await play.alice.presses("v1.decide.afresh")
     await play.stays()
-    await play.cara.sees("Delete By other hands")
+    await play.cara.sees("Delete “By other hands")
     await play.approves()
     await play.becomes(play.now, None)
 

@@ -215,7 +215,7 @@ async def stale_card(sandbox: Sandbox) -> str:
         message = sandbox.slack.state.find(*place) if place and place[0] == change.request.channel else None
         if message is None:
             continue
-        drawn = await draw_card(change, store, gatehouse.groups, gatehouse.places)
+        drawn = await draw_card(change, store, gatehouse.groups)
         there, now, plain = (
             rendering.message("", list(each.blocks))
             for each in (message, public(drawn), public(card_view.plain_card(change)))

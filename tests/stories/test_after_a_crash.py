@@ -115,7 +115,7 @@ async def test_a_process_that_is_alone_takes_up_at_once_what_the_last_one_held(
                 return
             alice = Person(sandbox.slack, "U0ALICE01", OPS)
             await alice.sees("is off")
-            await alice.sees("Gone by now deleted")
+            await alice.sees("“Gone by now” deleted")
             await alice.sees("nobody decided in time")
 
 
@@ -144,7 +144,7 @@ async def test_a_change_that_was_claimed_and_left_is_settled_by_looking(workspac
     workspace.services.rules.remove(OLD)  # the dead process's write went through
     workspace.services.rules.stage.stored("", rule, None)
 
-    await alice.sees("Old shop to new shop deleted")
+    await alice.sees("“Old shop to new shop” deleted")
 
     assert workspace.services.rules.calls("DELETE") == []
 
@@ -204,7 +204,7 @@ async def test_a_request_that_waits_for_its_turn_is_not_an_attempt(workspace: Sa
         attempts = dict((await connection.execute(sa.select(inbox.c.id, inbox.c.attempt))).all())
     service.free.set()
     assert attempts == {"first": 2, "second": 1}
-    await alice.sees("Login without www is off")
+    await alice.sees("“Login without www” is off")
 
 
 async def held(workspace: Sandbox, alice: Person) -> Held:

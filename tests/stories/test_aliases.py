@@ -27,7 +27,7 @@ def status(workspace: Sandbox) -> object:
 async def test_an_alias_acts_at_once_with_the_time_and_the_reason(workspace: Sandbox, alice: Person) -> None:
     await alice.says(f"/rules zap {RULE} for 2h because incident")
 
-    card = await alice.sees("Old shop to new shop is off until")
+    card = await alice.sees("“Old shop to new shop” is off until")
     assert "incident" in alice.slack_text(card)
     assert status(workspace) == "Inactive"
 
@@ -35,7 +35,7 @@ async def test_an_alias_acts_at_once_with_the_time_and_the_reason(workspace: San
 async def test_the_longest_alias_counts(workspace: Sandbox, alice: Person) -> None:
     await alice.says("/rules Zap ALL of Sales campaigns")
 
-    await alice.sees("Sales campaigns (group) is off")
+    await alice.sees("The group “Sales campaigns” is off")
 
 
 async def test_an_alias_that_names_a_root_works_under_each(workspace: Sandbox, alice: Person) -> None:
@@ -67,7 +67,7 @@ async def test_what_the_command_would_not_take_is_offered_with_the_words_that_we
 async def test_an_alias_in_a_mention(workspace: Sandbox, alice: Person, text: str) -> None:
     await alice.types(text)
 
-    await alice.sees("Old shop to new shop is off")
+    await alice.sees("“Old shop to new shop” is off")
     assert status(workspace) == "Inactive"
 
 

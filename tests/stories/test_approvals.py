@@ -115,7 +115,7 @@ async def test_what_no_role_allows_is_refused_and_help_leaves_it_out(workspace: 
     assert "None of your roles" in alice.slack_text(reply)
 
     who = alice.slack_text(await alice.says("/gatehouse whoami"))
-    assert "Needs 2 other people’s approval: delete rules." in who
+    assert "You need 2 other people’s approval to delete rules." in who
     barred = next(line for line in who.splitlines() if "none of your roles allows it" in line)
     assert barred.startswith("You can’t")
     assert "remove members" in barred
@@ -127,8 +127,8 @@ async def test_what_no_role_allows_is_refused_and_help_leaves_it_out(workspace: 
 async def test_a_denial_names_its_reason_and_takes_the_buttons(workspace: Sandbox, alice: Person, cara: Person) -> None:
     card = await alice.says(f"/rules delete {OLD}")
 
-    await cara.clicks(card, "Deny…", opens="Why not?")
-    cara.fills(**{"Why_not?": "The newsletter links there"})
+    await cara.clicks(card, "Deny…", opens="Reason")
+    cara.fills(Reason="The newsletter links there")
     assert await cara.submits() == {}
     denied = await alice.sees("The newsletter links there")
 
@@ -287,7 +287,7 @@ async def test_a_button_on_a_copy_of_the_card_does_nothing(workspace: Sandbox, a
     await alice.types(f"/rules delete {OLD}")
     await alice.sees_more(1)  # the first answer was lost, so it was posted again
     copies = alice.cards
-    await alice.sees("Delete Old shop")
+    await alice.sees("Delete “Old shop")
 
     await cara.clicks(copies[0], "v1.decide.approve", confirm=True)
     await cara.sees("This card is out of date")
@@ -341,9 +341,9 @@ async def test_a_stale_request_can_be_asked_again_as_it_is_now(workspace: Sandbo
     stale = await alice.sees("Out of date")
 
     await alice.clicks(stale, "v1.decide.afresh")
-    again = await alice.sees("Delete Renamed meanwhile?")
+    again = await alice.sees("Delete “Renamed meanwhile”?")
     await cara.clicks(again, "v1.decide.approve", confirm=True)
-    await alice.sees("Renamed meanwhile deleted")
+    await alice.sees("“Renamed meanwhile” deleted")
 
     assert workspace.services.rules.get(OLD) is None
 

@@ -213,7 +213,7 @@ async def test_slack_looks_up_nobody_and_fetches_nothing_that_a_message_names(
     await alice.says("/rules list checkout")
     card = await alice.says(f"/rules delete Redirect_x1old because {reason}")
     await cara.clicks(card, "Deny…", opens="Deny")
-    cara.fills(**{"Why not?": reason})
+    cara.fills(Reason=reason)
     assert await cara.submits() == {}
     await alice.sees("not deleted")
 

@@ -73,7 +73,7 @@ async def test_an_undo_of_several_leaves_the_one_that_was_edited_since(workspace
     theirs = edited(workspace, PAY)
 
     await alice.clicks(done, "Undo")
-    await alice.sees("Undo: Switch off 2 rules: 1 of 2 done")
+    await alice.sees("Switch 2 rules back on: 1 of 2 done")
 
     assert workspace.services.rules.get(PAY) == theirs
     assert (workspace.services.rules.get(OLD) or {})["status"] == "Active"
@@ -83,7 +83,7 @@ async def test_an_end_that_was_asked_for_is_bound_to_what_it_showed(
     workspace: Sandbox, alice: Person, clock: Clock
 ) -> None:
     await alice.types(f"/rules off {OLD} for 1h")
-    await alice.sees("[+1 h]")
+    await alice.sees("[Extend by 1 h]")
     edited(workspace, OLD)
     clock.ahead += timedelta(hours=1, seconds=1)
     left = await alice.sees("Revert anyway")

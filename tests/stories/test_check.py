@@ -46,7 +46,7 @@ async def test_what_is_wrong_is_listed_the_worst_first_with_what_to_do(workspace
     assert "a browser sends https://example.com/" in text
     await alice.clicks(reply, "Switch off “Vouchers paused for the audit”…", opens="How long?")
     assert await alice.submits() == {}
-    await alice.sees("Vouchers paused for the audit is off until")
+    await alice.sees("“Vouchers paused for the audit” is off until")
     assert "1 finding in 1 rule" in alice.slack_text(await alice.says("/rules check Redirect_dead"))
 
 
@@ -120,7 +120,7 @@ async def test_a_form_shows_what_is_wrong_before_it_saves(workspace: Sandbox, al
     assert workspace.services.rules.calls("POST") == []
 
     await alice.submits()
-    assert "never matches" in alice.slack_text(await alice.sees("Jobs created"))
+    assert "never matches" in alice.slack_text(await alice.sees("“Jobs” created"))
 
 
 def said_above(form: str, label: str) -> str:
@@ -183,5 +183,5 @@ async def test_a_form_with_a_loop_wants_a_reason(workspace: Sandbox, alice: Pers
 
     alice.fills(Why="the load test wants it")
     await alice.submits()
-    card = await alice.sees("Way back created")
+    card = await alice.sees("“Way back” created")
     assert "the load test wants it" in alice.slack_text(card)

@@ -52,7 +52,7 @@ async def test_approved_in_the_home_which_is_drawn_again(workspace: Sandbox, ali
 
     await cara.sees_form("approved by @U0CARA001")
     assert "deleted" in cara.form
-    await cara.sees_home("Nothing waits for you")
+    await cara.sees_home("Nothing is waiting for you")
     done = await alice.sees("approved by @U0CARA001")
     assert done.ts == card.ts
     assert len(workspace.services.rules.calls("DELETE")) == 1
@@ -73,7 +73,7 @@ async def test_approved_in_the_private_answer_which_is_replaced(
 
 
 @pytest.mark.parametrize(
-    ("where", "drawn_again"), [("home", "Nothing waits for you"), ("pending", "Nothing is pending")]
+    ("where", "drawn_again"), [("home", "Nothing is waiting for you"), ("pending", "Nothing is pending")]
 )
 async def test_denied_with_a_reason(
     workspace: Sandbox, alice: Person, cara: Person, where: str, drawn_again: str
@@ -81,8 +81,8 @@ async def test_denied_with_a_reason(
     await alice.says(f"/rules delete {OLD}")
     await opens(cara, where)
     assert cara.modal is not None
-    await cara.clicks(cara.modal, "Deny…", opens="Why not?")
-    cara.fills(**{"Why_not?": "still in use"})
+    await cara.clicks(cara.modal, "Deny…", opens="Reason")
+    cara.fills(Reason="still in use")
 
     assert await cara.submits() == {}
 
@@ -94,14 +94,14 @@ async def test_denied_with_a_reason(
 
 async def test_the_list_in_a_modal_of_the_home(workspace: Sandbox, alice: Person, cara: Person) -> None:
     await alice.says(f"/rules delete {OLD}")
-    await cara.clicks(await cara.opens_home(DECIDE), "Pending", opens=DECIDE)
+    await cara.clicks(await cara.opens_home(DECIDE), "Show pending", opens=DECIDE)
     assert cara.modal is not None
     await cara.clicks(cara.modal, "Decide…", opens=FULL)
 
     await presses(cara, "Approve deletion", confirm=True)
 
     await cara.sees_form("approved by @U0CARA001")
-    await cara.sees_home("Nothing waits for you")
+    await cara.sees_home("Nothing is waiting for you")
 
 
 async def test_what_a_channel_may_not_see_is_seen_before_it_is_approved(
@@ -126,7 +126,7 @@ async def test_only_people_who_can_decide_have_the_button(
     await alice.says(f"/rules delete {OLD}")
 
     assert DECIDE not in alice.slack_text(await pending(alice))
-    await alice.opens_home("Nothing waits for you")
+    await alice.opens_home("Nothing is waiting for you")
     home = await alice.opens_home("[Details]")
     await alice.clicks(home, "Details", opens="Decide on the card")
     assert "Approve" not in alice.form
@@ -149,7 +149,7 @@ async def test_of_two_people_at_once_the_second_hears_who_was_first(
     await presses(cara, "Approve deletion", confirm=True)
 
     await cara.sees_form("already approved and done by @U0BOB0001")
-    await (cara.sees_home("Nothing waits for you") if where == "home" else cara.sees("Nothing is pending"))
+    await (cara.sees_home("Nothing is waiting for you") if where == "home" else cara.sees("Nothing is pending"))
     assert len(workspace.services.rules.calls("DELETE")) == 1
 
 

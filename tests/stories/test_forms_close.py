@@ -66,7 +66,7 @@ async def test_a_refusal_comes_privately_with_a_button_that_opens_the_form_as_it
     told = await refused(workspace, alice)
 
     assert told.visible_to == alice.id
-    await alice.clicks(told, "Open the form again", opens="Rule Payload is invalid")
+    await alice.clicks(told, "Open the form again…", opens="Rule Payload is invalid")
     assert "Spring" in alice.form
     assert "The summer is over" in alice.form
     assert await alice.submits() == {}
@@ -80,7 +80,7 @@ async def test_a_refused_form_is_kept_for_a_day(workspace: Sandbox, alice: Perso
     told = await refused(workspace, alice)
     clock.ahead += timedelta(hours=27)
 
-    await alice.clicks(told, "Open the form again")
+    await alice.clicks(told, "Open the form again…")
 
     assert (await alice.sees("no longer kept")).visible_to == alice.id
     assert alice.modal is None
@@ -107,7 +107,7 @@ async def test_a_form_whose_checks_take_long_says_so_and_then_how_it_ended(works
     assert "Saving" in alice.form
     service.free.set()
 
-    await alice.sees_form("Saved: Spring")
+    await alice.sees_form("“Spring” saved")
 
 
 @AT_ONCE
@@ -126,5 +126,5 @@ async def test_whoever_closes_a_form_while_it_is_checked_gets_it_back_with_what_
 
     told = await bob.sees("already a member")
     assert told.visible_to == bob.id
-    await bob.clicks(told, "Open the form again", opens="already a member")
+    await bob.clicks(told, "Open the form again…", opens="already a member")
     assert "Anna again" in bob.form

@@ -102,7 +102,7 @@ async def test_a_form_that_was_closed_while_it_was_checked_comes_back_by_a_butto
     told = await bob.sees("Edit member: nothing was saved.")
     assert told.visible_to == bob.id
     stage.faults = Faults()
-    await bob.clicks(told, "Open the form again", opens=KEPT)
+    await bob.clicks(told, "Open the form again…", opens=KEPT)
     await bob.submits()
     await bob.sees("Anna again")
     assert (workspace.services.members.get("site_1", ANNA) or {})["name"] == "Anna again"

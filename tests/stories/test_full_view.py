@@ -203,7 +203,8 @@ async def test_only_people_who_can_decide_see_everything(
     workspace: Sandbox, alice: Person, bob: Person, cara: Person
 ) -> None:
     card = await alice.says("/members remove anna.berg@example.com")
-    reference = alice.slack_text(card).rpartition("change `")[2][:8]
+    await alice.clicks(card, "Show full change", opens="This is everything")
+    reference = alice.form.rpartition("change `")[2][:8]
 
     reply = await bob.says(f"/gatehouse inspect {reference}")
 

@@ -32,9 +32,9 @@ async def test_help_about_one_command_gives_its_example(workspace: Sandbox, alic
 async def test_menus_have_buttons_that_work(workspace: Sandbox, alice: Person) -> None:
     menu = await alice.says("/rules")
 
-    await alice.clicks(menu, "Rules that are on")
+    await alice.clicks(menu, "List rules that are on")
 
-    await alice.sees("status `active`")
+    await alice.sees("status “on”")
 
 
 async def test_status_tells_what_answers(workspace: Sandbox, alice: Person) -> None:

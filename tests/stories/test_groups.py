@@ -25,14 +25,14 @@ async def test_groups_are_listed_with_their_rules(workspace: Sandbox, alice: Per
 
 async def test_what_its_group_holds_back_says_so_everywhere(workspace: Sandbox, alice: Person) -> None:
     for command in ("/rules list chat", "/rules show Script_chat1"):
-        assert "On, but its group Experiments is off" in alice.slack_text(await alice.says(command)), command
+        assert "On, but its group “Experiments” is off" in alice.slack_text(await alice.says(command)), command
 
     which = alice.slack_text(await alice.says("/rules which https://shop.example.com/"))
     assert "Would match, but off" in which
-    assert "its group Experiments is off" in which
+    assert "its group “Experiments” is off" in which
 
     await alice.opens("/rules edit Script_chat1")
-    assert "On, but its group Experiments is off" in alice.form
+    assert "On, but its group “Experiments” is off" in alice.form
 
 
 async def test_switching_a_rule_on_says_that_its_group_is_off(workspace: Sandbox, alice: Person) -> None:
@@ -42,7 +42,7 @@ async def test_switching_a_rule_on_says_that_its_group_is_off(workspace: Sandbox
 
     text = alice.slack_text(card)
     assert "is on" in text
-    assert "On, but not active: its group Experiments is off" in text
+    assert "On, but not active: its group “Experiments” is off" in text
 
 
 async def test_a_group_is_switched_off_as_one_change_and_back(workspace: Sandbox, alice: Person) -> None:
@@ -50,16 +50,16 @@ async def test_a_group_is_switched_off_as_one_change_and_back(workspace: Sandbox
 
     card = await alice.says("/rules group off sales because the sale is over")
 
-    assert "Sales campaigns (group) is off" in alice.slack_text(card)
+    assert "The group “Sales campaigns” is off" in alice.slack_text(card)
     assert "the sale is over" in alice.slack_text(card)
     assert (workspace.services.rules.group(SALES) or {})["status"] == "Inactive"
     assert workspace.services.rules.get("Redirect_seas1") == before
     assert len(workspace.services.rules.calls("PUT")) == 1
     shown = await alice.says("/rules show Redirect_seas1")
-    assert "On, but its group Sales campaigns is off" in alice.slack_text(shown)
+    assert "On, but its group “Sales campaigns” is off" in alice.slack_text(shown)
 
     await alice.clicks(card, "Undo")
-    await alice.sees("Sales campaigns (group) is back on")
+    await alice.sees("The group “Sales campaigns” is back on")
     assert (workspace.services.rules.group(SALES) or {})["status"] == "Active"
 
 
@@ -70,7 +70,7 @@ async def test_a_group_switched_for_a_while_comes_back_by_itself(
     assert (workspace.services.rules.group(TRIAL) or {})["status"] == "Active"
 
     clock.ahead += timedelta(hours=3)
-    await alice.sees("Experiments (group) is off again")
+    await alice.sees("The group “Experiments” is off again")
 
     assert (workspace.services.rules.group(TRIAL) or {})["status"] == "Inactive"
 
@@ -130,7 +130,7 @@ async def test_an_unknown_outcome_of_a_switch_is_settled_by_looking(workspace: S
     workspace.services.rules.stage.faults.add("cut_after", method="PUT")
 
     await alice.types("/rules group off sales")
-    await alice.sees("Sales campaigns (group) is off")
+    await alice.sees("The group “Sales campaigns” is off")
 
     assert len(workspace.services.rules.calls("PUT")) == 1
 

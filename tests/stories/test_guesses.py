@@ -18,13 +18,13 @@ OLD = "https://shop.example.com/old"
 ROOT = Path(__file__).parents[2]
 README = {
     "/rules which https://shop.example.com/old": "redirects to `https://shop.example.com/new`",
-    "/rules off Old shop for 2h because checkout loops": "Old shop to new shop is off until",
+    "/rules off Old shop for 2h because checkout loops": "“Old shop to new shop” is off until",
     "/rules block https://shop.example.com/promo": "Nothing was changed yet",
     "/rules delete Old shop": "Needs approval from",
     "/rules check": "loop: https://shop.example.com/gift-cards",
-    "/members why anna.berg@example.com vip": "lacks `vip`",
-    "/members grant anna.berg@example.com vip for 7d": "has access to vip on blog until",
-    "/gatehouse undo": "Old shop to new shop is on",
+    "/members why anna.berg@example.com vip": "lacks “vip”",
+    "/members grant anna.berg@example.com vip for 7d": "has access to “vip” on blog until",
+    "/gatehouse undo": "“Old shop to new shop” is on",
 }
 """What comes of each example of the README."""
 ACTS = {text for text in README if text.split()[1] in {"off", "grant", "undo"}}
@@ -116,7 +116,7 @@ async def test_a_preview_says_what_it_would_do_until_when_and_why(workspace: San
     reply = await alice.says("/rules pause Old shop until tomorrow 9:30 because incident")
 
     assert alice.slack_text(reply).splitlines() == [
-        f"Switch off Old shop to new shop, until {tomorrow('%Y-%m-%d')} 08:30 UTC (09:30 Europe/Berlin).",
+        f"Switch off “Old shop to new shop”, until {tomorrow('%Y-%m-%d')} 08:30 UTC (09:30 Europe/Berlin).",
         "Reason: incident",
         "[Do it]",
         "Nothing was changed yet. You typed `/rules pause Old shop until tomorrow 9:30 because incident`",
@@ -125,7 +125,7 @@ async def test_a_preview_says_what_it_would_do_until_when_and_why(workspace: San
 
     await alice.clicks(reply, "Do it")
 
-    card = await alice.sees("Old shop to new shop is off until")
+    card = await alice.sees("“Old shop to new shop” is off until")
     assert "09:30 Europe/Berlin" in alice.slack_text(card)
     assert "incident" in alice.slack_text(card)
     assert "See its card in" in alice.slack_text(await alice.sees("See its card in"))
@@ -134,7 +134,7 @@ async def test_a_preview_says_what_it_would_do_until_when_and_why(workspace: San
 async def test_two_letters_of_a_name_change_nothing_unasked(workspace: Sandbox, alice: Person) -> None:
     reply = await alice.says("/rules off v2 because incident")
 
-    assert "Switch off API v1 to v2.\nReason: incident\n[Do it]" in alice.slack_text(reply)
+    assert "Switch off “API v1 to v2”.\nReason: incident\n[Do it]" in alice.slack_text(reply)
     assert writes(workspace) == 0
 
 
@@ -173,28 +173,34 @@ async def test_change_opens_the_form_with_what_was_understood(workspace: Sandbox
     [
         (f"/rules {OLD}?utm_source=x", "without ?utm_source=x it redirects to https://shop.example.com/new"),
         ("/rules redirect /old to /new for 2h", "Redirect `shop.example.com/old` to `shop.example.com/new`"),
-        ("/rules disable checkout for 2h because incident", "Switch off Checkout on mobile, for 2 h."),
-        ("/rules delte Old shop", "Delete Old shop to new shop."),
-        ("/rules get rid of Old shop for 2h", "Switch off Old shop to new shop, for 2 h."),
-        ("/rules change Old shop to https://shop.example.com/newer", "Let Old shop to new shop redirect to"),
+        ("/rules disable checkout for 2h because incident", "Switch off “Checkout on mobile”, for 2 h."),
+        ("/rules delte Old shop", "Request to delete “Old shop to new shop”."),
+        ("/rules get rid of Old shop for 2h", "Switch off “Old shop to new shop”, for 2 h."),
+        (
+            "/rules change Old shop to https://shop.example.com/newer",
+            "Change the destination of “Old shop to new shop” to",
+        ),
         ("/rules undo", "You have no change in this channel to undo."),
         ("/rules pending", "Read as `/gatehouse pending`"),
         ("/rules mobile checkout", "Read as `/rules show Redirect_chk02`"),
-        ("/members add vip anna.berg@example.com", "Give Anna Berg (`anna.berg@example.com`) `vip` on blog."),
+        (
+            "/members add vip anna.berg@example.com",
+            "Grant Anna Berg (`anna.berg@example.com`) access to “vip” on blog.",
+        ),
         (
             "/members make liam and quinn vip",
-            "Give Liam Meyer (`liam.meyer@example.com`) and Quinn Rossi (`quinn.rossi@example.com`) `vip` on blog.",
+            "Grant Liam Meyer (`liam.meyer@example.com`) and Quinn Rossi (`quinn.rossi@example.com`) access to “vip” on blog.",
         ),
         ("/members grant a@example.com,b@example.com vip", "`a@example.com` is not a member of blog."),
-        ("/members offboard chloe", "Remove Chloe Diaz (`chloe.diaz@example.com`) from every site."),
+        ("/members offboard chloe", "Request to remove Chloe Diaz (`chloe.diaz@example.com`) from every site."),
         ("/members chloe", "Chloe Diaz"),
         ("/rules list inactive", "9 rules · status"),
         ("/rules list redirects", "rules · type"),
         ("/members list paul free", "paul.quist@example.com"),
-        ("/members list without vip", "without `vip`"),
+        ("/members list without vip", "without “vip”"),
         ("/gatehouse undo that", "You have no change in this channel to undo."),
         ("@gatehouse show Old shop", "Redirect_x1old"),
-        ("/members list vip", "segment `vip`"),
+        ("/members list vip", "segment “vip”"),
         ("/rules list mobile checkout", "Checkout on mobile"),
         ("/gatehouse help how do I block a url", "block https://shop.example.com/promo"),
         (f"@gatehouse why does {OLD} go to the wrong page?", "https://shop.example.com/new"),
@@ -236,7 +242,7 @@ async def test_how_a_text_was_read_shows_no_email_to_a_channel(workspace: Sandbo
 async def test_rows_of_an_offer_stay_those_of_the_list_that_was_seen(workspace: Sandbox, alice: Person) -> None:
     await alice.says("/rules list checkout")
     reply = await alice.says("/rules pause #1-2")
-    assert "Switch off Checkout on mobile and Checkout to the new payment page." in alice.slack_text(reply)
+    assert "Switch off “Checkout on mobile” and “Checkout to the new payment page”." in alice.slack_text(reply)
     await alice.says("/rules list block")
 
     await alice.clicks(reply, "Do it")
@@ -256,14 +262,14 @@ async def test_whoever_may_not_is_told_before_there_is_an_offer(workspace: Sandb
 @pytest.mark.parametrize(
     ("text", "refusal", "offered"),
     [
-        ("/rules flurbl gnarf", "I don’t understand “flurbl gnarf”.", "[All commands]"),
-        ("/rules turn off ol", "I don’t understand “turn off ol”.", "[All commands]"),
+        ("/rules flurbl gnarf", "I don’t understand “flurbl gnarf”.", "[Show all commands]"),
+        ("/rules turn off ol", "I don’t understand “turn off ol”.", "[Show all commands]"),
         (
             "/rules delete everything",
             "No rule matches `everything`. Nothing was changed.",
             "List rules",
         ),
-        ("/rules block", "Unknown command “block”.", "[All commands]"),
+        ("/rules block", "Unknown command “block”.", "[Show all commands]"),
     ],
 )
 async def test_what_nobody_understands_is_refused_with_the_nearest_commands(
@@ -330,12 +336,12 @@ async def test_what_was_not_understood_is_said_and_nothing_is_offered_that_leave
 async def test_what_a_rule_does_already_is_said_and_not_offered(workspace: Sandbox, alice: Person) -> None:
     answer = alice.slack_text(await alice.says("/rules redirect /old to /new"))
 
-    assert "Old shop to new shop does this already." in answer
+    assert "“Old shop to new shop” does this already." in answer
     assert "`shop.example.com/old`" not in answer
     assert "`api.example.com/old`" in answer
 
     answer = alice.slack_text(await alice.says(f"/rules redirect {OLD} to https://shop.example.com/new"))
-    assert "Old shop to new shop is already as you want it" in answer
+    assert "“Old shop to new shop” is already as you want it" in answer
 
 
 async def test_no_time_is_lost_with_an_offer_that_would_change_nothing(workspace: Sandbox, alice: Person) -> None:
@@ -363,7 +369,7 @@ async def test_what_was_understood_is_in_the_form(workspace: Sandbox, alice: Per
     answer = await alice.says("/rules off Old shop until the sale ends")
     await alice.clicks(answer, "Switch off…", opens="How long?")
 
-    assert "Switch off Old shop to new shop" in alice.form
+    assert "Switch off “Old shop to new shop”" in alice.form
 
 
 async def test_a_list_that_was_read_from_a_sentence_has_no_numbers(workspace: Sandbox, alice: Person) -> None:
@@ -374,7 +380,7 @@ async def test_a_list_that_was_read_from_a_sentence_has_no_numbers(workspace: Sa
 
     await alice.says("/rules off #1 for 1h")
 
-    await alice.sees("Checkout on mobile is off")
+    await alice.sees("“Checkout on mobile” is off")
 
 
 async def test_a_bare_number_after_a_list_is_asked_about(workspace: Sandbox, alice: Person) -> None:
@@ -382,14 +388,14 @@ async def test_a_bare_number_after_a_list_is_asked_about(workspace: Sandbox, ali
 
     reply = await alice.says("/rules off 2")
 
-    assert "Did you mean `#2` (Checkout to the new payment page)?" in alice.slack_text(reply)
+    assert "Did you mean `#2` (“Checkout to the new payment page”)?" in alice.slack_text(reply)
     assert writes(workspace) == 0
 
 
 async def test_a_time_of_the_morning_ends_a_change(workspace: Sandbox, alice: Person) -> None:
     await alice.says("/rules off Old shop until 8am")
 
-    assert "08:00 Europe/Berlin" in alice.slack_text(await alice.sees("Old shop to new shop is off until"))
+    assert "08:00 Europe/Berlin" in alice.slack_text(await alice.sees("“Old shop to new shop” is off until"))
 
 
 @pytest.mark.threat("A14")
@@ -418,7 +424,7 @@ async def test_an_offer_tells_two_people_apart_whose_emails_look_alike(workspace
 
     offer = bob.slack_text(await bob.says("/gatehouse please give Anna Berg the segment beta"))
 
-    assert offer.count("[Give]") == 2
+    assert offer.count("[Grant access]") == 2
     assert offer.count("Warning:") == 1
 
 

@@ -24,10 +24,10 @@ async def test_what_waits_is_shown_to_those_who_can_settle_it_and_to_no_others(
     await alice.says("/rules off Redirect_chk01")
 
     await cara.opens_home("it loops")
-    mine = rendering.view(await alice.opens_home("Nothing waits for you"))
+    mine = rendering.view(await alice.opens_home("Nothing is waiting for you"))
 
     waiting, latest = mine.partition("Yours, waiting for others")[2].split("Your latest changes")
-    assert "Delete Old shop to new shop" in waiting
+    assert "Delete “Old shop to new shop”" in waiting
     assert "Needs approval from" in waiting
     assert "Old shop" not in latest
     assert "Checkout" in latest
@@ -57,7 +57,7 @@ async def test_a_review_that_is_due_waits_for_those_who_can_sign_it(
 
     assert "1 review due" in cara.slack_text(await cara.says("/gatehouse pending"))
     theirs = await cara.opens_home("Review due")
-    own = await alice.opens_home("Nothing waits for you")
+    own = await alice.opens_home("Nothing is waiting for you")
 
     assert "Nothing waits" not in str(theirs)
     assert "Emergency override by" not in str(own)
@@ -123,8 +123,8 @@ async def test_buttons_answer_in_a_modal_and_pages_turn_there(workspace: Sandbox
 
 
 async def test_a_new_rule_asks_where_to_announce_it(workspace: Sandbox, alice: Person) -> None:
-    home = await alice.opens_home("New rule…")
-    await alice.clicks(home, "New rule…", opens="Announce in")
+    home = await alice.opens_home("Create rule…")
+    await alice.clicks(home, "Create rule…", opens="Announce in")
     alice.fills(Announce_in=OPS, Name="Spring", From="https://shop.example.com/verano", To="https://a.example.com/")
 
     assert await alice.submits() == {}
@@ -152,6 +152,6 @@ async def test_a_guest_sees_why_there_is_nothing(workspace: Sandbox, alice: Pers
 
 async def test_its_messages_are_left_alone(workspace: Sandbox, alice: Person) -> None:
     await workspace.slack.acting.home(alice.id, "messages")
-    await alice.opens_home("Nothing waits")
+    await alice.opens_home("Nothing is waiting")
 
     assert alice.dms == []

@@ -44,7 +44,7 @@ async def test_rules_are_shown_then_created_inactive_and_taken_back(
     assert len(workspace.services.rules.all()) == before
 
     assert await alice.submits() == {}
-    card = await alice.sees("2 rules imported from rules.json")
+    card = await alice.sees("2 rules imported from “rules.json”")
     made = {str(each["name"]): each for each in workspace.services.rules.all()}
     assert made["one"]["status"] == made["two"]["status"] == "Inactive"
     assert len(made) == before + 2
@@ -66,7 +66,7 @@ async def test_rules_come_without_their_group_into_a_service_without_groups(work
     assert "its group `Group_gone1` doesn’t exist here" in text
 
     assert await alice.submits() == {}
-    await alice.sees("3 rules imported from rules.json")
+    await alice.sees("3 rules imported from “rules.json”")
     made = {str(each["name"]): each.get("groupId") for each in workspace.services.rules.all()}
     assert not made["one"]
     assert not made["three"]
@@ -79,7 +79,7 @@ async def test_results_that_slack_refuses_come_once_it_takes_files_again(
     await shown(alice, "/rules import", "File", "rules.json", json.dumps([rule("one")]).encode())
     workspace.slack.state.files.is_disabled = True
     await alice.submits()
-    await alice.sees("1 rule imported from rules.json")
+    await alice.sees("1 rule imported from “rules.json”")
     async with asyncio.timeout(alice.patience):
         while not await store.outbox.late():  # noqa: ASYNC110  Slack's refusal tells nobody else
             await asyncio.sleep(0.01)
@@ -105,7 +105,7 @@ async def test_an_export_comes_back_as_it_was(workspace: Sandbox, alice: Person,
     await shown(alice, "/rules import", "File", "rules.json", exported.content or b"")
     alice.fills(**{"On or off?": "As in the file: rules that are on match at once"})
     await alice.submits()
-    await alice.sees(f"{len(everything)} rules imported from rules.json")
+    await alice.sees(f"{len(everything)} rules imported from “rules.json”")
 
     def content(record: Record) -> str:
         served = {"id", "creationDate", "modificationDate", "createdBy", "lastModifiedBy", "currentOwner", "objectType"}
@@ -128,7 +128,7 @@ async def test_what_differs_is_kept_unless_it_is_to_be_overwritten(workspace: Sa
     await shown(alice, "/rules import", "File", "rules.json", content)
     alice.fills(**{"1 rule that differs here": "Overwrite the current rules"})
     await alice.submits()
-    await alice.sees("1 rule imported from rules.json")
+    await alice.sees("1 rule imported from “rules.json”")
 
     assert (workspace.services.rules.get("Redirect_x1old") or {})["description"] == "From the file"
 
@@ -208,7 +208,7 @@ async def test_a_rule_that_was_edited_since_it_was_shown_is_shown_again(
 
     alice.fills(**{asked: choice})
     await alice.submits()
-    await alice.sees("1 rule imported from rules.json")
+    await alice.sees("1 rule imported from “rules.json”")
 
 
 @pytest.mark.parametrize(
@@ -243,7 +243,7 @@ async def test_removing_from_a_file_waits_for_an_approval(workspace: Sandbox, bo
     await bob.sees_form("Nothing has changed yet")
     await bob.submits()
 
-    card = await bob.sees("Import 1 row from gone.csv into blog?")
+    card = await bob.sees("Import 1 row from “gone.csv” into blog?")
     assert "anna.berg" not in bob.slack_text(card)
     assert workspace.services.members.get("site_1", "anna.berg@example.com") is not None
 

@@ -107,7 +107,7 @@ async def test_a_request_is_denied_with_a_reason(browser: Browser, workspace: Sa
 
     await cara.get_by_role("button", name="Deny…").click()
     form = cara.get_by_role("dialog", name="Deny")
-    await form.get_by_label("Why not?").fill("The newsletter still links there")
+    await form.get_by_label("Reason").fill("The newsletter still links there")
     await form.get_by_role("button", name="Deny").click()
 
     await expect(page.get_by_text("The newsletter still links there")).to_be_visible()
@@ -206,8 +206,8 @@ async def test_buttons_with_long_labels_are_as_high_as_others_on_a_phone(browser
     ("scene", "command", "answer"),
     [
         ("Rules service is down", "/rules list", "The rules service"),
-        ("Answer lost after the write", "/rules off Help centre for 2h", "Help centre moved is off"),
-        ("Slack is slow", "/rules off Login for 2h", "Login without www is off"),
+        ("Answer lost after the write", "/rules off Help centre for 2h", "“Help centre moved” is off"),
+        ("Slack is slow", "/rules off Login for 2h", "“Login without www” is off"),
     ],
 )
 async def test_a_scene_breaks_it_with_one_click_and_another_mends_it(
@@ -233,7 +233,7 @@ async def test_a_scene_breaks_it_with_one_click_and_another_mends_it(
 SUGGESTED = [
     (
         "C0OPS0001",
-        ["shop.example.com/new", "Old shop to new shop is off", "Delete Old shop to new shop?", "3 findings"],
+        ["shop.example.com/new", "“Old shop to new shop” is off", "Delete “Old shop to new shop”?", "3 findings"],
     ),
     ("C0SUPPORT", ["but lacks vip", "from every site?", "20 members", "What you can do with Gatehouse"]),
 ]

@@ -97,7 +97,7 @@ async def test_a_lost_answer_is_not_taken_for_nothing_while_the_list_has_a_gap(
 
     rules.stage.alter_page = dict
     clock.ahead += timedelta(minutes=2)
-    await alice.sees("A to B created")
+    await alice.sees("“A to B” created")
     assert len(rules.calls("POST")) == 1
 
 
@@ -107,7 +107,7 @@ async def test_saving_a_rule_reads_the_list_once(workspace: Sandbox, alice: Pers
     await alice.opens("/rules new https://a.example/ to https://b.example/")
     alice.fills(Name="A to B")
     assert await alice.submits() == {}
-    await alice.sees("A to B created")
+    await alice.sees("“A to B” created")
 
     calls = [call for call in rules.calls() if not call.path.endswith("/groups")]
     before = calls[: next(number for number, call in enumerate(calls) if call.method == "POST")]

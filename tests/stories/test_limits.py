@@ -53,9 +53,9 @@ async def test_commands_are_limited_for_one_person_and_what_must_work_still_does
     assert "You have used your 60 commands for this minute" in alice.slack_text(refused)
     assert "Rules" in cara.slack_text(await cara.says("/gatehouse help"))
     await alice.types("/gatehouse undo")
-    await alice.sees("Checkout to the new payment page is back on")
+    await alice.sees("“Checkout to the new payment page” is back on")
     await alice.clicks(card, "Undo")
-    await alice.sees("Old shop to new shop is back on")
+    await alice.sees("“Old shop to new shop” is back on")
     assert len(workspace.services.rules.calls("PUT")) == 4
 
     clock.ahead += timedelta(minutes=2)
@@ -85,7 +85,7 @@ async def test_requests_that_wait_are_limited_and_a_decision_makes_room(
     assert "and 2 more" in shown
     assert "22 pending changes" in alice.slack_text(await alice.says("/gatehouse digest"))
 
-    card = await alice.sees(f"Delete {ids[0]}?")
+    card = await alice.sees(f"Delete “{ids[0]}”?")
     await alice.clicks(card, "Withdraw")
     await alice.sees("Withdrawn by")
     await asked(alice, ids[:1])

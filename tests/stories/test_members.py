@@ -50,7 +50,7 @@ async def test_an_unknown_segment_is_refused_by_its_name(workspace: Sandbox, bob
     card = await bob.says(f"/members grant {ANNA} platinum")
 
     text = bob.slack_text(card)
-    assert "has no segment `platinum`" in text
+    assert "has no segment “platinum”" in text
     assert "Nothing was changed" in text
 
 
@@ -162,14 +162,14 @@ async def test_several_members_are_shown_one_after_the_other(workspace: Sandbox,
     assert text.index(BEN) < text.index("chloe.diaz@example.com")
     assert text.count("[Edit…]") == 2
 
-    await bob.clicks(shown, "Why?")
+    await bob.clicks(shown, "Check access")
     assert BEN in bob.slack_text(await bob.sees("is a member of"))
 
 
 async def test_of_several_members_each_is_told_why(workspace: Sandbox, bob: Person) -> None:
     text = bob.slack_text(await bob.says(f"/members why {BEN} nobody@example.com vip"))
 
-    assert "lacks `vip`" in text
+    assert "lacks “vip”" in text
     assert text.index(BEN) < text.index("nobody on blog or docs has exactly this email")
 
 

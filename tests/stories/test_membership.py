@@ -41,7 +41,7 @@ async def test_a_form_announces_only_in_a_channel_that_the_person_is_in(
 ) -> None:
     for person in (outsider, alice):
         if route == "home":
-            await person.clicks(await person.opens_home("New rule…"), "New rule…", opens="Announce in")
+            await person.clicks(await person.opens_home("Create rule…"), "Create rule…", opens="Announce in")
         else:
             await person.uses("rule_new")
             await person.sees_form("Announce in")

@@ -110,7 +110,7 @@ async def test_addresses_are_masked_in_threads_and_whole_in_direct_messages(work
 async def test_what_is_unknown_gets_help_for_whoever_asked(workspace: Sandbox, alice: Person) -> None:
     reply = await alice.says("@gatehouse what is going on")
     assert reply.visible_to == alice.id
-    assert "All commands" in alice.slack_text(reply)
+    assert "Show all commands" in alice.slack_text(reply)
 
     alone = await alice.says("hello there", channel=alice.dm)
     assert "All commands" in alice.slack_text(alone)
@@ -174,7 +174,7 @@ async def test_machines_and_edits_are_not_answered(workspace: Sandbox, alice: Pe
 async def test_a_form_is_offered_as_a_button(workspace: Sandbox, alice: Person) -> None:
     reply = await alice.says(f"@gatehouse rules new {ADDRESS}")
 
-    await alice.clicks(reply, "Open the form", opens="New rule")
+    await alice.clicks(reply, "Open the form…", opens="New rule")
 
     assert ADDRESS in alice.form
 

@@ -62,7 +62,7 @@ async def test_no_text_counts_one_person_on_two_sites_as_two_members(
     done = await alice.sees("removed from every site")
     told = str(done.blocks)
     await alice.clicks(done, "Undo")
-    undone = str((await alice.sees("Undone: Remove Anna Berg from every site")).blocks)
+    undone = str((await alice.sees("Anna Berg put back on all their sites")).blocks)
 
     assert "Show full change" in asked
     assert "Undo restores name and segments on each site." in asked
@@ -81,9 +81,9 @@ async def test_the_button_for_ones_own_click_says_from_where(workspace: Sandbox,
     assert present(workspace) == [False, False]
 
     await cara.clicks(done, "Undo")
-    undo = await alice.sees("Undo: Remove Anna Berg from every site?")
+    undo = await alice.sees("Put Anna Berg back on all their sites?")
     await looks(cara, undo)
-    await cara.clicks(undo, "Undo removal", confirm=True)
+    await cara.clicks(undo, "Put back on all sites", confirm=True)
     await alice.sees("Undone")
     assert present(workspace) == [True, True]
 
@@ -100,7 +100,7 @@ async def test_a_site_that_does_not_answer_hides_no_other_and_is_tried_again(
     done = await alice.sees("1 of 2 done")
     assert present(workspace) == [False, True]
 
-    await alice.clicks(done, "Try the other one again")
+    await alice.clicks(done, "Retry the one that failed")
     again = await alice.sees("every site?")
     await approves(cara, again)
     await alice.sees("removed from every site")

@@ -48,7 +48,7 @@ async def test_somebody_who_only_reads_is_offered_nothing_else(workspace: Sandbo
 async def test_somebody_who_may_is_offered_it(workspace: Sandbox, alice: Person) -> None:
     shown = alice.slack_text(await alice.says(f"/rules show {OLD}"))
 
-    assert "[Edit]  [Switch off]  [Copy]  [Delete…]" in shown
+    assert "[Edit…]  [Switch off]  [Copy…]  [Delete]" in shown
 
 
 async def test_an_undo_of_nothing_and_a_switch_that_is_thrown_are_not_offered(
@@ -63,4 +63,4 @@ async def test_an_undo_of_nothing_and_a_switch_that_is_thrown_are_not_offered(
     await alice.says("/rules list")
     off = alice.slack_text(await alice.says("/rules turn off the polling loop"))
     assert "Do it" not in off
-    assert "Stop the polling loop is already off" in off
+    assert "“Stop the polling loop” is already off" in off

@@ -24,7 +24,7 @@ async def test_the_audit_tells_a_deletion_from_its_request_to_its_end(
 
     text = alice.slack_text(await alice.says(f"/gatehouse audit since:24h {OLD}"))
 
-    for word in ("deleted Old shop", "it loops", "@U0ALICE01", "approved by @U0CARA001"):
+    for word in ("deleted “Old shop", "it loops", "@U0ALICE01", "approved by @U0CARA001"):
         assert word in text
     assert await workspace.bot.gatehouse.store.audit.verify() is None
     link = await workspace.bot.gatehouse.store.cards.link((await _changes(workspace))[0])
@@ -63,7 +63,7 @@ async def test_what_was_done_is_found_by_whatever_a_person_may_write(
     card = await alice.says(f"/rules delete {OLD} because it loops")
     await cara.clicks(card, "v1.decide.approve", confirm=True)
     await alice.sees("deleted")
-    deleted = ("deleted Old shop to new shop", "it loops", "approved by @U0CARA001")
+    deleted = ("deleted “Old shop to new shop", "it loops", "approved by @U0CARA001")
     everything = (*deleted, ANNA)
 
     for words, wanted in {
@@ -121,13 +121,13 @@ async def test_the_history_of_a_rule_goes_on_under_its_new_id(workspace: Sandbox
     await cara.clicks(card, "v1.decide.approve", confirm=True)
     done = await alice.sees("deleted")
     gone = alice.slack_text(await alice.says(f"/rules history {OLD}"))
-    assert "deleted Old shop" in gone
+    assert "deleted “Old shop" in gone
     await alice.clicks(done, "Undo")
     await alice.sees("It has a new id")
 
     text = alice.slack_text(await alice.says(f"/rules history {OLD}"))
 
-    for words in ("switched off Old shop", "it loops", "deleted Old shop", "created Old shop", "undone"):
+    for words in ("switched off “Old shop", "it loops", "deleted “Old shop", "created “Old shop", "undone"):
         assert words in text
     other = alice.slack_text(await alice.says("/rules history Redirect_chk01"))
     assert "hasn’t changed this rule" in other

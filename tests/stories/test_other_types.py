@@ -29,7 +29,7 @@ async def test_pairs_are_edited_as_json_and_all_else_is_kept(workspace: Sandbox,
 
     alice.fills(**{JSON: json.dumps(wanted)})
     assert await alice.submits() == {}
-    card = await alice.sees("Open CORS for the app: response header 1 value changed")
+    card = await alice.sees("“Open CORS for the app”: response header 1 value changed")
 
     assert pairs(workspace, CORS) == wanted
     assert "response header 1 value" in alice.slack_text(card)
@@ -59,7 +59,7 @@ async def test_what_the_service_refuses_stands_above_the_field_with_all_that_was
     assert alice.form.count("Not saved yet") == 1
     assert await alice.submits() == {}
     told = await alice.sees("Rule pairs are invalid")
-    await alice.clicks(told, "Open the form again", opens="Rule pairs are invalid")
+    await alice.clicks(told, "Open the form again…", opens="Rule pairs are invalid")
 
     assert "Renamed" in alice.form
     assert "typed" in alice.form
@@ -79,7 +79,7 @@ async def test_pairs_that_no_form_holds_are_kept_and_the_rest_is_offered(workspa
     await alice.clicks(view, "More options", opens="Description")
     alice.fills(Description="Long")
     assert await alice.submits() == {}
-    await alice.sees("Chat widget: description changed")
+    await alice.sees("“Chat widget”: description changed")
 
     assert pairs(workspace, "Script_chat1") == long
 
@@ -91,7 +91,7 @@ async def test_a_rule_of_each_type_is_made_from_a_skeleton(workspace: Sandbox, a
     alice.fills(Name="Mine")
 
     assert await alice.submits() == {}
-    await alice.sees("Mine created")
+    await alice.sees("“Mine” created")
 
     made = next(rule for rule in workspace.services.rules.all() if rule["name"] == "Mine")
     assert made["ruleType"] == rule_type
@@ -116,7 +116,7 @@ async def test_another_type_brings_its_skeleton_and_keeps_the_source(workspace: 
     assert "https://shop.example.com/y" not in alice.form
     alice.fills(To="https://shop.example.com/z")
     assert await alice.submits() == {}
-    await alice.sees("Mine created")
+    await alice.sees("“Mine” created")
 
     made = next(rule for rule in workspace.services.rules.all() if rule["name"] == "Mine")
     assert made["pairs"] == [

@@ -74,7 +74,7 @@ async def test_a_form_offered_in_a_channel_is_for_the_row_of_whoever_asked(
     await cara.says("/rules list block")
 
     offered = await mentions(alice, "rules edit #1")
-    await cara.clicks(offered, "Open the form", opens="Checkout on mobile")
+    await cara.clicks(offered, "Open the form…", opens="Checkout on mobile")
 
 
 @pytest.mark.parametrize("text", ["/rules off 2", "/rules delete 2", "/rules set 2 description=x", "/rules off 2 4"])
@@ -87,7 +87,7 @@ async def test_a_bare_number_is_no_part_of_a_name(workspace: Sandbox, alice: Per
     shown = alice.slack_text(reply)
     assert reply.visible_to == alice.id
     assert "Nothing was changed" in shown
-    assert "`#2` (Checkout to the new payment page)" in shown
+    assert "`#2` (“Checkout to the new payment page”)" in shown
     assert statuses(workspace) == before
 
 
@@ -98,7 +98,7 @@ async def test_a_bare_number_offers_the_same_for_the_row(workspace: Sandbox, ali
 
     await alice.clicks(reply, "Use #2")
 
-    card = await alice.sees("Checkout to the new payment page is off")
+    card = await alice.sees("“Checkout to the new payment page” is off")
     assert "it loops" in alice.slack_text(card)
 
 
@@ -148,7 +148,7 @@ async def test_a_row_of_members_is_of_the_site_that_was_listed(workspace: Sandbo
         assert "docs" in shown
         assert email in shown
     await bob.says("/members grant #1 vip")
-    await bob.sees("has access to vip on docs")
+    await bob.sees("has access to “vip” on docs")
 
     granted = workspace.services.members.get("site_2", email) or {}
     assert "vip" in granted["allowedSegments"]

@@ -95,7 +95,7 @@ async def test_a_request_to_undo_keeps_nobody_else_from_undoing(
     await alice.opens("/rules new https://shop.example.com/a to https://shop.example.com/b")
     alice.fills(Name="For now")
     await alice.submits()
-    done = await alice.sees("For now created")
+    done = await alice.sees("“For now” created")
     await cara.clicks(done, "Undo", confirm=True)
     await alice.sees("Only @U0CARA001 can confirm it")
 

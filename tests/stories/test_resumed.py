@@ -232,7 +232,7 @@ async def things_change(world: World, step: str) -> None:
     await alice.says("/rules list type:cancel")
     await alice.says("/members list site:docs")
     await alice.types("/rules off Cancel_ads001")
-    await alice.sees("Block the ad network is off")
+    await alice.sees("“Block the ad network” is off")
     await settled(world)
     await store.channel_settings.change(OPS, {}, {"site": "docs"}, by=alice.id)
     world.policy.write_text('[aliases]\nzap = "rules delete"')

@@ -108,7 +108,7 @@ async def test_all_that_is_as_it_was_asked_to_be_is_named(workspace: Sandbox, al
 
     text = alice.slack_text(await alice.says(f"/rules off {refs}"))
 
-    assert " and ".join(names) + " are already off" in text
+    assert " and ".join(f"“{name}”" for name in names) + " are already off" in text
     assert len(workspace.services.rules.calls("PUT")) == puts
 
 
@@ -178,7 +178,7 @@ async def test_what_is_stored_wrongly_is_shown_and_edited_and_comes_into_no_copy
     assert "Did you mean Matches?" in str(await alice.submits())
     alice.fills(How="is exactly")
     assert await alice.submits() == {}
-    await alice.sees("Oldest shop (copy) created")
+    await alice.sees("“Oldest shop (copy)” created")
     copy = next(one for one in workspace.services.rules.all() if one["name"] == "Oldest shop (copy)")
     assert "to" not in copy["pairs"][0]
 
@@ -190,7 +190,7 @@ async def test_a_pair_that_is_added_has_the_fields_of_its_type_only(workspace: S
     await alice.clicks(view, "v1.form.remove.o1", opens="Add pair")
     alice.fills(From="https://api.example.com/v3/", Find="/v3/", Replace_with="/v4/")
     assert await alice.submits() == {}
-    await alice.sees("API v1 to v2: 4 fields changed")
+    await alice.sees("“API v1 to v2”: 4 fields changed")
 
     added = (workspace.services.rules.get("Replace_api01") or {})["pairs"][0]
     assert set(added) == {"source", "from", "to"}
@@ -299,7 +299,7 @@ async def test_a_rule_is_made_in_a_modal_after_a_wrong_field(workspace: Sandbox,
 
     alice.fills(To="https://shop.example.com/b")
     assert await alice.submits() == {}
-    card = await alice.sees("A to B created")
+    card = await alice.sees("“A to B” created")
 
     made = next(rule for rule in workspace.services.rules.all() if rule["name"] == "A to B")
     assert made["pairs"] == [
@@ -402,7 +402,7 @@ async def test_a_refusal_of_the_service_comes_back_with_all_that_was_typed(works
     assert await alice.submits() == {}
     told = await alice.sees("Rule Payload is invalid")
     assert told.visible_to == alice.id
-    await alice.clicks(told, "Open the form again", opens="Rule Payload is invalid")
+    await alice.clicks(told, "Open the form again…", opens="Rule Payload is invalid")
 
     assert "Refused" in alice.form
     assert "https://shop.example.com/b" in alice.form
@@ -423,7 +423,7 @@ async def test_an_unknown_outcome_is_settled_by_looking(workspace: Sandbox, alic
     card = await alice.says(f"/rules delete {OLD}")
 
     await cara.clicks(card, "v1.decide.approve", confirm=True)
-    await alice.sees("Old shop to new shop deleted")
+    await alice.sees("“Old shop to new shop” deleted")
 
     assert len(workspace.services.rules.calls("DELETE")) == 1
 

@@ -107,13 +107,13 @@ async def test_cards_of_every_change(workspace: Sandbox, alice: Person, cara: Pe
     await cara.sees("Look at the full change, then decide on the card.")
     assert f"Bearer {TOKEN}" in await looks(cara, card)
     await cara.clicks(card, "v1.decide.approve", confirm=True)
-    gone = await alice.sees("Sign in again deleted")
+    gone = await alice.sees("“Sign in again” deleted")
 
     assert "[Show to me]" in alice.slack_text(gone)
     await alice.clicks(gone, BUTTON, opens="This is everything.")
     assert f"Bearer {TOKEN}" in alice.form
     await alice.clicks(gone, "Undo")
-    await alice.sees("Sign in again is back")
+    await alice.sees("“Sign in again” is back")
     made = next(rule for rule in workspace.services.rules.all() if rule["name"] == "Sign in again")
     assert made["pairs"][0]["modifications"] == HEADERS["pairs"][0]["modifications"]  # type: ignore[index]
 

@@ -17,7 +17,7 @@ async def test_counts_lead_to_lists(workspace: Sandbox, bob: Person) -> None:
     assert "`premium`   8 members" in text
 
     await bob.clicks(reply, "v1.run.0")
-    await bob.sees("segment `free`")
+    await bob.sees("segment “free”")
 
 
 async def test_a_list_leaves_out_who_has_a_segment(workspace: Sandbox, bob: Person) -> None:
@@ -28,7 +28,7 @@ async def test_a_list_leaves_out_who_has_a_segment(workspace: Sandbox, bob: Pers
 async def test_an_unknown_segment_is_refused_with_what_may_be_meant(workspace: Sandbox, bob: Person) -> None:
     reply = await bob.says(f"/members grant {ANNA} premuim, beta for 7d because she paid")
     text = bob.slack_text(reply)
-    assert "has no segment `premuim`" in text
+    assert "has no segment “premuim”" in text
     assert "new in the site’s dashboard" in text
     assert "Nothing was changed" in text
     assert [call.method for call in workspace.services.members.calls()] == ["GET"]
@@ -44,8 +44,8 @@ async def test_an_unknown_segment_is_refused_with_what_may_be_meant(workspace: S
 async def test_a_typo_takes_nothing_away(workspace: Sandbox, bob: Person) -> None:
     text = bob.slack_text(await bob.says(f"/members revoke {ANNA} fre, vip"))
 
-    assert "has no segment `fre`" in text
-    assert "Did you mean `free`?" in text
+    assert "has no segment “fre”" in text
+    assert "Did you mean “free”?" in text
     assert "instead" not in text, "what takes away is not offered for a typo"
     assert (workspace.services.members.get("site_1", ANNA) or {})["allowedSegments"] == ["free"]
 
@@ -68,7 +68,7 @@ async def test_where_nothing_is_known_the_service_judges(workspace: Sandbox, bob
     bob.fills(Name="First", Segments="vip, platinum")
     assert await bob.submits() == {}
     refused = await bob.sees("Unknown segment: platinum.")
-    await bob.clicks(refused, "Open the form again", opens="Unknown segment: platinum.")
+    await bob.clicks(refused, "Open the form again…", opens="Unknown segment: platinum.")
     bob.fills(Segments=["vip"])
     assert await bob.submits() == {}
     await bob.sees("added")
@@ -129,7 +129,7 @@ async def test_several_members_are_granted_a_segment_on_one_card_and_one_undo_ta
     before = segments_of(workspace, ANNA, KIRA, BEN)
 
     await bob.says(f"/members grant {ANNA}, {KIRA} and {BEN} premium because launch")
-    card = await bob.sees("premium granted to 2 members")
+    card = await bob.sees("“premium” granted to 2 members")
 
     assert segments_of(workspace, ANNA, KIRA) == [["free", "premium"], ["free", "premium"]]
     assert segments_of(workspace, BEN) == before[2:]  # has it already
@@ -147,7 +147,7 @@ async def test_rows_of_a_list_of_members_lose_a_segment_together(workspace: Sand
 
     await bob.says("/members revoke #1-2 vip")
 
-    await bob.sees("vip revoked from 2 members")
+    await bob.sees("“vip” revoked from 2 members")
     assert len([one for one in workspace.services.members.all("site_2") if "vip" in one["allowedSegments"]]) == 2
 
 
@@ -175,5 +175,5 @@ approvers = ["approvers"]
 async def test_several_members_wait_for_the_approval_that_one_would(workspace: Sandbox, alice: Person) -> None:
     await alice.says(f"/members grant {ANNA} {KIRA} vip")
 
-    assert "[Approve]" in alice.slack_text(await alice.sees("Grant vip to 2 members?"))
+    assert "[Approve]" in alice.slack_text(await alice.sees("Grant “vip” to 2 members?"))
     assert segments_of(workspace, ANNA, KIRA) == [["free"], ["free"]]

@@ -69,8 +69,8 @@ async def test_what_was_deleted_together_comes_back_together(workspace: Sandbox,
 
 async def test_nothing_is_begun_once_it_was_denied(workspace: Sandbox, alice: Person, cara: Person) -> None:
     card = await alice.says(f"/rules delete {OLD},{PAY}")
-    await cara.clicks(card, "Deny…", opens="Why not")
-    cara.fills(**{"Why not?": "In use"})
+    await cara.clicks(card, "Deny…", opens="Reason")
+    cara.fills(Reason="In use")
     await cara.submits()
     await alice.sees("Denied by")
 
@@ -92,7 +92,7 @@ async def test_one_that_changed_meanwhile_is_left_alone_and_can_be_asked_again(
     assert "changed since the request" in alice.slack_text(done)
     assert workspace.services.rules.get(PAY) is not None
 
-    await alice.clicks(done, "Try the other one again")
+    await alice.clicks(done, "Retry the other one")
     again = await alice.sees("Renamed by hand")
     assert "Approve" in alice.slack_text(again)
 
@@ -126,7 +126,7 @@ async def test_one_answer_that_is_lost_is_settled_by_looking(workspace: Sandbox,
 async def test_several_end_together_by_themselves(workspace: Sandbox, alice: Person, clock: Clock) -> None:
     before = statuses(workspace)
     await alice.types(f"/rules off {OLD} {PAY} {HELP} for 2h")
-    await alice.sees("[+1 h]")
+    await alice.sees("[Extend by 1 h]")
 
     clock.ahead += timedelta(hours=2, minutes=1)
 
@@ -225,7 +225,7 @@ async def test_trying_the_others_again_keeps_the_end(workspace: Sandbox, alice: 
     failed = await alice.sees("Try again")
 
     await alice.clicks(failed, "Try again")
-    await alice.sees("[+1 h]")
+    await alice.sees("[Extend by 1 h]")
     clock.ahead += timedelta(hours=2, seconds=1)
     await alice.sees("Automatically, as planned")
 

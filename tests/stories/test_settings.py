@@ -55,7 +55,7 @@ async def test_a_named_segment_that_does_not_exist_is_refused_by_the_service(wor
 
     await bob.says(f"/members grant {ANNA} gold")
 
-    card = await bob.sees("was not given access")
+    card = await bob.sees("was not granted access")
     assert "Unknown segment: gold" in bob.slack_text(card)
 
 

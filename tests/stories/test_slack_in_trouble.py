@@ -65,7 +65,7 @@ async def test_a_request_that_nobody_could_see_cannot_be_approved(
 ) -> None:
     workspace.slack.faults.add(code, method="chat.postMessage")
     await alice.types(f"/rules delete {OLD}")
-    asked = await alice.is_told("Delete Old shop to new shop?")
+    asked = await alice.is_told("Delete “Old shop to new shop”?")
     assert asked.channel == alice.dm
 
     await alice.clicks(asked, "v1.decide.approve", confirm=True)
@@ -183,7 +183,7 @@ async def test_what_waited_while_slack_was_away_comes_at_once_and_in_order(
     workspace.slack.faults.waiting.clear()
 
     await bob.says("/rules list")  # no clock goes on: this says that Slack is back
-    card = await cara.sees("Delete Old shop to new shop?")
+    card = await cara.sees("Delete “Old shop to new shop”?")
     reminder = await cara.sees("needs approval by")
     assert reminder.thread_ts == card.ts
     await cara.clicks(card, "v1.decide.approve", confirm=True)

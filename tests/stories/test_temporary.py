@@ -24,9 +24,9 @@ def status(workspace: Sandbox) -> str:
 
 async def test_a_rule_is_off_for_two_hours(workspace: Sandbox, alice: Person, clock: Clock) -> None:
     card = await alice.says(f"/rules off {OLD} for 2h because of the sale")
-    assert "[+1 h]" in alice.slack_text(card)
+    assert "[Extend by 1 h]" in alice.slack_text(card)
     listed = alice.slack_text(await alice.says("/gatehouse timers"))
-    assert "Switch off Old shop to new shop" in listed
+    assert "Switch off “Old shop to new shop”" in listed
 
     clock.ahead += timedelta(minutes=115)
     await alice.sees_reply(card, "Extend or keep it")
@@ -48,23 +48,23 @@ async def test_what_was_deleted_since_is_said_on_its_card_until_that_is_undone(
     deletion = await alice.says(f"/rules delete {OLD}")
     await cara.clicks(deletion, "v1.decide.approve", confirm=True)
 
-    gone = await alice.sees("deleted since")
+    gone = await alice.sees("Deleted by")
     assert gone.ts == card.ts
     text = alice.slack_text(gone)
     assert "Deleted by @U0ALICE01" in text
-    assert "[" not in text, "there is nothing to switch back on, and nothing to extend"
+    assert not any(button in text for button in ("[Switch", "[Extend", "[Keep")), "there is nothing to switch or extend"
     assert "Nothing is temporary right now" in alice.slack_text(await alice.says("/gatehouse timers"))
 
-    await alice.clicks(await alice.sees("Old shop to new shop deleted"), "Undo")
-    again = await alice.sees("Old shop to new shop is off until")
-    assert (again.ts, "[Back on now]" in alice.slack_text(again)) == (card.ts, True)
+    await alice.clicks(await alice.sees("“Old shop to new shop” deleted"), "Undo")
+    again = await alice.sees("“Old shop to new shop” is off until")
+    assert (again.ts, "[Switch on now]" in alice.slack_text(again)) == (card.ts, True)
     clock.ahead += timedelta(hours=2, minutes=1)
     assert (await alice.sees("is back on")).ts == card.ts
 
 
 @pytest.mark.parametrize(
     ("length", "label", "more"),
-    [("2h", "+1 h", HOUR), ("1d", "+1 day", 24 * HOUR), ("7d", "+1 week", 7 * 24 * HOUR)],
+    [("2h", "Extend by 1 h", HOUR), ("1d", "Extend by 1 day", 24 * HOUR), ("7d", "Extend by 1 week", 7 * 24 * HOUR)],
 )
 async def test_an_extension_fits_the_length_of_the_change(
     workspace: Sandbox, alice: Person, length: str, label: str, more: timedelta
@@ -114,7 +114,7 @@ async def test_what_somebody_changed_since_is_left_and_asked_about(
     workspace.services.rules.put({**rule, "name": "Somebody's work"})
 
     clock.ahead += HOUR + timedelta(seconds=1)
-    await alice.sees_reply(card, "someone changed it first")
+    await alice.sees_reply(card, "someone edited it first")
     left = await alice.sees("Revert anyway")
     assert status(workspace) == "Inactive"
 
@@ -191,10 +191,10 @@ async def test_a_temporary_rule_is_made_in_a_form_and_deleted_at_its_end(
     assert "2h or 7d" in (await alice.submits())["Revert after"]
     alice.fills(Revert_after="3 hours")
     assert await alice.submits() == {}
-    await alice.sees("For the sale created")
+    await alice.sees("“For the sale” created")
 
     clock.ahead += 3 * HOUR + timedelta(seconds=1)
-    await alice.sees("For the sale was deleted")
+    await alice.sees("“For the sale” was deleted")
 
     assert not any(rule["name"] == "For the sale" for rule in workspace.services.rules.all())
 
@@ -245,7 +245,7 @@ async def test_no_request_puts_the_end_off(workspace: Sandbox, alice: Person, ca
     alice.fills(Name="For an hour")
     await alice.submits()
     await cara.clicks(await alice.sees("For an hour"), "Approve")
-    await alice.sees("For an hour created")
+    await alice.sees("“For an hour” created")
     waiting = await alice.says("/gatehouse undo")
 
     clock.ahead += HOUR + timedelta(seconds=1)
@@ -260,7 +260,7 @@ async def test_what_others_did_to_a_member_since_stays_when_access_ends(
     workspace: Sandbox, bob: Person, clock: Clock
 ) -> None:
     await bob.says(f"/members grant {ANNA} beta for 1h")
-    await bob.sees("[+1 h]")
+    await bob.sees("[Extend by 1 h]")
     member = dict(workspace.services.members.get("site_1", ANNA) or {})
     held = member["allowedSegments"]
     workspace.services.members.put("site_1", member | {"allowedSegments": [*held, "staff"]})

@@ -49,8 +49,8 @@ async def test_an_approval_is_told_to_its_requester_alone(workspace: Sandbox, al
 
 async def test_a_denial_is_told_with_its_reason(workspace: Sandbox, alice: Person, cara: Person) -> None:
     card = await alice.says(f"/rules delete {OLD}")
-    await cara.clicks(card, "Deny…", opens="Why not?")
-    cara.fills(**{"Why not?": "It is still in use"})
+    await cara.clicks(card, "Deny…", opens="Reason")
+    cara.fills(Reason="It is still in use")
     assert await cara.submits() == {}
 
     told = await alice.is_told("Open the card")
@@ -99,7 +99,7 @@ async def test_an_undo_by_somebody_else_is_on_the_card_and_nowhere_else(
     """Only what was to end later ends early."""
     card = await alice.says(f"/rules off {OLD}")
     await cara.clicks(card, "Undo")
-    await alice.sees("Old shop to new shop is back on")
+    await alice.sees("“Old shop to new shop” is back on")
 
     assert await notices(workspace) == []
 
@@ -184,7 +184,7 @@ async def test_whom_the_policy_names_is_mentioned_but_the_requester(workspace: S
 
 
 async def test_a_kind_of_notice_can_be_turned_off(workspace: Sandbox, alice: Person, clock: Clock) -> None:
-    await alice.clicks(await alice.says("/gatehouse settings"), "My notifications…", opens="when my request is")
+    await alice.clicks(await alice.says("/gatehouse settings"), "Change my notifications…", opens="when my request is")
     alice.fills(**{"Send me a direct message when my request is": ["denied", "expired"]})
     assert await alice.submits() == {}
     await alice.sees_form("Your notifications are saved")
@@ -199,5 +199,5 @@ async def test_a_kind_of_notice_can_be_turned_off(workspace: Sandbox, alice: Per
 
     assert await notices(workspace) == ["notify-approved", "notify-expired"]
     assert len(alice.dms) == 1
-    await alice.clicks(await alice.says("/gatehouse settings"), "My notifications…", opens="when my request is")
+    await alice.clicks(await alice.says("/gatehouse settings"), "Change my notifications…", opens="when my request is")
     assert "approved" not in str((alice.modal or {})["blocks"][0]["element"]["initial_options"])

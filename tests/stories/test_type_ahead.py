@@ -59,7 +59,7 @@ async def test_an_edit_goes_on_in_the_same_modal(workspace: Sandbox, alice: Pers
     await alice.chooses(search, RULE_MENU, next(iter(offered.values())))
     card = await alice.sees_form("Redirect_x1old")
 
-    await alice.clicks(card, "Edit")
+    await alice.clicks(card, "Edit…")
 
     await alice.sees_form("To:")
     alice.fills(Name="Old shop, renamed")

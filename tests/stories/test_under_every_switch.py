@@ -137,7 +137,7 @@ async def test_a_rule_is_found_made_changed_and_deleted(workspace: Sandbox, alic
     await alice.opens("/rules new https://shop.example.com/from to https://shop.example.com/there")
     alice.fills(Name="From here")
     assert await alice.submits() == {}
-    await alice.sees("From here created")
+    await alice.sees("“From here” created")
     made = next(rule for rule in rules.all() if rule["name"] == "From here")
 
     await alice.says(f"/rules set {made['id']} destination=https://shop.example.com/elsewhere")
@@ -154,7 +154,7 @@ async def test_a_rule_is_found_made_changed_and_deleted(workspace: Sandbox, alic
 
     card = await alice.says(f"/rules delete {made['id']}")
     await cara.clicks(card, "v1.decide.approve", confirm=True)
-    await alice.sees("From here deleted")
+    await alice.sees("“From here” deleted")
     assert rules.get(made["id"]) is None
     known = len(alice.cards)
     await alice.types("/gatehouse undo")

@@ -72,26 +72,26 @@ async def test_what_was_made_by_mistake_is_switched_off_while_its_deletion_waits
 
 async def test_ones_own_creation_is_taken_back_at_once(workspace: Sandbox, alice: Person) -> None:
     await alice.says('/rules make redirect https://shop.example.com/a to https://shop.example.com/b named "A to B"')
-    card = await alice.sees("A to B created")
+    card = await alice.sees("“A to B” created")
 
     await alice.clicks(card, "Undo", confirm=True)
 
-    assert (await alice.sees("A to B was deleted")).ts == card.ts
+    assert (await alice.sees("“A to B” was deleted")).ts == card.ts
     assert not any(rule["name"] == "A to B" for rule in workspace.services.rules.all())
 
 
 async def test_text_alone_deletes_nothing_of_ones_own_either(workspace: Sandbox, alice: Person, cara: Person) -> None:
     await alice.says('/rules make redirect https://shop.example.com/a to https://shop.example.com/b named "A to B"')
-    await alice.sees("A to B created")
+    await alice.sees("“A to B” created")
     await alice.says("/gatehouse undo")
-    card = await alice.sees("Delete A to B?")
+    card = await alice.sees("Delete “A to B”?")
     assert "Only @U0ALICE01 can confirm it" in alice.slack_text(card)
     assert "https://shop.example.com/a" in alice.slack_text(card)
 
     await cara.clicks(card, "v1.decide.confirm", confirm=True)
     assert any(rule["name"] == "A to B" for rule in workspace.services.rules.all())
     await alice.clicks(card, "v1.decide.confirm", confirm=True)
-    await alice.sees("A to B deleted")
+    await alice.sees("“A to B” deleted")
 
 
 async def test_a_creation_of_hours_ago_is_taken_back_with_a_second_person(
@@ -100,14 +100,14 @@ async def test_a_creation_of_hours_ago_is_taken_back_with_a_second_person(
     await alice.opens("/rules new https://shop.example.com/a to https://shop.example.com/b")
     alice.fills(Name="A to B")
     await alice.submits()
-    card = await alice.sees("A to B created")
+    card = await alice.sees("“A to B” created")
     clock.ahead += timedelta(hours=1, minutes=1)
 
     await alice.clicks(card, "Undo", confirm=True)
-    asked = await alice.sees("Delete A to B?")
+    asked = await alice.sees("Delete “A to B”?")
     assert any(rule["name"] == "A to B" for rule in workspace.services.rules.all())
     await cara.clicks(asked, "v1.decide.approve", confirm=True)
-    await alice.sees("A to B deleted")
+    await alice.sees("“A to B” deleted")
 
     assert not any(rule["name"] == "A to B" for rule in workspace.services.rules.all())
 
@@ -131,8 +131,8 @@ async def test_a_deletion_is_undone_and_redone_under_new_ids(workspace: Sandbox,
     card = await alice.says(f"/rules delete {OLD}")
     await cara.clicks(card, "v1.decide.approve", confirm=True)
     for _ in range(2):
-        await alice.clicks(await alice.sees("Old shop to new shop deleted"), "Undo")
-        undone = await alice.sees("Old shop to new shop is back")
+        await alice.clicks(await alice.sees("“Old shop to new shop” deleted"), "Undo")
+        undone = await alice.sees("“Old shop to new shop” is back")
         assert "Old shop to new shop" in alice.slack_text(await alice.says(f"/rules show {OLD}"))
 
         await alice.clicks(undone, "Redo", confirm=True)
@@ -153,7 +153,8 @@ async def test_what_is_typed_is_answered_and_told_on_the_card(workspace: Sandbox
 
 @pytest.mark.threat("B11")
 async def test_what_somebody_changed_since_is_not_overwritten(workspace: Sandbox, alice: Person) -> None:
-    card = await alice.says(f"/rules off {OLD}")
+    await alice.says(f"/rules off {OLD}")
+    card = await alice.sees("[Undo]")
     rule = workspace.services.rules.get(OLD)
     workspace.services.rules.put({**(rule or {}), "name": "Mine now"})
 
@@ -199,13 +200,14 @@ async def test_a_delete_whose_outcome_was_unknown_is_taken_back_once_it_is_known
     await cara.clicks(card, "v1.decide.approve", confirm=True)
     unknown = await alice.sees("not confirmed yet")
     assert "[Undo]" not in alice.slack_text(unknown)
-    reference = alice.slack_text(unknown).rpartition("change `")[2][:8]
+    await alice.clicks(unknown, "Details", opens="This is everything")
+    reference = alice.form.rpartition("change `")[2][:8]
     told = await alice.says(f"/gatehouse undo {reference}")
-    assert "only what is done can be" in alice.slack_text(told)
+    assert "can’t be undone yet" in alice.slack_text(told)
 
     workspace.services.rules.stage.faults.clear()
     clock.ahead += timedelta(minutes=2)
-    done = await alice.sees("Old shop to new shop deleted")
+    done = await alice.sees("“Old shop to new shop” deleted")
     await alice.clicks(done, "Undo")
     assert (await alice.sees("It has a new id")).ts == done.ts
 

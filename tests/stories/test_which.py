@@ -57,10 +57,10 @@ async def test_a_url_is_followed_to_its_end(workspace: Sandbox, alice: Person) -
 
 async def test_one_rule_says_why_it_does_not_match(workspace: Sandbox, alice: Person) -> None:
     text = alice.slack_text(await alice.says(f'/rules which {OLD}/ "Old shop to new shop"'))
-    assert "Old shop to new shop doesn’t match" in text
+    assert "“Old shop to new shop” doesn’t match" in text
     assert "Differs only in the trailing slash." in text
 
-    assert "Old shop to new shop matches" in alice.slack_text(await alice.says(f"/rules which {OLD} Redirect_x1old"))
+    assert "“Old shop to new shop” matches" in alice.slack_text(await alice.says(f"/rules which {OLD} Redirect_x1old"))
     unknown = alice.slack_text(await alice.says(f"/rules which {OLD} nothing like it"))
     assert unknown.startswith(REDIRECTED)
     assert "is not the name of one rule" in unknown
@@ -87,7 +87,7 @@ async def test_a_rule_that_is_switched_off_no_longer_acts(workspace: Sandbox, al
 
     assert "isn’t redirected" in alice.slack_text(asked)
     await alice.clicks(asked, "Switch on")
-    await alice.sees("Old shop to new shop is on")
+    await alice.sees("“Old shop to new shop” is on")
     assert (workspace.services.rules.get("Redirect_x1old") or {})["status"] == "Active"
 
 
@@ -106,7 +106,7 @@ async def test_of_several_urls_the_first_is_answered_and_the_others_are_a_click_
     text = alice.slack_text(reply)
     assert "No rule changes `https://shop.example.com/new`" in text
     assert "This is about the first of 2 URLs. The others: `https://shop.example.com/old`" in text
-    await alice.clicks(reply, "URL 2")
+    await alice.clicks(reply, "Check URL 2")
     await alice.sees(REDIRECTED)
 
 
@@ -116,7 +116,7 @@ async def test_a_rule_that_is_off_in_a_group_that_is_off_says_both(workspace: Sa
 
     for text in ("which https://shop.example.com/summer", "show Redirect_seas1"):
         told = alice.slack_text(await alice.says(f"/rules {text}"))
-        assert "its group Sales campaigns is off" in told, text
+        assert "its group “Sales campaigns” is off" in told, text
 
 
 async def test_a_rule_that_acts_in_one_engine_says_so_first(workspace: Sandbox, alice: Person) -> None:

@@ -27,7 +27,7 @@ async def test_what_every_site_knows_is_said(workspace: Sandbox, bob: Person) ->
 async def test_a_missing_segment_is_granted_by_a_click(workspace: Sandbox, bob: Person) -> None:
     reply = await bob.says(f"/members why {ANNA} vip")
     text = bob.slack_text(reply)
-    assert "is on blog but lacks `vip`." in text
+    assert "is on blog but lacks “vip”." in text
     assert text.count("lacks") == 1
     assert "Lacks" not in text
 
@@ -36,7 +36,7 @@ async def test_a_missing_segment_is_granted_by_a_click(workspace: Sandbox, bob: 
     await bob.sees("has access to")
 
     assert "vip" in (workspace.services.members.get("site_1", ANNA) or {})["allowedSegments"]
-    assert "has `VIP` on blog" in bob.slack_text(await bob.says(f"/members why {ANNA} VIP"))
+    assert "has “VIP” on blog" in bob.slack_text(await bob.says(f"/members why {ANNA} VIP"))
 
 
 async def test_a_site_that_does_not_know_them_offers_to_add(workspace: Sandbox, bob: Person) -> None:
@@ -81,17 +81,17 @@ async def test_capital_letters_are_told_apart_as_the_service_does(workspace: San
     text = bob.slack_text(await bob.says("/members why zoe@example.com vip site:blog"))
     assert "`Zoe@example.com`" in text
     assert "differs only in capital letters" in text
-    assert "Has `VIP` but not `vip`" in text
+    assert "Has “VIP” but not “vip”" in text
 
     text = bob.slack_text(await bob.says("/members why Lone.Wolf@example.com site:blog"))
-    assert "spelled `lone.WOLF@example.com` there" in text
+    assert "stored as `lone.WOLF@example.com`" in text
 
 
 async def test_a_segment_that_does_not_exist_is_not_granted_but_explained(workspace: Sandbox, bob: Person) -> None:
     reply = await bob.says(f"/members why {ANNA} premum site:blog")
 
     text = bob.slack_text(reply)
-    assert "Did you mean `premium`?" in text
+    assert "Did you mean “premium”?" in text
     assert "Grant" not in text
 
 

@@ -149,7 +149,7 @@ def card(shown: Change, *, groups: Groups | None = None, deleted: Change | None 
     """The card of *shown*, as a channel gets it."""
     before, after, result = hidden(shown.edit.before, shown.edit.after, shown.run.result)
     shown = shown.changed(before=before, after=after, result=result)
-    return public(card_view.card(shown, places=PLACES, groups=groups, deleted=deleted))
+    return public(card_view.card(shown, groups=groups, deleted=deleted))
 
 
 def requests() -> Iterator[Sample]:
@@ -404,7 +404,7 @@ def bulk(title: str, state: State, items: Sequence[Item], total: int = 0, **more
 
 def bulk_card(title: str, state: State, items: Sequence[Item], total: int = 0, **more: Any) -> Message:
     whole, progress = bulk(title, state, items, total, **more)
-    return public(card_view.card(whole, places=PLACES, progress=progress))
+    return public(card_view.card(whole, progress=progress))
 
 
 def switched(*outcomes: Outcome) -> list[Item]:
@@ -502,12 +502,14 @@ def bulk_changes() -> Iterator[Sample]:
     yield "offboarded", bulk_card(OFFBOARD, State.APPLIED, removals(applied), **approved(reason="she left"))
     yield (
         "import of 2 rules",
-        bulk_card("Import 2 rules from campaign.json", State.PROPOSED, imported(waiting, waiting), **asked(reason="")),
+        bulk_card(
+            "Import 2 rules from “campaign.json”", State.PROPOSED, imported(waiting, waiting), **asked(reason="")
+        ),
     )
     yield (
         "imported",
         bulk_card(
-            "Import 2 rules from campaign.json", State.APPLIED, imported(applied, applied), **approved(reason="")
+            "Import 2 rules from “campaign.json”", State.APPLIED, imported(applied, applied), **approved(reason="")
         ),
     )
     yield (
@@ -520,9 +522,9 @@ def bulk_changes() -> Iterator[Sample]:
             **asked(),
         ),
     )
-    whole, progress = bulk("Import 2 rules from campaign.json", State.APPLIED, imported(applied, Outcome.FAILED))
+    whole, progress = bulk("Import 2 rules from “campaign.json”", State.APPLIED, imported(applied, Outcome.FAILED))
     yield "what goes with the table of results", items_view.comment(whole, progress.first)
-    whole, progress = bulk("Import 2 rules from campaign.json", State.APPLIED, imported(applied, applied))
+    whole, progress = bulk("Import 2 rules from “campaign.json”", State.APPLIED, imported(applied, applied))
     yield "the same, where all was done", items_view.comment(whole, progress.first)
 
 
@@ -612,17 +614,19 @@ def forms() -> Iterator[Sample]:
         "a member": change(Kind.MEMBER_REMOVE, State.PROPOSED, CHLOE, None, **asked(reason="she left")),
     }
     for title, about in shown.items():
-        view = full_view.modal(about, list(full_view.entries(about)), title_of(about))
+        view = full_view.modal(about, list(full_view.entries(about)), title_of(about), places=PLACES)
         if view is not None:
             yield f"full view: {title}", view
     brief = change(Kind.RULE_UPDATE, State.PROPOSED, SALE, off(SALE), **asked(revert_after=7200))
     below = card_view.decision_blocks(brief, None)
-    if (view := full_view.modal(brief, list(full_view.entries(brief)), title_of(brief), below)) is not None:
+    if (
+        view := full_view.modal(brief, list(full_view.entries(brief)), title_of(brief), below, places=PLACES)
+    ) is not None:
         yield "full view: for a person who can decide", view
     yield "full view: after a decision", notes_view.decided(delete.changed(state=State.DENIED, decided_by=CARA))
     whole, progress = bulk(OFFBOARD, State.PROPOSED, removals(Outcome.WAITING), **asked(reason="she left"))
     listed = list(full_view.entries(whole, progress.first))
-    view = full_view.modal(whole, listed, plain_title(whole))
+    view = full_view.modal(whole, listed, plain_title(whole), places=PLACES)
     if view is not None:
         yield "full view: an offboarding", view
     yield "full view: a file", b"".join(full_view.file_pieces(whole, listed)).decode()

@@ -167,7 +167,7 @@ def forms() -> Iterator[Sample]:
     }
     yield "new, with a warning", replace(new, warned="x", notes=warning).view()
     loops = {
-        "": "Not saved yet: see below. It needs a reason: see “Why” below.",
+        "": "Not saved: this loops. Add a reason under “Why” to save it anyway.",
         "p.n1.destination": "“Way back” redirects to the same URL: https://shop.example.com/old.",
         inputs.REASON: "This loops, so it needs a reason.",
     }

@@ -11,8 +11,8 @@ def test_requests() -> None:
     assert texts(cards.requests()) == snapshot(
         {
             "delete a rule, anyone else may approve": """\
-Delete Sale 2026?
-(wastebasket) Delete Sale 2026?
+Delete “Sale 2026”?
+(wastebasket) Delete “Sale 2026”?
 Requested by @alice · “not needed”
 Needs approval from someone else in this channel by 2026-11-22 01:24 UTC.
 Description: “Ends with the year”
@@ -21,25 +21,23 @@ On · Redirect
 2. `https://shop.example.com/deals` → `https://shop.example.com/landing2`
 3. `https://shop.example.com/black-friday` → `https://shop.example.com/landing2`
 [Approve deletion]  [Deny…]  [Withdraw]
-[Ask…]  [Switch off instead]
-rules at rules.example.com · `Redirect_x1` · change `0343eab7`
-  [Approve deletion] asks: Delete Sale 2026? / All 3 pairs are deleted. It stops working at once. Undo creates it again, under a new id. [Cancel] [Approve deletion]\
+[Ask…]  [Switch off instead]  [Details]
+  [Approve deletion] asks: Delete “Sale 2026”? / All 3 pairs are deleted. It stops working at once. Undo creates it again, under a new id. [Cancel] [Approve deletion]\
 """,
             "delete a rule that is off, others are named, one of two has approved": """\
-Delete Old shop to new shop?
-(wastebasket) Delete Old shop to new shop?
+Delete “Old shop to new shop”?
+(wastebasket) Delete “Old shop to new shop”?
 Requested by @alice · “we test”
 Needs 2 approvals from @oncall or @bob by 2026-11-22 01:24 UTC. 1 of 2: approved by @cara.
 Off · Redirect
 `https://shop.example.com/old` → `https://shop.example.com/new`
 [Approve deletion]  [Deny…]  [Withdraw]
-[Ask…]  [Emergency override…]
-rules at rules.example.com · `Redirect_x1` · change `0343eab7`
-  [Approve deletion] asks: Delete Old shop to new shop? / Undo creates it again, under a new id. [Cancel] [Approve deletion]\
+[Ask…]  [Emergency override…]  [Details]
+  [Approve deletion] asks: Delete “Old shop to new shop”? / Undo creates it again, under a new id. [Cancel] [Approve deletion]\
 """,
             "delete a rule of 40 pairs, own click": """\
-Delete Campaign links?
-(wastebasket) Delete Campaign links?
+Delete “Campaign links”?
+(wastebasket) Delete “Campaign links”?
 Requested by @alice · “we test”
 Only @alice can confirm it until 2026-11-22 01:24 UTC.
 On · Redirect
@@ -58,12 +56,11 @@ On · Redirect
 …and 28 more pairs
 This card doesn’t show everything. Press Show full change before you decide.
 [Show full change]  [Delete rule]  [Keep rule]
-rules at rules.example.com · `Redirect_x1` · change `0343eab7`
-  [Delete rule] asks: Delete Campaign links? / All 40 pairs are deleted. It stops working at once. Undo creates it again, under a new id. [Cancel] [Delete rule]\
+  [Delete rule] asks: Delete “Campaign links”? / All 40 pairs are deleted. It stops working at once. Undo creates it again, under a new id. [Cancel] [Delete rule]\
 """,
             "delete a rule with a secret header": """\
-Delete Debug header for support?
-(wastebasket) Delete Debug header for support?
+Delete “Debug header for support”?
+(wastebasket) Delete “Debug header for support”?
 Requested by @alice · “we test”
 Needs approval from someone else in this channel by 2026-11-22 01:24 UTC.
 On · Headers
@@ -73,35 +70,32 @@ URL contains `https://shop.example.com` adds request header `Authorization`: `[h
 Some values are hidden in channels. Press Show full change before you decide.
 [Show full change]  [Approve deletion]  [Deny…]
 [Withdraw]  [Ask…]  [Switch off instead]
-rules at rules.example.com · `Redirect_x1` · change `0343eab7`
-  [Approve deletion] asks: Delete Debug header for support? / It stops working at once. Undo creates it again, under a new id. [Cancel] [Approve deletion]\
+  [Approve deletion] asks: Delete “Debug header for support”? / It stops working at once. Undo creates it again, under a new id. [Cancel] [Approve deletion]\
 """,
             "switch off a rule for two hours": """\
-Switch off Sale 2026 for 2 h?
-(raising_hand) Switch off Sale 2026 for 2 h?
+Switch off “Sale 2026” for 2 h?
+(raising_hand) Switch off “Sale 2026” for 2 h?
 Requested by @alice · “we test”
 Needs approval from someone else in this channel by 2026-11-22 01:24 UTC.
 1. `https://shop.example.com/sale` → `https://shop.example.com/landing2`, only for page domain `blog.example.com` or `shop.example.com`, method `GET`
 2. `https://shop.example.com/deals` → `https://shop.example.com/landing2`
 3. `https://shop.example.com/black-friday` → `https://shop.example.com/landing2`
 [Approve]  [Deny…]  [Withdraw]
-[Ask…]
-rules at rules.example.com · `Redirect_x1` · change `0343eab7`\
+[Ask…]  [Details]\
 """,
             "change a destination, with a warning": """\
-Change the destination of Old shop to new shop?
-(raising_hand) Change the destination of Old shop to new shop?
+Change the destination of “Old shop to new shop”?
+(raising_hand) Change the destination of “Old shop to new shop”?
 Requested by @alice · “we test”
 Needs approval from someone else in this channel by 2026-11-22 01:24 UTC.
 Warning: It loops with “Back to the old shop”.
 destination  `https://shop.example.com/new` → `https://shop.example.com/landing`
 [Approve]  [Deny…]  [Withdraw]
-[Ask…]
-rules at rules.example.com · `Redirect_x1` · change `0343eab7`\
+[Ask…]  [Details]\
 """,
             "create a rule": """\
-Create Sale 2026?
-(raising_hand) Create Sale 2026?
+Create “Sale 2026”?
+(raising_hand) Create “Sale 2026”?
 Requested by @alice
 Needs approval from someone else in this channel by 2026-11-22 01:24 UTC.
 Description: “Ends with the year”
@@ -110,18 +104,16 @@ On · Redirect
 2. `https://shop.example.com/deals` → `https://shop.example.com/landing2`
 3. `https://shop.example.com/black-friday` → `https://shop.example.com/landing2`
 [Approve]  [Deny…]  [Withdraw]
-[Ask…]  [Emergency override…]
-rules at rules.example.com · change `0343eab7`\
+[Ask…]  [Emergency override…]  [Details]\
 """,
             "switch off a group": """\
-Switch off Experiments (group)?
-(raising_hand) Switch off Experiments (group)?
+Switch off the group “Experiments”?
+(raising_hand) Switch off the group “Experiments”?
 Requested by @alice · “we test”
 Needs approval from someone else in this channel by 2026-11-22 01:24 UTC.
 All rules in this group stop working.
 [Approve]  [Deny…]  [Withdraw]
-[Ask…]
-groups · `Group_1` · change `0343eab7`\
+[Ask…]  [Details]\
 """,
             "remove a member": """\
 Remove Chloe Diaz from blog?
@@ -132,7 +124,6 @@ Segments  `default` `staff`
 Emails are masked in channels. Press Show full change before you decide.
 [Show full change]  [Approve removal]  [Deny…]
 [Withdraw]  [Ask…]
-members at members.example.com · change `0343eab7`
   [Approve removal] asks: Remove Chloe Diaz from blog? / c***@example.com loses all access to blog. Undo restores name and segments. [Cancel] [Approve removal]\
 """,
             "remove a member, own click": """\
@@ -143,28 +134,25 @@ Only @alice can confirm it until 2026-11-22 01:24 UTC.
 Segments  `default` `staff`
 Emails are masked in channels. Press Show full change before you decide.
 [Show full change]  [Remove member]  [Keep member]
-members at members.example.com · change `0343eab7`
   [Remove member] asks: Remove Chloe Diaz from blog? / c***@example.com loses all access to blog. Undo restores name and segments. [Cancel] [Remove member]\
 """,
             "grant until a time that was typed": """\
-Give Anna Berg access to vip on blog until <!date^1795231440^{date_short_pretty} {time}|2026-11-21 03:24 UTC> (03:24 Europe/Berlin)?
-(raising_hand) Give Anna Berg access to vip on blog until 2026-11-21 03:24 UTC (03:24 Europe/Berlin)?
+Grant Anna Berg access to “vip” on blog until <!date^1795231440^{date_short_pretty} {time}|2026-11-21 03:24 UTC> (03:24 Europe/Berlin)?
+(raising_hand) Grant Anna Berg access to “vip” on blog until 2026-11-21 03:24 UTC (03:24 Europe/Berlin)?
 `a***@example.com` · Requested by @alice · “we test”
 Needs approval from someone else in this channel by 2026-11-22 01:24 UTC.
 Emails are masked in channels. Press Show full change before you decide.
 [Show full change]  [Approve]  [Deny…]
-[Withdraw]  [Ask…]
-members at members.example.com · change `0343eab7`\
+[Withdraw]  [Ask…]\
 """,
             "revoke": """\
-Revoke Anna Berg’s access to vip on blog?
-(raising_hand) Revoke Anna Berg’s access to vip on blog?
+Revoke Anna Berg’s access to “vip” on blog?
+(raising_hand) Revoke Anna Berg’s access to “vip” on blog?
 `a***@example.com` · Requested by @alice · “we test”
 Needs approval from someone else in this channel by 2026-11-22 01:24 UTC.
 Emails are masked in channels. Press Show full change before you decide.
 [Show full change]  [Approve]  [Deny…]
-[Withdraw]  [Ask…]
-members at members.example.com · change `0343eab7`\
+[Withdraw]  [Ask…]\
 """,
         }
     )
@@ -174,178 +162,171 @@ def test_outcomes() -> None:
     assert texts(cards.outcomes()) == snapshot(
         {
             "create a rule: done": """\
-Old shop to new shop created
-(white_check_mark) Old shop to new shop created
+“Old shop to new shop” created
+(white_check_mark) “Old shop to new shop” created
 @alice · “we test” · 2026-11-21 01:26 UTC
 On · Redirect
 `https://shop.example.com/old` → `https://shop.example.com/new`
-[Undo]
-rules at rules.example.com · change `0343eab7`
-  [Undo] asks: Undo “Create Old shop to new shop”? / The rule is deleted again. [Cancel] [Undo]\
+[Undo]  [Details]
+  [Undo] asks: Undo “Create ‘Old shop to new shop’”? / The rule is deleted again. [Cancel] [Undo]\
 """,
             "create a rule: applying": """\
-Creating Old shop to new shop…
-(hourglass_flowing_sand) Creating Old shop to new shop…
+Creating “Old shop to new shop”…
+(hourglass_flowing_sand) Creating “Old shop to new shop”…
 Requested by @alice · “we test”
 On · Redirect
 `https://shop.example.com/old` → `https://shop.example.com/new`
-rules at rules.example.com · change `0343eab7`\
+[Details]\
 """,
             "create a rule: unknown": """\
-Creating Old shop to new shop: not confirmed yet
-(grey_question) Creating Old shop to new shop: not confirmed yet
+Creating “Old shop to new shop”: not confirmed yet
+(grey_question) Creating “Old shop to new shop”: not confirmed yet
 The service gave no clear answer. Gatehouse keeps checking and updates this card.
 Requested by @alice · “we test”
 On · Redirect
 `https://shop.example.com/old` → `https://shop.example.com/new`
-rules at rules.example.com · change `0343eab7`\
+[Details]\
 """,
             "create a rule: denied": """\
-Old shop to new shop was not created
-(no_entry_sign) Old shop to new shop was not created
-Denied by @cara: “not tonight”
-Requested by @alice · “we test” · 2026-11-21 01:26 UTC
-rules at rules.example.com · change `0343eab7`\
+“Old shop to new shop” was not created
+(no_entry_sign) “Old shop to new shop” was not created
+Denied by @cara: “not tonight” · 2026-11-21 01:26 UTC
+Requested by @alice · “we test”
+[Details]\
 """,
             "switch off a rule: done": """\
-Old shop to new shop is off
-(double_vertical_bar) Old shop to new shop is off
+“Old shop to new shop” is off
+(double_vertical_bar) “Old shop to new shop” is off
 @alice · “we test” · 2026-11-21 01:26 UTC
 `https://shop.example.com/old` → `https://shop.example.com/new`
-[Undo]
-rules at rules.example.com · `Redirect_x1` · change `0343eab7`\
+[Undo]  [Details]\
 """,
             "switch off a rule: applying": """\
-Switching off Old shop to new shop…
-(hourglass_flowing_sand) Switching off Old shop to new shop…
+Switching off “Old shop to new shop”…
+(hourglass_flowing_sand) Switching off “Old shop to new shop”…
 Requested by @alice · “we test”
 `https://shop.example.com/old` → `https://shop.example.com/new`
-rules at rules.example.com · `Redirect_x1` · change `0343eab7`\
+[Details]\
 """,
             "switch off a rule: unknown": """\
-Switching off Old shop to new shop: not confirmed yet
-(grey_question) Switching off Old shop to new shop: not confirmed yet
+Switching off “Old shop to new shop”: not confirmed yet
+(grey_question) Switching off “Old shop to new shop”: not confirmed yet
 The service gave no clear answer. Gatehouse keeps checking and updates this card.
 Requested by @alice · “we test”
 `https://shop.example.com/old` → `https://shop.example.com/new`
-rules at rules.example.com · `Redirect_x1` · change `0343eab7`\
+[Details]\
 """,
             "switch off a rule: denied": """\
-Old shop to new shop was not switched off
-(no_entry_sign) Old shop to new shop was not switched off
-Denied by @cara: “not tonight”
-Requested by @alice · “we test” · 2026-11-21 01:26 UTC
-rules at rules.example.com · `Redirect_x1` · change `0343eab7`\
+“Old shop to new shop” was not switched off
+(no_entry_sign) “Old shop to new shop” was not switched off
+Denied by @cara: “not tonight” · 2026-11-21 01:26 UTC
+Requested by @alice · “we test”
+[Details]\
 """,
             "change a destination: done": """\
-Old shop to new shop: destination changed
-(white_check_mark) Old shop to new shop: destination changed
+“Old shop to new shop”: destination changed
+(white_check_mark) “Old shop to new shop”: destination changed
 @alice · “we test” · 2026-11-21 01:26 UTC
 destination  `https://shop.example.com/new` → `https://shop.example.com/landing`
-[Undo]
-rules at rules.example.com · `Redirect_x1` · change `0343eab7`\
+[Undo]  [Details]\
 """,
             "change a destination: applying": """\
-Changing the destination of Old shop to new shop…
-(hourglass_flowing_sand) Changing the destination of Old shop to new shop…
+Changing the destination of “Old shop to new shop”…
+(hourglass_flowing_sand) Changing the destination of “Old shop to new shop”…
 Requested by @alice · “we test”
 destination  `https://shop.example.com/new` → `https://shop.example.com/landing`
-rules at rules.example.com · `Redirect_x1` · change `0343eab7`\
+[Details]\
 """,
             "change a destination: unknown": """\
-Changing the destination of Old shop to new shop: not confirmed yet
-(grey_question) Changing the destination of Old shop to new shop: not confirmed yet
+Changing the destination of “Old shop to new shop”: not confirmed yet
+(grey_question) Changing the destination of “Old shop to new shop”: not confirmed yet
 The service gave no clear answer. Gatehouse keeps checking and updates this card.
 Requested by @alice · “we test”
 destination  `https://shop.example.com/new` → `https://shop.example.com/landing`
-rules at rules.example.com · `Redirect_x1` · change `0343eab7`\
+[Details]\
 """,
             "change a destination: denied": """\
-Old shop to new shop: destination not changed
-(no_entry_sign) Old shop to new shop: destination not changed
-Denied by @cara: “not tonight”
-Requested by @alice · “we test” · 2026-11-21 01:26 UTC
-rules at rules.example.com · `Redirect_x1` · change `0343eab7`\
+“Old shop to new shop”: destination not changed
+(no_entry_sign) “Old shop to new shop”: destination not changed
+Denied by @cara: “not tonight” · 2026-11-21 01:26 UTC
+Requested by @alice · “we test”
+[Details]\
 """,
             "delete a rule: done": """\
-Old shop to new shop deleted
-(white_check_mark) Old shop to new shop deleted
+“Old shop to new shop” deleted
+(white_check_mark) “Old shop to new shop” deleted
 @alice · “we test” · 2026-11-21 01:26 UTC
 Before:
 On · Redirect
 `https://shop.example.com/old` → `https://shop.example.com/new`
-[Undo]
-rules at rules.example.com · `Redirect_x1` · change `0343eab7`\
+[Undo]  [Details]\
 """,
             "delete a rule: done, approved": """\
-Old shop to new shop deleted
-(white_check_mark) Old shop to new shop deleted
-Requested by @alice · approved by @cara · “we test” · 2026-11-21 01:26 UTC
+“Old shop to new shop” deleted
+(white_check_mark) “Old shop to new shop” deleted
+Requested by @alice · “we test” · approved by @cara · 2026-11-21 01:26 UTC
 Before:
 On · Redirect
 `https://shop.example.com/old` → `https://shop.example.com/new`
-[Undo]
-rules at rules.example.com · `Redirect_x1` · change `0343eab7`\
+[Undo]  [Details]\
 """,
             "delete a rule: applying": """\
-Deleting Old shop to new shop…
-(hourglass_flowing_sand) Deleting Old shop to new shop…
+Deleting “Old shop to new shop”…
+(hourglass_flowing_sand) Deleting “Old shop to new shop”…
 Requested by @alice · “we test”
 On · Redirect
 `https://shop.example.com/old` → `https://shop.example.com/new`
-rules at rules.example.com · `Redirect_x1` · change `0343eab7`\
+[Details]\
 """,
             "delete a rule: unknown": """\
-Deleting Old shop to new shop: not confirmed yet
-(grey_question) Deleting Old shop to new shop: not confirmed yet
+Deleting “Old shop to new shop”: not confirmed yet
+(grey_question) Deleting “Old shop to new shop”: not confirmed yet
 The service gave no clear answer. Gatehouse keeps checking and updates this card.
 Requested by @alice · “we test”
 On · Redirect
 `https://shop.example.com/old` → `https://shop.example.com/new`
-rules at rules.example.com · `Redirect_x1` · change `0343eab7`\
+[Details]\
 """,
             "delete a rule: denied": """\
-Old shop to new shop was not deleted
-(no_entry_sign) Old shop to new shop was not deleted
-Denied by @cara: “not tonight”
-Requested by @alice · “we test” · 2026-11-21 01:26 UTC
-rules at rules.example.com · `Redirect_x1` · change `0343eab7`\
+“Old shop to new shop” was not deleted
+(no_entry_sign) “Old shop to new shop” was not deleted
+Denied by @cara: “not tonight” · 2026-11-21 01:26 UTC
+Requested by @alice · “we test”
+[Details]\
 """,
             "switch on a group: done": """\
-Experiments (group) is on
-(white_check_mark) Experiments (group) is on
+The group “Experiments” is on
+(white_check_mark) The group “Experiments” is on
 @alice · “we test” · 2026-11-21 01:26 UTC
 Rules in this group that are on work again.
-[Undo]
-groups · `Group_1` · change `0343eab7`\
+[Undo]  [Details]\
 """,
             "switch on a group: applying": """\
-Switching on Experiments (group)…
-(hourglass_flowing_sand) Switching on Experiments (group)…
+Switching on the group “Experiments”…
+(hourglass_flowing_sand) Switching on the group “Experiments”…
 Requested by @alice · “we test”
-groups · `Group_1` · change `0343eab7`\
+[Details]\
 """,
             "switch on a group: unknown": """\
-Switching on Experiments (group): not confirmed yet
-(grey_question) Switching on Experiments (group): not confirmed yet
+Switching on the group “Experiments”: not confirmed yet
+(grey_question) Switching on the group “Experiments”: not confirmed yet
 The service gave no clear answer. Gatehouse keeps checking and updates this card.
 Requested by @alice · “we test”
-groups · `Group_1` · change `0343eab7`\
+[Details]\
 """,
             "switch on a group: denied": """\
-Experiments (group) was not switched on
-(no_entry_sign) Experiments (group) was not switched on
-Denied by @cara: “not tonight”
-Requested by @alice · “we test” · 2026-11-21 01:26 UTC
-groups · `Group_1` · change `0343eab7`\
+The group “Experiments” was not switched on
+(no_entry_sign) The group “Experiments” was not switched on
+Denied by @cara: “not tonight” · 2026-11-21 01:26 UTC
+Requested by @alice · “we test”
+[Details]\
 """,
             "add a member: done": """\
 Anna Berg added to blog
 (white_check_mark) Anna Berg added to blog
 `a***@example.com` · @alice · “we test” · 2026-11-21 01:26 UTC
 Segments  `newsletter`
-[Undo]
-members at members.example.com · change `0343eab7`
+[Undo]  [Details]
   [Undo] asks: Undo “Add Anna Berg to blog”? / The member is removed again. [Cancel] [Undo]\
 """,
             "add a member: applying": """\
@@ -353,7 +334,7 @@ Adding Anna Berg to blog…
 (hourglass_flowing_sand) Adding Anna Berg to blog…
 `a***@example.com` · Requested by @alice · “we test”
 Segments  `newsletter`
-members at members.example.com · change `0343eab7`\
+[Details]\
 """,
             "add a member: unknown": """\
 Adding Anna Berg to blog: not confirmed yet
@@ -361,29 +342,28 @@ Adding Anna Berg to blog: not confirmed yet
 The service gave no clear answer. Gatehouse keeps checking and updates this card.
 `a***@example.com` · Requested by @alice · “we test”
 Segments  `newsletter`
-members at members.example.com · change `0343eab7`\
+[Details]\
 """,
             "add a member: denied": """\
 Anna Berg was not added to blog
 (no_entry_sign) Anna Berg was not added to blog
-Denied by @cara: “not tonight”
-`a***@example.com` · Requested by @alice · “we test” · 2026-11-21 01:26 UTC
-members at members.example.com · change `0343eab7`\
+Denied by @cara: “not tonight” · 2026-11-21 01:26 UTC
+`a***@example.com` · Requested by @alice · “we test”
+[Details]\
 """,
             "rename a member: done": """\
 Anna Berg: name changed
 (white_check_mark) Anna Berg: name changed
 `a***@example.com` · @alice · “we test” · 2026-11-21 01:26 UTC
 name  `Anna Berg` → `Anna Berg-Diaz`
-[Undo]
-members at members.example.com · change `0343eab7`\
+[Undo]  [Details]\
 """,
             "rename a member: applying": """\
 Changing the name of Anna Berg…
 (hourglass_flowing_sand) Changing the name of Anna Berg…
 `a***@example.com` · Requested by @alice · “we test”
 name  `Anna Berg` → `Anna Berg-Diaz`
-members at members.example.com · change `0343eab7`\
+[Details]\
 """,
             "rename a member: unknown": """\
 Changing the name of Anna Berg: not confirmed yet
@@ -391,68 +371,66 @@ Changing the name of Anna Berg: not confirmed yet
 The service gave no clear answer. Gatehouse keeps checking and updates this card.
 `a***@example.com` · Requested by @alice · “we test”
 name  `Anna Berg` → `Anna Berg-Diaz`
-members at members.example.com · change `0343eab7`\
+[Details]\
 """,
             "rename a member: denied": """\
 Anna Berg: name not changed
 (no_entry_sign) Anna Berg: name not changed
-Denied by @cara: “not tonight”
-`a***@example.com` · Requested by @alice · “we test” · 2026-11-21 01:26 UTC
-members at members.example.com · change `0343eab7`\
+Denied by @cara: “not tonight” · 2026-11-21 01:26 UTC
+`a***@example.com` · Requested by @alice · “we test”
+[Details]\
 """,
             "grant: done": """\
-Anna Berg has access to vip on blog
-(white_check_mark) Anna Berg has access to vip on blog
+Anna Berg has access to “vip” on blog
+(white_check_mark) Anna Berg has access to “vip” on blog
 `a***@example.com` · @alice · “we test” · 2026-11-21 01:26 UTC
-[Undo]
-members at members.example.com · change `0343eab7`\
+[Undo]  [Details]\
 """,
             "grant: applying": """\
-Giving Anna Berg access to vip on blog…
-(hourglass_flowing_sand) Giving Anna Berg access to vip on blog…
+Granting Anna Berg access to “vip” on blog…
+(hourglass_flowing_sand) Granting Anna Berg access to “vip” on blog…
 `a***@example.com` · Requested by @alice · “we test”
-members at members.example.com · change `0343eab7`\
+[Details]\
 """,
             "grant: unknown": """\
-Giving Anna Berg access to vip on blog: not confirmed yet
-(grey_question) Giving Anna Berg access to vip on blog: not confirmed yet
+Granting Anna Berg access to “vip” on blog: not confirmed yet
+(grey_question) Granting Anna Berg access to “vip” on blog: not confirmed yet
 The service gave no clear answer. Gatehouse keeps checking and updates this card.
 `a***@example.com` · Requested by @alice · “we test”
-members at members.example.com · change `0343eab7`\
+[Details]\
 """,
             "grant: denied": """\
-Anna Berg was not given access to vip on blog
-(no_entry_sign) Anna Berg was not given access to vip on blog
-Denied by @cara: “not tonight”
-`a***@example.com` · Requested by @alice · “we test” · 2026-11-21 01:26 UTC
-members at members.example.com · change `0343eab7`\
+Anna Berg was not granted access to “vip” on blog
+(no_entry_sign) Anna Berg was not granted access to “vip” on blog
+Denied by @cara: “not tonight” · 2026-11-21 01:26 UTC
+`a***@example.com` · Requested by @alice · “we test”
+[Details]\
 """,
             "revoke: done": """\
-Anna Berg no longer has access to vip on blog
-(white_check_mark) Anna Berg no longer has access to vip on blog
+Anna Berg no longer has access to “vip” on blog
+(white_check_mark) Anna Berg no longer has access to “vip” on blog
 `a***@example.com` · @alice · “we test” · 2026-11-21 01:26 UTC
-[Undo]
-members at members.example.com · change `0343eab7`\
+[Undo]  [Details]\
 """,
             "revoke: applying": """\
-Revoking Anna Berg’s access to vip on blog…
-(hourglass_flowing_sand) Revoking Anna Berg’s access to vip on blog…
+Revoking Anna Berg’s access to “vip” on blog…
+(hourglass_flowing_sand) Revoking Anna Berg’s access to “vip” on blog…
 `a***@example.com` · Requested by @alice · “we test”
-members at members.example.com · change `0343eab7`\
+[Details]\
 """,
             "revoke: unknown": """\
-Revoking Anna Berg’s access to vip on blog: not confirmed yet
-(grey_question) Revoking Anna Berg’s access to vip on blog: not confirmed yet
+Revoking Anna Berg’s access to “vip” on blog: not confirmed yet
+(grey_question) Revoking Anna Berg’s access to “vip” on blog: not confirmed yet
 The service gave no clear answer. Gatehouse keeps checking and updates this card.
 `a***@example.com` · Requested by @alice · “we test”
-members at members.example.com · change `0343eab7`\
+[Details]\
 """,
             "revoke: denied": """\
-Anna Berg’s access to vip on blog was not revoked
-(no_entry_sign) Anna Berg’s access to vip on blog was not revoked
-Denied by @cara: “not tonight”
-`a***@example.com` · Requested by @alice · “we test” · 2026-11-21 01:26 UTC
-members at members.example.com · change `0343eab7`\
+Anna Berg’s access to “vip” on blog was not revoked
+(no_entry_sign) Anna Berg’s access to “vip” on blog was not revoked
+Denied by @cara: “not tonight” · 2026-11-21 01:26 UTC
+`a***@example.com` · Requested by @alice · “we test”
+[Details]\
 """,
             "remove a member: done": """\
 Chloe Diaz removed from blog
@@ -460,24 +438,22 @@ Chloe Diaz removed from blog
 `c***@example.com` · @alice · “we test” · 2026-11-21 01:26 UTC
 Before:
 Segments  `default` `staff`
-[Undo]
-members at members.example.com · change `0343eab7`\
+[Undo]  [Details]\
 """,
             "remove a member: done, approved": """\
 Chloe Diaz removed from blog
 (white_check_mark) Chloe Diaz removed from blog
-`c***@example.com` · Requested by @alice · approved by @cara · “we test” · 2026-11-21 01:26 UTC
+`c***@example.com` · Requested by @alice · “we test” · approved by @cara · 2026-11-21 01:26 UTC
 Before:
 Segments  `default` `staff`
-[Undo]
-members at members.example.com · change `0343eab7`\
+[Undo]  [Details]\
 """,
             "remove a member: applying": """\
 Removing Chloe Diaz from blog…
 (hourglass_flowing_sand) Removing Chloe Diaz from blog…
 `c***@example.com` · Requested by @alice · “we test”
 Segments  `default` `staff`
-members at members.example.com · change `0343eab7`\
+[Details]\
 """,
             "remove a member: unknown": """\
 Removing Chloe Diaz from blog: not confirmed yet
@@ -485,14 +461,14 @@ Removing Chloe Diaz from blog: not confirmed yet
 The service gave no clear answer. Gatehouse keeps checking and updates this card.
 `c***@example.com` · Requested by @alice · “we test”
 Segments  `default` `staff`
-members at members.example.com · change `0343eab7`\
+[Details]\
 """,
             "remove a member: denied": """\
 Chloe Diaz was not removed from blog
 (no_entry_sign) Chloe Diaz was not removed from blog
-Denied by @cara: “not tonight”
-`c***@example.com` · Requested by @alice · “we test” · 2026-11-21 01:26 UTC
-members at members.example.com · change `0343eab7`\
+Denied by @cara: “not tonight” · 2026-11-21 01:26 UTC
+`c***@example.com` · Requested by @alice · “we test”
+[Details]\
 """,
         }
     )
@@ -502,325 +478,309 @@ def test_endings() -> None:
     assert texts(cards.endings()) == snapshot(
         {
             "withdrawn": """\
-Old shop to new shop was not deleted
-(leftwards_arrow_with_hook) Old shop to new shop was not deleted
+“Old shop to new shop” was not deleted
+(leftwards_arrow_with_hook) “Old shop to new shop” was not deleted
 Withdrawn by @alice · 2026-11-21 01:26 UTC
 Requested by @alice · “we test”
-rules at rules.example.com · `Redirect_x1` · change `0343eab7`\
+[Details]\
 """,
             "not confirmed, kept": """\
-Old shop to new shop was not deleted
-(leftwards_arrow_with_hook) Old shop to new shop was not deleted
+“Old shop to new shop” was not deleted
+(leftwards_arrow_with_hook) “Old shop to new shop” was not deleted
 Withdrawn by @alice · 2026-11-21 01:26 UTC
 Requested by @alice · “we test”
-rules at rules.example.com · `Redirect_x1` · change `0343eab7`\
+[Details]\
 """,
             "expired": """\
-Old shop to new shop was not deleted
-(zzz) Old shop to new shop was not deleted
+“Old shop to new shop” was not deleted
+(zzz) “Old shop to new shop” was not deleted
 Expired: nobody decided in time.
 Requested by @alice · “we test”
-rules at rules.example.com · `Redirect_x1` · change `0343eab7`\
+[Details]\
 """,
             "out of date": """\
-Old shop to new shop was not switched off
-(arrows_counterclockwise) Old shop to new shop was not switched off
-Out of date: it changed after the request. Nothing was changed.
+“Old shop to new shop” was not switched off
+(arrows_counterclockwise) “Old shop to new shop” was not switched off
+Out of date: someone edited the rule after the request, so Gatehouse left it alone.
 Requested by @alice · “we test”
 Then → now
 pair 1 destination  `https://shop.example.com/new` → `https://shop.example.com/landing`
-[Request again]
-rules at rules.example.com · `Redirect_x1` · change `0343eab7`\
+[Request again]  [Details]\
 """,
             "out of date, gone": """\
-Old shop to new shop was not deleted
-(arrows_counterclockwise) Old shop to new shop was not deleted
-Out of date: it no longer exists. Nothing was changed.
+“Old shop to new shop” was not deleted
+(arrows_counterclockwise) “Old shop to new shop” was not deleted
+Out of date: the rule no longer exists. Nothing was changed.
 Requested by @alice · “we test”
-rules at rules.example.com · `Redirect_x1` · change `0343eab7`\
+[Details]\
 """,
             "failed": """\
-Old shop to new shop was not deleted
-✗ Old shop to new shop was not deleted
+“Old shop to new shop” was not deleted
+✗ “Old shop to new shop” was not deleted
 The service says: “503: down”. Nothing was changed.
 Requested by @alice · “we test”
 On · Redirect
 `https://shop.example.com/old` → `https://shop.example.com/new`
-rules at rules.example.com · `Redirect_x1` · change `0343eab7`\
+[Details]\
 """,
             "failed, OutcomeUnknown": """\
-Old shop to new shop was not deleted
-✗ Old shop to new shop was not deleted
+“Old shop to new shop” was not deleted
+✗ “Old shop to new shop” was not deleted
 The service gave no clear answer (our own words), and shows no sign of it. Nothing was changed.
 Requested by @alice · “we test”
 On · Redirect
 `https://shop.example.com/old` → `https://shop.example.com/new`
-rules at rules.example.com · `Redirect_x1` · change `0343eab7`\
+[Details]\
 """,
             "failed, Unreachable": """\
-Old shop to new shop was not deleted
-✗ Old shop to new shop was not deleted
+“Old shop to new shop” was not deleted
+✗ “Old shop to new shop” was not deleted
 The service doesn’t answer (our own words). Nothing was changed.
 Requested by @alice · “we test”
 On · Redirect
 `https://shop.example.com/old` → `https://shop.example.com/new`
-rules at rules.example.com · `Redirect_x1` · change `0343eab7`\
+[Details]\
 """,
             "failed, Unsendable": """\
-Old shop to new shop was not deleted
-✗ Old shop to new shop was not deleted
+“Old shop to new shop” was not deleted
+✗ “Old shop to new shop” was not deleted
 It couldn’t be sent: our own words. Nothing was changed.
 Requested by @alice · “we test”
 On · Redirect
 `https://shop.example.com/old` → `https://shop.example.com/new`
-rules at rules.example.com · `Redirect_x1` · change `0343eab7`\
+[Details]\
 """,
             "failed, its end passed": """\
-Old shop to new shop was not switched off
-✗ Old shop to new shop was not switched off
+“Old shop to new shop” was not switched off
+✗ “Old shop to new shop” was not switched off
 It was to last until 2026-11-21 01:24 UTC, which passed before it could be done. Request it again with a later end. Nothing was changed.
 Requested by @alice · “we test”
 `https://shop.example.com/old` → `https://shop.example.com/new`
-rules at rules.example.com · `Redirect_x1` · change `0343eab7`\
+[Details]\
 """,
             "failed, approval too old": """\
-Old shop to new shop was not deleted
-✗ Old shop to new shop was not deleted
+“Old shop to new shop” was not deleted
+✗ “Old shop to new shop” was not deleted
 The approval was more than an hour old. Request it again. Nothing was changed.
 Requested by @alice · “we test”
 On · Redirect
 `https://shop.example.com/old` → `https://shop.example.com/new`
-rules at rules.example.com · `Redirect_x1` · change `0343eab7`\
+[Details]\
 """,
             "failed, right lost": """\
-Old shop to new shop was not deleted
-✗ Old shop to new shop was not deleted
+“Old shop to new shop” was not deleted
+✗ “Old shop to new shop” was not deleted
 The account of @alice is deactivated. Nothing was changed.
 Requested by @alice · “we test”
 On · Redirect
 `https://shop.example.com/old` → `https://shop.example.com/new`
-rules at rules.example.com · `Redirect_x1` · change `0343eab7`\
+[Details]\
 """,
             "unsettled": """\
-Switching off Old shop to new shop: not confirmed
-(grey_question) Switching off Old shop to new shop: not confirmed
+Switching off “Old shop to new shop”: not confirmed
+(grey_question) Switching off “Old shop to new shop”: not confirmed
 Check it yourself: the service gave no clear answer, and Gatehouse has stopped checking. What the service shows is neither the old state nor the new one.
 Requested by @alice · “we test”
 `https://shop.example.com/old` → `https://shop.example.com/new`
-rules at rules.example.com · `Redirect_x1` · change `0343eab7`\
+[Details]\
 """,
             "unsettled, never read": """\
-Switching off Old shop to new shop: not confirmed
-(grey_question) Switching off Old shop to new shop: not confirmed
+Switching off “Old shop to new shop”: not confirmed
+(grey_question) Switching off “Old shop to new shop”: not confirmed
 Check it yourself: the service gave no clear answer, and Gatehouse has stopped checking. What the service shows is neither the old state nor the new one.
 Requested by @alice · “we test”
 `https://shop.example.com/old` → `https://shop.example.com/new`
-rules at rules.example.com · `Redirect_x1` · change `0343eab7`\
+[Details]\
 """,
             "service down, waits": """\
-Delete Old shop to new shop: waiting for the service
-(hourglass_flowing_sand) Delete Old shop to new shop: waiting for the service
-Requested by @alice · approved by @cara · “we test”
+Delete “Old shop to new shop”: waiting for the service
+(hourglass_flowing_sand) Delete “Old shop to new shop”: waiting for the service
+Requested by @alice · “we test” · approved by @cara
 Nothing was changed yet: the service doesn’t answer. Gatehouse tries again until 2026-11-21 02:26 UTC.
 On · Redirect
 `https://shop.example.com/old` → `https://shop.example.com/new`
-[Withdraw]
-rules at rules.example.com · `Redirect_x1` · change `0343eab7`\
+[Withdraw]  [Details]\
 """,
             "off for two hours": """\
-Old shop to new shop is off until <!date^1795231440^{date_short_pretty} {time}|2026-11-21 03:24 UTC>
-(double_vertical_bar) Old shop to new shop is off until 2026-11-21 03:24 UTC
+“Old shop to new shop” is off until <!date^1795231440^{date_short_pretty} {time}|2026-11-21 03:24 UTC>
+(double_vertical_bar) “Old shop to new shop” is off until 2026-11-21 03:24 UTC
 @alice · “we test” · 2026-11-21 01:26 UTC
 `https://shop.example.com/old` → `https://shop.example.com/new`
-[Back on now]  [+1 h]  [Keep off]
-rules at rules.example.com · `Redirect_x1` · change `0343eab7`\
+[Switch on now]  [Extend by 1 h]  [Keep off]  [Details]\
 """,
             "granted until a time that was typed": """\
-Anna Berg has access to vip on blog until <!date^1795231440^{date_short_pretty} {time}|2026-11-21 03:24 UTC> (03:24 Europe/Berlin)
-(white_check_mark) Anna Berg has access to vip on blog until 2026-11-21 03:24 UTC (03:24 Europe/Berlin)
-`a***@example.com` · Requested by @alice · approved by @cara · “we test” · 2026-11-21 01:26 UTC
-[Revert now]  [+1 h]  [Keep]
-members at members.example.com · change `0343eab7`\
+Anna Berg has access to “vip” on blog until <!date^1795231440^{date_short_pretty} {time}|2026-11-21 03:24 UTC> (03:24 Europe/Berlin)
+(white_check_mark) Anna Berg has access to “vip” on blog until 2026-11-21 03:24 UTC (03:24 Europe/Berlin)
+`a***@example.com` · Requested by @alice · “we test” · approved by @cara · 2026-11-21 01:26 UTC
+[Revert now]  [Extend by 1 h]  [Keep]  [Details]\
 """,
             "destination changed for two hours": """\
-Old shop to new shop: destination changed until <!date^1795231440^{date_short_pretty} {time}|2026-11-21 03:24 UTC>
-(white_check_mark) Old shop to new shop: destination changed until 2026-11-21 03:24 UTC
+“Old shop to new shop”: destination changed until <!date^1795231440^{date_short_pretty} {time}|2026-11-21 03:24 UTC>
+(white_check_mark) “Old shop to new shop”: destination changed until 2026-11-21 03:24 UTC
 @alice · “we test” · 2026-11-21 01:26 UTC
 destination  `https://shop.example.com/new` → `https://shop.example.com/landing`
-[Revert now]  [+1 h]  [Keep]
-rules at rules.example.com · `Redirect_x1` · change `0343eab7`\
+[Revert now]  [Extend by 1 h]  [Keep]  [Details]\
 """,
             "not reverted: changed": """\
-Switch off Old shop to new shop: not reverted
-(warning) Switch off Old shop to new shop: not reverted
+Switch off “Old shop to new shop”: not reverted
+(warning) Switch off “Old shop to new shop”: not reverted
 @alice · “we test” · 2026-11-21 01:26 UTC
-Not reverted at 2026-11-21 03:24 UTC: someone changed it first, so Gatehouse left it as it is.
+Not reverted at 2026-11-21 03:24 UTC: someone edited it first, so Gatehouse left it alone.
 `https://shop.example.com/old` → `https://shop.example.com/new`
-[Revert anyway]  [Keep]
-rules at rules.example.com · `Redirect_x1` · change `0343eab7`\
+[Revert anyway]  [Keep]  [Details]\
 """,
             "not reverted: gone": """\
-Switch off Old shop to new shop: not reverted
-(warning) Switch off Old shop to new shop: not reverted
+Switch off “Old shop to new shop”: nothing to revert
+(warning) Switch off “Old shop to new shop”: nothing to revert
 @alice · “we test” · 2026-11-21 01:26 UTC
 Nothing to revert at 2026-11-21 03:24 UTC: it is gone already.
 `https://shop.example.com/old` → `https://shop.example.com/new`
-[Undo]
-rules at rules.example.com · `Redirect_x1` · change `0343eab7`\
+[Undo]  [Details]\
 """,
             "not reverted: refused": """\
-Old shop to new shop is off
-(warning) Old shop to new shop is off
+“Old shop to new shop” is off: not reverted
+(warning) “Old shop to new shop” is off: not reverted
 @alice · “we test” · 2026-11-21 01:26 UTC
 Not reverted at 2026-11-21 03:24 UTC: the service refused. Press Undo to try again.
 `https://shop.example.com/old` → `https://shop.example.com/new`
-[Undo]
-rules at rules.example.com · `Redirect_x1` · change `0343eab7`\
+[Undo]  [Details]\
 """,
             "not reverted: unsent": """\
-Old shop to new shop is off
-(warning) Old shop to new shop is off
+“Old shop to new shop” is off: not reverted
+(warning) “Old shop to new shop” is off: not reverted
 @alice · “we test” · 2026-11-21 01:26 UTC
 Not reverted at 2026-11-21 03:24 UTC: Gatehouse can’t send it. Press Undo to see why.
 `https://shop.example.com/old` → `https://shop.example.com/new`
-[Undo]
-rules at rules.example.com · `Redirect_x1` · change `0343eab7`\
+[Undo]  [Details]\
 """,
             "not reverted: unconfirmed": """\
-Switch off Old shop to new shop: its end is not confirmed
-(warning) Switch off Old shop to new shop: its end is not confirmed
+Switch off “Old shop to new shop”: its end is not confirmed
+(warning) Switch off “Old shop to new shop”: its end is not confirmed
 @alice · “we test” · 2026-11-21 01:26 UTC
 Check it yourself: it was to be reverted at 2026-11-21 03:24 UTC, and the service gave no clear answer.
 `https://shop.example.com/old` → `https://shop.example.com/new`
-[Undo]
-rules at rules.example.com · `Redirect_x1` · change `0343eab7`\
+[Undo]  [Details]\
 """,
             "for two hours, and deleted since": """\
-Switch off Old shop to new shop: deleted since
-(wastebasket) Switch off Old shop to new shop: deleted since
+“Old shop to new shop” was deleted
+(wastebasket) “Old shop to new shop” was deleted
 Deleted by @cara · 2026-11-21 01:26 UTC
 Its end 2026-11-21 03:24 UTC changes nothing, unless the deletion is undone before.
 @alice · “we test” · 2026-11-21 01:26 UTC
-rules at rules.example.com · `Redirect_x1` · change `0343eab7`\
+[Details]\
 """,
             "ended, the change": """\
-Old shop to new shop is back on
-(white_check_mark) Old shop to new shop is back on
+“Old shop to new shop” is back on
+(white_check_mark) “Old shop to new shop” is back on
 Automatically, as planned · 2026-11-21 03:24 UTC
 Requested by @alice · “we test” · 2026-11-21 01:26 UTC
 `https://shop.example.com/old` → `https://shop.example.com/new`
-[Switch off again…]
-rules at rules.example.com · `Redirect_x1` · change `0343eab7`\
+[Switch off again…]  [Details]\
 """,
             "ended, what did it": """\
-Old shop to new shop is on
-(white_check_mark) Old shop to new shop is on
+“Old shop to new shop” is on
+(white_check_mark) “Old shop to new shop” is on
 Requested by @alice · automatically, as planned · 2026-11-21 01:26 UTC
 `https://shop.example.com/old` → `https://shop.example.com/new`
-[Undo]
-rules at rules.example.com · `Redirect_x1` · change `0343eab7`\
+[Undo]  [Details]\
 """,
             "ended late, the change": """\
-Old shop to new shop is back on
-(white_check_mark) Old shop to new shop is back on
+“Old shop to new shop” is back on
+(white_check_mark) “Old shop to new shop” is back on
 Automatically, 25 min late: Gatehouse was down · 2026-11-21 03:24 UTC
 Requested by @alice · “we test” · 2026-11-21 01:26 UTC
 `https://shop.example.com/old` → `https://shop.example.com/new`
-[Switch off again…]
-rules at rules.example.com · `Redirect_x1` · change `0343eab7`\
+[Switch off again…]  [Details]\
 """,
             "ended late, what did it": """\
-Old shop to new shop is on
-(white_check_mark) Old shop to new shop is on
+“Old shop to new shop” is on
+(white_check_mark) “Old shop to new shop” is on
 Requested by @alice · automatically, 25 min late: Gatehouse was down · 2026-11-21 01:26 UTC
 `https://shop.example.com/old` → `https://shop.example.com/new`
-[Undo]
-rules at rules.example.com · `Redirect_x1` · change `0343eab7`\
+[Undo]  [Details]\
 """,
             "ended late, after tries in vain, the change": """\
-Old shop to new shop is back on
-(white_check_mark) Old shop to new shop is back on
+“Old shop to new shop” is back on
+(white_check_mark) “Old shop to new shop” is back on
 Automatically, 4 min late: it didn’t work at first · 2026-11-21 03:24 UTC
 Requested by @alice · “we test” · 2026-11-21 01:26 UTC
 `https://shop.example.com/old` → `https://shop.example.com/new`
-[Switch off again…]
-rules at rules.example.com · `Redirect_x1` · change `0343eab7`\
+[Switch off again…]  [Details]\
 """,
             "ended late, after tries in vain, what did it": """\
-Old shop to new shop is on
-(white_check_mark) Old shop to new shop is on
+“Old shop to new shop” is on
+(white_check_mark) “Old shop to new shop” is on
 Requested by @alice · automatically, 4 min late: it didn’t work at first · 2026-11-21 01:26 UTC
 `https://shop.example.com/old` → `https://shop.example.com/new`
-[Undo]
-rules at rules.example.com · `Redirect_x1` · change `0343eab7`\
+[Undo]  [Details]\
 """,
             "reverted early, the change": """\
-Old shop to new shop is back on
-(leftwards_arrow_with_hook) Old shop to new shop is back on
+“Old shop to new shop” is back on
+(leftwards_arrow_with_hook) “Old shop to new shop” is back on
 Reverted early by @cara · 2026-11-21 03:24 UTC
 Requested by @alice · “we test” · 2026-11-21 01:26 UTC
 `https://shop.example.com/old` → `https://shop.example.com/new`
-rules at rules.example.com · `Redirect_x1` · change `0343eab7` · undone by change `b06889c4`\
+[Details]
+undone by change `b06889c4`\
 """,
             "reverted early, what did it": """\
-Old shop to new shop is on
-(white_check_mark) Old shop to new shop is on
+“Old shop to new shop” is on
+(white_check_mark) “Old shop to new shop” is on
 @cara · reverted early · 2026-11-21 01:26 UTC
 `https://shop.example.com/old` → `https://shop.example.com/new`
-[Undo]
-rules at rules.example.com · `Redirect_x1` · change `0343eab7`\
+[Undo]  [Details]\
 """,
             "reverted, though changed, the change": """\
-Old shop to new shop is back on
-(leftwards_arrow_with_hook) Old shop to new shop is back on
+“Old shop to new shop” is back on
+(leftwards_arrow_with_hook) “Old shop to new shop” is back on
 Reverted by @cara, though it was changed since · 2026-11-21 03:24 UTC
 Requested by @alice · “we test” · 2026-11-21 01:26 UTC
 `https://shop.example.com/old` → `https://shop.example.com/new`
-rules at rules.example.com · `Redirect_x1` · change `0343eab7` · undone by change `b06889c4`\
+[Details]
+undone by change `b06889c4`\
 """,
             "reverted, though changed, what did it": """\
-Old shop to new shop is on
-(white_check_mark) Old shop to new shop is on
+“Old shop to new shop” is on
+(white_check_mark) “Old shop to new shop” is on
 @cara · reverted, though it was changed since · 2026-11-21 01:26 UTC
 `https://shop.example.com/old` → `https://shop.example.com/new`
-[Undo]
-rules at rules.example.com · `Redirect_x1` · change `0343eab7`\
+[Undo]  [Details]\
 """,
             "undone by somebody else, the change": """\
-Old shop to new shop is back on
-(leftwards_arrow_with_hook) Old shop to new shop is back on
+“Old shop to new shop” is back on
+(leftwards_arrow_with_hook) “Old shop to new shop” is back on
 Undone by @cara · 2026-11-21 03:24 UTC
 Requested by @alice · “we test” · 2026-11-21 01:26 UTC
 `https://shop.example.com/old` → `https://shop.example.com/new`
-rules at rules.example.com · `Redirect_x1` · change `0343eab7` · undone by change `b06889c4`\
+[Details]
+undone by change `b06889c4`\
 """,
             "undone by somebody else, what did it": """\
-Old shop to new shop is on
-(white_check_mark) Old shop to new shop is on
+“Old shop to new shop” is on
+(white_check_mark) “Old shop to new shop” is on
 @cara · undid @alice’s change · 2026-11-21 01:26 UTC
 `https://shop.example.com/old` → `https://shop.example.com/new`
-[Undo]
-rules at rules.example.com · `Redirect_x1` · change `0343eab7`\
+[Undo]  [Details]\
 """,
             "undone by its requester, the change": """\
-Old shop to new shop is back on
-(leftwards_arrow_with_hook) Old shop to new shop is back on
+“Old shop to new shop” is back on
+(leftwards_arrow_with_hook) “Old shop to new shop” is back on
 Undone by @cara · 2026-11-21 03:24 UTC
 Requested by @alice · “we test” · 2026-11-21 01:26 UTC
 `https://shop.example.com/old` → `https://shop.example.com/new`
-rules at rules.example.com · `Redirect_x1` · change `0343eab7` · undone by change `b06889c4`\
+[Details]
+undone by change `b06889c4`\
 """,
             "undone by its requester, what did it": """\
-Old shop to new shop is on
-(white_check_mark) Old shop to new shop is on
+“Old shop to new shop” is on
+(white_check_mark) “Old shop to new shop” is on
 @cara · undid their own change · 2026-11-21 01:26 UTC
 `https://shop.example.com/old` → `https://shop.example.com/new`
-[Undo]
-rules at rules.example.com · `Redirect_x1` · change `0343eab7`\
+[Undo]  [Details]\
 """,
             "a rule made for two hours, deleted": """\
-Sale 2026 was deleted
-(white_check_mark) Sale 2026 was deleted
+“Sale 2026” was deleted
+(white_check_mark) “Sale 2026” was deleted
 Automatically, as planned · 2026-11-21 03:24 UTC
 Requested by @alice · “we test” · 2026-11-21 01:26 UTC
 Description: “Ends with the year”
@@ -828,37 +788,36 @@ On · Redirect
 1. `https://shop.example.com/sale` → `https://shop.example.com/landing2`, only for page domain `blog.example.com` or `shop.example.com`, method `GET`
 2. `https://shop.example.com/deals` → `https://shop.example.com/landing2`
 3. `https://shop.example.com/black-friday` → `https://shop.example.com/landing2`
-rules at rules.example.com · change `0343eab7`\
+[Details]\
 """,
             "undone": """\
-Old shop to new shop is back
-(leftwards_arrow_with_hook) Old shop to new shop is back
+“Old shop to new shop” is back
+(leftwards_arrow_with_hook) “Old shop to new shop” is back
 Undone by @cara · 2026-11-21 03:24 UTC
 Requested by @alice · “we test” · 2026-11-21 01:26 UTC
 On · Redirect
 `https://shop.example.com/old` → `https://shop.example.com/new`
 It has a new id and creation date. Commands still find it by its old id.
-[Redo]
-rules at rules.example.com · `Redirect_x1` · change `0343eab7` · undone by change `b06889c4`
-  [Redo] asks: Redo “Delete Old shop to new shop”? / The rule is deleted again. [Cancel] [Redo]\
+[Redo]  [Details]
+undone by change `b06889c4`
+  [Redo] asks: Redo “Delete ‘Old shop to new shop’”? / The rule is deleted again. [Cancel] [Redo]\
 """,
             "switched off, undone": """\
-Old shop to new shop is back on
-(leftwards_arrow_with_hook) Old shop to new shop is back on
+“Old shop to new shop” is back on
+(leftwards_arrow_with_hook) “Old shop to new shop” is back on
 Undone by @cara · 2026-11-21 03:24 UTC
 Requested by @alice · “we test” · 2026-11-21 01:26 UTC
 `https://shop.example.com/old` → `https://shop.example.com/new`
-[Redo]
-rules at rules.example.com · `Redirect_x1` · change `0343eab7` · undone by change `b06889c4`\
+[Redo]  [Details]
+undone by change `b06889c4`\
 """,
             "switched off, undone, redone": """\
-Old shop to new shop is off
-(double_vertical_bar) Old shop to new shop is off
+“Old shop to new shop” is off
+(double_vertical_bar) “Old shop to new shop” is off
 Redone by @bob · 2026-11-21 04:24 UTC
 @alice · “we test” · 2026-11-21 01:26 UTC
 `https://shop.example.com/old` → `https://shop.example.com/new`
-[Undo]
-rules at rules.example.com · `Redirect_x1` · change `0343eab7`\
+[Undo]  [Details]\
 """,
             "can’t be drawn": """\
 Delete rule Redirect_x1
@@ -876,15 +835,14 @@ Gatehouse can’t show what this changes.
 change `0343eab7`\
 """,
             "an undo of a deletion": """\
-Old shop to new shop is back
-(white_check_mark) Old shop to new shop is back
+“Old shop to new shop” is back
+(white_check_mark) “Old shop to new shop” is back
 @alice · “we test” · 2026-11-21 01:26 UTC
 On · Redirect
 `https://shop.example.com/old` → `https://shop.example.com/new`
 It has a new id and creation date. Commands still find it by its old id.
-[Undo]
-rules at rules.example.com · change `0343eab7`
-  [Undo] asks: Undo “Create Old shop to new shop”? / The rule is deleted again. [Cancel] [Undo]\
+[Undo]  [Details]
+  [Undo] asks: Undo “Create ‘Old shop to new shop’”? / The rule is deleted again. [Cancel] [Undo]\
 """,
             "an undo of a removal": """\
 Chloe Diaz is back on blog
@@ -892,82 +850,74 @@ Chloe Diaz is back on blog
 `c***@example.com` · @alice · “we test” · 2026-11-21 01:26 UTC
 Segments  `default` `staff`
 Name and segments are restored; the join date is not.
-[Undo]
-members at members.example.com · change `0343eab7`
+[Undo]  [Details]
   [Undo] asks: Undo “Add Chloe Diaz to blog”? / The member is removed again. [Cancel] [Undo]\
 """,
             "emergency override, review due": """\
-Old shop to new shop deleted
-(rotating_light) Old shop to new shop deleted
-Emergency override by @alice: “checkout is down, nobody answers”
-Requested by @alice · “we test” · 2026-11-21 01:26 UTC
+“Old shop to new shop” deleted
+(rotating_light) “Old shop to new shop” deleted
+Emergency override by @alice: “checkout is down, nobody answers” · 2026-11-21 01:26 UTC
+Requested by @alice · “we test”
 Review due: someone other than @alice has to review this.
 Before:
 On · Redirect
 `https://shop.example.com/old` → `https://shop.example.com/new`
-[Mark as reviewed]  [Undo]  [Show full change]
-rules at rules.example.com · `Redirect_x1` · change `0343eab7`\
+[Mark as reviewed]  [Undo]  [Show full change]\
 """,
             "emergency override, reviewed": """\
-Old shop to new shop deleted
-(rotating_light) Old shop to new shop deleted
-Emergency override by @alice: “checkout is down, nobody answers” · reviewed by @cara
-Requested by @alice · “we test” · 2026-11-21 01:26 UTC
+“Old shop to new shop” deleted
+(rotating_light) “Old shop to new shop” deleted
+Emergency override by @alice: “checkout is down, nobody answers” · 2026-11-21 01:26 UTC · reviewed by @cara
+Requested by @alice · “we test”
 Before:
 On · Redirect
 `https://shop.example.com/old` → `https://shop.example.com/new`
-[Undo]
-rules at rules.example.com · `Redirect_x1` · change `0343eab7`\
+[Undo]  [Details]\
 """,
             "on, but its group is off": """\
-Old shop to new shop is on
-(white_check_mark) Old shop to new shop is on
+“Old shop to new shop” is on
+(white_check_mark) “Old shop to new shop” is on
 @alice · “we test” · 2026-11-21 01:26 UTC
 `https://shop.example.com/old` → `https://shop.example.com/new`
-On, but not active: its group Experiments is off.
-[Undo]
-rules at rules.example.com · `Redirect_x1` · change `0343eab7`\
+On, but not active: its group “Experiments” is off.
+[Undo]  [Details]\
 """,
             "created, with a warning": """\
-Back to the old shop created
-(warning) Back to the old shop created
+“Back to the old shop” created
+(warning) “Back to the old shop” created
 @alice · “we test” · 2026-11-21 01:26 UTC
 Warning: It loops with “Old shop to new shop”.
 On · Redirect
 `https://shop.example.com/new` → `https://shop.example.com/old`
-[Undo]
-rules at rules.example.com · change `0343eab7`
-  [Undo] asks: Undo “Create Back to the old shop”? / The rule is deleted again. [Cancel] [Undo]\
+[Undo]  [Details]
+  [Undo] asks: Undo “Create ‘Back to the old shop’”? / The rule is deleted again. [Cancel] [Undo]\
 """,
             "stored otherwise": """\
-Change the destination of Old shop to new shop: not stored as requested
-(warning) Change the destination of Old shop to new shop: not stored as requested
+Change the destination of “Old shop to new shop”: not stored as requested
+(warning) Change the destination of “Old shop to new shop”: not stored as requested
 @alice · “we test” · 2026-11-21 01:26 UTC
 Requested → stored
 pair 1 destination  `https://shop.example.com/landing` → `https://shop.example.com/new`
-[Undo]
-rules at rules.example.com · `Redirect_x1` · change `0343eab7`\
+[Undo]  [Details]\
 """,
             "not in its channel": """\
-Old shop to new shop deleted
-(white_check_mark) Old shop to new shop deleted
+“Old shop to new shop” deleted
+(white_check_mark) “Old shop to new shop” deleted
 @alice · “we test” · 2026-11-21 01:26 UTC
 Before:
 On · Redirect
 `https://shop.example.com/old` → `https://shop.example.com/new`
-[Undo]
-rules at rules.example.com · `Redirect_x1` · change `0343eab7`
+[Undo]  [Details]
 You get this here because Gatehouse can’t post in #C0OPS0001. Add it there with `/invite @Gatehouse`.\
 """,
             "channel shared since": """\
-Old shop to new shop deleted
-(white_check_mark) Old shop to new shop deleted
+“Old shop to new shop” deleted
+(white_check_mark) “Old shop to new shop” deleted
 @alice · “we test” · 2026-11-21 01:26 UTC
 Before:
 On · Redirect
 `https://shop.example.com/old` → `https://shop.example.com/new`
-[Undo]
-rules at rules.example.com · `Redirect_x1` · change `0343eab7`
+[Undo]  [Details]
 You get this here because #C0OPS0001 is shared with another company now.\
 """,
         }
@@ -986,7 +936,6 @@ Only @alice can confirm it until 2026-11-22 01:24 UTC.
 • Sale 2026: off, `https://shop.example.com/sale` → `https://shop.example.com/landing2`, only for page domain `blog.example.com` or `shop.example.com`, method `GET`, …and 2 more pairs
 This card doesn’t show everything. Press Show all 2 rules before you decide.
 [Show all 2 rules]  [Switch off 2 rules]  [Withdraw]
-rules at rules.example.com · 2 items · change `0343eab7`
   [Switch off 2 rules] asks: Switch off 2 rules? / It takes effect at once. You can undo it. [Cancel] [Switch off 2 rules]\
 """,
             "switch off two rules, someone else's click": """\
@@ -999,7 +948,6 @@ Needs approval from someone else in this channel by 2026-11-22 01:24 UTC.
 This card doesn’t show everything. Press Show all 2 rules before you decide.
 [Show all 2 rules]  [Approve]  [Deny…]
 [Withdraw]  [Ask…]
-rules at rules.example.com · 2 items · change `0343eab7`
   [Approve] asks: Switch off 2 rules? / It takes effect at once. You can undo it. [Cancel] [Approve]\
 """,
             "switch off three rules, under way": """\
@@ -1011,8 +959,7 @@ Requested by @alice · “we test”
 ✓ Old shop to new shop: off, `https://shop.example.com/old` → `https://shop.example.com/new`
 … Sale 2026: under way
 ◦ Campaign links: waiting
-[Stop]
-rules at rules.example.com · 3 items · change `0343eab7`\
+[Stop]  [Details]\
 """,
             "being stopped": """\
 Switch off 3 rules: stopping…
@@ -1023,7 +970,7 @@ Requested by @alice · “we test”
 ✓ Old shop to new shop: off, `https://shop.example.com/old` → `https://shop.example.com/new`
 … Sale 2026: under way
 ◦ Campaign links: waiting
-rules at rules.example.com · 3 items · change `0343eab7`\
+[Details]\
 """,
             "two rules switched off": """\
 2 rules switched off
@@ -1031,8 +978,7 @@ rules at rules.example.com · 3 items · change `0343eab7`\
 @alice · “we test” · 2026-11-21 01:26 UTC
 ✓ Old shop to new shop: off, `https://shop.example.com/old` → `https://shop.example.com/new`
 ✓ Sale 2026: off, `https://shop.example.com/sale` → `https://shop.example.com/landing2`, only for page domain `blog.example.com` or `shop.example.com`, method `GET`, …and 2 more pairs
-[Undo]
-rules at rules.example.com · 2 items · change `0343eab7`\
+[Undo]  [Details]\
 """,
             "two rules switched off for two hours": """\
 2 rules switched off until <!date^1795231440^{date_short_pretty} {time}|2026-11-21 03:24 UTC>
@@ -1040,8 +986,7 @@ rules at rules.example.com · 2 items · change `0343eab7`\
 @alice · “we test” · 2026-11-21 01:26 UTC
 ✓ Old shop to new shop: off, `https://shop.example.com/old` → `https://shop.example.com/new`
 ✓ Sale 2026: off, `https://shop.example.com/sale` → `https://shop.example.com/landing2`, only for page domain `blog.example.com` or `shop.example.com`, method `GET`, …and 2 more pairs
-[Revert now]  [+1 h]  [Keep]
-rules at rules.example.com · 2 items · change `0343eab7`\
+[Revert now]  [Extend by 1 h]  [Keep]  [Details]\
 """,
             "two of three done": """\
 Switch off 3 rules: 2 of 3 done
@@ -1051,8 +996,7 @@ Switch off 3 rules: 2 of 3 done
 ✓ Old shop to new shop: off, `https://shop.example.com/old` → `https://shop.example.com/new`
 ✓ Sale 2026: off, `https://shop.example.com/sale` → `https://shop.example.com/landing2`, only for page domain `blog.example.com` or `shop.example.com`, method `GET`, …and 2 more pairs
 ✗ Campaign links: changed since the request, left alone
-[Try the other one again]  [Undo]
-rules at rules.example.com · 3 items · change `0343eab7`\
+[Retry the other one]  [Undo]  [Details]\
 """,
             "stopped": """\
 Switch off 3 rules: 1 of 3 done
@@ -1063,8 +1007,7 @@ Stopped by @bob.
 ✓ Old shop to new shop: off, `https://shop.example.com/old` → `https://shop.example.com/new`
 ✗ Sale 2026: not started
 ✗ Campaign links: not started
-[Try the other 2 again]  [Undo]
-rules at rules.example.com · 3 items · change `0343eab7`\
+[Retry the other 2]  [Undo]  [Details]\
 """,
             "one not confirmed": """\
 Switch off 2 rules: 1 of 2 done
@@ -1074,8 +1017,7 @@ Gatehouse keeps checking what is not confirmed yet, and updates this card.
 1 done · 1 not confirmed yet
 ✓ Old shop to new shop: off, `https://shop.example.com/old` → `https://shop.example.com/new`
 ? Sale 2026: not confirmed yet
-[Undo]
-rules at rules.example.com · 2 items · change `0343eab7`\
+[Undo]  [Details]\
 """,
             "none done": """\
 Switch off 2 rules: failed
@@ -1085,24 +1027,24 @@ Requested by @alice · “we test”
 1 failed · 1 left alone because another change is under way
 ✗ Old shop to new shop: failed
 ✗ Sale 2026: left alone because another change is under way
-[Try again]
-rules at rules.example.com · 2 items · change `0343eab7`\
+[Try again]  [Details]\
 """,
             "undone": """\
-Undone: Switch off 2 rules
-(leftwards_arrow_with_hook) Undone: Switch off 2 rules
+2 rules switched back on
+(leftwards_arrow_with_hook) 2 rules switched back on
 Requested by @alice · “we test” · 2026-11-21 01:26 UTC
 2 undone
 • Old shop to new shop: undone
 • Sale 2026: undone
-rules at rules.example.com · 2 items · change `0343eab7` · undone by change `b06889c4`\
+[Details]
+undone by change `b06889c4`\
 """,
             "denied": """\
 Switch off 2 rules: denied
 (no_entry_sign) Switch off 2 rules: denied
-Denied by @cara: “not tonight”
-Requested by @alice · “we test” · 2026-11-21 01:26 UTC
-rules at rules.example.com · 2 items · change `0343eab7`\
+Denied by @cara: “not tonight” · 2026-11-21 01:26 UTC
+Requested by @alice · “we test”
+[Details]\
 """,
             "offboarding": """\
 Remove Chloe Diaz from every site?
@@ -1114,7 +1056,6 @@ Needs approval from someone else in this channel by 2026-11-22 01:24 UTC.
 Emails are masked in channels. Press Show full change before you decide.
 [Show full change]  [Approve removal]  [Deny…]
 [Withdraw]  [Ask…]
-members at members.example.com · 2 items · change `0343eab7`
   [Approve removal] asks: Remove Chloe Diaz from every site? / Access ends at once. Undo restores name and segments on each site. [Cancel] [Approve removal]\
 """,
             "offboarding of two people": """\
@@ -1128,7 +1069,6 @@ Needs approval from someone else in this channel by 2026-11-22 01:24 UTC.
 Emails are masked in channels. Press Show full change before you decide.
 [Show full change]  [Approve removal]  [Deny…]
 [Withdraw]  [Ask…]
-members at members.example.com · 3 items · change `0343eab7`
   [Approve removal] asks: Remove 2 people from every site? / Access ends at once. Undo restores name and segments on each site. [Cancel] [Approve removal]\
 """,
             "offboarding, own click": """\
@@ -1140,7 +1080,6 @@ Only @alice can confirm it until 2026-11-22 01:24 UTC.
 • Chloe Diaz `c***@example.com` on docs: remove, segments `default` `staff`
 Emails are masked in channels. Press Show full change before you decide.
 [Show full change]  [Remove from every site]  [Withdraw]
-members at members.example.com · 2 items · change `0343eab7`
   [Remove from every site] asks: Remove Chloe Diaz from every site? / Access ends at once. Undo restores name and segments on each site. [Cancel] [Remove from every site]\
 """,
             "offboarding, under way": """\
@@ -1151,8 +1090,7 @@ Requested by @alice · “we test”
 1 done
 ✓ Chloe Diaz `c***@example.com` on blog: removed, segments `default` `staff`
 … Chloe Diaz `c***@example.com` on docs: under way
-[Stop]
-members at members.example.com · 2 items · change `0343eab7`\
+[Stop]  [Details]\
 """,
             "offboarded from one site of two": """\
 Remove Chloe Diaz from every site: 1 of 2 done
@@ -1161,33 +1099,30 @@ Remove Chloe Diaz from every site: 1 of 2 done
 1 done · 1 failed
 ✓ Chloe Diaz `c***@example.com` on blog: removed, segments `default` `staff`
 ✗ Chloe Diaz `c***@example.com` on docs: failed
-[Try the other one again]  [Undo]  [Undo on blog]
-members at members.example.com · 2 items · change `0343eab7`\
+[Retry the one that failed]  [Undo]  [Undo on blog]  [Details]\
 """,
             "undo of an offboarding, own click": """\
-Undo: Remove Chloe Diaz from every site?
-(raising_hand) Undo: Remove Chloe Diaz from every site?
+Put Chloe Diaz back on all their sites?
+(raising_hand) Put Chloe Diaz back on all their sites?
 Requested by @alice · “we test”
 Only @alice can confirm it until 2026-11-22 01:24 UTC.
 • Chloe Diaz `c***@example.com` on docs: add, segments `default` `staff`
 • Chloe Diaz `c***@example.com` on blog: add, segments `default` `staff`
 Emails are masked in channels. Press Show full change before you decide.
-[Show full change]  [Undo removal]  [Withdraw]
-members at members.example.com · 2 items · change `0343eab7`
-  [Undo removal] asks: Undo: Remove Chloe Diaz from every site? / It takes effect at once. You can undo it. [Cancel] [Undo removal]\
+[Show full change]  [Put back on all sites]  [Withdraw]
+  [Put back on all sites] asks: Put Chloe Diaz back on all their sites? / Restores name and segments at once. You can undo it. [Cancel] [Put back on all sites]\
 """,
             "offboarded": """\
 Chloe Diaz removed from every site
 (white_check_mark) Chloe Diaz removed from every site
-Requested by @alice · approved by @cara · “she left” · 2026-11-21 01:26 UTC
+Requested by @alice · “she left” · approved by @cara · 2026-11-21 01:26 UTC
 ✓ Chloe Diaz `c***@example.com` on blog: removed, segments `default` `staff`
 ✓ Chloe Diaz `c***@example.com` on docs: removed, segments `default` `staff`
-[Undo]  [Undo on blog]  [Undo on docs]
-members at members.example.com · 2 items · change `0343eab7`\
+[Undo]  [Undo on blog]  [Undo on docs]  [Details]\
 """,
             "import of 2 rules": """\
-Import 2 rules from campaign.json?
-(raising_hand) Import 2 rules from campaign.json?
+Import 2 rules from “campaign.json”?
+(raising_hand) Import 2 rules from “campaign.json”?
 Requested by @alice
 Needs approval from someone else in this channel by 2026-11-22 01:24 UTC.
 • Sale 2026: create, off, Redirect, `https://shop.example.com/sale` → `https://shop.example.com/landing2`, only for page domain `blog.example.com` or `shop.example.com`, method `GET`, …and 2 more pairs
@@ -1196,20 +1131,18 @@ Needs approval from someone else in this channel by 2026-11-22 01:24 UTC.
 This card doesn’t show everything. Press Show all 3 rules before you decide.
 [Show all 3 rules]  [Approve]  [Deny…]
 [Withdraw]  [Ask…]
-rules at rules.example.com · 3 items · change `0343eab7`
-  [Approve] asks: Import 2 rules from campaign.json? / It takes effect at once. You can undo it. [Cancel] [Approve]\
+  [Approve] asks: Import 2 rules from “campaign.json”? / It takes effect at once. You can undo it. [Cancel] [Approve]\
 """,
             "imported": """\
-2 rules imported from campaign.json
-(white_check_mark) 2 rules imported from campaign.json
+2 rules imported from “campaign.json”
+(white_check_mark) 2 rules imported from “campaign.json”
 Requested by @alice · approved by @cara · 2026-11-21 01:26 UTC
 2 done · 1 skipped
 ✓ Sale 2026: created, off, Redirect, `https://shop.example.com/sale` → `https://shop.example.com/landing2`, only for page domain `blog.example.com` or `shop.example.com`, method `GET`, …and 2 more pairs
 ✓ Old shop to new shop: destination  `https://shop.example.com/new` → `https://shop.example.com/landing` at `shop.example.com`
 • Campaign links: skipped (already here and identical)
-[Undo]
-rules at rules.example.com · 3 items · change `0343eab7`
-  [Undo] asks: Undo “Import 2 rules from campaign.json”? / All of it is deleted again. [Cancel] [Undo]\
+[Undo]  [Details]
+  [Undo] asks: Undo “Import 2 rules from ‘campaign.json’”? / All of it is deleted again. [Cancel] [Undo]\
 """,
             "delete 12,000 rules": """\
 Delete 12,000 rules?
@@ -1232,11 +1165,10 @@ Needs approval from someone else in this channel by 2026-11-22 01:24 UTC.
 This card doesn’t show everything. Press Show all 12,000 rules before you decide.
 [Show all 12,000 rules]  [Approve deletion]  [Deny…]
 [Withdraw]  [Ask…]
-rules at rules.example.com · 12,000 items · change `0343eab7`
   [Approve deletion] asks: Delete 12,000 rules? / 12,000 rules stop working at once. Undo creates them again, under new ids. [Cancel] [Approve deletion]\
 """,
-            "what goes with the table of results": "*Import 2 rules from campaign.json: 1 of 2 done.* 1 entry was skipped. The attached file says why, and what became of each entry.",
-            "the same, where all was done": "*2 rules imported from campaign.json.* 1 entry was skipped. The attached file says why, and what became of each entry.",
+            "what goes with the table of results": "*Import 2 rules from “campaign.json”: 1 of 2 done.* 1 entry was skipped. The attached file says why, and what became of each entry.",
+            "the same, where all was done": "*2 rules imported from “campaign.json”.* 1 entry was skipped. The attached file says why, and what became of each entry.",
         }
     )
 
@@ -1245,36 +1177,36 @@ def test_notes() -> None:
     assert texts(cards.notes()) == snapshot(
         {
             "note: remind-1": """\
-Delete Sale 2026: needs approval
-(bell) @oncall Delete Sale 2026? @alice needs approval by 2026-11-22 01:24 UTC.\
+Delete “Sale 2026”: needs approval
+(bell) @oncall Delete “Sale 2026”? @alice needs approval by 2026-11-22 01:24 UTC.\
 """,
             "note: ask-1": """\
-Delete Sale 2026: a question
+Delete “Sale 2026”: a question
 (speech_balloon) @cara asks @alice: “Is the campaign over?”\
 """,
             "note: offer-1": """\
-Switch off Old shop to new shop: reverts soon
-(bell) @alice Old shop to new shop is off until 2026-11-21 01:34 UTC
+Switch off “Old shop to new shop”: reverts soon
+(bell) @alice “Old shop to new shop” is off until 2026-11-21 01:34 UTC
 Extend or keep it on the card.\
 """,
             "note: review-1": """\
-Delete Sale 2026: review due
-(eyes) Delete Sale 2026
+Delete “Sale 2026”: review due
+(eyes) Delete “Sale 2026”: review due
 Review due: someone other than @alice has to review this. @oncall\
 """,
             "note: break_glass": """\
-Delete Sale 2026: emergency override
-(rotating_light) Emergency override: Delete Sale 2026
+Delete “Sale 2026”: emergency override
+(rotating_light) Emergency override: Delete “Sale 2026”
 @alice went ahead without an approval: “checkout is down, nobody answers” @oncall\
 """,
             "note: left changed": """\
-Switch off Old shop to new shop: not reverted
-(warning) @alice Switch off Old shop to new shop
-Not reverted at 2026-11-21 01:34 UTC: someone changed it first, so Gatehouse left it as it is.\
+Switch off “Old shop to new shop”: not reverted
+(warning) @alice Switch off “Old shop to new shop”: not reverted
+Not reverted at 2026-11-21 01:34 UTC: someone edited it first, so Gatehouse left it alone.\
 """,
             "note: left refused": """\
-Switch off Old shop to new shop: not reverted
-(warning) @alice Switch off Old shop to new shop
+Switch off “Old shop to new shop”: not reverted
+(warning) @alice Switch off “Old shop to new shop”: not reverted
 Not reverted at 2026-11-21 01:34 UTC: the service refused. Press Undo to try again.\
 """,
         }
@@ -1285,48 +1217,48 @@ def test_direct_messages() -> None:
     assert texts(cards.direct_messages()) == snapshot(
         {
             "direct message: approved, done": """\
-Sale 2026 deleted
-(white_check_mark) Sale 2026 deleted
+“Sale 2026” deleted
+(white_check_mark) “Sale 2026” deleted
 Approved by @cara. Open the card\
 """,
             "direct message: approved, under way": """\
-Deleting Sale 2026…
-(white_check_mark) Deleting Sale 2026…
+Deleting “Sale 2026”…
+(white_check_mark) Deleting “Sale 2026”…
 Approved by @cara. Open the card\
 """,
             "direct message: someone went ahead alone": """\
-Sale 2026 deleted
-(white_check_mark) Sale 2026 deleted
+“Sale 2026” deleted
+(white_check_mark) “Sale 2026” deleted
 Emergency override by @bob. Open the card\
 """,
             "direct message: denied": """\
-Sale 2026 was not deleted
-(no_entry_sign) Sale 2026 was not deleted
+“Sale 2026” was not deleted
+(no_entry_sign) “Sale 2026” was not deleted
 Denied by @cara: “not tonight” Open the card\
 """,
             "direct message: expired": """\
-Sale 2026 was not deleted
-(zzz) Sale 2026 was not deleted
+“Sale 2026” was not deleted
+(zzz) “Sale 2026” was not deleted
 Nobody approved your request in time. Open the card\
 """,
             "direct message: failed": """\
-Sale 2026 was not deleted
-✗ Sale 2026 was not deleted
+“Sale 2026” was not deleted
+✗ “Sale 2026” was not deleted
 The service says: “503: down”. Nothing was changed. Open the card\
 """,
             "direct message: out of date": """\
-Sale 2026 was not deleted
-(arrows_counterclockwise) Sale 2026 was not deleted
-Out of date: it changed after the request. Nothing was changed. Open the card\
+“Sale 2026” was not deleted
+(arrows_counterclockwise) “Sale 2026” was not deleted
+Out of date: someone edited the rule after the request, so Gatehouse left it alone. Open the card\
 """,
             "direct message: outcome unknown": """\
-Deleting Sale 2026: not confirmed
-(grey_question) Deleting Sale 2026: not confirmed
+Deleting “Sale 2026”: not confirmed
+(grey_question) Deleting “Sale 2026”: not confirmed
 Check it yourself: the service gave no clear answer, and Gatehouse has stopped checking. It couldn’t be read, or is gone. Open the card\
 """,
             "direct message: reverted early": """\
-Old shop to new shop is back on
-(leftwards_arrow_with_hook) Old shop to new shop is back on
+“Old shop to new shop” is back on
+(leftwards_arrow_with_hook) “Old shop to new shop” is back on
 Your temporary change was reverted early by @bob. Open the card\
 """,
         }
@@ -1338,31 +1270,31 @@ def test_forms() -> None:
         {
             "how long is it off": """\
 ┌ Switch off rule
-Switch off Old shop.
+Switch off “Old shop”.
 How long?: <For 1 hour>
 Why (optional): <>
 [Switch off]\
 """,
             "how long has she access": """\
 ┌ Grant access
-Give `anna@example.com` `vip` on blog.
+Grant `anna@example.com` access to “vip” on blog.
 How long?: <For 1 hour>
 Why (optional): <>
 [Grant]\
 """,
             "form: deny": """\
 ┌ Deny
-Delete Sale 2026?
+Delete “Sale 2026”?
 Requested by @alice
 Nothing will be changed.
-Why not?: <>
+Reason: <>
 [Deny]\
 """,
             "form: deny, 0 characters": "Enter a reason.",
             "form: deny, 1,001 characters": "Shorten it to 1,000 characters; it has 1,001.",
             "form: ask": """\
 ┌ Ask
-Delete Sale 2026?
+Delete “Sale 2026”?
 Requested by @alice
 The request stays open.
 Your question: <>
@@ -1372,7 +1304,7 @@ Your question: <>
             "form: ask, 1,001 characters": "Shorten it to 1,000 characters; it has 1,001.",
             "form: break_glass": """\
 ┌ Emergency override
-Delete Sale 2026?
+Delete “Sale 2026”?
 Requested by @alice
 (rotating_light) It takes effect at once, without an approval. Those who could have approved are notified, and someone else has to review it afterwards.
 Why can’t this wait for an approval?: <>
@@ -1382,7 +1314,7 @@ Why can’t this wait for an approval?: <>
             "form: break_glass, 1,001 characters": "Shorten it to 1,000 characters; it has 1,001.",
             "full view: a deletion": """\
 ┌ Full change
-Delete Sale 2026?
+Delete “Sale 2026”?
 Requested by @alice
 Needs approval from someone else in #C0OPS0001 by 2026-11-22 01:24 UTC.
 Reason `not needed`
@@ -1401,17 +1333,19 @@ Delete rule `Sale 2026` `Redirect_x1`
 • pair 3 destination type  `url`
 • pair 3 destination  `https://shop.example.com/landing2`
 • description  `Ends with the year`
-This is everything. Decide on the card in the channel.\
+This is everything. Decide on the card in the channel.
+rules at rules.example.com · `Redirect_x1` · change `0343eab7`\
 """,
             "full view: a new destination": """\
 ┌ Full change
-Change the destination of Old shop to new shop?
+Change the destination of “Old shop to new shop”?
 Requested by @alice
 Needs approval from someone else in #C0OPS0001 by 2026-11-22 01:24 UTC.
 Reason `we test`
 Change rule `Old shop to new shop` `Redirect_x1`
 • pair 1 destination  `https://shop.example.com/new` → `https://shop.example.com/landing`
-This is everything. Decide on the card in the channel.\
+This is everything. Decide on the card in the channel.
+rules at rules.example.com · `Redirect_x1` · change `0343eab7`\
 """,
             "full view: a member": """\
 ┌ Full change
@@ -1421,11 +1355,12 @@ Needs approval from someone else in #C0OPS0001 by 2026-11-22 01:24 UTC.
 Reason `she left`
 Remove member `Chloe Diaz` `chloe.diaz@example.com` on `blog`
 • segments  `default` `staff`
-This is everything. Decide on the card in the channel.\
+This is everything. Decide on the card in the channel.
+members at members.example.com · change `0343eab7`\
 """,
             "full view: for a person who can decide": """\
 ┌ Full change
-Switch off Sale 2026 for 2 h?
+Switch off “Sale 2026” for 2 h?
 Requested by @alice
 Needs approval from someone else in #C0OPS0001 by 2026-11-22 01:24 UTC.
 Reason `we test`
@@ -1447,11 +1382,12 @@ Unchanged:
 • pair 3 destination  `https://shop.example.com/landing2`
 • description  `Ends with the year`
 This is everything.
-[Approve]  [Deny…]\
+[Approve]  [Deny…]
+rules at rules.example.com · `Redirect_x1` · change `0343eab7`\
 """,
             "full view: after a decision": """\
-Delete Sale 2026
-(no_entry_sign) Sale 2026 was not deleted
+Delete “Sale 2026”
+(no_entry_sign) “Sale 2026” was not deleted
 Denied by @cara
 Requested by @alice · “not needed”
 See its card in #C0OPS0001.\
@@ -1466,7 +1402,8 @@ Reason `she left`
 • segments  `default` `staff`
 2. Remove member `Chloe Diaz` `chloe.diaz@example.com` on `docs`
 • segments  `default` `staff`
-This is everything. Decide on the card in the channel.\
+This is everything. Decide on the card in the channel.
+members at members.example.com · change `0343eab7`\
 """,
             "full view: a file": """\
 Remove Chloe Diaz from every site

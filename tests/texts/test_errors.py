@@ -332,8 +332,8 @@ def test_changes() -> None:
     assert texts(errors.changes()) == snapshot(
         {
             "already decided": """\
-*Change the destination of Old shop to new shop* was already denied by @bob <!date^1795224600^at {time}|at 01:30 UTC>.
-(warning) Change the destination of Old shop to new shop was already denied by @bob at 01:30 UTC.\
+*Change the destination of “Old shop to new shop”* was already denied by @bob <!date^1795224600^at {time}|at 01:30 UTC>.
+(warning) Change the destination of “Old shop to new shop” was already denied by @bob at 01:30 UTC.\
 """,
             "already approved by you": """\
 You already approved this.
@@ -347,8 +347,8 @@ Nothing was changed. Look at the full change, then decide on the card.
 [Show full change]\
 """,
             "one of two for another end": """\
-Your vote counts: 1 of the 2 needed to change when *Delete Old shop to new shop* ends.
-(warning) Your vote counts: 1 of the 2 needed to change when Delete Old shop to new shop ends.
+Your vote counts: 1 of the 2 needed to change when *Delete “Old shop to new shop”* ends.
+(warning) Your vote counts: 1 of the 2 needed to change when Delete “Old shop to new shop” ends.
 Ask someone else who can approve it to press the same button.\
 """,
             "the last approval, but U0ALICE01 lost the right": """\
@@ -362,40 +362,40 @@ Your approval counts, but <@U0ERIN001> has no role any more that allows this.
 Someone else has to approve it, too.\
 """,
             "busy": """\
-Another change to the same thing is still open: *Delete Old shop to new shop*, by @alice. Nothing was changed.
-(warning) Another change to the same thing is still open: Delete Old shop to new shop, by @alice.
+Another change to this rule is still open: *Delete “Old shop to new shop”*, by @alice. Nothing was changed.
+(warning) Another change to this rule is still open: Delete “Old shop to new shop”, by @alice.
 Nothing was changed. It is under way. Try again once its card says how it ended.
 [Show pending]
 You typed `/rules off Old shop`\
 """,
             "busy, and not confirmed yet": """\
-Another change to the same thing is still open: *Delete Old shop to new shop*, by @alice. Nothing was changed.
-(warning) Another change to the same thing is still open: Delete Old shop to new shop, by @alice.
+Another change to this rule is still open: *Delete “Old shop to new shop”*, by @alice. Nothing was changed.
+(warning) Another change to this rule is still open: Delete “Old shop to new shop”, by @alice.
 Nothing was changed. Gatehouse still checks whether it took effect. Try again once its card says so.
 [Show pending]
 You typed `/rules off Old shop`\
 """,
             "not undoable": """\
-*Change the destination of Old shop to new shop* can’t be undone: only what is done can be, and this is denied. Nothing was changed.
-(warning) Change the destination of Old shop to new shop can’t be undone: only what is done can be, and this is denied.
+*Change the destination of “Old shop to new shop”* can’t be undone: it was denied, so nothing changed. Nothing was changed.
+(warning) Change the destination of “Old shop to new shop” can’t be undone: it was denied, so nothing changed.
 Nothing was changed.
 You typed `/gatehouse undo`\
 """,
             "nothing to undo": """\
 You have no change in this channel to undo. Nothing was changed.
 (warning) You have no change in this channel to undo.
-Nothing was changed. Press Undo on its card, or use the reference on the card: `/gatehouse undo 1a2b3c4d`.
+Nothing was changed. Press Undo on its card, or use the reference behind Details: `/gatehouse undo 1a2b3c4d`.
 You typed `/gatehouse undo`\
 """,
             "no such reference": """\
 No change has the reference `1a2b`. Nothing was changed.
 (warning) No change has the reference `1a2b`.
-Nothing was changed. Press Undo on its card, or use the reference on the card: `/gatehouse undo 1a2b3c4d`.
+Nothing was changed. Press Undo on its card, or use the reference behind Details: `/gatehouse undo 1a2b3c4d`.
 You typed `/gatehouse undo 1a2b`\
 """,
             "nothing to change": """\
-*Old shop* is already off. Nothing was changed.
-(warning) Old shop is already off.
+“Old shop” is already off. Nothing was changed.
+(warning) “Old shop” is already off.
 Nothing was changed.
 You typed `/rules off Old shop`\
 """,
@@ -413,8 +413,8 @@ Wait for its card. If there is none after five minutes, check what is there befo
 You typed `/rules off Old shop` · Reference `01234567`\
 """,
             "the database, after the claim": """\
-Under way: *Delete Old shop to new shop*.
-(warning) Under way: Delete Old shop to new shop.
+Under way: *Delete “Old shop to new shop”*.
+(warning) Under way: Delete “Old shop to new shop”.
 Gatehouse’s database failed before it could record the outcome. Its card will say what became of it. Don’t request it again.
 You typed `/rules off Old shop` · Reference `01234567`\
 """,
@@ -457,7 +457,7 @@ Ask where a URL goes, find rules, or change one. For example:
 `/rules which https://shop.example.com/old`  Show where a URL ends up, by which rules; with REF, why that rule matches or not
 `/rules list checkout type:redirect`  List or search rules by name, id or URL; filters combine
 `/rules set #1 destination=https://shop.example.com/new`  Change single fields of one rule or several
-[All commands]
+[Show all commands]
 You typed `/rules bogus`\
 """,
             "/rules liist": """\
@@ -465,7 +465,7 @@ Unknown command “liist”.
 (thinking_face) Unknown command “liist”.
 For example:
 `/rules list checkout type:redirect`  List or search rules by name, id or URL; filters combine
-[Run /rules list]  [All commands]
+[Run /rules list]  [Show all commands]
 You typed `/rules liist`\
 """,
             "/rules off": """\
@@ -473,7 +473,7 @@ Which rule? Nothing was changed.
 (thinking_face) Which rule? Nothing was changed.
 For example:
 `/rules off #1 because it loops`  Switch rules off, also for a limited time
-[All commands]
+[Show all commands]
 You typed `/rules off`\
 """,
             "/rules list page:x": """\
@@ -481,7 +481,7 @@ You typed `/rules off`\
 (thinking_face) “x” is not a page number. Write page:2.
 For example:
 `/rules list checkout type:redirect`  List or search rules by name, id or URL; filters combine
-[All commands]
+[Show all commands]
 You typed `/rules list page:x`\
 """,
             "/members grant anna@example.com": """\
@@ -489,12 +489,12 @@ Which segment? Nothing was changed.
 (thinking_face) Which segment? Nothing was changed.
 For example:
 `/members grant anna@example.com vip`  Grant access to segments, also for a limited time
-[All commands]
+[Show all commands]
 You typed `/members grant anna@example.com`\
 """,
             "no such number": """\
-`#9` is no row that you were shown: your last list goes to `#1` so far.
-(warning) `#9` is no row that you were shown: your last list goes to `#1` so far.
+You haven’t seen row `#9`: your last list goes to `#1` so far.
+(warning) You haven’t seen row `#9`: your last list goes to `#1` so far.
 Turn its page with Next. Its numbers are yours alone.
 [List rules]
 You typed `/rules show #9`\
@@ -513,29 +513,29 @@ Write one such as `anna@example.com`.
 You typed `/members why anna@`\
 """,
             "neither an email nor a name": """\
-No member is found by “xyz”, and it is not an email.
-(warning) No member is found by “xyz”, and it is not an email.
+“xyz” isn’t an email, and no member is called that.
+(warning) “xyz” isn’t an email, and no member is called that.
 Write an email such as `anna@example.com`, or a part of a name.
-[Search]
+[Search members]
 You typed `/members why xyz`\
 """,
             "no member": """\
-`anna@example.com` is not a member of *blog*.
+`anna@example.com` is not a member of blog.
 (warning) `anna@example.com` is not a member of blog.
 Check for a typo, or look for similar emails on every site.
 [Find similar]
 You typed `/members show anna@example.com`\
 """,
             "a member of another site": """\
-`anna@example.com` is not a member of *blog*.
+`anna@example.com` is not a member of blog.
 (warning) `anna@example.com` is not a member of blog.
 They are a member of `docs`.
 [Use docs]\
 """,
             "no such segment": """\
-*blog* has no segment `vpi`. Nothing was changed.
-(warning) blog has no segment `vpi`.
-Nothing was changed. Did you mean `vip`? If it is new in the site’s dashboard and nobody has it yet, add it under Extra segments in `/gatehouse settings`.
+blog has no segment “vpi”. Nothing was changed.
+(warning) blog has no segment “vpi”.
+Nothing was changed. Did you mean “vip”? If it is new in the site’s dashboard and nobody has it yet, add it under Extra segments in `/gatehouse settings`.
 [Grant vip instead]
 You typed `/members grant anna@example.com vpi`\
 """,

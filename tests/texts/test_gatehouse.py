@@ -146,14 +146,14 @@ def test_people() -> None:
             "may do everything": """\
 What you can do with Gatehouse here
 You can do everything in #C0OPS0001.
-Needs a second person’s approval: delete rules and remove members.
+You need a second person’s approval to delete rules and remove members.
 @alice · Sites: blog, docs · Your time zone: Europe/Berlin\
 """,
             "may do some": """\
 What you can do with Gatehouse here
 In #C0OPS0001 you can read rules, read members, read the audit, create rules, change rules, add members, rename members, grant access, revoke access and change this channel’s settings.
-Needs 2 other people’s approval: change rules.
-Asks you to confirm: revoke access.
+You need 2 other people’s approval to change rules.
+You need to confirm once more to revoke access.
 You can’t delete rules or remove members: none of your roles allows it.
 You can’t approve requests: you aren’t in this channel.
 @alice · Sites: blog · Your time zone: Europe/Berlin · Changes are allowed in #C0OPS0001\
@@ -185,10 +185,10 @@ Pending
             "pending": """\
 Pending
 1 pending change
-Delete Sale 2026
+Delete “Sale 2026”
 @alice: “we test” · expires 2026-11-22 01:24 UTC   card  [Decide…]
 1 review due
-Delete Old shop to new shop
+Delete “Old shop to new shop”
 Emergency override by @bob   card
 [Refresh]  [Share in channel]\
 """,
@@ -201,14 +201,14 @@ Add `for 2h` or `until 18:00` to a change, and Gatehouse reverts it then.
             "temporary": """\
 1 temporary change
 (stopwatch) 1 temporary change
-Switch off Sale 2026
+Switch off “Sale 2026”
 Reverts 2026-11-21 03:24 UTC · @alice   card
 [Refresh]  [Share in channel]\
 """,
             "temporary, and some that the reader may not read": """\
 1 temporary change
 (stopwatch) 1 temporary change
-Switch off Sale 2026
+Switch off “Sale 2026”
 Reverts 2026-11-21 03:24 UTC · @alice   card
 2 not shown: your roles don’t let you read them.
 [Refresh]  [Share in channel]\
@@ -223,43 +223,43 @@ def test_records() -> None:
             "audit": """\
 What happened
 What happened
-• 2026-11-21 01:26 UTC @alice changed the destination of Old shop to new shop: `https://shop.example.com/new` → `https://shop.example.com/landing` because “the landing page moved” · card
-• 2026-11-21 01:26 UTC @alice switched off Sale 2026 because “we test” · card
-• 2026-11-21 01:24 UTC @alice requested: Delete Sale 2026 because “we test” · waiting for a decision · card
-• 2026-11-21 01:26 UTC @alice requested: Give Anna Berg access to vip on blog because “she upgraded” · denied by @cara · card
-• 2026-11-21 01:26 UTC @alice deleted Old shop to new shop because “we test” · emergency override · card
-• 2026-11-21 01:26 UTC Gatehouse switched on Sale 2026, automatically, as planned · card
-• 2026-11-21 01:26 UTC @cara changed the destination of Old shop to new shop: `https://shop.example.com/landing` → `https://shop.example.com/new`, undid @alice’s change · card
-• 2026-11-21 01:26 UTC @alice switched off Sale 2026 because “we test” · reverted · card
-• 2026-11-21 01:24 UTC @alice was refused 3 times: delete rules (no role allows it)
+• 2026-11-21 01:26 UTC @alice changed the destination of “Old shop to new shop”: `https://shop.example.com/new` → `https://shop.example.com/landing` because “the landing page moved” · card
+• 2026-11-21 01:26 UTC @alice switched off “Sale 2026” because “we test” · card
+• 2026-11-21 01:24 UTC @alice requested: Delete “Sale 2026” because “we test” · waiting for a decision · card
+• 2026-11-21 01:26 UTC @alice requested: Grant Anna Berg access to “vip” on blog because “she upgraded” · denied by @cara · card
+• 2026-11-21 01:26 UTC @alice deleted “Old shop to new shop” because “we test” · emergency override · card
+• 2026-11-21 01:26 UTC Gatehouse switched on “Sale 2026”, automatically, as planned · card
+• 2026-11-21 01:26 UTC @cara changed the destination of “Old shop to new shop”: `https://shop.example.com/landing` → `https://shop.example.com/new`, undid @alice’s change · card
+• 2026-11-21 01:26 UTC @alice switched off “Sale 2026” because “we test” · reverted · card
+• 2026-11-21 01:24 UTC @alice tried to delete rules 3 times, refused: no role allows it
 • 2026-11-21 01:24 UTC @alice exported rules: 25 as a file to the channel
 [Older ›]  [Share in channel]\
 """,
             "audit of an approver": """\
 What happened
 What happened by @cara
-• 2026-11-21 01:24 UTC @alice requested: Delete Sale 2026 because “we test” · waiting for a decision · looked at by @cara · card
-• 2026-11-21 01:26 UTC @alice changed the destination of Old shop to new shop: `https://shop.example.com/new` → `https://shop.example.com/landing` because “the landing page moved” · card
-• 2026-11-21 01:26 UTC @alice requested: Give Anna Berg access to vip on blog because “she upgraded” · denied by @cara · card
+• 2026-11-21 01:24 UTC @alice requested: Delete “Sale 2026” because “we test” · waiting for a decision · looked at by @cara · card
+• 2026-11-21 01:26 UTC @alice changed the destination of “Old shop to new shop”: `https://shop.example.com/new` → `https://shop.example.com/landing` because “the landing page moved” · card
+• 2026-11-21 01:26 UTC @alice requested: Grant Anna Berg access to “vip” on blog because “she upgraded” · denied by @cara · card
 [Share in channel]\
 """,
             "audit, nothing": """\
-Nothing is on record by @alice since <!date^1795224240^{date_short_pretty} {time}|2026-11-21 01:24 UTC> about `Old shop`
-(mag) Nothing is on record by @alice since 2026-11-21 01:24 UTC about `Old shop`.\
+Nothing is on record by @alice since <!date^1795224240^{date_short_pretty} {time}|2026-11-21 01:24 UTC> about “Old shop”
+(mag) Nothing is on record by @alice since 2026-11-21 01:24 UTC about “Old shop”.\
 """,
             "history": """\
-History of a rule
-History of Old shop to new shop
-• 2026-11-21 01:26 UTC @alice changed the destination of Old shop to new shop: `https://shop.example.com/new` → `https://shop.example.com/landing` because “the landing page moved” · card
-• 2026-11-21 01:26 UTC @alice switched off Sale 2026 because “we test” · card
-• 2026-11-21 01:24 UTC @alice requested: Delete Sale 2026 because “we test” · waiting for a decision · card
+History of “Old shop to new shop”
+History of “Old shop to new shop”
+• 2026-11-21 01:26 UTC @alice changed the destination of “Old shop to new shop”: `https://shop.example.com/new` → `https://shop.example.com/landing` because “the landing page moved” · card
+• 2026-11-21 01:26 UTC @alice switched off “Sale 2026” because “we test” · card
+• 2026-11-21 01:24 UTC @alice requested: Delete “Sale 2026” because “we test” · waiting for a decision · card
 [Share in channel]\
 """,
             "history, changed since": """\
-History of a rule
-History of Old shop to new shop
+History of “Old shop to new shop”
+History of “Old shop to new shop”
 The last change, 2026-11-21 01:24 UTC, wasn’t made through Gatehouse.
-• 2026-11-21 01:26 UTC @alice changed the destination of Old shop to new shop: `https://shop.example.com/new` → `https://shop.example.com/landing` because “the landing page moved” · card
+• 2026-11-21 01:26 UTC @alice changed the destination of “Old shop to new shop”: `https://shop.example.com/new` → `https://shop.example.com/landing` because “the landing page moved” · card
 [Share in channel]\
 """,
             "no history": """\
@@ -271,20 +271,20 @@ No history
 (mag) No history. Gatehouse hasn’t changed this rule. The last change, 2026-11-21 01:24 UTC, wasn’t made through Gatehouse.\
 """,
             "digest": """\
-Last 24h
-(newspaper) Last 24h
+Changes in the last 24h
+(newspaper) Changes in the last 24h
 8* done · *1 refused
-What: rule changed × 5,  rule deleted × 2,  member granted access
+What: rule changed × 5,  rule deleted × 2,  access granted
 By: @alice × 8
-Changed: Sale 2026 × 7,  Anna Berg `a***@example.com`
-(rotating_light) Emergency override by @bob: Delete Old shop to new shop · review due
+Changed: “Sale 2026” × 7,  Anna Berg `a***@example.com`
+(rotating_light) Emergency override by @bob: Delete “Old shop to new shop” · review due
 Why: “we test” × 4,  “the landing page moved”,  “she upgraded”
 1 pending change · 2 temporary changes
-[Pending]  [Temporary changes]  [Details]  [Share in channel]\
+[Show pending]  [Show temporary changes]  [Details]  [Share in channel]\
 """,
             "digest of a quiet day": """\
-Last 24h
-(newspaper) Last 24h
+Changes in the last 24h
+(newspaper) Changes in the last 24h
 Nothing was changed, and nobody was refused.
 [Share in channel]\
 """,
@@ -298,11 +298,11 @@ def test_homes() -> None:
             "Home, new": """\
 ┌ \n\
 Gatehouse
-(white_check_mark) Nothing waits for you. Requests that you can decide appear here.
+(white_check_mark) Nothing is waiting for you. Requests that you can decide appear here.
 —
 Find a rule  <>
 Find a member  <>
-[List rules]  [New rule…]  [List members]  [Pending]  [What can I do?]  [Help]  [Refresh]
+[List rules]  [Create rule…]  [List members]  [Show pending]  [Show what I can do]  [Help]  [Refresh]
 —
 You haven’t changed anything yet.
 (large_green_circle) rules ok, 25   (red_circle) members of blog doesn’t answer  As of 2026-11-21 01:24 UTC\
@@ -311,28 +311,28 @@ You haven’t changed anything yet.
 ┌ \n\
 Gatehouse
 Waiting for you
-Delete Sale 2026
+Delete “Sale 2026”
 @alice: “we test” · #C0OPS0001 · expires 2026-11-22 01:24 UTC   card  [Decide…]
 Review due
-Delete Old shop to new shop
+Delete “Old shop to new shop”
 Emergency override by @bob in #C0OPS0001   card
 Yours, waiting for others
-Delete Sale 2026
+Delete “Sale 2026”
 Needs approval from someone else in its channel by 2026-11-22 01:24 UTC. #C0OPS0001   card  [Details]
 —
 Find a rule  <>
 Find a member  <>
-[List rules]  [New rule…]  [List members]  [Pending]  [What can I do?]  [Help]  [Refresh]
+[List rules]  [Create rule…]  [List members]  [Show pending]  [Show what I can do]  [Help]  [Refresh]
 —
 Your temporary changes
-Switch off Sale 2026
+Switch off “Sale 2026”
 (stopwatch) Reverts 2026-11-21 03:24 UTC   card
 Your latest changes
-Switch on Sale 2026
+Switch on “Sale 2026”
 (white_check_mark) done · 2026-11-21 01:26 UTC · #C0OPS0001   card
-Change the destination of Old shop to new shop
+Change the destination of “Old shop to new shop”
 (white_check_mark) done · 2026-11-21 01:26 UTC · #C0OPS0001   card
-Switch off Sale 2026
+Switch off “Sale 2026”
 (white_check_mark) reverted · 2026-11-21 01:26 UTC · #C0OPS0001   card
 (large_green_circle) rules ok, 25   (red_circle) members of blog doesn’t answer  As of 2026-11-21 01:24 UTC\
 """,
@@ -346,7 +346,7 @@ Extra segments
 In every channel: `vip`
 Test URLs
 Gatehouse tries each rule change on these URLs: `/rules samples`
-[Change…]  [My notifications…]  [Test URLs]\
+[Change…]  [Change my notifications…]  [Show test URLs]\
 """,
             "settings, read only": """\
 Channel settings
@@ -359,7 +359,7 @@ In every channel: `vip`
 Test URLs
 Gatehouse tries each rule change on these URLs: `/rules samples`
 You can’t change these settings; `/gatehouse whoami` says why.
-[My notifications…]  [Test URLs]\
+[Change my notifications…]  [Show test URLs]\
 """,
             "settings form": """\
 ┌ Channel settings

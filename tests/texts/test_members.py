@@ -13,7 +13,7 @@ def test_lists() -> None:
             "the menu": """\
 Members: list, show, add, edit, grant, revoke, remove
 Members  <>
-[List members]  [Add member…]  [Segments]  [Help]
+[List members]  [Add member…]  [List segments]  [Help]
 `/members why anna@example.com vip` says why someone has access or doesn’t
 `/members grant anna@example.com vip for 7d` grants access for a week
 `/members list anna segment:vip` searches names and emails
@@ -34,7 +34,7 @@ Page 1 of 1   ·   `#n` in your next command means a row of this list · Other s
 """,
             "a list with filters": """\
 3 members of blog, page 1 of 1
-3 members of blog · “anna” · segment `vip` · without `free`
+3 members of blog · “anna” · segment “vip” · without “free”
 1. Anna Berg   `anna.berg@example.com`
 `newsletter`  [Show]
 2. Chloe Diaz   `chloe.diaz@example.com`
@@ -58,13 +58,13 @@ Page 1 of 1\
             "nobody found": """\
 No members found
 (mag) No members found on blog · “x”
-[All members]\
+[List all members]\
 """,
             "segments": """\
 Segments of blog: 3
 Segments of blog · 3 members
-`vip`   2 members  [List]
-`free`   1 member  [List]
+`vip`   2 members  [List members]
+`free`   1 member  [List members]
 `beta`   nobody yet (from the settings)
 1 member without any segment. A new segment that nobody has yet: add it in `/gatehouse settings`.\
 """,
@@ -76,21 +76,21 @@ def test_cards() -> None:
     assert texts(members.cards()) == snapshot(
         {
             "show anna.berg@example.com": """\
-Member of blog
+Anna Berg on blog
 Anna Berg · blog
 `anna.berg@example.com`
 Segments: `newsletter`
-[Edit…]  [Why?]  [Remove]  [Share in channel]\
+[Edit…]  [Check access]  [Remove]  [Share in channel]\
 """,
             "show zed@example.com": """\
-Member of blog
+(no name) on blog
 (no name) · blog
 `zed@example.com`
 Segments: none
-[Edit…]  [Why?]  [Remove]  [Share in channel]\
+[Edit…]  [Check access]  [Remove]  [Share in channel]\
 """,
             "show in a channel": """\
-Member of blog
+Anna Berg on blog
 Anna Berg · blog
 `a***@example.com`
 Segments: `newsletter`
@@ -104,16 +104,16 @@ def test_access() -> None:
     assert texts(members.access()) == snapshot(
         {
             "has the segment": """\
-Yes: Anna Berg has `newsletter` on blog.
-(white_check_mark) Yes: Anna Berg has `newsletter` on blog.
+Yes: Anna Berg has “newsletter” on blog.
+(white_check_mark) Yes: Anna Berg has “newsletter” on blog.
 `anna.berg@example.com`
 blog · segments: `newsletter`
 docs: not a member
 [Add on docs…]  [Share in channel]\
 """,
             "lacks the segment": """\
-No: Anna Berg is on blog but lacks `staff`.
-✗ No: Anna Berg is on blog but lacks `staff`.
+No: Anna Berg is on blog but lacks “staff”.
+✗ No: Anna Berg is on blog but lacks “staff”.
 `anna.berg@example.com`
 blog · segments: `newsletter`
 [Grant staff on blog…]
@@ -121,11 +121,11 @@ docs: not a member
 [Add on docs…]  [Share in channel]\
 """,
             "no such segment": """\
-No: Anna Berg is on blog but lacks `stfa`.
-✗ No: Anna Berg is on blog but lacks `stfa`.
+No: Anna Berg is on blog but lacks “stfa”.
+✗ No: Anna Berg is on blog but lacks “stfa”.
 `anna.berg@example.com`
 blog · segments: `newsletter`
-No member here has a segment `stfa`, and it isn’t in the settings. Did you mean `staff`?
+No member here has a segment “stfa”, and it isn’t in the settings. Did you mean “staff”?
 docs: not a member
 [Add on docs…]  [Share in channel]\
 """,
@@ -156,18 +156,18 @@ blog: not a member   docs: not a member
 [Add on blog…]  [Add on docs…]  [Share in channel]\
 """,
             "has it on one of two sites": """\
-Yes: Anna Berg has `staff` on docs.
-(white_check_mark) Yes: Anna Berg has `staff` on docs.
+Yes: Anna Berg has “staff” on docs.
+(white_check_mark) Yes: Anna Berg has “staff” on docs.
 `anna.berg@example.com`
 blog · segments: `newsletter`
-Lacks `staff`.
+Lacks “staff”.
 [Grant staff on blog…]
 docs · segments: `staff`
 [Share in channel]\
 """,
             "a site is away": """\
-No: Anna Berg is on blog but lacks `staff`. docs couldn’t be asked.
-✗ No: Anna Berg is on blog but lacks `staff`. docs couldn’t be asked.
+No: Anna Berg is on blog but lacks “staff”. docs couldn’t be asked.
+✗ No: Anna Berg is on blog but lacks “staff”. docs couldn’t be asked.
 `anna.berg@example.com`
 blog · segments: `newsletter`
 [Grant staff on blog…]
@@ -175,8 +175,8 @@ docs couldn’t be asked. The members service doesn’t answer.
 [Share in channel]\
 """,
             "in a channel": """\
-No: Anna Berg is on blog but lacks `staff`. docs couldn’t be asked.
-✗ No: Anna Berg is on blog but lacks `staff`. docs couldn’t be asked.
+No: Anna Berg is on blog but lacks “staff”. docs couldn’t be asked.
+✗ No: Anna Berg is on blog but lacks “staff”. docs couldn’t be asked.
 `a***@example.com`
 blog · segments: `newsletter`
 docs couldn’t be asked. The members service doesn’t answer.\

@@ -23,8 +23,8 @@ https://shop.example.com/old redirects to https://shop.example.com/new
 Old shop to new shop   → `https://shop.example.com/new`
 [Show]  [Switch off…]
 Debug header for support   adds request header `X-Debug`: `1`  [Show]
-Would match, but off: Summer sale; Chat widget (its group Experiments is off)
-Can’t tell: Odd expression (its expression uses lookarounds or backreferences)
+Would match, but off: “Summer sale”; “Chat widget” (its group “Experiments” is off)
+Can’t tell: “Odd expression” (its expression uses lookarounds or backreferences)
 [Share in channel]\
 """,
             "several redirects in a row": """\
@@ -93,13 +93,13 @@ Debug header for support   adds request header `X-Debug`: `1`  [Show]
             "a near miss": """\
 No rule changes https://shop.example.com/old/, but there is a near miss
 (white_circle) No rule changes `https://shop.example.com/old/`, but there is a near miss
-Near misses: Old shop to new shop (differs only in the trailing slash)
+Near misses: “Old shop to new shop” (differs only in the trailing slash)
 [Share in channel]  [List rules]\
 """,
             "tracking parameters": """\
 No rule changes https://shop.example.com/old?utm_source=mail, but there is a near miss
 (white_circle) No rule changes `https://shop.example.com/old?utm_source=mail`, but there is a near miss
-Near misses: Old shop to new shop (without ?utm_source=mail it redirects to https://shop.example.com/new)
+Near misses: “Old shop to new shop” (without ?utm_source=mail it redirects to https://shop.example.com/new)
 [Share in channel]  [List rules]\
 """,
             "what matches is off": """\
@@ -107,7 +107,7 @@ https://shop.example.com/old isn’t redirected: “Summer sale” is off
 (white_circle) `https://shop.example.com/old` isn’t redirected: “Summer sale” is off
 Summer sale   → `https://shop.example.com/sale`
 [Switch on]  [Show]
-Also off: Chat widget (its group Experiments is off)
+Also off: “Chat widget” (its group “Experiments” is off)
 [Share in channel]\
 """,
             "what would block is off": """\
@@ -118,8 +118,8 @@ Block the landing page   (no_entry) would block it
 [Share in channel]\
 """,
             "the group of what would redirect is off": """\
-https://shop.example.com/old isn’t redirected: “Chat widget” has no effect: its group Experiments is off
-(white_circle) `https://shop.example.com/old` isn’t redirected: “Chat widget” has no effect: its group Experiments is off
+https://shop.example.com/old isn’t redirected: “Chat widget” has no effect: its group “Experiments” is off
+(white_circle) `https://shop.example.com/old` isn’t redirected: “Chat widget” has no effect: its group “Experiments” is off
 Chat widget   → `https://shop.example.com/chat`
 [Show]
 [Share in channel]\
@@ -142,7 +142,7 @@ https://shop.example.com/old redirects to https://shop.example.com/new
 Old shop to new shop   → `https://shop.example.com/new`
 [Show]  [Switch off…]
 This is about the first of 2 URLs. The others: `https://shop.example.com/new`
-[URL 2]  [Share in channel]\
+[Check URL 2]  [Share in channel]\
 """,
             "words that name no rule": """\
 https://shop.example.com/old redirects to https://shop.example.com/new
@@ -167,56 +167,56 @@ def test_which_url_and_rule() -> None:
     assert texts(rules.why()) == snapshot(
         {
             "it matches": """\
-Blog readers to new shop matches, if its filters match
-(large_green_circle) Blog readers to new shop matches, if its filters match
+“Blog readers to new shop” matches, if its filters match
+(large_green_circle) “Blog readers to new shop” matches, if its filters match
 `https://shop.example.com/old`
 → `https://shop.example.com/new`
 Only for page domain `blog.example.com`, method `GET`
-[Switch off…]  [Show]  [All rules for this URL]\
+[Switch off…]  [Show]  [Check all rules]\
 """,
             "it would, but is off": """\
-Summer sale would match, but it is off
-(double_vertical_bar) Summer sale would match, but it is off
+“Summer sale” would match, but it is off
+(double_vertical_bar) “Summer sale” would match, but it is off
 `https://shop.example.com/old`
 → `https://shop.example.com/sale`
-[Switch on]  [Show]  [All rules for this URL]\
+[Switch on]  [Show]  [Check all rules]\
 """,
             "its group is off": """\
-Chat widget would match, but its group Experiments is off
-(double_vertical_bar) Chat widget would match, but its group Experiments is off
+“Chat widget” would match, but its group “Experiments” is off
+(double_vertical_bar) “Chat widget” would match, but its group “Experiments” is off
 `https://shop.example.com/old`
 → `https://shop.example.com/chat`
-[Edit]  [Show]  [All rules for this URL]\
+[Edit…]  [Show]  [Check all rules]\
 """,
             "it nearly matches": """\
-Old shop to new shop doesn’t match
-(white_circle) Old shop to new shop doesn’t match
+“Old shop to new shop” doesn’t match
+(white_circle) “Old shop to new shop” doesn’t match
 `https://shop.example.com/OLD`
 Differs only in case.
 Its source: `https://shop.example.com/old`
-[Edit]  [Show]  [All rules for this URL]\
+[Edit…]  [Show]  [Check all rules]\
 """,
             "it does not match": """\
-Old shop to new shop doesn’t match
-(white_circle) Old shop to new shop doesn’t match
+“Old shop to new shop” doesn’t match
+(white_circle) “Old shop to new shop” doesn’t match
 `https://shop.example.com/about`
 Its source: `https://shop.example.com/old`
-[Edit]  [Show]  [All rules for this URL]\
+[Edit…]  [Show]  [Check all rules]\
 """,
             "of many pairs, none matches": """\
-Campaign links doesn’t match
-(white_circle) Campaign links doesn’t match
+“Campaign links” doesn’t match
+(white_circle) “Campaign links” doesn’t match
 `https://shop.example.com/about`
 Its source: `https://shop.example.com/c/1` or `https://shop.example.com/c/2` or `https://shop.example.com/c/3` or `https://shop.example.com/c/4` or 10 others
-[Edit]  [Show]  [All rules for this URL]\
+[Edit…]  [Show]  [Check all rules]\
 """,
             "that can't be told": """\
-Can’t tell whether Odd expression matches
-(grey_question) Can’t tell whether Odd expression matches
+Can’t tell whether “Odd expression” matches
+(grey_question) Can’t tell whether “Odd expression” matches
 `https://shop.example.com/old`
 Its expression uses lookarounds or backreferences.
 Its source: URL matches `/(?<=old)$/`
-[Edit]  [Show]  [All rules for this URL]\
+[Edit…]  [Show]  [Check all rules]\
 """,
         }
     )
@@ -235,7 +235,7 @@ No findings in 2 rules
 1 finding in 1 rule
 ✗ “Jobs page” never matches “https://jobs.example.com”: a browser sends https://jobs.example.com/.
 Correct the source.
-[Edit]  [Switch off “Jobs page”…]
+[Edit…]  [Switch off “Jobs page”…]
 [Share in channel]\
 """,
             "a loop": """\
@@ -251,16 +251,16 @@ Switch one of them off, or change where it redirects.
 5 findings in 6 rules
 ✗ “Jobs page” never matches “https://jobs.example.com”: a browser sends https://jobs.example.com/.
 Correct the source.
-[Edit]  [Switch off “Jobs page”…]
+[Edit…]  [Switch off “Jobs page”…]
 (warning) “Old shop to new shop” and “Old shop to the archive” match the same URL: https://shop.example.com/old.
 Keep one of them on: their order is not guaranteed.
 [Switch off “Old shop to new shop”…]  [Switch off “Old shop to the archive”…]
 (link) “New shop to landing page” redirects to https://shop.example.com/landing, which “Block the landing page” blocks.
 Redirect it elsewhere, or switch off the block.
-[Edit]  [Switch off “New shop to landing page”…]  [Switch off “Block the landing page”…]
+[Edit…]  [Switch off “New shop to landing page”…]  [Switch off “Block the landing page”…]
 (link) “Old shop to new shop” redirects to https://shop.example.com/new, which “New shop to landing page” redirects on to https://shop.example.com/landing.
 Redirect straight to the last URL.
-[Edit]  [Switch off “Old shop to new shop”…]  [Switch off “New shop to landing page”…]
+[Edit…]  [Switch off “Old shop to new shop”…]  [Switch off “New shop to landing page”…]
 (grey_question) “Odd expression” can’t be checked: its expression uses lookarounds or backreferences.
 Try it in the browser, or simplify its source.
 [Show]
@@ -270,7 +270,7 @@ Try it in the browser, or simplify its source.
 No findings in 1 rule that could be read
 (warning) No findings in 1 rule that could be read
 (warning) Only 1 of 60 rules could be read.
-(warning) Too many rules match any URL, so not every pair of rules was compared.
+(warning) Too many rules match every URL, so not every pair of rules was compared.
 [Share in channel]\
 """,
         }
@@ -284,7 +284,7 @@ def test_lists() -> None:
 Traffic rules: find one, list them, or create one
 Traffic rules
 Type to find one:  <>
-[List rules]  [Rules that are on]  [New rule]  [Help]
+[List rules]  [List rules that are on]  [Create rule…]  [Help]
 `/rules which https://shop.example.com/old` shows where a URL ends up
 `/rules list checkout` finds rules by any part of name, id or URL
 `/rules off #1 for 2h because it loops` switches off the first rule of your last list\
@@ -300,7 +300,7 @@ Type to find one:  <>
 URL contains `https://shop.example.com/`: adds request header `X-Debug`: `1`  [Show]
 4. (white_circle) Summer sale · Off
 `https://shop.example.com/old` → `https://shop.example.com/sale`  [Show]
-5. (double_vertical_bar) Chat widget · On, but its group Experiments is off
+5. (double_vertical_bar) Chat widget · On, but its group “Experiments” is off
 `https://shop.example.com/old` → `https://shop.example.com/chat`  [Show]
 6. (large_green_circle) Campaign links
 `https://shop.example.com/c/1` → `https://shop.example.com/campaign/1` · and 13 more pairs  [Show]
@@ -327,7 +327,7 @@ Page 1 of 1
 """,
             "a list of a group, by last change": """\
 1 rule, page 1 of 1
-1 rule · group `Sales`, latest change first
+1 rule · group “Sales”, latest change first
 1. (large_green_circle) Campaign links · (file_folder) Sales campaigns · 2026-11-18 11:06 UTC
 `https://shop.example.com/c/1` → `https://shop.example.com/campaign/1` · and 13 more pairs  [Show]
 Page 1 of 1   ·   `#n` in your next command means a row of this list
@@ -336,30 +336,30 @@ Page 1 of 1   ·   `#n` in your next command means a row of this list
             "nothing found": """\
 No rules found
 (mag) No rules · “checkout”
-[All rules]  [New rule]\
+[List all rules]  [Create rule…]\
 """,
             "no rules at all": """\
 No rules found
 (mag) There are no rules yet
-[New rule]\
+[Create rule…]\
 """,
             "show Old shop to new shop": """\
-Rule Old shop to new shop (Redirect_x1)
-(large_green_circle) Old shop to new shop · On
+Rule “Old shop to new shop”
+(large_green_circle) “Old shop to new shop” · On
 `https://shop.example.com/old` → `https://shop.example.com/new`
 Redirect · changed 2026-11-18 11:06 UTC · `Redirect_x1`
-[Edit]  [Switch off]  [Copy]  [Delete…]  [Share in channel]\
+[Edit…]  [Switch off]  [Copy…]  [Delete]  [Share in channel]\
 """,
             "show Blog readers to new shop": """\
-Rule Blog readers to new shop (Redirect_x6)
-(large_green_circle) Blog readers to new shop · On
+Rule “Blog readers to new shop”
+(large_green_circle) “Blog readers to new shop” · On
 `https://shop.example.com/old` → `https://shop.example.com/new` · only for page domain `blog.example.com`, method `GET`
 Redirect · changed 2026-11-18 11:06 UTC · `Redirect_x6`
-[Edit]  [Switch off]  [Copy]  [Delete…]  [Share in channel]\
+[Edit…]  [Switch off]  [Copy…]  [Delete]  [Share in channel]\
 """,
             "show Campaign links": """\
-Rule Campaign links (Redirect_x10)
-(large_green_circle) Campaign links · On
+Rule “Campaign links”
+(large_green_circle) “Campaign links” · On
 Pair 1  `https://shop.example.com/c/1` → `https://shop.example.com/campaign/1`
 Pair 2  `https://shop.example.com/c/2` → `https://shop.example.com/campaign/2`
 Pair 3  `https://shop.example.com/c/3` → `https://shop.example.com/campaign/3`
@@ -375,18 +375,18 @@ Pair 12  `https://shop.example.com/c/12` → `https://shop.example.com/campaign/
 …and 2 more pairs
 Links in the newsletter
 Redirect · (file_folder) Sales campaigns · changed 2026-11-18 11:06 UTC · `Redirect_x10`
-[Edit]  [Switch off]  [Copy]  [Delete…]  [Share in channel]\
+[Edit…]  [Switch off]  [Copy…]  [Delete]  [Share in channel]\
 """,
             "show Chat widget": """\
-Rule Chat widget (Redirect_x9)
-(double_vertical_bar) Chat widget · On, but its group Experiments is off
+Rule “Chat widget”
+(double_vertical_bar) “Chat widget” · On, but its group “Experiments” is off
 `https://shop.example.com/old` → `https://shop.example.com/chat`
 Redirect · (file_folder) Experiments · changed 2026-11-18 11:06 UTC · `Redirect_x9`
-[Edit]  [Switch off]  [Copy]  [Delete…]  [Share in channel]\
+[Edit…]  [Switch off]  [Copy…]  [Delete]  [Share in channel]\
 """,
             "show in the channel": """\
-Rule Old shop to new shop (Redirect_x1)
-(large_green_circle) Old shop to new shop · On
+Rule “Old shop to new shop”
+(large_green_circle) “Old shop to new shop” · On
 `https://shop.example.com/old` → `https://shop.example.com/new`
 Redirect · changed 2026-11-18 11:06 UTC · `Redirect_x1`
 [Show to me]\
@@ -396,24 +396,24 @@ Redirect · changed 2026-11-18 11:06 UTC · `Redirect_x1`
 2 groups
 Sales campaigns · 12 rules, 11 of them on
 (large_green_circle) On
-[Its rules]  [Switch off]
+[List its rules]  [Switch off]
 Experiments · 1 rule
 (double_vertical_bar) Off, and so are all its rules
-[Its rules]  [Switch on]
+[List its rules]  [Switch on]
 Rules are also in groups that the service doesn’t list: `Group_lost` (2)
 [Share in channel]\
 """,
             "test URLs": """\
 1 test URL in this channel
 Added `https://shop.example.com/old`
-1 test URL in this channel. Each rule change is tried on them, and its card shows which ones it changes.
+1 test URL in this channel. Gatehouse tries each rule change on them and shows on its card which ones it changes.
 `https://shop.example.com/old`
-[Where does it go?]  [Remove]
+[Check]  [Remove]
 Add one: `/rules samples add URL`\
 """,
             "no test URLs": """\
 No test URLs in this channel
-No test URLs in this channel. Each rule change is tried on them, and its card shows which ones it changes.
+No test URLs in this channel. Gatehouse tries each rule change on them and shows on its card which ones it changes.
 Add one: `/rules samples add URL`\
 """,
         }
@@ -449,7 +449,7 @@ Why (optional): <>
 """,
             "new, with a loop and no reason": """\
 ┌ New rule
-(warning) Not saved yet: see below. It needs a reason: see “Why” below.
+(warning) Not saved: this loops. Add a reason under “Why” to save it anyway.
 Type: <Redirect>
 From: <https://shop.example.com/old>
 (warning) “Way back” redirects to the same URL: https://shop.example.com/old.
@@ -493,7 +493,7 @@ Why (optional): <>
             "edit, two pairs": """\
 ┌ Edit rule
 Redirect `Redirect_x13`
-(file_folder) Experiments   (double_vertical_bar) On, but its group Experiments is off
+(file_folder) Experiments   (double_vertical_bar) On, but its group “Experiments” is off
 Pair 1  [Remove pair]
 From: <https://shop.example.com/a>
 To: <https://shop.example.com/b>

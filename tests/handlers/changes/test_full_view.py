@@ -111,7 +111,7 @@ def texts_of(blocks: list[Block]) -> str:
 def test_the_full_view_has_every_value_that_changes_and_says_what_it_is_about(change: Change) -> None:
     listed = list(full_view.entries(change))
     shown = [read(b"".join(full_view.file_pieces(change, listed)).decode())]
-    view = full_view.modal(change, listed, "")
+    view = full_view.modal(change, listed, "", places={})
     if view is not None:
         assert check_view(view) == []
         shown.append(read(texts_of(view["blocks"])))
@@ -123,7 +123,7 @@ def test_the_full_view_has_every_value_that_changes_and_says_what_it_is_about(ch
 @settings(max_examples=40, deadline=None)
 @given(some_changes)
 def test_a_card_that_leaves_out_a_value_is_known_to(change: Change) -> None:
-    card = card_view.card(change, places={})
+    card = card_view.card(change)
     if not hides(change, card.blocks):
         text = in_one_line(read(texts_of(list(card.blocks))))
         missing = [value for value in changed(change) if in_one_line(value) not in text]
@@ -151,7 +151,7 @@ def test_a_field_that_no_card_shows_makes_people_look(verb: str, fields: dict[st
     plain = {"name": "One", "ruleType": "Redirect", "status": "Active", "pairs": [pair]}
     change = made("rule", verb, plain | (fields if verb == "delete" else {}), plain | fields)
 
-    assert hides(change, card_view.card(change, places={}).blocks) == hidden
+    assert hides(change, card_view.card(change).blocks) == hidden
 
 
 def in_one_line(text: str) -> str:
@@ -181,7 +181,7 @@ def test_the_full_view_of_a_set_has_each_part(number: int, before: dict[str, Any
         assert text.count(value) >= number
 
     progress = Progress(Tally({Outcome.WAITING: number}), listed[:12])
-    card = card_view.card(whole, places={}, progress=progress)
+    card = card_view.card(whole, progress=progress)
     assert hides(whole, card.blocks) or number <= 12
 
 

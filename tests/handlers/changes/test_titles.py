@@ -19,12 +19,12 @@ def edit(**fields: Any) -> tuple[str, str]:
 
 
 def test_an_edit_says_what_it_changes() -> None:
-    assert edit(status="Active") == ("Switch on it", "it is on")
-    assert edit(status="Inactive") == ("Switch off it", "it is off")
-    assert edit(description="new") == ("Change the description of it", "it: description changed")
+    assert edit(status="Active") == ("Switch on “it”", "“it” is on")
+    assert edit(status="Inactive") == ("Switch off “it”", "“it” is off")
+    assert edit(description="new") == ("Change the description of “it”", "“it”: description changed")
     many = dict.fromkeys(("description", "status", "a", "b"), "x")
-    assert edit(**many) == ("Change 4 fields of it", "it: 4 fields changed")
+    assert edit(**many) == ("Change 4 fields of “it”", "“it”: 4 fields changed")
 
 
 def test_a_field_of_the_only_pair_is_named_without_its_number() -> None:
-    assert edit(pairs=[pair("/old", "/newest")]) == ("Change the destination of it", "it: destination changed")
+    assert edit(pairs=[pair("/old", "/newest")]) == ("Change the destination of “it”", "“it”: destination changed")

@@ -284,7 +284,7 @@ def test_a_form_about_a_change_escapes_its_title_once(name: str, title: str) -> 
 
     assert_taken(view)
     shown = view["blocks"][0]["text"]["text"]
-    assert as_read(shown).replace("`", "").startswith(f"*Delete {title}?*".replace("`", ""))
+    assert as_read(shown).replace("`", "").startswith(f"*Delete “{title}”?*".replace("`", ""))
     assert escaped_twice(view) == []
 
 

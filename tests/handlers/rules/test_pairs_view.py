@@ -55,13 +55,13 @@ SHAPES: list[tuple[str, dict[str, Any], list[str]]] = [
     (
         "UserAgent",
         {"userAgent": "Phone/1", "env": "iPhone", "envType": "device"},
-        ["calls itself `Phone/1` (device iPhone)"],
+        ["sends the user agent `Phone/1` (device iPhone)"],
     ),
     ("Request", {"request": {"type": "static", "value": "{}"}}, ["the request's body becomes `{}`"]),
     (
         "Request",
         {"type": "code", "value": "f()"},
-        ["the request's body becomes what this JavaScript makes: `f()`"],
+        ["the request's body becomes the output of this JavaScript: `f()`"],
     ),
     (
         "Response",
@@ -69,7 +69,7 @@ SHAPES: list[tuple[str, dict[str, Any], list[str]]] = [
         [
             "answers with status `404`",
             "the answer's body becomes _empty_",
-            "the server is not asked at all",
+            "the request never reaches the server",
         ],
     ),
     (

@@ -32,7 +32,7 @@ def test_each_kind_has_words_of_its_own(kinds: Any, words: Any) -> None:
 
 def test_each_branch_tells_what_it_is_for() -> None:
     for words, told in (
-        (off_words([Off(OffKind.STATUS, INACTIVE), Off(OffKind.GROUP, "Summer")]), "it is off, and its group Summer is off"),
+        (off_words([Off(OffKind.STATUS, INACTIVE), Off(OffKind.GROUP, "Summer")]), "it is off, and its group “Summer” is off"),
         (off_words([Off(OffKind.STATUS)]), "not set"),
         (near_words(NearMiss(RULE, 1, NearKind.KEY, "host")), "{Host}; it should be host"),
         (near_words(NearMiss(RULE.model_copy(update={"pairs": None}), 0, NearKind.NO_PAIRS)), "old format"),
