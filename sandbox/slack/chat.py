@@ -12,7 +12,7 @@ from sandbox.slack.people import Channel
 from sandbox.slack.refusal import Refused
 from sandbox.slack.state import State
 from sandbox.slack.texts import escaped
-from sandbox.slack.validation import as_errors, as_messages, blocks_too_long, check_message
+from sandbox.slack.validation import Problem, as_errors, as_messages, blocks_too_long, check_message
 from sandbox.slack.validation.limits import LIMITS
 from sandbox.slack.validation.rules import ONE_TABLE
 
@@ -115,6 +115,7 @@ class Chat:
         return {"channel": channel.id, "permalink": link}
 
 
+NO_TABLE: Final = "unsupported type: data_table"
 MOST_TEXT: Final = 40_000
 """Characters after which Slack cuts a message off."""
 
@@ -130,7 +131,7 @@ def checked_content(state: State, payload: Arguments) -> Content:
         raise Refused("no_text")
     if blocks is not None and not isinstance(blocks, list):
         raise Refused("invalid_blocks_format")
-    _check_blocks(blocks, attachments)
+    _check_blocks(state, blocks, attachments)
     if text is not None and not isinstance(text, str):
         raise Refused("invalid_arguments")
     return Content(
@@ -138,8 +139,12 @@ def checked_content(state: State, payload: Arguments) -> Content:
     )
 
 
-def _check_blocks(blocks: list[Any] | None, attachments: list[Any] | None) -> None:
-    if problems := check_message({"blocks": blocks, "attachments": attachments}):
+def _check_blocks(state: State, blocks: list[Any] | None, attachments: list[Any] | None) -> None:
+    problems = check_message({"blocks": blocks, "attachments": attachments})
+    if not (problems or state.takes_tables):
+        types = [block["type"] for block in blocks or ()]
+        problems = [Problem(f"/blocks/{at}/type", NO_TABLE) for at, one in enumerate(types) if one == "data_table"]
+    if problems:
         messages = ["[ERROR] failed to match all allowed schemas [json-pointer:/blocks]", *as_messages(problems)]
         # Slack keeps tables as attachments, and says so when there are two.
         refusal = "invalid_attachments" if any(one.text == ONE_TABLE for one in problems) else "invalid_blocks"

@@ -7,13 +7,15 @@ from typing import Any, Final
 
 from sandbox.slack.validation import INTERACTIVE
 
-HOLDERS: Final = ("accessory", "element", "elements")
-"""The properties of a block in which interactive parts stand."""
+HOLDERS: Final = ("accessory", "element", "elements", "rows")
+"""The properties of a block, or of a cell, in which interactive parts stand."""
 
 
 def elements_of(block: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     """The interactive parts of a block."""
-    for one in (block.get("accessory"), block.get("element"), *(block.get("elements") or ())):
+    cells = (cell for row in block.get("rows") or () for cell in row)
+    buttons = (cell["element"] for cell in cells if cell["type"] == "action")
+    for one in (block.get("accessory"), block.get("element"), *(block.get("elements") or ()), *buttons):
         if isinstance(one, dict) and "action_id" in one:
             yield one
 
@@ -36,4 +38,4 @@ def _identified(part: Any, new: Callable[[], str]) -> Any:
         return [_identified(one, new) for one in part]
     if part.get("type") in INTERACTIVE:
         return part if "action_id" in part else {**part, "action_id": new()}
-    return part
+    return {**part, "element": _identified(part["element"], new)} if part.get("type") == "action" else part

@@ -53,10 +53,29 @@ def block_lines(block: Mapping[str, Any]) -> Iterator[str]:
     elif kind == "input":
         optional = " (optional)" if block.get("optional") else ""
         yield f"{_text(block.get('label'))}{optional}: {element(block.get('element') or {})}"
+    elif kind in {"table", "data_table"}:
+        for row in block.get("rows") or ():
+            yield " | ".join(_cell(one) for one in row)
     elif kind == "divider":
         yield "—"
     else:
         yield f"({kind})"
+
+
+def _cell(one: Mapping[str, Any]) -> str:
+    """A cell of a table: its text as it is, or its button."""
+    if one.get("type") == "action":
+        return element(one["element"])
+    return str(one["text"]) if "text" in one else " ".join(_words(one))
+
+
+def _words(part: Any) -> Iterator[str]:
+    """The texts of rich text, piece by piece."""
+    if isinstance(part, Mapping) and isinstance(part.get("text"), str):
+        yield part["text"]
+    elif isinstance(part, Mapping | list):
+        for one in part.values() if isinstance(part, Mapping) else part:
+            yield from _words(one)
 
 
 def element(one: Mapping[str, Any]) -> str:

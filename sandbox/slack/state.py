@@ -51,6 +51,8 @@ class State:
     """Seconds; of the first workspace, for all beside it."""
     new_response_urls: tuple[float, int] = (RESPONSE_LIFE, 0)
     """Seconds that a response URL lives, and how many of its uses count as spent; of the first workspace as well."""
+    takes_tables: bool = True
+    """Whether messages may hold a data table: the block is from 2026, and not every workspace need have it."""
     watchers: list[tuple[str | None, asyncio.Queue[dict[str, Any]]]] = field(default_factory=list)
     happened: Callable[[Happening], None] = lambda _: None
     """Hears of all that an app might."""

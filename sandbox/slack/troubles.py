@@ -232,6 +232,7 @@ def slack_troubles(
         "used": ("used up on arrival", (RESPONSE_LIFE, RESPONSE_USES)),
     }
     uploads = {"on": ("allowed", False), "off": ("switched off by an admin", True)}
+    tables = {"taken": ("taken", True), "refused": ("refused", False)}
     tiers = {"off": ("not enforced", False), "on": ("enforced, as by Slack", True)}
     cuts = {"stays": ("stays up", 0), "cut": ("cut with the next envelope", 1)}
 
@@ -247,6 +248,7 @@ def slack_troubles(
         one("urls", TO_BOT, "Response URLs are", "An answer needs another way.", (state, "new_response_urls"), urls),
         *([socket] if sockets.is_enabled else []),
         one("uploads", FROM_BOT, "File uploads are", "No file gets in.", (state.files, "is_disabled"), uploads),
+        one("tables", FROM_BOT, "Data tables are", "As in a workspace without them.", (state, "takes_tables"), tables),
         one("limits", FROM_BOT, "Rate limits are", "Per method and channel.", (limits, "is_on"), tiers),
         faulty(
             *("slack", FROM_BOT, "The Web API refuses, fails, or its answer is lost."),

@@ -1,5 +1,6 @@
 // Block Kit's layout blocks as nodes. What this page cannot draw is named in a visible box.
 
+import { dataTableNode } from "./datatable.js";
 import { freshId, h, icon } from "./dom.js";
 import { elementNode } from "./elements.js";
 import { markdown } from "./markdown.js";
@@ -29,6 +30,7 @@ const BLOCKS = {
   input: inputNode,
   rich_text: (block, surface) => h("div", { class: "block-rich" }, richText(block.elements, surface.names)),
   table: (block, surface) => tableNode(block, surface.names),
+  data_table: dataTableNode,
   markdown: (block) => h("div", { class: "block-markdown" }, markdown(block.text)),
   alert: alertNode,
   video: videoNode,

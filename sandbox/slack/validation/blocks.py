@@ -27,7 +27,7 @@ from sandbox.slack.validation.rules import (
     cells_within,
     few_of,
     markdown_within,
-    no_pending_task,
+    not_both,
     one_focus,
     one_of,
     only_with,
@@ -42,6 +42,7 @@ MESSAGE: Final = ("message",)
 NOWHERE: Final[tuple[str, ...]] = ()
 IMAGE: Final = Elem(("image",))
 CELL_TYPES: Final = ("raw_text", "raw_number", "rich_text")
+DATA_CELL_TYPES: Final = (*CELL_TYPES, "action")
 IN_CONTAINER: Final = (
     "actions",
     "context",
@@ -116,6 +117,7 @@ BLOCKS: Final[dict[str, Shape]] = {
         {
             "hero_image": IMAGE,
             "icon": IMAGE,
+            "slack_icon": Elem(("icon",)),
             "title": Text("card.title"),
             "subtitle": Text("card.subtitle"),
             "body": Text("card.body"),
@@ -123,7 +125,7 @@ BLOCKS: Final[dict[str, Shape]] = {
             "actions": Many(Elem(("button",)), "card.actions"),
         },
         ("message", "home"),
-        (any_of("hero_image", "title", "actions", "body"),),
+        (any_of("hero_image", "title", "actions", "body"), not_both("icon", "slack_icon")),
     ),
     "carousel": _block({"elements": Many(Block(("card",)), "carousel.elements")}, surfaces=("message", "home")),
     "container": _block(
@@ -149,7 +151,7 @@ BLOCKS: Final[dict[str, Shape]] = {
         {"elements": Many(Elem(("feedback_buttons", "icon_button")), "context_actions.elements")}, surfaces=MESSAGE
     ),
     "markdown": _block({"text": Str("markdown.text")}, surfaces=MESSAGE),
-    "plan": _block({"title": Str()}, {"tasks": Many(Block(("task_card",)), "plan.tasks")}, MESSAGE),
+    "plan": _block({"title": Str()}, {"tasks": Many(Block(("task_card",), is_typed=False), "plan.tasks")}, MESSAGE),
     "task_card": _block(
         {
             "task_id": Str("id"),
@@ -166,7 +168,7 @@ BLOCKS: Final[dict[str, Shape]] = {
         (cells_within("table.characters"),),
     ),
     "data_table": _block(
-        {"caption": Str(), "rows": Many(Many(Elem(CELL_TYPES), "data_table.cells"), "data_table.rows")},
+        {"caption": Str(), "rows": Many(Many(Elem(DATA_CELL_TYPES), "data_table.cells"), "data_table.rows")},
         {
             "page_size": Int("data_table.page_size"),
             "row_header_column_index": Int("data_table.row_header_column_index"),
@@ -198,7 +200,6 @@ SURFACES: Final[dict[str, Shape]] = {
             own_ids,
             one_focus,
             markdown_within,
-            no_pending_task,
             few_of("message.tables", ("table", "data_table"), words=ONE_TABLE),
             few_of("message.charts", ("data_visualization",)),
         ),

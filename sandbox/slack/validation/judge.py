@@ -66,6 +66,8 @@ class Judge:
                 yield from self._typed(found, shapes, types, pointer)
             case Elem(types):
                 yield from self._typed(found, ELEMENTS, types, pointer)
+            case Block((only,), is_typed=False) if isinstance(found, Mapping) and "type" not in found:
+                yield from self._shaped(found, BLOCKS[only], pointer)
             case Block(types):
                 yield from self._typed(found, BLOCKS, types or tuple(BLOCKS), pointer)
             case Obj(name):

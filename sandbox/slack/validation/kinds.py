@@ -85,6 +85,8 @@ class Block:
     """One of these types of blocks, or of all, as far as the surface takes them."""
 
     types: tuple[str, ...] | None = None
+    is_typed: bool = True
+    """Whether it must say of which type it is: where only one may stand, Slack's examples leave that out."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -46,6 +46,16 @@ def one_of(*names: str) -> Rule:
     return rule
 
 
+def not_both(first: str, second: str) -> Rule:
+    """At most one of the properties."""
+
+    def rule(found: Found) -> Refusals:
+        if first in found and second in found:
+            yield "", f"invalid additional property: {second}"
+
+    return rule
+
+
 def only_with(name: str, other: str, *, true: bool) -> Rule:
     """What *name* switches on makes sense only where *other* is on, or is not."""
 
@@ -77,9 +87,10 @@ def chosen_first(found: Found) -> Refusals:
 
 
 def _texts(value: Any) -> Iterator[str]:
+    """What is read of cells, and what a button in one carries: whether Slack counts that, it doesn't say."""
     if isinstance(value, Mapping):
         for name, one in value.items():
-            yield from [one] if name == "text" and isinstance(one, str) else _texts(one)
+            yield from [one] if name in {"text", "value"} and isinstance(one, str) else _texts(one)
     elif isinstance(value, list):
         for one in value:
             yield from _texts(one)
@@ -103,8 +114,8 @@ def rectangular(found: Found) -> Refusals:
         if len(row) != width:
             yield f"/rows/{number}", f"must provide exactly {width} items"
     for number, cell in enumerate(found["rows"][0]):
-        if cell["type"] == "rich_text":
-            yield f"/rows/0/{number}/type", "unsupported type: rich_text"
+        if cell["type"] in {"rich_text", "action"}:
+            yield f"/rows/0/{number}/type", f"unsupported type: {cell['type']}"
     if found.get("row_header_column_index", 0) >= width:
         yield "/row_header_column_index", f"must be between 0 and {width - 1}"
 
@@ -193,10 +204,3 @@ def markdown_within(found: Found) -> Refusals:
     most = LIMITS["message.markdown"].high or 0
     if sum(map(len, texts)) > most:
         yield "/blocks", too_long(most)
-
-
-def no_pending_task(found: Found) -> Refusals:
-    """A task outside of a plan is at least under way."""
-    for number, block in enumerate(found.get("blocks", ())):
-        if block["type"] == "task_card" and block["status"] == "pending":
-            yield f"/blocks/{number}/status", "must be a valid enum value"

@@ -50,6 +50,13 @@ IN_INPUT: Final = (
     "file_input",
 )
 
+SLACK_ICONS: Final = tuple(
+    "archive book bookmark bot bug calendar call caret-left caret-right check clipboard code comment compass copy cube "  # noqa: SIM905  fifty lines otherwise
+    "download edit email eye-closed eye-open file flag folder gear globe heart help image info key lightbulb link map "
+    "mobile new-window pin plus refine refresh rocket save screen share sparkle star star-filled tag thumbs-down "
+    "thumbs-up trash upload user warning".split()
+)
+
 OBJECTS: Final[dict[str, Shape]] = {
     "option": Shape(
         {"text": plain("option.text"), "value": Str("option.value")}, {"description": plain("option.description")}
@@ -282,6 +289,8 @@ ELEMENTS: Final[dict[str, Shape]] = {
     "mrkdwn": Shape({"text": Str("text")}, {"verbatim": Bool()}),
     "raw_text": Shape({"text": Str()}, {}),
     "raw_number": Shape({"value": Number(), "text": Str()}, {}),
+    "action": Shape({"element": Elem(("button",))}, {"fallback": Elem(("raw_text", "raw_number"))}),
+    "icon": Shape({"name": Enum(SLACK_ICONS)}, {}),
     "url": Shape({"url": URL, "text": Str()}, {}),
     "pie": Shape({"segments": Many(Obj("segment"), "chart.segments")}, {}),
     "bar": _chart(),

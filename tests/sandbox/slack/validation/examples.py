@@ -144,6 +144,11 @@ def slots(kind: Kind) -> Iterator[Slot]:
             yield Slot(at + slot.at, slot.kind, wrap)
 
 
+ACTION: Final = Key("element", "action")
+BELOW_HEADER: Final = Slot("/1/0", Elem(("action",)), lambda value: [[{"type": "raw_text", "text": "x"}], [value]])
+"""Where a cell with a button stands in the rows of a data table: not in the first."""
+
+
 class Way(NamedTuple):
     """How to get to a shape from a surface: through which property of which other one."""
 
@@ -173,7 +178,7 @@ def _below(parent: Key) -> Iterator[tuple[Key, Way]]:
     for name, kind in {**parent.shape.must, **parent.shape.may}.items():
         for slot in slots(kind):
             for key in _keys(slot.kind):
-                yield key, Way(parent, name, slot)
+                yield key, Way(parent, name, BELOW_HEADER if key == ACTION else slot)
 
 
 WAYS: Final = _ways()

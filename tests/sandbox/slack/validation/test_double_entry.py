@@ -112,7 +112,7 @@ def test_the_numbers_are_those_of_the_documentation(name: str) -> None:
 UNLIKE: Final[dict[str, tuple[set[str], set[str]]]] = {
     "mrkdwn": ({"emoji"}, set()),
     "header": (set(), {"level"}),
-    "card": (set(), {"subtext"}),
+    "card": (set(), {"subtext", "slack_icon"}),
     "rich_text_quote": (set(), {"border"}),
     **{name: ({"alt_text"}, set()) for name in ("button", "overflow", "icon_button", "feedback_buttons")},
     **{name: ({"placeholder"}, set()) for name in ("checkboxes", "radio_buttons", "datetimepicker")},
@@ -172,6 +172,8 @@ REQUIRED: Final = {
         "number_input": "is_decimal_allowed",
         "image": "alt_text",
         "raw_number": "value text",
+        "action": "element",
+        "icon": "name",
         "url": "url text",
         "pie": "segments",
         **dict.fromkeys(("bar", "area", "line"), "series axis_config"),

@@ -6,7 +6,14 @@ from typing import Any, Final
 
 import pytest
 
-from sandbox.slack.validation import Problem, check_message, check_options, check_response_action, check_view
+from sandbox.slack.validation import (
+    Problem,
+    blocks_too_long,
+    check_message,
+    check_options,
+    check_response_action,
+    check_view,
+)
 from tests.sandbox.slack.validation.examples import Key, Payload, made, place
 
 TITLE: Final = {"type": "plain_text", "text": "x"}
@@ -220,6 +227,37 @@ def test_a_data_table_is_a_rectangle_under_a_plain_header() -> None:
     assert said(TABLE, row_header_column_index=1) == [Problem("/row_header_column_index", "must be between 0 and 0")]
 
 
+def test_a_data_table_has_buttons_below_its_header_and_a_table_has_none() -> None:
+    button = {"type": "button", "text": {"type": "plain_text", "text": "Show"}, "value": "1"}
+    action = {"type": "action", "element": button, "fallback": cell("Show")}
+    assert said(TABLE, rows=[[cell()], [action]]) == []
+    assert said(TABLE, rows=[[action], [cell()]]) == [Problem("/rows/0/0/type", "unsupported type: action")]
+    assert said(TABLE, rows=[[cell()], [action | {"element": {"type": "overflow", "options": []}}]]) == [
+        Problem("/rows/1/0/element/type", "unsupported type: overflow")
+    ]
+    assert said(TABLE, rows=[[cell()], [action | {"fallback": action}]]) == [
+        Problem("/rows/1/0/fallback/type", "unsupported type: action")
+    ]
+    assert said(Key("block", "table"), rows=[[action]]) == [Problem("/rows/0/0/type", "unsupported type: action")]
+
+
+def test_what_a_button_in_a_cell_carries_counts_with_the_cells() -> None:
+    def rows(value: int) -> list[Any]:
+        buttons = [{"type": "button", "text": {"type": "plain_text", "text": "x"}, "value": "x" * 1999}] * 9
+        last = buttons[0] | {"value": "x" * value}
+        return [[cell()], *([{"type": "action", "element": one}] for one in [*buttons, last])]
+
+    assert said(TABLE, rows=rows(1998)) == []
+    assert said(TABLE, rows=rows(1999)) == [Problem("/rows", "must be less than 20001 characters")]
+
+
+def test_a_table_is_as_long_as_it_may_be_whatever_the_blocks_around_it_come_to() -> None:
+    table = made(TABLE) | {"rows": [[cell()], [cell("x" * 19_999)]]}
+    line = {"type": "section", "text": {"type": "mrkdwn", "text": "x" * 2900}}
+    assert not blocks_too_long([table, *[line] * 4])
+    assert blocks_too_long([table, *[line] * 5])
+
+
 def test_a_table_skips_columns_and_has_no_empty_cell() -> None:
     assert said(Key("block", "table"), column_settings=[None, {"align": "right"}]) == []
     assert said(Key("block", "table"), rows=[[cell("")]]) == [
@@ -247,10 +285,23 @@ def test_points_follow_the_axis(kind: str) -> None:
     ]
 
 
-def test_a_task_on_its_own_is_under_way() -> None:
+def test_a_task_of_a_plan_need_not_say_what_it_is_and_may_be_pending_anywhere() -> None:
     task = made(Key("block", "task_card")) | {"status": "pending"}
-    assert check_message({"blocks": [{"type": "plan", "title": "x", "tasks": [task]}]}) == []
-    assert check_message({"blocks": [task]}) == [Problem("/blocks/0/status", "must be a valid enum value")]
+    untyped = {name: value for name, value in task.items() if name != "type"}
+    assert check_message({"blocks": [{"type": "plan", "title": "x", "tasks": [untyped, task]}]}) == []
+    assert check_message({"blocks": [task]}) == []
+    assert check_message({"blocks": [{"type": "plan", "title": "x", "tasks": [{"type": "divider"}]}]}) == [
+        Problem("/blocks/0/tasks/0/type", "unsupported type: divider")
+    ]
+
+
+def test_a_card_has_an_icon_of_its_own_or_one_of_slacks() -> None:
+    card, mine, slacks = Key("block", "card"), made(Key("element", "image")), {"type": "icon", "name": "rocket"}
+    assert said(card, slack_icon=slacks) == said(card, icon=mine) == []
+    assert said(card, slack_icon=slacks, icon=mine) == [Problem("", "invalid additional property: slack_icon")]
+    assert said(card, slack_icon=slacks | {"name": "sparkles"}) == [
+        Problem("/slack_icon/name", "must be a valid enum value")
+    ]
 
 
 FOLDS: Final = Key("block", "container")
