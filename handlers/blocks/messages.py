@@ -63,7 +63,7 @@ def clip(text: str, limit: int, more: int = 0) -> str:
     return text[: max(0, limit - len(tail))] + tail
 
 
-def _clipped(text: str, limit: int, more: int = 0) -> str:
+def clipped(text: str, limit: int, more: int = 0) -> str:
     """The visible form of *text*, cut; what is cut off is not looked at, since it may be a megabyte."""
     return clip(visible(text[:limit]), limit, more + max(0, len(text) - limit))
 
@@ -98,14 +98,14 @@ def entities(text: str) -> str:
 
 def esc(text: str, limit: int = 300, more: int = 0) -> str:
     """Foreign text for mrkdwn: nothing in it is a mention, a link, a style or an emoji."""
-    shown = _clipped(str(text), limit, more)
+    shown = clipped(str(text), limit, more)
     shown = EMOJI.sub(":" + WORD_JOINER, shown)
     return MARKS.sub(lambda match: WORD_JOINER + match[0] + WORD_JOINER, entities(shown))
 
 
 def code(text: str | None, limit: int = 300, more: int = 0) -> str:
     """Foreign text as code, the safest way to show an id or an address exactly."""
-    shown = _clipped(str(text or ""), limit, more).replace("`", "ˋ").strip()
+    shown = clipped(str(text or ""), limit, more).replace("`", "ˋ").strip()
     return f"`{entities(shown)}`" if shown else "_empty_"
 
 
@@ -123,17 +123,23 @@ def quoted(name: str, limit: int = 150) -> str:
 
 
 def plain_text(text: str, limit: int) -> Block:
-    return {"type": "plain_text", "text": _clipped(text, limit) or "–", "emoji": False}
+    return {"type": "plain_text", "text": clipped(text, limit) or "–", "emoji": False}
 
 
 def moment(milliseconds: int, style: str = "{date_short_pretty} {time}") -> str:
     """A time of a service, in the zone of the reader and in a *style* of Slack's; notifications show it in UTC."""
-    seconds = milliseconds // 1000
+    plain = plain_moment(milliseconds)
+    if plain.lstrip("-").isdigit():
+        return code(plain, 40)
+    return f"<!date^{milliseconds // 1000}^{style}|{plain} UTC>"
+
+
+def plain_moment(milliseconds: int) -> str:
+    """A time of a service in UTC, where no zone can follow the reader; a time that no calendar has, as it is."""
     try:
-        plain = f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%d %H:%M} UTC"
+        return f"{datetime.fromtimestamp(milliseconds // 1000, UTC):%Y-%m-%d %H:%M}"
     except (ValueError, OverflowError, OSError):
-        return code(str(milliseconds), 40)  # a time that no calendar has
-    return f"<!date^{seconds}^{style}|{plain}>"
+        return str(milliseconds)
 
 
 def clock_time(seconds: float) -> str:
@@ -213,7 +219,7 @@ def button(
     if style:
         element["style"] = style
     if spoken:
-        element["accessibility_label"] = _clipped(spoken, 75)
+        element["accessibility_label"] = clipped(spoken, 75)
     return element | {"confirm": confirm} if confirm else element
 
 
@@ -337,7 +343,8 @@ def _last_text(blocks: Sequence[Block]) -> int:
 
 
 def _size(blocks: Sequence[Block]) -> int:
-    return sum(len(repr(block)) for block in blocks)
+    """Characters of all but tables, which have a limit of their own."""
+    return sum(len(repr(block)) for block in blocks if block["type"] != "data_table")
 
 
 MAX_HOST: Final = 260

@@ -22,6 +22,7 @@ from handlers.blocks.messages import (
     quoted,
     run_button,
 )
+from handlers.blocks.tables import without_tables
 from handlers.grammar.command import Command, slash
 from handlers.grammar.fields import parse_expiry
 
@@ -170,7 +171,8 @@ def instead(view: View, *, passes: bool, ended: bool) -> View:
 
 def notice(message: Message, channel: str = "") -> View:
     """An answer shown where the person looks: in the modal that is open. *channel* is where they came from."""
-    return frame("Gatehouse", list(message.blocks), callback_id="v1.notice", metadata={"channel": channel})
+    blocks = list(without_tables(message).blocks)  # Slack takes no table in a modal
+    return frame("Gatehouse", blocks, callback_id="v1.notice", metadata={"channel": channel})
 
 
 FULL_CHANGE: Final = "v1.full"

@@ -19,6 +19,7 @@ from bot.text.search import has_words
 from handlers.blocks import menus, messages
 from handlers.blocks.inputs import MOST_OPTIONS
 from handlers.blocks.messages import Block, ListPage, Message
+from handlers.blocks.tables import ROWS_PER_PAGE
 from handlers.errors import MemberGone, TooMany
 from handlers.explain.table import words_for
 from handlers.grammar.command import Command
@@ -37,8 +38,6 @@ from handlers.members.views import Unasked
 from handlers.slack.registry import Click, Typed, clicks, handles, offers
 from handlers.slack.reply import Caller, Modal, Private, Reply
 
-MEMBERS_PER_PAGE = 10
-
 
 @handles(MembersMenu)
 async def menu(command: MembersMenu, caller: Caller, gatehouse: Gatehouse) -> Reply:
@@ -51,7 +50,7 @@ async def show_list(command: MembersList, caller: Caller, gatehouse: Gatehouse) 
     listing = await site.members.all()
     found = await asyncio.to_thread(_in_order, listing.known, command)
     numbered = not (caller.public or caller.guessed)
-    page = ListPage.of(found, command.page, MEMBERS_PER_PAGE)
+    page = ListPage.of(found, command.page, ROWS_PER_PAGE)
     message = views.member_list(
         page,
         site=site.name,

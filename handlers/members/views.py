@@ -11,7 +11,8 @@ from bot.members.access_check import Asked, Likeness, Near, Standing, Verdict
 from bot.members.model import Member
 from bot.text.emails import masked
 from handlers.blocks import menus, messages
-from handlers.blocks.messages import Block, ListPage, Message, code, esc, listed, quoted
+from handlers.blocks.messages import Block, ListPage, Message, code, esc, first_of, listed, quoted
+from handlers.blocks.tables import Row, table, unmarked
 from handlers.gatehouse.commands import GatehouseHelp
 from handlers.grammar.command import slash
 from handlers.grammar.fields import filters_of
@@ -27,6 +28,8 @@ from handlers.members.commands import (
 )
 
 MOST_SEGMENTS = 40
+MAX_SEGMENTS_LISTED: Final = 5
+"""Segments of each member in a list; the member itself shows all."""
 
 
 def menu(*, sites: Sequence[str]) -> Message:
@@ -83,12 +86,19 @@ def member_list(
     numbered = numbered and not public
     count = messages.plural(page.total, "member")
     title = f"*{count} of {esc(site, 60)}*{_filters(command)}"
+    rows = [
+        Row(
+            [
+                unmarked(name_of(member, public=public)),
+                masked(member.email) if public else member.email,
+                first_of(member.segments, MAX_SEGMENTS_LISTED) or "no segments",
+            ],
+            None if public else messages.run_button("Show", MembersShow(emails=(member.email,), site=site), number),
+        )
+        for number, member in enumerate(page.items, start=page.first)
+    ]
     blocks = [messages.section(title), *messages.gap_lines(gap, "members")]
-    for number, member in enumerate(page.items, start=page.first):
-        show = messages.run_button("Show", MembersShow(emails=(member.email,), site=site), number)
-        lead = f"{number}. " if numbered else ""
-        who = f"*{lead}{name_of(member, public=public)}*   {address(member.email, public=public)}"
-        blocks.append(messages.section(f"{who}\n{segments_line(member.segments)}", None if public else show))
+    blocks += table("Members", ["Name", "Email", "Segments"], rows, first=page.first if numbered else None)
     blocks.append(messages.context(f"{page.label}{messages.row_hint(numbered=numbered)}{_other_sites(others, ' · ')}"))
     share = None if public else messages.share_button(replace(command, page=page.number))
     buttons = [*page.turn_buttons(command), share]

@@ -30,6 +30,7 @@ from bot.text.search import has_words
 from handlers.blocks import menus
 from handlers.blocks.inputs import MOST_OPTIONS
 from handlers.blocks.messages import Block, ListPage, code, first_of
+from handlers.blocks.tables import ROWS_PER_PAGE
 from handlers.errors import LoopNeedsReason
 from handlers.grammar.command import Command, slash
 from handlers.rules import check_view, views, which_view
@@ -37,8 +38,6 @@ from handlers.rules.commands import RulesCheck, RulesFiltered, RulesList, RulesS
 from handlers.rules.rule_refs import BareNumber, NotOne, find_rule, groups_of
 from handlers.slack.registry import Click, Typed, clicks, handles, offers
 from handlers.slack.reply import Caller, Private, Reply
-
-RULES_PER_PAGE: Final = 10
 
 ORDERS: Final[dict[str, Callable[[Rule], Any]]] = {
     "name": lambda rule: rule.title.casefold(),
@@ -53,7 +52,7 @@ async def show_list(command: RulesList, caller: Caller, gatehouse: Gatehouse) ->
     listing = await gatehouse.rules.all()
     groups = await groups_of(listing.known, gatehouse)
     found = await asyncio.to_thread(_in_order, listing.known, command, groups)
-    page = ListPage.of(found, command.page, RULES_PER_PAGE)
+    page = ListPage.of(found, command.page, ROWS_PER_PAGE)
     numbered = not (caller.public or caller.guessed)
     message = views.rule_list(
         page, command=command, gap=listing.gap, groups=groups, public=caller.public, numbered=numbered

@@ -10,7 +10,8 @@ from bot.clients.lists import Gap
 from bot.rules.model import INACTIVE, TYPED, Group, Groups, Pair, Rule
 from bot.rules.secrets import without_secrets
 from handlers.blocks import menus, messages
-from handlers.blocks.messages import Block, ListPage, Message, code, esc, first_of, moment, quoted
+from handlers.blocks.messages import Block, ListPage, Message, code, esc, first_of, plain_moment, quoted
+from handlers.blocks.tables import Number, Row, table, unmarked
 from handlers.gatehouse.commands import GatehouseHelp
 from handlers.grammar.command import slash
 from handlers.grammar.fields import filters_of
@@ -170,14 +171,16 @@ def rule_list(
     numbered = numbered and not public
     count = messages.plural(page.total, "rule")
     title = f"*{count}*{_filters(command)}{_order(command)}"
-    blocks = [messages.section(title), *messages.gap_lines(gap, "rules")]
-    for number, rule in enumerate(page.items, start=page.first):
-        blocks.append(
-            messages.section(
-                _listed_rule(number if numbered else None, rule, command, groups, public=public),
-                messages.run_button("Show", RulesShow(ref=rule.id), number, spoken=f"Show {rule.title}"),
-            )
+    columns = ["Rule", "Status", *_more_columns(command), "What it does"]
+    rows = [
+        Row(
+            _cells(rule, command, groups, public=public),
+            messages.run_button("Show", RulesShow(ref=rule.id), number, spoken=f"Show {rule.title}"),
         )
+        for number, rule in enumerate(page.items, start=page.first)
+    ]
+    blocks = [messages.section(title), *messages.gap_lines(gap, "rules")]
+    blocks += table("Rules", columns, rows, first=page.first if numbered else None)
     blocks.append(messages.context(f"{page.label}{messages.row_hint(numbered=numbered)}"))
     if command.group and groups is None:
         blocks.append(messages.context("The service doesn’t name its groups, so only their ids were searched."))
@@ -191,17 +194,22 @@ def rule_list(
     return messages.message(f"{count}, {page.label.lower()}", [*blocks, *messages.actions(buttons)])
 
 
-def _listed_rule(number: int | None, rule: Rule, command: RulesList, groups: Groups | None, *, public: bool) -> str:
+def _more_columns(command: RulesList) -> list[str]:
+    """What is told of each rule because it was asked for."""
+    return [*(["Group"] if command.group else []), *(["Changed (UTC)"] if command.sort == "changed" else [])]
+
+
+def _cells(rule: Rule, command: RulesList, groups: Groups | None, *, public: bool) -> list[str | Number]:
     if public:
         rule = without_secrets(rule, {1})
-    about = [] if status_words(rule, groups) == "On" else [status_words(rule, groups)]
-    if command.group:
-        about.append(group_name(rule, groups))
-    if command.sort == "changed":
-        about.append(moment(rule.modified) if rule.modified else "_no date_")
-    lead = "" if number is None else f"{number}. "
-    title = " · ".join(filter(None, [f"{status_mark(rule, groups)} *{esc(rule.title, 120)}*", *about]))
-    return f"{lead}{title}\n{first_pair_line(rule, 70)}"
+    group = [unmarked(group_name(rule, groups))] if command.group else []
+    changed = [_changed(rule)] if command.sort == "changed" else []
+    does = unmarked(first_pair_line(rule, 70))
+    return [rule.title, unmarked(status_words(rule, groups)), *group, *changed, does]
+
+
+def _changed(rule: Rule) -> Number:
+    return Number(rule.modified or 0, plain_moment(rule.modified) if rule.modified else "no date")
 
 
 def _filters(command: RulesList) -> str:

@@ -6,7 +6,7 @@ import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import aiohttp
 import structlog
@@ -20,9 +20,12 @@ from bot.tracing import note, span
 from handlers.blocks.masking import is_public, masked_part, public
 from handlers.blocks.messages import Message
 from handlers.blocks.modals import View
+from handlers.blocks.tables import has_table, without_tables
 from handlers.slack.reply import Caller
 
 log = structlog.get_logger(__name__)
+
+T = TypeVar("T")
 
 AWAY: Final = frozenset({"fatal_error", "internal_error", "request_timeout", "service_unavailable", "unknown_error"})
 """Slack's words for trouble of its own, which passes."""
@@ -44,6 +47,10 @@ class SlackRefused(Exception):
 
 class ModalGone(SlackRefused):
     """The modal that was to be drawn was closed, or shows something newer: nobody looks at it any more."""
+
+
+NO_TABLES: Final = frozenset({"invalid_blocks", "invalid_attachments", "msg_blocks_too_long"})
+"""Slack's words for a message with a table in a workspace that takes none."""
 
 
 GONE: Final = frozenset({"not_found", "hash_conflict", "expired_trigger_id", "exchanged_trigger_id"})
@@ -93,6 +100,9 @@ class Slack:
 
     scopes: str = ""
     """Of our token, comma separated, as Slack's last answer named them."""
+
+    takes_tables: bool = True
+    """Whether this workspace has not refused a table yet."""
 
     def clock_says(self) -> str:
         """Whether this machine's clock is right enough for Slack's signatures, which end after five minutes."""
@@ -144,11 +154,29 @@ class Slack:
     async def post(self, channel: str, message: Message, *, thread: str | None = None) -> tuple[str, str]:
         """Post to a channel, or to the *thread* of one of its messages; return where it can be edited."""
         place = {"channel": channel} if thread is None else {"channel": channel, "thread_ts": thread}
-        answer = await self.call("chat.postMessage", **place, **_content(_as_seen_in(channel, message)), **QUIET)
+        answer = await self._deliver(
+            _as_seen_in(channel, message), lambda content: self.call("chat.postMessage", **place, **content, **QUIET)
+        )
         return str(answer.get("channel") or channel), str(answer.get("ts") or "")
 
     async def edit(self, channel: str, ts: str, message: Message) -> None:
-        await self.call("chat.update", channel=channel, ts=ts, **_content(_as_seen_in(channel, message)))
+        await self._deliver(
+            _as_seen_in(channel, message), lambda content: self.call("chat.update", channel=channel, ts=ts, **content)
+        )
+
+    async def _deliver(self, message: Message, send: Callable[[dict[str, Any]], Awaitable[T]]) -> T:
+        """Send *message*; where Slack refuses its table, as sections, and from then on every one at once."""
+        if self.takes_tables and has_table(message):
+            try:
+                return await send(_content(message))
+            except SlackRefused as refusal:
+                if refusal.code not in NO_TABLES:
+                    raise
+                log.warning("table_refused", code=refusal.code)
+            answer = await send(_content(without_tables(message)))
+            self.takes_tables = False
+            return answer
+        return await send(_content(without_tables(message)))
 
     async def whisper(self, caller: Caller, message: Message, *, replace: bool = False) -> None:
         """Answer *caller* alone: by the request's own URL, else privately in the channel, else in a direct message."""
@@ -159,24 +187,34 @@ class Slack:
             return
         place = {"channel": caller.channel, **({"thread_ts": caller.thread} if caller.thread else {})}
         try:
-            await self.call("chat.postEphemeral", user=caller.user, **place, **_content(message))
+            await self._deliver(
+                message, lambda content: self.call("chat.postEphemeral", user=caller.user, **place, **content)
+            )
         except SlackRefused as refusal:
             log.info("private_reply_refused", code=refusal.code, request=caller.request)
             await self.post(caller.user, message)
 
     async def _respond(self, caller: Caller, message: Message, *, replace: bool) -> bool:
-        body = {"response_type": "ephemeral", "replace_original": replace, **_content(message)}
+        body: dict[str, Any] = {"response_type": "ephemeral", "replace_original": replace}
         if caller.thread and not replace:
             body["thread_ts"] = caller.thread
         webhook = AsyncWebhookClient(str(caller.response_url), session=self.responses)
         webhook.proxy = None  # as all else, by the proxy of the session, whatever the environment says
+
+        async def send(content: dict[str, Any]) -> bool:
+            answer = await webhook.send_dict(body | content)
+            if refusal := next((code for code in NO_TABLES if code in answer.body), ""):
+                raise SlackRefused(refusal)
+            return answer.status_code == 200
+
         try:
             with span("slack call", method="response_url"):
-                answer = await webhook.send_dict(body)
+                return await self._deliver(message, send)
+        except SlackRefused:
+            return False
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
             log.info("response_url_unreachable", error=type(error).__name__)
             return False
-        return answer.status_code == 200
 
     async def permalink(self, channel: str, ts: str) -> str:
         """Where a message stands; empty where Slack does not say."""

@@ -16,7 +16,7 @@ from bot.gatehouse import Gatehouse
 from bot.policy.access import DirectoryUnavailable, NotAllowed
 from bot.policy.model import Why
 from bot.store.db import CommitUnknown, StoreError
-from handlers.blocks import messages, modals
+from handlers.blocks import messages, modals, tables
 from handlers.blocks.messages import Block, Message
 from handlers.blocks.modals import View
 from handlers.errors import FormForgotten, NoTrigger
@@ -39,7 +39,8 @@ REFUSAL: Final = "gatehouse_refusal"
 
 
 def _buttons(block: Block) -> list[Block]:
-    return [*block.get("elements", ()), *([block["accessory"]] if "accessory" in block else [])]
+    accessory = [block["accessory"]] if "accessory" in block else []
+    return [*block.get("elements", ()), *accessory, *tables.buttons_of(block)]
 
 
 SHARE: Final = "share"
@@ -66,6 +67,8 @@ def _without(block: Block, refused: frozenset[str]) -> Block | None:
     gone = [button for button in _buttons(block) if (needs := _operations(button)) and needs <= refused]
     if not gone:
         return block
+    if block.get("type") == "data_table":
+        return tables.without_buttons(block, gone)
     if block.get("type") == "actions":
         left = [button for button in block["elements"] if button not in gone]
         return {**block, "elements": left} if left else None

@@ -141,17 +141,15 @@ async def test_a_list_is_sorted_and_buttons_keep_the_filters(workspace: Sandbox,
     assert rows.index("Images from the new CDN") < rows.index("Login without www")
 
     await alice.clicks(reply, "Sort by name")
-    named = await alice.sees("1. ○ Black Friday")
+    named = await alice.sees("#1 | Black Friday landing page | Off")
     assert named.ts == reply.ts
-    await alice.clicks(named, "Next ›")
-    turned = await alice.sees("Page 2 of 2")
     redirects = sum(one["ruleType"] == "Redirect" for one in RULES)
-    assert f"{redirects} rules" in alice.slack_text(turned)
+    assert f"{redirects} rules" in alice.slack_text(named)
 
     workspace.services.rules.put({**(workspace.services.rules.get("Redirect_seas1") or {}), "modificationDate": 10**18})
     far = alice.slack_text(await alice.says("/rules list sort:changed"))
     assert "latest change first" in far
-    assert "1. ● Seasonal campaigns" in far
+    assert "#1 | Seasonal campaigns" in far
 
     assert "Unknown sort order" in alice.slack_text(await alice.says("/rules list sort:colour"))
 

@@ -20,7 +20,7 @@ async def test_a_list_is_private_and_numbers_its_rows(workspace: Sandbox, alice:
     text = alice.slack_text(reply)
     assert reply.visible_to == alice.id
     assert "4 rules" in text
-    assert "1. ● Checkout on mobile" in text
+    assert "#1 | Checkout on mobile | On" in text
     shown = await alice.says("/rules show #2")
     assert "Checkout to the new payment page" in alice.slack_text(shown)
 
@@ -30,7 +30,7 @@ async def test_pages_turn_in_place(workspace: Sandbox, alice: Person) -> None:
     reply = await alice.says("/rules list")
 
     await alice.clicks(reply, "Next ›")
-    turned = await alice.sees("Page 2 of 3")
+    turned = await alice.sees("Page 2 of 2")
 
     assert turned.ts == reply.ts
 
