@@ -19,6 +19,7 @@ from handlers.blocks.messages import (
     ended,
     esc,
     message,
+    mrkdwn,
     quoted,
     run_button,
 )
@@ -56,9 +57,29 @@ def section(text: str) -> Block:
     return {"type": "section", "text": {"type": "mrkdwn", "text": text}}
 
 
+MAX_ALERT: Final = 200
+
+
+def warning(markup: str) -> Block:
+    """What is wrong: an alert, which only modals have, or a section where it is too long for one."""
+    if len(markup) > MAX_ALERT:
+        return section(f":warning: {markup}")
+    return {"type": "alert", "text": mrkdwn(markup), "level": "warning"}
+
+
+def is_warning(block: Block) -> bool:
+    text = (block.get("text") or {}).get("text") or ""
+    return block["type"] == "alert" or (block["type"] == "section" and text.startswith(":warning:"))
+
+
+def without_alerts(blocks: Sequence[Block]) -> list[Block]:
+    """*blocks* of a modal for a message, which has no alerts."""
+    return [section(f":warning: {one['text']['text']}") if one["type"] == "alert" else one for one in blocks]
+
+
 def note(words: str) -> Block:
     """What is wrong, or what to know, right above the field that it is about."""
-    return section(f":warning: {esc(words, 2500)}")
+    return warning(esc(words, 2500))
 
 
 def with_notes(blocks: Sequence[Block], notes: Mapping[str, str]) -> list[Block]:
@@ -110,9 +131,8 @@ def unsaved_words(view: View, request: str) -> Message | None:
     blocks = view["blocks"]
     words = f"{title_of(view)}: nothing was saved."
     if view.get("callback_id") == "v1.notice":
-        return message(words, blocks)
-    texts = ((block, (block.get("text") or {}).get("text") or "") for block in blocks)
-    notes = [block for block, text in texts if block["type"] == "section" and text.startswith(":warning:")]
+        return message(words, without_alerts(blocks))
+    notes = without_alerts([block for block in blocks if is_warning(block)])
     if not notes:
         return None
     again = actions([button("Open the form again…", "v1.form.again", request, style="primary")])
@@ -141,7 +161,7 @@ def kept_form(view: View, words: str, reference: str) -> View:
     has_file = any((state or {}).get("files") for state in states)
     then = "Choose the file again, then submit the form." if has_file else "You can submit the form again."
     how = f"What you typed is kept. {then} Reference {code(reference)}"
-    head = [section(f":warning: {words}") | {"block_id": KEPT}, context(how) | {"block_id": KEPT_HOW}]
+    head = [warning(words) | {"block_id": KEPT}, context(how) | {"block_id": KEPT_HOW}]
     kept: View = {name: view[name] for name in SENT if name in view}
     return kept | {"blocks": [*head, *(_refilled(block, values) for block in blocks)]}
 
@@ -232,7 +252,8 @@ def end_of_form(change: Change) -> View:
     name = str(about.get("name") or change.edit.target.key)
     title = esc(name) if change.edit.target.service == "members" else quoted(name)
     if change.state is State.FAILED:
-        return unsaved("Gatehouse", f":warning: *Nothing was changed.* {ended(esc(change.run.outcome))}")
+        why = f"*Nothing was changed.* {ended(esc(change.run.outcome))}"
+        return frame("Gatehouse", [warning(why)], callback_id="v1.notice")
     if change.state is State.STALE:
         return moved()
     if change.is_set:

@@ -12,6 +12,8 @@ STYLED: Final = re.compile(r"(?<![\w`\u2060])[*_](\S.*?\S|\S)[*_](?![\w`\u2060])
 """Marks that make a text bold or italic; a word joiner beside one keeps it as it is."""
 PLACE: Final = "\ue000"
 """Stands for code while the rest is read."""
+LEVELS: Final = {"warning": "! ", "error": "✗ ", "success": "✓ "}
+"""Signs for how grave an alert is."""
 EMOJI: Final = {
     "large_green_circle": "●",
     "white_circle": "○",
@@ -42,6 +44,8 @@ def block_lines(block: Mapping[str, Any]) -> Iterator[str]:
     kind = block.get("type")
     if kind in {"section", "header", "alert", "markdown"}:
         text = _text(block.get("text")) if isinstance(block.get("text"), Mapping) else str(block.get("text") or "")
+        if kind == "alert":
+            text = f"{LEVELS.get(block.get('level', ''), '')}{text}"
         accessory = block.get("accessory")
         yield f"{text}  {element(accessory)}".rstrip() if accessory else text
         for field in block.get("fields") or ():

@@ -203,7 +203,7 @@ Why (optional): <>
 (globe_with_meridians) Site blog
 Email: <>
 Name (optional): <>
-(warning) Unknown segment: vpi (like vip). If it is new and nobody has it yet, add it under Extra segments in /gatehouse settings.
+! Unknown segment: vpi (like vip). If it is new and nobody has it yet, add it under Extra segments in /gatehouse settings.
 Segments (optional): <>
 Revert after (optional): <>
 Why (optional): <>

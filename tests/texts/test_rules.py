@@ -427,9 +427,9 @@ Why (optional): <>
 """,
             "new, with a warning": """\
 ┌ New rule
-(warning) Not saved yet: see below. Press Create anyway if that is what you want.
+! Not saved yet: see below. Press Create anyway if that is what you want.
 Type: <Redirect>
-(warning) “Jobs” never matches “https://jobs.example”: a browser sends https://jobs.example/.
+! “Jobs” never matches “https://jobs.example”: a browser sends https://jobs.example/.
 From: <https://shop.example.com/old>
 To: <>
 [Add pair]
@@ -440,14 +440,14 @@ Why (optional): <>
 """,
             "new, with a loop and no reason": """\
 ┌ New rule
-(warning) Not saved: this loops. Add a reason under “Why” to save it anyway.
+! Not saved: this loops. Add a reason under “Why” to save it anyway.
 Type: <Redirect>
 From: <https://shop.example.com/old>
-(warning) “Way back” redirects to the same URL: https://shop.example.com/old.
+! “Way back” redirects to the same URL: https://shop.example.com/old.
 To: <>
 [Add pair]
 Name (optional): <>
-(warning) This loops, so it needs a reason.
+! This loops, so it needs a reason.
 Why (optional): <>
 [More options]
 [Create]\
