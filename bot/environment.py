@@ -9,12 +9,13 @@ import os
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Final, TypeVar
 
 from pydantic import ValidationError
 from pydantic_settings import BaseSettings
 
-from bot.settings import ENV_FILE, MEND, Settings
+from bot.settings import ENV_FILE, MEND, Settings, read_env_file
 from bot.text.redaction import passwords_in, redactor
 
 SECRET_SETTINGS: Final = frozenset(
@@ -147,8 +148,6 @@ def source_of(name: str) -> str:
 
 def _sources() -> Iterator[tuple[str, Mapping[str, str | None]]]:
     """The environment and ``.env``, where it can be read, with their names."""
-    from dotenv import dotenv_values  # noqa: PLC0415  only for what is wrong, and for `check`
-
     yield "environment", os.environ
     with suppress(OSError, UnicodeDecodeError):
-        yield ENV_FILE, dotenv_values(ENV_FILE)
+        yield ENV_FILE, read_env_file(Path(ENV_FILE))

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
+from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
 
+from dotenv import dotenv_values
 from pydantic import Field, SecretStr, ValidationInfo, field_validator
-from pydantic_settings import BaseSettings, SettingsConfigDict
+from pydantic_settings import BaseSettings, DotEnvSettingsSource, PydanticBaseSettingsSource, SettingsConfigDict
 
 from bot.setting_types import (
     CaFile,
@@ -34,12 +36,40 @@ ENV_FILE: Final = ".env"
 DATABASE: Final = "sqlite:///gatehouse.db"
 
 
-class Settings(BaseSettings):
-    """What a deployment decides. Variables have these names in capitals; ``.env`` in the working folder is read too."""
+def read_env_file(path: Path) -> Mapping[str, str | None]:
+    """The variables of *path*, each with what is written there: no ``$`` of a key stands for another variable."""
+    return dotenv_values(path, encoding="utf-8", interpolate=False)
+
+
+class _EnvFile(DotEnvSettingsSource):
+    def _load_env_vars(self) -> Mapping[str, str | None]:
+        if not isinstance(self.env_file, str) or not (path := Path(self.env_file)).is_file():
+            return {}
+        return {name.lower(): value for name, value in read_env_file(path).items() if value}
+
+
+class _Variables(BaseSettings):
+    """Settings that variables hold: those of the environment, then those of ``.env``."""
 
     model_config = SettingsConfigDict(
         env_file=ENV_FILE, env_ignore_empty=True, extra="ignore", frozen=True, hide_input_in_errors=True
     )
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        file = dotenv_settings.env_file if isinstance(dotenv_settings, DotEnvSettingsSource) else None
+        return init_settings, env_settings, _EnvFile(settings_cls, env_file=file), file_secret_settings
+
+
+class Settings(_Variables):
+    """What a deployment decides. Variables have these names in capitals; ``.env`` in the working folder is read too."""
 
     insecure_http: bool = Field(  # the first: the URLs are checked by it
         default=False, description="Allow http:// to services and a Slack that are not on this machine."
@@ -179,26 +209,20 @@ class Settings(BaseSettings):
         return "" if value is None else self.redacted(without_passwords(str(value)))
 
 
-class ManifestSettings(BaseSettings):
+class ManifestSettings(_Variables):
     """The settings that stand in the manifest, which is printed before there are any others."""
-
-    model_config = Settings.model_config
 
     command_prefix: CommandPrefix = ""
 
 
-class DatabaseSettings(BaseSettings):
+class DatabaseSettings(_Variables):
     """All that the commands for the record and the schema need."""
-
-    model_config = Settings.model_config
 
     database_url: str = DATABASE
 
 
-class PolicySettings(BaseSettings):
+class PolicySettings(_Variables):
     """Where the policy is, however wrong all else may be."""
-
-    model_config = Settings.model_config
 
     policy_file: str | None = None
 

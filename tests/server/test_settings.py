@@ -16,7 +16,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from bot.environment import BadSettings, read_settings, source_of
+from bot.environment import BadSettings, read_settings, redacted, source_of
 from bot.server import logs
 from bot.server.slack import open_slack
 from bot.settings import MEND, Settings
@@ -201,6 +201,23 @@ def test_the_environment_goes_before_the_file(monkeypatch: pytest.MonkeyPatch, t
     monkeypatch.delenv("LOG_LEVEL", raising=False)
 
     assert [source_of(name) for name in ("port", "host", "log_level")] == ["environment", ".env", ""]
+
+
+@pytest.mark.parametrize("key", ["canary${PLANTED}", "$PLANTED-canary", "${PLANTED:-canary}", "canary$$"])
+@pytest.mark.parametrize("quote_mark", ["", "'", '"'])
+def test_a_dollar_in_a_key_is_a_part_of_it(
+    key: str, quote_mark: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Nothing of the environment goes to a service because a file says so, and no key becomes another one."""
+    monkeypatch.chdir(tmp_path)
+    for name in Settings.model_fields:
+        monkeypatch.delenv(name.upper(), raising=False)
+    monkeypatch.setenv("PLANTED", "a secret of the operator")
+    lines = [f"{name}={value}" for name, value in REQUIRED.items() if name != "rules_api_key"]
+    (tmp_path / ".env").write_text("\n".join([*lines, f"RULES_API_KEY={quote_mark}{key}{quote_mark}"]))
+
+    assert read_settings(Settings).rules_api_key.get_secret_value() == key
+    assert key not in redacted(f"the service says: {key}")
 
 
 def test_a_file_that_is_not_utf_8_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
