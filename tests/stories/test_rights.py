@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from dataclasses import replace
+from dataclasses import fields, replace
 from datetime import timedelta
 from typing import Final, TypeAlias
 
 import pytest
 
+from handlers.grammar.parser import ALL
 from sandbox.demo import Sandbox
 from sandbox.services.database import Record
 from sandbox.slack.message import Message
@@ -18,6 +19,7 @@ from tests.harness.looking import looks
 
 ZED = "zed@example.com"
 NEW = "new@example.com"
+ANNA = "anna.berg@example.com"
 
 SUPPORT: Final = """
 [roles.support]
@@ -287,3 +289,29 @@ async def test_what_waits_is_not_done_while_slack_does_not_say_who_may(
     clock.ahead += timedelta(minutes=2)
     await alice.sees("deleted")
     assert len(workspace.services.rules.calls("DELETE")) == 1
+
+
+LEADS: Final = """
+[roles.leads]
+users = ["U0CARA001"]
+may = ["*"]
+"""
+
+
+@pytest.mark.policy(LEADS)
+async def test_whoever_may_nothing_learns_nothing_of_a_change_by_its_reference(
+    workspace: Sandbox, bob: Person, cara: Person
+) -> None:
+    """By no command that takes one, from another channel than its card's, whatever became of it."""
+    gatehouse, elsewhere = workspace.bot.gatehouse, Person(workspace.slack, bob.id, "C0SUPPORT")
+    for text in (f"/rules off {OLD}", f"/members grant {ANNA} beta for 2h because she tests it"):
+        await cara.says(text)
+        await cara.says("/gatehouse undo")
+    changes = await gatehouse.store.changes.of_requester(cara.id, 9)
+    assert {bool(change.run.undone_by) for change in changes} == {True, False}
+
+    for kind in (kind for kind in ALL if "change" in {each.name for each in fields(kind)}):
+        for change in changes:
+            told = elsewhere.slack_text(await elsewhere.says(f"/{kind.service} {kind.verb} {change.id[:8]}"))
+            assert "None of your roles allows this" in told, f"{kind.verb} {change.edit.kind}"
+            assert not any(telling in told for telling in ("Old shop", "Anna", "beta", "undone", cara.id))
