@@ -99,8 +99,7 @@ export class Header {
     return [
       h("h1", null, icon(channel.is_private ? "lock" : "hash", 20), h("span", { text: channel.name }), marks),
       h("small", { class: "topic", text: channel.topic, title: channel.topic }),
-      channel.bookmarks.length > 0 &&
-        h("nav", { class: "bookmarks", "aria-label": "Bookmarks" }, channel.bookmarks.map((one) => link(one.link, [one.title]))),
+      ...(channel.bookmarks.length ? [bookmarks(channel)] : []),
     ];
   }
 
@@ -115,6 +114,11 @@ export class Header {
       on,
     });
   }
+}
+
+function bookmarks(channel) {
+  const links = channel.bookmarks.map((one) => link(one.link, [one.title]));
+  return h("nav", { class: "bookmarks", "aria-label": "Bookmarks" }, links);
 }
 
 function mark(picture, words, title) {
