@@ -460,7 +460,7 @@ def card(
         head, *others = (esc(line, 600) for line in change.request.preview)
         blocks.append(messages.section("\n".join([f"*{head}*", *(f"• {line}" for line in others)])))
     buttons = [] if deleted is not None else _buttons(change, progress)
-    blocks += [*actions(change, blocks, buttons), *_undone_by(change)]
+    blocks += [*actions(change, blocks, buttons)]
     return messages.message(title.replace("`", ""), blocks)
 
 
@@ -551,12 +551,6 @@ def _warnings(change: Change, progress: Progress | None) -> list[Block]:
     left = len(lines) - MAX_WARNINGS
     more = f"\n…and {messages.plural(left, 'more warning')}" if left > 0 else ""
     return [messages.section("\n".join(f"*Warning:* {esc(line, 500)}" for line in lines[:MAX_WARNINGS]) + more)]
-
-
-def _undone_by(change: Change) -> list[Block]:
-    if not change.run.undone_by or is_reverted(change):
-        return []
-    return [messages.context(f"undone by change {code(change.run.undone_by[:8])}")]
 
 
 def elsewhere(message: Message, channel: str, *, shared: bool) -> Message:

@@ -41,7 +41,7 @@ async def undo_and_redo(play: GroupPlay) -> None:
     await play.goes_off("group off {}")
     await play.alice.presses(UNDO)
     await play.becomes(play.now, play.before)
-    await play.alice.sees("undone by change")
+    await play.alice.sees("Undone by")
     await play.alice.presses(UNDO)
     await play.becomes(play.now, play.before | {"status": "Inactive"})
 

@@ -116,7 +116,7 @@ async def grant_undo_and_redo(play: MemberPlay) -> None:
     await play.is_granted()
     await play.alice.presses(UNDO)
     await play.stays()
-    await play.alice.sees("undone by change")
+    await play.alice.sees("Undone by")
     await play.alice.presses(UNDO)
     await play.becomes(play.now, play.having("vip"))
 
@@ -166,7 +166,7 @@ async def revoke_undo_and_redo(play: MemberPlay) -> None:
     await play.becomes(play.now, play.having(less="free"))
     await play.alice.presses(UNDO)
     await play.becomes(play.now, play.having("free", less="free"))
-    await play.alice.sees("undone by change")
+    await play.alice.sees("Undone by")
     await play.alice.presses(UNDO)
     await play.becomes(play.now, play.having(less="free"))
 

@@ -231,7 +231,7 @@ async def switch_by_text_undo_and_redo(play: RulePlay) -> None:
     await play.alice.card(UNDO)
     await play.alice.types("/gatehouse undo")
     await play.stays()
-    await play.alice.sees("undone by change")
+    await play.alice.sees("Undone by")
     await play.alice.presses(UNDO)
     await play.is_switched()
 
@@ -328,7 +328,7 @@ async def bulk_delete_and_undo(play: RulePlay) -> None:
     await play.approves()
     await play.becomes(play.now, None)
     await play.alice.presses(UNDO)
-    await play.alice.sees("undone by change")
+    await play.alice.sees("Undone by")
     wanted = play.before["name"]
     found = next((rule for rule in play.sandbox.services.rules.all() if rule["name"] == wanted), None)
     await play.becomes(lambda: found, play.before, new=True)

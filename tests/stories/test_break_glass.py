@@ -62,7 +62,7 @@ async def test_an_undo_is_a_review_where_somebody_else_asked_for_it(
     done = await granted_alone(alice, f"/members grant {ANNA} beta")
 
     await Person(workspace.slack, undoing, alice.channel).clicks(done, "Undo")
-    undone = await alice.sees("undone by change")
+    undone = await alice.sees("Undone by")
 
     assert ("Review due" in alice.slack_text(undone)) is (undoing == alice.id)
 

@@ -200,7 +200,7 @@ async def test_a_member_of_the_same_enterprise_grid_is_a_colleague(workspace: Sa
     card = await someone.says("/rules off Redirect_x1old")
     assert "is off" in someone.slack_text(card)
     await someone.clicks(card, "Undo")
-    await someone.sees("undone by change")
+    await someone.sees("Undone by")
 
     await someone.types("@gatehouse rules list")
     await someone.sees(f"{len(RULES)} rules")

@@ -55,7 +55,7 @@ async def test_rules_are_shown_then_created_inactive_and_taken_back(
     assert "duplicate" in rows[2]["reason"]
 
     await alice.clicks(card, "Undo", confirm=True)
-    await alice.sees("undone by change")
+    await alice.sees("Undone by")
     assert len(workspace.services.rules.all()) == before
 
 

@@ -83,7 +83,7 @@ async def test_a_rule_from_its_making_to_its_end(browser: Browser, workspace: Sa
     assert workspace.services.rules.get(made["id"]) is None
 
     await deleted.get_by_role("button", name="Undo").click()
-    await expect(page.get_by_role("article").filter(has_text="undone by change")).to_be_visible()
+    await expect(page.get_by_role("article").filter(has_text="Undone by")).to_be_visible()
     assert any(rule["name"] == "Spring sale" for rule in workspace.services.rules.all())
 
 

@@ -100,6 +100,6 @@ async def test_a_request_to_undo_keeps_nobody_else_from_undoing(
     await alice.sees("Only @U0CARA001 can confirm it")
 
     await alice.clicks(done, "Undo", confirm=True)
-    await alice.sees("undone by change")
+    await alice.sees("Undone by")
 
     assert not [rule for rule in workspace.services.rules.all() if rule["name"] == "For now"]

@@ -138,7 +138,7 @@ async def test_several_members_are_granted_a_segment_on_one_card_and_one_undo_ta
     assert "anna.berg@" not in shown
 
     await bob.clicks(card, "Undo")
-    await bob.sees("undone by change")
+    await bob.sees("Undone by")
     assert segments_of(workspace, ANNA, KIRA, BEN) == before
 
 

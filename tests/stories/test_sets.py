@@ -32,7 +32,7 @@ async def test_three_are_switched_off_on_one_card_and_back_by_one_undo(workspace
 
     for _ in range(2):
         await alice.clicks(done, "Undo")
-        undone = await alice.sees("undone by change")
+        undone = await alice.sees("Undone by")
         assert statuses(workspace) == before
 
         await alice.clicks(undone, "Redo")
@@ -61,7 +61,7 @@ async def test_what_was_deleted_together_comes_back_together(workspace: Sandbox,
     done = await alice.sees("2 rules deleted")
 
     await alice.clicks(done, "Undo")
-    await alice.sees("undone by change")
+    await alice.sees("Undone by")
 
     shown = await alice.says(f"/rules show {OLD}")
     assert "Old shop to new shop" in alice.slack_text(shown)

@@ -82,7 +82,7 @@ async def test_somebody_is_let_in_changed_and_taken_out(workspace: Sandbox, bob:
     edited = await bob.sees("New Two")
     assert segments(workspace, NEW) == ["premium"]
     await bob.clicks(edited, "Undo")
-    await bob.sees("undone by change")
+    await bob.sees("Undone by")
     assert sorted(segments(workspace, NEW) or []) == ["beta", "free"]
 
     card = await bob.says(f"/members remove {NEW} site:docs because she left")
@@ -144,7 +144,7 @@ async def test_a_rule_is_found_made_changed_and_deleted(workspace: Sandbox, alic
     changed = await alice.sees("elsewhere")
     assert (rules.get(made["id"]) or {})["pairs"][0]["destination"] == "https://shop.example.com/elsewhere"
     await alice.clicks(changed, "Undo")
-    await alice.sees("undone by change")
+    await alice.sees("Undone by")
     assert {**(rules.get(made["id"]) or {}), "modificationDate": 0} == {**made, "modificationDate": 0}
 
     switched = (made["id"], OLD, "Redirect_more1")

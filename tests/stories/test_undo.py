@@ -51,7 +51,7 @@ async def test_two_who_undo_at_once_undo_once(workspace: Sandbox, alice: Person,
 
     await gather(alice.clicks(done, "Undo"), cara.clicks(done, "Undo"))
     await alice.sees("is back")
-    await alice.sees("undone by change")
+    await alice.sees("Undone by")
 
     assert len(workspace.services.rules.calls("POST")) == 1
 
@@ -221,7 +221,7 @@ async def test_an_undo_takes_nothing_away_that_was_given_since(workspace: Sandbo
     await bob.says(f"/members grant {ANNA} staff")
 
     await bob.clicks(card, "Undo")
-    await bob.sees("undone by change")
+    await bob.sees("Undone by")
 
     left = (workspace.services.members.get("site_1", ANNA) or {})["allowedSegments"]
     assert sorted(left) == sorted([*before, "staff"])
