@@ -18,11 +18,12 @@ from bot.clients.json_stream import parsed
 from bot.members.csv import read_member_file
 from bot.members.csv_columns import Mode
 from bot.members.member_import_plan import plan_members
-from bot.rules.edit import OPERATORS, introduced
+from bot.rules.edit import introduced
 from bot.rules.files import _unique_names as file_object
 from bot.rules.files import read_rule_file
 from bot.rules.lint.single_rule import MAX_CHECKED
 from bot.rules.model import Rule
+from bot.rules.pair_fields import OPERATOR
 from bot.rules.url import MAX_URL_LENGTH, NotAUrl, Url
 from bot.server.logs import redacted
 from bot.text.emails import BadEmail, all_masked, checked_email
@@ -152,7 +153,7 @@ ENTRIES: Final[dict[str, Callable[[str], Any]]] = {
     "all emails of a text": all_masked,
     "headers": show_headers,
     "a search": find,
-    "a source": lambda text: judge(*(rule(text, operator) for operator in OPERATORS)),
+    "a source": lambda text: judge(*(rule(text, operator) for operator in OPERATOR.options)),
     "an expression": lambda text: judge(
         *(rule(f"/{text[:most]}/", "Matches") for most in (MAX_CHECKED // 4, MEGABYTE))
     ),

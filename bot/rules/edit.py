@@ -12,15 +12,12 @@ from urllib.parse import urlsplit
 
 from rapidfuzz import fuzz, process
 
-from bot.rules.model import ACTIVE, INACTIVE, KNOWN_TYPES, PAIR_FIELDS, Pair, Rule, RuleDraft, Source
-from bot.rules.url import KEYS
-
-OPERATORS: Final = ("Equals", "Contains", "Matches", "Wildcard_Matches")
-"""The spellings that a browser's engine matches; any other is stored and never matches."""
+from bot.rules.model import ACTIVE, INACTIVE, Pair, Rule, RuleDraft, Source
+from bot.rules.pair_fields import KEY, KNOWN_TYPES, OPERATOR, PAIR_FIELDS, TYPES, UNKNOWN, has_field
 
 STATUSES: Final = (ACTIVE, INACTIVE)
-KNOWN: Final = {"operator": OPERATORS, "key": KEYS, "status": STATUSES}
-"""The values that a field can have, of those that have only some."""
+KNOWN: Final = {"operator": tuple(OPERATOR.options), "key": tuple(KEY.options), "status": STATUSES}
+"""The values that a field can have, of those that have only some: the spellings that a browser's engine knows."""
 IN_SOURCE_FIELDS: Final = ("source", "operator", "key")
 """What a person calls the fields of a source."""
 MEANT: Final = {
@@ -34,8 +31,6 @@ MEANT: Final = {
 }
 """What other products call an operator, a part of the URL or a status."""
 MIN_LIKENESS: Final = 60
-NEEDS_SOURCE: Final = frozenset({"Redirect", "Cancel", "Delay", "Request", "Response"})
-"""Types for which the real service's own forms refuse an empty source: it would be every URL."""
 MAX_SOURCE: Final = 4_000
 """Characters of a source: no browser's engine needs more, and each of them is looked at for every URL."""
 MAX_PAIRS: Final = 1_000
@@ -145,12 +140,6 @@ def _foreign(rule_type: str | None, pair: Pair, number: int) -> Iterator[Problem
             yield Problem(ProblemKind.OTHER_TYPES_FIELD, name, number, rule_type or "")
 
 
-def has_field(rule_type: str | None, name: str) -> bool:
-    """Whether a pair of this type may have the field *name*; of types that the specification leaves open, any."""
-    own = PAIR_FIELDS.get(rule_type or "")
-    return own is None or name in own
-
-
 def _unknown(field: str, value: str, pair: int | None = None) -> Problem:
     """The problem of a *value* that *field* cannot have, with the one that was likely meant."""
     known, near = KNOWN[field], MEANT.get(value.strip().casefold())
@@ -165,11 +154,11 @@ def _unknown(field: str, value: str, pair: int | None = None) -> Problem:
 def _source(rule_type: str | None, pair: Pair, number: int) -> Iterator[Problem]:
     source = pair.source or Source()
     value = source.value or ""
-    if rule_type in KNOWN_TYPES and source.operator is not None and source.operator not in OPERATORS:
+    if rule_type in KNOWN_TYPES and source.operator is not None and source.operator not in KNOWN["operator"]:
         yield _unknown("operator", source.operator, number)
-    if rule_type in KNOWN_TYPES and source.key is not None and source.key not in KEYS:
+    if rule_type in KNOWN_TYPES and source.key is not None and source.key not in KNOWN["key"]:
         yield _unknown("key", source.key, number)
-    if rule_type in NEEDS_SOURCE and not value:
+    if TYPES.get(rule_type or "", UNKNOWN).needs_source and not value:
         yield Problem(ProblemKind.EMPTY_SOURCE, "value", number)
     if len(value) > MAX_SOURCE:
         yield Problem(ProblemKind.LONG_SOURCE, "value", number, count=len(value))

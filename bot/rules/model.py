@@ -19,13 +19,6 @@ ACTIVE: Final = "Active"
 INACTIVE: Final = "Inactive"
 """The specification shows only Active; the real service knows these two, and we write no other."""
 
-PAIR_FIELDS: Final = {"Redirect": ("destinationType", "destination"), "Cancel": (), "Replace": ("from", "to")}
-"""What a pair has besides its source, by rule type, as the specification describes it."""
-TYPED: Final = tuple(PAIR_FIELDS)
-"""Types whose pairs the specification describes. Pairs of any other type are shown and kept, not understood."""
-
-KNOWN_TYPES: Final = (*TYPED, "Headers", "QueryParam", "UserAgent", "Request", "Response", "Delay", "Script")
-
 RULE_ID: Final = re.compile(r"[A-Za-z0-9_-]{1,100}")
 """What a rule's id may be: the vendor allows no more, and none of it means something in a path."""
 USUAL_RULE_ID: Final = re.compile(r"[A-Za-z][A-Za-z0-9]{0,31}_[A-Za-z0-9_-]{1,64}")

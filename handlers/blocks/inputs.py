@@ -60,16 +60,15 @@ def text(
     *,
     optional: bool = False,
     multiline: bool = False,
+    numeric: bool = False,
     placeholder: str | None = None,
     hint: str | None = None,
 ) -> Block:
-    """A line, or several, of text. *value* must be short enough to be typed (MOST_TYPED)."""
-    element: Block = {
-        "type": "plain_text_input",
-        "action_id": action_id(block_id),
-        "multiline": multiline,
-        "max_length": MOST_TYPED,
-    }
+    """A line, or several, of text, or a whole number. *value* must be short enough to be typed (MOST_TYPED)."""
+    element: Block = {"type": "number_input", "action_id": action_id(block_id), "is_decimal_allowed": False}
+    if not numeric:
+        about = {"multiline": multiline, "max_length": MOST_TYPED}
+        element = {"type": "plain_text_input", "action_id": action_id(block_id), **about}
     if value:
         element["initial_value"] = value
     if placeholder:

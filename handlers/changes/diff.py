@@ -10,9 +10,10 @@ from typing import Any, Final
 
 from bot.changes.model import canonical_form
 from bot.rules.edit import MAX_PAIRS
+from bot.rules.pair_fields import CHOICES, NOUNS
 from bot.rules.secrets import only_pairs
 from handlers.blocks.messages import MAX_SHORTENED, code, esc, plural, shortened
-from handlers.rules.pairs_view import plain_change
+from handlers.rules.pairs_view import FILTER_WORDS, plain_change
 
 Document = Mapping[str, Any] | None
 MOST_LINES: Final = 12
@@ -25,23 +26,28 @@ NAMES: Final = {
     "description": "description",
     "ruleType": "type",
     "groupId": "group",
-    "destinationType": "destination type",
     "allowedSegments": "segments",
-    "source.key": "part of the URL",
-    "source.value": "source",
-    "source.operator": "operator",
     "source.filters": "filters",
-    "modifications.Request": "request header",
-    "modifications.Response": "response header",
-    "modifications": "modification",
+    **{f"source.filters.*.{name}": f"only for {words}" for name, words in FILTER_WORDS.items()},
     "scripts": "script",
-    "request.value": "request body",
-    "response.value": "answer's body",
-    "response.statusCode": "answer's status",
+    **NOUNS,
 }
+"""What a field is called, by its path; ``*`` stands for a number."""
 
 
-STATUSES: Final = {"Active": "on", "Inactive": "off"}
+CHOSEN: Final = {"status": {"Active": "on", "Inactive": "off"}, **CHOICES}
+"""What the values of a field that has only some are called, by its path."""
+
+
+def words_of(path: str, value: Any) -> str | None:
+    """What *value* is called where the field has only some; None for any other."""
+    rest = path.partition(".")[2] if path.startswith("pair ") else path
+    options = CHOSEN.get(".".join(_generic(rest)), {})
+    return options.get(str(value).lower() if isinstance(value, bool) else str(value))
+
+
+def _generic(path: str) -> list[str]:
+    return ["*" if part.isdigit() else part for part in path.split(".")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,9 +157,14 @@ def field_name(path: str) -> str:
 
 
 def _in_words(path: str) -> str:
-    """``modifications.Response.2.value`` -> ``response header 2 value``."""
-    known = next((name for name in NAMES if path == name or path.startswith(f"{name}.")), "")
-    return f"{NAMES.get(known, '')} {path[len(known) :].strip('.').replace('.', ' ')}".strip()
+    """``modifications.Response.2.value`` -> ``response header 2 value``, ``scripts.1.codeType`` -> ``script 1 language``."""
+    parts = path.split(".")
+    generic = _generic(path)
+    for size in range(len(parts), 0, -1):
+        if noun := NAMES.get(".".join(generic[:size])) or NAMES.get(".".join(parts[:size])):
+            number = next((part for part in parts[:size] if part.isdigit()), "")
+            return " ".join([noun.replace("*", number), *parts[size:]])
+    return " ".join(parts)
 
 
 def render(lines: list[Line], shown: Callable[[str], str] = str) -> str:
@@ -175,8 +186,9 @@ def _rendered(line: Line, shown: Callable[[str], str]) -> str:
         gained = _listed("+", new - old, shown)
         lost = _listed("−", old - new, shown)
         return f"*{name}*  {gained}  {lost}".strip()
-    if line.field == "status" and str(line.before) in STATUSES and str(line.after) in STATUSES:
-        return f"*{name}*  {STATUSES[line.before]} → {STATUSES[line.after]}"
+    before, after = words_of(line.field, line.before), words_of(line.field, line.after)
+    if before and after:
+        return f"*{name}*  {before} → {after}"
     before, after = around(_seen(line.before), _seen(line.after), shown=shown)
     return f"*{name}*  {before} → {after}"
 

@@ -15,7 +15,7 @@ from bot.rules.url import authority
 from handlers.blocks import messages, modals
 from handlers.blocks.masking import masked_part
 from handlers.blocks.messages import WORD_JOINER, Block, code, entities, esc, visible, warnings
-from handlers.changes.diff import Document, Line, every_field, field_name
+from handlers.changes.diff import Document, Line, every_field, field_name, words_of
 from handlers.changes.sentences import THINGS, VERBS, needed, reason_of, requested
 
 MAX_BLOCKS: Final = 95
@@ -174,9 +174,14 @@ def _said(line: Line, *, one_sided: bool, marked: bool) -> str:
     name = field_name(line.field)
     name = f"*{esc(name, MAX_LINE)}* " if marked else f"{whole(name)}:"
     if one_sided:
-        return f"{name} {_value(line.after, marked=marked)}"
-    arrow = "→" if marked else "->"
-    return f"{name} {_value(line.before, marked=marked)} {arrow} {_value(line.after, marked=marked)}"
+        return f"{name} {_named(line.field, line.after, marked=marked)}"
+    before, after = (_named(line.field, value, marked=marked) for value in (line.before, line.after))
+    return f"{name} {before} {'→' if marked else '->'} {after}"
+
+
+def _named(path: str, value: Any, *, marked: bool) -> str:
+    """The value, or what it is called where there are only some."""
+    return words_of(path, value) or _value(value, marked=marked)
 
 
 def _value(value: Any, *, marked: bool) -> str:
@@ -336,6 +341,8 @@ def says(text: str, before: Document, after: Document) -> bool:
     for line in every_field(before, after):
         for value in filter(None, (line.before, line.after)):
             if any(line.field.endswith(field) and value == known for field, known in UNSAID):
+                continue
+            if (words := words_of(line.field, value)) and _comparable(words) in shown:
                 continue
             if any(_comparable(visible(one)) not in shown for one in text_of(value)):
                 return False

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from bot.rules.model import KNOWN_TYPES
+from bot.rules.pair_fields import KNOWN_TYPES
 from handlers.grammar.known import words_of
 
 LOOSE: Final = words_of(

@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from bot.rules.edit import has_field
-from bot.rules.model import KNOWN_TYPES
+from bot.rules.pair_fields import KNOWN_TYPES, has_field
 from bot.rules.url import is_url
 from handlers.grammar.command import Command, Part, Rank, Rest
 from handlers.grammar.fields import (

@@ -18,6 +18,8 @@ from bot.policy.access import NotAllowed
 from bot.rules.edit import Problem, introduced, problems
 from bot.rules.lint.findings import Finding, FindingKind, key_of
 from bot.rules.model import ACTIVE, Rule, RuleDraft
+from bot.rules.pair_fields import Document, fields_of
+from bot.rules.pair_values import new_pair
 from handlers.blocks import inputs, modals
 from handlers.blocks.messages import ended
 from handlers.blocks.modals import View, end_of_form, expiry_errors, metadata
@@ -25,18 +27,18 @@ from handlers.changes.full_view import draft_warnings
 from handlers.changes.requests import propose, record, with_expiry
 from handlers.explain.table import words_for
 from handlers.grammar.fields import parse_expiry
-from handlers.rules import check_view, form_fields_view, rule_form_view
+from handlers.rules import check_view, rule_form_view
 from handlers.rules.check_view import MOST_WARNINGS
 from handlers.rules.form_fields_view import (
-    LABELS,
-    NEW_PAIR,
-    Document,
+    JSON,
+    NEW_SOURCE,
+    BadInputs,
     FormPair,
-    NotPairs,
+    NotAPair,
     pairs_of_body,
-    skeleton,
+    read,
+    typed_pairs,
     unpack_keys,
-    usual,
 )
 from handlers.rules.reasons import problem_words
 from handlers.rules.rule_edit import update_of
@@ -68,18 +70,15 @@ class SentForm:
 def rule_errors(sent: SentForm) -> dict[str, str]:
     """What is wrong with the typed rule, under the inputs; what was wrong before and is not shown is left alone."""
     form = sent.form.named()
-    shown = tuple(pair for pair in form.pairs if pair.key in form.held)
-    looked_at = replace(form, pairs=shown) if form.typed else form
+    looked_at = replace(form, pairs=tuple(pair for pair in form.pairs if pair.typed))
     try:
         draft = looked_at.draft()
-    except ValidationError:
-        return {
-            form.pairs_block
-            if not form.typed
-            else "name": "A text is not a text, or a source is not an object. Correct the JSON."
-        }
-    except NotPairs as error:
-        return {form.pairs_block: str(error)[:300]}
+    except ValidationError as error:  # only JSON can say such a thing
+        at = next((int(one["loc"][1]) for one in error.errors() if one["loc"][:1] == ("pairs",)), 0)
+        words = "A text is not a text, or a source is not an object. Correct the JSON."
+        return {looked_at.pairs[at].block_id(JSON): words}
+    except BadInputs as error:
+        return {**error.words} | expiry_errors(form.expiry)
     inputs = _inputs(sent.view)
     wrong: dict[str, str] = {}
     for problem in problems(draft):
@@ -95,7 +94,7 @@ def _is_asked(problem: Problem, form: RuleForm) -> bool:
         return form.mode == "new"
     if form.mode == "edit" and problem.field in {"operator", "key", "status"}:
         return False  # menus offer what is known and what is stored, which stays until it is touched
-    return problem.field != "pairs" or not form.typed or not form.pairs
+    return problem.field != "pairs" or not form.pairs
 
 
 def _inputs(view: View) -> set[str]:
@@ -221,9 +220,8 @@ def _end(form: RuleForm, change: Change) -> View:
 
 def _rule_notes(change: Change, form: RuleForm) -> dict[str, str]:
     """The service's refusal, by the field that it belongs to."""
-    first = form.shown[0].block_id("value") if form.typed and form.shown else form.pairs_block
     where = {
-        InvalidPairs.__name__: first,
+        InvalidPairs.__name__: form.block_of_pair(1),
         TypeChangeRefused.__name__: "type" if form.mode == "new" else "name",
         GroupNotFound.__name__: "",
     }
@@ -245,6 +243,17 @@ async def add_pair(click: Click, caller: Caller, gatehouse: Gatehouse) -> Reply:
 async def show_more(click: Click, caller: Caller, gatehouse: Gatehouse) -> Reply:
     """The inputs that are rarely used, with all that was typed so far."""
     return Refilled(replace(await _form_of_click(click, gatehouse), more=True).view())
+
+
+@clicks("form.json")
+async def edit_as_json(click: Click, caller: Caller, gatehouse: Gatehouse) -> Reply:
+    """Each pair as JSON, with all that was typed so far; where that can't be read, the form says so and stays."""
+    form = await _form_of_click(click, gatehouse)
+    try:
+        form.draft()
+    except BadInputs as error:
+        return Refilled(form.noted(error.words).view())
+    return Refilled(replace(form, as_json=True).view())
 
 
 @clicks("form.remove")
@@ -284,16 +293,19 @@ def read_form(view: View, base: Rule | None = None) -> RuleForm:
         group=str(about.get("group") or ""),
         announce=inputs.chosen_channel(view),
         more=bool(about.get("more")),
+        as_json=bool(about.get("json")),
     )
-    if form.pairs_block in values:
-        form = replace(form, pairs_text=inputs.typed(values, form.pairs_block) or "")
-    originals = {pair.key: pair.document for pair in pairs_of_body(form.document)}
+    originals = {pair.key: pair.base for pair in pairs_of_body(form.document)}
+    blank = new_pair(str(about.get("type") or ""), NEW_SOURCE)
+    typed = typed_pairs(values)
     keys = unpack_keys(about.get("keys") or "")
-    pairs = [FormPair(key, originals.get(key, NEW_PAIR if key.startswith("n") else UNREAD_PAIR)) for key in keys]
-    held = frozenset(pair.key for pair in pairs if pair.block_id("value") in values)
-    form = replace(form, pairs=tuple(_typed_pair(pair, values) for pair in pairs), held=held)
+    pairs = (
+        FormPair(key, originals.get(key, blank if key.startswith("n") else UNREAD_PAIR), typed.get(key, {}))
+        for key in keys
+    )
+    form = replace(form, pairs=tuple(pairs))
     before = str(about.get("type") or "")
-    return _of_other_type(form, before, values) if form.mode == "new" and form.rule_type != before else form
+    return _of_other_type(form, before) if form.mode == "new" and form.rule_type != before else form
 
 
 def _document(about: Mapping[str, Any], values: Mapping[str, Any], base: Rule | None) -> Document:
@@ -312,36 +324,18 @@ def _document(about: Mapping[str, Any], values: Mapping[str, Any], base: Rule | 
     return document | present | {"ruleType": rule_type}
 
 
-def _typed_pair(pair: FormPair, values: Mapping[str, Any]) -> FormPair:
-    for name in LABELS:
-        block_id = pair.block_id(name)
-        if block_id in values:
-            pair = _changed(pair, name, inputs.typed(values, block_id) or "")
-    return pair
-
-
-def _of_other_type(form: RuleForm, before: str, values: Mapping[str, Any]) -> RuleForm:
+def _of_other_type(form: RuleForm, before: str) -> RuleForm:
     """The form of the type that was chosen: of what was typed for the type *before*, only the sources stay."""
-    text = inputs.typed(values, f"pairs.{before}")
-    if text is None and form.typed:
-        return form
-    sources = [pair.document["source"] for pair in form.pairs] if text is None else _sources(text)
-    new = [NEW_PAIR | {"source": one} if form.typed else skeleton(form.rule_type, one) for one in sources]
-    return form.with_pairs(new)
+    return form.with_sources({pair.key: _source(pair, before) for pair in form.pairs})
 
 
-def _sources(text: str) -> list[Document]:
-    """The sources of the pairs that *text* holds as JSON; none where it is not JSON."""
-    try:
-        sources = [pair.get("source") for pair in form_fields_view.read(text)]
-    except NotPairs:
-        return []
-    return [NEW_PAIR["source"] | source for source in sources if isinstance(source, dict)]
-
-
-def _changed(pair: FormPair, name: str, value: str) -> FormPair:
-    """With the field set, unless it was absent and still says no more than its default."""
-    is_kept = name == "destinationType" or pair.key.startswith("o")
-    if is_kept and pair.read(name) is None and value == usual(name):
-        return pair
-    return pair.with_field(name, value)
+def _source(pair: FormPair, rule_type: str) -> Document:
+    """The source of *pair*, an empty one where that can't be read."""
+    if JSON in pair.typed:
+        try:
+            source = read(pair.typed[JSON]).get("source")
+        except NotAPair:
+            source = None
+        return NEW_SOURCE | (source if isinstance(source, dict) else {})
+    texts = {each.path: pair.text(each) for each in fields_of(rule_type, pair.base)}
+    return {name: texts[f"source.{name}"] or value for name, value in NEW_SOURCE.items()}

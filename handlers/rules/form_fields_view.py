@@ -1,81 +1,61 @@
-"""The fields of a rule's form, pair by pair or as JSON, and the form read back from Slack."""
+"""The inputs of one pair in a rule's form, by its fields or as JSON, and the pair read back from what was typed."""
 
 from __future__ import annotations
 
 import json
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import accumulate
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from typing import Any, Final
 
-from bot.rules.model import PAIR_FIELDS
+from bot.rules.pair_fields import PAIR_FIELDS, Document, FieldKind, PairField, fields_of, has_field
+from bot.rules.pair_values import BadValue, other_names, text_of, with_text
 from handlers.blocks import inputs
+from handlers.blocks.messages import code, context, first_of
 from handlers.blocks.modals import View, section
+from handlers.rules.reasons import bad_value_words
 
-Document = dict[str, Any]
-
-SKELETONS: Final[Mapping[str, Document]] = {
-    "Headers": {
-        "modifications": {"Request": [{"header": "X-Debug", "type": "Add", "value": "1"}], "Response": []},
-    },
-    "QueryParam": {"modifications": [{"param": "utm_source", "type": "Remove", "value": ""}]},
-    "UserAgent": {"userAgent": "Mozilla/5.0 (Phone)"},
-    "Request": {"request": {"type": "static", "value": "{}"}},
-    "Response": {
-        "response": {"type": "static", "value": "{}", "statusCode": "200", "statusText": "", "resourceType": "restApi"}
-    },
-    "Delay": {"delay": "2000"},
-    "Script": {
-        "scripts": [{"codeType": "js", "type": "code", "value": "console.log('hello')", "loadTime": "afterPageLoad"}]
-    },
-}
-"""What a new pair of each type looks like in the real service, less its source."""
-
-RULE_FIELDS: Final[Mapping[str, Document]] = {"Headers": {"version": 2}}
-"""What a new rule of a type needs beside its pairs: without it the engines read Headers in their oldest form."""
-
-PLACEHOLDER: Final = "https://shop.example.com/"
 QUOTES: Final = "“”„‟«»‘’"
+JSON: Final = "json"
+"""In the place of a field's path: the whole pair."""
+NEW_SOURCE: Final[Document] = {"key": "Url", "operator": "Equals", "value": ""}
+MENUS: Final = frozenset({FieldKind.CHOICE, FieldKind.FLAG})
+SEVERAL_LINES: Final = frozenset({FieldKind.TEXT, FieldKind.CHANGES})
+MAX_OTHERS: Final = 5
+EDIT_AS_JSON: Final = {False: "To change it, open *More options*.", True: "To change it, press *Edit as JSON*."}
+"""How to change what has no input, by whether all options are shown."""
 
 
-class NotPairs(ValueError):
-    """A text that is not a list of pairs. The words are for people, and say where it is wrong."""
+class NotAPair(ValueError):
+    """A text that is not a pair. The words are for people, and say where it is wrong."""
 
 
-def skeleton(rule_type: str, source: Mapping[str, Any]) -> Document:
-    """A new pair of *rule_type* to start from; one of an unknown type has its source and nothing else."""
-    value = source.get("value") or PLACEHOLDER
-    return {"source": {**source, "value": value}, **SKELETONS.get(rule_type, {})}
+class BadInputs(ValueError):
+    """What was typed into some inputs can't be read: the words for each, by its block id."""
+
+    def __init__(self, words: Mapping[str, str]) -> None:
+        super().__init__(*words)
+        self.words = words
 
 
-def json_of_pairs(pairs: Sequence[Mapping[str, Any]]) -> str | None:
-    """The pairs as a person can edit them: a line a field, or a line a pair; None where a form cannot hold them."""
-    lines = ",\n".join(json.dumps(pair, ensure_ascii=False) for pair in pairs)
-    for text in (json.dumps(list(pairs), indent=1, ensure_ascii=False), f"[\n{lines}\n]"):
-        if inputs.holds(text):
-            return text
-    return None
+def json_of(pair: Mapping[str, Any]) -> str | None:
+    """*pair* as a person can edit it, with a line for each field; None where an input cannot hold it."""
+    texts = (json.dumps(pair, indent=indent, ensure_ascii=False) for indent in (1, None))
+    return next((text for text in texts if inputs.holds(text)), None)
 
 
-def pairs_that_fit(pairs: Sequence[Document]) -> list[Document]:
-    """The first of *pairs*, as many as a form holds with a line for each."""
-    ends = accumulate(inputs.length(json.dumps(pair, ensure_ascii=False)) + 2 for pair in pairs)
-    return [pair for pair, end in zip(pairs, ends, strict=True) if end <= inputs.MOST_TYPED - 2]
-
-
-def read(text: str) -> list[Document]:
-    """The pairs in *text*, exactly as written; raises NotPairs."""
+def read(text: str) -> Document:
+    """The pair in *text*, exactly as written; raises NotAPair."""
     try:
-        pairs = DECODER.decode((text.strip() and text) or "[]")
+        pair = DECODER.decode(text)
     except json.JSONDecodeError as error:
-        raise NotPairs(_place(error)) from error
+        raise NotAPair(_place(error)) from error
     except RecursionError as error:
-        raise NotPairs("The JSON is nested too deeply.") from error
-    if not isinstance(pairs, list) or not all(isinstance(pair, dict) for pair in pairs):
-        raise NotPairs("Enter a JSON list of objects: [ { … }, { … } ]")
-    return pairs
+        raise NotAPair("The JSON is nested too deeply.") from error
+    if not isinstance(pair, dict):
+        raise NotAPair("Enter a JSON object: { … }")
+    return pair
 
 
 def _place(error: json.JSONDecodeError) -> str:
@@ -88,53 +68,23 @@ def _once(fields: Iterable[tuple[str, Any]]) -> Document:
     found: Document = {}
     for name, value in fields:
         if name in found:
-            raise NotPairs(f"{name[:40]} comes twice in one object. Remove one of them.")
+            raise NotAPair(f"{name[:40]} comes twice in one object. Remove one of them.")
         found[name] = value
     return found
 
 
 def _no_constant(name: str) -> Any:
-    raise NotPairs(f"{name} is not JSON.")
+    raise NotAPair(f"{name} is not JSON.")
 
 
 def _number(text: str) -> float:
     value = float(text)
     if not math.isfinite(value):
-        raise NotPairs(f"{text[:20]} is too large for a number.")
+        raise NotAPair(f"{text[:20]} is too large for a number.")
     return value
 
 
 DECODER: Final = json.JSONDecoder(parse_constant=_no_constant, parse_float=_number, object_pairs_hook=_once)
-
-
-LABELS: Final = {
-    "key": "Compare",
-    "operator": "How",
-    "value": "From",
-    "destinationType": "Kind of destination",
-    "destination": "To",
-    "from": "Find",
-    "to": "Replace with",
-}
-ORDER: Final = ("value", "destination", "from", "to", "operator", "key", "destinationType")
-"""In which the fields of a pair are asked for: what everybody fills in first."""
-OPTIONS: Final[Mapping[str, dict[str, str]]] = {
-    "key": {"Url": "the whole URL", "host": "the host", "path": "the path"},
-    "operator": {
-        "Equals": "is exactly",
-        "Contains": "contains",
-        "Matches": "matches, as a regular expression",
-        "Wildcard_Matches": "matches, with * for anything",
-    },
-    "destinationType": {
-        "url": "a URL",
-        "map_local": "a local file (desktop app only)",
-        "mock_or_file_picker": "a mock, or a file that was picked",
-    },
-}
-"""What can be chosen for a field, the usual first, and what it is called."""
-PLACEHOLDERS: Final = {"value": "https://shop.example.com/old", "destination": "https://shop.example.com/new"}
-NEW_PAIR: Final[Document] = {"source": {"key": "Url", "operator": "Equals", "value": ""}, "destinationType": "url"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,28 +92,66 @@ class FormPair:
     """One pair in the form. *key* is its place in block ids: ``o3`` was the rule's pair 3, ``n1`` is new."""
 
     key: str
-    document: Document
-
-    def read(self, name: str) -> Any:
-        if name in {"key", "operator", "value"}:
-            return (self.document.get("source") or {}).get(name)
-        return self.document.get(name)
-
-    def with_field(self, name: str, value: str) -> FormPair:
-        if name in {"key", "operator", "value"}:
-            return FormPair(self.key, self.document | {"source": {**(self.document.get("source") or {}), name: value}})
-        return FormPair(self.key, self.document | {name: value})
+    base: Document
+    """The pair as stored, or as a new one is."""
+    typed: Mapping[str, str] = field(default_factory=dict)
+    """What the form held when it was read: the text of each field by its path, or the pair as JSON."""
 
     @property
     def is_new(self) -> bool:
         return self.key.startswith("n")
 
-    def block_id(self, name: str) -> str:
-        return f"p.{self.key}.{name}"
+    def block_id(self, path: str) -> str:
+        return f"p.{self.key}.{path}"
 
-    def only(self, names: tuple[str, ...]) -> Document:
-        """Without what belongs to another type of rule: typed before this one was chosen, or stored wrongly."""
-        return {name: value for name, value in self.document.items() if name not in LABELS or name in names}
+    def block_of(self, rule_type: str, names: Iterable[str]) -> str:
+        """The block id of the input of the first field that has, or holds, one of *names*; that of the source for none."""
+        if JSON in self.typed:
+            return self.block_id(JSON)
+        fields = fields_of(rule_type, self.base)
+        for name in names:
+            for each in fields:
+                if name == each.name or f"{name}.".startswith(f"{each.path}."):
+                    return self.block_id(each.path)
+        return self.block_id(fields[0].path)
+
+    def text(self, each: PairField) -> str | None:
+        return self.typed.get(each.path, text_of(each, self.base))
+
+    def document(self, rule_type: str) -> Document:
+        """The pair with what was typed; raises BadInputs."""
+        if JSON in self.typed:
+            try:
+                return read(self.typed[JSON])
+            except NotAPair as error:
+                raise BadInputs({self.block_id(JSON): str(error)[:300]}) from error
+        pair, wrong = self.base, {}
+        for each in fields_of(rule_type, self.base):
+            if each.path in self.typed:
+                try:
+                    pair = with_text(each, pair, self.typed[each.path])
+                except BadValue as error:
+                    wrong[self.block_id(each.path)] = bad_value_words(error)
+        if wrong:
+            raise BadInputs(wrong)
+        return pair
+
+    def as_json(self, rule_type: str) -> str | None:
+        """The pair as JSON; None where no input holds that, or something typed can't be read."""
+        try:
+            return json_of(self.document(rule_type))
+        except BadInputs:
+            return None
+
+    def own(self, rule_type: str) -> Document:
+        """`document` without what belongs to another type of rule, unless it was typed as JSON."""
+        pair = self.document(rule_type)
+        if JSON in self.typed:
+            return pair
+        return {name: value for name, value in pair.items() if name not in SPECIFIED or has_field(rule_type, name)}
+
+
+SPECIFIED: Final = {name for names in PAIR_FIELDS.values() for name in names}
 
 
 def pairs_of_body(document: Document) -> tuple[FormPair, ...]:
@@ -192,69 +180,84 @@ def unpack_keys(text: str) -> list[str]:
     return [f"{kind}{number}" for kind, first, last in runs for number in range(int(first), int(last or first) + 1)]
 
 
-def names_of(rule_type: str) -> tuple[str, ...]:
-    """The fields of a pair in a rule of this type."""
-    return ("key", "operator", "value", *PAIR_FIELDS.get(rule_type, ()))
-
-
-def fits(pair: FormPair, rule_type: str) -> bool:
-    """Whether Slack's inputs hold every field of *pair*."""
-    return all(_holds(name, pair.read(name)) for name in names_of(rule_type))
-
-
-def _holds(name: str, value: Any) -> bool:
-    if value is None:
-        return True
-    return (
-        isinstance(value, str) and inputs.holds(value) and (name not in OPTIONS or len(value) <= inputs.LONGEST_OPTION)
-    )
+def typed_pairs(values: Mapping[str, Any]) -> dict[str, dict[str, str]]:
+    """What was typed into the inputs of pairs: by the key of each pair, and by the path of each field."""
+    typed: dict[str, dict[str, str]] = {}
+    for block_id in values:
+        place, _, rest = block_id.partition(".")
+        key, _, path = rest.partition(".")
+        if place == "p" and path:
+            typed.setdefault(key, {})[path] = inputs.typed(values, block_id) or ""
+    return typed
 
 
 def size_of(pair: FormPair, rule_type: str) -> int:
-    """Characters that the texts of *pair* take in a view, however Slack writes them down."""
-    return len(json.dumps([pair.read(name) for name in names_of(rule_type)]))
+    """Characters that the texts of *pair* take in a view, however Slack writes them down and however it is shown."""
+    texts = [pair.text(each) for each in fields_of(rule_type, pair.base)]
+    fields = sum(len(json.dumps(text)) for text in texts if text is not None and inputs.holds(text))
+    return max(fields, len(json.dumps(pair.typed.get(JSON) or json_of(pair.base) or "")))
+
+
+def count_blocks(pair: FormPair, rule_type: str) -> int:
+    """Blocks that *pair* takes in a view with all its inputs: its head, and what has none, are two more."""
+    return len(fields_of(rule_type, pair.base)) + 2
 
 
 def is_unusual(pair: FormPair, rule_type: str) -> bool:
-    """Whether a menu of *pair* holds something else than its default."""
-    return any((pair.read(name) or usual(name)) != usual(name) for name in _menus(rule_type))
+    """Whether an input of *pair* that is rarely used holds something else than its default."""
+    return any(each.rare and pair.text(each) not in {each.usual, None} for each in fields_of(rule_type, pair.base))
 
 
-def usual(name: str) -> str:
-    """What a field with a menu is where nobody chose; empty for another field."""
-    return next(iter(OPTIONS.get(name, ())), "")
+def pair_blocks(
+    pair: FormPair, number: int, rule_type: str, *, removable: bool, more: bool, as_json: bool
+) -> list[View]:
+    """The inputs of *pair* under its *number*, where it is not the only one and so *removable*.
 
-
-def _menus(rule_type: str) -> list[str]:
-    return [name for name in names_of(rule_type) if name in OPTIONS]
-
-
-def pair_blocks(pair: FormPair, number: int, rule_type: str, *, removable: bool, more: bool) -> list[View]:
-    """The inputs of *pair*, *more* than are often used; under its *number*, where it is not the only one and so *removable*."""
-    names = [name for name in names_of(rule_type) if more or name not in OPTIONS]
-    fields = [_field(pair, name, rule_type) for name in sorted(names, key=ORDER.index)]
+    *more*: also those that are rarely used. *as_json*: one input with all of it, where that holds it.
+    """
+    text = pair.typed.get(JSON) or (pair.as_json(rule_type) if as_json else None)
+    if text is not None:
+        label = f"Pair {number}, as JSON" if removable else "Pair, as JSON"
+        hint = "Saved exactly as written."
+        blocks: list[View] = [inputs.text(pair.block_id(JSON), label, text, multiline=True, hint=hint)]
+    else:
+        blocks = [_field(pair, each, more) for each in fields_of(rule_type, pair.base) if more or not each.rare]
+        others = first_of([code(name, 40) for name in other_names(rule_type, pair.base)], MAX_OTHERS)
+        words = f"Also holds {others}, kept unchanged. {EDIT_AS_JSON[more]}" if others else ""
+        words = "Too long to be edited as JSON here." if as_json else words
+        blocks += [context(words) | {"block_id": f"others.{pair.key}"}] if words else []
     if not removable:
-        return fields
+        return blocks
     head: View = section(f"*Pair {number}*") | {"block_id": f"head.{pair.key}"}
     head["accessory"] = button("Remove pair", f"v1.form.remove.{pair.key}", pair.key)
-    return [head, *fields]
+    return [head, *blocks]
 
 
-def _field(pair: FormPair, name: str, rule_type: str) -> View:
-    block_id, value = pair.block_id(name), pair.read(name)
-    if name in OPTIONS:
-        chosen = value or usual(name)
-        return inputs.menu(block_id, LABELS[name], OPTIONS[name] | {chosen: OPTIONS[name].get(chosen, chosen)}, chosen)
-    optional = name == "to" or (name == "value" and rule_type == "Replace")
-    hint = "The full URL, exactly as in the address bar."
+def _field(pair: FormPair, each: PairField, more: bool) -> View:
+    block_id, text = pair.block_id(each.path), pair.text(each)
+    if each.kind in MENUS and text is not None and len(text) <= inputs.LONGEST_OPTION:
+        return inputs.menu(block_id, each.label, {**each.options} | {text: each.options.get(text, text)}, text)
+    if text is None or not inputs.holds(text) or each.kind in MENUS:
+        if not pair.is_new:
+            return section(f"*{each.label}*  {_kept(text, more)}") | {"block_id": f"kept.{pair.key}.{each.path}"}
+        text = ""
+    optional = each.optional or not (pair.is_new or text_of(each, pair.base))
     return inputs.text(
         block_id,
-        LABELS[name],
-        value,
+        each.label,
+        text,
         optional=optional,
-        placeholder=PLACEHOLDERS.get(name),
-        hint=hint if name == "value" else None,
+        multiline=each.kind in SEVERAL_LINES,
+        numeric=each.kind is FieldKind.NUMBER,
+        placeholder=each.placeholder or None,
+        hint=each.hint or None,
     )
+
+
+def _kept(text: str | None, more: bool) -> str:
+    if text is None:
+        return f"can’t be shown as a field here, and is kept unchanged. {EDIT_AS_JSON[more]}"
+    return f"is too long for a form ({len(text):,} characters) and is kept unchanged."
 
 
 def button(label: str, action_id: str, value: str) -> View:

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from bot.rules.model import INACTIVE, Groups, Pair, RuleDraft, why_group_is_off
 from bot.rules.outcomes import BOTH, Engine, holding_everywhere
+from bot.rules.pair_fields import CHOICES, EMPTY
 from handlers.blocks.messages import code, esc, plural, url_code
 from handlers.rules.reasons import off_words, type_word
 
@@ -32,9 +33,6 @@ def describe(rule_type: str | None, pair: Fields, limit: int = 160) -> list[str]
         also = "also " if lines else ""
         lines.append(f"{also}{code(json.dumps(rest, ensure_ascii=False), limit)}")
     return lines or [NOTHING]
-
-
-EMPTY: Final[tuple[Any, ...]] = (None, "", [], {})
 
 
 def sized(value: Any, limit: int) -> str:
@@ -135,12 +133,8 @@ def _delay(pair: Fields, _: int) -> Iterator[str]:
         yield f"waits {number} ms"
 
 
-LANGUAGES: Final = {"js": "JavaScript", "css": "CSS"}
-MOMENTS: Final = {
-    "beforePageLoad": "before the page loads",
-    "afterPageLoad": "after the page has loaded",
-    "asSoonAsPossible": "as soon as possible",
-}
+LANGUAGES: Final = CHOICES["scripts.*.codeType"]
+MOMENTS: Final = CHOICES["scripts.*.loadTime"]
 
 
 def _scripts(pair: Fields, limit: int) -> Iterator[str]:

@@ -8,8 +8,10 @@ from typing import Final
 from bot.rules.conditions import MAX_EXPRESSION, UndecidableKind, UndecidableReason
 from bot.rules.edit import IN_SOURCE_FIELDS, KNOWN, MAX_PAIRS, MAX_SOURCE, SETTABLE, Problem, ProblemKind
 from bot.rules.lint.single_rule import MAX_CHECKED
-from bot.rules.model import INACTIVE, PAIR_FIELDS, Off, OffKind
+from bot.rules.model import INACTIVE, Off, OffKind
 from bot.rules.outcomes import NearKind, NearMiss, Note, NoteKind
+from bot.rules.pair_fields import PAIR_FIELDS
+from bot.rules.pair_values import BadValue, BadValueKind
 from handlers.blocks.messages import in_quotes
 
 OFF: Final = {
@@ -109,6 +111,15 @@ def note_words(note: Note) -> str:
 def problem_words(problem: Problem) -> str:
     """What is to be put right, without the number of the pair."""
     return PROBLEMS[problem.kind](problem)
+
+
+def bad_value_words(error: BadValue) -> str:
+    """What is to be put right in a text that can't be read as its field."""
+    if error.kind is BadValueKind.NOT_A_NUMBER:
+        return (
+            "Enter a whole number of at most 9 digits, or nothing." if error.field.optional else "Enter a whole number."
+        )
+    return f"Line {error.line} can’t be read. {error.field.hint}"
 
 
 TYPE_WORDS: Final = {"Cancel": "Block"}

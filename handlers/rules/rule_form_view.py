@@ -1,33 +1,32 @@
 """The modal that makes, edits and copies a rule: from a rule to a form, and to Slack's view, losing nothing.
 
-Fields follow the chosen type. Pairs of types that the specification describes get a field each; those of others
-are JSON. What a modal cannot hold (a sixtieth pair, a text of 20,000 characters) is not shown and kept as it is.
+Fields follow the chosen type, by the table in `bot.rules.pair_fields`; whatever has none is edited as JSON. What a
+modal cannot hold (a sixtieth pair, a text of 20,000 characters) is not shown and kept as it is.
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Final, Self
 
 from bot.changes.model import canonical_form, fingerprint
 from bot.rules.edit import Problem, source_reaching
-from bot.rules.model import ACTIVE, INACTIVE, KNOWN_TYPES, TYPED, Groups, Rule, RuleDraft, why_group_is_off
+from bot.rules.model import ACTIVE, INACTIVE, Groups, Rule, RuleDraft, why_group_is_off
+from bot.rules.pair_fields import KNOWN_TYPES, SOURCE, TYPES, UNKNOWN, Document, fields_of
+from bot.rules.pair_values import new_pair
 from handlers.blocks import inputs
 from handlers.blocks.messages import clip, code, esc, plural
 from handlers.blocks.modals import View, frame, section, with_notes
 from handlers.grammar.command import slash
-from handlers.rules import form_fields_view
 from handlers.rules.form_fields_view import (
-    NEW_PAIR,
-    Document,
+    NEW_SOURCE,
+    BadInputs,
     FormPair,
     button,
-    fits,
+    count_blocks,
     is_unusual,
-    names_of,
     pack_keys,
     pair_blocks,
     pairs_of_body,
@@ -38,7 +37,10 @@ from handlers.rules.reasons import type_word
 
 CALLBACK: Final = "v1.rule.form"
 MOST_PAIRS: Final = 10
-"""Pairs that get fields: six blocks each of the hundred that a modal may have."""
+"""Pairs that get fields, as far as their blocks allow."""
+
+MOST_PAIR_BLOCKS: Final = 70
+"""Of the hundred that a modal may have: the head, the reason and what is wrong need theirs."""
 
 MOST_PAIR_TEXT: Final = 120_000
 """Characters of their texts, as JSON writes them: a view has 250,000 in all, and the head and the reason need theirs."""
@@ -78,10 +80,8 @@ class RuleForm:
     """``2h`` or ``18:00``, as typed."""
     group: str = ""
     """The group that the rule is in and whether that holds it back, in words; empty where there is nothing to say."""
-    pairs_text: str | None = None
-    """The pairs as typed, where they are JSON."""
-    held: frozenset[str] = frozenset()
-    """The keys of the pairs whose fields were shown when the form was read: what was typed stands there and nowhere else."""
+    as_json: bool = False
+    """Whether pairs are edited as JSON rather than by their fields."""
     announce: str = ""
     """The channel that was chosen in the form, where it was opened from none."""
     warned: str = ""
@@ -107,14 +107,11 @@ class RuleForm:
         """An empty form, with whatever the command already said."""
         known = {each.casefold(): each for each in KNOWN_TYPES}
         rule_type = known.get((type or "Redirect").casefold(), type) or ""
-        pair = NEW_PAIR | {"source": source_reaching(source or "", reach)}
-        if rule_type not in TYPED:
-            pair = form_fields_view.skeleton(rule_type, pair["source"])
+        pair = new_pair(rule_type, source_reaching(source or "", reach))
         if destination:
             pair = pair | {"destination": destination}
         document = {"name": name or "", "description": "", "status": ACTIVE, "ruleType": rule_type}
-        form = cls("new", document, (FormPair("n1", pair),), channel=channel, reason=reason, expiry=expiry)
-        return form if form.typed else form.with_pairs([pair])
+        return cls("new", document, (FormPair("n1", pair),), channel=channel, reason=reason, expiry=expiry)
 
     @classmethod
     def of(cls, rule: Rule, *, channel: str, groups: Groups | None = None) -> Self:
@@ -134,23 +131,22 @@ class RuleForm:
     def rule_type(self) -> str:
         return str(self.document.get("ruleType") or "")
 
-    @property
-    def typed(self) -> bool:
-        return self.rule_type in TYPED
-
     @cached_property
     def shown(self) -> tuple[FormPair, ...]:
-        """The pairs that get fields: those that had them, then the first ones whose texts fit into the form."""
-        kept = {pair.key for pair in self.pairs if pair.key in self.held}
-        room = MOST_PAIR_TEXT - sum(size_of(pair, self.rule_type) for pair in self.pairs if pair.key in kept)
+        """The pairs that get inputs: those that had them, then the first ones for which the form has room."""
+        kept = [pair for pair in self.pairs if pair.typed]
+        text = MOST_PAIR_TEXT - sum(size_of(pair, self.rule_type) for pair in kept)
+        blocks = MOST_PAIR_BLOCKS - sum(count_blocks(pair, self.rule_type) for pair in kept)
         for pair in self.pairs:
-            if pair.key in kept or not fits(pair, self.rule_type):
+            if pair.typed:
                 continue
-            room -= size_of(pair, self.rule_type)
-            if room < 0 or len(kept) >= MOST_PAIRS:
+            text -= size_of(pair, self.rule_type)
+            blocks -= count_blocks(pair, self.rule_type)
+            if text < 0 or blocks < 0 or len(kept) >= MOST_PAIRS:
                 break
-            kept.add(pair.key)
-        return tuple(pair for pair in self.pairs if pair.key in kept)
+            kept.append(pair)
+        keys = {pair.key for pair in kept}
+        return tuple(pair for pair in self.pairs if pair.key in keys)
 
     @cached_property
     def shown_keys(self) -> frozenset[str]:
@@ -161,31 +157,22 @@ class RuleForm:
         """Whether the inputs that are rarely used are shown: somebody asked for them, or one holds more than its default."""
         document = self.document
         own = document.get("description") or str(document.get("status") or ACTIVE) != ACTIVE or self.expiry
-        return self.more or bool(own) or (self.typed and any(is_unusual(pair, self.rule_type) for pair in self.shown))
-
-    @property
-    def pairs_block(self) -> str:
-        """The block id of the pairs as JSON: one a type, or Slack would show the text of the type before."""
-        return f"pairs.{self.rule_type}" if self.mode == "new" else "pairs"
+        return self.more or self.as_json or bool(own) or any(is_unusual(pair, self.rule_type) for pair in self.shown)
 
     def draft(self) -> RuleDraft:
-        """The rule as the form says; raises NotPairs where the pairs' JSON is none."""
-        own = form_fields_view.RULE_FIELDS.get(self.rule_type, {}) if self.mode == "new" else {}
-        return RuleDraft.model_validate({**self.document, **own, "pairs": self._documents()})
-
-    def _documents(self) -> list[Document]:
-        if not self.typed:
-            return (
-                [pair.document for pair in self.pairs]
-                if self.pairs_text is None
-                else form_fields_view.read(self.pairs_text)
-            )
-        names = names_of(self.rule_type)
-        return [pair.document if self._keeps(pair) else pair.only(names) for pair in self.pairs]
-
-    def _keeps(self, pair: FormPair) -> bool:
-        """Whether *pair* is the rule's own, of which nothing is taken away that nobody was shown."""
-        return self.mode == "edit" and not pair.is_new
+        """The rule as the form says; raises BadInputs where something typed can't be read."""
+        own = TYPES.get(self.rule_type, UNKNOWN).rule_fields if self.mode == "new" else {}
+        documents: list[Document] = []
+        wrong: dict[str, str] = {}
+        for pair in self.pairs:
+            is_stored = self.mode == "edit" and not pair.is_new  # nothing goes that nobody was shown
+            try:
+                documents.append(pair.document(self.rule_type) if is_stored else pair.own(self.rule_type))
+            except BadInputs as error:
+                wrong |= error.words
+        if wrong:
+            raise BadInputs(wrong)
+        return RuleDraft.model_validate({**self.document, **own, "pairs": documents})
 
     def block_of(self, problem: Problem) -> str:
         """The block id of the input that *problem* is about; one that is always there, where it has none."""
@@ -197,16 +184,12 @@ class RuleForm:
 
     def block_of_pair(self, number: int, *fields: str) -> str:
         """The block id of the first of *fields* that this type has, in the pair of that *number*; empty where none is shown."""
-        if not self.typed:
-            return self.pairs_block
-        field = next((field for field in fields if field in names_of(self.rule_type)), "value")
-        keys = [pair.key for pair in self.pairs]
-        shown = 0 < number <= len(keys) and keys[number - 1] in self.shown_keys
-        return self.pairs[number - 1].block_id(field) if shown else ""
+        is_shown = 0 < number <= len(self.pairs) and self.pairs[number - 1].key in self.shown_keys
+        return self.pairs[number - 1].block_of(self.rule_type, fields) if is_shown else ""
 
     def named(self) -> Self:
         """With a suggested name, where a new rule has none and one can be told from its first pair."""
-        if self.mode != "new" or not self.typed or not self.pairs or str(self.document.get("name") or "").strip():
+        if self.mode != "new" or not self.pairs or str(self.document.get("name") or "").strip():
             return self
         name = self._suggestion
         return replace(self, document=self.document | {"name": name}) if name else self
@@ -216,8 +199,8 @@ class RuleForm:
         """A name for the rule that its first pair suggests; empty where it suggests none."""
         if not self.pairs:
             return ""
-        source, destination = (str(self.pairs[0].read(name) or "") for name in ("value", "destination"))
-        return suggested_name(self.rule_type, source, destination)
+        texts = {each.name: self.pairs[0].text(each) or "" for each in fields_of(self.rule_type, self.pairs[0].base)}
+        return suggested_name(self.rule_type, texts[SOURCE.name], texts.get("destination", ""))
 
     def noted(self, notes: Mapping[str, str]) -> Self:
         return replace(self, notes=notes)
@@ -225,27 +208,22 @@ class RuleForm:
     def with_pair(self) -> RuleForm:
         """One more, empty pair."""
         taken = [int(pair.key[1:]) for pair in self.pairs if pair.is_new]
-        return replace(self, pairs=(*self.pairs, FormPair(f"n{max(taken, default=0) + 1}", NEW_PAIR)))
+        pair = FormPair(f"n{max(taken, default=0) + 1}", new_pair(self.rule_type, NEW_SOURCE))
+        return replace(self, pairs=(*self.pairs, pair))
 
     def without_pair(self, key: str) -> RuleForm:
         """Without that pair; the last one stays, since a rule without pairs is none."""
         left = tuple(pair for pair in self.pairs if pair.key != key)
         return replace(self, pairs=left) if left else self
 
-    def with_pairs(self, pairs: Sequence[Document]) -> Self:
-        """With new *pairs*, as many as the form holds; it says how many it leaves out."""
-        if self.typed:
-            kept = [pair for pair in pairs if fits(FormPair("n1", pair), self.rule_type)][:MOST_PAIRS]
-            numbered = enumerate(kept or [NEW_PAIR], start=1)
-            form = replace(self, pairs=tuple(FormPair(f"n{number}", pair) for number, pair in numbered))
-        else:
-            kept = form_fields_view.pairs_that_fit(pairs)
-            blank = form_fields_view.skeleton(self.rule_type, NEW_PAIR["source"])
-            form = replace(self, pairs_text=form_fields_view.json_of_pairs(kept or [blank]))
-        if len(kept) == len(pairs):
+    def with_sources(self, sources: Mapping[str, Document]) -> Self:
+        """With new pairs for these *sources*, by their keys, as many as the form holds; it says how many it leaves out."""
+        pairs = tuple(FormPair(key, new_pair(self.rule_type, source)) for key, source in sources.items())
+        form = replace(self, pairs=pairs, as_json=False)
+        if not (left := len(pairs) - len(form.shown)):
             return form
-        words = f"Left out: {len(pairs) - len(kept):,} of {plural(len(pairs), 'pair')}. The form has no room for more."
-        return form.noted({"": words})
+        words = f"Left out: {left:,} of {plural(len(pairs), 'pair')}. The form has no room for more."
+        return replace(form, pairs=form.shown).noted({"": words})
 
     def view(self) -> View:
         """The modal, ready for views.open or views.update."""
@@ -258,7 +236,7 @@ class RuleForm:
             "type": self.rule_type[:LONGEST_TYPE],
             "group": self.group,
         }
-        metadata = kept | about | {"warned": self.warned, "more": self.shows_more}
+        metadata = kept | about | {"warned": self.warned, "more": self.shows_more, "json": self.as_json}
         return frame(TITLES[self.mode], self._blocks(), callback_id=CALLBACK, submit=submit, metadata=metadata)
 
     def _blocks(self) -> list[View]:
@@ -280,7 +258,7 @@ class RuleForm:
                     section(f"*{label}* is too long for a form ({len(value):,} characters) and is kept unchanged.")
                 )
             else:
-                suggested = name == "name" and self.mode == "new" and self.typed
+                suggested = name == "name" and self.mode == "new" and not self.as_json
                 proposed = (self._suggestion or "shop.example.com/old → /new") if suggested else None
                 optional = suggested or name == "description"
                 blocks.append(inputs.text(name, label, value, optional=optional, placeholder=proposed))
@@ -300,37 +278,23 @@ class RuleForm:
         return section(f"*{esc(type_word(self.rule_type))}*{about}{group}")
 
     def _pair_blocks(self) -> list[View]:
-        if not self.typed:
-            return [self._json_block()]
         blocks: list[View] = []
+        shown_as = {"removable": len(self.pairs) > 1, "more": self.shows_more, "as_json": self.as_json}
         for number, pair in enumerate(self.pairs, start=1):
             if pair.key in self.shown_keys:
-                blocks += pair_blocks(pair, number, self.rule_type, removable=len(self.pairs) > 1, more=self.shows_more)
+                blocks += pair_blocks(pair, number, self.rule_type, **shown_as)
         if hidden := len(self.pairs) - len(self.shown):
-            field = names_of(self.rule_type)[-1]
             blocks.append(
                 section(
                     f":lock: {HIDDEN_PAIRS[hidden > 1].format(count=plural(hidden, 'more pair'))} "
-                    f"Change one by its number: `{slash(f'rules set REF pair12.{field}=…')}`"
+                    f"Change one by its number: `{slash('rules set REF pair12.source=…')}`"
                 )
             )
-        if len(self.shown) < MOST_PAIRS:
-            blocks.append(
-                {"type": "actions", "block_id": "more", "elements": [button("Add pair", "v1.form.add", "add")]}
-            )
-        return blocks
-
-    def _json_block(self) -> View:
-        pairs = [pair.document for pair in self.pairs]
-        text = form_fields_view.json_of_pairs(pairs) if self.pairs_text is None else self.pairs_text
-        if text is None:
-            size = len(json.dumps(pairs, ensure_ascii=False))
-            return section(
-                f":lock: The pairs of this rule are too long for a form: {size:,} characters of JSON, and the limit is "
-                f"{inputs.MOST_TYPED:,}. They are kept unchanged; you can change name, description and status here."
-            ) | {"block_id": "pairs.kept"}
-        hint = f"A list of objects, each with a source. {type_word(self.rule_type)} pairs are saved exactly as written."
-        return inputs.text(self.pairs_block, "Pairs, as JSON", text, multiline=True, hint=clip(hint, 2000))
+        more = self.with_pair()
+        buttons = [button("Add pair", "v1.form.add", "add")] if more.pairs[-1].key in more.shown_keys else []
+        if self.shows_more and not self.as_json and self.shown:
+            buttons.append(button("Edit as JSON", "v1.form.json", "json"))
+        return [*blocks, {"type": "actions", "block_id": "more", "elements": buttons}] if buttons else blocks
 
 
 def suggested_name(rule_type: str, source: str, destination: str) -> str:
@@ -338,8 +302,8 @@ def suggested_name(rule_type: str, source: str, destination: str) -> str:
     start, end = _short(source), _short(destination)
     if rule_type == "Cancel":
         return f"Block {start}" if start else ""
-    if rule_type == "Replace":
-        return f"Replace on {start}" if start else "Replace everywhere"
+    if rule_type != "Redirect":
+        return f"{type_word(rule_type)} on {start}" if start else f"{type_word(rule_type)} everywhere"
     if start.partition("/")[0] == end.partition("/")[0] and "/" in end:
         end = end[end.index("/") :]
     return f"{start} → {end}" if start and end else ""

@@ -7,7 +7,8 @@ from dataclasses import replace
 from typing import Final
 
 from bot.clients.lists import Gap
-from bot.rules.model import INACTIVE, TYPED, Group, Groups, Pair, Rule
+from bot.rules.model import INACTIVE, Group, Groups, Pair, Rule
+from bot.rules.pair_fields import PAIR_FIELDS
 from bot.rules.secrets import without_secrets
 from handlers.blocks import menus, messages
 from handlers.blocks.messages import Block, ListPage, Message, code, esc, first_of, plain_moment, quoted
@@ -96,7 +97,7 @@ def pair_blocks(rule: Rule) -> list[Block]:
 def _pair_text(rule: Rule, pair: Pair, number: int) -> str:
     """One pair: its condition, what happens (a list where that is more than a line), and its filters."""
     head = f"*Pair {number}*  " if number else ""
-    lines = [] if rule.rule_type in TYPED else other_lines(rule.rule_type, pair)
+    lines = [] if rule.rule_type in PAIR_FIELDS else other_lines(rule.rule_type, pair)
     if len(lines) < 2:
         return head + pair_line(rule.rule_type, pair)
     more = [f"• …and {len(lines) - SHOWN_LINES} more"] if len(lines) > SHOWN_LINES else []

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, Final
 
-from bot.rules.edit import has_field
-from bot.rules.model import KNOWN_TYPES, PAIR_FIELDS, TYPED
+from bot.rules.pair_fields import KNOWN_TYPES, PAIR_FIELDS, FieldKind, PairField, fields_of, has_field
+from bot.rules.pair_values import text_of, with_text
 from handlers.changes import notes_view
 from handlers.explain.table import is_problem
 from handlers.files import import_form_view
@@ -121,13 +121,23 @@ async def new_by_form_and_undo(play: RulePlay) -> None:
     if play.type not in KNOWN_TYPES:
         assert play.type.casefold() in play.alice.form, "the form shows what it took the word for"
         return
-    own = {"Redirect": {"To": f"{SHOP}/there"}, "Replace": {"Find": "a", "Replace_with": "b"}}
-    await play.sends(Name=play.before["name"], **own.get(play.type, {}))
+    pair: Record = {}
+    typed = {}
+    for field in fields_of(play.type, pair):
+        if not field.rare and field.path != "source.value":
+            text, words = another(field, text_of(field, pair) or "")
+            typed[field.label] = words
+            pair = with_text(field, pair, text)
+    await play.sends(Name=play.before["name"], **typed)
     await play.alice.card(UNDO)
     made = play.made()
     assert made is not None
     assert (made["ruleType"], made["name"], made["status"]) == (play.type, play.before["name"], "Active")
     assert made["pairs"][0]["source"] == {"key": "Url", "operator": "Equals", "value": f"{SHOP}/net"}
+    stored = {field.label: text_of(field, made["pairs"][0]) for field in fields_of(play.type, pair)}
+    assert {label: stored[label] for label in typed} == {
+        field.label: text_of(field, pair) for field in fields_of(play.type, pair) if field.label in typed
+    }
     await play.alice.presses(UNDO, confirm=True)
     await play.becomes(play.made, None)
     await play.stays()
@@ -162,16 +172,46 @@ async def edit_by_form(play: RulePlay) -> None:
 
 
 @door(RulesShow, RulesEdit, FORM)
-async def edit_pairs_by_form_from_the_card(play: RulePlay) -> None:
+async def edit_each_field_by_form_from_the_card(play: RulePlay) -> None:
+    """Every field that the table declares for the type, in one go; all else of the pair stays."""
     card = await play.alice.says(f"/rules show {play.id}")
     await play.alice.clicks(card, "Edit…", opens="Why")
-    view = play.alice.modal or {}
+    await _shows_all(play)
+    first, *others = play.before["pairs"]
+    typed = {}
+    for field in fields_of(play.type, first):
+        text, words = another(field, text_of(field, first) or "")
+        typed[field.label] = words
+        first = with_text(field, first, text)
+    await play.sends(**typed)
+    await play.becomes(play.now, play.before | {"pairs": [first, *others]})
+
+
+def another(field: PairField, text: str) -> tuple[str, str]:
+    """Another text for the field, and what a person types or chooses for it."""
+    if field.kind in {FieldKind.CHOICE, FieldKind.FLAG}:
+        value = next(value for value in field.options if value != text)
+        return value, field.options[value]
+    if field.kind is FieldKind.NUMBER:
+        return "418", "418"
+    value = f"{text}\nAdd x-net{field.joint}ö".strip() if field.entry else f"{SHOP}/elsewhere"
+    return value, value
+
+
+async def _shows_all(play: RulePlay) -> None:
+    if "[More options]" in play.alice.form:
+        await play.alice.clicks(play.alice.modal or {}, "More options", opens="Description")
+
+
+@door(RulesEdit, FORM)
+async def edit_as_json(play: RulePlay) -> None:
+    await play.alice.opens(f"/rules edit {play.id}")
+    await _shows_all(play)
+    await play.alice.clicks(play.alice.modal or {}, "Edit as JSON", opens="as JSON")
     pairs = play.sourced(f"{SHOP}/elsewhere")
-    if play.type in TYPED:
-        first = next(one for one in view["blocks"] if str(one.get("block_id", "")).endswith("o1.value"))
-        await play.sends(**{first["label"]["text"]: f"{SHOP}/elsewhere"})
-    else:
-        await play.sends(**{"Pairs, as JSON": json.dumps(pairs)})
+    pairs[0] = pairs[0] | {"mood": ["sunny", {"ü": 1.5}]}
+    label = "Pair, as JSON" if len(pairs) == 1 else "Pair 1, as JSON"
+    await play.sends(**{label: json.dumps(pairs[0], ensure_ascii=False)})
     await play.becomes(play.now, play.before | {"pairs": pairs})
 
 

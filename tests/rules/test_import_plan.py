@@ -26,8 +26,9 @@ from bot.rules.files import (
     WrongField,
     read_rule_file,
 )
-from bot.rules.model import KNOWN_TYPES, Groups, Rule
+from bot.rules.model import Groups, Rule
 from bot.rules.outcomes import NearKind
+from bot.rules.pair_fields import KNOWN_TYPES
 from bot.rules.rule_import_plan import (
     Arrival,
     Choices,

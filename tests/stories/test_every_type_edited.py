@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from itertools import count
 from typing import Any, Final
@@ -10,6 +9,7 @@ from typing import Any, Final
 import pytest
 
 from bot.changes.model import State
+from bot.rules.pair_fields import FieldKind, PairField, fields_of
 from sandbox.demo import Sandbox
 from sandbox.services.seed import RULES
 from sandbox.slack.story import Person
@@ -69,30 +69,33 @@ def changed(before: Document, after: Document) -> dict[tuple[str | int, ...], An
 
 
 def inputs_of_the_rule(person: Person) -> dict[str, Document]:
-    """The inputs of the open form that belong to the rule, by their labels."""
+    """The inputs of the open form that belong to the rule and to its first pair, by the ids of their blocks."""
     blocks = [block for block in (person.modal or {})["blocks"] if block["type"] == "input"]
-    own = [block for block in blocks if block["block_id"].split(".")[0] in {*RULE_FIELDS, "p", "pairs"}]
-    return {block["label"]["text"]: block for block in reversed(own)}
+    own = [block for block in blocks if block["block_id"] in RULE_FIELDS or block["block_id"].startswith("p.o1.")]
+    return {block["block_id"]: block for block in own}
 
 
-def another_value(element: Document, label: str) -> tuple[str, str]:
-    """What is to be typed or chosen, and what is to be stored then."""
+def another_value(element: Document, field: PairField | None) -> tuple[str, Any]:
+    """What is to be typed or chosen, and what is to be stored then; of changes, the one that comes last."""
+    kind = field.kind if field else FieldKind.LINE
     if "options" in element:
         other = next(option for option in element["options"] if option != element["initial_option"])
-        return other["text"]["text"], other["value"]
-    if label == "Pairs, as JSON":
-        first, *others = json.loads(element["initial_value"])
-        text = json.dumps([first | {"source": first["source"] | {"value": "https://shop.example.com/json"}}, *others])
-    else:
-        text = f"https://shop.example.com/changed-{next(NUMBERS)}"
+        return other["text"]["text"], other["value"] == "true" if kind is FieldKind.FLAG else other["value"]
+    if kind is FieldKind.NUMBER:
+        return "418", "418"
+    if kind is FieldKind.CHANGES and field:
+        line = f"Add x-net{field.joint}{next(NUMBERS)}"
+        value = line.partition(field.joint)[2]
+        return f"{element.get('initial_value', '')}\n{line}", {field.entry: "x-net", "type": "Add", "value": value}
+    text = f"https://shop.example.com/changed-{next(NUMBERS)}"
     return text, text
 
 
-async def opened(person: Person, rule_id: str, *, showing: str) -> dict[str, Document]:
-    """The inputs of the form that edits the rule: of all its options only where it does not show that one at once."""
+async def opened(person: Person, rule_id: str) -> dict[str, Document]:
+    """The inputs of the form that edits the rule, with all its options."""
     view = await person.opens(f"/rules edit {rule_id}")
-    if showing not in inputs_of_the_rule(person):
-        await person.clicks(view, "More options", opens=showing)
+    if "[More options]" in person.form:
+        await person.clicks(view, "More options", opens="Description")
     return inputs_of_the_rule(person)
 
 
@@ -110,25 +113,27 @@ async def test_what_is_changed_in_the_form_is_saved_and_all_else_stays(
     for other in rules.all():
         rules.remove(other["id"])
     rules.put(with_unknown_fields(seeded))
-    fields = await opened(alice, seeded["id"], showing="Description")
-    assert fields.keys() >= {"Name", "Description", "Status"}
+    shown = await opened(alice, seeded["id"])
+    declared = {f"p.o1.{one.path}": one for one in fields_of(seeded["ruleType"], seeded["pairs"][0])}
+    assert shown.keys() == {*RULE_FIELDS, *declared}
 
-    for label in fields:
+    for block_id in shown:
         before, sent = rules.get(seeded["id"]) or {}, len(rules.calls("PUT"))
-        block = (await opened(alice, seeded["id"], showing=label))[label]
-        typed, value = another_value(block["element"], label)
-        alice.fills(**{label: typed})
+        block = (await opened(alice, seeded["id"]))[block_id]
+        typed, value = another_value(block["element"], declared.get(block_id))
+        alice.fills(**{block["label"]["text"]: typed})
 
-        assert await alice.submits() == {}, label
+        assert await alice.submits() == {}, block_id
         if "Not saved yet" in alice.form:
-            assert await alice.submits() == {}, label
+            assert await alice.submits() == {}, block_id
         await until(lambda: len(rules.calls("PUT")) > sent)  # noqa: B023  awaited at once
         await eventually(at_rest, "the change has ended, or it holds its rule against the next")
 
         found = changed(before, rules.get(seeded["id"]) or {})
         found.pop(("modificationDate",), None)
-        if label == "Pairs, as JSON":
-            assert found == {("pairs", 0, "source", "value"): "https://shop.example.com/json"}
+        path = block_id.removeprefix("p.o1.").split(".")
+        assert all(set(path) <= {*map(str, place)} for place in found), block_id
+        if isinstance(value, dict):
+            assert {place[-1]: one for place, one in found.items() if one is not None} == value
         else:
-            assert list(found.values()) == [value], label
-            assert next(iter(found))[-1] == block["block_id"].split(".")[-1]
+            assert list(found.values()) == [value], block_id

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from bot.rules.model import KNOWN_TYPES
+from bot.rules.pair_fields import KNOWN_TYPES
 from bot.store.audit import Entry, Filters
 from sandbox.demo import Sandbox
 from sandbox.services.seed import RULES

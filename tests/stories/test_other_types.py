@@ -1,4 +1,4 @@
-"""Rules of the types that the specification does not describe: read, made and edited without losing anything."""
+"""Rules of the types that the specification does not describe: made and edited by fields or as JSON, losing nothing."""
 
 from __future__ import annotations
 
@@ -7,11 +7,15 @@ from typing import Any
 
 import pytest
 
+from bot.rules.pair_fields import KNOWN_TYPES
 from sandbox.demo import Sandbox
+from sandbox.slack.state import View
 from sandbox.slack.story import Person
+from tests.stories.test_every_type_edited import TELEPORT
 
 CORS = "Headers_cors1"
-JSON = "Pairs, as JSON"
+JSON = "Pair, as JSON"
+X = "https://shop.example.com/x"
 
 
 def pairs(workspace: Sandbox, rule_id: str) -> list[dict[str, Any]]:
@@ -19,31 +23,112 @@ def pairs(workspace: Sandbox, rule_id: str) -> list[dict[str, Any]]:
     return found
 
 
-async def test_pairs_are_edited_as_json_and_all_else_is_kept(workspace: Sandbox, alice: Person) -> None:
-    before = pairs(workspace, CORS)
-    before[0]["mood"] = "sunny"
-    workspace.services.rules.put({**(workspace.services.rules.get(CORS) or {}), "pairs": before})
+def has_pairs(workspace: Sandbox, rule_id: str, *new: dict[str, Any]) -> None:
+    workspace.services.rules.put({**(workspace.services.rules.get(rule_id) or {}), "pairs": [*new]})
+
+
+async def opens_as_json(person: Person, rule_id: str, *, containing: str = JSON) -> None:
+    await person.opens(f"/rules edit {rule_id}")
+    await shows_json(person, containing)
+
+
+async def shows_json(person: Person, containing: str = JSON) -> None:
+    if "[More options]" in person.form:
+        await person.clicks(shown(person), "More options", opens="Edit as JSON")
+    await person.clicks(shown(person), "Edit as JSON", opens=containing)
+
+
+def shown(person: Person) -> View:
+    assert person.modal is not None
+    return person.modal
+
+
+async def test_a_header_is_changed_by_its_line_and_all_else_is_kept(workspace: Sandbox, alice: Person) -> None:
+    (before,) = pairs(workspace, CORS)
+    before["mood"] = "sunny"
+    before["modifications"]["Response"][0]["id"] = "m1"
+    has_pairs(workspace, CORS, before)
     await alice.opens(f"/rules edit {CORS}")
-    wanted = json.loads(json.dumps(before))
-    wanted[0]["modifications"]["Response"][0]["value"] = "*"
+
+    alice.fills(**{"Response headers": "Add Access-Control-Allow-Origin: *\nRemove Server"})
+    assert await alice.submits() == {}
+    card = await alice.sees("Open CORS for the app")
+
+    changed = json.loads(json.dumps(before))
+    changed["modifications"]["Response"][0]["value"] = "*"
+    changed["modifications"]["Response"].append({"header": "Server", "type": "Remove", "value": ""})
+    assert pairs(workspace, CORS) == [changed]
+    assert "`https://app.example.com` → `*`" in alice.slack_text(card)
+    assert "`Remove Server`" in alice.slack_text(card)
+
+
+async def test_a_line_that_is_no_change_is_said_under_its_field(workspace: Sandbox, alice: Person) -> None:
+    await alice.opens(f"/rules edit {CORS}")
+
+    alice.fills(**{"Request headers": "Add a: 1\nDrop b", "Response headers": "X"})
+    wrong = await alice.submits()
+
+    assert {label: words.partition(" can")[0] for label, words in wrong.items()} == {
+        "Request headers": "Line 2",
+        "Response headers": "Line 1",
+    }
+    assert workspace.services.rules.calls("PUT") == []
+
+
+async def test_pairs_are_edited_as_json_and_all_else_is_kept(workspace: Sandbox, alice: Person) -> None:
+    (before,) = pairs(workspace, CORS)
+    wanted = before | {"mood": ["sunny", {"deep": 1.5}]}
+    await opens_as_json(alice, CORS)
 
     alice.fills(**{JSON: json.dumps(wanted)})
     assert await alice.submits() == {}
-    card = await alice.sees("“Open CORS for the app”: response header 1 value changed")
+    await alice.sees("Open CORS for the app")
 
-    assert pairs(workspace, CORS) == wanted
-    assert "response header 1 value" in alice.slack_text(card)
-    assert "`https://app.example.com` → `*`" in alice.slack_text(card)
+    assert pairs(workspace, CORS) == [wanted]
     assert (workspace.services.rules.get(CORS) or {})["version"] == 2
 
 
-async def test_what_is_no_json_is_said_under_the_field_with_its_place(workspace: Sandbox, alice: Person) -> None:
-    await alice.opens(f"/rules edit {CORS}")
+async def test_a_pair_of_an_unknown_type_is_edited_as_json(workspace: Sandbox, alice: Person) -> None:
+    workspace.services.rules.put(TELEPORT)
+    await opens_as_json(alice, TELEPORT["id"])
 
-    alice.fills(**{JSON: '[\n {"source": 1}\n {"a": 2}\n]'})
+    alice.fills(**{JSON: json.dumps(TELEPORT["pairs"][0] | {"beam": [1, {"to": None}]})})
+    assert await alice.submits() == {}
+    await alice.sees("Teleport")
+
+    assert pairs(workspace, TELEPORT["id"]) == [TELEPORT["pairs"][0] | {"beam": [1, {"to": None}]}]
+
+
+async def test_what_was_typed_into_fields_stands_in_the_json(workspace: Sandbox, alice: Person) -> None:
+    view = await alice.opens(f"/rules edit {CORS}")
+    await alice.clicks(view, "Add pair", opens="Pair 2")
+    alice.fills(**{"Request headers": "Nonsense"})
+    await shows_json(alice, "can’t be read")
+    assert "Nonsense" in alice.form
+
+    alice.fills(**{"Request headers": "Add X-Typed: 1"})
+    await shows_json(alice, "Pair 2, as JSON")
+
+    assert '"X-Typed"' in alice.form
+    assert await alice.submits() == {}
+    await alice.sees_form("Not saved yet")
+    assert await alice.submits() == {}
+    await alice.sees("Open CORS for the app")
+    assert [pair["modifications"]["Request"] for pair in pairs(workspace, CORS)] == [
+        [{"header": "X-Typed", "type": "Add", "value": "1"}],
+        [],
+    ]
+
+
+async def test_what_is_no_json_is_said_under_the_field_with_its_place(workspace: Sandbox, alice: Person) -> None:
+    await opens_as_json(alice, CORS)
+
+    alice.fills(**{JSON: '{\n "source": 1\n "a": 2}'})
     assert "Line 3, column 2" in (await alice.submits())[JSON]
-    alice.fills(**{JSON: "[{“source”: 1}]"})
+    alice.fills(**{JSON: "{“source”: 1}"})
     assert "typographic quote" in (await alice.submits())[JSON]
+    alice.fills(**{JSON: '{"source": 1}'})
+    assert "Correct the JSON" in (await alice.submits())[JSON]
 
     assert workspace.services.rules.calls("PUT") == []
 
@@ -51,8 +136,8 @@ async def test_what_is_no_json_is_said_under_the_field_with_its_place(workspace:
 async def test_what_the_service_refuses_stands_above_the_field_with_all_that_was_typed(
     workspace: Sandbox, alice: Person
 ) -> None:
-    await alice.opens(f"/rules edit {CORS}")
-    alice.fills(Name="Renamed", **{JSON: '[{"source": {"key": "Url"}, "mood": "typed"}]'})
+    await opens_as_json(alice, CORS)
+    alice.fills(Name="Renamed", **{JSON: '{"source": {"key": "Url"}, "mood": "typed"}'})
 
     assert await alice.submits() == {}
     await alice.sees_form("Not saved yet")
@@ -67,50 +152,78 @@ async def test_what_the_service_refuses_stands_above_the_field_with_all_that_was
     assert (workspace.services.rules.get(CORS) or {})["name"] == "Open CORS for the app"
 
 
-async def test_pairs_that_no_form_holds_are_kept_and_the_rest_is_offered(workspace: Sandbox, alice: Person) -> None:
-    long = pairs(workspace, "Script_chat1")
-    long[0]["scripts"][0]["value"] = "x" * 9000
-    workspace.services.rules.put({**(workspace.services.rules.get("Script_chat1") or {}), "pairs": long})
+@pytest.mark.parametrize("size", [2_900, 3_000, 3_001, 9_000])
+async def test_a_script_of_any_length_is_kept_and_the_rest_is_edited(
+    workspace: Sandbox, alice: Person, size: int
+) -> None:
+    (long,) = pairs(workspace, "Script_chat1")
+    long["scripts"][0] |= {"value": "x" * size, "type": "code"}
+    has_pairs(workspace, "Script_chat1", long)
 
-    assert "(9,000 characters)" in alice.slack_text(await alice.says("/rules show Script_chat1"))
-    view = await alice.opens("/rules edit Script_chat1")
-    assert "the limit is 3,000" in alice.form
-    assert JSON not in alice.form
-    await alice.clicks(view, "More options", opens="Description")
-    alice.fills(Description="Long")
+    assert f"({size:,} characters)" in alice.slack_text(await alice.says("/rules show Script_chat1"))
+    await alice.opens("/rules edit Script_chat1")
+    assert (f"is too long for a form ({size:,} characters)" in alice.form) == (size > 3_000)
+    alice.fills(Language="CSS")
     assert await alice.submits() == {}
-    await alice.sees("“Chat widget”: description changed")
+    await alice.sees("language")
 
-    assert pairs(workspace, "Script_chat1") == long
+    long["scripts"][0]["codeType"] = "css"
+    assert pairs(workspace, "Script_chat1") == [long]
+
+
+async def test_a_pair_that_is_too_long_as_json_keeps_its_fields(workspace: Sandbox, alice: Person) -> None:
+    (long,) = pairs(workspace, "Script_chat1")
+    long["scripts"] = [long["scripts"][0] | {"value": letter * 2_000} for letter in "ab"]
+    has_pairs(workspace, "Script_chat1", long)
+
+    await opens_as_json(alice, "Script_chat1", containing="Too long to be edited as JSON")
+    alice.fills(**{"2. Language": "CSS"})
+    assert await alice.submits() == {}
+    await alice.sees("language")
+
+    long["scripts"][1]["codeType"] = "css"
+    assert pairs(workspace, "Script_chat1") == [long]
+
+
+FILLED = {
+    "Redirect": {"To": "https://shop.example.com/y"},
+    "Replace": {"Find": "a", "Replace with": "b"},
+    "Headers": {"Request headers": "Add X-Debug: 1"},
+    "QueryParam": {"Parameters": "Remove utm_source"},
+    "UserAgent": {"User agent": "Phone"},
+    "Delay": {"Delay in milliseconds": "2000"},
+    "Script": {"Code, or its URL": "console.log(1)"},
+}
+"""What a form asks for, by type, beside the URL."""
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("rule_type", ["Headers", "QueryParam", "UserAgent", "Request", "Response", "Delay", "Script"])
-async def test_a_rule_of_each_type_is_made_from_a_skeleton(workspace: Sandbox, alice: Person, rule_type: str) -> None:
-    await alice.opens(f"/rules new {rule_type.lower()} https://shop.example.com/x")
-    alice.fills(Name="Mine")
+@pytest.mark.parametrize("rule_type", KNOWN_TYPES)
+async def test_a_rule_of_each_type_is_made(workspace: Sandbox, alice: Person, rule_type: str) -> None:
+    await alice.opens(f"/rules new {rule_type.lower()} {X}")
+    alice.fills(Name="Mine", **FILLED.get(rule_type, {}))
 
     assert await alice.submits() == {}
     await alice.sees("“Mine” created")
 
     made = next(rule for rule in workspace.services.rules.all() if rule["name"] == "Mine")
     assert made["ruleType"] == rule_type
-    assert made["pairs"][0]["source"]["value"] == "https://shop.example.com/x"
-    assert "destinationType" not in made["pairs"][0]
+    assert made["pairs"][0]["source"]["value"] == X
+    assert ("destinationType" in made["pairs"][0]) == (rule_type == "Redirect")
     assert made.get("version") == (2 if rule_type == "Headers" else None)
 
 
-async def test_another_type_brings_its_skeleton_and_keeps_the_source(workspace: Sandbox, alice: Person) -> None:
+async def test_another_type_brings_its_fields_and_keeps_the_source(workspace: Sandbox, alice: Person) -> None:
     await alice.opens("/rules new")
-    alice.fills(Name="Mine", From="https://shop.example.com/x", To="https://shop.example.com/y")
+    alice.fills(Name="Mine", From=X, To="https://shop.example.com/y")
 
     await alice.picks("Type", "Headers")
-    await alice.sees_form("X-Debug")
-    assert "https://shop.example.com/x" in alice.form
+    await alice.sees_form("Response headers")
+    assert X in alice.form
     await alice.picks("Type", "Delay")
-    await alice.sees_form('"delay"')
-    assert "X-Debug" not in alice.form
-    assert "https://shop.example.com/x" in alice.form
+    await alice.sees_form("Delay in milliseconds")
+    assert "headers" not in alice.form
+    assert X in alice.form
     await alice.picks("Type", "Redirect")
     await alice.sees_form("To:")
     assert "https://shop.example.com/y" not in alice.form
@@ -121,31 +234,37 @@ async def test_another_type_brings_its_skeleton_and_keeps_the_source(workspace: 
     made = next(rule for rule in workspace.services.rules.all() if rule["name"] == "Mine")
     assert made["pairs"] == [
         {
-            "source": {"key": "Url", "operator": "Equals", "value": "https://shop.example.com/x"},
+            "source": {"key": "Url", "operator": "Equals", "value": X},
             "destinationType": "url",
             "destination": "https://shop.example.com/z",
         }
     ]
 
 
-@pytest.mark.parametrize("text", ["[{", '[{"source": 1}]', "[]", '[{"source": {"value": "https://a.example/"}}]'])
+@pytest.mark.parametrize("text", ["{", '{"source": 1}', "[]", '{"source": {"value": "https://a.example/"}}'])
 async def test_whatever_was_typed_as_json_another_type_can_be_chosen(
     workspace: Sandbox, alice: Person, text: str
 ) -> None:
-    await alice.opens("/rules new headers")
-    alice.fills(Name="Mine", **{JSON: text})
+    await alice.opens(f"/rules new useragent {X}")
+    alice.fills(Name="Mine", **FILLED["UserAgent"])
+    await shows_json(alice)
+    assert '"Phone"' in alice.form
+    alice.fills(**{JSON: text})
 
     await alice.picks("Type", "Redirect")
     await alice.sees_form("To:")
     await alice.picks("Type", "Script")
-    await alice.sees_form("console.log")
+    await alice.sees_form("Code, or its URL")
 
     assert "Mine" in alice.form
+    assert ("https://a.example/" in alice.form) == ("a.example" in text)
 
 
 async def test_a_delay_of_every_address_is_asked_about(workspace: Sandbox, alice: Person) -> None:
     await alice.opens("/rules new delay")
-    empty = [{"source": {"key": "Url", "operator": "Contains", "value": ""}, "delay": "10"}]
+    alice.fills(**FILLED["Delay"])
+    await shows_json(alice)
+    empty = {"source": {"key": "Url", "operator": "Contains", "value": ""}, "delay": "10"}
     alice.fills(Name="All", **{JSON: json.dumps(empty)})
 
     assert "would match every URL" in (await alice.submits())[JSON]

@@ -12,6 +12,7 @@ from bot.rules.lint.findings import ordered
 from bot.rules.lint.rule_set import check_all
 from bot.rules.matching import judge_all, near_miss, variants
 from bot.rules.model import Group, Groups, Rule
+from bot.rules.pair_fields import KNOWN_TYPES
 from bot.rules.url import Url
 from handlers.blocks import inputs
 from handlers.blocks.messages import ListPage, Message
@@ -60,6 +61,21 @@ SEVERAL: Final = rule(
 LOOKAROUND: Final = rule(11, "Odd expression", pair("/(?<=old)$/", f"{SHOP}/odd", "Matches"))
 DEAD: Final = rule(12, "Jobs page", pair("https://jobs.example.com", f"{SHOP}/jobs"))
 TWO: Final = rule(13, "Two pairs", pair(f"{SHOP}/a", f"{SHOP}/b"), pair(f"{SHOP}/c", f"{SHOP}/d"), groupId="Group_2")
+ANSWER: Final = rule(
+    14,
+    "Maintenance answer",
+    pair(f"{SHOP}/api", response={"type": "static", "value": '{"a": 1}', "statusCode": "503"}, isCompressed=True),
+    kind="Response",
+)
+CODE: Final = {"codeType": "js", "type": "code", "loadTime": "afterPageLoad"}
+SCRIPTS: Final = rule(
+    15,
+    "Two scripts",
+    pair(f"{SHOP}/", scripts=[CODE | {"value": "console.log(1)"}, CODE | {"value": "x" * 3_001}], libraries=["jquery"]),
+    kind="Script",
+)
+TELEPORT: Final = rule(16, "Of a later release", pair(f"{SHOP}/t", beam=[1]), kind="Teleport")
+ODD: Final = rule(17, "Headers in one list", pair(f"{SHOP}/", modifications=HEADER["Request"]), kind="Headers")
 
 
 def _which(typed: str, rules: Sequence[Rule], *, public: bool = False, gap: Gap | None = None, **more: Any) -> Message:
@@ -163,7 +179,7 @@ def forms() -> Iterator[Sample]:
     yield "new", new.view()
     warning = {
         "": "Not saved yet: see below. Press Create anyway if that is what you want.",
-        "p.n1.value": "“Jobs” never matches “https://jobs.example”: a browser sends https://jobs.example/.",
+        "p.n1.source.value": "“Jobs” never matches “https://jobs.example”: a browser sends https://jobs.example/.",
     }
     yield "new, with a warning", replace(new, warned="x", notes=warning).view()
     loops = {
@@ -172,7 +188,13 @@ def forms() -> Iterator[Sample]:
         inputs.REASON: "This loops, so it needs a reason.",
     }
     yield "new, with a loop and no reason", replace(new, warned="x", notes=loops).view()
-    yield "new, of a type that is written as JSON", RuleForm.blank(type="Delay", channel="C0OPS0001").view()
+    for rule_type in KNOWN_TYPES[1:]:
+        yield f"new, {rule_type}", RuleForm.blank(type=rule_type, channel="C0OPS0001").view()
+    yield "edit, with all options", replace(RuleForm.of(ANSWER, channel="C0OPS0001"), more=True).view()
+    yield "edit, two scripts", RuleForm.of(SCRIPTS, channel="C0OPS0001").view()
+    yield "edit, as JSON", replace(RuleForm.of(FILTERED, channel="C0OPS0001"), as_json=True).view()
+    yield "edit, of an unknown type", RuleForm.of(TELEPORT, channel="C0OPS0001").view()
+    yield "edit, headers that are no list", RuleForm.of(ODD, channel="C0OPS0001").view()
     yield "edit", RuleForm.of(FILTERED, channel="C0OPS0001", groups=GROUPS).view()
     yield "edit, two pairs", RuleForm.of(TWO, channel="C0OPS0001", groups=GROUPS).view()
     yield "copy", RuleForm.copy_of(OLD, channel="C0OPS0001").view()

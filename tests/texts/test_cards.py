@@ -1312,18 +1312,18 @@ Requested by @alice
 Needs approval from someone else in #C0OPS0001 by 2026-11-22 01:24 UTC.
 Reason `not needed`
 Delete rule `Sale 2026` `Redirect_x1`
-• status  `Active` · type  `Redirect` · pair 1 part of the URL  `Url` · pair 1 operator  `Equals`
+• status  on · type  `Redirect` · pair 1 part of the URL  the whole URL · pair 1 operator  is exactly
 • pair 1 source  `https://shop.example.com/sale`
-• pair 1 filters 1 pageDomains  `blog.example.com` `shop.example.com`
-• pair 1 filters 1 requestMethod  `GET` · pair 1 destination type  `url`
+• pair 1 only for page domain  `blog.example.com` `shop.example.com`
+• pair 1 only for method  `GET` · pair 1 destination type  a URL
 • pair 1 destination  `https://shop.example.com/landing2`
-• pair 2 part of the URL  `Url` · pair 2 operator  `Equals`
+• pair 2 part of the URL  the whole URL · pair 2 operator  is exactly
 • pair 2 source  `https://shop.example.com/deals`
-• pair 2 destination type  `url`
+• pair 2 destination type  a URL
 • pair 2 destination  `https://shop.example.com/landing2`
-• pair 3 part of the URL  `Url` · pair 3 operator  `Equals`
+• pair 3 part of the URL  the whole URL · pair 3 operator  is exactly
 • pair 3 source  `https://shop.example.com/black-friday`
-• pair 3 destination type  `url`
+• pair 3 destination type  a URL
 • pair 3 destination  `https://shop.example.com/landing2`
 • description  `Ends with the year`
 This is everything. Decide on the card in the channel.
@@ -1358,20 +1358,20 @@ Requested by @alice
 Needs approval from someone else in #C0OPS0001 by 2026-11-22 01:24 UTC.
 Reason `we test`
 Change rule `Sale 2026` `Redirect_x1`
-• status  `Active` → `Inactive`
+• status  on → off
 Unchanged:
-• type  `Redirect` · pair 1 part of the URL  `Url` · pair 1 operator  `Equals`
+• type  `Redirect` · pair 1 part of the URL  the whole URL · pair 1 operator  is exactly
 • pair 1 source  `https://shop.example.com/sale`
-• pair 1 filters 1 pageDomains  `blog.example.com` `shop.example.com`
-• pair 1 filters 1 requestMethod  `GET` · pair 1 destination type  `url`
+• pair 1 only for page domain  `blog.example.com` `shop.example.com`
+• pair 1 only for method  `GET` · pair 1 destination type  a URL
 • pair 1 destination  `https://shop.example.com/landing2`
-• pair 2 part of the URL  `Url` · pair 2 operator  `Equals`
+• pair 2 part of the URL  the whole URL · pair 2 operator  is exactly
 • pair 2 source  `https://shop.example.com/deals`
-• pair 2 destination type  `url`
+• pair 2 destination type  a URL
 • pair 2 destination  `https://shop.example.com/landing2`
-• pair 3 part of the URL  `Url` · pair 3 operator  `Equals`
+• pair 3 part of the URL  the whole URL · pair 3 operator  is exactly
 • pair 3 source  `https://shop.example.com/black-friday`
-• pair 3 destination type  `url`
+• pair 3 destination type  a URL
 • pair 3 destination  `https://shop.example.com/landing2`
 • description  `Ends with the year`
 This is everything.

@@ -452,29 +452,207 @@ Why (optional): <>
 [More options]
 [Create]\
 """,
-            "new, of a type that is written as JSON": """\
+            "new, Cancel": """\
 ┌ New rule
-Type: <Delay>
-Pairs, as JSON: <[
- {
-  "source": {
-   "key": "Url",
-   "operator": "Equals",
-   "value": "https://shop.example.com/"
-  },
-  "delay": "2000"
- }
-]>
-Name: <>
+Type: <Block>
+URL: <>
+[Add pair]
+Name (optional): <>
 Why (optional): <>
 [More options]
 [Create]\
+""",
+            "new, Replace": """\
+┌ New rule
+Type: <Replace>
+URL (optional): <>
+Find: <>
+Replace with (optional): <>
+[Add pair]
+Name (optional): <>
+Why (optional): <>
+[More options]
+[Create]\
+""",
+            "new, Headers": """\
+┌ New rule
+Type: <Headers>
+URL (optional): <>
+Request headers (optional): <>
+Response headers (optional): <>
+[Add pair]
+Name (optional): <>
+Why (optional): <>
+[More options]
+[Create]\
+""",
+            "new, QueryParam": """\
+┌ New rule
+Type: <QueryParam>
+URL (optional): <>
+Parameters: <>
+[Add pair]
+Name (optional): <>
+Why (optional): <>
+[More options]
+[Create]\
+""",
+            "new, UserAgent": """\
+┌ New rule
+Type: <UserAgent>
+URL (optional): <>
+User agent: <>
+[Add pair]
+Name (optional): <>
+Why (optional): <>
+[More options]
+[Create]\
+""",
+            "new, Request": """\
+┌ New rule
+Type: <Request>
+URL: <>
+Body (optional): <>
+[Add pair]
+Name (optional): <>
+Why (optional): <>
+[More options]
+[Create]\
+""",
+            "new, Response": """\
+┌ New rule
+Type: <Response>
+URL: <>
+Body (optional): <>
+Status code (optional): <>
+[Add pair]
+Name (optional): <>
+Why (optional): <>
+[More options]
+[Create]\
+""",
+            "new, Delay": """\
+┌ New rule
+Type: <Delay>
+URL: <>
+Delay in milliseconds: <>
+[Add pair]
+Name (optional): <>
+Why (optional): <>
+[More options]
+[Create]\
+""",
+            "new, Script": """\
+┌ New rule
+Type: <Script>
+URL (optional): <>
+Code, or its URL: <>
+Language: <JavaScript>
+Given as: <code>
+Run it: <after the page has loaded>
+[Add pair]
+Name (optional): <>
+Why (optional): <>
+[More options]
+[Create]\
+""",
+            "edit, with all options": """\
+┌ Edit rule
+Response `Response_x14`
+URL: <https://shop.example.com/api>
+Body (optional): <{"a": 1}>
+Status code (optional): <503>
+How: <is exactly>
+Compare: <the whole URL>
+The body is: <the text as it stands>
+Status text (optional): <>
+It answers for: <a REST API>
+Ask the server: <yes>
+Also holds `isCompressed`, kept unchanged. To change it, press Edit as JSON.
+[Add pair]  [Edit as JSON]
+Name: <Maintenance answer>
+Why (optional): <>
+Description (optional): <>
+Status: <On>
+[Save]\
+""",
+            "edit, two scripts": """\
+┌ Edit rule
+Script `Script_x15`
+URL (optional): <https://shop.example.com/>
+1. Code, or its URL: <console.log(1)>
+1. Language: <JavaScript>
+1. Given as: <code>
+1. Run it: <after the page has loaded>
+2. Code, or its URL  is too long for a form (3,001 characters) and is kept unchanged.
+2. Language: <JavaScript>
+2. Given as: <code>
+2. Run it: <after the page has loaded>
+Also holds `libraries`, kept unchanged. To change it, open More options.
+[Add pair]
+Name: <Two scripts>
+Why (optional): <>
+[More options]
+[Save]\
+""",
+            "edit, as JSON": """\
+┌ Edit rule
+Redirect `Redirect_x6`
+Pair, as JSON: <{
+ "source": {
+  "key": "Url",
+  "operator": "Equals",
+  "value": "https://shop.example.com/old",
+  "filters": [
+   {
+    "pageDomains": [
+     "blog.example.com"
+    ],
+    "requestMethod": [
+     "GET"
+    ]
+   }
+  ]
+ },
+ "destinationType": "url",
+ "destination": "https://shop.example.com/new"
+}>
+[Add pair]
+Name: <Blog readers to new shop>
+Why (optional): <>
+Description (optional): <>
+Status: <On>
+[Save]\
+""",
+            "edit, of an unknown type": """\
+┌ Edit rule
+Teleport `Teleport_x16`
+URL (optional): <https://shop.example.com/t>
+Also holds `beam`, kept unchanged. To change it, open More options.
+[Add pair]
+Name: <Of a later release>
+Why (optional): <>
+[More options]
+[Save]\
+""",
+            "edit, headers that are no list": """\
+┌ Edit rule
+Headers `Headers_x17`
+URL (optional): <https://shop.example.com/>
+Request headers  can’t be shown as a field here, and is kept unchanged. To change it, open More options.
+Response headers  can’t be shown as a field here, and is kept unchanged. To change it, open More options.
+[Add pair]
+Name: <Headers in one list>
+Why (optional): <>
+[More options]
+[Save]\
 """,
             "edit": """\
 ┌ Edit rule
 Redirect `Redirect_x6`
 From: <https://shop.example.com/old>
 To: <https://shop.example.com/new>
+Also holds `filters`, kept unchanged. To change it, open More options.
 [Add pair]
 Name: <Blog readers to new shop>
 Why (optional): <>
@@ -505,7 +683,7 @@ To: <https://shop.example.com/new>
 How: <is exactly>
 Compare: <the whole URL>
 Kind of destination: <a URL>
-[Add pair]
+[Add pair]  [Edit as JSON]
 Name: <Old shop to new shop (copy)>
 Why (optional): <>
 Description (optional): <>
