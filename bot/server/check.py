@@ -8,7 +8,8 @@ Nothing is changed anywhere: the database is opened to read, Slack and the servi
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Iterable, Sequence
+import json
+from collections.abc import Awaitable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Final
 from urllib.parse import urlsplit
@@ -21,6 +22,7 @@ from bot.clients.lists import Listing
 from bot.environment import BadSettings, read_settings, redacted, source_of
 from bot.policy.file import BadPolicy, read_policy, summary
 from bot.policy.model import DEFAULT, OPERATIONS, GuardRule, Policy
+from bot.server.largest import largest
 from bot.server.manifest import scopes_left_out, scopes_trouble
 from bot.server.services import open_services
 from bot.server.slack import open_slack
@@ -29,7 +31,7 @@ from bot.store.db import StoreError
 from bot.store.engine import check as check_database
 from bot.text.times import in_words
 from handlers.grammar.parser import VERBS
-from handlers.slack.client import SlackRefused, SlackUnreachable
+from handlers.slack.client import Slack, SlackRefused, SlackUnreachable
 
 PROXY_REFUSES: Final = "ProxyError"
 """Ends the names that both our HTTP libraries have for a proxy that refuses."""
@@ -176,7 +178,23 @@ async def _slack(settings: Settings) -> Sequence[Finding]:
         found.append(_scopes(slack.scopes))
         says = slack.clock_says()
         mend = "" if says == "ok" else "Let this machine set its clock by NTP"
-        return [*found, Finding("clock", says == "ok", "agrees with Slack's" if says == "ok" else says, mend)]
+        found.append(Finding("clock", says == "ok", "agrees with Slack's" if says == "ok" else says, mend))
+        return [*found, await judged_by(slack, largest())]
+
+
+async def judged_by(slack: Slack, drawn: Mapping[str, Any]) -> Finding:
+    """What Slack says of cards and forms that nobody is shown. *drawn*: by the arguments of ``blocks.validate``."""
+    part, mend = "cards and forms", "Report it to the authors of Gatehouse"
+    for argument, judged in drawn.items():
+        try:
+            await slack.form("blocks.validate", **{argument: json.dumps(judged)})
+        except SlackRefused as refusal:
+            if refusal.code != f"invalid_{argument}":
+                return Finding(part, None, f"not checked: Slack answers blocks.validate with {refusal.code}")
+            return Finding(part, False, f"Slack refuses the largest ({refusal.code}) {refusal.errors}".strip(), mend)
+        except SlackUnreachable as error:
+            return Finding(part, None, f"not checked: no answer from Slack ({error})")
+    return Finding(part, True, "Slack takes the largest of both")
 
 
 def _unreachable(settings: Settings, error: SlackUnreachable) -> Finding:

@@ -34,15 +34,16 @@ AWAY: Final = frozenset({"fatal_error", "internal_error", "request_timeout", "se
 class SlackRefused(Exception):
     """Slack said no. *code* is its word (``channel_not_found``), *seconds* its Retry-After where it gave one.
 
-    *needed*: the scopes that the app lacks, where that is why.
+    *needed*: the scopes that the app lacks, where that is why. *errors*: what is wrong with blocks, where Slack says it.
     """
 
-    def __init__(self, code: str, seconds: float | None = None, needed: str = "") -> None:
+    def __init__(self, code: str, seconds: float | None = None, needed: str = "", errors: str = "") -> None:
         super().__init__(code)
         self.code = code
         self.is_away = code in AWAY
         self.seconds = seconds
         self.needed = needed
+        self.errors = errors
 
 
 class ModalGone(SlackRefused):
@@ -266,6 +267,15 @@ def _refusal(error: SlackApiError, redact: Callable[[str], str]) -> SlackRefused
     try:
         code = redact(str(error.response.get("error") or "unknown_error"))
         needed = redact(str(error.response.get("needed") or ""))
-    except (AttributeError, ValueError):
-        code, needed = "unknown_error", ""
-    return SlackRefused(code, float(after) if after and str(after).isdigit() else None, needed)
+        errors = redact("; ".join(_error_words(one) for one in error.response.get("errors") or ()))
+    except UNREADABLE:
+        code, needed, errors = "unknown_error", "", ""
+    return SlackRefused(code, float(after) if after and str(after).isdigit() else None, needed, errors[:MAX_ERRORS])
+
+
+def _error_words(error: Any) -> str:
+    """One of the things that are wrong, with its place: a text, or an object of ``blocks.validate``."""
+    return f"{error.get('message')} at {error.get('pointer')}" if isinstance(error, dict) else str(error)
+
+
+MAX_ERRORS: Final = 500

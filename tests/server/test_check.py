@@ -10,7 +10,11 @@ from typing import Any
 
 import pytest
 
+from bot.server.check import judged_by
+from bot.server.largest import largest
 from bot.server.manifest import document
+from bot.server.slack import open_slack
+from bot.settings import Settings
 from bot.store.engine import upgrade
 from sandbox.gatehouse import WORKSPACES
 from sandbox.services.running import MEMBERS_KEY, RULES_KEY, Services, running_services
@@ -63,6 +67,7 @@ async def test_all_is_well(variables: dict[str, str], tmp_path: Path) -> None:
         "✓ Slack: signed in as gatehouse in Example Shop",
         "✓ scopes: all that the manifest names",
         "✓ clock: agrees with Slack's",
+        "✓ cards and forms: Slack takes the largest of both",
         "– Socket Mode: not used: Slack's requests come to /slack/events",
         f"✓ rules service: {len(RULES)} rules",
         "✓ members of blog: 20 members",
@@ -102,6 +107,41 @@ async def test_one_round_names_everything_that_does_not_work(variables: dict[str
         "members of docs: MEMBERS_API_KEYS (environment): the service refuses it (Invalid API key)",
     ]
     assert code == 1
+
+
+@pytest.mark.parametrize(
+    ("code", "finding"),
+    [
+        ("unknown_method", "– cards and forms: not checked: Slack answers blocks.validate with unknown_method"),
+        ("ratelimited", "– cards and forms: not checked: Slack answers blocks.validate with ratelimited"),
+        ("invalid_blocks", "✗ cards and forms: Slack refuses the largest (invalid_blocks)"),
+    ],
+)
+async def test_only_a_refusal_of_the_blocks_is_a_failure(
+    variables: dict[str, str], slack: LocalSlack, code: str, finding: str
+) -> None:
+    slack.faults.add(code, method="blocks.validate", times=9)
+
+    status, out = await check(variables)
+
+    assert finding in out
+    assert status == (1 if finding.startswith("✗") else 0)
+
+
+async def test_what_slack_finds_wrong_is_told_in_its_words(variables: dict[str, str]) -> None:
+    settings = Settings.model_validate({name.lower(): value for name, value in variables.items()})
+    async with open_slack(settings, TOKEN) as client:
+        finding = await judged_by(client, {"blocks": [{"type": "section"}]})
+        fine = await judged_by(client, largest())
+
+    assert finding.ok is False
+    assert " at /0" in finding.words
+    assert fine.ok is True
+
+
+def test_the_largest_form_nearly_fills_a_view() -> None:
+    """A view has 250,000 characters; were a limit of ours raised, Slack would be asked about what a person may meet."""
+    assert 200_000 < len(json.dumps(largest()["view"])) < 250_000
 
 
 @pytest.mark.slow
