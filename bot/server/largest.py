@@ -37,7 +37,7 @@ def largest() -> Mapping[str, Any]:
     form = replace(RuleForm.of(rule, channel=CHANNEL), reason=LONG, more=True)
     notes = {form.block_of_pair(number, "value", "destination"): LONG for number in range(1, PAIRS)}
     return {
-        "blocks": list(card_view.card(_deletion(rule), places={"rules": "rules.example.com"}).blocks),
+        "blocks": list(card_view.card(_deletion(rule)).blocks),
         "view": form.noted({"": LONG, "name": LONG, **notes}).view(),
     }
 
