@@ -6,21 +6,23 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import suppress
 from datetime import timedelta
-from typing import Final
+from typing import Any, Final
 
 import pytest
 import sqlalchemy as sa
 import structlog
 
 from bot.changes.journal import Journal
-from bot.changes.model import Change
-from bot.changes.notify import MAX_UNENDED_TRIES, OutboxWorker
+from bot.changes.model import Cause, CauseKind, Change, Guard, Item, Outcome, Redone, State, Target
+from bot.changes.notify import MAX_UNENDED_TRIES, OutboxWorker, is_told_elsewhere
 from bot.changes.worker import Wake
 from bot.store.engine import Store, open_store
+from bot.store.items import rows_of
 from bot.store.tables import outbox
 from tests.drills.fleet import until
 from tests.harness.clocks import StandingClock
 from tests.harness.databases import BOTH
+from tests.store.test_store import added
 from tests.store.test_store import change as a_change
 
 LEASE: Final = timedelta(seconds=0.3)
@@ -287,3 +289,71 @@ async def test_what_slack_asked_to_wait_with_is_not_hurried(store: Store, clock:
 
     assert await store.outbox.retry_failed_now() == 0
     assert not await store.outbox.claim("me", LEASE)
+
+
+UNDO: Final = {"undoes": "0" * 32, "cause": Cause(kind=CauseKind.UNDO, requester="U1"), "state": State.APPLIED}
+END: Final = UNDO | {"agreed": True, "quiet_refusal": True, "cause": Cause(kind=CauseKind.END, requester="U1")}
+QUIET: Final = {"quiet_refusal": True}
+
+
+@pytest.mark.parametrize(
+    ("fields", "elsewhere"),
+    [
+        (UNDO, True),
+        (UNDO | {"attempt": 2}, False),
+        (UNDO | {"guard": Guard.CONFIRM}, False),
+        (UNDO | {"state": State.UNKNOWN}, False),
+        (UNDO | {"state": State.STALE}, False),
+        (UNDO | {"channel": "C2"}, False),
+        (UNDO | {"undoes": "f" * 32}, False),
+        (END, True),
+        (END | {"attempt": 2}, True),
+        (END | {"agreed": True, "quiet_refusal": False, "attempt": 2}, False),
+        (END | {"state": State.UNKNOWN}, True),
+        (END | {"state": State.FAILED}, True),
+        (END | {"state": State.FAILED, "refusal": "Refused"}, False),
+        (END | {"state": State.FAILED, "quiet_refusal": False}, False),
+        (QUIET | {"state": State.STALE}, True),
+        (QUIET | {"state": State.STALE, "attempt": 2}, False),
+        (QUIET | {"state": State.APPLIED}, False),
+        ({"state": State.STALE}, False),
+    ],
+)
+async def test_only_what_went_as_meant_is_told_on_the_card_of_what_it_undid(
+    store: Store, clock: StandingClock, fields: dict[str, Any], elsewhere: bool
+) -> None:
+    done = a_change(clock, state=State.APPLIED)
+    await added(store, done.model_copy(update={"id": "0" * 32}))
+    state = {"state": fields["state"]}
+    undo = a_change(clock).changed(**{name: value for name, value in fields.items() if name != "state"})
+
+    assert await is_told_elsewhere(undo.model_copy(update=state), store) is elsewhere
+
+
+@pytest.mark.parametrize("by", ["this", "another", None])
+async def test_a_redo_is_told_on_the_first_card_where_that_counts_again(
+    store: Store, clock: StandingClock, by: str | None
+) -> None:
+    first, undo, redo = (a_change(clock, f"Redirect_{n}", State.APPLIED) for n in range(3))
+    change_id = {"this": redo.id, "another": undo.id}.get(by or "")
+    redone = Redone(change=change_id, by="U1", at=clock()) if change_id else None
+    await added(store, first.changed(redone=redone))
+    await added(store, undo.changed(undoes=first.id, cause=UNDO["cause"]))
+
+    told = await is_told_elsewhere(redo.changed(undoes=undo.id, cause=UNDO["cause"]), store)
+
+    assert told is (by == "this")
+
+
+@pytest.mark.parametrize("outcome", [Outcome.APPLIED, Outcome.STALE, Outcome.UNKNOWN])
+async def test_a_bulk_undo_that_left_something_has_a_card(store: Store, clock: StandingClock, outcome: Outcome) -> None:
+    await added(store, a_change(clock, state=State.APPLIED).model_copy(update={"id": "0" * 32}))
+    whole = a_change(clock, None, State.APPLIED).changed(undoes="0" * 32, cause=UNDO["cause"])
+    whole = whole.model_copy(update={"bulk": whole.bulk.model_copy(update={"size": 2})})
+    target = Target(service="rules", key="Redirect_x")
+    items = [Item(number=n, target=target, outcome=each) for n, each in enumerate((Outcome.APPLIED, outcome), 1)]
+    rows = await rows_of(whole.id, items)
+    async with store.transaction() as tx:
+        await store.items.add(tx, rows)
+
+    assert await is_told_elsewhere(whole, store) is (outcome is Outcome.APPLIED)
