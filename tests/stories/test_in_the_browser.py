@@ -62,12 +62,12 @@ async def test_a_rule_from_its_making_to_its_end(browser: Browser, workspace: Sa
     await form.get_by_role("button", name="Create").click()
     await expect(form).to_be_hidden()
 
-    card = page.get_by_role("article").filter(has_text="Spring sale created")
+    card = page.get_by_role("article").filter(has_text="“Spring sale” created")
     await expect(card).to_be_visible()
     made = next(rule for rule in workspace.services.rules.all() if rule["name"] == "Spring sale")
 
     await say(page, f"/rules delete {made['id']} because the sale has ended")
-    card = page.get_by_role("article").filter(has_text="Delete Spring sale?")
+    card = page.get_by_role("article").filter(has_text="Delete “Spring sale”?")
     await expect(card.get_by_role("button", name="Withdraw")).to_be_visible()
     await picture(card, "delete-card")
 
@@ -77,7 +77,7 @@ async def test_a_rule_from_its_making_to_its_end(browser: Browser, workspace: Sa
 
     cara = await opened(browser, workspace, "U0CARA001", "C0OPS0001")
     await approve(cara)
-    deleted = page.get_by_role("article").filter(has_text="Spring sale deleted")
+    deleted = page.get_by_role("article").filter(has_text="“Spring sale” deleted")
     await expect(deleted).to_be_visible()
     await picture(deleted, "result-card")
     assert workspace.services.rules.get(made["id"]) is None
@@ -88,7 +88,7 @@ async def test_a_rule_from_its_making_to_its_end(browser: Browser, workspace: Sa
 
 
 async def approve(page: Page) -> None:
-    card = page.get_by_role("article").filter(has_text="Delete Spring sale?")
+    card = page.get_by_role("article").filter(has_text="Delete “Spring sale”?")
     await card.get_by_role("button", name="Approve").click()
     await page.get_by_role("alertdialog").get_by_role("button", name="Approve").click()
 
@@ -235,7 +235,7 @@ SUGGESTED = [
         "C0OPS0001",
         ["shop.example.com/new", "“Old shop to new shop” is off", "Delete “Old shop to new shop”?", "3 findings"],
     ),
-    ("C0SUPPORT", ["but lacks vip", "from every site?", "20 members", "What you can do with Gatehouse"]),
+    ("C0SUPPORT", ["but lacks “vip”", "from every site?", "20 members", "What you can do with Gatehouse"]),
 ]
 
 
