@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
-from tests.harness.mutants import killer, mutants, nearest
+from tests.harness.mutants import Run, chosen_tests, mutants
 
 MODULE = b"""
 def cheapest(prices: list[int]) -> int:
@@ -30,20 +32,37 @@ def test_a_mutant_that_changes_an_answer_is_killed_and_an_equivalent_one_survive
     (tmp_path / path).write_bytes(MODULE)
     (tmp_path / "tests/policy/test_prices.py").write_text(TEST)
     (tmp_path / "pytest.ini").write_text("[pytest]\nasyncio_default_fixture_loop_scope = function\n")
-    tests = nearest(path, tmp_path)
 
-    kills, equivalent = (
-        mutant
-        for mutant in mutants(path, MODULE)
-        if mutant.change.endswith(("< lowest) and False)", "(price <= lowest)"))
-    )
+    command = [sys.executable, "-m", "tests.harness.mutants"]
+    ran = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)  # noqa: S603
 
-    assert tests == ["tests/policy/test_prices.py", "tests/policy"]
-    assert killer(tmp_path, kills, tests) == (
-        "FAILED tests/policy/test_prices.py::test_the_lowest_of_several - assert 3 == 1"
-    )
-    assert killer(tmp_path, equivalent, tests) is None
+    told = [line.partition(" - ")[0] for line in ran.stderr.splitlines()]
+    by = "by tests/policy/test_prices.py::test_the_lowest_of_several"
+    assert sorted(told) == [
+        "Learning which lines each of 1 tests runs…",
+        f"SURVIVED  {path}:5  price < lowest  ->  (price <= lowest)",
+        f"killed    {path}:5  price < lowest  ->  ((price < lowest) and False)  {by}",
+        f"killed    {path}:5  price < lowest  ->  ((price < lowest) or True)  {by}",
+    ]
+    assert ran.stdout.splitlines()[-2:] == [
+        f"{path}:5  price < lowest  ->  (price <= lowest)",
+        "Killed 2 of 3, of 3 that there are.",
+    ]
     assert (tmp_path / path).read_bytes() == MODULE
+
+
+def test_the_nearest_tests_come_first_and_each_table_with_three_cases_before_the_rest() -> None:
+    mutant = next(mutants("bot/policy/prices.py", MODULE))
+    runs = {
+        "tests/stories/test_sets.py::test_far": Run(0.1, mutant.where),
+        "tests/stories/test_rights.py::test_near": Run(0.2, mutant.where),
+        "tests/policy/test_prices.py::test_elsewhere": Run(0.1, frozenset({(mutant.path, 1)})),
+        **{f"tests/policy/test_prices.py::test_table[{case}]": Run(case, mutant.where) for case in range(1, 6)},
+    }
+
+    tests = [test.partition("::")[2] for test in chosen_tests(mutant, runs, seconds=12)]
+
+    assert tests == [*(f"test_table[{case}]" for case in (1, 2, 3)), "test_near", "test_far", "test_table[4]"]
 
 
 def test_every_kind_of_condition_is_changed() -> None:

@@ -1,6 +1,12 @@
-"""Change one condition at a time in a copy of the tree, run the nearest tests, list what no test notices: ``make mutants``.
+"""Change one condition of the core at a time, run the tests that pass it, list what no test notices: ``make mutants``.
 
-N: how many are tried (300), as SEED has it (0); ONLY: the beginning of a path; JOBS: how many side by side.
+N: how many are tried (300), as SEED has it (0); ONLY: the beginning of a path; JOBS: how many side by side; SECONDS: for
+how long the tests of one mutant took without it (60), the nearest first. What comes after those isn't run.
+
+Once, each test of the fast lane says which of these lines it runs (kept in ``var/mutants.json`` until a file changes). For
+a mutant, a copy of this process, which has imported and collected everything, puts the changed code in the functions and
+runs the tests of that line up to the first that fails, and that one again: it has to fail twice. What a test starts as a
+process of its own is not changed.
 
 Looked at, and not taken: mutmut 3.8 (changes strings, numbers and arguments as well, skips decorated functions, has one
 selection of tests for all modules); cosmic-ray 8.7 (one command of tests for all modules, no sample, changes the tree
@@ -10,18 +16,29 @@ that it works in); mutatest 3.1 (changes what is compiled in the tree, needs a c
 from __future__ import annotations
 
 import ast
+import contextlib
+import gc
 import hashlib
+import importlib
+import json
 import os
 import shutil
-import subprocess
+import signal
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+import threading
+import time
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
-from typing import Final, NamedTuple
+from types import CodeType, FrameType, FunctionType
+from typing import Any, Final, NamedTuple
 
-ROOT: Final = Path(__file__).parent.parent.parent
+import pytest
+
+ROOT: Final = Path.cwd()
+LEARNED: Final = ROOT / "var" / "mutants.json"
 STORIES: Final = {
     "bot/changes/": "approvals undo temporary sets break_glass after_a_crash resumed changed_since told requests limits groups",
     "bot/policy/": "rights guests membership user_groups limits break_glass approvals",
@@ -42,18 +59,36 @@ class Mutant(NamedTuple):
     line: int
     change: str
     source: bytes  # the whole module, changed
+    where: frozenset[tuple[str, int]]  # the lines of which a test must run one, to notice it
 
 
 def mutants(path: str, source: bytes) -> Iterator[Mutant]:
-    """Return every mutant of a module."""
+    """Return every mutant of a module's functions."""
     starts = [0]
     for row in source.splitlines(keepends=True):
         starts.append(starts[-1] + len(row))
-    for node, after in _changes(list(_nodes(ast.parse(source)))):
+    nodes = [node for function in _functions(ast.parse(source)) for node in _nodes(function)]
+    bodies = {id(node.test): node.body[0].lineno for node in nodes if isinstance(node, ast.If)}
+    for node, after in _changes(nodes):
+        last = node.end_lineno or node.lineno
         begin = starts[node.lineno - 1] + node.col_offset
-        end = starts[(node.end_lineno or node.lineno) - 1] + (node.end_col_offset or 0)
-        mutated = source[:begin] + after.encode() + source[end:]
-        yield Mutant(path, node.lineno, f"{ast.unparse(node)}  ->  {after}", mutated)
+        end = starts[last - 1] + (node.end_col_offset or 0)
+        below = "\n" * (last - node.lineno)  # what follows stays in its line
+        changed = f"{after[:-1]}{below})" if after.endswith(")") else after + below
+        lines = range(node.lineno, last + 1)
+        if id(node) in bodies and after.endswith(" and False)"):
+            lines = range(bodies[id(node)], bodies[id(node)] + 1)
+        where = frozenset((path, line) for line in lines)
+        mutated = source[:begin] + changed.encode() + source[end:]
+        yield Mutant(path, node.lineno, f"{ast.unparse(node)}  ->  {after}", mutated, where)
+
+
+def _functions(node: ast.AST) -> Iterator[ast.AST]:
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef):
+            yield child
+        else:
+            yield from _functions(child)
 
 
 def _nodes(node: ast.AST) -> Iterator[ast.AST]:
@@ -94,67 +129,269 @@ def _weakened(test: ast.expr, *shapes: str) -> Iterator[tuple[ast.expr, str]]:
             yield test, f"(not {ast.unparse(test)})"
 
 
-def nearest(path: str, root: Path = ROOT) -> list[str]:
-    """The tests of a module: its own first, then those of its room, then the stories nearest to it."""
+class Run(NamedTuple):
+    """What is known of a test: how many seconds it took, and which lines it ran of those that mutants change."""
+
+    seconds: float
+    lines: frozenset[tuple[str, int]]
+
+
+class Failed(BaseException):
+    """A test failed: nothing after it is run."""
+
+
+def nearest(path: str) -> list[str]:
+    """Where the tests of a module begin: its own first, then those of its room, then the stories nearest to it."""
     target = next(target for target in STORIES if path.startswith(target))
-    room = Path("tests", *Path(path).parts[1:-1])
-    tests = [room / f"test_{Path(path).stem}.py", *([] if path == target else [room])]
-    tests += [Path(f"tests/stories/test_{story}.py") for story in STORIES[target].split()]
-    return [test.as_posix() for test in tests if (root / test).exists()]
+    room = Path("tests", *Path(path).parts[1:-1]).as_posix()
+    stories = [f"tests/stories/test_{story}.py" for story in STORIES[target].split()]
+    return [f"{room}/test_{Path(path).stem}.py", f"{room}/", *stories]
 
 
-def killer(tree: Path, mutant: Mutant, tests: Sequence[str]) -> str | None:
-    """Return the first of *tests* that fails in *tree* with *mutant*, or what else is wrong; None where it survives."""
-    steady = (
-        "-p",
-        "no:randomly",
-        "-p",
-        "no:cacheprovider",
-        "--hypothesis-seed=0",
-        "--timeout=60",
-        "--timeout-method=thread",
-    )
-    command = [sys.executable, "-B", "-m", "pytest", "-x", "-q", *steady, "-m", FAST, *tests]
-    path = tree / mutant.path
-    original = path.read_bytes()
-    path.write_bytes(mutant.source)
-    with tempfile.TemporaryFile("w+") as out:  # and no pipe, which a process that a test started could hold open
-        code = subprocess.run(command, cwd=tree, stdout=out, stderr=out, check=False).returncode  # noqa: S603
-        path.write_bytes(original)
-        out.seek(0)
-        failed = [line.strip() for line in out if line.startswith(("FAILED", "ERROR", "+++"))]
-    return None if code == 0 else [*failed, f"exit {code}"][0]
+def chosen_tests(mutant: Mutant, runs: dict[str, Run], seconds: float) -> list[str]:
+    """Return the tests that run what *mutant* changes, the nearest first, and of each table three cases before the rest.
+
+    They are as many as took *seconds* without it.
+    """
+    near = nearest(mutant.path)
+    cases: Counter[str] = Counter()
+    order = []
+    for test, run in sorted(runs.items(), key=lambda each: each[1].seconds):
+        if not run.lines.isdisjoint(mutant.where):
+            cases[table := test.partition("[")[0]] += 1
+            distance = next((place for place, start in enumerate(near) if test.startswith(start)), len(near))
+            order.append((cases[table] > 3, distance, cases[table], run.seconds, test))
+    chosen: list[str] = []
+    for *_, took, test in sorted(order):
+        seconds -= took
+        if seconds < 0 and chosen:
+            break
+        chosen.append(test)
+    return chosen
 
 
-def main(number: int, seed: str, only: str, jobs: int) -> None:
+def start(work: Callable[[], str]) -> tuple[int, Path]:
+    """Start *work* in a copy of this process, in a group and with a temporary folder of its own."""
+    folder = Path(tempfile.mkdtemp(prefix="mutant-"))
+    if process := os.fork():
+        return process, folder
+    try:
+        os.setsid()
+        printed = os.open(folder / "printed", os.O_CREAT | os.O_WRONLY)
+        os.dup2(printed, 1)
+        os.dup2(printed, 2)
+        os.environ["TMPDIR"], tempfile.tempdir = str(folder), None
+        folder.joinpath("result").write_text(work())
+    finally:
+        os._exit(0)
+
+
+def result(process: int, folder: Path) -> str | None:
+    """Return what the work of such a process returned, once it has ended, or None where it died."""
+    os.waitpid(process, 0)
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process, signal.SIGKILL)  # what its tests left
+    path = folder / "result"
+    text = path.read_text() if path.exists() else None
+    shutil.rmtree(folder, ignore_errors=True)
+    return text
+
+
+def results(workers: Sequence[tuple[int, Path]]) -> list[Any]:
+    """Return together what several of them returned, each a list as JSON."""
+    texts = [result(*worker) for worker in workers]
+    if None in texts:
+        raise RuntimeError("A copy of this process died.")
+    return [each for text in texts for each in json.loads(text or "[]")]
+
+
+def play(items: Sequence[pytest.Item]) -> Iterator[tuple[pytest.Item, float]]:
+    """Run *items*, and yield each with its seconds."""
+    for item, after in zip(items, [*items[1:], None], strict=False):
+        begun = time.perf_counter()
+        item.config.hook.pytest_runtest_protocol(item=item, nextitem=after)
+        yield item, time.perf_counter() - begun
+
+
+def put_in(mutant: Mutant, functions: Sequence[FunctionType]) -> None:
+    """Give *functions*, those of the mutant's module, the code that they have with it."""
+    codes = defaultdict(list)
+    module = compile(mutant.source, str(ROOT / mutant.path), "exec", dont_inherit=True)
+    for code in _codes(module):
+        codes[code.co_qualname, code.co_firstlineno].append(code)
+    for function in functions:
+        of_its_name = codes[function.__code__.co_qualname, function.__code__.co_firstlineno]
+        if len(of_its_name) == 1:  # and not several lambdas in a line
+            function.__code__ = of_its_name[0]
+
+
+def _codes(code: CodeType) -> Iterator[CodeType]:
+    for inner in code.co_consts:
+        if isinstance(inner, CodeType):
+            yield inner
+            yield from _codes(inner)
+
+
+class Mutants:
+    """As a plugin of pytest: tries *number* mutants instead of running what was collected."""
+
+    def __init__(self, number: int, seed: str, only: str, jobs: int, seconds: float) -> None:
+        paths = [path.relative_to(ROOT).as_posix() for path in ROOT.glob("bot/**/*.py")]
+        self.paths = [path for path in paths if path.startswith(tuple(STORIES))]
+        self.every = [mutant for path in self.paths for mutant in mutants(path, (ROOT / path).read_bytes())]
+        of_it = [mutant for mutant in self.every if mutant.path.startswith(only)]
+        ranks = {mutant: hashlib.sha256(f"{seed} {mutant.path} {mutant.change}".encode()).digest() for mutant in of_it}
+        self.chosen = sorted(of_it, key=ranks.__getitem__)[:number]  # a sample that a change elsewhere leaves as it is
+        self.jobs, self.seconds = jobs, seconds
+        self.items: dict[str, pytest.Item] = {}
+        self.functions: dict[str, list[FunctionType]] = defaultdict(list)
+        self.survivors: list[str] = []
+        self.observing = False
+        self.failing: set[str] = set()
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_configure(self) -> None:
+        from hypothesis import settings  # noqa: PLC0415  pytest has to load it first
+
+        settings.register_profile("mutants", database=None)  # what a mutant breaks is nothing to keep
+
+    def pytest_runtestloop(self, session: pytest.Session) -> bool:
+        self.items = {item.nodeid: item for item in session.items}
+        for path in self.paths:
+            importlib.import_module(path.removesuffix(".py").replace("/", "."))
+        names = {str(ROOT / path): path for path in self.paths}
+        gc.unfreeze()
+        for each in gc.get_objects():
+            if isinstance(each, FunctionType) and each.__code__.co_filename in names:
+                self.functions[names[each.__code__.co_filename]].append(each)
+        gc.freeze()
+        runs = self.learned()
+        workers = [start(partial(self.tried, self.chosen[job :: self.jobs], runs)) for job in range(self.jobs)]
+        self.survivors = results(workers)
+        return True
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        if not report.failed:
+            return
+        if self.observing:
+            self.failing.add(report.nodeid)
+        else:
+            raise Failed(report.nodeid, str(getattr(report.longrepr, "reprcrash", report.longrepr)).strip())
+
+    def observed(self, items: Sequence[pytest.Item], where: frozenset[tuple[str, int]]) -> str:
+        """Run *items*, and return as JSON what each that passes ran of *where*."""
+        names = {str(ROOT / path): path for path in self.paths}
+        lines: set[tuple[str, int]] = set()
+
+        def in_line(frame: FrameType, _event: str, _arg: object) -> Callable[..., Any]:
+            lines.add((names[frame.f_code.co_filename], frame.f_lineno))
+            return in_line
+
+        def in_call(frame: FrameType, _event: str, _arg: object) -> Callable[..., Any] | None:
+            return in_line if frame.f_code.co_filename in names else None
+
+        self.observing = True
+        threading.settrace(in_call)
+        sys.settrace(in_call)
+        ran = []
+        for item, seconds in play(items):
+            if item.nodeid in self.failing:
+                tell(f"Fails without any change, and is left out: {item.nodeid}")
+            elif of_it := sorted(lines & where):
+                ran.append((item.nodeid, seconds, of_it))
+            lines.clear()
+        return json.dumps(ran)
+
+    def learned(self) -> dict[str, Run]:
+        """Return what each test ran, as it was kept, or anew."""
+        digest = hashlib.sha256("\n".join(self.items).encode())
+        for path in sorted(ROOT.glob("*/**/*.py")):
+            if path != Path(__file__):
+                digest.update(path.read_bytes())
+        kept = json.loads(LEARNED.read_text()) if LEARNED.exists() else {}
+        if kept.get("digest") != digest.hexdigest():
+            tell(f"Learning which lines each of {len(self.items)} tests runs…")
+            where = frozenset().union(*(mutant.where for mutant in self.every))
+            items = list(self.items.values())
+            workers = [start(partial(self.observed, items[job :: self.jobs], where)) for job in range(self.jobs)]
+            ran = results(workers)
+            kept = {"digest": digest.hexdigest(), "ran": ran}
+            LEARNED.parent.mkdir(exist_ok=True)
+            LEARNED.write_text(json.dumps(kept))
+        return {
+            test: Run(took, frozenset((path, line) for path, line in lines))
+            for test, took, lines in kept["ran"]
+            if lines
+        }
+
+    def tried(self, chosen: Sequence[Mutant], runs: dict[str, Run]) -> str:
+        """Try each of *chosen*, and return the survivors as JSON."""
+        survivors = []
+        for mutant in chosen:
+            what = f"{mutant.path}:{mutant.line}  {mutant.change}"
+            tests = chosen_tests(mutant, runs, self.seconds)
+            begun = time.perf_counter()
+            failed = self.killer(mutant, tests)
+            took = time.perf_counter() - begun
+            ended = f"killed    {what}  by {failed}" if failed else f"SURVIVED  {what} - {len(tests)} tests"
+            tell(f"{ended} ({took:.0f} s)")
+            survivors += [] if failed else [what]
+        return json.dumps(survivors)
+
+    def killer(self, mutant: Mutant, tests: list[str]) -> str | None:
+        """Return the first of *tests* that fails with *mutant*, and fails again; None where it survives."""
+        while tests and (failed := self.failure(mutant, tests)):
+            test, why = json.loads(failed)
+            if self.failure(mutant, [test]):
+                return f"{test} - {why}"
+            tests = [each for each in tests if each != test]
+        return None
+
+    def failure(self, mutant: Mutant, tests: Sequence[str]) -> str:
+        died = json.dumps([tests[0], "the process died"])
+        answer = result(*start(partial(self.played, mutant, tests)))
+        return died if answer is None else answer
+
+    def played(self, mutant: Mutant, tests: Sequence[str]) -> str:
+        put_in(mutant, self.functions[mutant.path])
+        try:
+            for _ in play([self.items[test] for test in tests]):
+                pass
+        except Failed as failed:
+            return json.dumps(failed.args)
+        return ""
+
+
+def tell(line: str) -> None:
+    """Write a line for the one who waits, past what pytest and the copies of this process keep from the terminal."""
+    os.write(TERMINAL, f"{line}\n".encode())
+
+
+TERMINAL: Final = os.dup(2)
+
+
+def main(number: int, seed: str, only: str, jobs: int, seconds: float) -> None:
     """Print the survivors of *number* mutants."""
-    paths = [path.relative_to(ROOT).as_posix() for path in ROOT.glob("bot/**/*.py")]
-    mutated = [path for path in paths if path.startswith(only) and path.startswith(tuple(STORIES))]
-    every = [mutant for path in mutated for mutant in mutants(path, (ROOT / path).read_bytes())]
-    ranks = {mutant: hashlib.sha256(f"{seed} {mutant.path} {mutant.change}".encode()).digest() for mutant in every}
-    chosen = sorted(every, key=ranks.__getitem__)[:number]  # a sample that a change elsewhere leaves as it is
-    with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(jobs) as pool:
-        trees = [Path(folder, str(job)) for job in range(jobs)]
-        for tree in trees:
-            shutil.copytree(ROOT, tree, ignore=shutil.ignore_patterns(".*"))
-        tests = dict.fromkeys(test for mutant in chosen for test in nearest(mutant.path))
-        unchanged = Mutant("bot/__init__.py", 0, "", (ROOT / "bot/__init__.py").read_bytes())
-        if (failed := killer(trees[0], unchanged, [*tests])) is not None:
-            raise SystemExit(f"Without any change, already: {failed}")
-
-        def survivors(job: int) -> list[str]:
-            left = []
-            for mutant in chosen[job::jobs]:
-                what = f"{mutant.path}:{mutant.line}  {mutant.change}"
-                failed = killer(trees[job], mutant, nearest(mutant.path))
-                print(f"killed    {what}  by {failed}" if failed else f"SURVIVED  {what}", file=sys.stderr, flush=True)
-                left += [] if failed else [what]
-            return left
-
-        left = [what for each in pool.map(survivors, range(jobs)) for what in each]
-    print(*left, f"Killed {len(chosen) - len(left)} of {len(chosen)}, of {len(every)} that there are.", sep="\n")
+    plugin = Mutants(number, seed, only, jobs, seconds)
+    without = [f"-pno:{name}" for name in ("randomly", "xdist", "cacheprovider")]
+    steady = ["--hypothesis-seed=0", "--hypothesis-profile=mutants", "--inline-snapshot=disable", "--capture=sys"]
+    if code := pytest.main(
+        ["-q", "--no-header", *without, *steady, "-m", FAST, "tests"],
+        plugins=[plugin],
+    ):
+        raise SystemExit(code)
+    killed = len(plugin.chosen) - len(plugin.survivors)
+    print(
+        *plugin.survivors, f"Killed {killed} of {len(plugin.chosen)}, of {len(plugin.every)} that there are.", sep="\n"
+    )
 
 
 if __name__ == "__main__":
     given = os.environ.get
-    main(int(given("N") or 300), given("SEED") or "0", given("ONLY") or "", int(given("JOBS") or os.cpu_count() or 1))
+    main(
+        number=int(given("N") or 300),
+        seed=given("SEED") or "0",
+        only=given("ONLY") or "",
+        jobs=int(given("JOBS") or os.cpu_count() or 1),
+        seconds=float(given("SECONDS") or 60),
+    )
