@@ -167,8 +167,8 @@ class Look:
     adapter_of: AdapterOf
     targets: Sequence[Target]
     now: Callable[[], datetime]
-    _all: Snapshot | None = None
-    _counts_until: datetime | None = None
+    _taken: tuple[Snapshot, datetime] | None = None
+    """What was read, and until when it counts."""
     _reading: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     @property
@@ -179,9 +179,9 @@ class Look:
     async def take(self) -> Snapshot:
         """Read all targets together; raises the clients' errors."""
         began = time.monotonic()
-        self._all = await self.adapter.snapshot(self.targets)
-        self._counts_until = self.now() + timedelta(seconds=fresh_for(time.monotonic() - began))
-        return self._all
+        snapshot = await self.adapter.snapshot(self.targets)
+        self._taken = snapshot, self.now() + timedelta(seconds=fresh_for(time.monotonic() - began))
+        return snapshot
 
     async def live(self, change: Change) -> Document | None:
         """The target of *change* as it is now; raises the clients' errors.
@@ -192,9 +192,9 @@ class Look:
         if len(self.targets) == 1 or replaces(change):
             return await read_live(self.adapter, change.edit.target)
         async with self._reading:
-            if self._all is None or self._counts_until is None or self.now() >= self._counts_until:
-                await self.take()
-            return None if self._all is None else self._all.live(change.edit.target)
+            if self._taken is not None and self.now() < self._taken[1]:
+                return self._taken[0].live(change.edit.target)
+            return (await self.take()).live(change.edit.target)
 
 
 def key_of(change: Change) -> str:

@@ -232,7 +232,7 @@ class _Reading(Generic[T]):
         self.count += new
         self.unreadable += len(items) - len(read)
         self.totals += [] if page.total is None else [page.total]
-        self.is_at_end, self.is_cut = page.following is None and not page.is_cut, page.is_cut
+        self.is_at_end, self.is_cut = page.following is None, page.is_cut
         return new > 0
 
     @property

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from dataclasses import replace
+from datetime import timedelta
 
 import pytest
 
 from bot.changes.adapters import FEW, MemberAdapter, RuleAdapter
 from bot.changes.model import Change, ChangeRequest, Edit, Kind, Target
-from bot.changes.verify import Look, read_live
+from bot.changes.verify import LONGEST, Look, read_live
 from bot.clients.cache import one_command
 from bot.clients.errors import OutcomeUnknown
 from bot.clients.lists import Listing
@@ -102,7 +103,9 @@ async def test_members_are_read_once_for_all_whose_writes_replace_nothing(world:
         (Kind.MEMBER_UPDATE, ann, live, live | {"name": "Anna"}),
     ]
     look, reads = Look(lambda _: MemberAdapter(world.members), [ann, ben], world.clock), []
-    for number, (kind, target, before, after) in enumerate(edits):
+    for number, (kind, target, before, after) in enumerate([*edits, edits[0]]):
+        if number == len(edits):
+            world.clock.moment += timedelta(seconds=LONGEST)
         change = Change(
             id=f"{number:032x}",
             created=world.clock(),
@@ -112,7 +115,9 @@ async def test_members_are_read_once_for_all_whose_writes_replace_nothing(world:
         assert await look.live(change) == world.live(target)
         reads.append(len(world.services.members.calls()))
 
-    assert reads == [1, 1, 1, 2], "a new name replaces the whole of a member, so that is looked at right before"
+    assert reads == [1, 1, 1, 2, 3], (
+        "a new name replaces the whole of a member, so that is looked at right before; and none counts for long"
+    )
 
 
 @pytest.mark.parametrize(

@@ -195,6 +195,17 @@ async def test_health_and_metrics_answer(workspace: Sandbox) -> None:
     assert f'gatehouse_info{{version="{__version__}"}} 1.0' in metrics.text
 
 
+async def test_without_events_over_http_there_is_no_place_for_them() -> None:
+    async def ready() -> dict[str, str]:
+        return {}
+
+    async def measured() -> None: ...
+
+    served = httpx.ASGITransport(web_app(None, ready, dict, measured))
+    async with httpx.AsyncClient(transport=served, base_url="http://bot") as client:
+        assert (await client.post("/slack/events")).status_code == 404
+
+
 @asynccontextmanager
 async def served(
     handler: SlackHandler, *, unsigned_limit: int = 1024 * 1024, **limits: Any
