@@ -84,3 +84,24 @@ async def test_an_end_in_vain_is_told_once_until_it_comes_true(
         assert ended.run.undone.cause.is_automatic
         assert ended.run.undone.cause.tries > 1
         assert {world.truth()["rules", key]["name"] for key in RULE_IDS} == {"As it was"}
+
+
+@pytest.mark.parametrize("wanted", [one, several])
+@pytest.mark.parametrize("why", ["refused", "changed"])
+async def test_an_end_that_will_not_come_true_is_left_with_why(database_url: str, wanted: Wanted, why: str) -> None:
+    async with a_world(database_url) as world:
+        await world.begin(POLICIES["free"])
+        mine = replica(world, "mine", count(1))
+        change = await mine.pipeline.proposer.submit(wanted(world), idempotency_key="request")
+        while await mine.carry_out_a_set():
+            pass
+        if why == "refused":
+            world.services.rules.stage.faults.add("refused_200", method="PUT", times=9_999)
+        else:
+            for key in RULE_IDS:
+                world.edit(("rules", key), {"name": "Theirs"})
+        world.clock.moment += timedelta(hours=2)
+
+        await hours_later(world, mine)
+
+        assert (await mine.pipeline.journal.get(change.id)).run.revert_failure == why

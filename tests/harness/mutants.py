@@ -3,8 +3,9 @@
 N: how many are tried (300), as SEED has it (0); ONLY: the beginning of a path; JOBS: how many side by side; SECONDS: for
 how long the tests of one mutant took without it (60), the nearest first. What comes after those isn't run.
 
-Once, each test of the fast lane says which of these lines it runs (kept in ``var/mutants.json`` until a file changes). For
-a mutant, a copy of this process, which has imported and collected everything, puts the changed code in the functions and
+Once, each test says which of these lines it runs (kept in ``var/mutants.json`` until a file changes): those of the fast
+lane, and of the slow one those in the rooms of what is changed, without drills, browsers and PostgreSQL. For a mutant, a
+copy of this process, which has imported and collected everything, puts the changed code in the functions and
 runs the tests of that line up to the first that fails, and that one again: it has to fail twice. What a test starts as a
 process of its own is not changed.
 
@@ -47,7 +48,7 @@ STORIES: Final = {
     "bot/server/edge.py": "bad_input",
 }
 """What is changed, and the stories nearest to it."""
-FAST: Final = "not (slow or browser or drill or postgres)"
+IN_PROCESS: Final = "not (browser or drill or postgres)"
 FLIPPED: Final[dict[type[ast.cmpop], str]] = {
     ast.Lt: "<=", ast.LtE: "<", ast.Gt: ">=", ast.GtE: ">", ast.Eq: "!=", ast.NotEq: "==",
     ast.In: "not in", ast.NotIn: "in", ast.Is: "is not", ast.IsNot: "is",
@@ -163,10 +164,9 @@ def chosen_tests(mutant: Mutant, runs: dict[str, Run], seconds: float) -> list[s
             order.append((cases[table] > 3, distance, cases[table], run.seconds, test))
     chosen: list[str] = []
     for *_, took, test in sorted(order):
-        seconds -= took
-        if seconds < 0 and chosen:
-            break
-        chosen.append(test)
+        if took <= seconds or not chosen:
+            chosen.append(test)
+            seconds -= took
     return chosen
 
 
@@ -254,6 +254,12 @@ class Mutants:
         from hypothesis import settings  # noqa: PLC0415  pytest has to load it first
 
         settings.register_profile("mutants", database=None)  # what a mutant breaks is nothing to keep
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        """Leave out what is slow, but for the rooms of what is changed."""
+        rooms = tuple({nearest(path)[1] for path in self.paths})
+        items[:] = [item for item in items if item.nodeid.startswith(rooms) or not item.get_closest_marker("slow")]
 
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         self.items = {item.nodeid: item for item in session.items}
@@ -376,7 +382,7 @@ def main(number: int, seed: str, only: str, jobs: int, seconds: float) -> None:
     without = [f"-pno:{name}" for name in ("randomly", "xdist", "cacheprovider")]
     steady = ["--hypothesis-seed=0", "--hypothesis-profile=mutants", "--inline-snapshot=disable", "--capture=sys"]
     if code := pytest.main(
-        ["-q", "--no-header", *without, *steady, "-m", FAST, "tests"],
+        ["-q", "--no-header", *without, *steady, "-m", IN_PROCESS, "tests"],
         plugins=[plugin],
     ):
         raise SystemExit(code)
