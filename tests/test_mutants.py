@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -17,7 +18,12 @@ def cheapest(prices: list[int]) -> int:
     return lowest
 """
 TEST = """
+import sys
+
 from bot.policy.prices import cheapest
+
+def test_that_ends_what_traces_it():
+    sys.settrace(None)
 
 def test_the_lowest_of_several():
     assert cheapest([3, 1, 2]) == 1
@@ -33,13 +39,13 @@ def test_a_mutant_that_changes_an_answer_is_killed_and_an_equivalent_one_survive
     (tmp_path / "tests/policy/test_prices.py").write_text(TEST)
     (tmp_path / "pytest.ini").write_text("[pytest]\nasyncio_default_fixture_loop_scope = function\n")
 
-    command = [sys.executable, "-m", "tests.harness.mutants"]
-    ran = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)  # noqa: S603
+    command, alone = [sys.executable, "-m", "tests.harness.mutants"], os.environ | {"JOBS": "1"}
+    ran = subprocess.run(command, cwd=tmp_path, env=alone, capture_output=True, text=True, check=True)  # noqa: S603
 
     told = [line.partition(" - ")[0] for line in ran.stderr.splitlines()]
     by = "by tests/policy/test_prices.py::test_the_lowest_of_several"
     assert sorted(told) == [
-        "Learning which lines each of 1 tests runs…",
+        "Learning which lines each of 2 tests runs…",
         f"SURVIVED  {path}:5  price < lowest  ->  (price <= lowest)",
         f"killed    {path}:5  price < lowest  ->  ((price < lowest) and False)  {by}",
         f"killed    {path}:5  price < lowest  ->  ((price < lowest) or True)  {by}",

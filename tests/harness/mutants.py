@@ -246,7 +246,7 @@ class Mutants:
         self.items: dict[str, pytest.Item] = {}
         self.functions: dict[str, list[FunctionType]] = defaultdict(list)
         self.survivors: list[str] = []
-        self.observing = False
+        self.observer: Callable[..., Any] | None = None
         self.failing: set[str] = set()
 
     @pytest.hookimpl(tryfirst=True)
@@ -276,10 +276,16 @@ class Mutants:
         self.survivors = results(workers)
         return True
 
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_setup(self) -> None:
+        if self.observer:  # each time, because tests that count what they run end it
+            threading.settrace(self.observer)
+            sys.settrace(self.observer)
+
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         if not report.failed:
             return
-        if self.observing:
+        if self.observer:
             self.failing.add(report.nodeid)
         else:
             raise Failed(report.nodeid, str(getattr(report.longrepr, "reprcrash", report.longrepr)).strip())
@@ -296,9 +302,7 @@ class Mutants:
         def in_call(frame: FrameType, _event: str, _arg: object) -> Callable[..., Any] | None:
             return in_line if frame.f_code.co_filename in names else None
 
-        self.observing = True
-        threading.settrace(in_call)
-        sys.settrace(in_call)
+        self.observer = in_call
         ran = []
         for item, seconds in play(items):
             if item.nodeid in self.failing:
