@@ -345,3 +345,32 @@ async def test_a_set_waits_for_slack(world: World) -> None:
     assert await mine.carry_out_a_set()
     assert (await mine.pipeline.journal.get(whole.id)).state is State.APPLIED
     assert names(world) == ["Ours", "Ours"]
+
+
+async def test_a_set_that_was_begun_goes_on_waiting_for_slack_as_what_it_is(world: World) -> None:
+    mine = await started(world, "approve")
+    whole = await approved_set(world, mine)
+
+    def dies(step: str) -> None:
+        if step == "look":
+            raise Died
+
+    dying = replace(mine.sets, executor=replace(mine.sets.executor, failpoint=dies))
+    world.clock.moment += A_WHILE
+    claimed = await mine.sets.journal.claim_due(sets=True)
+    assert claimed is not None
+    with pytest.raises(BaseExceptionGroup) as dead:
+        await dying.carry_out(claimed)
+    assert dead.group_contains(Died)
+
+    world.directory.silent = True
+    world.clock.moment += A_WHILE
+    assert await mine.carry_out_a_set()
+    begun = await mine.pipeline.journal.get(whole.id)
+    assert (begun.state, begun.run.waits) == (State.APPLYING, "")
+
+    world.directory.silent = False
+    world.clock.moment += A_WHILE
+    assert await mine.carry_out_a_set()
+    assert (await mine.pipeline.journal.get(whole.id)).state is State.APPLIED
+    assert names(world) == ["Ours", "Ours"]

@@ -8,6 +8,7 @@ from datetime import timedelta
 from typing import Final
 
 import pytest
+from pydantic import ValidationError
 
 from bot.changes.model import Change, Guard, Kind, Target
 from bot.policy.access import MAX_CANDIDATES, Access, DirectoryUnavailable, NobodyCanApprove, NotAllowed
@@ -430,3 +431,24 @@ async def test_a_set_that_nobody_could_approve_is_refused_at_once() -> None:
         await access.standing({(Kind.MEMBER_REMOVE, "blog"), (Kind.MEMBER_REMOVE, "docs")}, ASKER, "C0OPS0001")
 
     assert set(caught.value.roles) == {"all", "leads"}
+
+
+IDS: Final = {"users": "UW", "groups": "S", "channels": "CG"}
+"""How the ids begin that each field of a role takes."""
+
+
+@pytest.mark.parametrize("field", IDS)
+@pytest.mark.parametrize("begins", "BCDEGSTUW")
+def test_a_role_takes_no_id_of_another_kind(field: str, begins: str) -> None:
+    role = {field: (f"{begins}0THING01",)}
+
+    if begins in IDS[field]:
+        assert Role.model_validate(role).model_dump()[field] == role[field]
+    else:
+        with pytest.raises(ValidationError, match="is not the id of a"):
+            Role.model_validate(role)
+
+
+@pytest.mark.parametrize(("code", "text"), [("", "who they are"), ("ratelimited", "who they are: ratelimited")])
+def test_what_slack_did_not_say_is_told_with_its_word_for_why_where_it_has_one(code: str, text: str) -> None:
+    assert str(DirectoryUnavailable("who they are", code)) == text
