@@ -562,21 +562,23 @@ class BulkWords:
 
 UNDO: Final = "Undo: "
 BULK: Final = (
-    (r"Switch on (.+)", r"\1 switched on", r"Switch \1 off again", r"\1 switched off again"),
-    (r"Switch off (.+)", r"\1 switched off", r"Switch \1 back on", r"\1 switched back on"),
-    (r"Delete (.+)", r"\1 deleted", r"Restore \1", r"\1 restored"),
+    ("Switch on ", "", "{0} switched on", "Switch {0} off again", "{0} switched off again"),
+    ("Switch off ", "", "{0} switched off", "Switch {0} back on", "{0} switched back on"),
+    ("Delete ", "", "{0} deleted", "Restore {0}", "{0} restored"),
     (
-        r"Remove (.+) from every site",
-        r"\1 removed from every site",
-        r"Put \1 back on all their sites",
-        r"\1 put back on all their sites",
+        "Remove ",
+        " from every site",
+        "{0} removed from every site",
+        "Put {0} back on all their sites",
+        "{0} put back on all their sites",
     ),
-    (r"Remove (.+)", r"\1 removed", r"Put \1 back", r"\1 put back"),
-    (r"Import (.+) from (.+)", r"\1 imported from \2", r"Undo the import from \2", r"Import from \2 undone"),
-    (r"Grant (.+) to (.+)", r"\1 granted to \2", r"Revoke \1 from \2 again", r"\1 revoked from \2 again"),
-    (r"Revoke (.+) from (.+)", r"\1 revoked from \2", r"Grant \1 to \2 again", r"\1 granted to \2 again"),
+    ("Remove ", "", "{0} removed", "Put {0} back", "{0} put back"),
+    ("Import ", " from ", "{0} imported from {1}", "Undo the import from {1}", "Import from {1} undone"),
+    ("Grant ", " to ", "{0} granted to {1}", "Revoke {0} from {1} again", "{0} revoked from {1} again"),
+    ("Revoke ", " from ", "{0} revoked from {1}", "Grant {0} to {1} again", "{0} granted to {1} again"),
 )
-"""What a bulk change is called, what it is once done, what its undo is called, and what that is once done."""
+"""How the title of a bulk change begins, what is in the middle of it, and then: what it is called once done, what its undo is
+called, and what that is once done."""
 
 
 def bulk_words(title: str) -> BulkWords:
@@ -584,9 +586,12 @@ def bulk_words(title: str) -> BulkWords:
     plain = title.removeprefix(UNDO)
     words = BulkWords(plain, f"{plain}: done", f"Undone: {plain}")
     undo = f"{UNDO}{plain}"
-    for pattern, done, undo_asked, undone in BULK:
-        if found := re.fullmatch(pattern, plain, re.DOTALL):
-            words, undo = BulkWords(plain, found.expand(done), found.expand(undone)), found.expand(undo_asked)
+    for begins, middle, *templates in BULK:
+        if plain.startswith(begins) and middle in plain:
+            rest = plain.removeprefix(begins)
+            what, _, of = rest.rpartition(middle) if middle else (rest, "", "")
+            done, undo, undone = (template.format(what, of) for template in templates)
+            words = BulkWords(plain, done, undone)
             break
     return BulkWords(undo, words.undone, words.done) if title.startswith(UNDO) else words
 

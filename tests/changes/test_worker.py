@@ -7,7 +7,8 @@ import asyncio
 import pytest
 from structlog.testing import capture_logs
 
-from bot.changes.worker import MAX_BACKOFF_SECONDS, repeat
+from bot.changes.worker import MAX_BACKOFF_SECONDS, Trouble, repeat
+from bot.store.tables import OtherRelease
 
 
 class Enough(BaseException):
@@ -53,3 +54,12 @@ async def test_a_loop_ends_when_it_is_cancelled() -> None:
 
     with pytest.raises(asyncio.CancelledError):
         await loop
+
+
+def test_that_another_release_works_is_no_trouble() -> None:
+    trouble = Trouble("outbox")
+
+    with capture_logs() as lines:
+        trouble.note(OtherRelease("2"))
+
+    assert (trouble.failures, lines) == (0, [])

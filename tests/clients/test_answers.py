@@ -35,3 +35,12 @@ def test_what_an_answer_says_of_its_service(status: int, says: str) -> None:
 def test_an_address_needs_a_scheme_and_a_host(url: str) -> None:
     with pytest.raises(BadUrl):
         checked_base(url, insecure_http=True)
+
+
+@pytest.mark.parametrize("part", ["", ".", ".."])
+def test_no_part_of_an_address_leads_elsewhere(part: str) -> None:
+    base = checked_base("https://rules.example.com/v1", insecure_http=False)
+
+    assert base.url(["rules", "a/../b"]).raw_path == b"/v1/rules/a%2F..%2Fb"
+    with pytest.raises(BadUrl):
+        base.url(["rules", part])

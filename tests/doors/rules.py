@@ -290,7 +290,7 @@ async def delete_by_button_denied_and_withdrawn(play: RulePlay) -> None:
     shown = await play.alice.says(f"/rules show {play.id}")
     await play.alice.clicks(shown, "Delete")
     await play.cara.clicks(await play.cara.card(APPROVE), "Deny…", opens="Reason")
-    play.cara.fills(**{"Enter a reason": NON_ASCII})
+    play.cara.fills(Reason=NON_ASCII)
     assert await play.cara.submits() == {}
     await play.alice.sees("Denied by")
     await play.alice.clicks(shown, "Delete")

@@ -248,6 +248,7 @@ NEAR = [
     ("Url", "Equals", "https://www.example.com/old", "https://example.com/old", NearKind.WWW, ""),
     ("Host", "Equals", "example.com", "https://example.com/old", NearKind.KEY, "host"),
     ("Url", "Equals", "https://other.example/", "https://example.com/old", None, ""),
+    ("url", "Equals", "https://other.example/", "https://example.com/old", None, ""),
 ]
 
 

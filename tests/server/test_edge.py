@@ -24,7 +24,7 @@ from starlette.responses import PlainTextResponse, Response
 from structlog.testing import capture_logs
 
 from bot import __version__
-from bot.server.edge import OtherSignatures, Rejected, SlackHandler, Verifier, slack_endpoint, web_app
+from bot.server.edge import SMALL_BODY, OtherSignatures, Rejected, SlackHandler, Verifier, slack_endpoint, web_app
 from bot.server.process import web_server
 from sandbox.demo import Sandbox, Transport
 from sandbox.slack.running import SECRET
@@ -365,7 +365,7 @@ async def test_where_all_connections_are_at_work_another_one_is_told_to_come_bac
 @pytest.mark.threat("A2")
 async def test_large_bodies_without_a_checked_signature_share_a_limit() -> None:
     large = b"x" * (164 * 1024)
-    async with served(accepted, unsigned_limit=150 * 1024, request_seconds=3600) as connect:
+    async with served(accepted, unsigned_limit=len(large) - SMALL_BODY, request_seconds=3600) as connect:
         for _ in range(3):
             alone = await connect()
             alone[1].write(head(len(large), plausible()) + large)

@@ -85,7 +85,7 @@ async def test_the_second_one_is_a_row_of_the_last_list(workspace: Sandbox, alic
     listed = alice.slack_text(await alice.says("/rules list type:redirect"))
     shown = alice.slack_text(await alice.says("/rules turn off the second one"))
 
-    assert (name := re.search(r"^2\. . (\w.*)$", listed, re.MULTILINE)) is not None, listed
+    assert (name := re.search(r"^#2 \| (\w[^|]*) \|", listed, re.MULTILINE)) is not None, listed
     assert name[1] in shown
     assert "I can’t be sure what “second” means." in shown
 

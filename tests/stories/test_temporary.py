@@ -122,7 +122,7 @@ async def test_what_somebody_changed_since_is_left_and_asked_about(
     asked = await alice.sees("Only @U0ALICE01 can confirm it")
     assert status(workspace) == "Inactive"
     await alice.clicks(asked, "v1.decide.confirm", confirm=True)
-    await alice.sees("Undone by")
+    await alice.sees("Reverted by")
     assert status(workspace) == "Active"
 
 
