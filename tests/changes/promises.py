@@ -389,15 +389,18 @@ class Promises:
         else:
             assert change.state in ENDS, f"stuck: {change.state}"
         card, quiet = self.world.cards.get(change.id), _quiet(change) or bool(change.set_id)
-        if card is None and _is_done_end(change):
-            whole = self.world.cards[change.request.undoes or ""]
-            assert whole.run.undone_by == change.id, "the card of what was temporary doesn’t tell its end"
+        if card is None and _is_done_undo(change):
+            undone = self.seen[change.request.undoes or ""]
+            told = self.world.cards.get(undone.set_id or undone.id)
+            assert told is not None or undone.request.cause is not None, "nothing tells the undo"
+            assert told is None or told.run.undone_by == self.seen[told.id].run.undone_by, "the card tells another end"
             quiet = True
         assert quiet or card is not None
         assert quiet or card is None or card.state is change.state, "the card tells of another end"
         if change.is_set:
             assert self.tally(change).of(OPEN) == 0
-            assert self.world.tallies[change.id].counts == self.tally(change).counts, "the card tells of other ends"
+            if card is not None:
+                assert self.world.tallies[change.id].counts == self.tally(change).counts, "the card tells of other ends"
             if not self._in_force(change):
                 return
         if (
@@ -416,6 +419,11 @@ class Promises:
 
 def _is_done_end(change: Change) -> bool:
     return change.request.agreed and change.state is State.APPLIED and not change.is_set
+
+
+def _is_done_undo(change: Change) -> bool:
+    """Whether the card of what *change* undid tells it."""
+    return change.request.cause is not None and change.state is State.APPLIED and change.decision.guard is Guard.NONE
 
 
 def _quiet(change: Change) -> bool:
