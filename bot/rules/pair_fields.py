@@ -356,7 +356,7 @@ EMPTY: Final[tuple[Any, ...]] = (None, "", [], {})
 
 
 def _each(field: PairField, pair: Mapping[str, Any]) -> Iterator[PairField]:
-    """The field, or one for each of the list that it stands in; of an empty one the first."""
+    """Return the field, or one field for each entry of the list that it is in; for an empty list, the first entry's."""
     place, star, rest = field.path.partition(".*")
     if not star:
         yield field

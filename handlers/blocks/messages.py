@@ -113,7 +113,7 @@ INNER_QUOTES: Final = str.maketrans("“”", "‘’")
 
 
 def in_quotes(name: str, limit: int = 150) -> str:
-    """The *name* of a thing as it stands in a sentence or a heading, plain: its own quotes can't end it."""
+    """Return the *name* of a thing in quotes, as plain text. Its own quotes become single ones, so they can't end it."""
     return f"“{clip(name.translate(INNER_QUOTES), limit)}”"
 
 

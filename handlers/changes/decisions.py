@@ -80,7 +80,7 @@ async def change_of_click(click: Click, caller: Caller, gatehouse: Gatehouse) ->
 
     A button's value says no more than which change is meant: what it is about is read from the store, and where the
     card stands must be where we put it. Somebody quick may click on a card in the moment before it is on record.
-    The card of an item is that of its change set, and what an undo needs no card for stands on that of what it undid.
+    An item is told on the card of its bulk change, and an undo without a card on the card of what it undid.
     A full view was drawn for the one who clicked there.
     """
     if _is_in_full_view(click):
