@@ -109,13 +109,19 @@ class OutboxWorker:
             self._next_due = await self._store.outbox.next_due(but=self._busy)
             if self._next_due is None or self._next_due > self._now():
                 return None
-            self._claimed = await self._take(DELIVERIES_AT_ONCE - len(self._busy))
+            taking = asyncio.create_task(self._take(DELIVERIES_AT_ONCE - len(self._busy)))
+            try:
+                await asyncio.shield(taking)
+            except asyncio.CancelledError:
+                await asyncio.wait(
+                    [taking]
+                )  # a claim that is committed and not known would lie until its lease is over
+                raise
         return self._claimed.pop(0) if self._claimed else None
 
-    async def _take(self, limit: int) -> list[Delivery]:
-        taken = await self._store.outbox.claim(self._owner, self._lease, limit=limit, but=self._busy)
-        self._busy |= {message.to for message in taken}
-        return taken
+    async def _take(self, limit: int) -> None:
+        self._claimed = await self._store.outbox.claim(self._owner, self._lease, limit=limit, but=self._busy)
+        self._busy |= {message.to for message in self._claimed}
 
     def slack_answered(self) -> None:
         """Slack took something: what waits because it was away is due at once."""

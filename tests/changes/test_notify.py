@@ -18,6 +18,7 @@ from bot.changes.notify import MAX_UNENDED_TRIES, OutboxWorker, is_told_elsewher
 from bot.changes.worker import Wake
 from bot.store.engine import Store, open_store
 from bot.store.items import rows_of
+from bot.store.outbox import Delivery
 from bot.store.tables import outbox
 from tests.drills.fleet import until
 from tests.harness.clocks import StandingClock
@@ -75,6 +76,36 @@ async def test_what_takes_longer_than_a_lease_is_delivered_once(store: Store, cl
 
     free.set()
     assert await delivering
+    assert await store.outbox.waiting() == 0
+
+
+async def test_a_stop_in_the_middle_of_a_claim_still_delivers_what_was_claimed(
+    store: Store, clock: StandingClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    change = a_change(clock)
+    async with store.transaction() as tx:
+        await store.changes.add(tx, change, "one")
+        await store.outbox.enqueue(tx, change.id, "card")
+    told: list[str] = []
+
+    async def deliver(change: Change, purpose: str, is_plain: bool) -> None:
+        told.append(purpose)
+
+    deliverer = OutboxWorker(Journal(store, clock, "first", Wake(), Wake(), LONG_LEASE), deliver, wake=Wake())
+    claim = store.outbox.claim
+
+    async def claims_and_is_stopped(*arguments: Any, **options: Any) -> list[Delivery]:
+        found = await claim(*arguments, **options)
+        running.cancel()
+        await asyncio.sleep(0)  # the commit is made, and who waits for it is cancelled before hearing of it
+        return found
+
+    monkeypatch.setattr(store.outbox, "claim", claims_and_is_stopped)
+    running = asyncio.create_task(deliverer.run(every=60))
+    await asyncio.wait([running])
+    await deliverer.flush(60)
+
+    assert told == ["card"]
     assert await store.outbox.waiting() == 0
 
 
