@@ -11,11 +11,12 @@ import signal
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import AbstractAsyncContextManager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Any
+from urllib.parse import urlsplit
 
 import typer
 import yaml
@@ -39,7 +40,6 @@ from sandbox.slack.ids import StandingClock
 from sandbox.slack.message import Message
 from sandbox.slack.oauth import CLIENT_ID, CLIENT_SECRET
 from sandbox.slack.running import APP_TOKEN, SECRET, TOKEN, LocalSlack, running_slack
-from sandbox.slack.serving import listening
 from sandbox.slack.state import View
 from sandbox.slack.story import Person
 from sandbox.slack.validation import ManifestRefused
@@ -57,14 +57,11 @@ LOOKS, PAUSE_SECONDS = 20, 0.25
 """How often, and with what pause, a demo looks where another one runs that was started at the same time."""
 
 
-def _free(wanted: int) -> int:
-    """*wanted* if nobody listens there, else any free port, with a word about it."""
-    try:
-        listening(wanted).close()
-    except OSError:
-        print(f"Port {wanted} is taken; using another one.", file=sys.stderr)
-        return 0
-    return wanted
+def _tell_moved(wanted: Iterable[int], urls: Iterable[str]) -> None:
+    """Say which of the *wanted* ports were another program's, so that these *urls* have other ones."""
+    for port, url in zip(wanted, urls, strict=True):
+        if urlsplit(url).port != port:
+            print(f"Port {port} is taken; using another one.", file=sys.stderr)
 
 
 async def _until_stopped() -> None:
@@ -134,8 +131,9 @@ def _tell_running(url: str, *, fresh: bool) -> None:
 
 
 async def _demo() -> None:
-    page, rules, members, bot = (_free(port) for port in PORTS)
-    async with running_sandbox(FOLDER, ports=(page, rules, members, bot)) as sandbox:
+    async with running_sandbox(FOLDER, ports=PORTS) as sandbox:
+        at = sandbox.services
+        _tell_moved(PORTS, (sandbox.slack.page_url, at.rules_url, at.members_url, sandbox.bot_url))
         with announced(FOLDER, sandbox.slack.page_url):
             _print_urls(sandbox)
             await _until_stopped()
@@ -188,12 +186,13 @@ def services(
     except (TypeError, ValueError) as error:
         print(f"--switch: {error}. `python -m sandbox switches` lists them.", file=sys.stderr)
         raise typer.Exit(2) from None
-    asyncio.run(_services(chosen, (_free(rules_port), _free(members_port))))
+    asyncio.run(_services(chosen, (rules_port, members_port)))
 
 
 async def _services(switches: Switches, ports: tuple[int, int]) -> None:
     FOLDER.mkdir(parents=True, exist_ok=True)
     async with running_services(str(FOLDER / "services.db"), switches=switches, ports=ports) as both:
+        _tell_moved(ports, (both.rules_url, both.members_url))
         print(f"RULES_BASE_URL={both.rules_url}\nRULES_API_KEY={RULES_KEY}")
         print(f"MEMBERS_BASE_URL={both.members_url}\nMEMBERS_API_KEY={MEMBERS_KEY}")
         print(f"MEMBERS_SITES={','.join(f'{name}={site}' for name, site in SITES.items())}", flush=True)
@@ -247,12 +246,12 @@ def slack(
     chosen = running_slack(
         made,
         _workspaces(people),
-        port=_free(port),
+        port=port,
         seed=seed,
         clock=standing or time.time,
     )
     try:
-        asyncio.run(_slack(chosen, "" if made.get("settings", {}).get("socket_mode_enabled") else request_url))
+        asyncio.run(_slack(chosen, port, "" if made.get("settings", {}).get("socket_mode_enabled") else request_url))
     except ManifestRefused as refusal:
         print(f"Slack makes no app of this manifest. {refusal}", file=sys.stderr)
         raise typer.Exit(1) from None
@@ -279,9 +278,10 @@ def _workspaces(path: Path) -> tuple[Workspace, ...]:
         raise typer.Exit(2) from None
 
 
-async def _slack(chosen: AbstractAsyncContextManager[LocalSlack], request_url: str) -> None:
+async def _slack(chosen: AbstractAsyncContextManager[LocalSlack], port: int, request_url: str) -> None:
     """Serve until stopped; *request_url* is empty for an app that uses Socket Mode."""
     async with chosen as local:
+        _tell_moved([port], [local.page_url])
         local.delivery.url = request_url
         print(f"page            {local.page_url}")
         if len(local.workspaces) > 1:

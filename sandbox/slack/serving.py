@@ -6,7 +6,7 @@ import asyncio
 import logging
 import socket
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import ExitStack, asynccontextmanager
 from typing import Final
 
 import uvicorn
@@ -16,6 +16,8 @@ from websockets.http11 import Request
 
 GRACE: Final = 0.1
 """Seconds that an answer under way may still take at the end."""
+BACKLOG: Final = 2048
+"""Connections that may wait to be accepted, as uvicorn has it."""
 TURNS_TO_CONNECT: Final = 3
 """Turns of the event loop until a connection that it has accepted is one that the server knows, and can close."""
 
@@ -33,6 +35,23 @@ def listening(port: int) -> socket.socket:
     except OSError:
         found.close()
         raise
+    return found
+
+
+def _claimed(wanted: int) -> socket.socket:
+    """A socket that listens at port *wanted*, or at any other one where somebody else does.
+
+    It listens at once: of two sockets that are only bound to a port, each believes that it is its own.
+    """
+    with ExitStack() as unless_it_listens:
+        try:
+            found = unless_it_listens.enter_context(listening(wanted))
+            found.listen(BACKLOG)
+        except OSError:
+            if not wanted:
+                raise
+            return _claimed(0)
+        unless_it_listens.pop_all()
     return found
 
 
@@ -80,9 +99,10 @@ class Line(WebSocketsSansIOProtocol):
 async def serving(app: ASGIApp, *, port: int = 0, ping_every: float = 10.0, dates: bool = True) -> AsyncIterator[str]:
     """Serve *app* on 127.0.0.1; gives its address, such as http://127.0.0.1:8801. Websockets are pinged, as Slack does.
 
+    *port*: the one that is wanted. Where it is taken, another one serves.
     *dates*: whether each answer says when it was made; the app may say so itself, by its own clock.
     """
-    listener = listening(port)
+    listener = _claimed(port)
     logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)  # faults are what some of these servers are for
     config = uvicorn.Config(
         app, log_config=None, lifespan="off", ws=Line, ws_ping_interval=ping_every, date_header=dates

@@ -47,14 +47,13 @@ async def demo(folder: Path) -> AsyncIterator[str]:
     process = await started(folder)
     try:
         assert process.stdout is not None
-        assert process.stderr is not None
-        assert await process.stderr.readline() == b"Port 8800 is taken; using another one.\n"
         while "Gatehouse is at" not in (line := (await process.stdout.readline()).decode()):
             assert not process.stdout.at_eof()
         yield line.split()[-1]
     finally:
         process.kill()
-        await process.wait()
+        _, errors = await process.communicate()
+    assert b"Port 8800 is taken; using another one.\n" in errors
 
 
 async def test_a_second_start_names_the_url_of_the_first_and_changes_nothing(tmp_path: Path) -> None:
