@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from datetime import timedelta
 from typing import Any, Final
 
 from bot.rules.pair_fields import KNOWN_TYPES, PAIR_FIELDS, FieldKind, PairField, fields_of, has_field
@@ -393,8 +392,10 @@ async def temporary_field_and_its_early_end(play: RulePlay) -> None:
 @door(RulesOff, RulesOn, "decide.extend", "decide.stay")
 async def temporary_extended_and_kept(play: RulePlay) -> None:
     await play.switches("for 2h because of the net")
+    card = await play.alice.card("v1.decide.extend")
+    for_two_hours = play.alice.slack_text(card)
     await play.alice.presses("v1.decide.extend")
-    await play.alice.sees(f"until {play.clock() + timedelta(hours=3):%Y-%m-%d %H:}")
+    await play.alice.waits(lambda: play.alice.slack_text(card) != for_two_hours, "another end")
     await play.alice.presses("v1.decide.stay")
     await play.alice.card(UNDO)
     play.passes(hours=9)
