@@ -16,10 +16,10 @@ COLOURS = {
         r"--([\w-]+): (?:light-dark\((#[0-9a-f]{6}), (#[0-9a-f]{6})\)|(#[0-9a-f]{6}));", THEME
     )
 }
-PLACES = ("pane", "raised", "sunken", "hover", "private", "pressed")
+PLACES = ("pane", "raised", "sunken", "hover", "pressed")
 TEXTS = [
     *((text, place) for text in ("ink", "soft") for place in PLACES),
-    *((text, place) for text in ("link", "danger") for place in ("pane", "raised", "hover", "private")),
+    *((text, place) for text in ("link", "danger") for place in ("pane", "raised", "hover")),
     *((text, "sunken") for text in ("code", "good", "link")),
     *((tone, f"{tone}-soft") for tone in ("danger", "warn", "good", "info")),
     *((tone, "pane") for tone in ("warn", "good", "info")),
@@ -32,8 +32,8 @@ TEXTS = [
     *(("white", place) for place in ("primary", "primary-high", "danger-solid")),
 ]
 EDGES = [
-    *(("line-field", place) for place in ("pane", "raised", "private")),
-    *((edge, place) for edge in ("focus", "danger") for place in ("pane", "raised", "private")),
+    *(("line-field", place) for place in ("pane", "raised")),
+    *((edge, place) for edge in ("focus", "danger") for place in ("pane", "raised")),
     ("primary", "pane"),
 ]
 
