@@ -1004,8 +1004,8 @@ Stopped by @bob.
 [Retry the other 2]  [Undo]  [Details]\
 """,
             "one not confirmed": """\
-Switch off 2 rules: 1 of 2 done
-(warning) Switch off 2 rules: 1 of 2 done
+Switch off 2 rules: 1 of 2 done, 1 not confirmed yet
+(warning) Switch off 2 rules: 1 of 2 done, 1 not confirmed yet
 @alice · “we test” · 2026-11-21 01:26 UTC
 Gatehouse keeps checking what is not confirmed yet, and updates this card.
 1 done · 1 not confirmed yet
