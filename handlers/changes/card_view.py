@@ -516,7 +516,9 @@ def _items_title(change: Change, tally: Tally) -> str:
             return esc(bulk_words(counted(change)).undone, 150) if is_all else f"{title}: undone"
         case State.APPLIED if done < meant:
             open_still = tally[Outcome.UNKNOWN]
-            return f"{title}: {done:,} of {meant:,} done" + (f", {open_still:,} not confirmed yet" if open_still else "")
+            return f"{title}: {done:,} of {meant:,} done" + (
+                f", {open_still:,} not confirmed yet" if open_still else ""
+            )
         case State.APPLIED:
             return esc(bulk_words(counted(change)).done, 150) + (until(change) if change.temporary else "")
         case State.APPLYING if change.run.stopped_by:

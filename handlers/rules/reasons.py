@@ -122,7 +122,7 @@ def bad_value_words(error: BadValue) -> str:
     return f"Line {error.line} can’t be read. {error.field.hint}"
 
 
-TYPE_WORDS: Final = {"Cancel": "Block"}
+TYPE_WORDS: Final = {"Cancel": "Block", "QueryParam": "Query parameter", "UserAgent": "User agent"}
 """What people call a type, where that is not the service's word for it."""
 
 

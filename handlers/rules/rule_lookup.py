@@ -35,6 +35,7 @@ from handlers.errors import LoopNeedsReason
 from handlers.grammar.command import Command, slash
 from handlers.rules import check_view, views, which_view
 from handlers.rules.commands import RulesCheck, RulesFiltered, RulesList, RulesSamples, RulesShow, RulesWhich
+from handlers.rules.reasons import type_word
 from handlers.rules.rule_refs import BareNumber, NotOne, find_rule, groups_of
 from handlers.slack.registry import Click, Typed, clicks, handles, offers
 from handlers.slack.reply import Caller, Private, Reply
@@ -79,14 +80,19 @@ def fitting(rules: Sequence[Rule], command: RulesFiltered, groups: Groups | None
     ]
 
 
-ALSO_CALLED: Final = {"Cancel": "block blocks blocked"}
-"""What people call a type: “no rules” of `type:block` would be untrue while rules block."""
+BLOCKS: Final = "blocks blocked"
+"""How people call more than one *Block*: “no rules” of `type:blocks` would be untrue while rules block."""
+
+
+def _type_words(rule: Rule) -> str:
+    """The type in the service's word and in those of people."""
+    return f"{rule.rule_type or ''} {type_word(rule.rule_type)} {BLOCKS if rule.rule_type == 'Cancel' else ''}"
 
 
 def _has_parts(rule: Rule, command: RulesFiltered, status: str | None) -> bool:
     wanted: tuple[tuple[str | None, Callable[[], str]], ...] = (
         (command.text, lambda: "\n".join((rule.title, rule.id, rule.description or "", *_urls(rule)))),
-        (command.type, lambda: f"{rule.rule_type or ''} {ALSO_CALLED.get(rule.rule_type or '', '')}"),
+        (command.type, lambda: _type_words(rule)),
         (command.url, lambda: "\n".join(_urls(rule))),
         (None if status else command.status, lambda: rule.status or ""),
     )

@@ -488,7 +488,7 @@ Why (optional): <>
 """,
             "new, QueryParam": """\
 ┌ New rule
-Type: <QueryParam>
+Type: <Query parameter>
 URL (optional): <>
 Parameters: <>
 [Add pair]
@@ -499,7 +499,7 @@ Why (optional): <>
 """,
             "new, UserAgent": """\
 ┌ New rule
-Type: <UserAgent>
+Type: <User agent>
 URL (optional): <>
 User agent: <>
 [Add pair]
