@@ -37,7 +37,8 @@ def is_re(node: ast.AST, *names: str) -> bool:
     match node:
         case ast.Call(func=ast.Attribute(value=ast.Name(id="re"), attr=name)):
             return name in names
-    return False
+        case _:
+            return False
 
 
 def written(call: ast.Call, at: int) -> tuple[str, int]:

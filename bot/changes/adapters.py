@@ -73,7 +73,8 @@ class RuleAdapter:
                 return (await self.client.update(key_of(change), _draft(change))).id
             case Kind.RULE_DELETE:
                 return await self._deleted(change)
-        raise ValueError(change.edit.kind)
+            case _:
+                raise ValueError(change.edit.kind)
 
     async def _created(self, change: Change) -> str:
         """The id that the service gave, once it reads so: an answer meant for another names another's rule."""

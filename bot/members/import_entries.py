@@ -186,6 +186,8 @@ def intended(plan: MemberPlan) -> Iterator[PlannedChange]:
                 yield PlannedChange(row.line, kind, str(before["email"]), before, after)
             case Remove(row=row, before=before):
                 yield PlannedChange(row.line, Kind.MEMBER_REMOVE, str(before["email"]), before, None)
+            case NothingToDo() | Together() | Invalid():
+                pass
 
 
 MAX_COMPARED_NAME: Final = 100

@@ -125,6 +125,8 @@ def _records(document: Any) -> list[Any]:
                 return records
             case dict() as record if _is_ours(record):
                 return [record]
+            case _:
+                pass
     raise NotRules(_keys(document))
 
 

@@ -65,7 +65,8 @@ def _value(field: PairField, text: str, old: Any) -> Any:
             if number and not _is_number(number):
                 raise BadValue(BadValueKind.NOT_A_NUMBER, field)
             return int(number) if isinstance(old, int) and number else number
-    return text
+        case FieldKind.LINE | FieldKind.TEXT | FieldKind.CHOICE:
+            return text
 
 
 def _is_number(text: str) -> bool:

@@ -525,7 +525,16 @@ def _items_title(change: Change, tally: Tally) -> str:
             return f"{title}: stopping…"
         case State.APPROVED | State.APPLYING:
             return f"{title}…"
-    return f"{title}: {WORDS[change.state]}"
+        case (
+            State.UNKNOWN
+            | State.UNSETTLED
+            | State.FAILED
+            | State.STALE
+            | State.CANCELLED
+            | State.DENIED
+            | State.EXPIRED
+        ):
+            return f"{title}: {WORDS[change.state]}"
 
 
 def _items_body(change: Change, progress: Progress) -> list[Block]:

@@ -618,7 +618,8 @@ def title_of(change: Change) -> str:
             return f"{said.under_way}: not confirmed yet"
         case State.UNSETTLED:
             return f"{said.under_way}: not confirmed"
-    return said.not_done
+        case State.FAILED | State.STALE | State.CANCELLED | State.DENIED | State.EXPIRED:
+            return said.not_done
 
 
 def _not_reverted(change: Change, said: Phrases) -> str:
@@ -630,7 +631,8 @@ def _not_reverted(change: Change, said: Phrases) -> str:
             return f"{said.request}: nothing to revert"
         case "unconfirmed":
             return f"{said.request}: its end is not confirmed"
-    return f"{said.done}: not reverted"
+        case _:
+            return f"{said.done}: not reverted"
 
 
 def is_switched(change: Change) -> str | None:

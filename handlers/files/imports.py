@@ -180,7 +180,13 @@ def _rule_file(entry: rule_import_plan.Entry) -> tuple[Any, ...]:
             return draft.body(), namesake
         case rule_import_plan.Differs(live=live, draft=draft):
             return live.id, canonical_form(live.document()), draft.body()
-    return ()
+        case (
+            rule_import_plan.Same()
+            | rule_import_plan.InvalidRecord()
+            | rule_import_plan.Skipped()
+            | rule_import_plan.Twice()
+        ):
+            return ()
 
 
 def _read_choices(view: View) -> tuple[Handed, Choices]:

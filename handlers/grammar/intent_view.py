@@ -134,7 +134,8 @@ def _form_button(command: Command, number: int) -> Block | None:
             return messages.temporary_button(f"{_label(command)}…", command, number)
         case RulesNew() | RulesEdit() | RulesCopy() | MembersAdd() | MembersEdit():
             return messages.run_button("Open the form…", command, number)
-    return _change(command)
+        case _:
+            return _change(command)
 
 
 def _label_of(command: Command, context: Context) -> str:
@@ -149,7 +150,8 @@ def _label_of(command: Command, context: Context) -> str:
         case RulesList() | MembersList():
             filters = [*filter(None, [command.text]), *(" ".join(each) for each in filters_of(command).items())]
             return f"{command.service.capitalize()}: {', '.join(filters) or 'all'}"
-    return VIEW_LABELS.get(type(command), command.summary)
+        case _:
+            return VIEW_LABELS.get(type(command), command.summary)
 
 
 VIEW_LABELS: Final[Mapping[type[Command], str]] = {
@@ -263,6 +265,8 @@ def _texts(command: Command, context: Context) -> Iterator[tuple[str, str]]:
                     yield each.name.rstrip("s"), context.titles.get(one, one)
                 case (str() as name, str() as text):
                     yield name, text
+                case _:
+                    pass
 
 
 def _as_typed(command: Command) -> str:

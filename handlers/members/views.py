@@ -286,7 +286,8 @@ def _segment(asked: Asked, *, is_lacked: bool) -> str:
             return f"No member here has a segment {name}, and it isn’t in the settings." + (
                 f" Did you mean {alike}?" if alike else ""
             )
-    return f"There is also {alike}." if alike else f"Lacks {name}." if is_lacked else ""
+        case Standing.LACKS:
+            return f"There is also {alike}." if alike else f"Lacks {name}." if is_lacked else ""
 
 
 def _near(near: Near, *, public: bool) -> str:

@@ -94,7 +94,8 @@ def _changed(what: str, change: Fields, limit: int) -> str:
             return f"adds {what}: {value}"
         case "modify" | "replace":
             return f"changes {what} to {value}"
-    return f"{esc(kind, 20).lower() or 'sets'} {what}: {value}"
+        case _:
+            return f"{esc(kind, 20).lower() or 'sets'} {what}: {value}"
 
 
 def _user_agent(pair: Fields, limit: int) -> Iterator[str]:

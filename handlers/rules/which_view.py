@@ -364,7 +364,8 @@ def _verdict(rule: Rule, verdict: Verdict | None) -> str:
             return f":large_green_circle: *{name} matches*{_condition([verdict])}"
         case Undecidable():
             return f":grey_question: *Can’t tell whether {name} matches*"
-    return f":white_circle: *{name} doesn’t match*"
+        case _:
+            return f":white_circle: *{name} doesn’t match*"
 
 
 def _why_not(verdict: Verdict | None, url: Url) -> str:

@@ -207,7 +207,8 @@ def _is_so(rule: Rule, command: Command) -> bool:
             return rule.active == isinstance(command, RulesOn)
         case RulesSet(fields=(("destination", url),), expiry=None):
             return rule.active and bool(rule.pairs) and all(pair.destination == url for pair in rule.pairs or ())
-    return False
+        case _:
+            return False
 
 
 def _makes_again(command: Command, rule: Rule) -> bool:

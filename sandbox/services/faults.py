@@ -112,4 +112,5 @@ def _wrong(fault: Fault) -> Response:
             return RedirectResponse(fault.location, 307)
         case "refused_200":
             return JSONResponse({"success": False, "message": "Rule Payload is invalid"})
-    return JSONResponse({"success": False, "message": "Internal error"}, 500)
+        case _:
+            return JSONResponse({"success": False, "message": "Internal error"}, 500)

@@ -57,6 +57,8 @@ class Fault:
                 await asyncio.sleep(3600)
             case "cut_before" | "cut_after":
                 return _Cut()
+            case _:
+                pass
         return JSONResponse({"ok": False, "error": self.kind})
 
 

@@ -146,4 +146,5 @@ def _element(match: re.Match[str]) -> dict[str, Any]:
         case "link":
             label = {"text": _read(match["label"])} if match["label"] else {}
             return {"type": "link", "url": _read(value), **label}
-    return {"type": kind, f"{kind}_id": value}
+        case _:
+            return {"type": kind, f"{kind}_id": value}

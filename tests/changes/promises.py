@@ -122,6 +122,8 @@ class Promises:
                     assert row.number == self.entries + 1
                     self.entries = row.number
                     events[row.id].append(row.state)
+                case _:
+                    pass
         return changes, versions, events
 
     def _note_part(self, row: Any) -> None:

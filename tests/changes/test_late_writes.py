@@ -57,7 +57,8 @@ def _wanted(kind: Kind, before: Record | None) -> Record | None:
             return None
         case Kind.MEMBER_GRANT:
             return (before or {}) | {"allowedSegments": ["free", "vip"]}
-    return (before or {}) | {"name": "Done late"}
+        case _:
+            return (before or {}) | {"name": "Done late"}
 
 
 @pytest.mark.parametrize("kind", KINDS)

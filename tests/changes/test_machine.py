@@ -367,7 +367,8 @@ class Machine(RuleBasedStateMachine):
                 return (shown or {}) | {"allowedSegments": [*held, *(name for name in SEGMENTS if name not in held)]}
             case Kind.MEMBER_REVOKE:
                 return (shown or {}) | {"allowedSegments": (shown or {})["allowedSegments"][1:]}
-        return None
+            case _:
+                return None
 
     # What people decide
 

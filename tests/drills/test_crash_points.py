@@ -238,7 +238,8 @@ def effects(fleet: Fleet, story: Story) -> int:
             return sum(rule["name"] == BORN for rule in fleet.services.rules.all())
         case Kind.RULE_UPDATE:
             return int((fleet.services.rules.get(OLD) or {})["status"] == "Inactive")
-    return int(fleet.services.members.get("site_1", ANNA) is None)
+        case _:
+            return int(fleet.services.members.get("site_1", ANNA) is None)
 
 
 async def card(fleet: Fleet, change: Change) -> str:

@@ -159,7 +159,8 @@ class World:
                 return RuleAdapter(self.rules())
             case "groups":
                 return GroupAdapter(self.groups())
-        return MemberAdapter(self.members())
+            case _:
+                return MemberAdapter(self.members())
 
     def pipeline(self) -> Pipeline:
         return open_pipeline(

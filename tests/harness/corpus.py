@@ -229,6 +229,8 @@ def _things(command: Command) -> list[str]:
             having, lacking = ([each] if each else [] for each in (command.segment, command.without_segment))
             listed = KNOWN.members_with(command.site or KNOWN.site, having, lacking)
             return [each for each in listed if not command.text or each in KNOWN.members.holding(command.text)]
+        case _:
+            pass
     named = [each for name, value in _said(command) if name in SHOWN_BY for each in value]
     return [*named, f"site:{getattr(command, 'site', None) or KNOWN.site}"]
 

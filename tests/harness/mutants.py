@@ -121,6 +121,8 @@ def _changes(nodes: Sequence[ast.AST]) -> Iterator[tuple[ast.expr | ast.stmt, st
                 yield node, f"({ast.unparse(left)} {FLIPPED[type(op)]} {ast.unparse(right)})"
             case ast.UnaryOp(op=ast.Not(), operand=operand):
                 yield node, f"({ast.unparse(operand)})"
+            case _:
+                pass
 
 
 def _weakened(test: ast.expr, *shapes: str) -> Iterator[tuple[ast.expr, str]]:

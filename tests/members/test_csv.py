@@ -38,7 +38,8 @@ def told(entry: Entry) -> str:
             return f"with {line} {named}".strip()
         case Invalid(reason=reason):
             return type(reason).__name__
-    return "nothing"
+        case _:
+            return "nothing"
 
 
 def lines(content: str, mode: Mode = Mode.ADD) -> list[str]:

@@ -50,6 +50,8 @@ def names_in(value: Any) -> Iterator[str]:
         case list() | tuple():
             for inner in value:
                 yield from names_in(inner)
+        case _:
+            pass
 
 
 def headings(shown: Any) -> Iterator[str]:

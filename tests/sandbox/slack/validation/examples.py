@@ -111,6 +111,8 @@ def _single(kind: Kind) -> Any:
             return values[0]
         case Bool() | Number():
             return True if isinstance(kind, Bool) else 1
+        case _:
+            return None
 
 
 def _keys(kind: Kind) -> list[Key]:

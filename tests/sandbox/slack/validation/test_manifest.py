@@ -61,7 +61,8 @@ def example(kind: Kind, name: str = "", size: int | None = None) -> Any:
             return values[0]
         case Form():
             return "#1f3a4d"
-    raise AssertionError(kind)
+        case _:
+            raise AssertionError(kind)
 
 
 FULL: Final[dict[str, Any]] = example(Obj("manifest"))
