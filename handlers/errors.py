@@ -1,173 +1,21 @@
-"""What handlers refuse to do, as exceptions with what there is to know. The words for them are in `handlers.explain`."""
+"""What handlers refuse to do, and how each says so. The words for errors of other rooms are in `handlers.explain`."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Self
+from typing import Any, Final, Self
 
 from bot.rules.edit import Problem
 from bot.rules.model import Group
-from handlers.grammar.command import Command
-
-
-class Refusal(Exception):
-    """Why handlers refuse something. Its fields may hold emails, so they are no `args`: nothing that logs it shows them."""
-
-    def __new__(cls, *_: object, **__: object) -> Self:
-        return super().__new__(cls)
-
-
-@dataclass(eq=False, repr=False)
-class NothingToChange(Refusal):
-    """Everything of these *titles* is already as it was asked to be. *status*: ``on`` or ``off``, where that was the question."""
-
-    titles: Sequence[str]
-    status: str | None
-
-
-class NoGroups(Refusal):
-    """The rules service has no groups."""
-
-
-@dataclass(eq=False, repr=False)
-class NotOneGroup(Refusal):
-    """A name that fits no group, or several; *candidates* are those."""
-
-    ref: str
-    candidates: Sequence[Group]
-
-
-@dataclass(eq=False, repr=False)
-class InvalidDraft(Refusal):
-    """What was asked would make a rule that cannot be right. *again*: the same with what was likely meant."""
-
-    problems: Sequence[Problem]
-    again: Mapping[str, Command] = field(default_factory=dict)
-
-
-@dataclass(eq=False, repr=False)
-class RefusedField(Refusal):
-    """A field that cannot be set so. *again*: the same command with what was likely meant."""
-
-    problem: Problem
-    again: Mapping[str, Command]
-
-
-@dataclass(eq=False, repr=False)
-class TooMany(Refusal):
-    """More rules or members (*what*) at once than one command takes."""
-
-    count: int
-    most: int
-    what: str = "rules"
-
-
-@dataclass(eq=False, repr=False)
-class NothingToExport(Refusal):
-    """No rule, or no member (*what*), is there or passes the filters: a file would be empty."""
-
-    what: str
-
-
-@dataclass(eq=False, repr=False)
-class EmailsInFile(Refusal):
-    """A file for a channel contains whole emails. *privately*: the command that sends it in a direct message."""
-
-    privately: Command
-
-
-@dataclass(eq=False, repr=False)
-class NothingToUndo(Refusal):
-    """No applied change has the reference that was *asked* for, or the caller has none here."""
-
-    asked: str | None
-
-
-@dataclass(eq=False, repr=False)
-class NoMember(Refusal):
-    """Nobody on *site* has this address. *again*: the same command for the sites on which somebody has it."""
-
-    email: str
-    site: str
-    again: Mapping[str, Command] = field(default_factory=dict)
-
-
-@dataclass(eq=False, repr=False)
-class MemberGone(Refusal):
-    """The member whom a shared card of *site* showed is not there any more."""
-
-    site: str
-
-
-@dataclass(eq=False, repr=False)
-class UnknownSegment(Refusal):
-    """*site* has no segment of that *name*, as far as is known. *meant*: those like it; *again*: what could be done."""
-
-    name: str
-    site: str
-    meant: Sequence[str]
-    again: Mapping[str, Command]
-
-
-@dataclass(eq=False, repr=False)
-class BadFilter(Refusal):
-    """A filter that means nothing; *words* say what it should be, *example* is a command that has it right."""
-
-    words: str
-    example: str = ""
-
-
-@dataclass(eq=False, repr=False)
-class EndIsFar(Refusal):
-    """A request for a change until a time, *end*, that is more than a year ahead."""
-
-    end: str
-
-
-@dataclass(eq=False, repr=False)
-class LoopNeedsReason(Refusal):
-    """A change that would make a loop, without a word on why. *loops*: each in a sentence of plain text."""
-
-    loops: Sequence[str]
-
-
-class GivenUp(Refusal):
-    """A request that was begun many times and never came to its end."""
-
-
-class OldButton(Refusal):
-    """A button that this release does not know."""
-
-
-@dataclass(eq=False, repr=False)
-class OldCard(Refusal):
-    """A button on a message that no longer speaks for its change. *link* leads to the one that does."""
-
-    link: str
-
-
-@dataclass(eq=False, repr=False)
-class NothingInMessage(Refusal):
-    """A message shortcut was used on a message that does not contain *what* it needs."""
-
-    what: str
-
-
-class NothingPicked(Refusal):
-    """Somebody picked the menu line that says that nothing could be read."""
-
-
-class EditedMessage(Refusal):
-    """A message that was changed after it was sent asks for a change."""
-
-
-class FormForgotten(Refusal):
-    """A form that was refused is to be opened again, and is no longer kept."""
-
-
-class NoTrigger(Refusal):
-    """A modal was asked for where Slack gave no way to open one."""
+from handlers.blocks.messages import code, esc, listed, plural, quoted
+from handlers.gatehouse.commands import GatehousePending
+from handlers.grammar.command import Command, slash
+from handlers.members.commands import MembersWhy
+from handlers.rules.commands import RulesGroups, RulesList
+from handlers.rules.reasons import problem_words
+
+MAX_NAMED: Final = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,4 +32,286 @@ class Words:
 
 
 Table = dict[type[Exception], Callable[[Any], Words]]
-"""Errors and what makes their words. An error without any has those of the closest of its ancestors."""
+"""Errors of other rooms and what makes their words. One without any has those of the closest of its ancestors."""
+
+
+class Refusal(Exception):
+    """Why handlers refuse something. Its fields may hold emails, so they are no `args`: nothing that logs it shows them."""
+
+    def __new__(cls, *_: object, **__: object) -> Self:
+        return super().__new__(cls)
+
+    def words(self) -> Words:
+        """What the person who asked is told."""
+        raise NotImplementedError
+
+
+@dataclass(eq=False, repr=False)
+class NothingToChange(Refusal):
+    """Everything of these *titles* is already as it was asked to be. *status*: ``on`` or ``off``, where that was the question."""
+
+    titles: Sequence[str]
+    status: str | None
+
+    def words(self) -> Words:
+        names = [esc(title, 150) if "@" in title else quoted(title) for title in self.titles]
+        they = listed(names, most=MAX_NAMED) + (" are" if len(self.titles) > 1 else " is")
+        return Words(f"{they} already {esc(self.status) if self.status else 'as you want it'}.")
+
+
+class NoGroups(Refusal):
+    """The rules service has no groups."""
+
+    def words(self) -> Words:
+        return Words("The rules service has no groups.", again={"List rules": RulesList()})
+
+
+@dataclass(eq=False, repr=False)
+class NotOneGroup(Refusal):
+    """A name that fits no group, or several; *candidates* are those."""
+
+    ref: str
+    candidates: Sequence[Group]
+
+    def words(self) -> Words:
+        what = f"No group is called {code(self.ref)}."
+        if self.candidates:
+            names = (f"{quoted(group.title, 60)} ({code(group.id, 60)})" for group in self.candidates[:8])
+            what = f"{code(self.ref)} matches {plural(len(self.candidates), 'group')}: {', '.join(names)}"
+        return Words(what, next="Use its id, or its whole name.", again={"List groups": RulesGroups()})
+
+
+@dataclass(eq=False, repr=False)
+class InvalidDraft(Refusal):
+    """What was asked would make a rule that cannot be right. *again*: the same with what was likely meant."""
+
+    problems: Sequence[Problem]
+    again: Mapping[str, Command] = field(default_factory=dict)
+
+    def words(self) -> Words:
+        lines = (f"• {f'Pair {one.pair}: ' if one.pair else ''}{esc(problem_words(one))}" for one in self.problems)
+        what = "\n".join(("That rule wouldn’t work:", *lines))
+        return Words(what, next="Fix that and try again.", again=self.again)
+
+
+@dataclass(eq=False, repr=False)
+class RefusedField(Refusal):
+    """A field that cannot be set so. *again*: the same command with what was likely meant."""
+
+    problem: Problem
+    again: Mapping[str, Command]
+
+    def words(self) -> Words:
+        return Words(esc(problem_words(self.problem)), again=self.again)
+
+
+@dataclass(eq=False, repr=False)
+class TooMany(Refusal):
+    """More rules or members (*what*) at once than one command takes."""
+
+    count: int
+    most: int
+    what: str = "rules"
+
+    def words(self) -> Words:
+        named = f"You named {self.count:,} {self.what}, and one command takes at most {self.most:,}."
+        return Words(named, next="Use several commands.")
+
+
+@dataclass(eq=False, repr=False)
+class NothingToExport(Refusal):
+    """No rule, or no member (*what*), is there or passes the filters: a file would be empty."""
+
+    what: str
+
+    def words(self) -> Words:
+        then = f"Try the same filters with `{slash(f'{self.what}s list')}`."
+        return Words(f"No {self.what}s match, so nothing was exported.", next=then, unchanged=None)
+
+
+@dataclass(eq=False, repr=False)
+class EmailsInFile(Refusal):
+    """A file for a channel contains whole emails. *privately*: the command that sends it in a direct message."""
+
+    privately: Command
+
+    def words(self) -> Words:
+        return Words(
+            "These rules contain emails or secrets, so the file can’t go into a channel.",
+            next="You can have it in a direct message.",
+            unchanged=None,
+            again={"Send it to me": self.privately},
+        )
+
+
+@dataclass(eq=False, repr=False)
+class NothingToUndo(Refusal):
+    """No applied change has the reference that was *asked* for, or the caller has none here."""
+
+    asked: str | None
+
+    def words(self) -> Words:
+        missing = f"No change has the reference {code(self.asked)}." if self.asked else ""
+        where = f"use the reference behind *Details*: `{slash('gatehouse undo 1a2b3c4d')}`"
+        what = missing or "You have no change in this channel to undo."
+        return Words(what, next=f"Press *Undo* on its card, or {where}.")
+
+
+@dataclass(eq=False, repr=False)
+class NoMember(Refusal):
+    """Nobody on *site* has this address. *again*: the same command for the sites on which somebody has it."""
+
+    email: str
+    site: str
+    again: Mapping[str, Command] = field(default_factory=dict)
+
+    def words(self) -> Words:
+        what, sites = f"{code(self.email)} is not a member of {esc(self.site)}.", _names(self.again)
+        if self.again:
+            use = {f"Use {name}": command for name, command in self.again.items()}
+            return Words(what, f"They are a member of {sites}.", again=use)
+        then, find = "Check for a typo, or look for similar emails on every site.", MembersWhy(emails=(self.email,))
+        return Words(what, next=then, again={"Find similar": find})
+
+
+def _names(names: Iterable[str]) -> str:
+    return " or ".join(code(name, 60) for name in names)
+
+
+@dataclass(eq=False, repr=False)
+class MemberGone(Refusal):
+    """The member whom a shared card of *site* showed is not there any more."""
+
+    site: str
+
+    def words(self) -> Words:
+        return Words(
+            f"This member is no longer on {esc(self.site)}, or Gatehouse’s keys have changed since this was shared.",
+            next="Ask the person who shared it for the email.",
+            unchanged=None,
+        )
+
+
+@dataclass(eq=False, repr=False)
+class UnknownSegment(Refusal):
+    """*site* has no segment of that *name*, as far as is known. *meant*: those like it; *again*: what could be done."""
+
+    name: str
+    site: str
+    meant: Sequence[str]
+    again: Mapping[str, Command]
+
+    def words(self) -> Words:
+        return Words(
+            f"{esc(self.site)} has no segment {quoted(self.name, 80)}.",
+            f"Did you mean {' or '.join(quoted(name, 60) for name in self.meant)}?" if self.meant else "",
+            "If it is new in the site’s dashboard and nobody has it yet, add it under *Extra segments* in "
+            f"`{slash('gatehouse settings')}`.",
+            again=self.again,
+        )
+
+
+@dataclass(eq=False, repr=False)
+class BadFilter(Refusal):
+    """A filter that means nothing; *why* says what it should be, *example* is a command that has it right."""
+
+    why: str
+    example: str = ""
+
+    def words(self) -> Words:
+        then = f"For example: `{slash(self.example)}`." if self.example else ""
+        return Words(esc(self.why), next=then, unchanged=None)
+
+
+@dataclass(eq=False, repr=False)
+class EndIsFar(Refusal):
+    """A request for a change until a time, *end*, that is more than a year ahead."""
+
+    end: str
+
+    def words(self) -> Words:
+        then = "Choose an earlier time, or leave it out and switch it yourself."
+        return Words(f"{code(self.end)} is more than a year ahead.", next=then)
+
+
+@dataclass(eq=False, repr=False)
+class LoopNeedsReason(Refusal):
+    """A change that would make a loop, without a word on why. *loops*: each in a sentence of plain text."""
+
+    loops: Sequence[str]
+
+    def words(self) -> Words:
+        then = "Point it elsewhere. If the loop is intended, add `because …`."
+        return Words(" ".join(esc(loop, 500) for loop in self.loops[:3]), next=then)
+
+
+class GivenUp(Refusal):
+    """A request that was begun many times and never came to its end."""
+
+    def words(self) -> Words:
+        return Words(
+            "Gatehouse was interrupted every time it tried this, and has given up.",
+            next="Check the card, or what is pending, before you try again.",
+            unchanged=None,
+            again={"Show pending": GatehousePending()},
+        )
+
+
+class OldButton(Refusal):
+    """A button that this release does not know."""
+
+    def words(self) -> Words:
+        what = "That button is from an older version of Gatehouse."
+        return Words(what, next="Run the command again for new buttons.")
+
+
+@dataclass(eq=False, repr=False)
+class OldCard(Refusal):
+    """A button on a message that no longer speaks for its change. *link* leads to the one that does."""
+
+    link: str
+
+    def words(self) -> Words:
+        newer = f"Use the newer one: {self.link}" if self.link else ""
+        return Words("This card is out of date.", next=newer or "A newer one will appear in the channel in a moment.")
+
+
+@dataclass(eq=False, repr=False)
+class NothingInMessage(Refusal):
+    """A message shortcut was used on a message that does not contain *what* it needs."""
+
+    what: str
+
+    def words(self) -> Words:
+        then = f"Type the command instead; `{slash('gatehouse help')}` lists them."
+        return Words(f"That message contains no {esc(self.what)}.", next=then, unchanged=None)
+
+
+class NothingPicked(Refusal):
+    """Somebody picked the menu line that says that nothing could be read."""
+
+    def words(self) -> Words:
+        return Words("That was an error message, not a result.", next="Search again.", unchanged=None)
+
+
+class EditedMessage(Refusal):
+    """A message that was changed after it was sent asks for a change."""
+
+    def words(self) -> Words:
+        what = "Edited messages aren’t run, so that nothing happens twice."
+        return Words(what, next="Send it as a new message.", unchanged=None)
+
+
+class FormForgotten(Refusal):
+    """A form that was refused is to be opened again, and is no longer kept."""
+
+    def words(self) -> Words:
+        then = "Run the command again for a new one."
+        return Words("This form is no longer kept.", next=then, unchanged=None)
+
+
+class NoTrigger(Refusal):
+    """A modal was asked for where Slack gave no way to open one."""
+
+    def words(self) -> Words:
+        return Words("Slack can’t open a form from here.", next="Type the command in a channel.", unchanged=None)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Final
 
 from bot.changes.model import LIVE, State
@@ -29,28 +28,12 @@ from bot.policy.limits import StillRunning, TooFast
 from bot.store.channel_settings import SettingsMoved
 from bot.store.db import CommitUnknown, StoreError, TargetBusy
 from bot.store.tables import OtherRelease
-from handlers.blocks.messages import clock_time, code, ended, esc, listed, plural, quoted
+from handlers.blocks.messages import clock_time, code, ended, esc, plural
 from handlers.changes.card_view import label
 from handlers.changes.sentences import THINGS, lost_right, plain_title
 from handlers.changes.sentences import WORDS as WORDS_OF_STATES
-from handlers.errors import (
-    BadFilter,
-    EditedMessage,
-    EndIsFar,
-    FormForgotten,
-    GivenUp,
-    NothingInMessage,
-    NothingPicked,
-    NothingToChange,
-    NothingToUndo,
-    NoTrigger,
-    OldButton,
-    OldCard,
-    Table,
-    Words,
-)
+from handlers.errors import Table, Words
 from handlers.gatehouse.commands import GatehouseInspect, GatehousePending, GatehouseSettings, GatehouseStatus
-from handlers.grammar.command import slash
 from handlers.slack.client import SlackRefused, SlackUnreachable
 
 STANDS: Final = {
@@ -110,15 +93,6 @@ def _busy(error: TargetBusy) -> Words:
     )
 
 
-MAX_NAMED: Final = 10
-
-
-def _they_are(titles: Sequence[str]) -> str:
-    """The *titles*, as the subject of a sentence, with its verb."""
-    names = [esc(title, 150) if "@" in title else quoted(title) for title in titles]
-    return listed(names, most=MAX_NAMED) + (" are" if len(titles) > 1 else " is")
-
-
 ENDED: Final = {
     State.DENIED: "denied, so nothing changed",
     State.CANCELLED: "withdrawn, so nothing changed",
@@ -141,9 +115,6 @@ def _not_undoable(error: NotUndoable) -> Words:
 
 
 CHANGE_WORDS: Final[Table] = {
-    NothingToChange: lambda e: Words(
-        f"{_they_are(e.titles)} already {esc(e.status) if e.status else 'as you want it'}."
-    ),
     NothingInSet: lambda _: Words("Nothing left to do.", "All of it is done, or its target is gone."),
     TargetBusy: _busy,
     TooManyRequests: lambda e: Words(
@@ -178,20 +149,12 @@ CHANGE_WORDS: Final[Table] = {
         unchanged=None,
     ),
     NotUndoable: _not_undoable,
-    NothingToUndo: lambda e: Words(
-        f"No change has the reference {code(e.asked)}." if e.asked else "You have no change in this channel to undo.",
-        next=f"Press *Undo* on its card, or use the reference behind *Details*: `{slash('gatehouse undo 1a2b3c4d')}`.",
-    ),
     NotTemporary: _not_temporary,
     NothingToReview: lambda e: Words(f"*{plain_title(e.change)}* has already been reviewed.", unchanged=None),
     LookFirst: lambda e: Words(
         "The card doesn’t show all of this change.",
         next="Look at the full change, then decide on the card.",
         again={label(e.change): GatehouseInspect(e.change.id)},
-    ),
-    OldCard: lambda e: Words(
-        "This card is out of date.",
-        next=f"Use the newer one: {e.link}" if e.link else "A newer one will appear in the channel in a moment.",
     ),
 }
 
@@ -328,27 +291,6 @@ PASSING: Final = frozenset(
 SLACK_WORDS: Final[Table] = {
     SlackRefused: _slack_refused,
     SlackUnreachable: lambda _: Words("Slack doesn’t answer.", next="Try again in a moment.", unchanged=None),
-    OldButton: lambda _: Words(
-        "That button is from an older version of Gatehouse.",
-        next="Run the command again for new buttons.",
-    ),
-    NothingInMessage: lambda e: Words(
-        f"That message contains no {esc(e.what)}.",
-        next=f"Type the command instead; `{slash('gatehouse help')}` lists them.",
-        unchanged=None,
-    ),
-    NothingPicked: lambda _: Words("That was an error message, not a result.", next="Search again.", unchanged=None),
-    EditedMessage: lambda _: Words(
-        "Edited messages aren’t run, so that nothing happens twice.",
-        next="Send it as a new message.",
-        unchanged=None,
-    ),
-    FormForgotten: lambda _: Words(
-        "This form is no longer kept.", next="Run the command again for a new one.", unchanged=None
-    ),
-    NoTrigger: lambda _: Words(
-        "Slack can’t open a form from here.", next="Type the command in a channel.", unchanged=None
-    ),
 }
 
 
@@ -373,22 +315,9 @@ GATEHOUSE_WORDS: Final[Table] = {
         next="Look at them again, then make your change.",
         again={"Show settings": GatehouseSettings()},
     ),
-    BadFilter: lambda e: Words(
-        esc(e.words), next=f"For example: `{slash(e.example)}`." if e.example else "", unchanged=None
-    ),
     EndIsPast: lambda e: Words(
         f"{code(e.end)} is in the past, or passed while Gatehouse restarted.",
         next="Request it again with a later time.",
-    ),
-    EndIsFar: lambda e: Words(
-        f"{code(e.end)} is more than a year ahead.",
-        next="Choose an earlier time, or leave it out and switch it yourself.",
-    ),
-    GivenUp: lambda _: Words(
-        "Gatehouse was interrupted every time it tried this, and has given up.",
-        next="Check the card, or what is pending, before you try again.",
-        unchanged=None,
-        again={"Show pending": GatehousePending()},
     ),
     CommitUnknown: lambda _: Words(
         "Gatehouse’s database gave no clear answer, so this may still be done.",

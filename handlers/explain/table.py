@@ -11,7 +11,6 @@ from bot.gatehouse import UnknownSite
 from bot.policy.access import DirectoryUnavailable, EmailUnknown, NobodyCanApprove, NotAllowed
 from bot.policy.limits import TooFast
 from bot.policy.model import Irreconcilable, Why
-from bot.rules.edit import Problem
 from bot.rules.model import Groups, Rule
 from bot.rules.url import NotAUrl
 from bot.store.db import CommitUnknown, StoreError
@@ -22,85 +21,27 @@ from bot.text.encoding import BadFile
 from handlers.blocks import menus, messages, modals
 from handlers.blocks.messages import Block, Message, code, esc, plural, quoted
 from handlers.blocks.modals import View
-from handlers.errors import (
-    EmailsInFile,
-    GivenUp,
-    InvalidDraft,
-    LoopNeedsReason,
-    MemberGone,
-    NoGroups,
-    NoMember,
-    NothingToExport,
-    NotOneGroup,
-    RefusedField,
-    Table,
-    TooMany,
-    UnknownSegment,
-    Words,
-)
+from handlers.errors import GivenUp, Refusal, Table, Words
 from handlers.explain import outcomes
 from handlers.files.preview_view import file_words
 from handlers.gatehouse.commands import GatehouseHelp
-from handlers.grammar.command import Command, Unclear, slash
-from handlers.grammar.parser import NoSuchNumber, parse
-from handlers.members.commands import MembersList, MembersWhy
-from handlers.members.member_refs import SiteGone
-from handlers.rules.commands import RulesGroups, RulesList, RulesShow
+from handlers.grammar.command import Unclear, slash
+from handlers.grammar.parser import parse
+from handlers.members.commands import MembersList
+from handlers.rules.commands import RulesList, RulesShow
 from handlers.rules.pairs_view import status_name, type_name
-from handlers.rules.reasons import problem_words
-from handlers.rules.rule_refs import BareNumber, NotOne
+from handlers.rules.rule_refs import NotOne
 from handlers.slack.client import SlackRefused, SlackUnreachable
-from handlers.slack.files import FileGone, FileTooLarge, FileUnreadable
+from handlers.slack.files import FileGone, FileUnreadable
 from handlers.slack.reply import Caller
 
-
-def _problem_lines(problems: Sequence[Problem]) -> str:
-    return "\n".join(f"• {f'Pair {one.pair}: ' if one.pair else ''}{esc(problem_words(one))}" for one in problems)
-
-
-def _bare_number(error: BareNumber) -> Words:
-    what = f"There is no rule {code(error.ref)}. A number alone has to be its id or its whole name."
-    if error.again is None:
-        return Words(what, next="List the rules, then write `#1` for the first row.", again={"List rules": RulesList()})
-    rows = ", ".join(f"{code(number)} ({quoted(rule.title, 100)})" for number, rule in error.rows.items())
-    return Words(what, next=f"Did you mean {rows}?", again={f"Use {' '.join(error.rows)}"[:75]: error.again})
-
-
 RULE_WORDS: Final[Table] = {
-    NoGroups: lambda _: Words("The rules service has no groups.", again={"List rules": RulesList()}),
-    NotOneGroup: lambda e: Words(
-        f"{code(e.ref)} matches {plural(len(e.candidates), 'group')}: "
-        + ", ".join(f"{quoted(group.title, 60)} ({code(group.id, 60)})" for group in e.candidates[:8])
-        if e.candidates
-        else f"No group is called {code(e.ref)}.",
-        next="Use its id, or its whole name.",
-        again={"List groups": RulesGroups()},
-    ),
-    InvalidDraft: lambda e: Words(
-        f"That rule wouldn’t work:\n{_problem_lines(e.problems)}", next="Fix that and try again.", again=e.again
-    ),
-    RefusedField: lambda e: Words(esc(problem_words(e.problem)), again=e.again),
     NestedTooDeep: lambda e: Words(
         f"{quoted(e.name, 100)} is nested too deeply for Gatehouse to change or export.",
         next="Change it where it was made.",
     ),
     NotAUrl: lambda e: Words(
         f"That is {esc(str(e))}.", next="Write a URL such as `https://shop.example.com/old`.", unchanged=None
-    ),
-    NoSuchNumber: lambda e: Words(
-        f"You haven’t seen row {code(e.ref)}: your last list goes to `#{e.shown}` so far."
-        if e.shown
-        else f"{code(e.ref)} means nothing yet: you haven’t listed any {e.service}.",
-        next=f"{'Turn its page with *Next*' if e.shown else 'Make a list first'}. Its numbers are yours alone.",
-        again={f"List {e.service}": MembersList() if e.service == "members" else RulesList()},
-    ),
-    BareNumber: _bare_number,
-    TooMany: lambda e: Words(
-        f"You named {e.count:,} {e.what}, and one command takes at most {e.most:,}.", next="Use several commands."
-    ),
-    LoopNeedsReason: lambda e: Words(
-        " ".join(esc(loop, 500) for loop in e.loops[:3]),
-        next="Point it elsewhere. If the loop is intended, add `because …`.",
     ),
 }
 
@@ -115,48 +56,8 @@ def _bad_email(error: BadEmail) -> Words:
     )
 
 
-def _no_member(error: NoMember) -> Words:
-    again: dict[str, Command] = {f"Use {name}": command for name, command in error.again.items()}
-    return Words(
-        f"{code(error.email)} is not a member of {esc(error.site)}.",
-        f"They are a member of {_names(error.again)}." if again else "",
-        "" if again else "Check for a typo, or look for similar emails on every site.",
-        again=again or {"Find similar": MembersWhy(emails=(error.email,))},
-    )
-
-
-def _unknown_segment(error: UnknownSegment) -> Words:
-    return Words(
-        f"{esc(error.site)} has no segment {quoted(error.name, 80)}.",
-        f"Did you mean {' or '.join(quoted(name, 60) for name in error.meant)}?" if error.meant else "",
-        "If it is new in the site’s dashboard and nobody has it yet, add it under *Extra segments* in "
-        f"`{slash('gatehouse settings')}`.",
-        again=error.again,
-    )
-
-
-def _site_gone(error: SiteGone) -> Words:
-    return Words(
-        f"This channel’s default site, {code(error.gone, 60)}, no longer exists.",
-        next=f"Add one of {', '.join(code(f'site:{name}', 60) for name in error.known)}, "
-        f"or choose another in `{slash('gatehouse settings')}`.",
-    )
-
-
-def _names(names: Iterable[str]) -> str:
-    return " or ".join(code(name, 60) for name in names)
-
-
 MEMBER_WORDS: Final[Table] = {
     BadEmail: _bad_email,
-    NoMember: _no_member,
-    UnknownSegment: _unknown_segment,
-    MemberGone: lambda e: Words(
-        f"This member is no longer on {esc(e.site)}, or Gatehouse’s keys have changed since this was shared.",
-        next="Ask the person who shared it for the email.",
-        unchanged=None,
-    ),
-    SiteGone: _site_gone,
     UnknownSite: lambda e: Words(
         f"No site is called {code(e.asked)}." if e.asked else "No site is set up.",
         next=f"There {'is' if len(e.known) == 1 else 'are'} {', '.join(map(esc, e.known))}."
@@ -166,27 +67,8 @@ MEMBER_WORDS: Final[Table] = {
 }
 
 
-def _megabytes(size: int) -> str:
-    return f"{size / 1024 / 1024:,.1f} MB"
-
-
 FILE_WORDS: Final[Table] = {
-    NothingToExport: lambda e: Words(
-        f"No {e.what}s match, so nothing was exported.",
-        next=f"Try the same filters with `{slash(f'{e.what}s list')}`.",
-        unchanged=None,
-    ),
-    EmailsInFile: lambda e: Words(
-        "These rules contain emails or secrets, so the file can’t go into a channel.",
-        next="You can have it in a direct message.",
-        unchanged=None,
-        again={"Send it to me": e.privately},
-    ),
     FileGone: lambda _: Words("That file is gone, or Gatehouse can’t see it.", next="Upload it again."),
-    FileTooLarge: lambda e: Words(
-        f"That file is too large: {_megabytes(e.size)}. The limit is {_megabytes(e.most)}.",
-        next="Split it.",
-    ),
     FileUnreadable: lambda e: Words(
         f"Slack wouldn’t hand over that file: it answered {esc(str(e))}.",
         "The app may lack the scope `files:read`.",
@@ -389,13 +271,15 @@ WORDS: Final[Table] = (
 
 def words_for(error: Exception) -> Words:
     """The words for *error*: its own, or those of the closest of its ancestors that has some."""
+    if isinstance(error, Refusal):
+        return error.words()
     kind = next(kind for kind in type(error).__mro__ if kind in WORDS)
     return WORDS[kind](error)
 
 
 def expected(error: Exception) -> bool:
     """Whether *error* has words of its own: a part of the day's work, and no fault of ours."""
-    return isinstance(error, Unclear | NotOne) or any(kind in WORDS for kind in type(error).__mro__[:-3])
+    return isinstance(error, Unclear | NotOne | Refusal) or any(kind in WORDS for kind in type(error).__mro__[:-3])
 
 
 TROUBLE: Final = (

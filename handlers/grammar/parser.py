@@ -16,7 +16,8 @@ from pydantic import BaseModel, ConfigDict
 from rapidfuzz import process
 from rapidfuzz.distance import OSA
 
-from handlers.errors import Refusal
+from handlers.blocks.messages import code
+from handlers.errors import Refusal, Words
 from handlers.gatehouse.commands import GatehouseCommand, GatehouseHelp, GatehousePending, GatehouseUndo
 from handlers.grammar.command import Command, Rest, Unclear, slash
 from handlers.grammar.fields import NUMBER, is_reference
@@ -196,6 +197,14 @@ class NoSuchNumber(Refusal):
     ref: str
     shown: int
     service: str
+
+    def words(self) -> Words:
+        again: Command = MembersList() if self.service == "members" else RulesList()
+        what, then = f"{code(self.ref)} means nothing yet: you haven’t listed any {self.service}.", "Make a list first"
+        if self.shown:
+            what = f"You haven’t seen row {code(self.ref)}: your last list goes to `#{self.shown}` so far."
+            then = "Turn its page with *Next*"
+        return Words(what, next=f"{then}. Its numbers are yours alone.", again={f"List {self.service}": again})
 
 
 def listed_service(command: Command) -> str:

@@ -12,8 +12,9 @@ from bot.gatehouse import Gatehouse, Site
 from bot.members.model import Catalogue, Member, found, known_segments
 from bot.store.channel_settings import Preferences
 from bot.text.emails import checked_email
-from handlers.errors import NoMember, Refusal, TooMany
-from handlers.grammar.command import Command
+from handlers.blocks.messages import code
+from handlers.errors import NoMember, Refusal, TooMany, Words
+from handlers.grammar.command import Command, slash
 from handlers.members.commands import MembersEdit
 from handlers.slack.reply import Caller
 
@@ -26,6 +27,11 @@ class SiteGone(Refusal):
 
     gone: str
     known: Sequence[str]
+
+    def words(self) -> Words:
+        sites = ", ".join(code(f"site:{name}", 60) for name in self.known)
+        then = f"Add one of {sites}, or choose another in `{slash('gatehouse settings')}`."
+        return Words(f"This channel’s default site, {code(self.gone, 60)}, no longer exists.", next=then)
 
 
 async def preferences(caller: Caller, gatehouse: Gatehouse) -> Preferences:

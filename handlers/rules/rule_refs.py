@@ -17,7 +17,8 @@ from bot.clients.errors import NotFound
 from bot.clients.lists import Gap, Listing
 from bot.gatehouse import Gatehouse, UnknownSite
 from bot.rules.model import USUAL_RULE_ID, Groups, Rule, RuleDraft
-from handlers.errors import Refusal, TooMany
+from handlers.blocks.messages import code, plural, quoted
+from handlers.errors import Refusal, TooMany, Words
 from handlers.grammar.command import Command
 from handlers.grammar.known import MIN_PART
 from handlers.grammar.parser import Shorthand, listed_service, needs_last_change, needs_site, numbers_in
@@ -28,6 +29,7 @@ from handlers.rules.commands import (
     RulesDelete,
     RulesEdit,
     RulesHistory,
+    RulesList,
     RulesOff,
     RulesOn,
     RulesSet,
@@ -66,6 +68,10 @@ class NotOne(Refusal):
     near: Sequence[Rule] = ()
     gap: Gap | None = None
 
+    def words(self) -> Words:
+        fits = f"{plural(self.count, 'rule')} {'matches' if self.count == 1 else 'match'}" if self.candidates else ""
+        return Words(f"{fits or 'No rule matches'} {code(self.ref, 200)}.")
+
 
 @dataclass(eq=False, repr=False)
 class BareNumber(Refusal):
@@ -76,6 +82,14 @@ class BareNumber(Refusal):
     ref: str
     rows: Mapping[str, Rule]
     again: Command | None
+
+    def words(self) -> Words:
+        what = f"There is no rule {code(self.ref)}. A number alone has to be its id or its whole name."
+        if self.again is None:
+            then, lists = "List the rules, then write `#1` for the first row.", {"List rules": RulesList()}
+            return Words(what, next=then, again=lists)
+        rows = ", ".join(f"{code(number)} ({quoted(rule.title, 100)})" for number, rule in self.rows.items())
+        return Words(what, next=f"Did you mean {rows}?", again={f"Use {' '.join(self.rows)}"[:75]: self.again})
 
 
 async def look_up(command: Command, caller: Caller, gatehouse: Gatehouse) -> Shorthand:

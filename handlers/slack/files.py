@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 import aiohttp
 
 from handlers.blocks.masking import is_public, masked_text
-from handlers.errors import Refusal
+from handlers.errors import Refusal, Words
 from handlers.slack.client import Slack, SlackRefused, SlackUnreachable
 
 MOST_BYTES: Final = 20 * 1024 * 1024
@@ -39,6 +39,10 @@ class FileTooLarge(Refusal):
 
     size: int
     most: int
+
+    def words(self) -> Words:
+        size, most = (f"{each / 1024 / 1024:,.1f} MB" for each in (self.size, self.most))
+        return Words(f"That file is too large: {size}. The limit is {most}.", next="Split it.")
 
 
 class FileUnreadable(Exception):

@@ -14,3 +14,12 @@ def test_a_refusal_holds_emails_where_no_log_shows_them() -> None:
     assert error.email == "anna@example.com"
     assert "anna" not in f"{error} {error!r}"
     assert [kind for kind in Refusal.__subclasses__() if kind.__repr__ is not Exception.__repr__] == []
+
+
+def test_each_refusal_has_words_of_its_own() -> None:
+    kinds = Refusal.__subclasses__()
+
+    assert {kind.__name__ for kind in kinds} >= {"NoMember", "NotOne", "SiteGone"}, (
+        "those of other modules are among them"
+    )
+    assert [kind.__name__ for kind in kinds if kind.words is Refusal.words] == []
