@@ -60,7 +60,7 @@ SHORTEST_WAIT, LONGEST_WAIT = timedelta(seconds=5), timedelta(seconds=60)
 TOO_OLD: Final = "TooOld"
 """The refusal of a change whose approval no longer holds: ours, not a service's."""
 
-END_PASSED: Final = EndPassed.__name__
+END_PASSED: Final = EndPassed.code
 """The refusal of a change that was to last until a moment that passed while it waited: ours, too."""
 
 LOST_RIGHT: Final = "LostRight"

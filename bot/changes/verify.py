@@ -246,6 +246,8 @@ def holds(live: Any, wanted: Any) -> bool:
 class Differs(Exception):
     """The target is not as it was shown, so nothing was sent."""
 
+    code: Final = "Differs"
+
     def __init__(self, live: Document | None) -> None:
         super().__init__("the target is no longer as it was shown")
         self.live = live
@@ -253,6 +255,8 @@ class Differs(Exception):
 
 class EndPassed(Exception):
     """The change was to last until a moment that is past, so nothing was sent."""
+
+    code: Final = "EndPassed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -301,9 +305,9 @@ def classify(sent: Sent, reading: Reading) -> tuple[Move, dict[str, Any]] | None
     return Move.MARK_UNKNOWN, said(error)
 
 
-def said(error: Exception | None) -> dict[str, Any]:
+def said(error: ClientError | Differs | EndPassed | None) -> dict[str, Any]:
     """The fields that keep what the service said, or what became of the call: briefly in words, and by its name."""
-    return {} if error is None else {"outcome": str(error)[:300], "refusal": type(error).__name__}
+    return {} if error is None else {"outcome": str(error)[:300], "refusal": error.code}
 
 
 async def accept_if_done(refused: Refusal, adapter: Adapter, change: Change) -> str:

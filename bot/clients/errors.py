@@ -25,7 +25,7 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Iterator
-from typing import Final
+from typing import ClassVar, Final
 
 MAX_SERVICE_TEXT: Final = 300
 """Characters of a service's own text that are kept: it is foreign, and goes to people."""
@@ -45,6 +45,9 @@ def kept(text: str) -> str:
 class ClientError(Exception):
     """Something about a call to *service*; the text is for people."""
 
+    code: ClassVar[str] = ""
+    """Stored with a change that was not done for this, so it stays when the class gets another name; empty for no kind."""
+
     def __init__(self, service: str, text: str = "") -> None:
         super().__init__(kept(text))
         self.service = service
@@ -52,6 +55,8 @@ class ClientError(Exception):
 
 class BadIdentifier(ClientError):
     """*value* cannot be *what* in a path."""
+
+    code = "BadIdentifier"
 
     def __init__(self, service: str, what: str, value: str) -> None:
         super().__init__(service, f"not {what}")
@@ -62,25 +67,37 @@ class BadIdentifier(ClientError):
 class Unsendable(ClientError):
     """We can't send this at all; the text is ours and says why."""
 
+    code = "Unsendable"
+
 
 class Unreachable(ClientError):
     """The service was not reached: no byte of a write left, or a read had no answer in time."""
+
+    code = "Unreachable"
 
 
 class Unreadable(ClientError):
     """A read was answered with something else than the specification says."""
 
+    code = "Unreadable"
+
 
 class TooLarge(ClientError):
     """An answer was longer than the cap on decoded bytes."""
+
+    code = "TooLarge"
 
 
 class OutcomeUnknown(ClientError):
     """A write was sent and had no clear answer: only reading tells whether it happened."""
 
+    code = "OutcomeUnknown"
+
 
 class Refusal(ClientError):
     """The service said no, so nothing changed. *status* is the HTTP status it said it with."""
+
+    code = "Refusal"
 
     def __init__(self, service: str, text: str = "", status: int = 0) -> None:
         super().__init__(service, text)
@@ -90,33 +107,49 @@ class Refusal(ClientError):
 class NotFound(Refusal):
     """The rule or the member does not exist."""
 
+    code = "NotFound"
+
 
 class Unauthorized(Refusal):
     """Not for this key: the same text for a foreign rule and a wrong key."""
+
+    code = "Unauthorized"
 
 
 class GroupNotFound(Refusal):
     """The group that the rule refers to does not exist."""
 
+    code = "GroupNotFound"
+
 
 class InvalidPairs(Refusal):
     """The pairs do not match the schema of the rule's type."""
+
+    code = "InvalidPairs"
 
 
 class InvalidPayload(Refusal):
     """The rule as a whole is invalid."""
 
+    code = "InvalidPayload"
+
 
 class TypeChangeRefused(Refusal):
     """An update tried to change the type of a rule."""
+
+    code = "TypeChangeRefused"
 
 
 class AlreadyExists(Refusal):
     """The member is there already."""
 
+    code = "AlreadyExists"
+
 
 class Refused(Refusal):
     """A clear refusal that has no class of its own."""
+
+    code = "Refused"
 
 
 class RateLimited(Refusal):
@@ -125,6 +158,8 @@ class RateLimited(Refusal):
     *retry_after* is in seconds, None where the service did not say; *until*: since 1970.
     *is_ours*: by our own limit for the service, which was not asked.
     """
+
+    code = "RateLimited"
 
     def __init__(
         self,
@@ -141,16 +176,16 @@ class RateLimited(Refusal):
         self.until = None if retry_after is None else time.time() + retry_after
 
 
-def _names(kind: type[Refusal]) -> Iterator[str]:
-    yield kind.__name__
+def _codes(kind: type[Refusal]) -> Iterator[str]:
+    yield kind.code
     for narrower in kind.__subclasses__():
-        yield from _names(narrower)
+        yield from _codes(narrower)
 
 
-REFUSALS: Final = frozenset(_names(Refusal))
-"""The names of the errors in which a service said no: only their text is the service's own."""
-NEVER: Final = REFUSALS - {RateLimited.__name__} | {BadIdentifier.__name__, Unsendable.__name__}
-"""The names of the errors that the same request would meet again, however often it is sent."""
+REFUSALS: Final = frozenset(_codes(Refusal))
+"""The codes of the errors in which a service said no: only their text is the service's own."""
+NEVER: Final = REFUSALS - {RateLimited.code} | {BadIdentifier.code, Unsendable.code}
+"""The codes of the errors that the same request would meet again, however often it is sent."""
 
 BY_MESSAGE: Final[dict[str, type[Refusal]]] = {
     "rule not found": NotFound,

@@ -25,6 +25,7 @@ from bot.clients.errors import (
     OutcomeUnknown,
     RateLimited,
     Refusal,
+    Refused,
     TooLarge,
     Unreachable,
     Unreadable,
@@ -375,4 +376,4 @@ def _is_refusal(answer: Answer) -> bool:
 
 def _is_known_refusal(answer: Answer) -> bool:
     """Whether a 5xx carries one of the specified refusals: the status is not specified, the texts are."""
-    return type(refusal("", answer.status, _message(answer))).__name__ != "Refused"
+    return not isinstance(refusal("", answer.status, _message(answer)), Refused)

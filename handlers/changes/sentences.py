@@ -252,9 +252,9 @@ def _said(change: Change) -> str:
     why = words(change.run.outcome)
     if change.run.refusal in REFUSALS:
         return f"The service says: “{why}”."
-    if change.run.refusal == OutcomeUnknown.__name__:
+    if change.run.refusal == OutcomeUnknown.code:
         return f"The service gave no clear answer ({why}), and shows no sign of it."
-    if change.run.refusal == Unreachable.__name__:
+    if change.run.refusal == Unreachable.code:
         return f"The service doesn’t answer ({why})."
     return f"It couldn’t be sent: {why}."
 

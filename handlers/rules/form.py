@@ -221,9 +221,9 @@ def _end(form: RuleForm, change: Change) -> View:
 def _rule_notes(change: Change, form: RuleForm) -> dict[str, str]:
     """The service's refusal, by the field that it belongs to."""
     where = {
-        InvalidPairs.__name__: form.block_of_pair(1),
-        TypeChangeRefused.__name__: "type" if form.mode == "new" else "name",
-        GroupNotFound.__name__: "",
+        InvalidPairs.code: form.block_of_pair(1),
+        TypeChangeRefused.code: "type" if form.mode == "new" else "name",
+        GroupNotFound.code: "",
     }
     return {where.get(change.run.refusal or "", ""): f"Nothing was changed. {ended(change.run.outcome)}"}
 

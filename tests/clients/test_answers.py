@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pytest
 
+from bot.clients.errors import ClientError
 from bot.clients.http import Answer, _is_refusal, _outcome
 from bot.clients.urls import BadUrl, checked_base
 
@@ -29,6 +32,18 @@ def test_a_refusal_is_the_services_own_word(status: int, body: bytes, is_refusal
 )
 def test_what_an_answer_says_of_its_service(status: int, says: str) -> None:
     assert _outcome(status) == says
+
+
+def test_each_error_is_stored_under_a_code_of_its_own() -> None:
+    def kinds(kind: type[ClientError]) -> Iterator[type[ClientError]]:
+        for narrower in kind.__subclasses__():
+            yield narrower
+            yield from kinds(narrower)
+
+    codes = [kind.code for kind in kinds(ClientError)]
+
+    assert all(codes)
+    assert len(set(codes)) == len(codes), codes
 
 
 @pytest.mark.parametrize("url", ["https:///v1", "ftp://rules.example.com/v1", "rules.example.com", ""])
