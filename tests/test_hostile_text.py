@@ -36,7 +36,7 @@ from handlers.changes.sentences import words
 from handlers.grammar.command import Unclear
 from handlers.grammar.fields import parse_expiry
 from handlers.grammar.parser import parse, parse_mention
-from handlers.grammar.tokens import MOST, emails_in, urls_in
+from handlers.grammar.tokens import MAX_COMMAND, emails_in, urls_in
 from handlers.slack.payloads import read_event, text_of_message
 from tests.harness.counting import TooMuch, counted
 from tests.rules.whole import check, explain, introduced_by, plan_rules
@@ -86,7 +86,7 @@ def read_message(text: str) -> None:
 
 def read_command(text: str) -> None:
     read_event({"event": {"text": text}})
-    for typed in (text, text[:MOST], f"set x {text[: MOST - 6]}", f"on {text[: MOST - 3]}"):
+    for typed in (text, text[:MAX_COMMAND], f"set x {text[: MAX_COMMAND - 6]}", f"on {text[: MAX_COMMAND - 3]}"):
         with suppress(Unclear):
             parse("rules", typed)
         with suppress(Unclear):

@@ -291,7 +291,7 @@ class Service:
                 async with asyncio.timeout(self.limits.deadline), self._streamed(request) as response:
                     answer = Answer.of(response, await self._capped(response))
                 status = f"{answer.status // 100}xx"
-                self._last_call.note(_outcome(answer.status))
+                self._last_call.note(_health_shown(answer.status))
             except (httpx.HTTPError, TimeoutError):
                 self._last_call.note("unreachable")
                 raise
@@ -338,7 +338,7 @@ class Service:
         return bytes(body)
 
 
-def _outcome(status: int) -> str:
+def _health_shown(status: int) -> str:
     """What an answer says of its service: also one that refuses a request shows that it works."""
     if status == TOO_MANY:
         return "rate-limiting"

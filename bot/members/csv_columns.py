@@ -90,7 +90,7 @@ def normal(heading: str) -> str:
     return "".join(character for character in plain if character.isalnum())
 
 
-WORDS: Final = {
+COLUMN_OF_WORD: Final = {
     normal(word): (column, at) for column, words in HEADINGS.items() for at, word in enumerate(words.split())
 }
 
@@ -98,11 +98,11 @@ WORDS: Final = {
 def column_of(heading: str) -> tuple[Column, int] | None:
     """The column that *heading* names, and how telling it is, 0 the most; None for a word that means nothing here."""
     word = normal(heading)
-    if (found := WORDS.get(word)) is not None:
+    if (found := COLUMN_OF_WORD.get(word)) is not None:
         return found
     person = next((each for each in PERSONS if word.startswith(each)), None)
-    column, _ = WORDS.get(word.removeprefix(person or ""), (None, 0)) if person else (None, 0)
-    return (column, len(WORDS)) if column in OF_PERSONS else None
+    column, _ = COLUMN_OF_WORD.get(word.removeprefix(person or ""), (None, 0)) if person else (None, 0)
+    return (column, len(COLUMN_OF_WORD)) if column in OF_PERSONS else None
 
 
 SEPARATED: Final = re.compile(r"[,;|\n]")

@@ -19,7 +19,7 @@ log = structlog.get_logger(__name__)
 
 TABLE: Final = re.compile(r"\[(?P<many>\[)?(?P<name>[^\[\]]+)\](?(many)\])\s*(#.*)?")
 KEY: Final = re.compile(r"""\s*(?P<name>[A-Za-z0-9_.\-]+|"[^"]*"|'[^']*')\s*=""")
-WORDS: Final[Mapping[str, str]] = {
+MENDS: Final[Mapping[str, str]] = {
     "bool_parsing": "write true or false",
     "bool_type": "write true or false",
     "dict_type": "write a table, such as [roles.oncall]",
@@ -151,7 +151,7 @@ def _alias_refusal(alias: str, command: str, commands: Commands) -> str:
 
 def _words(error: Any) -> str:
     """What is wrong with a value, in words for those who write policies."""
-    words = WORDS.get(error["type"])
+    words = MENDS.get(error["type"])
     return words.format_map(error.get("ctx") or {}) if words else error["msg"].removeprefix("Value error, ")
 
 

@@ -88,7 +88,7 @@ class Items:
         many = sa.func.count().label("many")
         query = sa.select(items.c.outcome, many).where(items.c.set_id == set_id).group_by(items.c.outcome)
         async with self._session.reading() as connection:
-            return Tally({_outcome(row.outcome, set_id): row.many for row in await connection.execute(query)})
+            return Tally({_read_outcome(row.outcome, set_id): row.many for row in await connection.execute(query)})
 
     async def has_any(self, tx: AsyncConnection, set_id: str, outcomes: Collection[Outcome]) -> bool:
         """Whether an item of a set has one of these outcomes."""
@@ -142,11 +142,11 @@ def _item(row: sa.Row[*tuple[Any, ...]]) -> Item:
         item = restored(Item, row.document)
     except ValueError as error:
         raise OtherRelease(f"a newer release recorded an item of {row.set_id[:8]}") from error
-    outcome = _outcome(row.outcome, row.set_id)
+    outcome = _read_outcome(row.outcome, row.set_id)
     return item.model_copy(update={"outcome": outcome, "change_id": row.change_id, "why": row.why})
 
 
-def _outcome(word: str, set_id: str) -> Outcome:
+def _read_outcome(word: str, set_id: str) -> Outcome:
     """The outcome that is stored as *word*; raises OtherRelease for one of a newer release."""
     try:
         return Outcome(word)

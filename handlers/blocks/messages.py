@@ -393,7 +393,7 @@ def sent(name: str, link: str, *, here: bool, shown: bool) -> Message:
     return message(f"{name} is not shown yet", [section(words)])
 
 
-def warnings(values: Iterable[tuple[str, str]]) -> tuple[str, ...]:
+def lookalike_warnings(values: Iterable[tuple[str, str]]) -> tuple[str, ...]:
     """One sentence for each thing in the *values*, pairs of a field's name and its text, that may mislead; each once."""
     found = ((field, one) for field, text in values for one in lookalikes(text))
     return tuple(dict.fromkeys(f"In “{field}”: {LOOKALIKE_WORDS[one.kind](one)}" for field, one in found))

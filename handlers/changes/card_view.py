@@ -33,9 +33,9 @@ from handlers.changes.full_view import change_warnings, hides, is_masked, item_w
 from handlers.changes.items_view import Progress, counts_text, progress_text
 from handlers.changes.sentences import (
     ACCESS,
+    STATE_WORDS,
     THINGS,
     VERBS,
-    WORDS,
     bulk_words,
     counted,
     deleted_line,
@@ -469,7 +469,7 @@ def plain_card(change: Change) -> Message:
     key = change.edit.target.key or ""
     name = masked(key) if change.edit.target.service == "members" else key
     title = f"{_verb(change)} {code(name, 100) if name and not change.is_set else ''}".strip()
-    words = f"Requested by <@{change.request.requester}> · {WORDS[change.state]}"
+    words = f"Requested by <@{change.request.requester}> · {STATE_WORDS[change.state]}"
     about, buttons = "Gatehouse can’t show what this changes", list[Block | None]()
     if change.state is State.PROPOSED:
         about += ", so nobody can decide about it. Withdraw it, and request it in smaller parts"
@@ -534,7 +534,7 @@ def _items_title(change: Change, tally: Tally) -> str:
             | State.DENIED
             | State.EXPIRED
         ):
-            return f"{title}: {WORDS[change.state]}"
+            return f"{title}: {STATE_WORDS[change.state]}"
 
 
 def _items_body(change: Change, progress: Progress) -> list[Block]:

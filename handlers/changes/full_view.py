@@ -14,7 +14,7 @@ from bot.rules.secrets import MARK
 from bot.rules.url import authority
 from handlers.blocks import messages, modals
 from handlers.blocks.masking import masked_part
-from handlers.blocks.messages import WORD_JOINER, Block, code, entities, esc, visible, warnings
+from handlers.blocks.messages import WORD_JOINER, Block, code, entities, esc, lookalike_warnings, visible
 from handlers.changes.diff import Document, Line, every_field, field_name, words_of
 from handlers.changes.sentences import THINGS, VERBS, needed, reason_of, requested
 
@@ -49,7 +49,7 @@ class Entry:
     @property
     def warnings(self) -> tuple[str, ...]:
         """What in it may be taken for something else."""
-        return warnings(_values(self.name, self.key, self.lines))
+        return lookalike_warnings(_values(self.name, self.key, self.lines))
 
 
 def entries(change: Change, listed: Iterable[Item] = ()) -> Iterator[Entry]:
@@ -107,16 +107,16 @@ def lines_of(kind: Kind | None, before: Document, after: Document) -> list[Line]
 def change_warnings(change: Change) -> tuple[str, ...]:
     """What in a single change, or in the reason for it, may be taken for something else."""
     found = [] if change.is_set else [line for entry in entries(change) for line in entry.warnings]
-    return (*found, *warnings([("reason", change.request.reason)]))
+    return (*found, *lookalike_warnings([("reason", change.request.reason)]))
 
 
 def draft_warnings(before: Document, after: Document) -> dict[str, str]:
     """The same for a rule that is not saved yet, each with the path of its field; *before*: the rule that it replaces."""
     kind = Kind.RULE_CREATE if before is None else Kind.RULE_UPDATE
     name = str((after or {}).get("name") or "")
-    found = dict.fromkeys(warnings([("name", name)]), "name")
+    found = dict.fromkeys(lookalike_warnings([("name", name)]), "name")
     for line in lines_of(kind, before, after):
-        found |= dict.fromkeys(warnings(_values_of(line, name)), line.field)
+        found |= dict.fromkeys(lookalike_warnings(_values_of(line, name)), line.field)
     return found
 
 

@@ -12,6 +12,7 @@ from handlers.blocks.messages import Message
 from handlers.blocks.modals import OPENED_BY, View, done, frame, metadata, section
 from handlers.changes.sentences import (
     MARKS,
+    STATE_WORDS,
     mark_of,
     mention,
     phrases,
@@ -23,7 +24,6 @@ from handlers.changes.sentences import (
     when,
     words,
 )
-from handlers.changes.sentences import WORDS as STATES
 
 
 def note(change: Change, purpose: str) -> Message | None:
@@ -117,14 +117,14 @@ def notice(change: Change, kind: str, *, link: str, undone_by: str = "") -> Mess
     return messages.message(plain, [messages.section(f"{text}{card}")])
 
 
-def _outcome(change: Change) -> str:
+def _end_of(change: Change) -> str:
     """Return what became of *change*, for its requester."""
-    return f"{plain_title(change)}: {STATES[change.state]}" if change.is_set else title_of(change).replace("`", "")
+    return f"{plain_title(change)}: {STATE_WORDS[change.state]}" if change.is_set else title_of(change).replace("`", "")
 
 
 def decided(change: Change, link: str = "") -> Message:
     """What has become of *change*, for the one who just decided about it elsewhere than on its card. *link*: of the card."""
-    head = f"{mark_of(change)} *{_outcome(change)}*\n{sentence(change)}"
+    head = f"{mark_of(change)} *{_end_of(change)}*\n{sentence(change)}"
     card = messages.context(f"<{link}|Open the card>" if link else f"See its card in <#{change.request.channel}>.")
     return messages.message(plain_title(change), [messages.section(head), card])
 
@@ -135,23 +135,23 @@ def _approved(change: Change, _: str) -> str:
     decision = change.decision
     by = " and ".join(mention(one.by) for one in decision.approvals) or mention(decision.decided_by or "")
     how = f"Emergency override by <@{decision.decided_by}>." if decision.glass_broken else f"Approved by {by}."
-    return f":white_check_mark: *{_outcome(change)}*\n{how}"
+    return f":white_check_mark: *{_end_of(change)}*\n{how}"
 
 
 def _denied(change: Change, _: str) -> str:
     why = f": “{words(change.decision.decision_reason, 500)}”" if change.decision.decision_reason else "."
-    return f":no_entry_sign: *{_outcome(change)}*\nDenied by <@{change.decision.decided_by}>{why}"
+    return f":no_entry_sign: *{_end_of(change)}*\nDenied by <@{change.decision.decided_by}>{why}"
 
 
 def _expired(change: Change, _: str) -> str:
-    return f":zzz: *{_outcome(change)}*\nNobody approved your request in time."
+    return f":zzz: *{_end_of(change)}*\nNobody approved your request in time."
 
 
 def _failed(change: Change, _undone_by: str) -> str:
     if change.state not in ENDED:
         return ""
     why, _, _ = sentence(change).partition("\n")
-    return f"{MARKS[change.state]} *{_outcome(change)}*\n{why}"
+    return f"{MARKS[change.state]} *{_end_of(change)}*\n{why}"
 
 
 def _reverted(change: Change, undone_by: str) -> str:
@@ -183,7 +183,7 @@ class _Words:
     least: int = 1
 
 
-WORDS: Final = {
+REASON_FORMS: Final = {
     "deny": _Words(
         title="Deny",
         label="Reason",
@@ -214,7 +214,7 @@ WORDS: Final = {
         least=10,
     ),
 }
-MOST: Final = 1000
+MAX_REASON: Final = 1000
 BLOCK: Final = "words"
 
 
@@ -224,7 +224,7 @@ def callback(name: str) -> str:
 
 def reason_form(name: str, change: Change, *, title: str, channel: str, opened_by: str = "") -> View:
     """The form about *change*; *title* (mrkdwn) says what it is about. *opened_by*: what the full view has as that."""
-    words = WORDS[name]
+    words = REASON_FORMS[name]
     blocks = [
         section(f"*{title}?*\nRequested by <@{change.request.requester}>"),
         section(words.intro),
@@ -252,12 +252,12 @@ def read(view: View) -> Reasoned:
 
 def errors(sent: Reasoned) -> dict[str, str]:
     """What is wrong with the words, under their input."""
-    length, words = len(sent.words), WORDS.get(sent.name)
+    length, words = len(sent.words), REASON_FORMS.get(sent.name)
     if words is not None and length < words.least:
         return {BLOCK: words.missing}
-    return {BLOCK: f"Shorten it to {MOST:,} characters; it has {length:,}."} if length > MOST else {}
+    return {BLOCK: f"Shorten it to {MAX_REASON:,} characters; it has {length:,}."} if length > MAX_REASON else {}
 
 
 def end(name: str, _: Change) -> View:
     """What the form says in the end that is still open."""
-    return done("Gatehouse", WORDS[name].end)
+    return done("Gatehouse", REASON_FORMS[name].end)

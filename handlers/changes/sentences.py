@@ -23,7 +23,7 @@ THINGS: Final = {"rules": "rule", "members": "member", "groups": "group"}
 
 def sentence(change: Change) -> str:
     """Who asked, why, who decided, and what happens next: what stands below the title of a card."""
-    return SENTENCES[change.state](change)
+    return STATE_SENTENCES[change.state](change)
 
 
 def _line(*parts: str) -> str:
@@ -75,7 +75,7 @@ def outcome_word(change: Change) -> str:
     """What has become of *change*, in a word or two."""
     if change.run.undone_by:
         return "reverted" if is_reverted(change) else "undone"
-    return WORDS[change.state]
+    return STATE_WORDS[change.state]
 
 
 def author(change: Change) -> str:
@@ -230,7 +230,7 @@ def _expired(change: Change) -> str:
     return f"*Expired:* nobody decided in time.\n{_request(change)}"
 
 
-SENTENCES: Final[dict[State, Callable[[Change], str]]] = {
+STATE_SENTENCES: Final[dict[State, Callable[[Change], str]]] = {
     State.PROPOSED: _waiting,
     State.APPROVED: _under_way,
     State.APPLYING: _under_way,
@@ -396,7 +396,7 @@ MARKS: Final = {
     State.EXPIRED: ":zzz:",
     State.UNSETTLED: ":grey_question:",
 }
-WORDS: Final = {
+STATE_WORDS: Final = {
     State.PROPOSED: "waiting for a decision",
     State.APPROVED: "under way",
     State.APPLYING: "under way",
@@ -475,7 +475,7 @@ def phrases(change: Change) -> Phrases:
 
 
 def _access_phrases(change: Change, name: str) -> Phrases:
-    to = f"access to {_segments(change)}{_on_site(change)}"
+    to = f"access to {segments_changed(change)}{_on_site(change)}"
     if change.edit.kind is Kind.MEMBER_GRANT:
         return Phrases(
             f"Grant {name} {to}",
@@ -517,7 +517,7 @@ def _on_site(change: Change) -> str:
     return f" on {esc(change.edit.target.site, 60)}" if change.edit.target.site else ""
 
 
-def _segments(change: Change) -> str:
+def segments_changed(change: Change) -> str:
     """The segments that somebody gets or loses, as a channel may see them."""
     had, has = (
         {str(one) for one in (document or {}).get("allowedSegments") or ()}

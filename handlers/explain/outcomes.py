@@ -30,8 +30,7 @@ from bot.store.db import CommitUnknown, StoreError, TargetBusy
 from bot.store.tables import OtherRelease
 from handlers.blocks.messages import clock_time, code, ended, esc, plural
 from handlers.changes.card_view import label
-from handlers.changes.sentences import THINGS, lost_right, plain_title
-from handlers.changes.sentences import WORDS as WORDS_OF_STATES
+from handlers.changes.sentences import STATE_WORDS, THINGS, lost_right, plain_title
 from handlers.errors import Table, Words
 from handlers.gatehouse.commands import GatehouseInspect, GatehousePending, GatehouseSettings, GatehouseStatus
 from handlers.slack.client import SlackRefused, SlackUnreachable
@@ -53,7 +52,7 @@ def _already(error: AlreadyDecided) -> Words:
     by = f" by <@{change.decision.decided_by}>" if change.decision.decided_by else ""
     moment = change.decision.decided_at
     at = f" <!date^{int(moment.timestamp())}^at {{time}}|at {moment:%H:%M} UTC>" if moment else ""
-    stands = STANDS.get(change.state, WORDS_OF_STATES[change.state])
+    stands = STANDS.get(change.state, STATE_WORDS[change.state])
     return Words(f"*{plain_title(change)}* was already {stands}{by}{at}.", unchanged=None)
 
 
@@ -110,7 +109,7 @@ def _not_undoable(error: NotUndoable) -> Words:
         return Words(f"{name} was already undone.")
     state = error.change.state
     if state in LIVE or state is State.UNKNOWN:
-        return Words(f"{name} can’t be undone yet: it is {WORDS_OF_STATES[state]}.")
+        return Words(f"{name} can’t be undone yet: it is {STATE_WORDS[state]}.")
     return Words(f"{name} can’t be undone: it was {ENDED[state]}.")
 
 

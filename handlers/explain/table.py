@@ -257,7 +257,7 @@ def _choice(rules: Sequence[Rule], groups: Groups | None) -> list[Block]:
     ]
 
 
-WORDS: Final[Table] = (
+ERROR_WORDS: Final[Table] = (
     outcomes.CHANGE_WORDS
     | FILE_WORDS
     | outcomes.GATEHOUSE_WORDS
@@ -273,13 +273,15 @@ def words_for(error: Exception) -> Words:
     """The words for *error*: its own, or those of the closest of its ancestors that has some."""
     if isinstance(error, Refusal):
         return error.words()
-    kind = next(kind for kind in type(error).__mro__ if kind in WORDS)
-    return WORDS[kind](error)
+    kind = next(kind for kind in type(error).__mro__ if kind in ERROR_WORDS)
+    return ERROR_WORDS[kind](error)
 
 
 def expected(error: Exception) -> bool:
     """Whether *error* has words of its own: a part of the day's work, and no fault of ours."""
-    return isinstance(error, Unclear | NotOne | Refusal) or any(kind in WORDS for kind in type(error).__mro__[:-3])
+    return isinstance(error, Unclear | NotOne | Refusal) or any(
+        kind in ERROR_WORDS for kind in type(error).__mro__[:-3]
+    )
 
 
 TROUBLE: Final = (

@@ -140,20 +140,20 @@ def _row_line(row: Row, text: str, name: str | None = None) -> str:
 
 
 def _add_line(entry: import_entries.Add) -> str:
-    return _row_line(entry.row, _segments(entry.after["allowedSegments"]), entry.after["name"])
+    return _row_line(entry.row, _first_segments(entry.after["allowedSegments"]), entry.after["name"])
 
 
 def _alter_line(entry: import_entries.Alter) -> str:
     had, has = (list(document.get("allowedSegments") or ()) for document in (entry.before, entry.after))
-    gains = [f":heavy_plus_sign: {_segments([name])}" for name in has if name not in had]
-    losses = [f":heavy_minus_sign: {_segments([name])}" for name in had if name not in has]
+    gains = [f":heavy_plus_sign: {_first_segments([name])}" for name in has if name not in had]
+    losses = [f":heavy_minus_sign: {_first_segments([name])}" for name in had if name not in has]
     told = [*gains, *losses]
     more = f"and {len(told) - 5} more" if len(told) > 5 else ""
     return _row_line(entry.row, "  ".join([*told[:5], more]))
 
 
 def _remove_line(entry: import_entries.Remove) -> str:
-    return _row_line(entry.row, _segments(list(entry.before.get("allowedSegments") or ())))
+    return _row_line(entry.row, _first_segments(list(entry.before.get("allowedSegments") or ())))
 
 
 def _together_line(entry: import_entries.Together) -> str:
@@ -188,7 +188,7 @@ def _refused_line(entry: import_entries.Invalid) -> str:
     return _row_line(entry.row, esc(reason_words(entry.reason), 200))
 
 
-def _segments(names: Sequence[str]) -> str:
+def _first_segments(names: Sequence[str]) -> str:
     more = f" and {len(names) - 5} more" if len(names) > 5 else ""
     return segments_line(names[:5]) + more
 

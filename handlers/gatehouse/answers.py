@@ -215,9 +215,9 @@ async def pending(command: GatehousePending, caller: Caller, gatehouse: Gatehous
     open_changes, reviews = await _readable(found, caller, gatehouse), await _readable(due, caller, gatehouse)
     hidden = len(found) - len(open_changes)
     total = await _open_count(gatehouse) - hidden
-    links = await links_to((*open_changes[: views.MOST], *reviews), gatehouse)
+    links = await links_to((*open_changes[: views.MAX_LISTED], *reviews), gatehouse)
     hidden += len(due) - len(reviews)
-    shown = () if caller.public else open_changes[: views.MOST]
+    shown = () if caller.public else open_changes[: views.MAX_LISTED]
     decidable = {each.id for each in shown if await can_decide(each, caller.user, gatehouse)}
     return Private(views.pending(open_changes, reviews, links, total=total, hidden=hidden, decidable=decidable))
 

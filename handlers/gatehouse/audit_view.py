@@ -100,10 +100,10 @@ def change_line(change: Change, links: Mapping[str, str], *, public: bool, actio
     about = f" · {action}" if action else ""
     done = _did(change, public=public) if change.state is State.APPLIED else f"requested: {safe_title(change)}"
     link = _link(links.get(change.id, ""))
-    return f"{when(moment)} {author(change)} {done}{reason}{_outcome(change)}{about}{link}"
+    return f"{when(moment)} {author(change)} {done}{reason}{_decision_and_end(change)}{about}{link}"
 
 
-def _outcome(change: Change) -> str:
+def _decision_and_end(change: Change) -> str:
     """Return who decided, where somebody had to, and what became of *change* where it isn't simply done."""
     if change.state is State.DENIED:
         return f" · *denied* by <@{change.decision.decided_by}>"
@@ -136,9 +136,9 @@ def _did(change: Change, *, public: bool) -> str:
         return f"made a bulk change: *{esc(change.bulk.title, 150)}*"
     kind, site, what = change.edit.kind, change.edit.target.site, subject(change, public=public)
     if kind is Kind.MEMBER_GRANT:
-        return f"granted {what} access to {_segments(change) or 'nothing new'}"
+        return f"granted {what} access to {_segments_changed(change) or 'nothing new'}"
     if kind is Kind.MEMBER_REVOKE:
-        return f"revoked access of {what} to {_segments(change) or 'nothing'}"
+        return f"revoked access of {what} to {_segments_changed(change) or 'nothing'}"
     if kind not in EDITS:
         return f"{VERBS[kind][1]} {what}" + (f" in {esc(site, 60)}" if site else "")
     if (switched := is_switched(change)) is not None:
@@ -158,7 +158,7 @@ def _field(path: str, change: Change) -> str:
     return field_name(path).removeprefix("pair 1 ") if single else field_name(path)
 
 
-def _segments(change: Change) -> str:
+def _segments_changed(change: Change) -> str:
     had, has = ({*(document or {}).get("allowedSegments", ())} for document in (change.edit.before, change.edit.after))
     return listed([quoted(str(name), 60) for name in sorted(had ^ has, key=str)], most=MAX_NAMED)
 

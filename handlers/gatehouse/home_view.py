@@ -13,7 +13,7 @@ from handlers.blocks import inputs, messages, modals
 from handlers.blocks.menus import member_menu, rule_menu
 from handlers.blocks.messages import Block, Message, code, esc
 from handlers.blocks.modals import View, frame, metadata, section
-from handlers.changes.sentences import WORDS, author, card_link, mark_of, needed, outcome_word, reason_of, when
+from handlers.changes.sentences import STATE_WORDS, author, card_link, mark_of, needed, outcome_word, reason_of, when
 from handlers.gatehouse.commands import GatehouseHelp, GatehouseInspect, GatehousePending, GatehouseWhoami
 from handlers.gatehouse.views import open_button, safe_title
 from handlers.grammar.command import slash
@@ -21,7 +21,7 @@ from handlers.members.commands import MembersList
 from handlers.members.views import segments_line
 from handlers.rules.commands import RulesList, RulesSamples
 
-MOST: Final = 8
+MAX_OF_A_KIND: Final = 8
 
 
 def loading(channel: str) -> View:
@@ -88,10 +88,10 @@ def _change_list(
     """The changes under *title*, or *otherwise*; nothing at all where that is empty."""
     if not changes:
         return [messages.section(otherwise)] if otherwise else []
-    more = [messages.context(f"…and {len(changes) - MOST} more")] if len(changes) > MOST else []
+    more = [messages.context(f"…and {len(changes) - MAX_OF_A_KIND} more")] if len(changes) > MAX_OF_A_KIND else []
     rows = [
         messages.section(f"*{safe_title(change)}*\n{about(change)}{card_link(change, links)}", button(change))
-        for change in changes[:MOST]
+        for change in changes[:MAX_OF_A_KIND]
     ]
     return [messages.header(title), *rows, *more]
 
@@ -104,7 +104,11 @@ def _request_line(change: Change) -> str:
 
 
 def _own_line(change: Change) -> str:
-    waits = needed(change, "its channel") if change.state is State.PROPOSED else f"{WORDS[change.state].capitalize()}."
+    waits = (
+        needed(change, "its channel")
+        if change.state is State.PROPOSED
+        else f"{STATE_WORDS[change.state].capitalize()}."
+    )
     return f"{waits} <#{change.request.channel}>"
 
 

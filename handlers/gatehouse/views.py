@@ -10,7 +10,7 @@ from bot.changes.model import Change, Guard, State
 from bot.policy.model import GuardRule, Person, Why
 from handlers.blocks import messages
 from handlers.blocks.messages import Block, Message, code, entities, esc, listed
-from handlers.changes.sentences import WORDS, author, card_link, plain_title, reason_of, when
+from handlers.changes.sentences import STATE_WORDS, author, card_link, plain_title, reason_of, when
 from handlers.gatehouse.commands import GatehouseHelp, GatehousePending, GatehouseTimers
 from handlers.grammar.command import Command, slash
 from handlers.grammar.parser import ALL
@@ -45,7 +45,7 @@ def help_page(topic: str | None, *, may: Callable[[type[Command]], bool]) -> Mes
     return messages.message("Gatehouse help", [*blocks, *messages.actions(buttons)])
 
 
-SENTENCES: Final = (
+SENTENCES_THAT_WORK: Final = (
     ("block cancel stop url", "rules block https://shop.example.com/promo for 2h"),
     ("why where which explain url page go goes", "rules why does https://shop.example.com/old go there?"),
     ("give grant member access vip somebody", "members give anna@example.com vip until Monday"),
@@ -61,7 +61,7 @@ SENTENCES: Final = (
 def sentences(asked: Sequence[str]) -> Message:
     """Three sentences that work, those first that have to do with what was *asked*."""
     words = {word.strip("?!.,") for word in asked}
-    fitting = sorted(SENTENCES, key=lambda example: -len(words & set(example[0].split())))
+    fitting = sorted(SENTENCES_THAT_WORK, key=lambda example: -len(words & set(example[0].split())))
     lines = "\n".join(f"`{slash(text)}`" for _, text in fitting[:3])
     said = "*Type it in your own words.* For example:"
     then = "Gatehouse shows what would change, and waits for your click."
@@ -267,7 +267,7 @@ def _needs(rule: GuardRule) -> str:
     )
 
 
-MOST = 20
+MAX_LISTED = 20
 
 
 def pending(
@@ -288,7 +288,7 @@ def pending(
         return _nothing(":white_check_mark:", "Nothing is pending.", teaching, GatehousePending())
     blocks: list[Block] = []
     if waiting:
-        shown = sorted(waiting[:MOST], key=lambda change: change.created)
+        shown = sorted(waiting[:MAX_LISTED], key=lambda change: change.created)
         blocks.append(messages.section(f"*{messages.plural(total, 'pending change')}*"))
         blocks += [
             messages.section(_open(change, links), open_button(change) if change.id in decidable else None)
@@ -297,8 +297,8 @@ def pending(
         blocks += _more(total - len(shown))
     if reviews:
         blocks.append(messages.section(f"*{messages.plural(len(reviews), 'review')} due*"))
-        blocks += [messages.section(_review(change, links)) for change in reviews[:MOST]]
-        blocks += _more(len(reviews) - MOST)
+        blocks += [messages.section(_review(change, links)) for change in reviews[:MAX_LISTED]]
+        blocks += _more(len(reviews) - MAX_LISTED)
     return _listed("Pending", [*blocks, *_hidden(hidden)], GatehousePending())
 
 
@@ -325,7 +325,7 @@ def _open(change: Change, links: Mapping[str, str]) -> str:
     until = f" · expires {when(expires)}" if expires else ""
     because = reason_of(change, 150)
     reason = f": {because}" if because else ""
-    state = "" if change.state is State.PROPOSED else f" · {WORDS[change.state]}"
+    state = "" if change.state is State.PROPOSED else f" · {STATE_WORDS[change.state]}"
     return f"*{safe_title(change)}*{state}\n{author(change)}{reason}{until}{card_link(change, links)}"
 
 
@@ -345,7 +345,7 @@ def timers(ending: Sequence[Change], links: Mapping[str, str], *, hidden: int = 
         return _nothing(":stopwatch:", "Nothing is temporary right now.", teaching, GatehouseTimers())
     lines = [
         messages.section(f"*{safe_title(change)}*\nReverts {when(end)} · <@{by}>{card_link(change, links)}")
-        for change in ending[:MOST]
+        for change in ending[:MAX_LISTED]
         for end, by in [(change.request.reverts_at, change.request.requester)]
     ]
     count = messages.plural(len(ending), "temporary change")

@@ -245,13 +245,13 @@ def sentence(command: Command, context: Context) -> str:
 
 
 def _said(command: Command, context: Context) -> str:
-    words = SENTENCES.get(type(command))
+    words = COMMAND_SENTENCES.get(type(command))
     return words(command, context) if words else _as_typed(command)
 
 
 def _warned(command: Command, context: Context) -> str:
     """The `sentence`, with what in it may be taken for something else, as a card warns of it."""
-    lines = messages.warnings(_texts(command, context))
+    lines = messages.lookalike_warnings(_texts(command, context))
     return "\n".join([sentence(command, context), *(f"*Warning:* {esc(line, 500)}" for line in lines[:MAX_NAMED])])
 
 
@@ -343,11 +343,11 @@ def _site(command: Any, preposition: str = "on") -> str:
     return f" {preposition} {esc(command.site, 60)}" if command.site else ""
 
 
-def _segments(command: MembersGrant | MembersRevoke) -> str:
+def _segments_named(command: MembersGrant | MembersRevoke) -> str:
     return listed([quoted(name, 60) for name in command.segments])
 
 
-SENTENCES: Final[dict[type[Command], Callable[[Any, Context], str]]] = {
+COMMAND_SENTENCES: Final[dict[type[Command], Callable[[Any, Context], str]]] = {
     RulesMake: _made,
     RulesSet: _set,
     RulesOn: lambda command, context: f"Switch on {_names(command.refs, context)}",
@@ -360,10 +360,10 @@ SENTENCES: Final[dict[type[Command], Callable[[Any, Context], str]]] = {
     ),
     MembersAdd: lambda command, _: f"Add {code(command.email)}{_site(command)}",
     MembersGrant: lambda command, context: (
-        f"Grant {_people(command, context)} access to {_segments(command)}{_site(command)}"
+        f"Grant {_people(command, context)} access to {_segments_named(command)}{_site(command)}"
     ),
     MembersRevoke: lambda command, context: (
-        f"Revoke access to {_segments(command)}{_site(command)} for {_people(command, context)}"
+        f"Revoke access to {_segments_named(command)}{_site(command)} for {_people(command, context)}"
     ),
     MembersRemove: lambda command, context: (
         f"Request to remove {_people(command, context)}{_site(command, 'from')}. You see everything first"

@@ -30,7 +30,7 @@ from handlers.grammar.fields import MAX_ROWS, NUMBER
 from handlers.grammar.known import MAX_READINGS, MIN_PART, Known
 from handlers.grammar.parser import VERBS, parse
 from handlers.grammar.recognised import AFTER_ALL, Recognised, bare, points, without_addressees
-from handlers.grammar.tokens import MOST, Word, cleaned, split
+from handlers.grammar.tokens import MAX_COMMAND, Word, cleaned, split
 from handlers.grammar.vocabulary import (
     AWAY,
     CHANGING,
@@ -110,7 +110,7 @@ def read(root: str, text: str, known: Known) -> Readings:
 
     *root* is empty where none was given. Raises Unclear for a time that could mean several things.
     """
-    if len(text) > MOST:
+    if len(text) > MAX_COMMAND:
         return Readings()
     text, names = without_addressees(cleaned(text))
     words = split(text)

@@ -23,7 +23,7 @@ LIKE_A_NAME: Final = 85
 """Per cent of likeness from which on some words are a name with a typo."""
 
 
-WORDS: Final = re.compile(r"\w+")
+WORD: Final = re.compile(r"\w+")
 LAST: Final = chr(sys.maxunicode)
 """The letter that comes after all others."""
 
@@ -57,7 +57,7 @@ class Names:
         self._split: list[str] = []  # the words of each line, with a space before each
         self._places: dict[str, list[int]] = {}
         for place, line in enumerate(self._lines):
-            words = WORDS.findall(line)
+            words = WORD.findall(line)
             self._split.append(" " + " ".join(words))
             for word in words:
                 if (places := self._places.get(word)) is None:
@@ -83,7 +83,7 @@ class Names:
         if exact := self.called(text):
             return exact
         typed = folded(text).split()
-        words = dict.fromkeys(WORDS.findall(folded(text)))
+        words = dict.fromkeys(WORD.findall(folded(text)))
         first = min(map(self._beginning, words), key=self._count, default=())
         found: dict[str, None] = {}
         for place in (place for word in first for place in self._places[word]):

@@ -21,7 +21,7 @@ from handlers.errors import Refusal, Words
 from handlers.gatehouse.commands import GatehouseCommand, GatehouseHelp, GatehousePending, GatehouseUndo
 from handlers.grammar.command import Command, Rest, Unclear, slash
 from handlers.grammar.fields import NUMBER, is_reference
-from handlers.grammar.tokens import MOST, WEB, Word, cleaned, split
+from handlers.grammar.tokens import MAX_COMMAND, WEB, Word, cleaned, split
 from handlers.members.commands import MembersCommand, MembersGrant, MembersList, MembersMenu, MembersShow, MembersWhy
 from handlers.rules.commands import RulesCommand, RulesList, RulesMenu, RulesSet, RulesShow, RulesWhich
 
@@ -41,8 +41,8 @@ EMAIL: Final = re.compile(r"[^<@]@")
 
 def parse(service: str, text: str) -> Command:
     """The command that *text* after ``/service`` is; raises Unclear, and nothing else."""
-    if len(text) > MOST:
-        raise Unclear(f"That command has {len(text):,} characters; the limit is {MOST:,}.")
+    if len(text) > MAX_COMMAND:
+        raise Unclear(f"That command has {len(text):,} characters; the limit is {MAX_COMMAND:,}.")
     words = split(cleaned(text))
     if words and words[0].text.casefold() in {f"/{service}", slash(service)}:
         words = words[1:]

@@ -8,7 +8,7 @@ from typing import Final
 
 from bot.text import emails
 
-MOST: Final = 3000
+MAX_COMMAND: Final = 3000
 """Characters of a command: more than that is something pasted by mistake."""
 
 MARKUP: Final = re.compile(r"<([^<>]*)>|&(amp|lt|gt);")

@@ -40,7 +40,7 @@ class Segments(Part):
     def read(self, rest: Rest) -> tuple[str, ...]:
         if rest.words and rest.words[0].keyword in {"to", "from"}:
             rest.words.pop(0)
-        segments: tuple[str, ...] = self.needed(_segments(rest.words), rest)
+        segments: tuple[str, ...] = self.needed(_read_segments(rest.words), rest)
         if stray := next((word for word in rest.words if word.keyword in {"for", "until"}), None):
             raise rest.unclear(f"“{stray.text}” needs a duration (for 2h) or a time (until 18:00).")
         rest.words = []
@@ -73,7 +73,7 @@ class ToSegments(Segments):
         words = [word.keyword for word in rest.words]
         at = words.index("to") if "to" in words else len(words)
         named, rest.words = rest.words[at + 1 :], rest.words[:at]
-        return _segments(named)
+        return _read_segments(named)
 
     def write(self, value: Sequence[str]) -> str:
         return f"to {' '.join(map(quoted, value))}"
@@ -118,7 +118,7 @@ ONLY_EMAILS: Final = OnlyEmails("EMAIL…", WHOSE)
 SEGMENTS: Final = Segments("SEG,…", "which segment")
 
 
-def _segments(words: Sequence[Word]) -> tuple[str, ...]:
+def _read_segments(words: Sequence[Word]) -> tuple[str, ...]:
     named = [part for word in words for part in ([word.text] if word.quoted else word.text.split(","))]
     return tuple(dict.fromkeys(name.strip() for name in named if name.strip()))
 

@@ -61,10 +61,10 @@ def advice(finding: Finding) -> str:
 def words(finding: Finding) -> str:
     """What is wrong, in one sentence of plain text."""
     where = f" Only in {finding.engine}." if finding.engine and finding.kind in IN_ONE_ENGINE else ""
-    return SENTENCES[finding.kind](finding) + where
+    return FINDING_SENTENCES[finding.kind](finding) + where
 
 
-def warnings(findings: Sequence[Finding]) -> tuple[str, ...]:
+def warnings_of(findings: Sequence[Finding]) -> tuple[str, ...]:
     """The findings as plain lines for a card or a form; the first of many."""
     lines = [clip(words(finding), 500) for finding in findings[:MOST_WARNINGS]]
     if more := len(findings) - MOST_WARNINGS:
@@ -163,7 +163,7 @@ def _one_engine(finding: Finding) -> str:
 
 IN_ONE_ENGINE: Final = frozenset({FindingKind.LOOP, FindingKind.REPEATS})
 """Kinds whose words do not say in which engine they are true."""
-SENTENCES: Final[dict[FindingKind, Callable[[Finding], str]]] = {
+FINDING_SENTENCES: Final[dict[FindingKind, Callable[[Finding], str]]] = {
     FindingKind.LOOP: _loop,
     FindingKind.ITSELF: lambda finding: (
         f"{name(finding.places[0])} redirects to the same URL: {clip(finding.value, 160)}."

@@ -165,7 +165,7 @@ def _with_warnings(
 
 def _placed_warnings(form: RuleForm, look: Look, doubts: Mapping[str, str], rule_id: str) -> dict[str, str]:
     """What is wrong with the rule, by the block id of the input that it is about; the empty id where that is none."""
-    lines, named = check_view.warnings(look.findings), look.findings[:MOST_WARNINGS]
+    lines, named = check_view.warnings_of(look.findings), look.findings[:MOST_WARNINGS]
     placed = [(_block_of_finding(one, form, rule_id), words) for one, words in zip(named, lines, strict=False)]
     placed += [("", words) for words in lines[MOST_WARNINGS:]]
     placed += [(_block_of_path(path, form), words) for words, path in doubts.items()]

@@ -219,7 +219,7 @@ class Look:
     @property
     def warnings(self) -> tuple[str, ...]:
         """What its card says of it, in plain lines."""
-        return (*check_view.warnings(self.findings), *self.limits)
+        return (*check_view.warnings_of(self.findings), *self.limits)
 
     @property
     def limits(self) -> tuple[str, ...]:

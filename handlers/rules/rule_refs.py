@@ -47,7 +47,7 @@ async def groups_of(rules: Iterable[RuleDraft], gatehouse: Gatehouse) -> Groups 
 OfRule = RulesShow | RulesCheck | RulesEdit | RulesCopy | RulesHistory | RulesWhich
 OfRules = RulesOn | RulesOff | RulesSet | RulesDelete
 CANDIDATES = 10
-MOST = 100
+MAX_RULES_PER_COMMAND = 100
 """Rules that one command may name."""
 NEAR = 3
 REFERENCE = re.compile(r"[0-9a-fA-F]{6,32}")
@@ -112,9 +112,9 @@ async def find_rule(command: OfRule, caller: Caller, gatehouse: Gatehouse) -> Ru
 
 
 async def find_rules(command: OfRules, caller: Caller, gatehouse: Gatehouse) -> Sequence[Rule]:
-    """The rules that *command* names, each once; raises as `find_rule` does, TooMany for more than MOST."""
-    if len(command.refs) > MOST:
-        raise TooMany(len(command.refs), MOST)
+    """The rules that *command* names, each once; raises as `find_rule` does, TooMany for more than MAX_RULES_PER_COMMAND."""
+    if len(command.refs) > MAX_RULES_PER_COMMAND:
+        raise TooMany(len(command.refs), MAX_RULES_PER_COMMAND)
     found = await _find_all(command, command.refs, caller, gatehouse)
     return list({rule.id: rule for rule in found}.values())
 

@@ -45,7 +45,7 @@ def answer(
 
     *back_on*: when the rule that would decide, and is off, is switched on again.
     """
-    outcome = _outcome(route, gap, back_on)
+    outcome = _answer(route, gap, back_on)
     way = _way(route)
     blocks: list[Block] = [messages.section(f"{outcome}\n{way}" if way else outcome)]
     culprits = _culprits(route)
@@ -73,7 +73,7 @@ def answer(
     return messages.message(_plain(outcome), blocks)
 
 
-def _outcome(route: Route, gap: Gap | None, back_on: datetime | None) -> str:
+def _answer(route: Route, gap: Gap | None, back_on: datetime | None) -> str:
     """What becomes of the URL in the end, in one bold line."""
     asked, last = url_code(route.first.url.full, 200), route.last
     if route.is_endless:

@@ -12,7 +12,7 @@ from handlers.blocks.inputs import chosen_channel
 from handlers.blocks.modals import View, metadata
 from handlers.grammar import parser
 from handlers.grammar.command import Command, command_prefix, slash
-from handlers.grammar.tokens import MOST, cleaned
+from handlers.grammar.tokens import MAX_COMMAND, cleaned
 from handlers.slack.registry import (
     CLICKS,
     FORMS,
@@ -264,7 +264,7 @@ def _us(body: Body) -> str:
 
 def read_command(body: Body) -> CommandRequest:
     service, text = str(body.get("command", "")), str(body.get("text") or "")
-    asked = cleaned(str(body.get(TYPED) or f"{service} {text}")[:MOST])
+    asked = cleaned(str(body.get(TYPED) or f"{service} {text}")[:MAX_COMMAND])
     return CommandRequest(
         body=body, caller=caller_of("command", body), asked=asked, command=_parse(_root(service), text)
     )
@@ -289,7 +289,7 @@ def read_event(body: Body) -> EventRequest:
     event: Body = body.get("event") or {}
     us = _us(body)
     route = None if event.get("user") == us else find_event(event)
-    asked = cleaned(str(body.get(TYPED) or event.get("text") or "")[:MOST])
+    asked = cleaned(str(body.get(TYPED) or event.get("text") or "")[:MAX_COMMAND])
     return EventRequest(body=body, caller=caller_of("event", body), asked=asked, heard=Heard(event, us), route=route)
 
 

@@ -19,16 +19,16 @@ from handlers.slack.payloads import said_to_us
 from handlers.slack.registry import Click, Heard, Shortcut, clicks, hears, shortcut
 from handlers.slack.reply import Caller, Modal, Private, Reply
 
-MOST: Final = 15
+MAX_CHOICES: Final = 15
 
 
 def choice(question: str, choices: Sequence[tuple[str, Command]]) -> Message:
     """A line for each of *choices*, with a button that stands for its command."""
     blocks = [messages.section(f"*{question}* That message has {len(choices)}.")]
-    for number, (text, command) in enumerate(choices[:MOST]):
+    for number, (text, command) in enumerate(choices[:MAX_CHOICES]):
         blocks.append(messages.section(code(text, 300), messages.run_button("Choose", command, number)))
-    if len(choices) > MOST:
-        blocks.append(messages.context(f"…and {len(choices) - MOST} more."))
+    if len(choices) > MAX_CHOICES:
+        blocks.append(messages.context(f"…and {len(choices) - MAX_CHOICES} more."))
     return messages.message(f"{question} That message has {len(choices)}.", blocks)
 
 

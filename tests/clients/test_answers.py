@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from bot.clients.errors import ClientError
-from bot.clients.http import Answer, _is_refusal, _outcome
+from bot.clients.http import Answer, _health_shown, _is_refusal
 from bot.clients.urls import BadUrl, checked_base
 
 
@@ -31,7 +31,7 @@ def test_a_refusal_is_the_services_own_word(status: int, body: bytes, is_refusal
     ("status", "says"), [(200, "ok"), (404, "ok"), (429, "rate-limiting"), (499, "ok"), (500, "failing")]
 )
 def test_what_an_answer_says_of_its_service(status: int, says: str) -> None:
-    assert _outcome(status) == says
+    assert _health_shown(status) == says
 
 
 def test_each_error_is_stored_under_a_code_of_its_own() -> None:

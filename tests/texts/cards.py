@@ -603,7 +603,7 @@ def forms() -> Iterator[Sample]:
     yield "how long is it off", temporary_form.view(switch, "rules off", {"Redirect_x1": "Old shop"}, OPS)
     yield "how long has she access", temporary_form.view(grant, "members grant", {}, OPS)
     delete = change(Kind.RULE_DELETE, State.PROPOSED, SALE, None, **asked(reason="not needed"))
-    for name in notes_view.WORDS:
+    for name in notes_view.REASON_FORMS:
         yield f"form: {name}", notes_view.reason_form(name, delete, title=plain_title(delete), channel=OPS)
         for text in ("", "x" * 1_001):
             wrong = notes_view.errors(notes_view.Reasoned(name, delete.id, text))

@@ -299,7 +299,7 @@ def test_any_of_many_sites_may_be_the_chosen_one(count: int, last: str) -> None:
         assert settings_form.read_form(sent_back(view, typed)).wanted.site == site
 
 
-@pytest.mark.parametrize("name", sorted(notes_view.WORDS))
+@pytest.mark.parametrize("name", sorted(notes_view.REASON_FORMS))
 @pytest.mark.parametrize("title", ["Drop utm_source*", "Q&A <b>", ":wave: `a`"])
 def test_a_form_about_a_change_escapes_its_title_once(name: str, title: str) -> None:
     target = Target(service="rules", key="Rule_1")
