@@ -55,6 +55,12 @@ FLIPPED: Final[dict[type[ast.cmpop], str]] = {
 }  # fmt: skip
 
 
+SHORTEST: Final = 4.0
+"""Seconds that each test may take with a mutant,"""
+SLOWER: Final = 5.0
+"""and how many times the seconds that it took without one."""
+
+
 class Mutant(NamedTuple):
     path: str
     line: int
@@ -274,6 +280,8 @@ class Mutants:
                 self.functions[names[each.__code__.co_filename]].append(each)
         gc.freeze()
         runs = self.learned()
+        for test, run in runs.items():  # a mutant is often noticed by what never comes: nobody waits long for it
+            self.items[test].add_marker(pytest.mark.timeout(max(SHORTEST, SLOWER * run.seconds)), append=False)
         workers = [start(partial(self.tried, self.chosen[job :: self.jobs], runs)) for job in range(self.jobs)]
         self.survivors = results(workers)
         return True
