@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import Any, Final, NamedTuple, Self, TypeAlias
 
 from pydantic import Field
 
@@ -539,6 +539,18 @@ class Item(Stored):
     why: str = ""
     """Why it was not done, in a word or in the service's words."""
 
+    @classmethod
+    def of(cls, number: int, edit: Edit, **about: Any) -> Self:
+        """The item that is to do *edit*."""
+        return cls(number=number, kind=edit.kind, target=edit.target, before=edit.before, after=edit.after, **about)
+
+    @property
+    def edit(self) -> Edit:
+        """What it is to do; raises ValueError for an item that is only on record."""
+        if self.kind is None:
+            raise ValueError(self.number)
+        return Edit(kind=self.kind, target=self.target, before=self.before, after=self.after)
+
     @property
     def name(self) -> str:
         """What people call the thing; may be an address."""
@@ -587,15 +599,3 @@ WEIGHT: Final = (
 def weightiest(kinds: Iterable[Kind]) -> tuple[Kind, ...]:
     """The *kinds*, each once, those that take away first."""
     return tuple(sorted(set(kinds), key=lambda kind: (WEIGHT.index(kind) if kind in WEIGHT else len(WEIGHT), kind)))
-
-
-@dataclass(frozen=True, slots=True)
-class PlannedChange:
-    """One change to propose. *number* is where it stands in the file: a record from 1, or a line of a table."""
-
-    number: int
-    kind: Kind
-    key: str | None
-    """The rule's id or the member's address as the service spells it; None for a rule to be created."""
-    before: Document | None
-    after: Document | None

@@ -228,16 +228,7 @@ def set_of(title: str, proposals: Sequence[Proposal]) -> SetProposal:
 
 
 def item_of(number: int, proposal: Proposal, source: str = "") -> Item:
-    edit = proposal.edit
-    return Item(
-        number=number,
-        kind=edit.kind,
-        target=edit.target,
-        before=edit.before,
-        after=edit.after,
-        undoes=proposal.request.undoes,
-        source=source,
-    )
+    return Item.of(number, proposal.edit, undoes=proposal.request.undoes, source=source)
 
 
 def inverse_of(
@@ -263,8 +254,7 @@ def again(whole: Change, failed: Iterable[tuple[Item, Snapshot]], *, by: str, ch
     for item, snapshot in failed:
         live = snapshot.live(item.target)
         if item.kind is not None and (live is not None) != item.kind.creates:
-            edit = Edit(kind=item.kind, target=item.target, before=item.before, after=item.after)
-            change = whole.model_copy(update={"edit": edit})
+            change = whole.model_copy(update={"edit": item.edit})
             proposals.append((request_again(change, live, by=by, channel=channel), item.source))
     if not proposals:
         raise NothingInSet(whole.bulk.title)
@@ -279,15 +269,13 @@ def again(whole: Change, failed: Iterable[tuple[Item, Snapshot]], *, by: str, ch
 
 def begun(whole: Change, item: Item, *, change_id: str, now: datetime) -> Change:
     """The change that an item of *whole* is, as it is written down just before it is sent."""
-    if item.kind is None:
-        raise ValueError("an item that is only on record")
     return Change(
         id=change_id,
         created=now,
         state=State.APPLYING,
         set_id=whole.id,
         item_number=item.number,
-        edit=Edit(kind=item.kind, target=item.target, before=item.before, after=item.after),
+        edit=item.edit,
         request=ChangeRequest(
             requester=whole.request.requester,
             channel=whole.request.channel,

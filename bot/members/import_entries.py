@@ -11,7 +11,7 @@ from typing import Final, TypeAlias
 
 from rapidfuzz.distance import OSA
 
-from bot.changes.model import Document, Kind, PlannedChange
+from bot.changes.model import Document, Edit, Kind, Target
 from bot.members.csv import MemberFile, Row
 from bot.members.csv_columns import Column, Mode
 
@@ -176,18 +176,26 @@ class MemberPlan:
         return Counter(type(entry) for entry in self.entries)
 
 
-def intended(plan: MemberPlan) -> Iterator[PlannedChange]:
-    """The changes to propose, in the order of the file; the number of each is its line."""
-    for entry in plan.entries:
-        match entry:
-            case Add(row=row, after=after):
-                yield PlannedChange(row.line, Kind.MEMBER_ADD, str(after["email"]), None, after)
-            case Alter(row=row, kind=kind, before=before, after=after):
-                yield PlannedChange(row.line, kind, str(before["email"]), before, after)
-            case Remove(row=row, before=before):
-                yield PlannedChange(row.line, Kind.MEMBER_REMOVE, str(before["email"]), before, None)
-            case NothingToDo() | Together() | Invalid():
-                pass
+def edits(plan: MemberPlan, site: str) -> dict[int, Edit]:
+    """What is to be changed on *site*, by the line of its row."""
+    found = ((entry.row.line, _edit(entry, site)) for entry in plan.entries)
+    return {line: edit for line, edit in found if edit is not None}
+
+
+def _edit(entry: Entry, site: str) -> Edit | None:
+    match entry:
+        case Add(after=after):
+            return Edit(kind=Kind.MEMBER_ADD, target=_target(after, site), before=None, after=after)
+        case Alter(kind=kind, before=before, after=after):
+            return Edit(kind=kind, target=_target(before, site), before=before, after=after)
+        case Remove(before=before):
+            return Edit(kind=Kind.MEMBER_REMOVE, target=_target(before, site), before=before, after=None)
+        case NothingToDo() | Together() | Invalid():
+            return None
+
+
+def _target(member: Document, site: str) -> Target:
+    return Target(service="members", site=site, key=str(member["email"]))
 
 
 MAX_COMPARED_NAME: Final = 100

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Final, TypeAlias
 
-from bot.changes.model import Document, Kind, PlannedChange, canonical_form, fingerprint
+from bot.changes.model import Document, Edit, Kind, Target, canonical_form, fingerprint
 from bot.rules.edit import Problem, introduced, problems
 from bot.rules.files import RuleFile, Unfit, fit_draft, with_pairs
 from bot.rules.model import INACTIVE, Groups, Rule, RuleDraft
@@ -263,22 +263,27 @@ class Choices:
     arrival: Arrival = Arrival.INACTIVE
 
 
-def proposals(plan: RulePlan, choices: Choices) -> tuple[PlannedChange, ...]:
-    """The changes to propose, in the order of the file; an overwrite that would change nothing is none."""
-    return tuple(_intended(plan, choices))
+def edits(plan: RulePlan, choices: Choices) -> dict[int, Edit]:
+    """What is to be changed, by the number of the record; an overwrite that would change nothing is none."""
+    found = ((entry.number, _edit(entry, choices)) for entry in plan.entries)
+    return {number: edit for number, edit in found if edit is not None}
 
 
-def _intended(plan: RulePlan, choices: Choices) -> Iterator[PlannedChange]:
-    for entry in plan.entries:
-        match entry:
-            case New(number=number, draft=draft) if choices.new is OnNew.CREATE:
-                yield PlannedChange(number, Kind.RULE_CREATE, None, None, _created(draft, choices.arrival))
-            case Differs(number=number, live=live, draft=draft) if choices.differs is OnDiffers.COPY:
-                name = f"{draft.title} (copy)" if draft.title == live.title else draft.title
-                after = _created(draft, choices.arrival) | {"name": name}
-                yield PlannedChange(number, Kind.RULE_CREATE, None, None, after)
-            case Differs() if choices.differs is OnDiffers.OVERWRITE:
-                yield from _overwritten(entry, choices.arrival)
+def _edit(entry: Entry, choices: Choices) -> Edit | None:
+    match entry:
+        case New(draft=draft) if choices.new is OnNew.CREATE:
+            return _creation(_created(draft, choices.arrival))
+        case Differs(live=live, draft=draft) if choices.differs is OnDiffers.COPY:
+            name = f"{draft.title} (copy)" if draft.title == live.title else draft.title
+            return _creation(_created(draft, choices.arrival) | {"name": name})
+        case Differs() if choices.differs is OnDiffers.OVERWRITE:
+            return _overwriting(entry, choices.arrival)
+        case _:
+            return None
+
+
+def _creation(after: Document) -> Edit:
+    return Edit(kind=Kind.RULE_CREATE, target=Target(service="rules"), before=None, after=after)
 
 
 def _created(draft: RuleDraft, arrival: Arrival) -> Document:
@@ -287,9 +292,11 @@ def _created(draft: RuleDraft, arrival: Arrival) -> Document:
     return draft.content() | {"description": draft.description or "", "status": status or INACTIVE}
 
 
-def _overwritten(entry: Differs, arrival: Arrival) -> Iterator[PlannedChange]:
+def _overwriting(entry: Differs, arrival: Arrival) -> Edit | None:
     before, after = entry.live.document(), entry.merged()
     if arrival is Arrival.INACTIVE:
         after["status"] = entry.live.status or INACTIVE
-    if canonical_form(after) != canonical_form(entry.live.body()):
-        yield PlannedChange(entry.number, Kind.RULE_UPDATE, entry.live.id, before, after)
+    if canonical_form(after) == canonical_form(entry.live.body()):
+        return None
+    target = Target(service="rules", key=entry.live.id)
+    return Edit(kind=Kind.RULE_UPDATE, target=target, before=before, after=after)

@@ -8,7 +8,7 @@ from typing import Any, Final, TypeVar
 
 from bot.members.csv import MAX_COLUMNS, MemberFile
 from bot.members.csv_columns import Column, Columns, Mode
-from bot.members.import_entries import MemberPlan, intended
+from bot.members.import_entries import MemberPlan, edits
 from bot.rules.rule_import_plan import Arrival, Choices, Differs, New, OnDiffers, OnNew, RulePlan
 from handlers.blocks import inputs, messages
 from handlers.blocks.messages import Block, esc, plural
@@ -148,7 +148,7 @@ def member_form(plan: MemberPlan, *, filename: str, site: str, metadata: dict[st
     """
     shown = preview_view.member_blocks(plan, filename=filename, site=site)
     asked = _columns(plan.file)
-    if any(intended(plan)):
+    if edits(plan, site):
         submit = "Import"
     else:
         shown.append(section(NOTHING))

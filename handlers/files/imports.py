@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import wraps
 from typing import Any, Final, TypeAlias, TypeVar
 
-from bot.changes.model import ChangeRequest, Item, Outcome, PlannedChange, Target, canonical_form, fingerprint
+from bot.changes.model import ChangeRequest, Edit, Item, Outcome, Target, canonical_form, fingerprint
 from bot.changes.proposals import SetProposal
 from bot.clients.errors import ClientError
 from bot.clients.json_stream import cooperatively
@@ -23,7 +23,7 @@ from bot.members.member_import_plan import plan_members
 from bot.rules import rule_import_plan
 from bot.rules.files import read_rule_file
 from bot.rules.model import Groups
-from bot.rules.rule_import_plan import Choices, RulePlan, plan_entries, proposals
+from bot.rules.rule_import_plan import Choices, RulePlan, plan_entries
 from bot.text.encoding import BadFile
 from handlers.blocks import inputs, modals
 from handlers.blocks.messages import in_quotes, plural
@@ -213,11 +213,11 @@ async def _import_rules(agreed: tuple[Handed, Choices], caller: Caller, gatehous
 
 def _rule_items(plan: RulePlan, choices: Choices) -> list[Item]:
     """An item for each record: those that are to be done, and the others with the reason why not."""
-    wanted = {each.number: each for each in proposals(plan, choices)}
+    wanted = rule_import_plan.edits(plan, choices)
     return [_rule_item(entry, wanted.get(entry.number)) for entry in plan.entries]
 
 
-def _rule_item(entry: rule_import_plan.Entry, wanted: PlannedChange | None) -> Item:
+def _rule_item(entry: rule_import_plan.Entry, wanted: Edit | None) -> Item:
     live = getattr(entry, "live", None)
     title = (
         entry.draft.title
@@ -225,14 +225,11 @@ def _rule_item(entry: rule_import_plan.Entry, wanted: PlannedChange | None) -> I
         else getattr(entry, "title", "")
     )
     name = title or getattr(live, "title", "")
-    key = None if wanted is not None and wanted.key is None else getattr(live, "id", None)
-    cells = (str(entry.number), name, getattr(live, "id", ""))
-    about = {"number": entry.number, "source": f"record {entry.number}", "cells": cells}
-    target = Target(service="rules", key=key)
+    about = {"source": f"record {entry.number}", "cells": (str(entry.number), name, getattr(live, "id", ""))}
     if wanted is not None:
-        return Item(kind=wanted.kind, target=target, before=wanted.before, after=wanted.after, **about)
-    why = NO_RULES[type(entry)](entry)
-    return Item(target=target, after={"name": name}, outcome=Outcome.SKIPPED, why=why, **about)
+        return Item.of(entry.number, wanted, **about)
+    target, why = Target(service="rules", key=getattr(live, "id", None)), NO_RULES[type(entry)](entry)
+    return Item(number=entry.number, target=target, after={"name": name}, outcome=Outcome.SKIPPED, why=why, **about)
 
 
 NO_RULES: Final[dict[type, Callable[[Any], str]]] = {
@@ -312,11 +309,11 @@ async def _members_seen(plan: MemberPlan) -> str:
 
 
 def _member_file(plan: MemberPlan) -> Iterator[list[Any]]:
-    wanted = {
-        each.number: [canonical_form(each.before), canonical_form(each.after)] for each in import_entries.intended(plan)
-    }
+    wanted = import_entries.edits(plan, "")
     for entry in plan.entries:
-        yield [entry.row.line, type(entry).__name__, wanted.get(entry.row.line)]
+        edit = wanted.get(entry.row.line)
+        written = None if edit is None else [canonical_form(edit.before), canonical_form(edit.after)]
+        yield [entry.row.line, type(entry).__name__, written]
 
 
 @file_work
@@ -342,7 +339,7 @@ async def _import_members(
 
 def _member_items(plan: MemberPlan, site: str) -> list[Item]:
     """An item for each row: those that are to be done, and the others with the reason why not."""
-    wanted = {each.number: each for each in import_entries.intended(plan)}
+    wanted = import_entries.edits(plan, site)
     numbers = {entry.row.line: number for number, entry in enumerate(plan.entries, 1)}
     return [
         _member_item(number, entry, wanted.get(entry.row.line), site, numbers)
@@ -351,19 +348,21 @@ def _member_items(plan: MemberPlan, site: str) -> list[Item]:
 
 
 def _member_item(
-    number: int, entry: import_entries.Entry, wanted: PlannedChange | None, site: str, numbers: dict[int, int]
+    number: int, entry: import_entries.Entry, wanted: Edit | None, site: str, numbers: dict[int, int]
 ) -> Item:
-    about: dict[str, Any] = {
-        "number": number,
-        "source": f"line {entry.row.line}",
-        "cells": entry.row.cells[:MOST_COLUMNS],
-    }
+    about: dict[str, Any] = {"source": f"line {entry.row.line}", "cells": entry.row.cells[:MOST_COLUMNS]}
     if wanted is not None:
-        target = Target(service="members", site=site, key=wanted.key)
-        return Item(kind=wanted.kind, target=target, before=wanted.before, after=wanted.after, **about)
+        return Item.of(number, wanted, **about)
     follows = numbers.get(entry.line, 0) if isinstance(entry, import_entries.Together) else 0
     target = Target(service="members", site=site, key=entry.row.email[:320] or None)
-    return Item(target=target, outcome=Outcome.SKIPPED, why=NO_MEMBERS[type(entry)](entry), follows=follows, **about)
+    return Item(
+        target=target,
+        outcome=Outcome.SKIPPED,
+        why=NO_MEMBERS[type(entry)](entry),
+        follows=follows,
+        number=number,
+        **about,
+    )
 
 
 NO_MEMBERS: Final[dict[type, Callable[[Any], str]]] = {

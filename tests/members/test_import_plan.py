@@ -46,7 +46,7 @@ from bot.members.import_entries import (
     Together,
     UnknownAction,
     UnknownSegments,
-    intended,
+    edits,
 )
 from bot.members.member_import_plan import plan_members
 from bot.members.model import Member
@@ -264,7 +264,7 @@ def test_any_bytes_give_one_entry_and_one_outcome_a_row_or_a_typed_error(content
     found = plan_members(file, mode, SITE, ())
 
     assert [entry.row for entry in found.entries] == list(file.rows)
-    asked = [each.key for each in intended(found)]
+    asked = [each.target.key for each in edits(found, "blog").values()]
     assert len(asked) == len({str(key).casefold() for key in asked})
     table = result_table(headings(file), [(row.cells, "done", "") for row in file.rows], file.separator)
     rows = list(csv.reader(io.StringIO(table.decode("utf-8-sig"), newline=""), delimiter=file.separator))
@@ -384,7 +384,7 @@ def test_a_row_may_say_what_is_to_be_done() -> None:
 
     found = plan("\n".join(["email,segments,action", *said]))
 
-    assert [(each.number, each.kind, each.key) for each in intended(found)] == [
+    assert [(line, each.kind, each.target.key) for line, each in edits(found, "blog").items()] == [
         (2, Kind.MEMBER_GRANT, "anna@example.com"),
         (3, Kind.MEMBER_REVOKE, "ben@example.com"),
         (4, Kind.MEMBER_REMOVE, "Cara@example.com"),
@@ -405,14 +405,16 @@ def test_rows_that_contradict_each_other_are_both_left() -> None:
     )
 
     assert reasons(found) == [Contradicts(3), Contradicts(2), DuplicateOf(2)]
-    assert list(intended(found)) == []
+    assert edits(found, "blog") == {}
 
 
 def test_one_segment_a_row_adds_up() -> None:
     found = plan("email,segments\nanna@example.com,vip\nanna@example.com,premium\n", Mode.GRANT)
 
     assert reasons(found) == [Alter, Together]
-    assert [each.after["allowedSegments"] for each in intended(found) if each.after] == [["free", "vip", "premium"]]
+    assert [each.after["allowedSegments"] for each in edits(found, "blog").values() if each.after] == [
+        ["free", "vip", "premium"]
+    ]
 
 
 def test_where_segments_are_not_known_none_is_refused() -> None:
@@ -458,7 +460,7 @@ def test_a_result_without_headings_gets_some_and_can_be_imported_again() -> None
 def test_a_plan_is_made_of_plain_values() -> None:
     text = "email,segments,action\nanna@example.com,vip,grant\nnew@b.co,,add\n"
 
-    json.dumps([[each.key, each.before, each.after] for each in intended(plan(text))])
+    json.dumps([each.model_dump() for each in edits(plan(text), "blog").values()])
 
 
 def test_a_row_that_would_only_rename_a_member_says_that_it_can_not() -> None:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from bot.changes.model import Kind, canonical_form
+from bot.changes.model import Edit, Kind, canonical_form
 from bot.rules.edit import ProblemKind
 from bot.rules.files import (
     MAX_RULES,
@@ -44,13 +44,18 @@ from bot.rules.rule_import_plan import (
     Same,
     Skipped,
     Twice,
-    proposals,
+    edits,
 )
 from bot.rules.url import Url
 from bot.text.encoding import MAX_FILE_BYTES, BadFile, EmptyFile, FileKind, FileTooLarge, Undecodable, WrongKind
 from tests.rules.whole import explain, plan_rules
 
 Document = dict[str, Any]
+
+
+def planned(plan: RulePlan, choices: Choices) -> list[Edit]:
+    return list(edits(plan, choices).values())
+
 
 PAIRS: dict[str, Document] = {
     "Redirect": {"destinationType": "url", "destination": "https://shop.example.com/new"},
@@ -228,7 +233,7 @@ def test_any_records_are_planned_each_just_once(records: list[Any], differs: OnD
     found = plan(*records, *records, having=(record(), record("Cancel")))
 
     assert len(found.entries) == 2 * len(records)
-    for each in proposals(found, Choices(differs=differs, arrival=arrival)):
+    for each in planned(found, Choices(differs=differs, arrival=arrival)):
         json.dumps(each.after, allow_nan=False)
 
 
@@ -245,9 +250,9 @@ def test_a_rule_with_any_fields_is_planned(fields: Document) -> None:
 def test_an_export_comes_back_field_for_field(kind: str) -> None:
     exported = record(kind, unheard={"of": [1, None, "ä"]})
 
-    (asked,) = proposals(plan(exported), Choices(arrival=Arrival.AS_IN_FILE))
+    (asked,) = planned(plan(exported), Choices(arrival=Arrival.AS_IN_FILE))
 
-    assert (asked.number, asked.kind, asked.key, asked.before) == (1, Kind.RULE_CREATE, None, None)
+    assert (asked.kind, asked.target.key, asked.before) == (Kind.RULE_CREATE, None, None)
     assert asked.after is not None
     assert canonical_form(asked.after) == canonical_form(exported)
     assert not {"id", "creationDate", "modificationDate", "createdBy", "extensionRules"} & set(asked.after)
@@ -262,7 +267,7 @@ def test_what_was_exported_is_the_same_as_what_is_there(kind: str) -> None:
 def test_imported_rules_arrive_inactive_and_say_so() -> None:
     without = {name: value for name, value in record("Cancel").items() if name != "status"}
 
-    asked = proposals(plan(record(), without), Choices())
+    asked = planned(plan(record(), without), Choices())
 
     assert [each.after["status"] for each in asked if each.after] == ["Inactive", "Inactive"]
 
@@ -274,8 +279,8 @@ def test_what_was_imported_once_is_found_again_under_its_new_id() -> None:
 
     assert isinstance(entry, Differs)
     assert entry.live.id == "Redirect_new"
-    assert proposals(RulePlan((entry,)), Choices(differs=OnDiffers.OVERWRITE)) == ()
-    assert proposals(RulePlan((entry,)), Choices()) == ()
+    assert planned(RulePlan((entry,)), Choices(differs=OnDiffers.OVERWRITE)) == []
+    assert planned(RulePlan((entry,)), Choices()) == []
 
 
 def test_two_alike_in_the_service_answer_for_two_in_the_file() -> None:
@@ -293,11 +298,11 @@ def test_an_overwrite_keeps_the_status_and_the_fields_that_the_file_leaves_out()
     changed = {name: value for name, value in record().items() if name != "isFavourite"} | {"name": "Renamed"}
 
     found = plan(changed, having=(there,))
-    (asked,) = proposals(found, Choices(differs=OnDiffers.OVERWRITE))
-    (as_told,) = proposals(found, Choices(differs=OnDiffers.OVERWRITE, arrival=Arrival.AS_IN_FILE))
+    (asked,) = planned(found, Choices(differs=OnDiffers.OVERWRITE))
+    (as_told,) = planned(found, Choices(differs=OnDiffers.OVERWRITE, arrival=Arrival.AS_IN_FILE))
 
     assert isinstance(only(found), Differs)
-    assert (asked.kind, asked.key, asked.before) == (Kind.RULE_UPDATE, "Redirect_x1", there)
+    assert (asked.kind, asked.target.key, asked.before) == (Kind.RULE_UPDATE, "Redirect_x1", there)
     assert asked.after is not None
     assert asked.after["name"] == "Renamed"
     assert asked.after["status"] == "Inactive"
@@ -310,7 +315,7 @@ def test_an_overwrite_keeps_the_status_and_the_fields_that_the_file_leaves_out()
 def test_a_null_says_nothing() -> None:
     silent = record(description=None, groupId=None, status=None)
 
-    (asked,) = proposals(plan(silent), Choices(arrival=Arrival.AS_IN_FILE))
+    (asked,) = planned(plan(silent), Choices(arrival=Arrival.AS_IN_FILE))
 
     assert asked.after is not None
     assert (asked.after["description"], asked.after["status"], "groupId" in asked.after) == ("", "Inactive", False)
@@ -320,15 +325,15 @@ def test_a_null_says_nothing() -> None:
 def test_a_copy_is_a_new_rule_with_a_name_of_its_own() -> None:
     moved = record(description="other")
 
-    (asked,) = proposals(plan(moved, having=(record(),)), Choices(differs=OnDiffers.COPY))
+    (asked,) = planned(plan(moved, having=(record(),)), Choices(differs=OnDiffers.COPY))
 
-    assert (asked.kind, asked.key) == (Kind.RULE_CREATE, None)
+    assert (asked.kind, asked.target.key) == (Kind.RULE_CREATE, None)
     assert asked.after is not None
     assert (asked.after["name"], asked.after["status"]) == ("Redirect x1 (copy)", "Inactive")
 
 
 def test_new_ones_are_left_out_where_so_chosen() -> None:
-    assert proposals(plan(record()), Choices(new=OnNew.SKIP)) == ()
+    assert planned(plan(record()), Choices(new=OnNew.SKIP)) == []
 
 
 def test_a_rule_of_the_same_name_is_pointed_at() -> None:

@@ -16,7 +16,7 @@ from bot.rules.files import export_lines, read_rule_file
 from bot.rules.matching import impact
 from bot.rules.model import Groups, Rule
 from bot.rules.outcomes import Explained
-from bot.rules.rule_import_plan import Arrival, Choices, InvalidRecord, Same, Skipped, proposals
+from bot.rules.rule_import_plan import Arrival, Choices, InvalidRecord, Same, Skipped, edits
 from bot.rules.url import Url
 from bot.text.search import text_of_rule
 from handlers.blocks.messages import ListPage
@@ -97,7 +97,7 @@ def test_an_export_goes_into_an_empty_service_as_it_was_and_is_then_all_the_same
     file = read_rule_file(b"".join(export_lines(RULES, [GROUP])))
 
     plan = plan_rules(file, [])
-    asked = {each.number: each.after for each in proposals(plan, Choices(arrival=Arrival.AS_IN_FILE))}
+    asked = {number: edit.after for number, edit in edits(plan, Choices(arrival=Arrival.AS_IN_FILE)).items()}
     refused = {entry.number for entry in plan.entries if isinstance(entry, InvalidRecord)}
     assert {entry.number for entry in plan.entries if isinstance(entry, Skipped)} == {len(RULES) + 1}
     assert refused | set(asked) == set(range(1, len(RULES) + 1))
