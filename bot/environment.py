@@ -15,20 +15,9 @@ from typing import Any, Final, TypeVar
 from pydantic import ValidationError
 from pydantic_settings import BaseSettings
 
-from bot.settings import ENV_FILE, MEND, Settings, read_env_file
+from bot.settings import ENV_FILE, MEND, SECRET_SETTINGS, Settings, read_env_file
 from bot.text.redaction import passwords_in, redactor
 
-SECRET_SETTINGS: Final = frozenset(
-    {
-        "slack_bot_token",
-        "slack_app_token",
-        "slack_signing_secret",
-        "rules_api_key",
-        "members_api_key",
-        "members_api_keys",
-    }
-)
-"""The settings that are secret as a whole."""
 URL_SETTINGS: Final = frozenset({"database_url", "outgoing_proxy"})
 """The settings that are URLs with a password in them."""
 

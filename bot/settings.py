@@ -9,7 +9,7 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from dotenv import dotenv_values
-from pydantic import Field, SecretStr, ValidationInfo, field_validator
+from pydantic import Field, JsonValue, SecretStr, ValidationInfo, field_validator
 from pydantic_settings import BaseSettings, DotEnvSettingsSource, PydanticBaseSettingsSource, SettingsConfigDict
 
 from bot.setting_types import (
@@ -68,80 +68,181 @@ class _Variables(BaseSettings):
         return init_settings, env_settings, _EnvFile(settings_cls, env_file=file), file_secret_settings
 
 
+def mend(words: str) -> dict[str, JsonValue]:
+    """What *words* say to do about a wrong value, as the field of a setting keeps it."""
+    return {"mend": words}
+
+
 class Settings(_Variables):
     """What a deployment decides. Variables have these names in capitals; ``.env`` in the working folder is read too."""
 
     insecure_http: bool = Field(  # the first: the URLs are checked by it
-        default=False, description="Allow http:// to services and a Slack that are not on this machine."
+        default=False,
+        description="Allow http:// to services and a Slack that are not on this machine.",
+        json_schema_extra=mend("Write true or false."),
     )
 
-    slack_bot_token: Secret = Field(description="Bot token (xoxb-…) of the installed app.")
-    slack_app_token: Secret | None = Field(default=None, description="App token (xapp-…). Set: Socket Mode is used.")
+    slack_bot_token: Secret = Field(
+        description="Bot token (xoxb-…) of the installed app.",
+        json_schema_extra=mend(
+            "Copy the Bot User OAuth Token of the installed app from its page OAuth & Permissions; it begins with xoxb-."
+        ),
+    )
+    slack_app_token: Secret | None = Field(
+        default=None,
+        description="App token (xapp-…). Set: Socket Mode is used.",
+        json_schema_extra=mend(
+            "Make an app-level token with the scope connections:write on the app's page Basic Information; it begins with xapp-."
+        ),
+    )
     slack_signing_secret: Replaced = Field(
         default=SecretStr(""),
         validate_default=True,
         description="Signing secret of the app. During a rotation: old and new, with a comma.",
+        json_schema_extra=mend(
+            "Copy the Signing Secret from the app's page Basic Information, or set SLACK_APP_TOKEN for Socket Mode."
+        ),
     )
-    slack_api_url: SlackUrl = Field(default="https://slack.com/api/", description="Where Slack's Web API is.")
+    slack_api_url: SlackUrl = Field(
+        default="https://slack.com/api/",
+        description="Where Slack's Web API is.",
+        json_schema_extra=mend("Leave it out to use Slack itself, or write a URL such as https://slack.com/api/."),
+    )
 
-    rules_base_url: ServiceUrl = Field(description="Address of the rules service, ending in /v1.")
-    rules_api_key: Secret = Field(description="Sent as x-api-key.")
+    rules_base_url: ServiceUrl = Field(
+        description="Address of the rules service, ending in /v1.",
+        json_schema_extra=mend("Write the URL of the rules service, such as https://rules.example.com/v1."),
+    )
+    rules_api_key: Secret = Field(
+        description="Sent as x-api-key.", json_schema_extra=mend("Write a key that the rules service takes.")
+    )
 
     rules_requests_per_minute: int | None = Field(
         default=None,
         ge=10,
         description="Most requests a minute from each process to the rules service. Unset: no limit.",
+        json_schema_extra=mend("Write a number, 10 or more, or leave it out for no limit."),
     )
 
-    members_base_url: ServiceUrl = Field(description="Address of the membership service, ending in /api/v1.")
-    members_api_key: Secret = Field(description="Key of the membership service.")
+    members_base_url: ServiceUrl = Field(
+        description="Address of the membership service, ending in /api/v1.",
+        json_schema_extra=mend("Write the URL of the membership service, such as https://members.example.com/api/v1."),
+    )
+    members_api_key: Secret = Field(
+        description="Key of the membership service.",
+        json_schema_extra=mend("Write a key that the membership service takes."),
+    )
     members_auth_header: str = Field(
-        default="Authorization", pattern=r"^[A-Za-z0-9!#$%&'*+.^_`|~-]+$", description="Header that carries the key."
+        default="Authorization",
+        pattern=r"^[A-Za-z0-9!#$%&'*+.^_`|~-]+$",
+        description="Header that carries the key.",
+        json_schema_extra=mend("Write the name of a header, such as Authorization."),
     )
     members_auth_scheme: str = Field(
-        default="Bearer", pattern=r"^[!-~]*$", description="Word before the key; may be empty."
+        default="Bearer",
+        pattern=r"^[!-~]*$",
+        description="Word before the key; may be empty.",
+        json_schema_extra=mend("Write one word, such as Bearer, or leave it out."),
     )
-    members_sites: Sites = Field(description="name=site_id, comma separated; the first is the default site.")
+    members_sites: Sites = Field(
+        description="name=site_id, comma separated; the first is the default site.",
+        json_schema_extra=mend("Write name=site_id, comma separated, such as blog=site_1,docs=site_2."),
+    )
     members_api_keys: SiteKeys = Field(
-        default_factory=dict, description="name=key, comma separated, for sites with a key of their own."
+        default_factory=dict,
+        description="name=key, comma separated, for sites with a key of their own.",
+        json_schema_extra=mend("Write name=key with names of MEMBERS_SITES, comma separated, such as docs=KEY."),
     )
     members_requests_per_minute: int | None = Field(
-        default=None, ge=10, description="The same for the membership service, all sites together."
+        default=None,
+        ge=10,
+        description="The same for the membership service, all sites together.",
+        json_schema_extra=mend("Write a number, 10 or more, or leave it out for no limit."),
     )
     members_segments: str = Field(
-        default="", description="Segments to offer even while no member has them, comma separated."
+        default="",
+        description="Segments to offer even while no member has them, comma separated.",
+        json_schema_extra=mend("Write names of segments, comma separated."),
     )
 
-    database_url: str = Field(default=DATABASE, description="sqlite:///path or postgresql://…")
-    policy_file: str | None = Field(default=None, description="TOML file of roles and guards.")
-    command_prefix: CommandPrefix = Field(default="", description="acme- gives /acme-rules.")
-    service_timeout: float = Field(default=15.0, gt=0, le=60, description="Seconds a service has for a whole answer.")
+    database_url: str = Field(
+        default=DATABASE,
+        description="sqlite:///path or postgresql://…",
+        json_schema_extra=mend("Write sqlite:///gatehouse.db, or postgresql://user:password@host/name."),
+    )
+    policy_file: str | None = Field(
+        default=None,
+        description="TOML file of roles and guards.",
+        json_schema_extra=mend("Write the path of a TOML file, or leave it out."),
+    )
+    command_prefix: CommandPrefix = Field(
+        default="",
+        description="acme- gives /acme-rules.",
+        json_schema_extra=mend("Write at most 22 small letters, digits, - and _, such as acme-."),
+    )
+    service_timeout: float = Field(
+        default=15.0,
+        gt=0,
+        le=60,
+        description="Seconds a service has for a whole answer.",
+        json_schema_extra=mend("Write seconds: more than 0 and at most 60, such as 15."),
+    )
     service_max_bytes: int = Field(
-        default=32 * 1024 * 1024, ge=1024, description="Largest decoded answer that is read, in bytes."
+        default=32 * 1024 * 1024,
+        ge=1024,
+        description="Largest decoded answer that is read, in bytes.",
+        json_schema_extra=mend("Write bytes: 1024 or more, such as 33554432."),
     )
 
     outgoing_proxy: ProxyUrl | None = Field(
         default=None,
         description="Proxy to Slack and both services: http://[user:password@]host:port. Never used for this machine.",
+        json_schema_extra=mend(
+            "Write http://host:port, or http://user:password@host:port with the password percent-encoded."
+        ),
     )
     outgoing_proxy_except: str = Field(
         default="",
         description="Hosts to reach without the proxy, comma separated; .example.com means all its subdomains.",
+        json_schema_extra=mend(
+            "Write names of hosts, comma separated, such as rules.example.com,.internal.example.com."
+        ),
     )
     ca_file: CaFile | None = Field(
         default=None,
         description="PEM file of extra certificate authorities to trust for Slack and both services.",
+        json_schema_extra=mend("Write the path of a PEM file that Gatehouse may read, or leave it out."),
     )
 
-    host: str = Field(default="127.0.0.1", description="Address to listen on.")
-    port: int = Field(default=3000, ge=0, le=65535, description="Port to listen on.")
+    host: str = Field(
+        default="127.0.0.1",
+        description="Address to listen on.",
+        json_schema_extra=mend("Write the address of a network interface, such as 127.0.0.1."),
+    )
+    port: int = Field(
+        default=3000,
+        ge=0,
+        le=65535,
+        description="Port to listen on.",
+        json_schema_extra=mend("Write a number from 0 to 65535, such as 3000."),
+    )
     otel_exporter_otlp_endpoint: str = Field(
         default="",
         pattern=r"^(https?://\S+)?$",
         description="URL of a collector of traces (OTLP over HTTP); needs the extra traces.",
+        json_schema_extra=mend("Write the URL of a collector, such as http://127.0.0.1:4318, or leave it out."),
     )
-    log_level: LogLevel = Field(default="INFO", description="DEBUG, INFO, WARNING or ERROR.")
-    log_format: str = Field(default="text", pattern="^(text|json)$", description="text or json.")
+    log_level: LogLevel = Field(
+        default="INFO",
+        description="DEBUG, INFO, WARNING or ERROR.",
+        json_schema_extra=mend("Write DEBUG, INFO, WARNING or ERROR."),
+    )
+    log_format: str = Field(
+        default="text",
+        pattern="^(text|json)$",
+        description="text or json.",
+        json_schema_extra=mend("Write text or json."),
+    )
 
     @property
     def signing_secrets(self) -> tuple[str, ...]:
@@ -227,42 +328,14 @@ class PolicySettings(_Variables):
     policy_file: str | None = None
 
 
-MEND: Final[Mapping[str, str]] = {
-    "slack_bot_token": (
-        "Copy the Bot User OAuth Token of the installed app from its page OAuth & Permissions; it begins with xoxb-."
-    ),
-    "slack_signing_secret": (
-        "Copy the Signing Secret from the app's page Basic Information, or set SLACK_APP_TOKEN for Socket Mode."
-    ),
-    "slack_app_token": (
-        "Make an app-level token with the scope connections:write on the app's page Basic Information; it begins with"
-        " xapp-."
-    ),
-    "slack_api_url": "Leave it out to use Slack itself, or write a URL such as https://slack.com/api/.",
-    "rules_base_url": "Write the URL of the rules service, such as https://rules.example.com/v1.",
-    "rules_api_key": "Write a key that the rules service takes.",
-    "rules_requests_per_minute": "Write a number, 10 or more, or leave it out for no limit.",
-    "members_requests_per_minute": "Write a number, 10 or more, or leave it out for no limit.",
-    "members_base_url": "Write the URL of the membership service, such as https://members.example.com/api/v1.",
-    "members_api_key": "Write a key that the membership service takes.",
-    "members_api_keys": "Write name=key with names of MEMBERS_SITES, comma separated, such as docs=KEY.",
-    "members_auth_header": "Write the name of a header, such as Authorization.",
-    "members_auth_scheme": "Write one word, such as Bearer, or leave it out.",
-    "members_sites": "Write name=site_id, comma separated, such as blog=site_1,docs=site_2.",
-    "members_segments": "Write names of segments, comma separated.",
-    "database_url": "Write sqlite:///gatehouse.db, or postgresql://user:password@host/name.",
-    "policy_file": "Write the path of a TOML file, or leave it out.",
-    "command_prefix": "Write at most 22 small letters, digits, - and _, such as acme-.",
-    "service_timeout": "Write seconds: more than 0 and at most 60, such as 15.",
-    "service_max_bytes": "Write bytes: 1024 or more, such as 33554432.",
-    "outgoing_proxy": "Write http://host:port, or http://user:password@host:port with the password percent-encoded.",
-    "outgoing_proxy_except": "Write names of hosts, comma separated, such as rules.example.com,.internal.example.com.",
-    "ca_file": "Write the path of a PEM file that Gatehouse may read, or leave it out.",
-    "insecure_http": "Write true or false.",
-    "host": "Write the address of a network interface, such as 127.0.0.1.",
-    "port": "Write a number from 0 to 65535, such as 3000.",
-    "otel_exporter_otlp_endpoint": "Write the URL of a collector, such as http://127.0.0.1:4318, or leave it out.",
-    "log_level": "Write DEBUG, INFO, WARNING or ERROR.",
-    "log_format": "Write text or json.",
-}
+def _mend(name: str) -> str:
+    extra = Settings.model_fields[name].json_schema_extra
+    return str(extra["mend"]) if isinstance(extra, dict) else ""
+
+
+MEND: Final[Mapping[str, str]] = {name: _mend(name) for name in Settings.model_fields}
 """What to do about a wrong value of each setting."""
+SECRET_SETTINGS: Final = frozenset(
+    name for name, field in Settings.model_fields.items() if SecretStr.__name__ in repr(field.annotation)
+)
+"""The settings that are secret as a whole."""

@@ -14,6 +14,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any, Final
 from urllib.parse import urlsplit
 
+import httpx
 from rich.table import Table
 
 from bot.changes.model import Guard, Kind
@@ -33,8 +34,6 @@ from bot.text.times import in_words
 from handlers.grammar.parser import VERBS
 from handlers.slack.client import Slack, SlackRefused, SlackUnreachable
 
-PROXY_REFUSES: Final = "ProxyError"
-"""Ends the names that both our HTTP libraries have for a proxy that refuses."""
 CONNECT_SECONDS: Final = 5.0
 MARKS: Final = {True: "✓", False: "✗", None: "–"}
 
@@ -198,7 +197,7 @@ async def judged_by(slack: Slack, drawn: Mapping[str, Any]) -> Finding:
 
 
 def _unreachable(settings: Settings, error: SlackUnreachable) -> Finding:
-    if PROXY_REFUSES in str(error):
+    if error.by_proxy:
         return _failed("Slack", "outgoing_proxy", f"the proxy doesn't let Gatehouse through ({error})")
     mend = "See that this machine reaches it: its name, its network and its firewall"
     return _failed("Slack", "slack_api_url", f"no answer from {settings.slack_api_url} ({error})", mend)
@@ -248,7 +247,7 @@ async def _list(part: str, what: str, asked: Awaitable[Listing[Any]], base: str,
     except NotFound as error:
         return _failed(part, missing, f"the service does not know this ({error})")
     except Unreachable as error:
-        if type(error.__cause__).__name__ == PROXY_REFUSES:
+        if isinstance(error.__cause__, httpx.ProxyError):
             return _failed(part, "outgoing_proxy", f"the proxy doesn't let Gatehouse through ({error})")
         return _failed(part, base, f"no answer ({error})", "See that the service runs and that this is its URL")
     except ClientError as error:

@@ -59,9 +59,13 @@ GONE: Final = frozenset({"not_found", "hash_conflict", "expired_trigger_id", "ex
 
 
 class SlackUnreachable(Exception):
-    """No answer from Slack, or none that can be read."""
+    """No answer from Slack, or none that can be read. *by_proxy*: the outgoing proxy kept the request back."""
 
     is_away: Final = True
+
+    def __init__(self, text: str = "", *, by_proxy: bool = False) -> None:
+        super().__init__(text)
+        self.by_proxy = by_proxy
 
 
 MOST_SKEW: Final = 60
@@ -135,7 +139,8 @@ class Slack:
                 raise refusal from error
             except (aiohttp.ClientError, TimeoutError, OSError, *UNREADABLE) as error:
                 status = f" {error.status}" if isinstance(error, aiohttp.ClientHttpProxyError) else ""
-                raise SlackUnreachable(type(error).__name__ + status) from error
+                by_proxy = isinstance(error, aiohttp.ClientHttpProxyError | aiohttp.ClientProxyConnectionError)
+                raise SlackUnreachable(type(error).__name__ + status, by_proxy=by_proxy) from error
             finally:
                 SLACK_CALLS.labels(method, outcome).observe(time.perf_counter() - began)
                 note(outcome=outcome)

@@ -190,7 +190,7 @@ def test_a_file_without_a_certificate_is_no_ca_file(tmp_path: Path) -> None:
 
 
 def test_each_setting_says_how_to_mend_it() -> None:
-    assert MEND.keys() == Settings.model_fields.keys()
+    assert [name for name in Settings.model_fields if not MEND[name]] == []
 
 
 def test_the_environment_goes_before_the_file(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

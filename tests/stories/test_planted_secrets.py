@@ -14,9 +14,8 @@ from urllib.parse import quote
 import httpx
 import pytest
 
-from bot.environment import SECRET_SETTINGS
 from bot.server.manifest import document
-from bot.settings import Settings
+from bot.settings import SECRET_SETTINGS
 from sandbox.demo import Transport
 from sandbox.gatehouse import WORKSPACES
 from sandbox.services.running import MEMBERS_KEY, RULES_KEY, Services, running_services
@@ -99,10 +98,7 @@ async def planted(
 
 
 async def test_every_secret_is_planted() -> None:
-    secret = {name for name, field in Settings.model_fields.items() if "Secret" in str(field.annotation)}
-
-    assert secret == SECRET_SETTINGS
-    assert {name.upper() for name in secret} == {*PLANTED, "SLACK_APP_TOKEN"}
+    assert {name.upper() for name in SECRET_SETTINGS} == {*PLANTED, "SLACK_APP_TOKEN"}
 
 
 @pytest.mark.slow
