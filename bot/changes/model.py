@@ -596,6 +596,7 @@ WEIGHT: Final = (
 )
 
 
-def weightiest(kinds: Iterable[Kind]) -> tuple[Kind, ...]:
-    """The *kinds*, each once, those that take away first."""
-    return tuple(sorted(set(kinds), key=lambda kind: (WEIGHT.index(kind) if kind in WEIGHT else len(WEIGHT), kind)))
+def weightiest(kinds: Iterable[Kind | None]) -> tuple[Kind, ...]:
+    """The *kinds*, each once, those that take away first; without None, which is that of an item only on record."""
+    found = {kind for kind in kinds if kind is not None}
+    return tuple(sorted(found, key=lambda kind: (WEIGHT.index(kind) if kind in WEIGHT else len(WEIGHT), kind)))

@@ -172,7 +172,7 @@ class SetProposal:
     @property
     def kinds(self) -> tuple[Kind, ...]:
         """Every kind that is to be done, the weightiest first; raises NothingInSet."""
-        if not (kinds := weightiest(item.kind for item in self.items if item.kind is not None)):
+        if not (kinds := weightiest(item.kind for item in self.items)):
             raise NothingInSet(self.title)
         return kinds
 

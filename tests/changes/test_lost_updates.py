@@ -208,6 +208,24 @@ async def test_who_takes_a_set_over_writes_over_no_edit(world: World, died_at: s
         assert of_last in {Outcome.STALE, Outcome.UNKNOWN, Outcome.UNSETTLED}
 
 
+@pytest.mark.parametrize(("away", "looks"), [(0, 1), (40, 2)])
+async def test_a_look_holds_for_the_write_unless_the_machine_stood_still_since(
+    world: World, away: float, looks: int
+) -> None:
+    mine, place, steps = replica(world, "mine", count(1)), ("rules", KEYS[0]), []
+    items = [wanted(world, Kind.RULE_UPDATE, place, {"status": "Inactive"})]
+    await mine.pipeline.proposer.submit(set_of("One", items), idempotency_key="request")
+
+    def taken(step: str) -> None:
+        steps.append(step)
+        if step == "write" and steps.count("write") == 1:
+            world.clock.moment += timedelta(seconds=away)
+
+    assert await carried_out(world, mine, taken)
+
+    assert (steps.count("look"), world.writes) == (looks, 1)
+
+
 async def test_what_a_dead_process_sent_and_comes_true_late_is_done_and_not_out_of_date(world: World) -> None:
     ids, place = count(1), ("rules", KEYS[0])
     first, second = replica(world, "first", ids), replica(world, "second", ids)

@@ -268,6 +268,38 @@ async def test_what_was_under_way_when_slack_came_back_is_tried_again_at_once(
     await asyncio.gather(running, return_exceptions=True)
 
 
+@pytest.mark.parametrize(("second", "goes_at_once"), [(SlackAway, True), (ConnectionResetError, False)])
+async def test_only_what_failed_because_slack_was_away_is_tried_again_at_once(
+    store: Store, clock: StandingClock, second: type[Exception], goes_at_once: bool
+) -> None:
+    change = a_change(clock)
+    async with store.transaction() as tx:
+        await store.changes.add(tx, change, "one")
+        await store.outbox.enqueue(tx, change.id, "card")
+    tries: list[type[Exception]] = [SlackAway, second]
+    begun, ends = asyncio.Event(), asyncio.Event()
+
+    async def deliver(change: Change, _: str, is_plain: bool) -> None:
+        if len(tries) == 1:
+            begun.set()
+            await ends.wait()
+        if tries:
+            raise tries.pop(0)
+
+    deliverer = OutboxWorker(Journal(store, clock, "first", Wake(), Wake(), LONG_LEASE), deliver, wake=Wake())
+    assert await deliverer.deliver_one()
+    clock.moment += timedelta(minutes=1)
+    under_way = asyncio.create_task(deliverer.deliver_one())
+    await begun.wait()
+    clock.moment += timedelta(minutes=1)
+    deliverer.slack_answered()
+    assert not await deliverer.deliver_one(), "it is under way"
+    ends.set()
+    await under_way
+
+    assert await deliverer.deliver_one() is goes_at_once
+
+
 async def test_a_graceful_stop_waits_for_what_is_under_way(store: Store, clock: StandingClock) -> None:
     change = a_change(clock)
     async with store.transaction() as tx:

@@ -43,6 +43,15 @@ async def test_groups_are_read_under_every_switch(
     assert await client.groups() == (None if choice == "off" and name == "groups" else SEEDED)
 
 
+@pytest.mark.parametrize("odd", [{"ruleType": "Redirect"}, {"objectType": "rule"}])
+async def test_what_is_no_group_in_the_list_of_groups_is_left_out(
+    services: Services, client: GroupsClient, odd: dict[str, str]
+) -> None:
+    services.rules.put_group({"id": "Odd_x1", "name": "Odd", "status": "Active", "objectType": "group"} | odd)
+
+    assert await client.groups() == SEEDED
+
+
 @pytest.mark.parametrize(("name", "choice"), EVERY_SWITCH)
 async def test_a_group_is_switched_and_keeps_what_nobody_knows(
     services: Services, client: GroupsClient, name: str, choice: str

@@ -85,6 +85,18 @@ async def test_a_group_that_changed_meanwhile_is_not_taken_back(workspace: Sandb
     assert (workspace.services.rules.group(SALES) or {})["status"] == "Inactive"
 
 
+@pytest.mark.policy('[[guards]]\noperation = "rule.update"\nguard = "confirm"\n')
+async def test_a_group_that_is_gone_meanwhile_is_not_switched(workspace: Sandbox, alice: Person) -> None:
+    card = await alice.says("/rules group off sales")
+    workspace.services.database.delete_group(SALES)
+
+    await alice.clicks(card, "v1.decide.confirm", confirm=True)
+    gone = await alice.sees("Out of date")
+
+    assert gone.ts == card.ts
+    assert workspace.services.rules.group(SALES) is None
+
+
 async def test_a_list_is_filtered_by_group_and_by_all_else(workspace: Sandbox, alice: Person) -> None:
     assert "2 rules" in alice.slack_text(await alice.says("/rules list group:sales"))
     assert "2 rules" in alice.slack_text(await alice.says('/rules list group:"Sales campaigns"'))
