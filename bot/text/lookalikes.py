@@ -7,6 +7,8 @@ import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import lru_cache
+from itertools import islice
 from typing import Final
 
 import idna
@@ -17,6 +19,8 @@ HIDDEN_CATEGORIES: Final = frozenset({"Cc", "Cf", "Cs", "Co", "Zl", "Zp"})
 HIDDEN: Final = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180f\u2800\u3164\uffa0")
 """Letters, marks and symbols that are drawn as nothing: fillers, joiners, the empty braille pattern."""
 VARIATION_SELECTORS: Final = frozenset(map(chr, range(0xFE00, 0xFE10)))
+HIDING_SELECTOR: Final = re.compile(r"(?:\A|(?<=[^\W_]))[\ufe00-\ufe0f]")
+"""One that no emoji or symbol stands before, as `is_invisible` tells of a single one."""
 LAYOUT: Final = "\n\r\t"
 
 CONFUSABLE: Final = frozenset(
@@ -29,6 +33,10 @@ MAY_MISLEAD: Final = re.compile(r"[^ -~]|@|%|xn--", re.IGNORECASE)
 """What every such text has in it: a sign outside of plain ASCII, a user name, an escape, a host in another script."""
 MAX_CHARACTERS: Final = 20_000
 """Of one text that are looked at; nobody reads a longer condition or script as a name."""
+KNOWN_CHARACTERS: Final = 32_768
+"""Of which is remembered what they are: more than a text has different ones."""
+MAX_WORDS: Final = 8
+"""Of one text that are told to mix scripts: who reads these warnings looks at the others, too."""
 
 
 class LookalikeKind(StrEnum):
@@ -55,19 +63,27 @@ def is_invisible(character: str, previous: str = "") -> bool:
     """Whether *character* is drawn as nothing, or changes how others are drawn; emoji keep their variation selectors."""
     if character in VARIATION_SELECTORS:
         return not previous or previous.isalnum()
-    return character in HIDDEN or unicodedata.category(character) in HIDDEN_CATEGORIES
+    return _is_hidden(character)
+
+
+@lru_cache(KNOWN_CHARACTERS)
+def _is_hidden(one: str) -> bool:
+    return one in HIDDEN or unicodedata.category(one) in HIDDEN_CATEGORIES
 
 
 def invisible_in(text: str) -> str:
     """The characters of *text* that nobody sees, each once."""
     if text.isascii() and text.isprintable():
         return ""
-    hidden = (one for at, one in enumerate(text) if one not in LAYOUT and is_invisible(one, text[at - 1 : at]))
-    return "".join(dict.fromkeys(hidden))
+    hidden = {*filter(_is_hidden, {*text}.difference(LAYOUT)), *HIDING_SELECTOR.findall(text)}
+    return "".join(one for one in dict.fromkeys(text) if one in hidden) if hidden else ""
 
 
 def lookalikes(text: str) -> tuple[Lookalike, ...]:
-    """Everything in *text* that may pass for something else, each once."""
+    """Everything in *text* that may pass for something else, each once; of words that mix scripts the first few.
+
+    Characters are judged once each, however often they stand there: a card may have a thousand texts of thousands.
+    """
     if not MAY_MISLEAD.search(text):
         return ()
     place = authority(text)
@@ -94,9 +110,16 @@ def _in_letters(text: str, but: str) -> Iterator[Lookalike]:
         return
     if hidden := invisible_in(text):
         yield Lookalike(LookalikeKind.INVISIBLE, hidden)
-    for word in WORD.findall(text):
-        if word not in but and len(mixed := scripts_of(word)) > 1 and CONFUSABLE & set(mixed):
-            yield Lookalike(LookalikeKind.MIXED_SCRIPTS, word, scripts=mixed)
+    if CONFUSABLE.isdisjoint(map(_script, text)):
+        return
+    confusable = {one for one in {*text} if _script(one) in CONFUSABLE}
+    words = dict.fromkeys(WORD.findall(text))
+    mixed = (
+        word for word in words if not confusable.isdisjoint(word) and word not in but and len(scripts_of(word)) > 1
+    )
+    yield from (
+        Lookalike(LookalikeKind.MIXED_SCRIPTS, each, scripts=scripts_of(each)) for each in islice(mixed, MAX_WORDS)
+    )
 
 
 def unicode_form(host: str) -> str:
@@ -115,5 +138,11 @@ def _label(label: str) -> str:
 
 def scripts_of(text: str) -> tuple[str, ...]:
     """The scripts of the letters in *text*, in order, by the names that Unicode gives to the letters."""
-    letters = (one for one in text if unicodedata.category(one).startswith("L"))
-    return tuple(dict.fromkeys(unicodedata.name(one, "OTHER").partition(" ")[0] for one in letters))
+    return tuple(dict.fromkeys(filter(None, map(_script, text))))
+
+
+@lru_cache(KNOWN_CHARACTERS)
+def _script(one: str) -> str:
+    """The script of a letter; empty for all else."""
+    is_letter = unicodedata.category(one).startswith("L")
+    return unicodedata.name(one, "OTHER").partition(" ")[0] if is_letter else ""

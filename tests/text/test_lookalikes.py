@@ -55,6 +55,17 @@ def test_ordinary_text_is_not(text: str) -> None:
     assert lookalikes(text) == ()
 
 
+def test_a_selector_hides_where_no_emoji_stands_before_it() -> None:
+    assert lookalikes("\u2764\ufe0f Sale") == ()
+    assert [one.shown for one in lookalikes("\u2764\ufe0f Sale\ufe0f \ufe00")] == ["\ufe0f"]
+    assert [one.shown for one in lookalikes("\ufe00Sale")] == ["\ufe00"]
+
+
+def test_of_many_words_that_mix_scripts_the_first_are_told() -> None:
+    words = [f"{chr(ord('a') + number)}\u0430" for number in range(20)]
+    assert [one.shown for one in lookalikes(" ".join(words))] == words[:8]
+
+
 def test_a_host_has_both_its_spellings() -> None:
     assert unicode_form("xn--bcher-kva.example") == "bücher.example"
     assert unicode_form("xn--\u00e4.xn--999999999999.example")

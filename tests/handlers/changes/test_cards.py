@@ -205,6 +205,17 @@ def _of_wide(kind: str, count: int) -> Change:
     )
 
 
+def _made(url: str) -> Change:
+    after = _wide(1, source={"key": "Url", "operator": "Equals", "value": url})
+    edit = Edit(kind=Kind.RULE_CREATE, target=Target(service="rules"), before=None, after=after)
+    return Change(
+        id="0123456789abcdef" * 2,
+        created=NOW,
+        edit=edit,
+        request=ChangeRequest(requester="U0ALICE01", channel="C0OPS0001"),
+    )
+
+
 def _drawn(change: Change) -> Message:
     return asyncio.run(cards.draw_card(change, None, None))  # type: ignore[arg-type]  # only a bulk change asks the store
 
@@ -214,6 +225,17 @@ def test_a_pair_that_a_card_does_not_show_is_hardly_work(kind: str) -> None:
     few, many = (counted(10_000_000, _drawn, _of_wide(kind, count)) for count in (WIDE, WIDE + 200))
 
     assert (many - few) / 200 < 200, "steps for each pair; to look at one takes 500 to 1,000"
+
+
+@pytest.mark.parametrize("letters", ["é", "é ", "а is а ", "аb ", "😀\ufe0f", "a\u200b"])
+def test_a_character_beyond_ascii_is_hardly_work(letters: str) -> None:
+    """A card may be about a thousand texts of thousands of characters, and nothing else is done while it is drawn."""
+    few, many = (
+        counted(10_000_000, _drawn, _made("https://a.example/" + letters * (size // len(letters))))
+        for size in (3_000, 6_000)
+    )
+
+    assert (many - few) / 3_000 < 0.1, "steps for each character; to judge one takes five"
 
 
 def test_the_card_of_a_wide_rule_says_what_it_leaves_out() -> None:
