@@ -127,6 +127,7 @@ class Rights:
         elif by == change.request.requester:
             await self._all_of_it(change, by)
         elif change.decision.guard is Guard.CONFIRM:
+            await self._read(change, by)  # whose it is, is told to those alone who may know of it
             raise NotYours(change)
         else:
             try:

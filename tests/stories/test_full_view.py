@@ -43,6 +43,16 @@ guard = "approve"
 approvers = ["leads"]
 """
 
+OPERATORS = """
+[roles.operators]
+users = ["U0ALICE01", "U0CARA001"]
+may = ["*"]
+
+[[guards]]
+operation = "rule.update"
+guard = "confirm"
+"""
+
 
 def redirect(number: int, *, pairs: int = 1) -> dict[str, object]:
     sources = [f"https://t.example/{number}-{at}" for at in range(1, pairs + 1)]
@@ -212,6 +222,21 @@ async def test_only_people_who_can_decide_see_everything(
     assert bob.modal is None
     assert "anna.berg@example.com" in await looks(cara, card)
     assert "Gatehouse has no record of that change" in bob.slack_text(await bob.says("/gatehouse inspect 123456"))
+
+
+@pytest.mark.policy(OPERATORS)
+async def test_who_may_not_read_rules_does_not_learn_who_asked_for_a_change(
+    workspace: Sandbox, alice: Person, bob: Person, cara: Person
+) -> None:
+    await alice.says(f"/rules off {OLD}")
+    (change,) = await workspace.bot.gatehouse.store.changes.of_requester(alice.id, 1)
+    inspect = f"/gatehouse inspect {change.id[:8]}"
+
+    told = bob.slack_text(await bob.says(inspect))
+
+    assert "None of your roles allows this" in told
+    assert alice.id not in told
+    assert "it is their request" in cara.slack_text(await cara.says(inspect))
 
 
 async def test_what_is_too_long_for_a_modal_comes_as_a_file(workspace: Sandbox, alice: Person, cara: Person) -> None:
