@@ -20,28 +20,47 @@ from sandbox.slack.serving import listening
 ROOT: Final = Path(__file__).parent.parent.parent
 PATIENCE: Final = 60.0
 """Seconds that a process may take until it answers, on a machine that is busy with other tests."""
+MAX_SECONDS: Final = 100.0
+"""That a command may take to its end: less than a test may, which would end without a word about it."""
 
 
 async def run_command(*command: str | Path, folder: Path = ROOT, **variables: str) -> tuple[int, str, str]:
     """Run a command to its end, in *folder*, with PATH and *variables* alone; exit code, output, errors."""
-    process = await asyncio.create_subprocess_exec(
-        *map(str, command),
-        cwd=folder,
-        env={"PATH": os.environ["PATH"]} | variables,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.PIPE,
-    )
-    out, err = await process.communicate()
-    assert process.returncode is not None
-    return process.returncode, out.decode(), err.decode()
+    return await _run_to_end(command, folder, variables, MAX_SECONDS)
 
 
 async def ran(
-    *arguments: str, environment: Mapping[str, str] | None = None, folder: Path = ROOT
+    *arguments: str,
+    environment: Mapping[str, str] | None = None,
+    folder: Path = ROOT,
+    patience: float = MAX_SECONDS,
 ) -> tuple[int, str, str]:
     """Run a module of this tree to its end, in *folder*; exit code, output, errors."""
     variables = {"PYTHONPATH": str(ROOT), **(environment or {})}
-    return await run_command(sys.executable, "-m", *arguments, folder=folder, **variables)
+    return await _run_to_end((sys.executable, "-m", *arguments), folder, variables, patience)
+
+
+async def _run_to_end(
+    command: Sequence[str | Path], folder: Path, variables: Mapping[str, str], patience: float
+) -> tuple[int, str, str]:
+    """Fails with what was said where it runs on after *patience* seconds, as a server does that should not have started."""
+    process = await asyncio.create_subprocess_exec(
+        *map(str, command),
+        cwd=folder,
+        env={"PATH": os.environ["PATH"], **variables},
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+    )
+    ends = asyncio.create_task(process.communicate())
+    try:
+        has_ended, _ = await asyncio.wait({ends}, timeout=patience)
+    finally:
+        if process.returncode is None:
+            process.kill()
+    out, err = (each.decode() for each in await ends)
+    assert has_ended, f"{' '.join(map(str, command))} still runs after {patience:.0f} s\n{out[-2000:]}{err[-2000:]}"
+    assert process.returncode is not None
+    return process.returncode, out, err
 
 
 def of_services(rules_url: str, members_url: str) -> dict[str, str]:
