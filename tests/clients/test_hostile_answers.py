@@ -208,6 +208,21 @@ async def test_of_a_refusal_no_more_is_read_than_people_would(status: int) -> No
     assert "read to its end" not in f"{read.value} {written.value}"
 
 
+async def test_the_words_of_a_refusal_are_one_line_and_steer_no_terminal() -> None:
+    """`check` prints them, and the log holds them."""
+    message = "\x1b]0;title\x07\x1b[2Jall is well\r\n2026-01-01 [info] a line of its own \x9b31m"
+    body = json.dumps({"success": False, "message": message}).encode()
+
+    async def play(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(f"HTTP/1.1 409 X\r\nContent-Length: {len(body)}\r\nConnection: close\r\n\r\n".encode() + body)
+        await writer.drain()
+
+    async with playing(play) as url, Service("rules", url, {}, limits=LIMITS) as service:
+        with pytest.raises(errors.ClientError, match="all is well") as caught:
+            await RulesClient(service).all()
+    assert str(caught.value).isprintable()
+
+
 @pytest.mark.threat("B5")
 async def test_an_answer_of_very_many_values_is_not_read() -> None:
     body = b'{"success": true, "data": [' + b"{}," * 10_000 + b"{}]}"

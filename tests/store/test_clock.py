@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
 from bot.store.db import Session, make_engine
-from bot.store.engine import DatabaseClock
+from bot.store.engine import DatabaseClock, steady_clock
 
 
 @pytest.fixture
@@ -32,3 +33,13 @@ async def test_the_database_is_read_and_carried_on(session: Session) -> None:
     read = clock()
     ticks[0] += 90
     assert clock() - read == timedelta(seconds=90)
+
+
+@pytest.mark.skipif(
+    not hasattr(time, "CLOCK_BOOTTIME"), reason="this system has no clock that runs while it is suspended"
+)
+def test_the_steady_clock_runs_on_while_the_machine_is_suspended(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(time, "monotonic", lambda: 100.0)  # as it stood when the machine was suspended
+    monkeypatch.setattr(time, "clock_gettime", {time.CLOCK_BOOTTIME: 3700.0}.__getitem__)
+
+    assert steady_clock() == 3700.0
