@@ -23,8 +23,8 @@ from bot.server.socket_mode import ConnectTimeouts
 from handlers.slack.replies import FORM_TIMEOUT
 from sandbox.demo import Sandbox, Transport, running_sandbox
 from sandbox.services.switches import Switches
-from sandbox.slack.story import Person
 from tests.harness.channels import channels_watched
+from tests.harness.colleague import Colleague
 from tests.harness.truth import truth_watched
 
 if TYPE_CHECKING:
@@ -176,21 +176,21 @@ async def until(condition: Callable[[], bool], seconds: float = 10.0) -> None:
 
 
 @pytest.fixture
-def alice(workspace: Sandbox) -> Person:
+def alice(workspace: Sandbox) -> Colleague:
     """On call, in #ops-traffic."""
-    return Person(workspace.slack, "U0ALICE01", OPS)
+    return Colleague(workspace, "U0ALICE01", OPS)
 
 
 @pytest.fixture
-def bob(workspace: Sandbox) -> Person:
+def bob(workspace: Sandbox) -> Colleague:
     """Support, in #support."""
-    return Person(workspace.slack, "U0BOB0001", SUPPORT)
+    return Colleague(workspace, "U0BOB0001", SUPPORT)
 
 
 @pytest.fixture
-def cara(workspace: Sandbox) -> Person:
+def cara(workspace: Sandbox) -> Colleague:
     """Lead, in #ops-traffic."""
-    return Person(workspace.slack, "U0CARA001", OPS)
+    return Colleague(workspace, "U0CARA001", OPS)
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:

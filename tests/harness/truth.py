@@ -28,6 +28,7 @@ from handlers.changes import card_view
 from handlers.changes.cards import draw_card
 from sandbox.demo import SITES, Sandbox
 from sandbox.slack import rendering
+from sandbox.slack.message import Message
 
 Record = dict[str, Any]
 
@@ -105,15 +106,21 @@ class History:
         return self.ended is None or effect.at <= self.ended
 
 
+async def all_changes(store: Store) -> list[Change]:
+    """Every change, oldest first."""
+    async with store.session.reading() as connection:
+        ids = (await connection.scalars(sa.select(changes.c.id))).all()
+    return sorted((await store.changes.many(ids)).values(), key=lambda change: change.created)
+
+
 async def histories(store: Store) -> list[History]:
     """Every change that wrote to one target, with its beginning and its end; those of bulk changes are their items."""
     async with store.session.reading() as connection:
-        ids = (await connection.scalars(sa.select(changes.c.id))).all()
         rows = (
             await connection.execute(sa.select(audit.c.change_id, audit.c.event, audit.c.at).order_by(audit.c.seq))
         ).all()
     found = []
-    for change in (await store.changes.many(ids)).values():
+    for change in await all_changes(store):
         events = [(row.event, datetime.fromtimestamp(row.at / 1e6, UTC)) for row in rows if row.change_id == change.id]
         began = next((at for event, at in events if event in BEGINS), None)
         ended = [at for event, at in events if event == change.state and change.state not in LIVE]
@@ -180,10 +187,9 @@ async def settles(look: Callable[[], Awaitable[str]]) -> None:
 async def empty_promise(store: Store) -> str:
     """The first change whose card says that something happens later which nothing is set to do; empty where there is none."""
     async with store.session.reading() as connection:
-        ids = (await connection.scalars(sa.select(changes.c.id))).all()
         rows = (await connection.execute(sa.select(timers))).all()
     due = {(row.change_id, row.kind): datetime.fromtimestamp(row.due / 1e6, UTC) for row in rows}
-    for change in (await store.changes.many(ids)).values():
+    for change in await all_changes(store):
         if change.set_id is None:
             for kind, at in promises(change):
                 set_for = due.get((change.id, kind))
@@ -204,25 +210,25 @@ def promises(change: Change) -> Iterator[tuple[TimerKind, datetime | None]]:
 
 async def stale_card(sandbox: Sandbox) -> str:
     """The first card in its channel that says something else than its change does now, and what; empty where none does."""
-    gatehouse = sandbox.bot.gatehouse
-    store = gatehouse.store
+    store = sandbox.bot.gatehouse.store
     if await store.outbox.waiting() or await store.outbox.undelivered():
         return ""  # Slack refuses, or the story ended before it was sent
-    async with store.session.reading() as connection:
-        ids = (await connection.scalars(sa.select(changes.c.id))).all()
-    for change in (await store.changes.many(ids)).values():
+    for change in await all_changes(store):
         place = await store.cards.get(change.id, "card")
         message = sandbox.slack.state.find(*place) if place and place[0] == change.request.channel else None
-        if message is None:
-            continue
-        drawn = await draw_card(change, store, gatehouse.groups)
-        there, now, plain = (
-            rendering.message("", list(each.blocks))
-            for each in (message, public(drawn), public(card_view.plain_card(change)))
-        )
-        if there not in {now, plain}:
-            return f"{there}\n\nand now it would be\n{now}"
+        if message is not None and (difference := await staleness(sandbox, change, message)):
+            return difference
     return ""
+
+
+async def staleness(sandbox: Sandbox, change: Change, card: Message) -> str:
+    """What *card* says and what it would say of *change* now; empty where both are the same."""
+    gatehouse = sandbox.bot.gatehouse
+    drawn = await draw_card(change, gatehouse.store, gatehouse.groups)
+    there, now, plain = (
+        rendering.message("", list(each.blocks)) for each in (card, public(drawn), public(card_view.plain_card(change)))
+    )
+    return "" if there in {now, plain} else f"{there}\n\nand now it would be\n{now}"
 
 
 def unwatched(_site: str, _before: Record | None, _after: Record | None) -> None:

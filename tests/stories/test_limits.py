@@ -6,13 +6,16 @@ from datetime import timedelta
 
 import pytest
 
+from bot.changes.model import State
 from bot.changes.refusals import TooManyQuestions
 from bot.policy.limits import COMMAND_RATE, EXPORT_RATE, MAX_QUESTIONS_PER_REQUEST, OpenLimits
+from bot.policy.model import Why
 from bot.store.audit import Filters
+from handlers.explain.table import WHY_NOT, is_problem
 from sandbox.demo import Sandbox
 from sandbox.services.seed import RULES
-from sandbox.slack.story import Person
 from tests.conftest import OPS, SUPPORT, Clock, until
+from tests.harness.colleague import Colleague, undone
 from tests.harness.payloads import Forger
 
 OLD = "Redirect_x1old"
@@ -30,7 +33,7 @@ def with_rules(workspace: Sandbox, many: int) -> list[str]:
     return ids
 
 
-async def asked(alice: Person, ids: list[str]) -> None:
+async def asked(alice: Colleague, ids: list[str]) -> None:
     """Alice asks for the deletion of each, one after the other."""
     for one in ids:
         before = len(alice.cards)
@@ -40,22 +43,23 @@ async def asked(alice: Person, ids: list[str]) -> None:
 
 @pytest.mark.threat("A13")
 async def test_commands_are_limited_for_one_person_and_what_must_work_still_does(
-    workspace: Sandbox, alice: Person, cara: Person, clock: Clock
+    workspace: Sandbox, alice: Colleague, cara: Colleague, clock: Clock
 ) -> None:
     await alice.says(f"/rules off {OLD}")
-    card = await alice.sees("is off")
+    card = await alice.sees_change(of=OLD)
     await alice.says("/rules off Redirect_chk01")
     await until(lambda: len(workspace.services.rules.calls("PUT")) == 2)
     for _ in range(COMMAND_RATE.per_person - 2):
         workspace.bot.gatehouse.limits.take(COMMAND_RATE, alice.id, OPS)
 
     refused = await alice.says("/gatehouse whoami")
-    assert "You have used your 60 commands for this minute" in alice.slack_text(refused)
+    assert is_problem(refused.blocks)
+    assert f" {COMMAND_RATE.per_person} " in alice.slack_text(refused)
     assert "Rules" in cara.slack_text(await cara.says("/gatehouse help"))
     await alice.types("/gatehouse undo")
-    await alice.sees("“Checkout to the new payment page” is back on")
+    await alice.sees_change(of="Redirect_chk01", where=undone)
     await alice.clicks(card, "Undo")
-    await alice.sees("“Old shop to new shop” is back on")
+    await alice.sees_change(of=OLD, where=undone)
     assert len(workspace.services.rules.calls("PUT")) == 4
 
     clock.ahead += timedelta(minutes=2)
@@ -66,7 +70,7 @@ async def test_commands_are_limited_for_one_person_and_what_must_work_still_does
 
 @pytest.mark.threat("A13")
 async def test_requests_that_wait_are_limited_and_a_decision_makes_room(
-    workspace: Sandbox, alice: Person, cara: Person
+    workspace: Sandbox, alice: Colleague, cara: Colleague
 ) -> None:
     most = OpenLimits().per_person
     *ids, last = with_rules(workspace, most + 1)
@@ -74,9 +78,10 @@ async def test_requests_that_wait_are_limited_and_a_decision_makes_room(
     await asked(alice, ids)
 
     refused = await alice.says(f"/rules delete {last}")
-    assert "You already have 20 pending requests" in alice.slack_text(refused)
+    assert is_problem(refused.blocks)
+    assert f" {most} " in alice.slack_text(refused)
     await alice.says(f"/rules off {last}")
-    await alice.sees("is off")  # what waits for nobody is not limited
+    await alice.sees_change(of=last)  # what waits for nobody is not limited
     await cara.says(f"/rules delete {last}")
 
     shown = alice.slack_text(await alice.says("/gatehouse pending"))
@@ -85,14 +90,13 @@ async def test_requests_that_wait_are_limited_and_a_decision_makes_room(
     assert "and 2 more" in shown
     assert "22 pending changes" in alice.slack_text(await alice.says("/gatehouse digest"))
 
-    card = await alice.sees(f"Delete “{ids[0]}”?")
-    await alice.clicks(card, "Withdraw")
-    await alice.sees("Withdrawn by")
+    await alice.clicks(await alice.sees_change(of=ids[0], state=State.PROPOSED), "Withdraw")
+    await alice.sees_change(of=ids[0], state=State.CANCELLED)
     await asked(alice, ids[:1])
     assert len(await workspace.bot.gatehouse.store.changes.open()) == most + 2
 
 
-async def test_exports_are_limited(workspace: Sandbox, alice: Person) -> None:
+async def test_exports_are_limited(workspace: Sandbox, alice: Colleague) -> None:
     for _ in range(EXPORT_RATE.per_person - 1):
         workspace.bot.gatehouse.limits.take(EXPORT_RATE, alice.id, OPS)
     await alice.types("/rules export")
@@ -100,10 +104,11 @@ async def test_exports_are_limited(workspace: Sandbox, alice: Person) -> None:
 
     refused = await alice.says("/members export")
 
-    assert "You have used your 10 exports for this hour" in alice.slack_text(refused)
+    assert is_problem(refused.blocks)
+    assert f" {EXPORT_RATE.per_person} " in alice.slack_text(refused)
 
 
-async def test_questions_about_a_request_are_limited(workspace: Sandbox, alice: Person, cara: Person) -> None:
+async def test_questions_about_a_request_are_limited(workspace: Sandbox, alice: Colleague, cara: Colleague) -> None:
     await alice.says(f"/rules delete {OLD}")
     changes = workspace.bot.gatehouse.changes
     change = (await workspace.bot.gatehouse.store.changes.open())[0]
@@ -116,18 +121,18 @@ async def test_questions_about_a_request_are_limited(workspace: Sandbox, alice: 
 
 
 async def test_refusals_of_one_person_are_on_record_once_a_minute_with_their_count(
-    workspace: Sandbox, alice: Person, clock: Clock
+    workspace: Sandbox, alice: Colleague, clock: Clock
 ) -> None:
     forger = Forger(workspace, "U0DAN0001", SUPPORT)
     audit = workspace.bot.gatehouse.store.audit
     for _ in range(30):
         await forger.types("/rules list")
-    await forger.hears("Guests can’t use Gatehouse", times=30)
+    await forger.hears(WHY_NOT[Why.GUEST][0], times=30)
     assert [entry.detail for entry in await audit.found(Filters(who=forger.user))] == [{"why": "guest"}]
 
     clock.ahead += timedelta(seconds=61)
     await forger.types("/rules list")
-    await forger.hears("Guests can’t use Gatehouse", times=31)
+    await forger.hears(WHY_NOT[Why.GUEST][0], times=31)
 
     entries = await audit.found(Filters(who=forger.user))
     assert sorted(entry.detail.get("count", 1) for entry in entries) == [1, 1, 29]
@@ -135,10 +140,12 @@ async def test_refusals_of_one_person_are_on_record_once_a_minute_with_their_cou
 
 
 @pytest.mark.threat("A13")
-async def test_a_check_runs_once_at_a_time_for_each_person(workspace: Sandbox, alice: Person, cara: Person) -> None:
+async def test_a_check_runs_once_at_a_time_for_each_person(
+    workspace: Sandbox, alice: Colleague, cara: Colleague
+) -> None:
     workspace.services.rules.stage.faults.add("delay", method="GET", value=3.0)
     await alice.types("/rules check")
 
-    assert "still running" in alice.slack_text(await alice.says("/rules check"))
-    assert "still running" not in cara.slack_text(await cara.says("/rules check"))
+    assert is_problem((await alice.says("/rules check")).blocks)
+    assert not is_problem((await cara.says("/rules check")).blocks)
     await alice.sees(f"3 findings in {len(RULES)} rules")

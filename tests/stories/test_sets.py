@@ -7,11 +7,11 @@ from datetime import timedelta
 
 import pytest
 
-from bot.changes.model import ChangeRequest, Edit, Kind, Outcome, Target
+from bot.changes.model import ChangeRequest, Edit, Kind, State, Target
 from bot.changes.proposals import Proposal, set_of
 from sandbox.demo import Sandbox
-from sandbox.slack.story import Person
 from tests.conftest import Clock
+from tests.harness.colleague import Colleague, ended, redone
 
 OLD, PAY, HELP = "Redirect_x1old", "Redirect_chk01", "Redirect_help1"
 THREE = (OLD, PAY, HELP)
@@ -21,120 +21,113 @@ def statuses(workspace: Sandbox) -> list[str]:
     return [str((workspace.services.rules.get(each) or {}).get("status")) for each in THREE]
 
 
-async def test_three_are_switched_off_on_one_card_and_back_by_one_undo(workspace: Sandbox, alice: Person) -> None:
+async def test_three_are_switched_off_on_one_card_and_back_by_one_undo(workspace: Sandbox, alice: Colleague) -> None:
     before = statuses(workspace)
     card = await alice.says(f"/rules off {OLD} {PAY} {HELP} because of the sale")
-    done = await alice.sees("3 rules switched off")
-
-    assert done.ts == card.ts
+    assert (await alice.sees_set(applied=3)).ts == card.ts
     assert statuses(workspace) == ["Inactive"] * 3
-    assert "of the sale" in alice.slack_text(done)
+    assert "of the sale" in alice.slack_text(card)
 
     for _ in range(2):
-        await alice.clicks(done, "Undo")
-        undone = await alice.sees("Undone by")
+        await alice.clicks(card, "Undo")
+        await alice.sees_set(undone=3)
         assert statuses(workspace) == before
 
-        await alice.clicks(undone, "Redo")
-        done = await alice.sees("Redone by")
+        await alice.clicks(card, "Redo")
+        assert (await alice.sees_set(applied=3, where=redone)).ts == card.ts
         assert statuses(workspace) == ["Inactive"] * 3
-    assert undone.ts == done.ts
 
 
-async def test_deleting_several_waits_for_one_approval(workspace: Sandbox, alice: Person, cara: Person) -> None:
+async def test_deleting_several_waits_for_one_approval(workspace: Sandbox, alice: Colleague, cara: Colleague) -> None:
     card = await alice.says(f"/rules delete {OLD},{PAY}")
-    text = alice.slack_text(card)
-    assert "Delete 2 rules?" in text
-    assert "Old shop to new shop" in text
+    assert "Old shop to new shop" in alice.slack_text(card)
     assert workspace.services.rules.calls("DELETE") == []
 
     await gather(*(cara.clicks(card, "v1.decide.approve", confirm=True) for _ in range(2)))
-    await alice.sees("2 rules deleted")
+    await alice.sees_set(applied=2)
 
     assert len(workspace.services.rules.calls("DELETE")) == 2
     assert workspace.services.rules.get(OLD) is None
 
 
-async def test_what_was_deleted_together_comes_back_together(workspace: Sandbox, alice: Person, cara: Person) -> None:
+async def test_what_was_deleted_together_comes_back_together(
+    workspace: Sandbox, alice: Colleague, cara: Colleague
+) -> None:
     card = await alice.says(f"/rules delete {OLD},{PAY}")
     await cara.clicks(card, "v1.decide.approve", confirm=True)
-    done = await alice.sees("2 rules deleted")
-
-    await alice.clicks(done, "Undo")
-    await alice.sees("Undone by")
+    await alice.clicks(await alice.sees_set(applied=2), "Undo")
+    await alice.sees_set(undone=2)
 
     shown = await alice.says(f"/rules show {OLD}")
     assert "Old shop to new shop" in alice.slack_text(shown)
 
 
-async def test_nothing_is_begun_once_it_was_denied(workspace: Sandbox, alice: Person, cara: Person) -> None:
+async def test_nothing_is_begun_once_it_was_denied(workspace: Sandbox, alice: Colleague, cara: Colleague) -> None:
     card = await alice.says(f"/rules delete {OLD},{PAY}")
     await cara.clicks(card, "Deny…", opens="Reason")
     cara.fills(Reason="In use")
     await cara.submits()
-    await alice.sees("Denied by")
+    await alice.sees_change(state=State.DENIED)
 
-    (change,) = await workspace.bot.gatehouse.store.changes.open() or (None,)
-    assert change is None
+    assert await alice.store.changes.open() == []
     assert workspace.services.rules.calls("DELETE") == []
 
 
 @pytest.mark.threat("B13")
 async def test_one_that_changed_meanwhile_is_left_alone_and_can_be_asked_again(
-    workspace: Sandbox, alice: Person, cara: Person
+    workspace: Sandbox, alice: Colleague, cara: Colleague
 ) -> None:
     card = await alice.says(f"/rules delete {OLD},{PAY}")
     rule = dict(workspace.services.rules.get(PAY) or {}) | {"name": "Renamed by hand"}
     workspace.services.rules.put(rule)
 
     await cara.clicks(card, "v1.decide.approve", confirm=True)
-    done = await alice.sees("1 of 2 done")
-    assert "changed since the request" in alice.slack_text(done)
+    done = await alice.sees_set(applied=1, stale=1)
     assert workspace.services.rules.get(PAY) is not None
 
     await alice.clicks(done, "Retry the other one")
-    again = await alice.sees("Renamed by hand")
-    assert "Approve" in alice.slack_text(again)
+    again = await alice.sees_change(state=State.PROPOSED)
+    assert "Renamed by hand" in alice.slack_text(again)
+    assert "v1.decide.approve" in str(again.blocks)
 
 
-async def test_what_the_service_refuses_is_told_for_each(workspace: Sandbox, alice: Person) -> None:
+async def test_what_the_service_refuses_is_told_for_each(workspace: Sandbox, alice: Colleague) -> None:
     workspace.services.rules.stage.faults.add("refused_200", method="PUT", times=1)
 
     await alice.types(f"/rules off {OLD} {PAY} {HELP}")
 
-    told = alice.slack_text(await alice.sees("2 of 3 done"))
-    assert "1 failed" in told
+    await alice.sees_set(applied=2, failed=1)
 
 
-async def test_a_service_that_is_busy_is_waited_for(workspace: Sandbox, alice: Person) -> None:
+async def test_a_service_that_is_busy_is_waited_for(workspace: Sandbox, alice: Colleague) -> None:
     workspace.services.rules.stage.faults.add("429", method="PUT", times=2, value=0.1)
 
     await alice.types(f"/rules off {OLD} {PAY} {HELP}")
 
-    await alice.sees("3 rules switched off")
+    await alice.sees_set(applied=3)
 
 
-async def test_one_answer_that_is_lost_is_settled_by_looking(workspace: Sandbox, alice: Person) -> None:
+async def test_one_answer_that_is_lost_is_settled_by_looking(workspace: Sandbox, alice: Colleague) -> None:
     workspace.services.rules.stage.faults.add("cut_after", method="PUT", times=1)
 
     await alice.types(f"/rules off {OLD} {PAY} {HELP}")
 
-    await alice.sees("3 rules switched off")
+    await alice.sees_set(applied=3)
     assert len(workspace.services.rules.calls("PUT")) == 3
 
 
-async def test_several_end_together_by_themselves(workspace: Sandbox, alice: Person, clock: Clock) -> None:
+async def test_several_end_together_by_themselves(workspace: Sandbox, alice: Colleague, clock: Clock) -> None:
     before = statuses(workspace)
     await alice.types(f"/rules off {OLD} {PAY} {HELP} for 2h")
-    await alice.sees("[Extend by 1 h]")
+    await alice.sees_set(applied=3)
 
     clock.ahead += timedelta(hours=2, minutes=1)
 
-    await alice.sees("Automatically, as planned")
+    await alice.sees_set(undone=3, where=ended)
     assert statuses(workspace) == before
 
 
-async def test_a_set_that_its_process_left_is_finished_by_the_next(workspace: Sandbox, alice: Person) -> None:
+async def test_a_set_that_its_process_left_is_finished_by_the_next(workspace: Sandbox, alice: Colleague) -> None:
     gatehouse = workspace.bot.gatehouse
     rules = [await gatehouse.rules.get(each) for each in THREE]
     wanted = [
@@ -151,16 +144,14 @@ async def test_a_set_that_its_process_left_is_finished_by_the_next(workspace: Sa
     ]
     whole = await gatehouse.changes.proposer.submit(set_of("Switch off 3 rules", wanted), idempotency_key="request")
     same = await gatehouse.changes.proposer.submit(set_of("Switch off 3 rules", wanted), idempotency_key="request")
-    await alice.sees("3 rules switched off")
+    await alice.sees_set(applied=3)
 
     assert same.id == whole.id
-    tally = await gatehouse.store.items.tally(whole.id)
-    assert tally[Outcome.APPLIED] == 3
     assert len(workspace.services.rules.calls("PUT")) == 3
 
 
 async def test_of_two_rules_alike_the_second_waits_until_it_is_known_what_became_of_the_first(
-    workspace: Sandbox, alice: Person, clock: Clock
+    workspace: Sandbox, alice: Colleague, clock: Clock
 ) -> None:
     gatehouse, services = workspace.bot.gatehouse, workspace.services
     wanted = (await gatehouse.rules.get(HELP)).body() | {"name": "Twice in the file"}
@@ -172,18 +163,17 @@ async def test_of_two_rules_alike_the_second_waits_until_it_is_known_what_became
     ] * 2
     services.rules.stage.faults.add("cut_before", method="POST", times=1)
 
-    whole = await gatehouse.changes.proposer.submit(set_of("Create 2 rules", twice), idempotency_key="request")
-    await alice.sees("1 not confirmed yet")
+    await gatehouse.changes.proposer.submit(set_of("Create 2 rules", twice), idempotency_key="request")
+    await alice.sees_set(unknown=1, busy=1)
     clock.ahead += timedelta(minutes=3)
-    await alice.sees("not confirmed, check it yourself")
+    await alice.sees_set(unsettled=1, busy=1)
 
-    made = [rule for rule in services.rules.all() if rule["name"] == "Twice in the file"]
-    tally = await gatehouse.store.items.tally(whole.id)
-    assert tally.counts == {Outcome.UNSETTLED: 1, Outcome.BUSY: 1}
-    assert made == []
+    assert not [rule for rule in services.rules.all() if rule["name"] == "Twice in the file"]
 
 
-async def test_what_a_set_does_twice_to_one_rule_it_does_one_after_the_other(workspace: Sandbox, alice: Person) -> None:
+async def test_what_a_set_does_twice_to_one_rule_it_does_one_after_the_other(
+    workspace: Sandbox, alice: Colleague
+) -> None:
     gatehouse = workspace.bot.gatehouse
     rule = await gatehouse.rules.get(HELP)
     on, off = rule.document(), rule.body() | {"status": "Inactive"}
@@ -198,14 +188,14 @@ async def test_what_a_set_does_twice_to_one_rule_it_does_one_after_the_other(wor
     ]
 
     await gatehouse.changes.proposer.submit(set_of("Off and on", wanted), idempotency_key="request")
-    await alice.sees("Off and on: done")
+    await alice.sees_set(applied=2)
 
     assert [call.body["status"] for call in workspace.services.rules.calls("PUT")] == ["Inactive", "Active"]
 
 
-async def test_the_history_of_each_has_its_part(workspace: Sandbox, alice: Person) -> None:
+async def test_the_history_of_each_has_its_part(workspace: Sandbox, alice: Colleague) -> None:
     await alice.types(f"/rules off {OLD} {PAY} because of the sale")
-    await alice.sees("2 rules switched off")
+    await alice.sees_set(applied=2)
 
     assert "of the sale" in alice.slack_text(await alice.says(f"/rules history {OLD}"))
 
@@ -213,36 +203,36 @@ async def test_the_history_of_each_has_its_part(workspace: Sandbox, alice: Perso
 @pytest.mark.parametrize(
     "text", ["off " + " ".join(f"#{n}" for n in range(1, 102)), "delete Redirect_x1old,Redirect_x"]
 )
-async def test_too_many_or_one_unknown_changes_nothing(workspace: Sandbox, alice: Person, text: str) -> None:
+async def test_too_many_or_one_unknown_changes_nothing(workspace: Sandbox, alice: Colleague, text: str) -> None:
     await alice.says(f"/rules {text}")
 
     assert workspace.services.rules.calls("PUT") == workspace.services.rules.calls("DELETE") == []
 
 
-async def test_trying_the_others_again_keeps_the_end(workspace: Sandbox, alice: Person, clock: Clock) -> None:
+async def test_trying_the_others_again_keeps_the_end(workspace: Sandbox, alice: Colleague, clock: Clock) -> None:
     workspace.services.rules.stage.faults.add("refused_200", method="PUT", times=2)
     await alice.types(f"/rules off {OLD} {PAY} for 2h")
-    failed = await alice.sees("Try again")
+    failed = await alice.sees_set(failed=2)
 
     await alice.clicks(failed, "Try again")
-    await alice.sees("[Extend by 1 h]")
+    await alice.sees_set(applied=2)
     clock.ahead += timedelta(hours=2, seconds=1)
-    await alice.sees("Automatically, as planned")
+    await alice.sees_set(undone=2, where=ended)
 
     assert {(workspace.services.rules.get(key) or {})["status"] for key in (OLD, PAY)} == {"Active"}
 
 
-async def test_trying_again_asks_where_the_target_moved(workspace: Sandbox, alice: Person) -> None:
+async def test_trying_again_asks_where_the_target_moved(workspace: Sandbox, alice: Colleague) -> None:
     workspace.services.rules.stage.faults.add("refused_200", method="PUT", times=2)
     await alice.types(f"/rules off {OLD} {PAY}")
-    failed = await alice.sees("Try again")
+    failed = await alice.sees_set(failed=2)
     theirs = dict(workspace.services.rules.get(PAY) or {}) | {"description": "Theirs"}
     workspace.services.rules.put(theirs)
 
     await alice.clicks(failed, "Try again")
-    asked = await alice.sees("Only @U0ALICE01 can confirm it")
+    asked = await alice.sees_change(state=State.PROPOSED)
     assert workspace.services.rules.get(PAY) == theirs, "nothing is done before somebody looked"
     await alice.clicks(asked, "v1.decide.confirm", confirm=True)
-    await alice.sees("2 rules switched off")
+    await alice.sees_set(applied=2)
 
     assert (workspace.services.rules.get(PAY) or {})["description"] == "Theirs"

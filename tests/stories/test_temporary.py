@@ -7,11 +7,13 @@ from datetime import timedelta
 
 import pytest
 
+from bot.changes.model import State
 from sandbox.demo import Sandbox
-from sandbox.slack.story import Person
 from tests.conftest import Clock, until
+from tests.harness.channels import buttons
+from tests.harness.colleague import Colleague, ended, undone
 
-OLD = "Redirect_x1old"
+OLD, NAME = "Redirect_x1old", "Old shop to new shop"
 ANNA = "anna.berg@example.com"
 HOUR = timedelta(hours=1)
 
@@ -22,44 +24,44 @@ def status(workspace: Sandbox) -> str:
     return str(rule["status"])
 
 
-async def test_a_rule_is_off_for_two_hours(workspace: Sandbox, alice: Person, clock: Clock) -> None:
+async def test_a_rule_is_off_for_two_hours(workspace: Sandbox, alice: Colleague, clock: Clock) -> None:
     card = await alice.says(f"/rules off {OLD} for 2h because of the sale")
     assert "[Extend by 1 h]" in alice.slack_text(card)
     listed = alice.slack_text(await alice.says("/gatehouse timers"))
-    assert "Switch off “Old shop to new shop”" in listed
+    assert NAME in listed
 
     clock.ahead += timedelta(minutes=115)
-    await alice.sees_reply(card, "Extend or keep it")
+    await alice.sees_note(card, "offer")
     assert status(workspace) == "Inactive"
     clock.ahead += timedelta(minutes=5, seconds=1)
-    back = await alice.sees("is back on")
+    back = await alice.sees_change(where=ended)
 
     assert back.ts == card.ts, "its end is told by the card that is there, and by no other"
     assert "[Switch off again…]" in alice.slack_text(back)
     assert status(workspace) == "Active"
     assert len(workspace.services.rules.calls("PUT")) == 2
-    assert "Nothing is temporary right now" in alice.slack_text(await alice.says("/gatehouse timers"))
+    assert NAME not in alice.slack_text(await alice.says("/gatehouse timers"))
 
 
 async def test_what_was_deleted_since_is_said_on_its_card_until_that_is_undone(
-    workspace: Sandbox, alice: Person, cara: Person, clock: Clock
+    workspace: Sandbox, alice: Colleague, cara: Colleague, clock: Clock
 ) -> None:
     card = await alice.says(f"/rules off {OLD} for 2h because of the sale")
     deletion = await alice.says(f"/rules delete {OLD}")
     await cara.clicks(deletion, "v1.decide.approve", confirm=True)
 
-    gone = await alice.sees("Deleted by")
+    assert await alice.sees_change(where=lambda change: change.edit.kind.destroys) is deletion
+    gone = await alice.sees_change(where=lambda change: change.temporary)
     assert gone.ts == card.ts
-    text = alice.slack_text(gone)
-    assert "Deleted by @U0ALICE01" in text
-    assert not any(button in text for button in ("[Switch", "[Extend", "[Keep")), "there is nothing to switch or extend"
-    assert "Nothing is temporary right now" in alice.slack_text(await alice.says("/gatehouse timers"))
+    assert [one["action_id"] for one in buttons(gone.blocks)] == ["v1.run.details"], "there is nothing to extend"
+    assert NAME not in alice.slack_text(await alice.says("/gatehouse timers"))
 
-    await alice.clicks(await alice.sees("“Old shop to new shop” deleted"), "Undo")
-    again = await alice.sees("“Old shop to new shop” is off until")
+    await alice.clicks(deletion, "Undo")
+    await alice.sees_change(where=undone)
+    again = await alice.sees_change(where=lambda change: change.temporary)
     assert (again.ts, "[Switch on now]" in alice.slack_text(again)) == (card.ts, True)
     clock.ahead += timedelta(hours=2, minutes=1)
-    assert (await alice.sees("is back on")).ts == card.ts
+    assert (await alice.sees_change(where=ended)).ts == card.ts
 
 
 @pytest.mark.parametrize(
@@ -67,18 +69,17 @@ async def test_what_was_deleted_since_is_said_on_its_card_until_that_is_undone(
     [("2h", "Extend by 1 h", HOUR), ("1d", "Extend by 1 day", 24 * HOUR), ("7d", "Extend by 1 week", 7 * 24 * HOUR)],
 )
 async def test_an_extension_fits_the_length_of_the_change(
-    workspace: Sandbox, alice: Person, length: str, label: str, more: timedelta
+    alice: Colleague, length: str, label: str, more: timedelta
 ) -> None:
-    changes = workspace.bot.gatehouse.store.changes
     card = await alice.says(f"/members grant {ANNA} vip for {length}")
-    (before,) = await changes.of_requester(alice.id, 1)
-    assert before.request.reverts_at is not None
+    end = (await alice.change_of(card)).request.reverts_at
+    assert end is not None
 
     await alice.clicks(card, label)
-    await alice.sees(f"until {before.request.reverts_at + more:%Y-%m-%d %H:%M}")
+    await alice.sees_change(where=lambda change: change.request.reverts_at == end + more)
 
 
-async def test_the_end_is_read_in_the_zone_of_whoever_wrote_it(workspace: Sandbox, alice: Person) -> None:
+async def test_the_end_is_read_in_the_zone_of_whoever_wrote_it(workspace: Sandbox, alice: Colleague) -> None:
     users = workspace.slack.state.users
     users[alice.id] = replace(users[alice.id], tz="Asia/Tokyo")
 
@@ -87,78 +88,85 @@ async def test_the_end_is_read_in_the_zone_of_whoever_wrote_it(workspace: Sandbo
     assert "18:00 Asia/Tokyo" in alice.slack_text(card)
 
 
-async def test_the_end_is_read_in_the_zone_that_was_typed(alice: Person) -> None:
+async def test_the_end_is_read_in_the_zone_that_was_typed(alice: Colleague) -> None:
     card = await alice.says(f"/rules off {OLD} until tomorrow 18:00 utc")
 
     assert "18:00 UTC" in alice.slack_text(card)
 
 
 @pytest.mark.threat("B14")
-async def test_the_end_comes_late_after_downtime_and_says_so(workspace: Sandbox, alice: Person, clock: Clock) -> None:
+async def test_the_end_comes_late_after_downtime_and_says_so(
+    workspace: Sandbox, alice: Colleague, clock: Clock
+) -> None:
     workspace.services.rules.stage.faults.clear()
     await alice.says(f"/rules off {OLD} for 1h")
 
     clock.ahead += 4 * HOUR
-    card = await alice.sees("is back on")
+    card = await alice.sees_change(where=ended)
 
-    assert "3 h late" in alice.slack_text(card)
-    assert not [one for one in workspace.slack.state.messages if "The card has the buttons" in str(one.blocks)]
+    change = await alice.change_of(card)
+    assert change.run.undone is not None
+    assert change.run.undone.cause.late_seconds // 3600 == 3
+    assert alice.thread(card) == [], "nobody is asked whether it is to be extended"
 
 
 @pytest.mark.threat("B14")
 async def test_what_somebody_changed_since_is_left_and_asked_about(
-    workspace: Sandbox, alice: Person, clock: Clock
+    workspace: Sandbox, alice: Colleague, clock: Clock
 ) -> None:
     card = await alice.says(f"/rules off {OLD} for 1h")
     rule = workspace.services.rules.get(OLD) or {}
     workspace.services.rules.put({**rule, "name": "Somebody's work"})
 
     clock.ahead += HOUR + timedelta(seconds=1)
-    await alice.sees_reply(card, "someone edited it first")
-    left = await alice.sees("Revert anyway")
+    await alice.sees_note(card, "left")
+    left = await alice.sees_change(where=lambda change: change.run.revert_failure == "changed")
     assert status(workspace) == "Inactive"
 
     await alice.clicks(left, "v1.decide.putback")
-    asked = await alice.sees("Only @U0ALICE01 can confirm it")
+    asked = await alice.sees_change(state=State.PROPOSED)
     assert status(workspace) == "Inactive"
     await alice.clicks(asked, "v1.decide.confirm", confirm=True)
-    await alice.sees("Reverted by")
+    await alice.sees_change(where=undone)
     assert status(workspace) == "Active"
 
 
-async def test_what_is_gone_is_left_alone(workspace: Sandbox, alice: Person, clock: Clock) -> None:
+async def test_what_is_gone_is_left_alone(workspace: Sandbox, alice: Colleague, clock: Clock) -> None:
     card = await alice.says(f"/rules off {OLD} for 1h")
     workspace.services.rules.remove(OLD)
 
     clock.ahead += HOUR + timedelta(seconds=1)
-    await alice.sees_reply(card, "gone already")
+    await alice.sees_note(card, "left")
 
+    assert (await alice.change_of(card)).run.revert_failure == "gone"
     assert workspace.services.rules.calls("POST") == []
 
 
-async def test_extended_kept_or_ended_at_once(workspace: Sandbox, alice: Person, cara: Person, clock: Clock) -> None:
+async def test_extended_kept_or_ended_at_once(
+    workspace: Sandbox, alice: Colleague, cara: Colleague, clock: Clock
+) -> None:
     card = await alice.says(f"/rules off {OLD} for 1h")
-    (change,) = await workspace.bot.gatehouse.store.changes.for_targets([f"rules/{OLD}"])
-    assert change.request.reverts_at is not None
+    end = (await alice.change_of(card)).request.reverts_at
+    assert end is not None
     await cara.clicks(card, "v1.decide.extend")
-    later = await alice.sees(f"until {change.request.reverts_at + HOUR:%Y-%m-%d %H:%M}")
+    later = await alice.sees_change(where=lambda change: change.request.reverts_at == end + HOUR)
     clock.ahead += HOUR + timedelta(minutes=55)
-    await alice.sees_reply(card, "Extend or keep it")
+    await alice.sees_note(card, "offer")
     assert status(workspace) == "Inactive"
 
     await alice.clicks(later, "v1.decide.stay")
-    await alice.sees("[Undo]")
+    await alice.sees_change(where=lambda change: not change.temporary)
     clock.ahead += 9 * HOUR
-    assert "Nothing is temporary right now" in alice.slack_text(await alice.says("/gatehouse timers"))
+    assert NAME not in alice.slack_text(await alice.says("/gatehouse timers"))
     assert status(workspace) == "Inactive"
 
 
 @pytest.mark.threat("B14")
-async def test_ended_early_it_ends_once(workspace: Sandbox, alice: Person, clock: Clock) -> None:
+async def test_ended_early_it_ends_once(workspace: Sandbox, alice: Colleague, clock: Clock) -> None:
     card = await alice.says(f"/rules off {OLD} for 1h")
 
     await alice.clicks(card, "v1.decide.end")
-    await alice.sees("is back on")
+    await alice.sees_change(where=undone)
     clock.ahead += 2 * HOUR
     await alice.says("/gatehouse timers")
 
@@ -168,7 +176,7 @@ async def test_ended_early_it_ends_once(workspace: Sandbox, alice: Person, clock
 @pytest.mark.threat("D7")
 @pytest.mark.parametrize("jump", [timedelta(minutes=10), timedelta(hours=-1)])
 async def test_a_clock_that_jumps_ends_nothing_early_or_twice(
-    workspace: Sandbox, alice: Person, clock: Clock, jump: timedelta
+    workspace: Sandbox, alice: Colleague, clock: Clock, jump: timedelta
 ) -> None:
     await alice.says(f"/rules off {OLD} for 1h")
 
@@ -176,7 +184,7 @@ async def test_a_clock_that_jumps_ends_nothing_early_or_twice(
     await alice.says("/gatehouse timers")
     assert status(workspace) == "Inactive"
     clock.ahead = HOUR + timedelta(seconds=1)
-    await alice.sees("is back on")
+    await alice.sees_change(where=ended)
     clock.ahead -= HOUR
     await alice.says("/gatehouse timers")
 
@@ -184,27 +192,27 @@ async def test_a_clock_that_jumps_ends_nothing_early_or_twice(
 
 
 async def test_a_temporary_rule_is_made_in_a_form_and_deleted_at_its_end(
-    workspace: Sandbox, alice: Person, clock: Clock
+    workspace: Sandbox, alice: Colleague, clock: Clock
 ) -> None:
     await alice.opens("/rules new https://shop.example.com/a to https://shop.example.com/b for 2h")
     alice.fills(Name="For the sale", Revert_after="whenever")
-    assert "2h or 7d" in (await alice.submits())["Revert after"]
+    assert set(await alice.submits()) == {"Revert after"}
     alice.fills(Revert_after="3 hours")
     assert await alice.submits() == {}
-    await alice.sees("“For the sale” created")
+    await alice.sees_change(of="For the sale")
 
     clock.ahead += 3 * HOUR + timedelta(seconds=1)
-    await alice.sees("“For the sale” was deleted")
+    await alice.sees_change(of="For the sale", where=ended)
 
     assert not any(rule["name"] == "For the sale" for rule in workspace.services.rules.all())
 
 
-async def test_access_is_given_for_a_week(workspace: Sandbox, bob: Person, clock: Clock) -> None:
+async def test_access_is_given_for_a_week(workspace: Sandbox, bob: Colleague, clock: Clock) -> None:
     before = workspace.services.members.get("site_1", ANNA) or {}
     await bob.says(f"/members grant {ANNA} beta for 7d")
 
     clock.ahead += timedelta(days=7, seconds=1)
-    await bob.sees("Automatically, as planned")
+    await bob.sees_change(where=ended)
 
     after = workspace.services.members.get("site_1", ANNA) or {}
     assert sorted(after["allowedSegments"]) == sorted(before["allowedSegments"])
@@ -212,7 +220,7 @@ async def test_access_is_given_for_a_week(workspace: Sandbox, bob: Person, clock
 
 @pytest.mark.threat("B16")
 async def test_a_service_that_is_down_at_the_end_only_delays_it(
-    workspace: Sandbox, alice: Person, clock: Clock
+    workspace: Sandbox, alice: Colleague, clock: Clock
 ) -> None:
     await alice.says(f"/rules off {OLD} for 1h")
     workspace.services.rules.stage.faults.add("500", method="GET", times=3)
@@ -225,7 +233,7 @@ async def test_a_service_that_is_down_at_the_end_only_delays_it(
         return len(workspace.services.rules.calls("PUT")) == 2
 
     await until(a_minute_later)
-    await alice.sees("is back on")
+    await alice.sees_change(where=ended)
 
 
 NEEDS_APPROVAL = """
@@ -240,33 +248,32 @@ guard = "approve"
 
 
 @pytest.mark.policy(NEEDS_APPROVAL)
-async def test_no_request_puts_the_end_off(workspace: Sandbox, alice: Person, cara: Person, clock: Clock) -> None:
+async def test_no_request_puts_the_end_off(workspace: Sandbox, alice: Colleague, cara: Colleague, clock: Clock) -> None:
     await alice.opens("/rules new https://shop.example.com/a to https://shop.example.com/b for 1h")
     alice.fills(Name="For an hour")
     await alice.submits()
-    await cara.clicks(await alice.sees("For an hour"), "Approve")
-    await alice.sees("“For an hour” created")
+    await cara.clicks(await alice.sees_change(of="For an hour", state=State.PROPOSED), "Approve")
+    await alice.sees_change(of="For an hour")
     waiting = await alice.says("/gatehouse undo")
 
     clock.ahead += HOUR + timedelta(seconds=1)
-    await alice.sees("Automatically, as planned")
+    await alice.sees_change(where=ended)
 
     assert not [rule for rule in workspace.services.rules.all() if rule["name"] == "For an hour"]
-    overtaken = await alice.sees("Out of date")
-    assert overtaken.ts == waiting.ts
+    assert (await alice.sees_change(state=State.STALE)).ts == waiting.ts
 
 
 async def test_what_others_did_to_a_member_since_stays_when_access_ends(
-    workspace: Sandbox, bob: Person, clock: Clock
+    workspace: Sandbox, bob: Colleague, clock: Clock
 ) -> None:
     await bob.says(f"/members grant {ANNA} beta for 1h")
-    await bob.sees("[Extend by 1 h]")
+    await bob.sees_change(of=ANNA)
     member = dict(workspace.services.members.get("site_1", ANNA) or {})
     held = member["allowedSegments"]
     workspace.services.members.put("site_1", member | {"allowedSegments": [*held, "staff"]})
 
     clock.ahead += HOUR + timedelta(seconds=1)
-    await bob.sees("Automatically, as planned")
+    await bob.sees_change(where=ended)
 
     left = (workspace.services.members.get("site_1", ANNA) or {})["allowedSegments"]
     assert set(left) == {*held, "staff"} - {"beta"}
