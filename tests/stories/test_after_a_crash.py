@@ -17,11 +17,12 @@ from bot.changes.proposals import Proposal
 from bot.store.engine import Store, open_store
 from bot.store.queues import MAX_ATTEMPTS, TimerKind
 from bot.store.tables import changes, inbox, micros, outbox, timers
+from handlers.explain.table import is_problem
 from sandbox.demo import Sandbox, running_sandbox
 from sandbox.gatehouse import ALICE
-from sandbox.slack.story import Person
 from tests.conftest import OPS, QUICK, Clock
 from tests.drills.fleet import until
+from tests.harness.colleague import Colleague
 from tests.harness.databases import BOTH
 from tests.harness.held_service import Held
 from tests.harness.proposing import record_only
@@ -30,7 +31,7 @@ OLD = "Redirect_x1old"
 GONE = timedelta(seconds=-1)
 
 
-async def test_a_command_that_was_stored_and_left_is_done(workspace: Sandbox, alice: Person) -> None:
+async def test_a_command_that_was_stored_and_left_is_done(workspace: Sandbox, alice: Colleague) -> None:
     body = {
         "command": "/rules",
         "text": f"off {OLD}",
@@ -42,11 +43,11 @@ async def test_a_command_that_was_stored_and_left_is_done(workspace: Sandbox, al
 
     await store.inbox.take_in("key", "natural", "command", body, owner="a dead process", lease=GONE)
 
-    await alice.sees("is off")
+    await alice.sees_change(of=OLD)
     assert len(workspace.services.rules.calls("PUT")) == 1
 
 
-async def test_a_request_that_hangs_delays_nobody_elses(workspace: Sandbox, alice: Person, bob: Person) -> None:
+async def test_a_request_that_hangs_delays_nobody_elses(workspace: Sandbox, alice: Colleague, bob: Colleague) -> None:
     store = workspace.bot.gatehouse.store
     workspace.services.rules.stage.faults.add("never", times=99)
     texts = [(alice, "/rules", f"off {OLD}"), (bob, "/members", "grant anna.berg@example.com beta site:blog")]
@@ -54,13 +55,13 @@ async def test_a_request_that_hangs_delays_nobody_elses(workspace: Sandbox, alic
         body = {"command": command, "text": text, "user_id": person.id, "channel_id": person.channel}
         await store.inbox.take_in(command, command, "command", body, owner="a dead process", lease=GONE)
 
-    await bob.sees("has access to")
+    await bob.sees_change(of="anna.berg@example.com")
 
     async with store.session.reading() as connection:
         assert not await connection.scalar(sa.select(inbox.c.done).where(inbox.c.id == "/rules"))
 
 
-async def test_requests_of_one_person_are_resumed_in_their_order(workspace: Sandbox, alice: Person) -> None:
+async def test_requests_of_one_person_are_resumed_in_their_order(workspace: Sandbox, alice: Colleague) -> None:
     store = workspace.bot.gatehouse.store
     for number, switch in enumerate(["off", "on", "off", "on"]):
         body = {"command": "/rules", "text": f"{switch} {OLD}", "user_id": alice.id, "channel_id": alice.channel}
@@ -113,10 +114,10 @@ async def test_a_process_that_is_alone_takes_up_at_once_what_the_last_one_held(
             if database_url.startswith("postgres"):
                 assert [each for each in await leases(store) if each in before] == before, "it may live"
                 return
-            alice = Person(sandbox.slack, "U0ALICE01", OPS)
-            await alice.sees("is off")
-            await alice.sees("“Gone by now” deleted")
-            await alice.sees("nobody decided in time")
+            alice = Colleague(sandbox, "U0ALICE01", OPS)
+            await alice.sees_change(of=OLD)
+            await alice.sees_change(of="Gone by now")
+            await alice.sees_change(state=State.EXPIRED)
 
 
 async def leases(store: Store) -> list[tuple[str, int]]:
@@ -129,7 +130,7 @@ async def leases(store: Store) -> list[tuple[str, int]]:
     return found
 
 
-async def test_a_change_that_was_claimed_and_left_is_settled_by_looking(workspace: Sandbox, alice: Person) -> None:
+async def test_a_change_that_was_claimed_and_left_is_settled_by_looking(workspace: Sandbox, alice: Colleague) -> None:
     gatehouse = workspace.bot.gatehouse
     rule = workspace.services.rules.get(OLD)
     proposal = Proposal(
@@ -144,20 +145,19 @@ async def test_a_change_that_was_claimed_and_left_is_settled_by_looking(workspac
     workspace.services.rules.remove(OLD)  # the dead process's write went through
     workspace.services.rules.stage.stored("", rule, None)
 
-    await alice.sees("“Old shop to new shop” deleted")
+    await alice.sees_change(of=OLD)
 
     assert workspace.services.rules.calls("DELETE") == []
 
 
 async def test_a_click_that_a_process_left_after_doing_it_is_not_done_twice(
-    workspace: Sandbox, alice: Person, cara: Person
+    workspace: Sandbox, alice: Colleague, cara: Colleague
 ) -> None:
     card = await alice.says(f"/rules off {OLD} for 2h")
-    store = workspace.bot.gatehouse.store
-    (change,) = await store.changes.for_targets([f"rules/{OLD}"])
-    assert change.request.reverts_at is not None
+    store, end = alice.store, (await alice.change_of(card)).request.reverts_at
+    assert end is not None
     await cara.clicks(card, "v1.decide.extend")
-    await alice.sees(f"until {change.request.reverts_at + timedelta(hours=1):%Y-%m-%d %H:%M}")
+    await alice.sees_change(where=lambda change: change.request.reverts_at == end + timedelta(hours=1))
     async with store.transaction() as tx:
         await tx.execute(sa.update(inbox).values(done=False, owner="a dead process", lease=0))
 
@@ -167,25 +167,24 @@ async def test_a_click_that_a_process_left_after_doing_it_is_not_done_twice(
 
     await until(done_again, "every request is done again")
 
-    (now,) = await store.changes.for_targets([f"rules/{OLD}"])
-    assert now.request.reverts_at == change.request.reverts_at + timedelta(hours=1)
+    assert (await alice.change_of(card)).request.reverts_at == end + timedelta(hours=1)
     assert len(workspace.services.rules.calls("PUT")) == 1
 
 
-async def test_a_request_that_no_process_survives_is_given_up_in_words(workspace: Sandbox, alice: Person) -> None:
+async def test_a_request_that_no_process_survives_is_given_up_in_words(workspace: Sandbox, alice: Colleague) -> None:
     body = {"command": "/rules", "text": f"off {OLD}", "user_id": alice.id, "channel_id": alice.channel}
     store = workspace.bot.gatehouse.store
     await store.inbox.take_in("key", "natural", "command", body, owner="a dead process", lease=GONE)
     async with store.transaction() as tx:
         await tx.execute(sa.update(inbox).values(attempt=MAX_ATTEMPTS, lease=0))
 
-    told = await alice.sees("has given up")
+    told = await alice.sees_problem()
 
     assert told.visible_to == alice.id
     assert workspace.services.rules.calls("PUT") == []
 
 
-async def test_a_request_that_waits_for_its_turn_is_not_an_attempt(workspace: Sandbox, alice: Person) -> None:
+async def test_a_request_that_waits_for_its_turn_is_not_an_attempt(workspace: Sandbox, alice: Colleague) -> None:
     """Or everything that one person asked for would be given up after some kills, without ever having begun."""
     service = workspace.services.rules.stage.faults = Held()
     store, body = workspace.bot.gatehouse.store, {"command": "/rules", "user_id": alice.id, "channel_id": alice.channel}
@@ -204,10 +203,10 @@ async def test_a_request_that_waits_for_its_turn_is_not_an_attempt(workspace: Sa
         attempts = dict((await connection.execute(sa.select(inbox.c.id, inbox.c.attempt))).all())
     service.free.set()
     assert attempts == {"first": 2, "second": 1}
-    await alice.sees("“Login without www” is off")
+    await alice.sees_change(of="Redirect_login")
 
 
-async def held(workspace: Sandbox, alice: Person) -> Held:
+async def held(workspace: Sandbox, alice: Colleague) -> Held:
     """The service of rules while it works on a command of Alice's."""
     service = workspace.services.rules.stage.faults = Held()
     await alice.types('/rules off "Old shop to new shop"')
@@ -227,7 +226,7 @@ async def lease_of(workspace: Sandbox) -> int:
 
 
 async def test_a_request_that_takes_long_is_not_done_beside_itself(
-    workspace: Sandbox, alice: Person, clock: Clock
+    workspace: Sandbox, alice: Colleague, clock: Clock
 ) -> None:
     service = await held(workspace, alice)
     clock.ahead += timedelta(minutes=2)
@@ -237,10 +236,10 @@ async def test_a_request_that_takes_long_is_not_done_beside_itself(
     await store.inbox.take_in("key", "natural", "command", body, owner="a dead process", lease=GONE)
     await alice.sees("1234567")  # what was left was looked for, and the one at work passed over
     service.free.set()
-    await alice.sees("is off")
+    await alice.sees_change(of=OLD)
 
     assert len(workspace.services.rules.calls("PUT")) == 1
-    assert "already" not in "".join(map(alice.slack_text, alice._bots()))
+    assert sum(is_problem(one.blocks) for one in alice._bots()) == 1, "that there is no 1234567"
 
 
 async def test_the_lease_of_a_request_is_renewed_and_what_another_has_is_let_go(
@@ -248,7 +247,7 @@ async def test_the_lease_of_a_request_is_renewed_and_what_another_has_is_let_go(
 ) -> None:
     timing = replace(QUICK, lease=2.0)
     async with running_sandbox(tmp_path, timing=timing, database_url=database_url) as workspace:
-        service = await held(workspace, Person(workspace.slack, ALICE.id, OPS))
+        service = await held(workspace, Colleague(workspace, ALICE.id, OPS))
         work, first = the_work(), await lease_of(workspace)
 
         async def is_renewed() -> bool:
@@ -265,19 +264,19 @@ async def test_the_lease_of_a_request_is_renewed_and_what_another_has_is_let_go(
 
 
 async def test_a_request_that_is_broken_off_in_an_orderly_way_is_handed_to_the_next(
-    workspace: Sandbox, alice: Person
+    workspace: Sandbox, alice: Colleague
 ) -> None:
     service = await held(workspace, alice)
 
     the_work().cancel()
     service.free.set()
-    await alice.sees("is off")
+    await alice.sees_change(of=OLD)
 
     async with workspace.bot.gatehouse.store.session.reading() as connection:
         assert await connection.scalar(sa.select(inbox.c.attempt)) == 1, "nobody died of it"
 
 
-async def test_a_change_until_a_time_that_passed_meanwhile_is_not_made(workspace: Sandbox, alice: Person) -> None:
+async def test_a_change_until_a_time_that_passed_meanwhile_is_not_made(workspace: Sandbox, alice: Colleague) -> None:
     now = datetime.now(UTC)
     users = workspace.slack.state.users
     users[alice.id] = replace(users[alice.id], tz="UTC")
@@ -288,7 +287,7 @@ async def test_a_change_until_a_time_that_passed_meanwhile_is_not_made(workspace
     async with store.transaction() as tx:
         received = sa.literal(micros(now - timedelta(minutes=5)))
         await tx.execute(sa.update(inbox).values(received=received, lease=0))
-    told = await alice.sees("is in the past")
+    told = await alice.sees_problem()
 
     assert told.visible_to == alice.id
     assert workspace.services.rules.calls("PUT") == []

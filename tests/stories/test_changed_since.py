@@ -6,10 +6,11 @@ from datetime import timedelta
 
 import pytest
 
+from bot.changes.model import State
 from sandbox.demo import Sandbox
 from sandbox.services.database import Record
-from sandbox.slack.story import Person
 from tests.conftest import Clock
+from tests.harness.colleague import Colleague
 
 OLD, PAY = "Redirect_x1old", "Redirect_chk01"
 ANNA = "anna.berg@example.com"
@@ -26,7 +27,7 @@ def edited(workspace: Sandbox, rule_id: str, **more: str) -> Record:
 @pytest.mark.parametrize("command", ["edit", "copy"])
 @pytest.mark.parametrize("rule_id", [OLD, "Headers_cors1"])
 async def test_a_form_that_was_open_saves_nothing(
-    workspace: Sandbox, alice: Person, command: str, rule_id: str
+    workspace: Sandbox, alice: Colleague, command: str, rule_id: str
 ) -> None:
     await alice.opens(f"/rules {command} {rule_id}")
     alice.fills(Name="Ours")
@@ -40,7 +41,7 @@ async def test_a_form_that_was_open_saves_nothing(
 
 
 async def test_a_form_that_was_shown_again_is_still_bound_to_what_it_opened_with(
-    workspace: Sandbox, alice: Person
+    workspace: Sandbox, alice: Colleague
 ) -> None:
     view = await alice.opens(f"/rules edit {OLD}")
     theirs = edited(workspace, OLD)
@@ -55,7 +56,7 @@ async def test_a_form_that_was_shown_again_is_still_bound_to_what_it_opened_with
     assert workspace.services.rules.get(OLD) == theirs
 
 
-async def test_a_form_of_a_member_that_was_open_saves_nothing(workspace: Sandbox, bob: Person) -> None:
+async def test_a_form_of_a_member_that_was_open_saves_nothing(workspace: Sandbox, bob: Colleague) -> None:
     await bob.opens(f"/members edit {ANNA}")
     bob.fills(Name="Anna B.")
     theirs = dict(workspace.services.members.get("site_1", ANNA) or {}) | {"allowedSegments": ["staff"]}
@@ -67,31 +68,31 @@ async def test_a_form_of_a_member_that_was_open_saves_nothing(workspace: Sandbox
     assert workspace.services.members.get("site_1", ANNA) == theirs
 
 
-async def test_an_undo_of_several_leaves_the_one_that_was_edited_since(workspace: Sandbox, alice: Person) -> None:
+async def test_an_undo_of_several_leaves_the_one_that_was_edited_since(workspace: Sandbox, alice: Colleague) -> None:
     await alice.types(f"/rules off {OLD} {PAY}")
-    done = await alice.sees("2 rules switched off")
+    done = await alice.sees_set(applied=2)
     theirs = edited(workspace, PAY)
 
     await alice.clicks(done, "Undo")
-    await alice.sees("Switch 2 rules back on: 1 of 2 done")
+    await alice.sees_set(applied=1, undone=1)
 
     assert workspace.services.rules.get(PAY) == theirs
     assert (workspace.services.rules.get(OLD) or {})["status"] == "Active"
 
 
 async def test_an_end_that_was_asked_for_is_bound_to_what_it_showed(
-    workspace: Sandbox, alice: Person, clock: Clock
+    workspace: Sandbox, alice: Colleague, clock: Clock
 ) -> None:
     await alice.types(f"/rules off {OLD} for 1h")
-    await alice.sees("[Extend by 1 h]")
+    await alice.sees_change(of=OLD)
     edited(workspace, OLD)
     clock.ahead += timedelta(hours=1, seconds=1)
-    left = await alice.sees("Revert anyway")
+    left = await alice.sees_change(where=lambda change: change.run.revert_failure == "changed")
     await alice.clicks(left, "v1.decide.putback")
-    asked = await alice.sees("Only @U0ALICE01 can confirm it")
+    asked = await alice.sees_change(state=State.PROPOSED)
     theirs = edited(workspace, OLD, name="Renamed in the incident")
 
     await alice.clicks(asked, "v1.decide.confirm", confirm=True)
-    await alice.sees("Out of date")
+    await alice.sees_change(state=State.STALE)
 
     assert workspace.services.rules.get(OLD) == theirs

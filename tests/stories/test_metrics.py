@@ -13,11 +13,12 @@ import pytest
 import sqlalchemy as sa
 from prometheus_client import REGISTRY
 
+from bot.changes.model import State
 from bot.policy.file import CurrentPolicy
 from bot.server.figures import watch_loop
 from sandbox.demo import Sandbox, Transport
-from sandbox.slack.story import Person
 from tests.conftest import Clock, until
+from tests.harness.colleague import Colleague
 from tests.harness.scraping import scraped
 from tests.stories.test_break_glass import ANNA, BREAK_GLASS, granted_alone
 
@@ -37,7 +38,7 @@ async def grown(workspace: Sandbox, before: Mapping[str, float]) -> dict[str, fl
 
 @pytest.mark.parametrize("transport", ["http", "socket"])
 async def test_commands_calls_and_ends_are_counted(
-    workspace: Sandbox, alice: Person, cara: Person, transport: Transport
+    workspace: Sandbox, alice: Colleague, cara: Colleague, transport: Transport
 ) -> None:
     before = await scraped(workspace.bot_url)
 
@@ -45,7 +46,7 @@ async def test_commands_calls_and_ends_are_counted(
     await alice.says("/rules show nothing-like-it")
     card = await alice.says(f"/rules delete {OLD}")
     await cara.clicks(card, "v1.decide.approve", confirm=True)
-    await alice.sees("deleted")
+    await alice.sees_change(of=OLD)
     workspace.services.rules.stage.faults.add("500", method="GET", times=9)
     await alice.says("/rules list help")
 
@@ -69,7 +70,7 @@ async def test_commands_calls_and_ends_are_counted(
     assert ("gatehouse_accepted_requests_total" in more) is (transport == "http")
 
 
-async def test_what_is_not_understood_is_counted_by_what_was_missing(workspace: Sandbox, alice: Person) -> None:
+async def test_what_is_not_understood_is_counted_by_what_was_missing(workspace: Sandbox, alice: Colleague) -> None:
     before = await scraped(workspace.bot_url)
 
     for text in ("/rules frobnicate swordfish", "/gatehouse misses", "/members why zed", "/rules show nothing-like-it"):
@@ -83,7 +84,9 @@ async def test_what_is_not_understood_is_counted_by_what_was_missing(workspace: 
     }
 
 
-async def test_what_is_open_shows_with_its_age_until_it_ends(workspace: Sandbox, alice: Person, clock: Clock) -> None:
+async def test_what_is_open_shows_with_its_age_until_it_ends(
+    workspace: Sandbox, alice: Colleague, clock: Clock
+) -> None:
     card = await alice.says(f"/rules delete {OLD}")
     clock.ahead += timedelta(hours=2)
 
@@ -92,18 +95,18 @@ async def test_what_is_open_shows_with_its_age_until_it_ends(workspace: Sandbox,
     assert 7200 <= now['gatehouse_backlog_oldest_seconds{what="proposed"}'] < 7300
 
     await alice.clicks(card, "Withdraw")
-    await alice.sees("Withdrawn by")
+    await alice.sees_change(state=State.CANCELLED)
     now = await scraped(workspace.bot_url)
     assert now['gatehouse_backlog{what="proposed"}'] == 0
     assert now['gatehouse_backlog_oldest_seconds{what="proposed"}'] == 0
     assert 'gatehouse_backlog{what="proposed"}' in now, "nothing is a number, too"
 
 
-async def test_requests_that_a_change_overtook_are_counted(workspace: Sandbox, alice: Person) -> None:
+async def test_requests_that_a_change_overtook_are_counted(workspace: Sandbox, alice: Colleague) -> None:
     before = await scraped(workspace.bot_url)
     await alice.says(f"/rules delete {OLD}")
     await alice.says(f"/rules off {OLD}")
-    await alice.sees("is off")
+    await alice.sees_change(of=OLD)
 
     more = await grown(workspace, before)
 
@@ -114,11 +117,11 @@ async def test_requests_that_a_change_overtook_are_counted(workspace: Sandbox, a
     }
 
 
-async def test_a_bulk_change_and_its_items_are_counted(workspace: Sandbox, alice: Person) -> None:
+async def test_a_bulk_change_and_its_items_are_counted(workspace: Sandbox, alice: Colleague) -> None:
     before = await scraped(workspace.bot_url)
     await alice.says(f"/rules off {OLD},Redirect_chk01")
     await until(lambda: len(workspace.services.rules.calls("PUT")) == 2)
-    await alice.sees("switched off")
+    await alice.sees_set(applied=2)
 
     async def ends() -> dict[str, float]:
         more = await grown(workspace, before)
@@ -131,16 +134,16 @@ async def test_a_bulk_change_and_its_items_are_counted(workspace: Sandbox, alice
 
 
 @pytest.mark.policy(BREAK_GLASS)
-async def test_a_review_is_due_until_somebody_made_it(workspace: Sandbox, alice: Person, cara: Person) -> None:
+async def test_a_review_is_due_until_somebody_made_it(workspace: Sandbox, alice: Colleague, cara: Colleague) -> None:
     card = await granted_alone(alice, f"/members grant {ANNA} beta")
     assert (await scraped(workspace.bot_url))['gatehouse_backlog{what="review"}'] == 1
 
     await cara.clicks(card, "v1.decide.sign")
-    await cara.sees("reviewed by")
+    await cara.sees_change(where=lambda change: change.decision.reviewed_by == cara.id)
     assert (await scraped(workspace.bot_url))['gatehouse_backlog{what="review"}'] == 0
 
 
-async def test_what_slack_does_not_take_shows(workspace: Sandbox, alice: Person, clock: Clock) -> None:
+async def test_what_slack_does_not_take_shows(workspace: Sandbox, alice: Colleague, clock: Clock) -> None:
     before = await scraped(workspace.bot_url)
     workspace.slack.faults.add("429", method="chat.postMessage", times=4)
     await alice.types(f"/rules off {OLD}")
@@ -150,10 +153,10 @@ async def test_what_slack_does_not_take_shows(workspace: Sandbox, alice: Person,
     more = await grown(workspace, before)
     assert more["gatehouse_slack_rate_limits_total"] >= 3
     clock.ahead += timedelta(seconds=5)
-    await alice.sees("is off")
+    await alice.sees_change(of=OLD)
 
 
-async def test_a_database_that_does_not_answer_shows(workspace: Sandbox, alice: Person) -> None:
+async def test_a_database_that_does_not_answer_shows(workspace: Sandbox, alice: Colleague) -> None:
     await alice.says(f"/rules delete {OLD}")
     async with workspace.bot.gatehouse.store.transaction() as tx:
         await tx.execute(sa.text("ALTER TABLE timers RENAME TO elsewhere"))
@@ -179,7 +182,7 @@ async def test_a_policy_that_became_wrong_shows(workspace: Sandbox, policy: Path
     assert (await scraped(workspace.bot_url))["gatehouse_policy_broken"] == 1
 
 
-async def test_that_slack_does_not_say_who_somebody_is_shows(workspace: Sandbox, alice: Person) -> None:
+async def test_that_slack_does_not_say_who_somebody_is_shows(workspace: Sandbox, alice: Colleague) -> None:
     before = await scraped(workspace.bot_url)
     workspace.slack.faults.add("internal_error", method="users.info")
 
@@ -190,7 +193,7 @@ async def test_that_slack_does_not_say_who_somebody_is_shows(workspace: Sandbox,
     assert more['gatehouse_command_seconds_count{command="rules list",outcome="trouble"}'] == 1
 
 
-async def test_no_label_holds_what_somebody_typed(workspace: Sandbox, alice: Person, bob: Person) -> None:
+async def test_no_label_holds_what_somebody_typed(workspace: Sandbox, alice: Colleague, bob: Colleague) -> None:
     for text in (
         "/rules anna.berg@example.com",
         "/rules https://shop.example.com/x",

@@ -22,9 +22,9 @@ from sandbox.demo import Sandbox, running_sandbox
 from sandbox.gatehouse import ALICE
 from sandbox.services.seed import members
 from sandbox.slack.message import Message
-from sandbox.slack.story import Person
 from tests.conftest import OPS, QUICK, Clock
 from tests.drills.fleet import until
+from tests.harness.colleague import Colleague
 
 ANNA = "anna.berg@example.com"
 INTERRUPTED: Final = ("run", "propose", "finish", "done")
@@ -53,7 +53,7 @@ class Reaper:
 @dataclass(slots=True)
 class World:
     sandbox: Sandbox
-    alice: Person
+    alice: Colleague
     clock: Clock
     reaper: Reaper
     policy: Path
@@ -152,7 +152,7 @@ async def interrupted_world(folder: Path, database_url: str, clock: Clock) -> As
     with capture_logs():  # each death would be shown with all that the process knew
         async with sandboxed as sandbox:
             clock.wake_workers = sandbox.bot.wake_workers
-            yield World(sandbox, Person(sandbox.slack, ALICE.id, OPS), clock, reaper, policy)
+            yield World(sandbox, Colleague(sandbox, ALICE.id, OPS), clock, reaper, policy)
 
 
 async def settled(world: World) -> None:
@@ -232,7 +232,7 @@ async def things_change(world: World, step: str) -> None:
     await alice.says("/rules list type:cancel")
     await alice.says("/members list site:docs")
     await alice.types("/rules off Cancel_ads001")
-    await alice.sees("“Block the ad network” is off")
+    await alice.sees_change(of="Cancel_ads001")
     await settled(world)
     await store.channel_settings.change(OPS, {}, {"site": "docs"}, by=alice.id)
     world.policy.write_text('[aliases]\nzap = "rules delete"')
