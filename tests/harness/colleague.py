@@ -129,7 +129,10 @@ class Colleague(Person):
                     await asyncio.sleep(0.02)
                 return found
         except TimeoutError:
-            known = "\n".join(map(str, await all_changes(self.store)))
+            known = "\n".join(
+                f"{change.edit.kind} {change.edit.target} {change.state}, undone: {change.run.undone}"
+                for change in await all_changes(self.store)
+            )
             raise NothingHappened(f"waited for {what!r}; what happened:\n{self._story()}\n{known}") from None
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from bot.changes.model import State
 from sandbox.demo import Sandbox
-from sandbox.slack.story import Person
+from tests.harness.colleague import Colleague
 from tests.stories.test_guesses import OLD, writes
 
 RULE = "Redirect_x1old"
@@ -24,21 +25,21 @@ def status(workspace: Sandbox) -> object:
     return rule and rule["status"]
 
 
-async def test_an_alias_acts_at_once_with_the_time_and_the_reason(workspace: Sandbox, alice: Person) -> None:
+async def test_an_alias_acts_at_once_with_the_time_and_the_reason(workspace: Sandbox, alice: Colleague) -> None:
     await alice.says(f"/rules zap {RULE} for 2h because incident")
 
-    card = await alice.sees("“Old shop to new shop” is off until")
+    card = await alice.sees_change(of=RULE, where=lambda change: change.temporary)
     assert "incident" in alice.slack_text(card)
     assert status(workspace) == "Inactive"
 
 
-async def test_the_longest_alias_counts(workspace: Sandbox, alice: Person) -> None:
+async def test_the_longest_alias_counts(workspace: Sandbox, alice: Colleague) -> None:
     await alice.says("/rules Zap ALL of Sales campaigns")
 
-    await alice.sees("The group “Sales campaigns” is off")
+    await alice.sees_change(of="Sales", where=lambda change: (change.edit.after or {})["status"] == "Inactive")
 
 
-async def test_an_alias_that_names_a_root_works_under_each(workspace: Sandbox, alice: Person) -> None:
+async def test_an_alias_that_names_a_root_works_under_each(workspace: Sandbox, alice: Colleague) -> None:
     for root in ("/rules", "/members", "/gatehouse"):
         reply = await alice.says(f"{root} wohin geht {OLD}")
 
@@ -47,31 +48,31 @@ async def test_an_alias_that_names_a_root_works_under_each(workspace: Sandbox, a
         assert "Old shop to new shop" in shown
 
 
-async def test_an_alias_for_what_destroys_waits_as_the_command_does(workspace: Sandbox, alice: Person) -> None:
+async def test_an_alias_for_what_destroys_waits_as_the_command_does(workspace: Sandbox, alice: Colleague) -> None:
     await alice.says("/rules gdpr anna.berg@example.com")
 
-    assert "Approve" in alice.slack_text(await alice.sees("every site"))
+    assert "v1.decide.approve" in str((await alice.sees_change(state=State.PROPOSED)).blocks)
     assert writes(workspace) == 0
 
 
 async def test_what_the_command_would_not_take_is_offered_with_the_words_that_were_typed(
-    workspace: Sandbox, alice: Person
+    workspace: Sandbox, alice: Colleague
 ) -> None:
     reply = await alice.says("/rules zap old shop page")
 
-    assert "You typed `/rules zap old shop page`" in alice.slack_text(reply)
+    assert "`/rules zap old shop page`" in alice.slack_text(reply)
     assert writes(workspace) == 0
 
 
 @pytest.mark.parametrize("text", [f"@gatehouse zap {RULE}", f"zap {RULE} @gatehouse", f"@gatehouse rules zap {RULE}"])
-async def test_an_alias_in_a_mention(workspace: Sandbox, alice: Person, text: str) -> None:
+async def test_an_alias_in_a_mention(workspace: Sandbox, alice: Colleague, text: str) -> None:
     await alice.types(text)
 
-    await alice.sees("“Old shop to new shop” is off")
+    await alice.sees_change(of=RULE)
     assert status(workspace) == "Inactive"
 
 
-async def test_a_word_behind_the_beginning_is_no_alias(workspace: Sandbox, alice: Person) -> None:
+async def test_a_word_behind_the_beginning_is_no_alias(workspace: Sandbox, alice: Colleague) -> None:
     reply = await alice.says("/rules list zap")
 
     assert "Read as" not in alice.slack_text(reply)

@@ -7,11 +7,12 @@ from typing import Any
 
 import pytest
 
+from bot.changes.model import State
 from handlers.explain.table import is_problem
 from sandbox.demo import Sandbox
-from sandbox.slack.story import Person
 from tests.conftest import OPS
 from tests.harness.channels import MESSAGES, loud_messages
+from tests.harness.colleague import Colleague
 from tests.harness.payloads import Forger
 
 ODD_RULES = [
@@ -52,7 +53,7 @@ ODD_MEMBERS = [
 @pytest.mark.first(8)
 @pytest.mark.parametrize("text", ODD_RULES + ODD_MEMBERS, ids=lambda text: text[:40])
 async def test_a_clear_private_answer_and_nothing_touched(
-    workspace: Sandbox, alice: Person, bob: Person, text: str
+    workspace: Sandbox, alice: Colleague, bob: Colleague, text: str
 ) -> None:
     person = bob if text.startswith("/members") else alice
 
@@ -92,7 +93,7 @@ HOSTILE = [
 @pytest.mark.first(2)
 @pytest.mark.threat("C6")
 @pytest.mark.parametrize("name", HOSTILE, ids=lambda name: name[:12])
-async def test_a_hostile_name_is_shown_as_text_and_survives(workspace: Sandbox, alice: Person, name: str) -> None:
+async def test_a_hostile_name_is_shown_as_text_and_survives(workspace: Sandbox, alice: Colleague, name: str) -> None:
     rule = {
         "id": "Redirect_evil1",
         "name": name,
@@ -123,7 +124,7 @@ async def test_a_hostile_name_is_shown_as_text_and_survives(workspace: Sandbox, 
 
 
 @pytest.mark.threat("C5")
-async def test_three_hundred_segments_are_shown_and_kept(workspace: Sandbox, bob: Person) -> None:
+async def test_three_hundred_segments_are_shown_and_kept(workspace: Sandbox, bob: Colleague) -> None:
     names = [f"segment-{number:03d}" for number in range(300)]
     member = {"email": "many@example.com", "name": "Many", "allowedSegments": names}
     for name in names:
@@ -142,18 +143,18 @@ async def test_three_hundred_segments_are_shown_and_kept(workspace: Sandbox, bob
     assert "201 more segments" in bob.form
     bob.fills(Name="Still many")
     assert await bob.submits() == {}
-    await bob.sees("Still many")
+    await bob.sees_change(of="Still many")
 
     after = workspace.services.members.get("site_1", "many@example.com")
     assert after is not None
     assert set(after["allowedSegments"]) == {*names, "vip"}
 
 
-async def test_slack_being_busy_delays_a_card_and_loses_nothing(workspace: Sandbox, alice: Person) -> None:
+async def test_slack_being_busy_delays_a_card_and_loses_nothing(workspace: Sandbox, alice: Colleague) -> None:
     workspace.slack.faults.add("429", method="chat.postMessage", times=1)
 
     await alice.types("/rules off Redirect_x1old")
-    card = await alice.sees("is off")
+    card = await alice.sees_change(of="Redirect_x1old")
 
     assert card.visible_to is None
     assert len(workspace.services.rules.calls("PUT")) == 1
@@ -174,7 +175,7 @@ UNKNOWN_BUTTONS = [
 @pytest.mark.threat("A11")
 @pytest.mark.parametrize(("action_id", "value", "words"), UNKNOWN_BUTTONS)
 async def test_a_button_of_another_release_changes_nothing(
-    workspace: Sandbox, alice: Person, cara: Person, action_id: str, value: str, words: str
+    workspace: Sandbox, alice: Colleague, cara: Colleague, action_id: str, value: str, words: str
 ) -> None:
     card = await alice.says("/rules delete Redirect_x1old")
     _, approve = cara._button(card, "v1.decide.approve")
@@ -186,11 +187,11 @@ async def test_a_button_of_another_release_changes_nothing(
     assert "went wrong in Gatehouse" not in forger.told[-1]
     assert [call for call in workspace.services.rules.calls() if call.method != "GET"] == []
     await cara.clicks(card, "v1.decide.approve", confirm=True)
-    await alice.sees("deleted")
+    await alice.sees_change(of="Redirect_x1old")
 
 
 @pytest.mark.threat("A11")
-async def test_a_form_of_another_release_saves_nothing(workspace: Sandbox, bob: Person) -> None:
+async def test_a_form_of_another_release_saves_nothing(workspace: Sandbox, bob: Colleague) -> None:
     view = await bob.opens("/members add")
     bob.fills(Email="new.person@example.com", Name="New Person", Segments=["vip"])
     view["callback_id"] = "v0.member.form"
@@ -203,7 +204,7 @@ async def test_a_form_of_another_release_saves_nothing(workspace: Sandbox, bob: 
 
 @pytest.mark.threat("C6")
 async def test_slack_looks_up_nobody_and_fetches_nothing_that_a_message_names(
-    workspace: Sandbox, alice: Person, cara: Person
+    workspace: Sandbox, alice: Colleague, cara: Colleague
 ) -> None:
     reason = "see https://evil.example/?secret, @alice and #ops-traffic say so"
     listed = await alice.says("/rules list checkout")
@@ -215,7 +216,7 @@ async def test_slack_looks_up_nobody_and_fetches_nothing_that_a_message_names(
     await cara.clicks(card, "Deny…", opens="Deny")
     cara.fills(Reason=reason)
     assert await cara.submits() == {}
-    await alice.sees("not deleted")
+    await alice.sees_change(state=State.DENIED)
 
     traffic = workspace.slack.state.traffic
     assert {one["what"] for one in traffic} >= MESSAGES

@@ -8,7 +8,7 @@ import pytest
 
 from sandbox.demo import Sandbox
 from sandbox.services.seed import RULES
-from sandbox.slack.story import Person
+from tests.harness.colleague import Colleague
 
 SHOP = "https://shop.example.com"
 OLD = "Redirect_x1old"
@@ -24,7 +24,7 @@ def redirect(rule_id: str, source: str, destination: str, **more: Any) -> dict[s
     return named | {"status": "Active", "pairs": [pair], "objectType": "rule"} | more
 
 
-async def test_where_nothing_is_wrong_that_is_said(workspace: Sandbox, alice: Person) -> None:
+async def test_where_nothing_is_wrong_that_is_said(workspace: Sandbox, alice: Colleague) -> None:
     for faulty in ("Redirect_gift02", "Redirect_track1", "Redirect_imgs2"):
         workspace.services.rules.remove(faulty)
 
@@ -33,7 +33,7 @@ async def test_where_nothing_is_wrong_that_is_said(workspace: Sandbox, alice: Pe
     assert f"No findings in {len(RULES) - 3} rules" in text
 
 
-async def test_what_is_wrong_is_listed_the_worst_first_with_what_to_do(workspace: Sandbox, alice: Person) -> None:
+async def test_what_is_wrong_is_listed_the_worst_first_with_what_to_do(workspace: Sandbox, alice: Colleague) -> None:
     workspace.services.rules.put(redirect("Redirect_dead", "https://example.com", f"{SHOP}/gone"))
 
     reply = await alice.says("/rules check")
@@ -46,11 +46,11 @@ async def test_what_is_wrong_is_listed_the_worst_first_with_what_to_do(workspace
     assert "a browser sends https://example.com/" in text
     await alice.clicks(reply, "Switch off “Vouchers paused for the audit”…", opens="How long?")
     assert await alice.submits() == {}
-    await alice.sees("“Vouchers paused for the audit” is off until")
+    await alice.sees_change(of="Vouchers paused for the audit", where=lambda change: change.temporary)
     assert "1 finding in 1 rule" in alice.slack_text(await alice.says("/rules check Redirect_dead"))
 
 
-async def test_one_rule_can_be_checked_alone(workspace: Sandbox, alice: Person) -> None:
+async def test_one_rule_can_be_checked_alone(workspace: Sandbox, alice: Colleague) -> None:
     workspace.services.rules.put(redirect("Redirect_dead", "https://example.com", f"{SHOP}/gone"))
 
     assert "never matches" in alice.slack_text(await alice.says("/rules check Redirect_dead"))
@@ -58,7 +58,7 @@ async def test_one_rule_can_be_checked_alone(workspace: Sandbox, alice: Person) 
 
 
 @pytest.mark.threat("C5")
-async def test_many_findings_come_in_pages(workspace: Sandbox, alice: Person) -> None:
+async def test_many_findings_come_in_pages(workspace: Sandbox, alice: Colleague) -> None:
     for number in range(30):
         workspace.services.rules.put(redirect(f"Redirect_d{number}", f"https://d{number}.example", f"{SHOP}/gone"))
 
@@ -71,12 +71,12 @@ async def test_many_findings_come_in_pages(workspace: Sandbox, alice: Person) ->
     assert "Page 5 of 5" in alice.slack_text(await alice.says("/rules check page:9"))
 
 
-async def test_a_page_that_is_not_there_is_said_so(workspace: Sandbox, alice: Person) -> None:
+async def test_a_page_that_is_not_there_is_said_so(workspace: Sandbox, alice: Colleague) -> None:
     assert "There is only one page" in alice.slack_text(await alice.says("/rules check page:2"))
     assert "only one page" not in alice.slack_text(await alice.says("/rules check"))
 
 
-async def test_a_loop_is_not_made_without_a_reason(workspace: Sandbox, alice: Person) -> None:
+async def test_a_loop_is_not_made_without_a_reason(workspace: Sandbox, alice: Colleague) -> None:
     reply = await alice.says(f"/rules set {OLD} destination={SHOP}/old")
     assert "redirects to the same URL" in alice.slack_text(reply)
     assert "add `because …`" in alice.slack_text(reply)
@@ -88,7 +88,7 @@ async def test_a_loop_is_not_made_without_a_reason(workspace: Sandbox, alice: Pe
 
 
 async def test_a_rule_that_closes_a_circle_is_not_switched_on_without_a_reason(
-    workspace: Sandbox, alice: Person
+    workspace: Sandbox, alice: Colleague
 ) -> None:
     workspace.services.rules.put(redirect("Redirect_back", f"{SHOP}/new", f"{SHOP}/old", status="Inactive"))
 
@@ -96,14 +96,14 @@ async def test_a_rule_that_closes_a_circle_is_not_switched_on_without_a_reason(
     assert workspace.services.rules.calls("PUT") == []
 
 
-async def test_what_is_only_odd_is_done_with_a_warning_on_the_card(workspace: Sandbox, alice: Person) -> None:
+async def test_what_is_only_odd_is_done_with_a_warning_on_the_card(workspace: Sandbox, alice: Colleague) -> None:
     card = await alice.says("/rules set Redirect_blog1 source=https://jobs.example")
 
     assert card.visible_to is None
     assert "a browser sends https://jobs.example/" in alice.slack_text(card)
 
 
-async def test_an_old_fault_is_not_told_again(workspace: Sandbox, alice: Person) -> None:
+async def test_an_old_fault_is_not_told_again(workspace: Sandbox, alice: Colleague) -> None:
     workspace.services.rules.put(redirect("Redirect_dead", "https://example.com", f"{SHOP}/gone"))
 
     card = await alice.says("/rules set Redirect_dead description=Kept for the audit")
@@ -111,7 +111,7 @@ async def test_an_old_fault_is_not_told_again(workspace: Sandbox, alice: Person)
     assert "never matches" not in alice.slack_text(card)
 
 
-async def test_a_form_shows_what_is_wrong_before_it_saves(workspace: Sandbox, alice: Person) -> None:
+async def test_a_form_shows_what_is_wrong_before_it_saves(workspace: Sandbox, alice: Colleague) -> None:
     await alice.opens(f'/rules new https://jobs.example to {SHOP}/jobs named "Jobs"')
 
     await alice.submits()
@@ -120,7 +120,7 @@ async def test_a_form_shows_what_is_wrong_before_it_saves(workspace: Sandbox, al
     assert workspace.services.rules.calls("POST") == []
 
     await alice.submits()
-    assert "never matches" in alice.slack_text(await alice.sees("“Jobs” created"))
+    assert "never matches" in alice.slack_text(await alice.sees_change(of="Jobs"))
 
 
 def said_above(form: str, label: str) -> str:
@@ -129,7 +129,7 @@ def said_above(form: str, label: str) -> str:
     return lines[next(number for number, line in enumerate(lines) if line.startswith(label)) - 1]
 
 
-async def test_each_warning_stands_above_the_field_that_it_is_about(workspace: Sandbox, alice: Person) -> None:
+async def test_each_warning_stands_above_the_field_that_it_is_about(workspace: Sandbox, alice: Colleague) -> None:
     taken = str((workspace.services.rules.get("Redirect_x1old") or {})["name"])
     await alice.opens(f"/rules new https://jobs.example to {SHOP}/$1")
     alice.fills(Name=taken, Why="The campaign starts")
@@ -144,11 +144,11 @@ async def test_each_warning_stands_above_the_field_that_it_is_about(workspace: S
     assert "The campaign starts" in alice.form
     alice.typed.clear()  # what was typed is in the form, not only in the client
     assert await alice.submits() == {}
-    await alice.sees("created")
+    await alice.sees_change(of=taken)
     assert workspace.services.rules.calls("POST")[0].body["name"] == taken
 
 
-async def test_a_text_that_looks_like_another_is_said_at_its_field(workspace: Sandbox, alice: Person) -> None:
+async def test_a_text_that_looks_like_another_is_said_at_its_field(workspace: Sandbox, alice: Colleague) -> None:
     await alice.opens("/rules edit Redirect_x1old")
     alice.fills(To="https://sh\u043ep.example.com/new")
 
@@ -158,7 +158,7 @@ async def test_a_text_that_looks_like_another_is_said_at_its_field(workspace: Sa
     assert "Check that it is the one you mean" in said_above(alice.form, "To")
 
 
-async def test_a_warning_about_a_pair_that_is_not_shown_stands_at_the_top(workspace: Sandbox, alice: Person) -> None:
+async def test_a_warning_about_a_pair_that_is_not_shown_stands_at_the_top(workspace: Sandbox, alice: Colleague) -> None:
     rule = redirect("Redirect_many", f"{SHOP}/pair/0", f"{SHOP}/new")
     pairs = [
         rule["pairs"][0] | {"source": rule["pairs"][0]["source"] | {"value": f"{SHOP}/pair/{n}"}} for n in range(12)
@@ -173,7 +173,7 @@ async def test_a_warning_about_a_pair_that_is_not_shown_stands_at_the_top(worksp
     await alice.sees_form("Not saved yet. “Old shop to new shop” and “Rule Redirect_many”, pair 12 match the same URL")
 
 
-async def test_a_form_with_a_loop_wants_a_reason(workspace: Sandbox, alice: Person) -> None:
+async def test_a_form_with_a_loop_wants_a_reason(workspace: Sandbox, alice: Colleague) -> None:
     await alice.opens(f'/rules new {SHOP}/new to {SHOP}/old named "Way back"')
     await alice.submits()
     await alice.sees_form("needs a reason")
@@ -183,5 +183,5 @@ async def test_a_form_with_a_loop_wants_a_reason(workspace: Sandbox, alice: Pers
 
     alice.fills(Why="the load test wants it")
     await alice.submits()
-    card = await alice.sees("“Way back” created")
+    card = await alice.sees_change(of="Way back")
     assert "the load test wants it" in alice.slack_text(card)

@@ -7,11 +7,12 @@ from datetime import timedelta
 
 import pytest
 
+from bot.changes.model import State
 from sandbox.demo import Sandbox
 from sandbox.slack import rendering
 from sandbox.slack.message import Message
-from sandbox.slack.story import Person
 from tests.conftest import OPS, Clock, until
+from tests.harness.colleague import Colleague, approved_by
 from tests.stories.test_approvals import TWO
 from tests.stories.test_full_view import EVERYTHING
 
@@ -23,26 +24,26 @@ FULL = "This is everything"
 
 
 @pytest.fixture
-def bob(workspace: Sandbox) -> Person:
-    return Person(workspace.slack, "U0BOB0001", OPS)
+def bob(workspace: Sandbox) -> Colleague:
+    return Colleague(workspace, "U0BOB0001", OPS)
 
 
-async def pending(person: Person) -> Message:
+async def pending(person: Colleague) -> Message:
     return await person.says("/gatehouse pending")
 
 
-async def opens(person: Person, where: str) -> None:
+async def opens(person: Colleague, where: str) -> None:
     """Open the only request that waits for *person*, in the list that is *where*."""
     found = await person.opens_home(DECIDE) if where == "home" else await pending(person)
     await person.clicks(found, "Decide…", opens=FULL)
 
 
-async def presses(person: Person, label: str, *, confirm: bool = False) -> None:
+async def presses(person: Colleague, label: str, *, confirm: bool = False) -> None:
     assert person.modal is not None
     await person.clicks(person.modal, label, confirm=confirm)
 
 
-async def test_approved_in_the_home_which_is_drawn_again(workspace: Sandbox, alice: Person, cara: Person) -> None:
+async def test_approved_in_the_home_which_is_drawn_again(workspace: Sandbox, alice: Colleague, cara: Colleague) -> None:
     card = await alice.says(f"/rules delete {OLD} because it loops")
     await opens(cara, "home")
     assert "`https://shop.example.com/old`" in cara.form
@@ -53,13 +54,13 @@ async def test_approved_in_the_home_which_is_drawn_again(workspace: Sandbox, ali
     await cara.sees_form("approved by @U0CARA001")
     assert "deleted" in cara.form
     await cara.sees_home("Nothing is waiting for you")
-    done = await alice.sees("approved by @U0CARA001")
+    done = await alice.sees_change(where=lambda change: approved_by(change) == [cara.id])
     assert done.ts == card.ts
     assert len(workspace.services.rules.calls("DELETE")) == 1
 
 
 async def test_approved_in_the_private_answer_which_is_replaced(
-    workspace: Sandbox, alice: Person, cara: Person
+    workspace: Sandbox, alice: Colleague, cara: Colleague
 ) -> None:
     card = await alice.says(f"/rules delete {OLD}")
     listed = await pending(cara)
@@ -68,15 +69,15 @@ async def test_approved_in_the_private_answer_which_is_replaced(
     await presses(cara, "Approve deletion", confirm=True)
 
     await cara.sees_form("approved by @U0CARA001")
-    assert (await cara.sees("Nothing is pending")).ts == listed.ts
-    assert (await alice.sees("approved by @U0CARA001")).ts == card.ts
+    await until(lambda: DECIDE not in cara.slack_text(listed))
+    assert (await alice.sees_change(where=lambda change: approved_by(change) == [cara.id])).ts == card.ts
 
 
 @pytest.mark.parametrize(
     ("where", "drawn_again"), [("home", "Nothing is waiting for you"), ("pending", "Nothing is pending")]
 )
 async def test_denied_with_a_reason(
-    workspace: Sandbox, alice: Person, cara: Person, where: str, drawn_again: str
+    workspace: Sandbox, alice: Colleague, cara: Colleague, where: str, drawn_again: str
 ) -> None:
     await alice.says(f"/rules delete {OLD}")
     await opens(cara, where)
@@ -87,12 +88,12 @@ async def test_denied_with_a_reason(
     assert await cara.submits() == {}
 
     await (cara.sees_home if where == "home" else cara.sees)(drawn_again)
-    await alice.sees("still in use")
+    await alice.sees_change(state=State.DENIED, where=lambda change: change.decision.decision_reason == "still in use")
     assert cara.modal is None
     assert workspace.services.rules.get(OLD) is not None
 
 
-async def test_the_list_in_a_modal_of_the_home(workspace: Sandbox, alice: Person, cara: Person) -> None:
+async def test_the_list_in_a_modal_of_the_home(workspace: Sandbox, alice: Colleague, cara: Colleague) -> None:
     await alice.says(f"/rules delete {OLD}")
     await cara.clicks(await cara.opens_home(DECIDE), "Show pending", opens=DECIDE)
     assert cara.modal is not None
@@ -105,7 +106,7 @@ async def test_the_list_in_a_modal_of_the_home(workspace: Sandbox, alice: Person
 
 
 async def test_what_a_channel_may_not_see_is_seen_before_it_is_approved(
-    workspace: Sandbox, alice: Person, cara: Person
+    workspace: Sandbox, alice: Colleague, cara: Colleague
 ) -> None:
     member = {"name": "Test account", "email": MEMBER, "allowedSegments": ["free"]}
     workspace.services.members.put("site_1", member)
@@ -116,12 +117,12 @@ async def test_what_a_channel_may_not_see_is_seen_before_it_is_approved(
 
     await presses(cara, "Approve removal", confirm=True)
 
-    await alice.sees("removed")
+    await alice.sees_change(of=MEMBER)
     assert workspace.services.members.get("site_1", MEMBER) is None
 
 
 async def test_only_people_who_can_decide_have_the_button(
-    workspace: Sandbox, alice: Person, cara: Person, bob: Person
+    workspace: Sandbox, alice: Colleague, cara: Colleague, bob: Colleague
 ) -> None:
     await alice.says(f"/rules delete {OLD}")
 
@@ -133,18 +134,19 @@ async def test_only_people_who_can_decide_have_the_button(
     listed = await pending(cara)
     assert DECIDE in cara.slack_text(listed)
     await cara.clicks(listed, "Share in channel")
-    shared = await bob.sees("1 pending change")
+    shared = await bob.sees_more(1)
+    assert "Old shop to new shop" in bob.slack_text(shared)
     assert DECIDE not in bob.slack_text(shared)
 
 
 @pytest.mark.parametrize("where", ["home", "pending"])
 async def test_of_two_people_at_once_the_second_hears_who_was_first(
-    workspace: Sandbox, alice: Person, cara: Person, bob: Person, where: str
+    workspace: Sandbox, alice: Colleague, cara: Colleague, bob: Colleague, where: str
 ) -> None:
     card = await alice.says(f"/rules delete {OLD}")
     await opens(cara, where)
     await bob.clicks(card, "v1.decide.approve", confirm=True)
-    await alice.sees("approved by @U0BOB0001")
+    await alice.sees_change(where=lambda change: approved_by(change) == [bob.id])
 
     await presses(cara, "Approve deletion", confirm=True)
 
@@ -155,7 +157,7 @@ async def test_of_two_people_at_once_the_second_hears_who_was_first(
 
 @pytest.mark.policy(TWO)
 async def test_the_first_of_two_approvals_takes_the_button_away(
-    workspace: Sandbox, alice: Person, cara: Person, bob: Person
+    workspace: Sandbox, alice: Colleague, cara: Colleague, bob: Colleague
 ) -> None:
     await alice.says(f"/rules delete {OLD}")
     listed = await pending(cara)
@@ -165,15 +167,15 @@ async def test_the_first_of_two_approvals_takes_the_button_away(
 
     await cara.sees_form("1 of 2: approved by @U0CARA001")
     await until(lambda: DECIDE not in cara.slack_text(listed))
-    assert "1 pending change" in cara.slack_text(listed)
+    assert "Old shop to new shop" in cara.slack_text(listed)
     await opens(bob, "home")
     await presses(bob, "Approve deletion", confirm=True)
-    await alice.sees("approved by @U0CARA001, @U0BOB0001")
+    await alice.sees_change(where=lambda change: approved_by(change) == [cara.id, bob.id])
 
 
 @pytest.mark.policy(TWO)
 async def test_a_right_that_was_lost_since_is_refused_with_its_reason(
-    workspace: Sandbox, alice: Person, cara: Person, clock: Clock
+    workspace: Sandbox, alice: Colleague, cara: Colleague, clock: Clock
 ) -> None:
     await alice.says(f"/rules delete {OLD}")
     listed = await pending(cara)
@@ -191,23 +193,22 @@ async def test_a_right_that_was_lost_since_is_refused_with_its_reason(
 
 @pytest.mark.policy(TWO)
 @pytest.mark.parametrize(
-    ("label", "confirm", "outcome"), [("Switch off", True, "is off"), ("Withdraw", False, "Withdrawn by")]
+    ("label", "confirm", "state"), [("Switch off", True, State.APPLIED), ("Withdraw", False, State.CANCELLED)]
 )
-async def test_a_requester_confirms_or_withdraws(
-    workspace: Sandbox, alice: Person, label: str, confirm: bool, outcome: str
-) -> None:
+async def test_a_requester_confirms_or_withdraws(alice: Colleague, label: str, confirm: bool, state: State) -> None:
     await alice.says(f"/rules off {OLD}")
-    await opens(alice, "pending")
+    listed = await pending(alice)
+    await alice.clicks(listed, "Decide…", opens=FULL)
 
     await presses(alice, label, confirm=confirm)
 
-    await alice.sees_form(outcome)
-    await alice.sees("Nothing is pending")
+    await alice.sees_change(of=OLD, state=state)
+    await until(lambda: f"[{label}]" not in alice.form and DECIDE not in alice.slack_text(listed))
 
 
 @pytest.mark.policy(EVERYTHING)
 async def test_a_switched_rule_is_shown_whole_with_how_long_and_its_group(
-    workspace: Sandbox, alice: Person, cara: Person
+    workspace: Sandbox, alice: Colleague, cara: Colleague
 ) -> None:
     workspace.services.rules.put((workspace.services.rules.get(IN_A_GROUP) or {}) | {"status": "Inactive"})
     await alice.says(f"/rules on {IN_A_GROUP} for 2h")

@@ -9,11 +9,12 @@ import json
 
 import pytest
 
+from bot.changes.model import State
 from sandbox.demo import Sandbox
 from sandbox.slack.message import Message
-from sandbox.slack.story import Person
 from tests.conftest import OPS
 from tests.harness.channels import emails_seen
+from tests.harness.colleague import Colleague
 
 OLD = "Redirect_x1old"
 ANNA = "anna.berg@example.com"
@@ -34,7 +35,7 @@ RULE = {
 }
 
 
-async def shared(person: Person, command: str) -> Message:
+async def shared(person: Colleague, command: str) -> Message:
     """The answer to *command* as the channel gets it."""
     reply = await person.says(command)
     assert emails_seen([reply.text, reply.blocks]) != [], "private answers are whole"
@@ -44,14 +45,14 @@ async def shared(person: Person, command: str) -> Message:
 
 
 @pytest.mark.threat("E4")
-async def test_a_reason_in_a_shared_history(workspace: Sandbox, alice: Person) -> None:
+async def test_a_reason_in_a_shared_history(workspace: Sandbox, alice: Colleague) -> None:
     await alice.says(f"/rules off {OLD} because {ANNA} complained")
 
     assert "a***@example.com" in alice.slack_text(await shared(alice, f"/rules history {OLD}"))
 
 
 @pytest.mark.threat("E4")
-async def test_a_file_that_is_named_after_an_email(workspace: Sandbox, bob: Person) -> None:
+async def test_a_file_that_is_named_after_an_email(workspace: Sandbox, bob: Colleague) -> None:
     await bob.opens("/members import")
     bob.attaches("File", **{f"{ANNA}.csv": f"email\n{ANNA}\n".encode()})
     bob.fills(**{"What to do with these people?": "Remove them from the site"})
@@ -59,14 +60,14 @@ async def test_a_file_that_is_named_after_an_email(workspace: Sandbox, bob: Pers
     await bob.sees_form("Nothing has changed yet")
     assert await bob.submits() == {}
 
-    card = await bob.sees("Import 1 row from “a")
+    card = await bob.sees_change(state=State.PROPOSED)
 
     assert "a***@example.com.csv" in json.dumps([block.get("elements") for block in card.blocks])
     home = await bob.opens_home("Import 1 row")
     assert emails_seen(home["blocks"]) == [], "others may look on"
 
 
-async def test_a_shared_audit_has_no_button_that_names_somebody(workspace: Sandbox, bob: Person) -> None:
+async def test_a_shared_audit_has_no_button_that_names_somebody(workspace: Sandbox, bob: Colleague) -> None:
     await bob.says(f"/members grant {ANNA} vip because {ANNA} asked")
 
     seen = bob.slack_text(await shared(bob, f"/gatehouse audit {ANNA}"))
@@ -75,7 +76,7 @@ async def test_a_shared_audit_has_no_button_that_names_somebody(workspace: Sandb
     assert "[Share in channel]" not in seen
 
 
-async def test_segments_that_are_named_after_emails(workspace: Sandbox, bob: Person) -> None:
+async def test_segments_that_are_named_after_emails(workspace: Sandbox, bob: Colleague) -> None:
     segments = ["free", f"list-{ANNA}"]
     member = {"name": f"of {ANNA}", "email": "zed@example.net", "allowedSegments": segments}
     workspace.services.members.put("site_1", member)
@@ -87,17 +88,19 @@ async def test_segments_that_are_named_after_emails(workspace: Sandbox, bob: Per
 
 
 @pytest.mark.threat("E4")
-async def test_links_and_texts_of_rules(workspace: Sandbox, alice: Person, cara: Person) -> None:
+async def test_links_and_texts_of_rules(workspace: Sandbox, alice: Colleague, cara: Colleague) -> None:
     workspace.services.rules.put(RULE)
     await alice.says("/rules on Redirect_mail")
-    await alice.sees("is on")
+    await alice.sees_change(of="Redirect_mail")
     await alice.says(f"/rules set Redirect_mail pair1.destination={LINK}x")
     await alice.says("/rules delete Redirect_mail")
     for command in ("/rules show Redirect_mail", f"/rules list {ANNA}"):
         await shared(alice, command)
 
 
-async def test_what_is_asked_and_answered_about_a_request(workspace: Sandbox, alice: Person, cara: Person) -> None:
+async def test_what_is_asked_and_answered_about_a_request(
+    workspace: Sandbox, alice: Colleague, cara: Colleague
+) -> None:
     card = await alice.says(f"/rules delete {OLD} because {ANNA} asked")
     await cara.clicks(card, "Ask…", opens="Your question")
     cara.fills(Your_question=f"Did {ANNA} see it?")
@@ -111,12 +114,11 @@ async def test_what_is_asked_and_answered_about_a_request(workspace: Sandbox, al
     await alice.sees("a***@example.com needs it")
 
 
-async def test_rules_with_emails_are_not_exported_into_a_channel(workspace: Sandbox, alice: Person) -> None:
+async def test_rules_with_emails_are_not_exported_into_a_channel(workspace: Sandbox, alice: Colleague) -> None:
     workspace.services.rules.put(RULE)
 
     reply = await alice.says("/rules export here")
 
-    assert "These rules contain emails or secrets" in alice.slack_text(reply)
     await alice.clicks(reply, "Send it to me")
     file, message = await alice.sees_file()
     assert message.channel == alice.dm

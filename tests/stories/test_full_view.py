@@ -9,9 +9,10 @@ import pytest
 from bot.changes.refusals import LookFirst
 from bot.changes.rights import Decision
 from bot.store.audit import Filters
+from handlers.explain.table import is_problem
 from sandbox.demo import Sandbox
-from sandbox.slack.story import Person
 from tests.conftest import OPS
+from tests.harness.colleague import Colleague
 from tests.harness.looking import looks
 
 OLD = "Redirect_x1old"
@@ -69,7 +70,7 @@ def redirect(number: int, *, pairs: int = 1) -> dict[str, object]:
     }
 
 
-async def deletion_of_fourteen(workspace: Sandbox, alice: Person) -> str:
+async def deletion_of_fourteen(workspace: Sandbox, alice: Colleague) -> str:
     for number in range(1, 14):
         workspace.services.rules.put(redirect(number))
     workspace.services.rules.put((workspace.services.rules.get(OLD) or {}) | {"name": "Test rule 14"})
@@ -79,7 +80,7 @@ async def deletion_of_fourteen(workspace: Sandbox, alice: Person) -> str:
 
 @pytest.mark.threat("A14")
 async def test_nobody_has_seen_what_could_not_be_drawn(
-    workspace: Sandbox, alice: Person, cara: Person, monkeypatch: pytest.MonkeyPatch
+    workspace: Sandbox, alice: Colleague, cara: Colleague, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whatever button somebody still has: the plain card shows nothing of the change."""
 
@@ -90,7 +91,7 @@ async def test_nobody_has_seen_what_could_not_be_drawn(
     card = await alice.says(f"/rules delete {OLD}")
     assert "can’t show what this changes" in alice.slack_text(card)
     gatehouse = workspace.bot.gatehouse
-    (change,) = await gatehouse.store.changes.of_requester(alice.id, 1)
+    change = await alice.change_of(card)
     async with asyncio.timeout(10):
         while not await gatehouse.store.cards.link(change.id):  # noqa: ASYNC110  what is noted with the card comes before
             await asyncio.sleep(0.01)
@@ -102,7 +103,7 @@ async def test_nobody_has_seen_what_could_not_be_drawn(
 
 @pytest.mark.threat("A14")
 async def test_the_last_of_fourteen_deletions_is_seen_before_they_are_approved(
-    workspace: Sandbox, alice: Person, cara: Person
+    workspace: Sandbox, alice: Colleague, cara: Colleague
 ) -> None:
     card = await alice.says(await deletion_of_fourteen(workspace, alice))
     text = alice.slack_text(card)
@@ -112,7 +113,7 @@ async def test_the_last_of_fourteen_deletions_is_seen_before_they_are_approved(
     assert LOOK in text
 
     await cara.clicks(card, "v1.decide.approve", confirm=True)
-    refused = await cara.sees("Look at the full change, then decide on the card.")
+    refused = await cara.sees_problem()
     assert refused.visible_to == cara.id
     assert workspace.services.rules.calls("DELETE") == []
 
@@ -120,28 +121,28 @@ async def test_the_last_of_fourteen_deletions_is_seen_before_they_are_approved(
     assert f"14. Delete rule `Test rule 14` `{OLD}`" in cara.form
     assert "`https://shop.example.com/old`" in cara.form
     await cara.clicks(card, "v1.decide.approve", confirm=True)
-    await alice.sees("14 rules deleted")
+    await alice.sees_set(applied=14)
 
 
 async def test_a_look_counts_for_the_person_who_looked_and_for_that_change(
-    workspace: Sandbox, alice: Person, cara: Person
+    workspace: Sandbox, alice: Colleague, cara: Colleague
 ) -> None:
-    bob = Person(workspace.slack, "U0BOB0001", OPS)
+    bob = Colleague(workspace, "U0BOB0001", OPS)
     card = await alice.says(await deletion_of_fourteen(workspace, alice))
 
     await looks(bob, card)
     await looks(alice, card)
     await cara.clicks(card, "v1.decide.approve", confirm=True)
-    await cara.sees("Look at the full change, then decide on the card.")
+    await cara.sees_problem()
     assert workspace.services.rules.calls("DELETE") == []
 
     await bob.clicks(card, "v1.decide.approve", confirm=True)
-    await alice.sees("14 rules deleted")
+    await alice.sees_set(applied=14)
 
 
 @pytest.mark.policy(EVERYTHING)
 async def test_the_thirteenth_line_of_an_edit_is_seen_before_it_is_approved(
-    workspace: Sandbox, alice: Person, cara: Person
+    workspace: Sandbox, alice: Colleague, cara: Colleague
 ) -> None:
     workspace.services.rules.put(redirect(1, pairs=20) | {"id": LONG, "name": "Long"})
     fields = [f"pair{number}.destination=https://shop.example.com/{number}" for number in range(1, 13)]
@@ -150,43 +151,47 @@ async def test_the_thirteenth_line_of_an_edit_is_seen_before_it_is_approved(
     assert "evil.example" not in alice.slack_text(card)
 
     await cara.clicks(card, "v1.decide.approve")
-    await cara.sees("Look at the full change, then decide on the card.")
+    await cara.sees_problem()
     shown = await looks(cara, card)
     assert "pair 13 destination  `https://new.example/` → `https://evil.example/steal`" in shown
 
     await cara.clicks(card, "v1.decide.approve")
-    await alice.sees("13 fields changed")
+    await alice.sees_change(of=LONG)
 
 
 @pytest.mark.policy(EVERYTHING)
-async def test_a_card_that_shows_everything_asks_for_no_look(workspace: Sandbox, alice: Person, cara: Person) -> None:
+async def test_a_card_that_shows_everything_asks_for_no_look(
+    workspace: Sandbox, alice: Colleague, cara: Colleague
+) -> None:
     card = await alice.says(f"/rules set {OLD} destination=https://shop.example.com/other")
     assert LOOK not in alice.slack_text(card)
     assert "[Show full change]" not in alice.slack_text(card)
 
     await cara.clicks(card, "v1.decide.approve")
 
-    await alice.sees("changed")
+    await alice.sees_change(of=OLD)
 
 
 @pytest.mark.policy(CONFIRMED)
-async def test_the_requester_who_confirms_looks_first_too(workspace: Sandbox, alice: Person, cara: Person) -> None:
+async def test_the_requester_who_confirms_looks_first_too(
+    workspace: Sandbox, alice: Colleague, cara: Colleague
+) -> None:
     destination = f"https://shop.example.com/{'a' * 300}/end"
     card = await alice.says(f"/rules set {OLD} destination={destination}")
 
     await alice.clicks(card, "v1.decide.confirm", confirm=True)
-    await alice.sees("Look at the full change, then decide on the card.")
+    await alice.sees_problem()
     await cara.clicks(card, "Show full change")
-    await cara.sees("it is their request")
+    await cara.sees_problem(alice.id)
     assert destination in await looks(alice, card)
 
     await alice.clicks(card, "v1.decide.confirm", confirm=True)
-    await alice.sees("changed")
+    await alice.sees_change(of=OLD)
 
 
 @pytest.mark.threat("A14")
 async def test_two_people_whose_masked_emails_are_alike_are_told_apart(
-    workspace: Sandbox, alice: Person, cara: Person
+    workspace: Sandbox, alice: Colleague, cara: Colleague
 ) -> None:
     cards = []
     for email in ("bob.ceo@example.com", "bill.spam@example.com"):
@@ -196,10 +201,10 @@ async def test_two_people_whose_masked_emails_are_alike_are_told_apart(
         assert email not in alice.slack_text(cards[-1])
 
     await cara.clicks(cards[0], "v1.decide.approve", confirm=True)
-    await cara.sees("Look at the full change, then decide on the card.")
+    await cara.sees_problem()
     assert "`bob.ceo@example.com`" in await looks(cara, cards[0])
     await cara.clicks(cards[0], "v1.decide.approve", confirm=True)
-    await alice.sees("removed")
+    await alice.sees_change(of="bob.ceo@example.com")
 
     assert workspace.services.members.get("site_1", "bob.ceo@example.com") is None
     assert workspace.services.members.get("site_1", "bill.spam@example.com") is not None
@@ -210,23 +215,21 @@ async def test_two_people_whose_masked_emails_are_alike_are_told_apart(
 
 @pytest.mark.policy(LEADS)
 async def test_only_people_who_can_decide_see_everything(
-    workspace: Sandbox, alice: Person, bob: Person, cara: Person
+    workspace: Sandbox, alice: Colleague, bob: Colleague, cara: Colleague
 ) -> None:
     card = await alice.says("/members remove anna.berg@example.com")
-    await alice.clicks(card, "Show full change", opens="This is everything")
-    reference = alice.form.rpartition("change `")[2][:8]
 
-    reply = await bob.says(f"/gatehouse inspect {reference}")
+    reply = await bob.says(f"/gatehouse inspect {(await alice.change_of(card)).id[:8]}")
 
     assert "anna.berg@example.com" not in bob.slack_text(reply)
     assert bob.modal is None
     assert "anna.berg@example.com" in await looks(cara, card)
-    assert "Gatehouse has no record of that change" in bob.slack_text(await bob.says("/gatehouse inspect 123456"))
+    assert is_problem((await bob.says("/gatehouse inspect 123456")).blocks)
 
 
 @pytest.mark.policy(OPERATORS)
 async def test_who_may_not_read_rules_does_not_learn_who_asked_for_a_change(
-    workspace: Sandbox, alice: Person, bob: Person, cara: Person
+    workspace: Sandbox, alice: Colleague, bob: Colleague, cara: Colleague
 ) -> None:
     await alice.says(f"/rules off {OLD}")
     (change,) = await workspace.bot.gatehouse.store.changes.of_requester(alice.id, 1)
@@ -239,7 +242,9 @@ async def test_who_may_not_read_rules_does_not_learn_who_asked_for_a_change(
     assert "it is their request" in cara.slack_text(await cara.says(inspect))
 
 
-async def test_what_is_too_long_for_a_modal_comes_as_a_file(workspace: Sandbox, alice: Person, cara: Person) -> None:
+async def test_what_is_too_long_for_a_modal_comes_as_a_file(
+    workspace: Sandbox, alice: Colleague, cara: Colleague
+) -> None:
     body = "\n".join(f"line {number} of a script" for number in range(2_000))
     pair = {"source": {"key": "Url", "operator": "Equals", "value": "https://t.example/"}, "response": {"value": body}}
     workspace.services.rules.put(
@@ -249,7 +254,6 @@ async def test_what_is_too_long_for_a_modal_comes_as_a_file(workspace: Sandbox, 
     assert LOOK in alice.slack_text(card)
 
     await cara.clicks(card, "Show full change")
-    await cara.sees("was sent to you in a direct message")
     file, message = await cara.sees_file("gatehouse-change-")
     assert message.channel == cara.dm
     content = (file.content or b"").decode()
@@ -257,7 +261,7 @@ async def test_what_is_too_long_for_a_modal_comes_as_a_file(workspace: Sandbox, 
     assert "answer's body: line 0 of a script↵line 1" in content
     assert "line 1999 of a script" in content
     await cara.clicks(card, "v1.decide.approve", confirm=True)
-    await alice.sees("deleted")
+    await alice.sees_change(of="Response_r1")
 
 
 @pytest.mark.first(2)
@@ -272,7 +276,9 @@ async def test_what_is_too_long_for_a_modal_comes_as_a_file(workspace: Sandbox, 
         f"https://evil.example/{'a' * 300}",
     ],
 )
-async def test_the_host_that_a_url_leads_to_is_on_the_card(workspace: Sandbox, alice: Person, destination: str) -> None:
+async def test_the_host_that_a_url_leads_to_is_on_the_card(
+    workspace: Sandbox, alice: Colleague, destination: str
+) -> None:
     card = await alice.says(f"/rules set {OLD} destination={destination}")
 
     text = alice.slack_text(card)
@@ -281,7 +287,9 @@ async def test_the_host_that_a_url_leads_to_is_on_the_card(workspace: Sandbox, a
 
 
 @pytest.mark.threat("A14")
-async def test_invisible_letters_and_other_scripts_are_visible_and_warned_of(workspace: Sandbox, alice: Person) -> None:
+async def test_invisible_letters_and_other_scripts_are_visible_and_warned_of(
+    workspace: Sandbox, alice: Colleague
+) -> None:
     workspace.services.rules.put(redirect(1) | {"id": "Redirect_fil1", "name": "Check\u2800out\u3164"})
     workspace.services.rules.put(redirect(2) | {"id": "Redirect_mix1", "name": "\u0421heckout"})
 
@@ -292,7 +300,7 @@ async def test_invisible_letters_and_other_scripts_are_visible_and_warned_of(wor
     assert "a word mixes Cyrillic and Latin letters" in card
 
 
-async def test_a_look_is_on_record_once(workspace: Sandbox, alice: Person, cara: Person) -> None:
+async def test_a_look_is_on_record_once(workspace: Sandbox, alice: Colleague, cara: Colleague) -> None:
     card = await alice.says("/members remove chloe.diaz@example.com")
     await looks(cara, card)
     await looks(cara, card)

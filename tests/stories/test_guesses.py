@@ -10,8 +10,8 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from sandbox.demo import Sandbox
-from sandbox.slack.story import Person
 from tests.conftest import OPS
+from tests.harness.colleague import Colleague
 
 PROMO = "https://shop.example.com/promo"
 OLD = "https://shop.example.com/old"
@@ -55,7 +55,7 @@ def made(workspace: Sandbox) -> list[dict[str, object]]:
     return [rule for rule in workspace.services.rules.all() if "promo" in str(rule) or "/a1" in str(rule)]
 
 
-async def test_it_is_answered_with_the_card_of_what_was_shown_last(workspace: Sandbox, alice: Person) -> None:
+async def test_it_is_answered_with_the_card_of_what_was_shown_last(workspace: Sandbox, alice: Colleague) -> None:
     await alice.says("/rules show Old shop")
     shown = alice.slack_text(await alice.says("/rules turn it off please"))
 
@@ -71,9 +71,9 @@ async def test_it_is_answered_with_the_card_of_what_was_shown_last(workspace: Sa
     assert writes(workspace) == 0
 
 
-async def test_it_may_be_what_was_shown_or_what_was_changed_last(workspace: Sandbox, alice: Person) -> None:
+async def test_it_may_be_what_was_shown_or_what_was_changed_last(workspace: Sandbox, alice: Colleague) -> None:
     await alice.says("/rules off Old shop because looping")
-    await alice.sees("is off")
+    await alice.sees_change(of="Old shop")
     await alice.says("/rules show Help centre moved")
     shown = alice.slack_text(await alice.says("/rules delete it"))
 
@@ -81,7 +81,7 @@ async def test_it_may_be_what_was_shown_or_what_was_changed_last(workspace: Sand
     assert "[Help centre moved]  [Old shop to new shop]" in shown
 
 
-async def test_the_second_one_is_a_row_of_the_last_list(workspace: Sandbox, alice: Person) -> None:
+async def test_the_second_one_is_a_row_of_the_last_list(workspace: Sandbox, alice: Colleague) -> None:
     listed = alice.slack_text(await alice.says("/rules list type:redirect"))
     shown = alice.slack_text(await alice.says("/rules turn off the second one"))
 
@@ -90,7 +90,7 @@ async def test_the_second_one_is_a_row_of_the_last_list(workspace: Sandbox, alic
     assert "I can’t be sure what “second” means." in shown
 
 
-async def test_a_block_is_offered_and_its_reach_is_asked(workspace: Sandbox, alice: Person) -> None:
+async def test_a_block_is_offered_and_its_reach_is_asked(workspace: Sandbox, alice: Colleague) -> None:
     reply = await alice.says(f"/rules block {PROMO}")
 
     shown = alice.slack_text(reply)
@@ -101,7 +101,7 @@ async def test_a_block_is_offered_and_its_reach_is_asked(workspace: Sandbox, ali
 
     await alice.clicks(reply, "Everything below")
 
-    card = await alice.sees("Block shop.example.com/promo")
+    card = await alice.sees_change(of="shop.example.com/promo")
     assert card.channel == OPS
     (rule,) = made(workspace)
     assert rule["ruleType"] == "Cancel"
@@ -112,7 +112,7 @@ async def test_a_block_is_offered_and_its_reach_is_asked(workspace: Sandbox, ali
     }
 
 
-async def test_a_preview_says_what_it_would_do_until_when_and_why(workspace: Sandbox, alice: Person) -> None:
+async def test_a_preview_says_what_it_would_do_until_when_and_why(workspace: Sandbox, alice: Colleague) -> None:
     reply = await alice.says("/rules pause Old shop until tomorrow 9:30 because incident")
 
     assert alice.slack_text(reply).splitlines() == [
@@ -125,20 +125,20 @@ async def test_a_preview_says_what_it_would_do_until_when_and_why(workspace: San
 
     await alice.clicks(reply, "Do it")
 
-    card = await alice.sees("“Old shop to new shop” is off until")
+    card = await alice.sees_change(of="Old shop")
     assert "09:30 Europe/Berlin" in alice.slack_text(card)
     assert "incident" in alice.slack_text(card)
     assert "See its card in" in alice.slack_text(await alice.sees("See its card in"))
 
 
-async def test_two_letters_of_a_name_change_nothing_unasked(workspace: Sandbox, alice: Person) -> None:
+async def test_two_letters_of_a_name_change_nothing_unasked(workspace: Sandbox, alice: Colleague) -> None:
     reply = await alice.says("/rules off v2 because incident")
 
     assert "Switch off “API v1 to v2”.\nReason: incident\n[Do it]" in alice.slack_text(reply)
     assert writes(workspace) == 0
 
 
-async def test_a_part_of_many_names_keeps_the_verb_and_the_reason(workspace: Sandbox, alice: Person) -> None:
+async def test_a_part_of_many_names_keeps_the_verb_and_the_reason(workspace: Sandbox, alice: Colleague) -> None:
     reply = await alice.says("/rules off ge because incident")
 
     shown = alice.slack_text(reply)
@@ -147,18 +147,18 @@ async def test_a_part_of_many_names_keeps_the_verb_and_the_reason(workspace: San
     assert writes(workspace) == 0
 
 
-async def test_a_redirect_is_made_of_one_line(workspace: Sandbox, alice: Person) -> None:
+async def test_a_redirect_is_made_of_one_line(workspace: Sandbox, alice: Colleague) -> None:
     reply = await alice.says("/rules send https://shop.example.com/a1 to https://shop.example.com/b1 for 2h")
     assert "Redirect `shop.example.com/a1` to `shop.example.com/b1` for everyone, for 2 h." in alice.slack_text(reply)
 
     await alice.clicks(reply, "Do it")
 
-    await alice.sees("shop.example.com/a1 to shop.example.com/b1")
+    await alice.sees_change(of="shop.example.com/a1")
     (rule,) = made(workspace)
     assert (rule["ruleType"], rule["status"]) == ("Redirect", "Active")
 
 
-async def test_change_opens_the_form_with_what_was_understood(workspace: Sandbox, alice: Person) -> None:
+async def test_change_opens_the_form_with_what_was_understood(workspace: Sandbox, alice: Colleague) -> None:
     reply = await alice.says("/rules send https://shop.example.com/a1 to https://shop.example.com/b1 for 2h")
 
     await alice.clicks(reply, "Change…", opens="New rule")
@@ -207,7 +207,7 @@ async def test_change_opens_the_form_with_what_was_understood(workspace: Sandbox
     ],
 )
 async def test_what_people_type_is_answered_or_offered_and_nothing_is_written(
-    workspace: Sandbox, alice: Person, text: str, shown: str
+    workspace: Sandbox, alice: Colleague, text: str, shown: str
 ) -> None:
     reply = await alice.says(text)
 
@@ -215,7 +215,7 @@ async def test_what_people_type_is_answered_or_offered_and_nothing_is_written(
     assert writes(workspace) == 0
 
 
-async def test_a_hello_gets_three_sentences_that_work(workspace: Sandbox, alice: Person) -> None:
+async def test_a_hello_gets_three_sentences_that_work(workspace: Sandbox, alice: Colleague) -> None:
     reply = await alice.says("hi", channel=alice.dm)
 
     shown = alice.slack_text(reply)
@@ -223,14 +223,14 @@ async def test_a_hello_gets_three_sentences_that_work(workspace: Sandbox, alice:
     assert len(shown) < 700
 
 
-async def test_an_offer_in_a_channel_is_for_whoever_asked(workspace: Sandbox, alice: Person) -> None:
+async def test_an_offer_in_a_channel_is_for_whoever_asked(workspace: Sandbox, alice: Colleague) -> None:
     reply = await alice.says("@gatehouse upgrade anna.berg@example.com to vip")
 
     assert reply.visible_to == alice.id
     assert writes(workspace) == 0
 
 
-async def test_how_a_text_was_read_shows_no_email_to_a_channel(workspace: Sandbox, alice: Person) -> None:
+async def test_how_a_text_was_read_shows_no_email_to_a_channel(workspace: Sandbox, alice: Colleague) -> None:
     reply = await alice.says("@gatehouse why can't Anna Berg get in")
 
     shown = alice.slack_text(reply)
@@ -239,7 +239,7 @@ async def test_how_a_text_was_read_shows_no_email_to_a_channel(workspace: Sandbo
     assert "anna.berg@" not in shown
 
 
-async def test_rows_of_an_offer_stay_those_of_the_list_that_was_seen(workspace: Sandbox, alice: Person) -> None:
+async def test_rows_of_an_offer_stay_those_of_the_list_that_was_seen(workspace: Sandbox, alice: Colleague) -> None:
     await alice.says("/rules list checkout")
     reply = await alice.says("/rules pause #1-2")
     assert "Switch off “Checkout on mobile” and “Checkout to the new payment page”." in alice.slack_text(reply)
@@ -247,12 +247,12 @@ async def test_rows_of_an_offer_stay_those_of_the_list_that_was_seen(workspace: 
 
     await alice.clicks(reply, "Do it")
 
-    await alice.sees("2 rules switched off")
+    await alice.sees_set(applied=2)
     off = {rule["id"] for rule in workspace.services.rules.all() if rule["status"] == "Inactive"}
     assert {"Redirect_chk01", "Redirect_chk02"} <= off
 
 
-async def test_whoever_may_not_is_told_before_there_is_an_offer(workspace: Sandbox, alice: Person) -> None:
+async def test_whoever_may_not_is_told_before_there_is_an_offer(workspace: Sandbox, alice: Colleague) -> None:
     reply = await alice.says("block https://shop.example.com/promo", channel=alice.dm)
 
     assert "direct message" in alice.slack_text(reply)
@@ -273,7 +273,7 @@ async def test_whoever_may_not_is_told_before_there_is_an_offer(workspace: Sandb
     ],
 )
 async def test_what_nobody_understands_is_refused_with_the_nearest_commands(
-    workspace: Sandbox, alice: Person, text: str, refusal: str, offered: str
+    workspace: Sandbox, alice: Colleague, text: str, refusal: str, offered: str
 ) -> None:
     reply = await alice.says(text)
 
@@ -285,7 +285,7 @@ async def test_what_nobody_understands_is_refused_with_the_nearest_commands(
 
 @pytest.mark.parametrize(("text", "shown"), [*SAID, *TRIED], ids=[text for text, _ in (*SAID, *TRIED)])
 async def test_what_the_docs_say_that_people_type_gets_what_they_promise(
-    workspace: Sandbox, alice: Person, text: str, shown: str
+    workspace: Sandbox, alice: Colleague, text: str, shown: str
 ) -> None:
     if text == "/gatehouse undo":
         await alice.says("/rules off Redirect_x1old")
@@ -300,7 +300,7 @@ async def test_what_the_docs_say_that_people_type_gets_what_they_promise(
     assert (writes(workspace) > before) == (text in ACTS)
 
 
-async def test_a_name_to_correct_is_in_the_form(workspace: Sandbox, alice: Person) -> None:
+async def test_a_name_to_correct_is_in_the_form(workspace: Sandbox, alice: Colleague) -> None:
     await alice.opens("/members correct kira larsen's name to Kira Larson")
 
     assert "Name (optional): <Kira Larson>" in alice.form
@@ -324,7 +324,7 @@ async def test_a_name_to_correct_is_in_the_form(workspace: Sandbox, alice: Perso
     ],
 )
 async def test_what_was_not_understood_is_said_and_nothing_is_offered_that_leaves_it_out(
-    workspace: Sandbox, alice: Person, text: str, shown: str
+    workspace: Sandbox, alice: Colleague, text: str, shown: str
 ) -> None:
     answer = alice.slack_text(await alice.says(text))
 
@@ -333,7 +333,7 @@ async def test_what_was_not_understood_is_said_and_nothing_is_offered_that_leave
     assert writes(workspace) == 0
 
 
-async def test_what_a_rule_does_already_is_said_and_not_offered(workspace: Sandbox, alice: Person) -> None:
+async def test_what_a_rule_does_already_is_said_and_not_offered(workspace: Sandbox, alice: Colleague) -> None:
     answer = alice.slack_text(await alice.says("/rules redirect /old to /new"))
 
     assert "“Old shop to new shop” does this already." in answer
@@ -344,7 +344,7 @@ async def test_what_a_rule_does_already_is_said_and_not_offered(workspace: Sandb
     assert "“Old shop to new shop” is already as you want it" in answer
 
 
-async def test_no_time_is_lost_with_an_offer_that_would_change_nothing(workspace: Sandbox, alice: Person) -> None:
+async def test_no_time_is_lost_with_an_offer_that_would_change_nothing(workspace: Sandbox, alice: Colleague) -> None:
     await alice.says("/rules off Old shop")
     answer = alice.slack_text(await alice.says("/rules get rid of Old shop for 2h"))
 
@@ -353,7 +353,7 @@ async def test_no_time_is_lost_with_an_offer_that_would_change_nothing(workspace
 
 
 @pytest.mark.parametrize("text", ["/rules please switch off the old shop", "/members give anna vip"])
-async def test_names_that_could_not_be_read_are_said(workspace: Sandbox, alice: Person, text: str) -> None:
+async def test_names_that_could_not_be_read_are_said(workspace: Sandbox, alice: Colleague, text: str) -> None:
     for service in (workspace.services.rules, workspace.services.members):
         service.stage.faults.add("500", method="GET", times=99)
 
@@ -364,7 +364,7 @@ async def test_names_that_could_not_be_read_are_said(workspace: Sandbox, alice: 
     assert writes(workspace) == 0
 
 
-async def test_what_was_understood_is_in_the_form(workspace: Sandbox, alice: Person) -> None:
+async def test_what_was_understood_is_in_the_form(workspace: Sandbox, alice: Colleague) -> None:
     """Of what was left out, the form asks for the end."""
     answer = await alice.says("/rules off Old shop until the sale ends")
     await alice.clicks(answer, "Switch off…", opens="How long?")
@@ -372,7 +372,7 @@ async def test_what_was_understood_is_in_the_form(workspace: Sandbox, alice: Per
     assert "Switch off “Old shop to new shop”" in alice.form
 
 
-async def test_a_list_that_was_read_from_a_sentence_has_no_numbers(workspace: Sandbox, alice: Person) -> None:
+async def test_a_list_that_was_read_from_a_sentence_has_no_numbers(workspace: Sandbox, alice: Colleague) -> None:
     await alice.says("/rules list checkout")
     guessed = alice.slack_text(await alice.says("/rules show me all of them please"))
     assert "29 rules" in guessed
@@ -380,10 +380,10 @@ async def test_a_list_that_was_read_from_a_sentence_has_no_numbers(workspace: Sa
 
     await alice.says("/rules off #1 for 1h")
 
-    await alice.sees("“Checkout on mobile” is off")
+    await alice.sees_change(of="Checkout on mobile")
 
 
-async def test_a_bare_number_after_a_list_is_asked_about(workspace: Sandbox, alice: Person) -> None:
+async def test_a_bare_number_after_a_list_is_asked_about(workspace: Sandbox, alice: Colleague) -> None:
     await alice.says("/rules list checkout")
 
     reply = await alice.says("/rules off 2")
@@ -392,10 +392,10 @@ async def test_a_bare_number_after_a_list_is_asked_about(workspace: Sandbox, ali
     assert writes(workspace) == 0
 
 
-async def test_a_time_of_the_morning_ends_a_change(workspace: Sandbox, alice: Person) -> None:
+async def test_a_time_of_the_morning_ends_a_change(workspace: Sandbox, alice: Colleague) -> None:
     await alice.says("/rules off Old shop until 8am")
 
-    assert "08:00 Europe/Berlin" in alice.slack_text(await alice.sees("“Old shop to new shop” is off until"))
+    assert "08:00 Europe/Berlin" in alice.slack_text(await alice.sees_change(of="Old shop"))
 
 
 @pytest.mark.threat("A14")
@@ -408,7 +408,7 @@ async def test_a_time_of_the_morning_ends_a_change(workspace: Sandbox, alice: Pe
     ],
 )
 async def test_an_offer_shows_the_host_that_a_url_leads_to(
-    workspace: Sandbox, alice: Person, url: str, warning: str
+    workspace: Sandbox, alice: Colleague, url: str, warning: str
 ) -> None:
     offer = alice.slack_text(await alice.says(f"/gatehouse please redirect https://shop.example.com/aa to {url}"))
 
@@ -418,7 +418,7 @@ async def test_an_offer_shows_the_host_that_a_url_leads_to(
 
 
 @pytest.mark.threat("A14")
-async def test_an_offer_tells_two_people_apart_whose_emails_look_alike(workspace: Sandbox, bob: Person) -> None:
+async def test_an_offer_tells_two_people_apart_whose_emails_look_alike(workspace: Sandbox, bob: Colleague) -> None:
     other = "anna.berg@\u0435xample.com"
     workspace.services.members.put("site_1", {"name": "Anna Berg", "email": other, "allowedSegments": ["free"]})
 
@@ -428,7 +428,7 @@ async def test_an_offer_tells_two_people_apart_whose_emails_look_alike(workspace
     assert offer.count("Warning:") == 1
 
 
-async def test_of_two_rules_of_one_name_one_is_meant(workspace: Sandbox, alice: Person) -> None:
+async def test_of_two_rules_of_one_name_one_is_meant(workspace: Sandbox, alice: Colleague) -> None:
     twin = workspace.services.rules.get("Redirect_x1old") or {}
     workspace.services.rules.put({**twin, "id": "Redirect_twin1"})
 

@@ -14,10 +14,13 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
+from bot.changes.model import State
 from bot.gatehouse import Gatehouse
+from bot.policy.model import Why
 from bot.store.audit import Filters
 from bot.store.tables import inbox
 from handlers.blocks import modals
+from handlers.explain.table import WHY_NOT, is_problem
 from handlers.grammar import parser
 from handlers.grammar.parser import ALL
 from handlers.slack.registry import CLICKS, EVENTS, FORMS, OPTIONS, RUNNING, SHORTCUTS, Form
@@ -28,16 +31,16 @@ from sandbox.slack import payloads
 from sandbox.slack.message import Message
 from sandbox.slack.people import User
 from sandbox.slack.state import View
-from sandbox.slack.story import Person
 from tests.conftest import OPS, SUPPORT, Clock, until
+from tests.harness.colleague import Colleague, undone
 from tests.harness.payloads import Forger
 
 NOBODY = pytest.mark.parametrize(
     ("user", "words"),
     [
-        ("U0DAN0001", "Guests can’t use Gatehouse"),
-        ("U0FRANK01", "Only members of this workspace can use Gatehouse"),
-        ("U0ERIN001", "That account is deactivated"),
+        ("U0DAN0001", WHY_NOT[Why.GUEST][0]),
+        ("U0FRANK01", WHY_NOT[Why.STRANGER][0]),
+        ("U0ERIN001", WHY_NOT[Why.DEACTIVATED][0]),
     ],
 )
 
@@ -148,8 +151,8 @@ async def test_only_the_first_request_of_theirs_is_stored(workspace: Sandbox, us
 
 
 async def test_a_guest_who_becomes_a_member_is_let_in(workspace: Sandbox, clock: Clock) -> None:
-    dan, users = Person(workspace.slack, "U0DAN0001", SUPPORT), workspace.slack.state.users
-    assert "Guests can’t" in dan.slack_text(await dan.says("/rules off Redirect_x1old"))
+    dan, users = Colleague(workspace, "U0DAN0001", SUPPORT), workspace.slack.state.users
+    assert is_problem((await dan.says("/rules off Redirect_x1old")).blocks)
 
     users[dan.id] = replace(users[dan.id], is_guest=False)
     clock.ahead += timedelta(minutes=2)
@@ -168,7 +171,7 @@ async def test_no_menu_offers_them_anything(workspace: Sandbox, user: str, words
 
 
 async def test_no_mention_message_or_home_answers_a_guest(workspace: Sandbox) -> None:
-    dan = Person(workspace.slack, "U0DAN0001", SUPPORT)
+    dan = Colleague(workspace, "U0DAN0001", SUPPORT)
     bot = workspace.slack.state.workspace.bot.id
     said = {"user": dan.id, "text": f"<@{bot}> rules list", "ts": "1.1"}
     happened: dict[str, dict[str, Any]] = {
@@ -181,10 +184,10 @@ async def test_no_mention_message_or_home_answers_a_guest(workspace: Sandbox) ->
     for event in happened.values():
         await workspace.slack.delivery.event(payloads.event(workspace.slack.state, event))
 
-    await Forger(workspace, dan.id, SUPPORT).hears("Guests can’t use Gatehouse")
+    await Forger(workspace, dan.id, SUPPORT).hears(WHY_NOT[Why.GUEST][0])
     await until(lambda: len(dan.dms) == 1 and dan.home is not None)
-    assert "Guests can’t use Gatehouse" in dan.slack_text(dan.dms[0])
-    assert "Guests can’t use Gatehouse" in str(dan.home)
+    assert WHY_NOT[Why.GUEST][0] in dan.slack_text(dan.dms[0])
+    assert WHY_NOT[Why.GUEST][0] in str(dan.home)
     await nothing_came_of_it(workspace, dan.id)
 
 
@@ -195,12 +198,12 @@ async def test_a_member_of_the_same_enterprise_grid_is_a_colleague(workspace: Sa
     state = workspace.slack.state
     state.users[gina.id] = gina
     state.channels[OPS] = replace(state.channels[OPS], members=(*state.channels[OPS].members, gina.id))
-    someone = Person(workspace.slack, gina.id, OPS)
+    someone = Colleague(workspace, gina.id, OPS)
 
     card = await someone.says("/rules off Redirect_x1old")
-    assert "is off" in someone.slack_text(card)
+    assert (await someone.change_of(card)).state is State.APPLIED
     await someone.clicks(card, "Undo")
-    await someone.sees("Undone by")
+    await someone.sees_change(where=undone)
 
     await someone.types("@gatehouse rules list")
     await someone.sees(f"{len(RULES)} rules")

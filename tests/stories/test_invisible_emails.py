@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sandbox.demo import Sandbox
-from sandbox.slack.story import Person
+from tests.harness.colleague import Colleague
 from tests.stories.test_import import shown
 from tests.stories.test_shortcuts import posted
 
@@ -21,7 +21,7 @@ def touched(workspace: Sandbox) -> list[str]:
 
 
 @pytest.mark.parametrize("command", ["show", "why", "remove", "offboard", "grant vip", "revoke free"])
-async def test_a_command_refuses_it(workspace: Sandbox, bob: Person, command: str) -> None:
+async def test_a_command_refuses_it(workspace: Sandbox, bob: Colleague, command: str) -> None:
     verb, _, segment = command.partition(" ")
     for email in SPELLINGS:
         answer = await bob.says(f"/members {verb} {email} {segment}")
@@ -30,7 +30,7 @@ async def test_a_command_refuses_it(workspace: Sandbox, bob: Person, command: st
     assert touched(workspace) == []
 
 
-async def test_a_sentence_about_it_does_nothing_to_the_other(workspace: Sandbox, bob: Person) -> None:
+async def test_a_sentence_about_it_does_nothing_to_the_other(workspace: Sandbox, bob: Colleague) -> None:
     answer = await bob.says(f"/members please give {TWIN} vip")
     await bob.clicks(answer, "Do it")
 
@@ -38,7 +38,7 @@ async def test_a_sentence_about_it_does_nothing_to_the_other(workspace: Sandbox,
     assert touched(workspace) == []
 
 
-async def test_of_twins_in_a_list_each_is_itself(workspace: Sandbox, bob: Person) -> None:
+async def test_of_twins_in_a_list_each_is_itself(workspace: Sandbox, bob: Colleague) -> None:
     workspace.services.members.put("site_1", {"email": TWIN, "name": "Anna Twin", "allowedSegments": []})
     answer = await bob.says("/members list Anna Twin")
     assert "anna\\u200b.berg@example.com" in bob.slack_text(answer)
@@ -48,7 +48,7 @@ async def test_of_twins_in_a_list_each_is_itself(workspace: Sandbox, bob: Person
     await bob.sees(REFUSED)
 
 
-async def test_a_form_refuses_it(workspace: Sandbox, bob: Person) -> None:
+async def test_a_form_refuses_it(workspace: Sandbox, bob: Colleague) -> None:
     await bob.opens("/members add")
     for email in SPELLINGS:
         bob.fills(Email=email, Name="Anna Berg", Segments=["vip"])
@@ -57,13 +57,13 @@ async def test_a_form_refuses_it(workspace: Sandbox, bob: Person) -> None:
     assert touched(workspace) == []
 
 
-async def test_a_shortcut_refuses_it(workspace: Sandbox, bob: Person) -> None:
+async def test_a_shortcut_refuses_it(workspace: Sandbox, bob: Colleague) -> None:
     for email in SPELLINGS:
         await bob.uses("member_info", posted(workspace, bob, f"{email} can't get in"))
         await bob.sees(REFUSED)
 
 
-async def test_a_file_refuses_it(workspace: Sandbox, bob: Person) -> None:
+async def test_a_file_refuses_it(workspace: Sandbox, bob: Colleague) -> None:
     rows = "\n".join(f"{email},remove" for email in SPELLINGS)
     await bob.opens("/members import")
     text = await shown(bob, "/members import", "File", "members.csv", f"email,action\n{rows}\n".encode())

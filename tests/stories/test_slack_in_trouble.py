@@ -8,9 +8,10 @@ from datetime import timedelta
 import httpx
 import pytest
 
+from bot.changes.model import State
 from sandbox.demo import Sandbox
-from sandbox.slack.story import Person
 from tests.conftest import GENERAL, Clock, until
+from tests.harness.colleague import Colleague, undone
 
 OLD = "Redirect_x1old"
 
@@ -21,7 +22,7 @@ OLD = "Redirect_x1old"
     "fault", ["429", "500", "cut_before", "html", "text", "wrong_type", "internal_error", "service_unavailable"]
 )
 async def test_a_card_that_slack_would_not_take_comes_later_and_once(
-    workspace: Sandbox, alice: Person, clock: Clock, fault: str
+    workspace: Sandbox, alice: Colleague, clock: Clock, fault: str
 ) -> None:
     workspace.slack.faults.add(fault, method="chat.postMessage", times=2)
     await alice.types(f"/rules off {OLD}")
@@ -32,11 +33,11 @@ async def test_a_card_that_slack_would_not_take_comes_later_and_once(
         return bool(alice.cards)
 
     await until(a_second_later)
-    card = await alice.sees("is off")
+    card = await alice.sees_change(of=OLD)
     await alice.clicks(card, "Undo")
-    await alice.sees("Undone by")
+    await alice.sees_change(where=undone)
 
-    assert len([one for one in alice.cards if "Undone by" in alice.slack_text(one)]) == 1
+    assert alice.cards == [card]
     assert len(workspace.services.rules.calls("PUT")) == 2
 
 
@@ -44,7 +45,7 @@ async def test_a_card_that_slack_would_not_take_comes_later_and_once(
 @pytest.mark.threat("C2")
 @pytest.mark.parametrize("code", ["is_archived", "not_in_channel", "channel_not_found", "restricted_action"])
 async def test_what_a_channel_does_not_take_goes_to_whoever_asked(
-    workspace: Sandbox, alice: Person, cara: Person, code: str
+    workspace: Sandbox, alice: Colleague, cara: Colleague, code: str
 ) -> None:
     card = await alice.says(f"/rules delete {OLD}")
     workspace.slack.faults.add(code, method="chat.update")
@@ -61,12 +62,12 @@ async def test_what_a_channel_does_not_take_goes_to_whoever_asked(
 @pytest.mark.threat("C2")
 @pytest.mark.parametrize("code", ["is_archived", "not_in_channel"])
 async def test_a_request_that_nobody_could_see_cannot_be_approved(
-    workspace: Sandbox, alice: Person, clock: Clock, code: str
+    workspace: Sandbox, alice: Colleague, clock: Clock, code: str
 ) -> None:
     workspace.slack.faults.add(code, method="chat.postMessage")
     await alice.types(f"/rules delete {OLD}")
-    asked = await alice.is_told("Delete “Old shop to new shop”?")
-    assert asked.channel == alice.dm
+    asked = await alice.is_told("Old shop to new shop")
+    assert (await alice.change_of(asked)).state is State.PROPOSED
 
     await alice.clicks(asked, "v1.decide.approve", confirm=True)
     await alice.is_told("someone else has to approve")
@@ -77,7 +78,7 @@ async def test_a_request_that_nobody_could_see_cannot_be_approved(
 
 
 async def test_what_slack_never_takes_is_given_up_loudly_and_tried_again_later(
-    workspace: Sandbox, alice: Person, clock: Clock
+    workspace: Sandbox, alice: Colleague, clock: Clock
 ) -> None:
     store = workspace.bot.gatehouse.store
     workspace.slack.faults.add("invalid_blocks", method="chat.postMessage", times=12)
@@ -94,15 +95,15 @@ async def test_what_slack_never_takes_is_given_up_loudly_and_tried_again_later(
             await asyncio.sleep(0.01)
     status = alice.slack_text(await alice.says("/gatehouse status"))
     assert "Slack rejected 1" in status
-    assert "is off" not in "".join(alice.slack_text(one) for one in alice.cards)
+    assert alice.cards == []
 
     await store.outbox.retry_given_up()  # as every start does
-    await alice.sees("is off")
+    await alice.sees_change(of=OLD)
     assert await store.outbox.undelivered() == 0
 
 
 async def test_a_workspace_without_tables_gets_sections_and_is_asked_once(
-    workspace: Sandbox, alice: Person, cara: Person
+    workspace: Sandbox, alice: Colleague, cara: Colleague
 ) -> None:
     workspace.slack.troubles.take("tables", {"choice": "refused"})
 
@@ -110,7 +111,7 @@ async def test_a_workspace_without_tables_gets_sections_and_is_asked_once(
     assert {block["type"] for block in listed.blocks} == {"section", "context", "actions"}
     assert "#20 " in alice.slack_text(listed)
     await alice.clicks(listed, "Share in channel")
-    await cara.sees("Page 1 of 2")
+    await cara.sees("Old shop")
     await alice.clicks(listed, "v1.run.3")
     await alice.sees("[Switch on]")
 
@@ -119,7 +120,7 @@ async def test_a_workspace_without_tables_gets_sections_and_is_asked_once(
 
 
 @pytest.mark.threat("C2")
-async def test_a_token_that_was_revoked_shows_in_readiness(workspace: Sandbox, alice: Person) -> None:
+async def test_a_token_that_was_revoked_shows_in_readiness(workspace: Sandbox, alice: Colleague) -> None:
     workspace.slack.faults.add("token_revoked", method="users.info", times=99)
     await alice.types(f"/rules off {OLD}")
     await until(lambda: workspace.slack.faults.waiting[0].times < 99)
@@ -135,7 +136,7 @@ async def test_a_token_that_was_revoked_shows_in_readiness(workspace: Sandbox, a
 @pytest.mark.threat("D7")
 @pytest.mark.parametrize(("ahead", "is_right"), [(0, True), (30, True), (120, False), (-120, False)])
 async def test_a_clock_that_is_off_shows_in_readiness(
-    workspace: Sandbox, alice: Person, ahead: float, is_right: bool
+    workspace: Sandbox, alice: Colleague, ahead: float, is_right: bool
 ) -> None:
     workspace.slack.delivery.skew = ahead  # a request is stale once its time is 300 seconds off
     await alice.says(f"/rules off {OLD}")
@@ -150,7 +151,7 @@ async def test_a_clock_that_is_off_shows_in_readiness(
 @pytest.mark.threat("C3")
 @pytest.mark.parametrize("state", ["expired", "used"])
 async def test_an_answer_gets_through_where_the_response_url_does_not(
-    workspace: Sandbox, alice: Person, cara: Person, state: str
+    workspace: Sandbox, alice: Colleague, cara: Colleague, state: str
 ) -> None:
     slack = workspace.slack
     slack.troubles.take("urls", {"choice": state})
@@ -169,7 +170,7 @@ async def test_an_answer_gets_through_where_the_response_url_does_not(
     await alice.clicks(card, "v1.decide.approve", confirm=True)
     assert (await alice.sees("someone else has to approve")).visible_to == alice.id
     await cara.clicks(card, "v1.decide.approve", confirm=True)
-    assert (await cara.sees("deleted")).ts == card.ts
+    assert (await cara.sees_change(of=OLD)).ts == card.ts
 
     tried = [one["status"] for one in slack.state.traffic if one["what"] == "response_url"]
     assert set(tried) == {f"{state}_url"}
@@ -178,7 +179,7 @@ async def test_an_answer_gets_through_where_the_response_url_does_not(
 @pytest.mark.slow
 @pytest.mark.parametrize("fault", ["fatal_error", "500"])
 async def test_what_waited_while_slack_was_away_comes_at_once_and_in_order(
-    workspace: Sandbox, alice: Person, bob: Person, cara: Person, clock: Clock, fault: str
+    workspace: Sandbox, alice: Colleague, bob: Colleague, cara: Colleague, clock: Clock, fault: str
 ) -> None:
     """For an hour nothing is given up, and the reminder comes after the card that it reminds of."""
     store = workspace.bot.gatehouse.store
@@ -200,8 +201,7 @@ async def test_what_waited_while_slack_was_away_comes_at_once_and_in_order(
     workspace.slack.faults.waiting.clear()
 
     await bob.says("/rules list")  # no clock goes on: this says that Slack is back
-    card = await cara.sees("Delete “Old shop to new shop”?")
-    reminder = await cara.sees("needs approval by")
-    assert reminder.thread_ts == card.ts
+    card = await cara.sees_change(of=OLD, state=State.PROPOSED)
+    await cara.sees_note(card, "remind")
     await cara.clicks(card, "v1.decide.approve", confirm=True)
-    await alice.sees("deleted")
+    await alice.sees_change(of=OLD)

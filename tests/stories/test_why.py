@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sandbox.demo import Sandbox
-from sandbox.slack.story import Person
+from tests.harness.colleague import Colleague
 
 ANNA = "anna.berg@example.com"
 BEN = "ben.costa@example.com"
@@ -15,7 +15,7 @@ def put(workspace: Sandbox, site: str, email: str, *segments: str, name: str = "
     workspace.services.members.put(site, {"name": name, "email": email, "allowedSegments": list(segments)})
 
 
-async def test_what_every_site_knows_is_said(workspace: Sandbox, bob: Person) -> None:
+async def test_what_every_site_knows_is_said(workspace: Sandbox, bob: Colleague) -> None:
     text = bob.slack_text(await bob.says(f"/members why {BEN}"))
 
     assert "is a member of blog and docs." in text
@@ -24,7 +24,7 @@ async def test_what_every_site_knows_is_said(workspace: Sandbox, bob: Person) ->
     assert "`premium`" in text
 
 
-async def test_a_missing_segment_is_granted_by_a_click(workspace: Sandbox, bob: Person) -> None:
+async def test_a_missing_segment_is_granted_by_a_click(workspace: Sandbox, bob: Colleague) -> None:
     reply = await bob.says(f"/members why {ANNA} vip")
     text = bob.slack_text(reply)
     assert "is on blog but lacks “vip”." in text
@@ -33,13 +33,13 @@ async def test_a_missing_segment_is_granted_by_a_click(workspace: Sandbox, bob: 
 
     await bob.clicks(reply, "Grant vip on blog…", opens="How long?")
     assert await bob.submits() == {}
-    await bob.sees("has access to")
+    await bob.sees_change(of=ANNA)
 
     assert "vip" in (workspace.services.members.get("site_1", ANNA) or {})["allowedSegments"]
     assert "has “VIP” on blog" in bob.slack_text(await bob.says(f"/members why {ANNA} VIP"))
 
 
-async def test_a_site_that_does_not_know_them_offers_to_add(workspace: Sandbox, bob: Person) -> None:
+async def test_a_site_that_does_not_know_them_offers_to_add(workspace: Sandbox, bob: Colleague) -> None:
     reply = await bob.says("/members why new.person@example.com vip")
     assert "docs: not a member" in bob.slack_text(reply)
 
@@ -47,7 +47,7 @@ async def test_a_site_that_does_not_know_them_offers_to_add(workspace: Sandbox, 
     assert "new.person@example.com" in bob.form
     bob.fills(Name="New Person")
     assert await bob.submits() == {}
-    await bob.sees("New Person")
+    await bob.sees_change(of="New Person")
 
     assert (workspace.services.members.get("site_2", "new.person@example.com") or {})["allowedSegments"] == ["vip"]
     assert workspace.services.members.get("site_1", "new.person@example.com") is None
@@ -63,7 +63,7 @@ async def test_a_site_that_does_not_know_them_offers_to_add(workspace: Sandbox, 
     ],
 )
 async def test_whom_it_may_be_taken_for_is_said(
-    workspace: Sandbox, bob: Person, asked: str, member: str, said: str
+    workspace: Sandbox, bob: Colleague, asked: str, member: str, said: str
 ) -> None:
     text = bob.slack_text(await bob.says(f"/members why {asked} site:blog"))
 
@@ -73,7 +73,7 @@ async def test_whom_it_may_be_taken_for_is_said(
 
 
 @pytest.mark.threat("B8")
-async def test_capital_letters_are_told_apart_as_the_service_does(workspace: Sandbox, bob: Person) -> None:
+async def test_capital_letters_are_told_apart_as_the_service_does(workspace: Sandbox, bob: Colleague) -> None:
     put(workspace, "site_1", "Zoe@example.com", "free")
     put(workspace, "site_1", "zoe@example.com", "VIP")
     put(workspace, "site_1", "lone.WOLF@example.com", "free")
@@ -87,7 +87,7 @@ async def test_capital_letters_are_told_apart_as_the_service_does(workspace: San
     assert "stored as `lone.WOLF@example.com`" in text
 
 
-async def test_a_segment_that_does_not_exist_is_not_granted_but_explained(workspace: Sandbox, bob: Person) -> None:
+async def test_a_segment_that_does_not_exist_is_not_granted_but_explained(workspace: Sandbox, bob: Colleague) -> None:
     reply = await bob.says(f"/members why {ANNA} premum site:blog")
 
     text = bob.slack_text(reply)
@@ -97,7 +97,7 @@ async def test_a_segment_that_does_not_exist_is_not_granted_but_explained(worksp
 
 @pytest.mark.first(2)
 @pytest.mark.parametrize("fault", ["500", "403", "429", "html", "empty", "truncated", "wrong_type", "cut_before"])
-async def test_a_site_that_fails_hides_no_other(workspace: Sandbox, bob: Person, fault: str) -> None:
+async def test_a_site_that_fails_hides_no_other(workspace: Sandbox, bob: Colleague, fault: str) -> None:
     workspace.services.members.stage.faults.add(fault, path="site_2", times=9)
 
     text = bob.slack_text(await bob.says(f"/members why {BEN}"))
@@ -107,7 +107,7 @@ async def test_a_site_that_fails_hides_no_other(workspace: Sandbox, bob: Person,
     assert "Ben Costa" in text
 
 
-async def test_no_site_that_answers_is_no_verdict(workspace: Sandbox, bob: Person) -> None:
+async def test_no_site_that_answers_is_no_verdict(workspace: Sandbox, bob: Colleague) -> None:
     workspace.services.members.stage.faults.add("403", times=9)
 
     text = bob.slack_text(await bob.says(f"/members why {BEN}"))
@@ -116,7 +116,9 @@ async def test_no_site_that_answers_is_no_verdict(workspace: Sandbox, bob: Perso
     assert "Nobody" not in text, "nobody looked"
 
 
-async def test_in_the_channel_it_is_masked_and_has_no_buttons(workspace: Sandbox, bob: Person, cara: Person) -> None:
+async def test_in_the_channel_it_is_masked_and_has_no_buttons(
+    workspace: Sandbox, bob: Colleague, cara: Colleague
+) -> None:
     reply = await bob.says(f"/members why {ANNA.replace('berg', 'breg')} vip")
     await bob.clicks(reply, "Share in channel")
     shared = await cara.sees("has exactly this email")
@@ -132,7 +134,7 @@ BAD = ["@example.com", "a@", f"{'x' * 308}@example.com", "<script>@x.y", '"@"@e.
 
 @pytest.mark.first(2)
 @pytest.mark.parametrize("text", BAD)
-async def test_what_is_no_address_is_said_so(workspace: Sandbox, bob: Person, text: str) -> None:
+async def test_what_is_no_address_is_said_so(workspace: Sandbox, bob: Colleague, text: str) -> None:
     assert "not an email" in bob.slack_text(await bob.says(f"/members why {text}"))
     asked_for = {call.path for call in workspace.services.members.calls()}
     assert asked_for <= {f"/api/v1/sites/{site}/members/" for site in ("site_1", "site_2")}, (
@@ -145,13 +147,13 @@ ODD = ["o'brien+tag%2F@example.com", "a/b%@example.com", "jürgen.müller@exämp
 
 @pytest.mark.first(2)
 @pytest.mark.parametrize("email", ODD)
-async def test_odd_addresses_go_the_whole_way(workspace: Sandbox, bob: Person, email: str) -> None:
+async def test_odd_addresses_go_the_whole_way(workspace: Sandbox, bob: Colleague, email: str) -> None:
     put(workspace, "site_1", email, "free", name="Odd One")
 
     reply = await bob.says(f"/members why {email} vip site:blog")
     await bob.clicks(reply, "Grant vip on blog…", opens="How long?")
     assert await bob.submits() == {}
-    card = await bob.sees("has access to")
+    card = await bob.sees_change(of=email)
 
     assert (workspace.services.members.get("site_1", email) or {})["allowedSegments"] == ["free", "vip"]
     assert email not in str(card.blocks) + card.text
