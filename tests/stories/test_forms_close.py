@@ -12,8 +12,8 @@ from handlers.slack.replies import open_again
 from handlers.slack.reply import Caller
 from sandbox.demo import Sandbox
 from sandbox.slack.message import Message
-from sandbox.slack.story import Person
 from tests.conftest import Clock
+from tests.harness.colleague import Colleague
 from tests.harness.held_service import Held
 
 OLD = "Redirect_x1old"
@@ -26,7 +26,7 @@ AT_ONCE = pytest.mark.parametrize("form_timeout", [0.0])
 @PATIENT
 @pytest.mark.parametrize("command", [f"/rules edit {OLD}", f"/rules copy {OLD}", f"/members edit {ANNA}"])
 async def test_a_form_is_closed_when_it_is_acknowledged_and_its_card_says_the_rest(
-    workspace: Sandbox, alice: Person, command: str
+    workspace: Sandbox, alice: Colleague, command: str
 ) -> None:
     await alice.opens(command)
     alice.fills(Name="Spring")
@@ -34,12 +34,12 @@ async def test_a_form_is_closed_when_it_is_acknowledged_and_its_card_says_the_re
     assert await alice.submits() == {}
     assert alice.modal is None
 
-    card = await alice.sees("Spring")
+    card = await alice.sees_change(of="Spring")
     assert card.visible_to is None
 
 
 @PATIENT
-async def test_what_is_wrong_is_shown_in_the_form_as_it_is_acknowledged(workspace: Sandbox, bob: Person) -> None:
+async def test_what_is_wrong_is_shown_in_the_form_as_it_is_acknowledged(workspace: Sandbox, bob: Colleague) -> None:
     await bob.opens(f"/members add {ANNA}")
     bob.fills(Name="Anna again")
 
@@ -49,7 +49,7 @@ async def test_what_is_wrong_is_shown_in_the_form_as_it_is_acknowledged(workspac
     assert "Anna again" in bob.form
 
 
-async def refused(workspace: Sandbox, alice: Person) -> Message:
+async def refused(workspace: Sandbox, alice: Colleague) -> Message:
     """What Alice is told of an edit that the service refuses after its form has closed."""
     await alice.opens(f"/rules edit {OLD}")
     alice.fills(Name="Spring", Why="The summer is over")
@@ -61,7 +61,7 @@ async def refused(workspace: Sandbox, alice: Person) -> Message:
 
 @PATIENT
 async def test_a_refusal_comes_privately_with_a_button_that_opens_the_form_as_it_was_sent(
-    workspace: Sandbox, alice: Person
+    workspace: Sandbox, alice: Colleague
 ) -> None:
     told = await refused(workspace, alice)
 
@@ -70,13 +70,13 @@ async def test_a_refusal_comes_privately_with_a_button_that_opens_the_form_as_it
     assert "Spring" in alice.form
     assert "The summer is over" in alice.form
     assert await alice.submits() == {}
-    card = await alice.sees("Spring")
+    card = await alice.sees_change(of="Spring")
     assert card.visible_to is None
     assert (workspace.services.rules.get(OLD) or {})["name"] == "Spring"
 
 
 @PATIENT
-async def test_a_refused_form_is_kept_for_a_day(workspace: Sandbox, alice: Person, clock: Clock) -> None:
+async def test_a_refused_form_is_kept_for_a_day(workspace: Sandbox, alice: Colleague, clock: Clock) -> None:
     told = await refused(workspace, alice)
     clock.ahead += timedelta(hours=27)
 
@@ -87,7 +87,7 @@ async def test_a_refused_form_is_kept_for_a_day(workspace: Sandbox, alice: Perso
 
 
 @PATIENT
-async def test_a_refused_form_is_opened_for_nobody_else(workspace: Sandbox, alice: Person, bob: Person) -> None:
+async def test_a_refused_form_is_opened_for_nobody_else(workspace: Sandbox, alice: Colleague, bob: Colleague) -> None:
     told = await refused(workspace, alice)
     button = next(block["elements"][0] for block in told.blocks if block["type"] == "actions")
     click = Click("form.again", button["value"])
@@ -98,7 +98,9 @@ async def test_a_refused_form_is_opened_for_nobody_else(workspace: Sandbox, alic
 
 
 @AT_ONCE
-async def test_a_form_whose_checks_take_long_says_so_and_then_how_it_ended(workspace: Sandbox, alice: Person) -> None:
+async def test_a_form_whose_checks_take_long_says_so_and_then_how_it_ended(
+    workspace: Sandbox, alice: Colleague
+) -> None:
     await alice.opens(f"/rules edit {OLD}")
     alice.fills(Name="Spring")
     workspace.services.rules.stage.faults = service = Held()
@@ -112,7 +114,7 @@ async def test_a_form_whose_checks_take_long_says_so_and_then_how_it_ended(works
 
 @AT_ONCE
 async def test_whoever_closes_a_form_while_it_is_checked_gets_it_back_with_what_is_wrong(
-    workspace: Sandbox, bob: Person
+    workspace: Sandbox, bob: Colleague
 ) -> None:
     await bob.opens(f"/members add {ANNA}")
     bob.fills(Name="Anna again")

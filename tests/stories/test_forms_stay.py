@@ -11,7 +11,7 @@ from starlette.responses import Response
 
 from sandbox.demo import Sandbox
 from sandbox.services.faults import Faults
-from sandbox.slack.story import Person
+from tests.harness.colleague import Colleague
 from tests.harness.held_service import Held
 
 OLD = "Redirect_x1old"
@@ -30,7 +30,7 @@ def fails(faults: Faults, kind: str, method: str = "GET") -> None:
 
 @PATIENT
 @pytest.mark.parametrize("kind", ["500", "html", "cut_before", "403"])
-async def test_an_edit_survives_a_failing_service(workspace: Sandbox, alice: Person, kind: str) -> None:
+async def test_an_edit_survives_a_failing_service(workspace: Sandbox, alice: Colleague, kind: str) -> None:
     faults = workspace.services.rules.stage.faults
     await alice.opens(f"/rules edit {OLD}")
     alice.fills(From=NEW, Name="Spring", Why="The summer is over")
@@ -43,14 +43,14 @@ async def test_an_edit_survives_a_failing_service(workspace: Sandbox, alice: Per
     alice.typed.clear()  # as a client does that has drawn something else in between
     faults.clear()
     assert await alice.submits() == {}
-    card = await alice.sees("Spring")
+    card = await alice.sees_change(of="Spring")
     assert "The summer is over" in alice.slack_text(card)
     stored = workspace.services.rules.get(OLD) or {}
     assert (stored["name"], stored["pairs"][0]["source"]["value"]) == ("Spring", NEW)
 
 
 @PATIENT
-async def test_a_service_that_fails_twice_is_mentioned_once(workspace: Sandbox, alice: Person) -> None:
+async def test_a_service_that_fails_twice_is_mentioned_once(workspace: Sandbox, alice: Colleague) -> None:
     await alice.opens(f"/rules edit {OLD}")
     fails(workspace.services.rules.stage.faults, "500")
 
@@ -61,7 +61,7 @@ async def test_a_service_that_fails_twice_is_mentioned_once(workspace: Sandbox, 
 
 
 @AT_ONCE
-async def test_a_form_comes_back_in_the_place_of_its_waiting(workspace: Sandbox, bob: Person) -> None:
+async def test_a_form_comes_back_in_the_place_of_its_waiting(workspace: Sandbox, bob: Colleague) -> None:
     await bob.opens("/members add")
     bob.fills(Email="new@example.com", Name="New Person", Segments=["vip"])
     faults = workspace.services.members.stage.faults
@@ -73,7 +73,7 @@ async def test_a_form_comes_back_in_the_place_of_its_waiting(workspace: Sandbox,
     bob.typed.clear()
     faults.clear()
     await bob.submits()
-    await bob.sees("New Person")
+    await bob.sees_change(of="New Person")
     member = workspace.services.members.get("site_1", "new@example.com") or {}
     assert member["allowedSegments"] == ["vip"]
 
@@ -88,7 +88,7 @@ class HeldThenFails(Held):
 
 @AT_ONCE
 async def test_a_form_that_was_closed_while_it_was_checked_comes_back_by_a_button(
-    workspace: Sandbox, bob: Person
+    workspace: Sandbox, bob: Colleague
 ) -> None:
     await bob.opens(f"/members edit {ANNA}")
     bob.fills(Name="Anna again")
@@ -99,17 +99,17 @@ async def test_a_form_that_was_closed_while_it_was_checked_comes_back_by_a_butto
     await bob.slack.acting.close(bob.id, bob.modal["id"], clear=True)
     service.free.set()
 
-    told = await bob.sees("Edit member: nothing was saved.")
+    told = await bob.sees("[Open the form again…]")
     assert told.visible_to == bob.id
     stage.faults = Faults()
     await bob.clicks(told, "Open the form again…", opens=KEPT)
     await bob.submits()
-    await bob.sees("Anna again")
+    await bob.sees_change(of="Anna again")
     assert (workspace.services.members.get("site_1", ANNA) or {})["name"] == "Anna again"
 
 
 @PATIENT
-async def test_a_file_has_to_be_chosen_again(workspace: Sandbox, bob: Person) -> None:
+async def test_a_file_has_to_be_chosen_again(workspace: Sandbox, bob: Colleague) -> None:
     await bob.opens("/members import")
     bob.fills(Why="From the spreadsheet")
     bob.attaches("File", **{"members.csv": b"email,name\nnew@example.com,New\n"})
@@ -122,7 +122,7 @@ async def test_a_file_has_to_be_chosen_again(workspace: Sandbox, bob: Person) ->
 
 
 @PATIENT
-async def test_a_form_survives_a_database_that_takes_nothing_in(workspace: Sandbox, alice: Person) -> None:
+async def test_a_form_survives_a_database_that_takes_nothing_in(workspace: Sandbox, alice: Colleague) -> None:
     await alice.opens(f"/rules edit {OLD}")
     alice.fills(Name="Spring")
     store = workspace.bot.gatehouse.store
@@ -137,4 +137,4 @@ async def test_a_form_survives_a_database_that_takes_nothing_in(workspace: Sandb
         await tx.execute(sa.text("ALTER TABLE elsewhere RENAME TO inbox"))
     alice.typed.clear()
     await alice.submits()
-    await alice.sees("Spring")
+    await alice.sees_change(of="Spring")

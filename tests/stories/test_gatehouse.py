@@ -7,14 +7,16 @@ import pytest
 import sqlalchemy as sa
 
 from bot import __version__
+from bot.changes.model import State
 from bot.store.tables import DATA_VERSION, USE, settings
+from handlers.explain.table import says_unchanged
 from sandbox.demo import Sandbox
 from sandbox.gatehouse import CARA
 from sandbox.services.seed import RULES
-from sandbox.slack.story import Person
+from tests.harness.colleague import Colleague
 
 
-async def test_help_lists_what_works(workspace: Sandbox, alice: Person) -> None:
+async def test_help_lists_what_works(workspace: Sandbox, alice: Colleague) -> None:
     reply = await alice.says("/gatehouse help")
 
     text = alice.slack_text(reply)
@@ -23,13 +25,13 @@ async def test_help_lists_what_works(workspace: Sandbox, alice: Person) -> None:
     assert "/gatehouse undo" in text
 
 
-async def test_help_about_one_command_gives_its_example(workspace: Sandbox, alice: Person) -> None:
+async def test_help_about_one_command_gives_its_example(workspace: Sandbox, alice: Colleague) -> None:
     reply = await alice.says("/rules help off")
 
     assert "/rules off #1 because it loops" in alice.slack_text(reply)
 
 
-async def test_menus_have_buttons_that_work(workspace: Sandbox, alice: Person) -> None:
+async def test_menus_have_buttons_that_work(workspace: Sandbox, alice: Colleague) -> None:
     menu = await alice.says("/rules")
 
     await alice.clicks(menu, "List rules that are on")
@@ -37,7 +39,7 @@ async def test_menus_have_buttons_that_work(workspace: Sandbox, alice: Person) -
     await alice.sees("status “on”")
 
 
-async def test_status_tells_what_answers(workspace: Sandbox, alice: Person) -> None:
+async def test_status_tells_what_answers(workspace: Sandbox, alice: Colleague) -> None:
     reply = await alice.says("/gatehouse status")
     assert "Everything works" in alice.slack_text(reply)
     assert f"Gatehouse {__version__}" in alice.slack_text(reply)
@@ -51,7 +53,7 @@ async def test_status_tells_what_answers(workspace: Sandbox, alice: Person) -> N
     ("fault", "said"), [("429", "is rate-limiting Gatehouse"), ("503", "is not available for a while")]
 )
 async def test_status_tells_a_service_that_is_away_from_one_that_is_busy(
-    workspace: Sandbox, alice: Person, fault: str, said: str
+    workspace: Sandbox, alice: Colleague, fault: str, said: str
 ) -> None:
     workspace.services.rules.stage.faults.add(fault, value=60)
 
@@ -61,35 +63,35 @@ async def test_status_tells_a_service_that_is_away_from_one_that_is_busy(
 
 
 async def test_once_another_release_runs_nothing_is_decided_or_begun_and_everybody_is_told(
-    workspace: Sandbox, alice: Person
+    workspace: Sandbox, alice: Colleague
 ) -> None:
-    cara, store = Person(workspace.slack, CARA.id, alice.channel), workspace.bot.gatehouse.store
+    cara, store = Colleague(workspace, CARA.id, alice.channel), workspace.bot.gatehouse.store
     await alice.says("/rules delete Redirect_chk01")
-    card = await alice.sees("Approve")
+    card = await alice.sees_change(state=State.PROPOSED)
     async with store.transaction() as tx:
         await tx.execute(sa.update(settings).filter_by(**USE).values(value=str(DATA_VERSION + 1)))
 
     await cara.clicks(card, "v1.decide.approve", confirm=True)
-    await cara.sees("Another release of Gatehouse is running now")
-    reply = alice.slack_text(await alice.says("/rules off Redirect_chk01"))
+    await cara.sees_problem()
+    reply = await alice.says("/rules off Redirect_chk01")
     status = alice.slack_text(await alice.says("/gatehouse status"))
     async with httpx.AsyncClient(trust_env=False) as http:
         ready = await http.get(f"{workspace.bot_url}/readyz")
 
-    assert "Nothing was changed" in reply
+    assert says_unchanged(reply.blocks)
     assert "a release with data version 2 took over" in status
     assert (ready.status_code, "took over" in ready.json()["release"]) == (503, True)
     assert {call.method for call in workspace.services.rules.calls()} == {"GET"}
     assert await store.changes.counts() == {"proposed": 1}
 
 
-async def test_whoami_names_the_caller(workspace: Sandbox, alice: Person) -> None:
+async def test_whoami_names_the_caller(workspace: Sandbox, alice: Colleague) -> None:
     reply = await alice.says("/gatehouse whoami")
 
     assert alice.id in str(reply.blocks)
 
 
-async def test_a_typo_offers_the_nearest_command_as_a_button(workspace: Sandbox, alice: Person) -> None:
+async def test_a_typo_offers_the_nearest_command_as_a_button(workspace: Sandbox, alice: Colleague) -> None:
     reply = await alice.says("/rules lsit checkout")
 
     await alice.clicks(reply, "Run /rules list checkout")
@@ -97,9 +99,9 @@ async def test_a_typo_offers_the_nearest_command_as_a_button(workspace: Sandbox,
     await alice.sees("4 rules")
 
 
-async def test_the_digest_counts_what_was_done_and_by_whom(workspace: Sandbox, alice: Person) -> None:
+async def test_the_digest_counts_what_was_done_and_by_whom(workspace: Sandbox, alice: Colleague) -> None:
     await alice.types("/rules off Redirect_x1old because of the sale")
-    await alice.sees("is off")
+    await alice.sees_change(of="Redirect_x1old")
     await alice.says("/rules delete Redirect_chk01")
 
     text = alice.slack_text(await alice.says("/gatehouse digest 2h"))
@@ -109,7 +111,7 @@ async def test_the_digest_counts_what_was_done_and_by_whom(workspace: Sandbox, a
     assert "Old shop to new shop" in text
 
 
-async def test_a_quiet_time_is_said_to_be_quiet(workspace: Sandbox, alice: Person) -> None:
+async def test_a_quiet_time_is_said_to_be_quiet(workspace: Sandbox, alice: Colleague) -> None:
     assert "Nothing was changed" in alice.slack_text(await alice.says("/gatehouse digest"))
 
 
@@ -123,7 +125,7 @@ async def test_a_quiet_time_is_said_to_be_quiet(workspace: Sandbox, alice: Perso
     ],
 )
 async def test_what_changes_nothing_waits_for_no_change(
-    workspace: Sandbox, alice: Person, text: str, answer: str
+    workspace: Sandbox, alice: Colleague, text: str, answer: str
 ) -> None:
     await alice.says("/rules list")  # which is remembered for #1, #2, …
 

@@ -10,8 +10,8 @@ from bot.changes.model import State
 from sandbox.demo import Sandbox
 from sandbox.services.answers import Call
 from sandbox.services.seed import RULES
-from sandbox.slack.story import Person
 from tests.conftest import Clock, until
+from tests.harness.colleague import Colleague
 
 OLD = "Redirect_x1old"
 UNREAD = "Redirect_more39"
@@ -31,7 +31,7 @@ def _ends_early(page: dict[str, Any]) -> dict[str, Any]:
     return page | {"nextOffset": None}
 
 
-async def test_nothing_is_said_of_rules_that_were_not_read(workspace: Sandbox, alice: Person) -> None:
+async def test_nothing_is_said_of_rules_that_were_not_read(workspace: Sandbox, alice: Colleague) -> None:
     more_rules(workspace)
     workspace.services.rules.stage.alter_page = _ends_early
 
@@ -54,10 +54,10 @@ async def test_nothing_is_said_of_rules_that_were_not_read(workspace: Sandbox, a
 
     assert "More 39" in await said(f"/rules show {UNREAD}")
     await alice.says(f"/rules off {UNREAD}")
-    await alice.sees("is off")
+    await alice.sees_change(of=UNREAD)
 
 
-async def test_nothing_is_made_beside_rules_that_were_not_read(workspace: Sandbox, alice: Person) -> None:
+async def test_nothing_is_made_beside_rules_that_were_not_read(workspace: Sandbox, alice: Colleague) -> None:
     more_rules(workspace)
     rules = workspace.services.rules
     rules.stage.alter_page = _ends_early
@@ -77,10 +77,10 @@ async def test_nothing_is_made_beside_rules_that_were_not_read(workspace: Sandbo
 
 
 async def test_a_lost_answer_is_not_taken_for_nothing_while_the_list_has_a_gap(
-    workspace: Sandbox, alice: Person, clock: Clock
+    workspace: Sandbox, alice: Colleague, clock: Clock
 ) -> None:
     more_rules(workspace, 60)
-    rules, changes = workspace.services.rules, workspace.bot.gatehouse.store.changes
+    rules = workspace.services.rules
     rules.stage.alter_page = lambda page: _ends_early(page) if rules.calls("POST") else page
     rules.stage.faults.add("cut_after", method="POST")
 
@@ -91,23 +91,23 @@ async def test_a_lost_answer_is_not_taken_for_nothing_while_the_list_has_a_gap(
     await alice.opens("/rules new https://a.example/ to https://b.example/")
     alice.fills(Name="A to B")
     assert await alice.submits() == {}
-    await alice.sees("not confirmed")
+    card = await alice.sees_change(of="A to B", state=State.UNKNOWN)
     await until(lambda: len(lists_after_the_post()) >= 3)
-    assert [change.state for change in await changes.open()] == [State.UNKNOWN]
+    assert (await alice.change_of(card)).state is State.UNKNOWN
 
     rules.stage.alter_page = dict
     clock.ahead += timedelta(minutes=2)
-    await alice.sees("“A to B” created")
+    await alice.sees_change(of="A to B")
     assert len(rules.calls("POST")) == 1
 
 
-async def test_saving_a_rule_reads_the_list_once(workspace: Sandbox, alice: Person) -> None:
+async def test_saving_a_rule_reads_the_list_once(workspace: Sandbox, alice: Colleague) -> None:
     more_rules(workspace)
     rules = workspace.services.rules
     await alice.opens("/rules new https://a.example/ to https://b.example/")
     alice.fills(Name="A to B")
     assert await alice.submits() == {}
-    await alice.sees("“A to B” created")
+    await alice.sees_change(of="A to B")
 
     calls = [call for call in rules.calls() if not call.path.endswith("/groups")]
     before = calls[: next(number for number, call in enumerate(calls) if call.method == "POST")]
@@ -118,7 +118,9 @@ def _eight(page: dict[str, Any]) -> dict[str, Any]:
     return {"members": page["members"], "total": page["total"]}
 
 
-async def test_nothing_is_said_of_members_who_were_not_read(workspace: Sandbox, alice: Person, bob: Person) -> None:
+async def test_nothing_is_said_of_members_who_were_not_read(
+    workspace: Sandbox, alice: Colleague, bob: Colleague
+) -> None:
     members = workspace.services.members
     unread, nobody = members.all("site_1")[-1]["email"], "nobody@example.com"
     workspace.services.switch(member_list="pages")
@@ -151,4 +153,4 @@ async def test_nothing_is_said_of_members_who_were_not_read(workspace: Sandbox, 
     assert {call.method for call in members.calls()} == {"GET"}
 
     await bob.says("/members grant anna.berg@example.com vip")
-    await bob.sees("has access to")
+    await bob.sees_change(of="anna.berg@example.com")

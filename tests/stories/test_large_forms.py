@@ -8,8 +8,8 @@ import pytest
 
 from sandbox.demo import Sandbox
 from sandbox.slack.state import View
-from sandbox.slack.story import Person
 from tests.conftest import until
+from tests.harness.colleague import Colleague
 from tests.harness.held_service import Held
 
 OLD = "Redirect_x1old"
@@ -27,7 +27,7 @@ def pair(number: int, text: str) -> dict[str, Any]:
 @pytest.mark.slow
 @pytest.mark.parametrize("piece", ["a", "日"])
 async def test_a_rule_with_a_thousand_pairs_and_long_texts_is_edited(
-    workspace: Sandbox, alice: Person, piece: str
+    workspace: Sandbox, alice: Colleague, piece: str
 ) -> None:
     pairs = [pair(number, piece * (2_970 if number < 12 else 1)) for number in range(1_000)]
     about = {"name": piece * 2_000, "description": piece * 3_000}
@@ -40,7 +40,7 @@ async def test_a_rule_with_a_thousand_pairs_and_long_texts_is_edited(
     await alice.clicks(view, "v1.form.remove.o2", opens="Pair")
     alice.fills(Name="Short")
     assert await alice.submits() == {}
-    await alice.sees("changed")
+    await alice.sees_change(of="Redirect_1")
 
     after = workspace.services.rules.get("Redirect_1") or {}
     assert after["pairs"] == [pairs[0], *pairs[2:]]
@@ -48,20 +48,17 @@ async def test_a_rule_with_a_thousand_pairs_and_long_texts_is_edited(
 
 
 @pytest.mark.parametrize("letter", ["x", "日"])
-async def test_the_reason_of_a_new_member_is_kept_whole(workspace: Sandbox, bob: Person, letter: str) -> None:
+async def test_the_reason_of_a_new_member_is_kept_whole(bob: Colleague, letter: str) -> None:
     reason = letter * 900
 
     await bob.opens(f"/members add fresh@example.com because {reason}")
     bob.fills(Name="Fresh")
     assert await bob.submits() == {}
-    await bob.sees("Fresh")
-
-    change = (await workspace.bot.gatehouse.store.changes.of_requester(bob.id, limit=1))[0]
-    assert change.request.reason == reason
+    await bob.sees_change(of="Fresh", where=lambda change: change.request.reason == reason)
 
 
 async def test_a_member_with_three_hundred_segments_keeps_those_that_the_menu_has_no_room_for(
-    workspace: Sandbox, bob: Person
+    workspace: Sandbox, bob: Colleague
 ) -> None:
     names = [f"segment {number}" for number in range(300)]
     for name in names:
@@ -72,7 +69,7 @@ async def test_a_member_with_three_hundred_segments_keeps_those_that_the_menu_ha
     assert "200 more segments don’t fit" in bob.form
     bob.fills(Name="More", Segments=names[1:100])
     assert await bob.submits() == {}
-    await bob.sees("More")
+    await bob.sees_change(of="More")
 
     after = workspace.services.members.get("site_1", "many@example.com") or {}
     assert (after["name"], sorted(after["allowedSegments"])) == ("More", sorted(names[1:]))
@@ -82,7 +79,7 @@ async def test_a_member_with_three_hundred_segments_keeps_those_that_the_menu_ha
     ("code", "words"), [("view_too_large", "too large for a form"), ("internal_error", "Slack couldn’t show this")]
 )
 async def test_a_form_that_slack_does_not_take_says_so_where_it_would_stand(
-    workspace: Sandbox, alice: Person, code: str, words: str
+    workspace: Sandbox, alice: Colleague, code: str, words: str
 ) -> None:
     for text in (f"/rules edit {OLD}", f"/members edit {ANNA}"):
         workspace.slack.faults.add(code, method="views.update")
@@ -94,7 +91,9 @@ async def test_a_form_that_slack_does_not_take_says_so_where_it_would_stand(
         assert "Nothing was saved" not in alice.form
 
 
-async def test_what_was_typed_stays_where_slack_does_not_take_one_more_pair(workspace: Sandbox, alice: Person) -> None:
+async def test_what_was_typed_stays_where_slack_does_not_take_one_more_pair(
+    workspace: Sandbox, alice: Colleague
+) -> None:
     view = await alice.opens(f"/rules edit {OLD}")
     workspace.slack.faults.add("invalid_arguments", method="views.update")
 
@@ -107,7 +106,7 @@ async def test_what_was_typed_stays_where_slack_does_not_take_one_more_pair(work
 @AT_ONCE
 @pytest.mark.parametrize(("fault", "words"), [("", "See the card"), ("refused_200", "Nothing was saved")])
 async def test_the_end_of_a_form_that_slack_does_not_take_says_whether_anything_was_saved(
-    workspace: Sandbox, alice: Person, fault: str, words: str
+    workspace: Sandbox, alice: Colleague, fault: str, words: str
 ) -> None:
     await alice.opens(f"/rules edit {OLD}")
     alice.fills(Name="Another")
@@ -122,7 +121,7 @@ async def test_the_end_of_a_form_that_slack_does_not_take_says_whether_anything_
 
 @pytest.mark.parametrize("code", ["not_found", "expired_trigger_id"])
 async def test_whoever_closes_a_form_while_it_loads_hears_nothing_of_it(
-    workspace: Sandbox, alice: Person, code: str
+    workspace: Sandbox, alice: Colleague, code: str
 ) -> None:
     for text in (f"/rules edit {OLD}", f"/members edit {ANNA}", f"/rules copy {OLD}"):
         workspace.slack.faults.add(code, method="views.update")
@@ -138,7 +137,7 @@ async def test_whoever_closes_a_form_while_it_loads_hears_nothing_of_it(
 
 @AT_ONCE
 async def test_whoever_closes_a_form_while_it_is_saved_hears_what_was_not_saved(
-    workspace: Sandbox, alice: Person
+    workspace: Sandbox, alice: Colleague
 ) -> None:
     await alice.opens(f"/rules edit {OLD}")
     alice.fills(Name="Refused")
@@ -152,19 +151,19 @@ async def test_whoever_closes_a_form_while_it_is_saved_hears_what_was_not_saved(
 
 
 async def test_whoever_closes_a_rule_right_after_switching_it_off_has_switched_it_off(
-    workspace: Sandbox, alice: Person
+    workspace: Sandbox, alice: Colleague
 ) -> None:
     rule = await shown_in_a_modal(alice)
     workspace.slack.faults.add("not_found", method="views.update")
 
     await alice.clicks(rule, "Switch off")
 
-    await alice.sees("is off")
+    await alice.sees_change(of=OLD)
     assert (workspace.services.rules.get(OLD) or {})["status"] == "Inactive"
 
 
 async def test_whoever_closes_a_rule_while_a_click_is_worked_on_hears_privately_why_nothing_came_of_it(
-    workspace: Sandbox, alice: Person
+    workspace: Sandbox, alice: Colleague
 ) -> None:
     rule = await shown_in_a_modal(alice)
     workspace.services.rules.put({**(workspace.services.rules.get(OLD) or {}), "status": "Inactive"})
@@ -175,11 +174,11 @@ async def test_whoever_closes_a_rule_while_a_click_is_worked_on_hears_privately_
     await alice.slack.acting.close(alice.id, rule["id"], clear=True)
     service.free.set()
 
-    told = await alice.sees("already off")
+    told = await alice.sees_problem()
     assert told.visible_to == alice.id
 
 
-async def shown_in_a_modal(alice: Person) -> View:
+async def shown_in_a_modal(alice: Colleague) -> View:
     """The rule OLD, in a modal in which somebody searched for it."""
     search = await alice.opens("/rules show")
     offered = await alice.offered(search, RULE_MENU, "old shop")

@@ -16,18 +16,18 @@ from sandbox.demo import Sandbox, running_sandbox
 from sandbox.gatehouse import BOT
 from sandbox.slack import payloads
 from sandbox.slack.message import Message
-from sandbox.slack.story import Person
-from tests.conftest import OPS, QUICK, SUPPORT
+from tests.conftest import OPS, QUICK, SUPPORT, until
+from tests.harness.colleague import Colleague
 
 OLD = "Redirect_x1old"
 ADDRESS = "https://shop.example.com/old"
 
 
-async def in_thread(person: Person, text: str, of: Message) -> None:
+async def in_thread(person: Colleague, text: str, of: Message) -> None:
     await person.slack.acting.say(person.id, of.channel, text, of.ts)
 
 
-def said(workspace: Sandbox, person: Person, text: str) -> Message:
+def said(workspace: Sandbox, person: Colleague, text: str) -> Message:
     """What *person* wrote before anybody mentioned Gatehouse."""
     state = workspace.slack.state
     return state.add(Message(state.new_ts(), person.channel, person.id, text, []))
@@ -41,7 +41,7 @@ async def told(workspace: Sandbox, event: dict[str, Any]) -> None:
 
 
 async def test_a_question_in_a_thread_is_answered_in_that_thread(
-    workspace: Sandbox, alice: Person, cara: Person
+    workspace: Sandbox, alice: Colleague, cara: Colleague
 ) -> None:
     alarm = said(workspace, alice, "checkout is broken")
 
@@ -52,7 +52,7 @@ async def test_a_question_in_a_thread_is_answered_in_that_thread(
     assert reply.visible_to is None
 
 
-async def test_a_mention_in_the_channel_begins_a_thread(workspace: Sandbox, alice: Person) -> None:
+async def test_a_mention_in_the_channel_begins_a_thread(workspace: Sandbox, alice: Colleague) -> None:
     await alice.types(f"@gatehouse which {ADDRESS}")
 
     reply = await alice.sees("Old shop to new shop")
@@ -61,7 +61,9 @@ async def test_a_mention_in_the_channel_begins_a_thread(workspace: Sandbox, alic
     assert reply.thread_ts == asked.ts
 
 
-async def test_a_mention_is_acknowledged_only_once_it_is_stored(workspace: Sandbox, alice: Person, bob: Person) -> None:
+async def test_a_mention_is_acknowledged_only_once_it_is_stored(
+    workspace: Sandbox, alice: Colleague, bob: Colleague
+) -> None:
     traffic = workspace.slack.state.traffic
 
     async with workspace.bot.gatehouse.store.transaction():  # nothing else can be stored
@@ -84,20 +86,20 @@ async def test_a_mention_is_acknowledged_only_once_it_is_stored(workspace: Sandb
     ],
 )
 async def test_the_root_may_be_left_out_where_the_words_tell_it(
-    workspace: Sandbox, alice: Person, text: str, answer: str
+    workspace: Sandbox, alice: Colleague, text: str, answer: str
 ) -> None:
     await alice.types(f"@gatehouse {text}")
 
     await alice.sees(answer)
 
 
-async def test_the_mention_may_stand_at_the_end(workspace: Sandbox, alice: Person) -> None:
+async def test_the_mention_may_stand_at_the_end(workspace: Sandbox, alice: Colleague) -> None:
     await alice.types(f"rules which {ADDRESS} @gatehouse")
 
     assert "Old shop to new shop" in alice.slack_text(await alice.sees("Old shop"))
 
 
-async def test_addresses_are_masked_in_threads_and_whole_in_direct_messages(workspace: Sandbox, bob: Person) -> None:
+async def test_addresses_are_masked_in_threads_and_whole_in_direct_messages(workspace: Sandbox, bob: Colleague) -> None:
     await bob.types("@gatehouse members show anna.berg@example.com")
     shared = bob.slack_text(await bob.sees("Anna Berg"))
     assert "a***@example.com" in shared
@@ -107,7 +109,7 @@ async def test_addresses_are_masked_in_threads_and_whole_in_direct_messages(work
     assert "anna.berg@example.com" in bob.slack_text(alone)
 
 
-async def test_what_is_unknown_gets_help_for_whoever_asked(workspace: Sandbox, alice: Person) -> None:
+async def test_what_is_unknown_gets_help_for_whoever_asked(workspace: Sandbox, alice: Colleague) -> None:
     reply = await alice.says("@gatehouse what is going on")
     assert reply.visible_to == alice.id
     assert "Show all commands" in alice.slack_text(reply)
@@ -118,21 +120,21 @@ async def test_what_is_unknown_gets_help_for_whoever_asked(workspace: Sandbox, a
 
 @pytest.mark.threat("A3", "A4")
 async def test_a_change_asked_for_in_a_thread_is_made_once_however_often_slack_tells_it(
-    workspace: Sandbox, alice: Person
+    workspace: Sandbox, alice: Colleague
 ) -> None:
     workspace.slack.delivery.twice = True
     alarm = said(workspace, alice, "it loops again")
 
     await in_thread(alice, f"@gatehouse rules off {OLD} because it loops", alarm)
 
-    card = await alice.sees("is off")
+    card = await alice.sees_change(of=OLD)
     assert card.channel == OPS
     assert len(workspace.services.rules.calls("PUT")) == 1
     assert len(alice.cards) == 1
 
 
 @pytest.mark.threat("A4")
-async def test_an_answer_is_given_once_however_often_slack_tells_it(workspace: Sandbox, alice: Person) -> None:
+async def test_an_answer_is_given_once_however_often_slack_tells_it(workspace: Sandbox, alice: Colleague) -> None:
     workspace.slack.delivery.twice = True
 
     question = said(workspace, alice, "which one is it?")
@@ -145,7 +147,7 @@ async def test_an_answer_is_given_once_however_often_slack_tells_it(workspace: S
     assert len(alice.thread(question)) == 2
 
 
-async def test_an_edited_message_changes_nothing(workspace: Sandbox, alice: Person) -> None:
+async def test_an_edited_message_changes_nothing(workspace: Sandbox, alice: Colleague) -> None:
     ts = workspace.slack.state.new_ts()
     text = f"<@{BOT.id}> rules off {OLD}"
     edited = {"user": alice.id, "ts": ts}
@@ -162,7 +164,7 @@ async def test_an_edited_message_changes_nothing(workspace: Sandbox, alice: Pers
 @pytest.mark.parametrize(
     "who", [{"user": BOT.id}, {"user": "U0OTHERBT", "bot_id": "B0OTHER"}, {"subtype": "message_changed"}]
 )
-async def test_machines_and_edits_are_not_answered(workspace: Sandbox, alice: Person, who: dict[str, str]) -> None:
+async def test_machines_and_edits_are_not_answered(workspace: Sandbox, alice: Colleague, who: dict[str, str]) -> None:
     event = {"type": "message", "channel_type": "im", "channel": alice.dm, "text": "whoami", "ts": "1.1"}
     await told(workspace, event | who)
 
@@ -171,7 +173,7 @@ async def test_machines_and_edits_are_not_answered(workspace: Sandbox, alice: Pe
     assert len(alice.dms) == 1, "the answer to the person, and no other"
 
 
-async def test_a_form_is_offered_as_a_button(workspace: Sandbox, alice: Person) -> None:
+async def test_a_form_is_offered_as_a_button(workspace: Sandbox, alice: Colleague) -> None:
     reply = await alice.says(f"@gatehouse rules new {ADDRESS}")
 
     await alice.clicks(reply, "Open the form…", opens="New rule")
@@ -179,8 +181,8 @@ async def test_a_form_is_offered_as_a_button(workspace: Sandbox, alice: Person) 
     assert ADDRESS in alice.form
 
 
-async def test_a_guest_is_refused_as_everywhere(workspace: Sandbox, alice: Person) -> None:
-    dan = Person(workspace.slack, "U0DAN0001", SUPPORT)
+async def test_a_guest_is_refused_as_everywhere(workspace: Sandbox, alice: Colleague) -> None:
+    dan = Colleague(workspace, "U0DAN0001", SUPPORT)
 
     reply = await dan.says("@gatehouse rules list")
 
@@ -188,7 +190,9 @@ async def test_a_guest_is_refused_as_everywhere(workspace: Sandbox, alice: Perso
     assert reply.visible_to == dan.id
 
 
-async def test_others_see_no_answer_in_a_channel_shared_with_another_company(workspace: Sandbox, alice: Person) -> None:
+async def test_others_see_no_answer_in_a_channel_shared_with_another_company(
+    workspace: Sandbox, alice: Colleague
+) -> None:
     reply = await alice.says("@gatehouse rules list", channel="C0PARTNER")
 
     assert reply.visible_to == alice.id
@@ -204,12 +208,12 @@ async def test_of_those_whose_request_is_not_stored_only_who_would_change_someth
 
     asking = [kind for kind in ALL if not parse(kind.service, kind.example).writes]
     async with running_sandbox(tmp_path, timing=replace(QUICK, failpoint=failpoint)) as workspace:
-        alice = Person(workspace.slack, "U0ALICE01", OPS)
+        alice = Colleague(workspace, "U0ALICE01", OPS)
         for kind in asking:
             await alice.types(f"@gatehouse {kind.service} {kind.example}")
         await alice.types(f"/rules off {OLD}")
 
-        await alice.sees("Nothing was changed")
+        await until(lambda: any(says_unchanged(one.all_blocks) for one in workspace.slack.state.messages))
         answers = [one for one in workspace.slack.state.messages if one.visible_to == alice.id]
         assert len(answers) == len(asking) + 1
         assert sum(says_unchanged(one.all_blocks) for one in answers) == 1

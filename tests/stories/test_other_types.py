@@ -10,7 +10,7 @@ import pytest
 from bot.rules.pair_fields import KNOWN_TYPES
 from sandbox.demo import Sandbox
 from sandbox.slack.state import View
-from sandbox.slack.story import Person
+from tests.harness.colleague import Colleague
 from tests.stories.test_every_type_edited import TELEPORT
 
 CORS = "Headers_cors1"
@@ -27,23 +27,23 @@ def has_pairs(workspace: Sandbox, rule_id: str, *new: dict[str, Any]) -> None:
     workspace.services.rules.put({**(workspace.services.rules.get(rule_id) or {}), "pairs": [*new]})
 
 
-async def opens_as_json(person: Person, rule_id: str, *, containing: str = JSON) -> None:
+async def opens_as_json(person: Colleague, rule_id: str, *, containing: str = JSON) -> None:
     await person.opens(f"/rules edit {rule_id}")
     await shows_json(person, containing)
 
 
-async def shows_json(person: Person, containing: str = JSON) -> None:
+async def shows_json(person: Colleague, containing: str = JSON) -> None:
     if "[More options]" in person.form:
         await person.clicks(shown(person), "More options", opens="Edit as JSON")
     await person.clicks(shown(person), "Edit as JSON", opens=containing)
 
 
-def shown(person: Person) -> View:
+def shown(person: Colleague) -> View:
     assert person.modal is not None
     return person.modal
 
 
-async def test_a_header_is_changed_by_its_line_and_all_else_is_kept(workspace: Sandbox, alice: Person) -> None:
+async def test_a_header_is_changed_by_its_line_and_all_else_is_kept(workspace: Sandbox, alice: Colleague) -> None:
     (before,) = pairs(workspace, CORS)
     before["mood"] = "sunny"
     before["modifications"]["Response"][0]["id"] = "m1"
@@ -52,7 +52,7 @@ async def test_a_header_is_changed_by_its_line_and_all_else_is_kept(workspace: S
 
     alice.fills(**{"Response headers": "Add Access-Control-Allow-Origin: *\nRemove Server"})
     assert await alice.submits() == {}
-    card = await alice.sees("Open CORS for the app")
+    card = await alice.sees_change(of=CORS)
 
     changed = json.loads(json.dumps(before))
     changed["modifications"]["Response"][0]["value"] = "*"
@@ -62,7 +62,7 @@ async def test_a_header_is_changed_by_its_line_and_all_else_is_kept(workspace: S
     assert "`Remove Server`" in alice.slack_text(card)
 
 
-async def test_a_line_that_is_no_change_is_said_under_its_field(workspace: Sandbox, alice: Person) -> None:
+async def test_a_line_that_is_no_change_is_said_under_its_field(workspace: Sandbox, alice: Colleague) -> None:
     await alice.opens(f"/rules edit {CORS}")
 
     alice.fills(**{"Request headers": "Add a: 1\nDrop b", "Response headers": "X"})
@@ -75,31 +75,31 @@ async def test_a_line_that_is_no_change_is_said_under_its_field(workspace: Sandb
     assert workspace.services.rules.calls("PUT") == []
 
 
-async def test_pairs_are_edited_as_json_and_all_else_is_kept(workspace: Sandbox, alice: Person) -> None:
+async def test_pairs_are_edited_as_json_and_all_else_is_kept(workspace: Sandbox, alice: Colleague) -> None:
     (before,) = pairs(workspace, CORS)
     wanted = before | {"mood": ["sunny", {"deep": 1.5}]}
     await opens_as_json(alice, CORS)
 
     alice.fills(**{JSON: json.dumps(wanted)})
     assert await alice.submits() == {}
-    await alice.sees("Open CORS for the app")
+    await alice.sees_change(of=CORS)
 
     assert pairs(workspace, CORS) == [wanted]
     assert (workspace.services.rules.get(CORS) or {})["version"] == 2
 
 
-async def test_a_pair_of_an_unknown_type_is_edited_as_json(workspace: Sandbox, alice: Person) -> None:
+async def test_a_pair_of_an_unknown_type_is_edited_as_json(workspace: Sandbox, alice: Colleague) -> None:
     workspace.services.rules.put(TELEPORT)
     await opens_as_json(alice, TELEPORT["id"])
 
     alice.fills(**{JSON: json.dumps(TELEPORT["pairs"][0] | {"beam": [1, {"to": None}]})})
     assert await alice.submits() == {}
-    await alice.sees("Teleport")
+    await alice.sees_change(of=TELEPORT["id"])
 
     assert pairs(workspace, TELEPORT["id"]) == [TELEPORT["pairs"][0] | {"beam": [1, {"to": None}]}]
 
 
-async def test_what_was_typed_into_fields_stands_in_the_json(workspace: Sandbox, alice: Person) -> None:
+async def test_what_was_typed_into_fields_stands_in_the_json(workspace: Sandbox, alice: Colleague) -> None:
     view = await alice.opens(f"/rules edit {CORS}")
     await alice.clicks(view, "Add pair", opens="Pair 2")
     alice.fills(**{"Request headers": "Nonsense"})
@@ -113,14 +113,14 @@ async def test_what_was_typed_into_fields_stands_in_the_json(workspace: Sandbox,
     assert await alice.submits() == {}
     await alice.sees_form("Not saved yet")
     assert await alice.submits() == {}
-    await alice.sees("Open CORS for the app")
+    await alice.sees_change(of=CORS)
     assert [pair["modifications"]["Request"] for pair in pairs(workspace, CORS)] == [
         [{"header": "X-Typed", "type": "Add", "value": "1"}],
         [],
     ]
 
 
-async def test_what_is_no_json_is_said_under_the_field_with_its_place(workspace: Sandbox, alice: Person) -> None:
+async def test_what_is_no_json_is_said_under_the_field_with_its_place(workspace: Sandbox, alice: Colleague) -> None:
     await opens_as_json(alice, CORS)
 
     alice.fills(**{JSON: '{\n "source": 1\n "a": 2}'})
@@ -134,7 +134,7 @@ async def test_what_is_no_json_is_said_under_the_field_with_its_place(workspace:
 
 
 async def test_what_the_service_refuses_stands_above_the_field_with_all_that_was_typed(
-    workspace: Sandbox, alice: Person
+    workspace: Sandbox, alice: Colleague
 ) -> None:
     await opens_as_json(alice, CORS)
     alice.fills(Name="Renamed", **{JSON: '{"source": {"key": "Url"}, "mood": "typed"}'})
@@ -154,7 +154,7 @@ async def test_what_the_service_refuses_stands_above_the_field_with_all_that_was
 
 @pytest.mark.parametrize("size", [2_900, 3_000, 3_001, 9_000])
 async def test_a_script_of_any_length_is_kept_and_the_rest_is_edited(
-    workspace: Sandbox, alice: Person, size: int
+    workspace: Sandbox, alice: Colleague, size: int
 ) -> None:
     (long,) = pairs(workspace, "Script_chat1")
     long["scripts"][0] |= {"value": "x" * size, "type": "code"}
@@ -165,13 +165,13 @@ async def test_a_script_of_any_length_is_kept_and_the_rest_is_edited(
     assert (f"is too long for a form ({size:,} characters)" in alice.form) == (size > 3_000)
     alice.fills(Language="CSS")
     assert await alice.submits() == {}
-    await alice.sees("language")
+    await alice.sees_change(of="Script_chat1")
 
     long["scripts"][0]["codeType"] = "css"
     assert pairs(workspace, "Script_chat1") == [long]
 
 
-async def test_a_pair_that_is_too_long_as_json_keeps_its_fields(workspace: Sandbox, alice: Person) -> None:
+async def test_a_pair_that_is_too_long_as_json_keeps_its_fields(workspace: Sandbox, alice: Colleague) -> None:
     (long,) = pairs(workspace, "Script_chat1")
     long["scripts"] = [long["scripts"][0] | {"value": letter * 2_000} for letter in "ab"]
     has_pairs(workspace, "Script_chat1", long)
@@ -179,7 +179,7 @@ async def test_a_pair_that_is_too_long_as_json_keeps_its_fields(workspace: Sandb
     await opens_as_json(alice, "Script_chat1", containing="Too long to be edited as JSON")
     alice.fills(**{"2. Language": "CSS"})
     assert await alice.submits() == {}
-    await alice.sees("language")
+    await alice.sees_change(of="Script_chat1")
 
     long["scripts"][1]["codeType"] = "css"
     assert pairs(workspace, "Script_chat1") == [long]
@@ -199,12 +199,12 @@ FILLED = {
 
 @pytest.mark.slow
 @pytest.mark.parametrize("rule_type", KNOWN_TYPES)
-async def test_a_rule_of_each_type_is_made(workspace: Sandbox, alice: Person, rule_type: str) -> None:
+async def test_a_rule_of_each_type_is_made(workspace: Sandbox, alice: Colleague, rule_type: str) -> None:
     await alice.opens(f"/rules new {rule_type.lower()} {X}")
     alice.fills(Name="Mine", **FILLED.get(rule_type, {}))
 
     assert await alice.submits() == {}
-    await alice.sees("“Mine” created")
+    await alice.sees_change(of="Mine")
 
     made = next(rule for rule in workspace.services.rules.all() if rule["name"] == "Mine")
     assert made["ruleType"] == rule_type
@@ -213,7 +213,7 @@ async def test_a_rule_of_each_type_is_made(workspace: Sandbox, alice: Person, ru
     assert made.get("version") == (2 if rule_type == "Headers" else None)
 
 
-async def test_another_type_brings_its_fields_and_keeps_the_source(workspace: Sandbox, alice: Person) -> None:
+async def test_another_type_brings_its_fields_and_keeps_the_source(workspace: Sandbox, alice: Colleague) -> None:
     await alice.opens("/rules new")
     alice.fills(Name="Mine", From=X, To="https://shop.example.com/y")
 
@@ -229,7 +229,7 @@ async def test_another_type_brings_its_fields_and_keeps_the_source(workspace: Sa
     assert "https://shop.example.com/y" not in alice.form
     alice.fills(To="https://shop.example.com/z")
     assert await alice.submits() == {}
-    await alice.sees("“Mine” created")
+    await alice.sees_change(of="Mine")
 
     made = next(rule for rule in workspace.services.rules.all() if rule["name"] == "Mine")
     assert made["pairs"] == [
@@ -243,7 +243,7 @@ async def test_another_type_brings_its_fields_and_keeps_the_source(workspace: Sa
 
 @pytest.mark.parametrize("text", ["{", '{"source": 1}', "[]", '{"source": {"value": "https://a.example/"}}'])
 async def test_whatever_was_typed_as_json_another_type_can_be_chosen(
-    workspace: Sandbox, alice: Person, text: str
+    workspace: Sandbox, alice: Colleague, text: str
 ) -> None:
     await alice.opens(f"/rules new useragent {X}")
     alice.fills(Name="Mine", **FILLED["UserAgent"])
@@ -260,7 +260,7 @@ async def test_whatever_was_typed_as_json_another_type_can_be_chosen(
     assert ("https://a.example/" in alice.form) == ("a.example" in text)
 
 
-async def test_a_delay_of_every_address_is_asked_about(workspace: Sandbox, alice: Person) -> None:
+async def test_a_delay_of_every_address_is_asked_about(workspace: Sandbox, alice: Colleague) -> None:
     await alice.opens("/rules new delay")
     alice.fills(**FILLED["Delay"])
     await shows_json(alice)

@@ -11,9 +11,9 @@ import pytest
 
 from sandbox.demo import Sandbox
 from sandbox.slack.message import Message
-from sandbox.slack.story import Person
 from tests.conftest import OPS
 from tests.harness.channels import emails_seen, secrets_seen
+from tests.harness.colleague import Colleague, undone
 from tests.harness.looking import BUTTON, looks
 
 ANNA = "anna.berg@example.com"
@@ -57,7 +57,7 @@ def planted(workspace: Sandbox) -> None:
     workspace.services.rules.put(REDIRECT | {"id": "Redirect_tok"})
 
 
-async def shared(person: Person, command: str) -> Message:
+async def shared(person: Colleague, command: str) -> Message:
     """The answer to *command* as the channel gets it."""
     reply = await person.says(command)
     before = len(person.cards)
@@ -66,12 +66,12 @@ async def shared(person: Person, command: str) -> Message:
 
 
 @pytest.mark.threat("E7")
-async def test_what_is_shown_to_a_channel(workspace: Sandbox, alice: Person, bob: Person) -> None:
+async def test_what_is_shown_to_a_channel(workspace: Sandbox, alice: Colleague, bob: Colleague) -> None:
     planted(workspace)
 
     assert secrets_seen([(await alice.says(f"/rules show {KEPT}")).blocks]) != [], "private answers are whole"
     card = await shared(alice, f"/rules show {KEPT}")
-    assert "adds request header `Authorization`: `[hidden-2]`" in alice.slack_text(card)
+    assert "`Authorization`: `[hidden-2]`" in alice.slack_text(card)
     await bob.clicks(card, "Show to me")
     whole = await bob.sees(f"Bearer {TOKEN}")
     assert whole.visible_to == bob.id
@@ -85,7 +85,7 @@ async def test_what_is_shown_to_a_channel(workspace: Sandbox, alice: Person, bob
 
 
 @pytest.mark.threat("E7")
-async def test_cards_of_every_change(workspace: Sandbox, alice: Person, cara: Person) -> None:
+async def test_cards_of_every_change(workspace: Sandbox, alice: Colleague, cara: Colleague) -> None:
     planted(workspace)
 
     await alice.says(f"/rules off {KEPT} because token={TOKEN} leaked")
@@ -100,26 +100,24 @@ async def test_cards_of_every_change(workspace: Sandbox, alice: Person, cara: Pe
     await alice.says("/rules delete Headers_auth1 Redirect_tok")
 
     card = await alice.says(f"/rules delete {GONE}")
-    text = alice.slack_text(card)
-    assert "adds request header `Authorization`: `[hidden-2]`" in text
-    assert "Press Show full change before you decide" in text
+    assert "`Authorization`: `[hidden-2]`" in alice.slack_text(card)
     await cara.clicks(card, "v1.decide.approve", confirm=True)
-    await cara.sees("Look at the full change, then decide on the card.")
+    await cara.sees_problem()
     assert f"Bearer {TOKEN}" in await looks(cara, card)
     await cara.clicks(card, "v1.decide.approve", confirm=True)
-    gone = await alice.sees("“Sign in again” deleted")
+    gone = await alice.sees_change(of="Sign in again")
 
     assert "[Show to me]" in alice.slack_text(gone)
     await alice.clicks(gone, BUTTON, opens="This is everything.")
     assert f"Bearer {TOKEN}" in alice.form
     await alice.clicks(gone, "Undo")
-    await alice.sees("“Sign in again” is back")
+    await alice.sees_change(of="Sign in again", where=undone)
     made = next(rule for rule in workspace.services.rules.all() if rule["name"] == "Sign in again")
     assert made["pairs"][0]["modifications"] == HEADERS["pairs"][0]["modifications"]  # type: ignore[index]
 
 
 @pytest.mark.threat("E7")
-async def test_what_is_on_record_and_on_the_home(workspace: Sandbox, alice: Person) -> None:
+async def test_what_is_on_record_and_on_the_home(workspace: Sandbox, alice: Colleague) -> None:
     planted(workspace)
     await alice.says(f"/rules set Redirect_tok destination={LINK}")
     await alice.says("/rules delete Redirect_tok")
@@ -132,7 +130,7 @@ async def test_what_is_on_record_and_on_the_home(workspace: Sandbox, alice: Pers
     assert emails_seen(home["blocks"]) == []
 
 
-async def test_an_import_and_an_export(workspace: Sandbox, alice: Person) -> None:
+async def test_an_import_and_an_export(workspace: Sandbox, alice: Colleague) -> None:
     planted(workspace)
     await alice.opens("/rules import")
     records = [HEADERS | {"name": "One"}, REDIRECT | {"name": "Two"}]
@@ -140,11 +138,11 @@ async def test_an_import_and_an_export(workspace: Sandbox, alice: Person) -> Non
     assert await alice.submits() == {}
     await alice.sees_form("Nothing has changed yet")
     assert await alice.submits() == {}
-    await alice.sees("Import 2 rules")
+    await alice.sees_set(applied=2)
 
     reply = await alice.says("/rules export here")
-    assert "These rules contain emails or secrets" in alice.slack_text(reply)
+
     await alice.clicks(reply, "Send it to me")
-    file, _ = await alice.sees_file()
+    file, _ = await alice.sees_file("rules_")
     assert f"Bearer {TOKEN}".encode() in (file.content or b""), "a private file is whole"
     assert [one for one in workspace.slack.state.files.all.values() if OPS in one.shares] == []

@@ -15,7 +15,7 @@ from opentelemetry.sdk.trace import ReadableSpan
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
-from bot.changes.model import Change, State
+from bot.changes.model import Change
 from bot.server.manifest import document
 from bot.tracing import collected
 from sandbox.demo import Sandbox
@@ -24,6 +24,7 @@ from sandbox.services.running import running_services
 from sandbox.slack.running import running_slack
 from sandbox.slack.story import Person
 from tests.conftest import OPS, SUPPORT, until
+from tests.harness.colleague import Colleague
 from tests.harness.programs import run_command, serving
 from tests.harness.scraping import collecting
 
@@ -72,18 +73,15 @@ async def whole(spans: InMemorySpanExporter) -> Sequence[ReadableSpan]:
     return spans.get_finished_spans()
 
 
-async def deleted(workspace: Sandbox, alice: Person, cara: Person) -> Change:
+async def deleted(workspace: Sandbox, alice: Colleague, cara: Colleague) -> Change:
     """A rule that Alice asked to delete, and Cara approved."""
     card = await alice.says(f"/rules delete {OLD} because {REASON}")
     await cara.clicks(card, "v1.decide.approve", confirm=True)
-    await alice.sees("deleted")
-    (change,) = await workspace.bot.gatehouse.store.changes.of_requester(alice.id, 5)
-    assert change.state is State.APPLIED
-    return change
+    return await alice.change_of(await alice.sees_change(of=OLD))
 
 
 async def test_an_approval_its_execution_and_its_card_are_linked_by_the_change(
-    spans: InMemorySpanExporter, workspace: Sandbox, alice: Person, cara: Person
+    spans: InMemorySpanExporter, workspace: Sandbox, alice: Colleague, cara: Colleague
 ) -> None:
     change = await deleted(workspace, alice, cara)
 
@@ -101,7 +99,7 @@ async def test_an_approval_its_execution_and_its_card_are_linked_by_the_change(
 
 
 async def test_no_span_holds_what_somebody_typed_an_email_a_url_or_a_secret(
-    spans: InMemorySpanExporter, workspace: Sandbox, alice: Person, bob: Person, cara: Person
+    spans: InMemorySpanExporter, workspace: Sandbox, alice: Colleague, bob: Colleague, cara: Colleague
 ) -> None:
     await deleted(workspace, alice, cara)
     await bob.says(f"/members grant {ANNA} vip because {REASON}")
