@@ -96,6 +96,12 @@ class Colleague(Person):
 
         return await self._waits(look, f"a problem {containing}")
 
+    async def is_refused(self, text: str, channel: str | None = None) -> Message:
+        """Send *text*; the answer, which has to be one to what did not work, or is not allowed."""
+        answer = await self.says(text, channel)
+        assert is_problem(answer.blocks), f"{text}:\n{self.slack_text(answer)}"
+        return answer
+
     async def change_of(self, card: Message) -> Change:
         """The change whose card this is, as it is now."""
         is_it = sa.and_(cards.c.channel == card.channel, cards.c.ts == card.ts, cards.c.purpose == "card")

@@ -11,7 +11,6 @@ import pytest
 from bot.changes.model import Guard, State
 from bot.policy.model import Why
 from bot.store.audit import Filters
-from handlers.explain.table import is_problem
 from sandbox.demo import Sandbox
 from sandbox.slack.message import Message
 from tests.conftest import OPS, SUPPORT, Clock, until
@@ -116,8 +115,7 @@ async def test_an_edit_waits_for_its_own_confirmation_where_the_policy_says_so(
 
 @pytest.mark.policy(TWO)
 async def test_what_no_role_allows_is_refused_and_help_leaves_it_out(workspace: Sandbox, alice: Colleague) -> None:
-    reply = await alice.says(f"/members remove {ANNA}")
-    assert is_problem(reply.blocks)
+    await alice.is_refused(f"/members remove {ANNA}")
 
     who = alice.slack_text(await alice.says("/gatehouse whoami"))
     assert "You need 2 other people’s approval to delete rules." in who
@@ -129,9 +127,7 @@ async def test_what_no_role_allows_is_refused_and_help_leaves_it_out(workspace: 
     assert "refused" in alice.slack_text(refused)
 
 
-async def test_a_denial_names_its_reason_and_takes_the_buttons(
-    workspace: Sandbox, alice: Colleague, cara: Colleague
-) -> None:
+async def test_a_denial_names_its_reason_and_takes_the_buttons(alice: Colleague, cara: Colleague) -> None:
     card = await alice.says(f"/rules delete {OLD}")
 
     await cara.clicks(card, "Deny…", opens="Reason")
@@ -143,9 +139,7 @@ async def test_a_denial_names_its_reason_and_takes_the_buttons(
     assert "v1.decide.approve" not in str(denied.blocks)
 
 
-async def test_a_question_goes_into_the_thread_and_the_request_stays_open(
-    workspace: Sandbox, alice: Colleague, cara: Colleague
-) -> None:
+async def test_a_question_goes_into_the_thread_and_the_request_stays_open(alice: Colleague, cara: Colleague) -> None:
     card = await alice.says(f"/rules delete {OLD}")
 
     await cara.clicks(card, "Ask…", opens="Your question")
@@ -245,9 +239,7 @@ async def test_guests_strangers_and_the_deactivated_are_refused(
 async def test_changes_are_taken_only_where_others_of_the_workspace_see_them(
     workspace: Sandbox, alice: Colleague, channel: str, why: Why
 ) -> None:
-    reply = await alice.says(f"/rules off {OLD}", channel=channel)
-
-    assert is_problem(reply.blocks)
+    await alice.is_refused(f"/rules off {OLD}", channel=channel)
     assert [entry.detail["why"] for entry in await alice.store.audit.found(Filters(who=alice.id))] == [why]
     assert workspace.services.rules.calls("PUT") == []
     assert "API v1 to v2" in alice.slack_text(await alice.says("/rules list", channel=channel))
@@ -257,9 +249,7 @@ async def test_changes_are_taken_only_where_others_of_the_workspace_see_them(
 async def test_where_slack_does_not_say_who_somebody_is_nobody_may(workspace: Sandbox, alice: Colleague) -> None:
     workspace.slack.faults.add("internal_error", method="users.info", times=3)
 
-    reply = await alice.says(f"/rules off {OLD}")
-
-    assert is_problem(reply.blocks)
+    await alice.is_refused(f"/rules off {OLD}")
     assert workspace.services.rules.calls("PUT") == []
 
 
@@ -401,9 +391,7 @@ async def test_a_request_that_nobody_here_could_approve_is_refused_at_once(
     users = workspace.slack.state.users
     users["U0BOB0001"] = replace(users["U0BOB0001"], is_deleted=True)
 
-    reply = await alice.says(f"/rules delete {OLD}")
-
-    assert is_problem(reply.blocks)
+    await alice.is_refused(f"/rules delete {OLD}")
     assert await alice.store.changes.open() == []
 
 

@@ -67,9 +67,7 @@ async def test_an_undo_is_a_review_where_somebody_else_asked_for_it(
 
 
 @pytest.mark.policy(BREAK_GLASS)
-async def test_the_digest_tells_it_with_why_and_who_reviewed_it(
-    workspace: Sandbox, alice: Colleague, cara: Colleague
-) -> None:
+async def test_the_digest_tells_it_with_why_and_who_reviewed_it(alice: Colleague, cara: Colleague) -> None:
     done = await granted_alone(alice, f"/members grant {ANNA} beta because she paid")
     due = alice.slack_text(await alice.says("/gatehouse digest"))
     assert "@U0CARA001" not in due

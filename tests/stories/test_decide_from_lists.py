@@ -59,9 +59,7 @@ async def test_approved_in_the_home_which_is_drawn_again(workspace: Sandbox, ali
     assert len(workspace.services.rules.calls("DELETE")) == 1
 
 
-async def test_approved_in_the_private_answer_which_is_replaced(
-    workspace: Sandbox, alice: Colleague, cara: Colleague
-) -> None:
+async def test_approved_in_the_private_answer_which_is_replaced(alice: Colleague, cara: Colleague) -> None:
     card = await alice.says(f"/rules delete {OLD}")
     listed = await pending(cara)
     await cara.clicks(listed, "Decide…", opens=FULL)
@@ -121,9 +119,7 @@ async def test_what_a_channel_may_not_see_is_seen_before_it_is_approved(
     assert workspace.services.members.get("site_1", MEMBER) is None
 
 
-async def test_only_people_who_can_decide_have_the_button(
-    workspace: Sandbox, alice: Colleague, cara: Colleague, bob: Colleague
-) -> None:
+async def test_only_people_who_can_decide_have_the_button(alice: Colleague, cara: Colleague, bob: Colleague) -> None:
     await alice.says(f"/rules delete {OLD}")
 
     assert DECIDE not in alice.slack_text(await pending(alice))
@@ -157,7 +153,7 @@ async def test_of_two_people_at_once_the_second_hears_who_was_first(
 
 @pytest.mark.policy(TWO)
 async def test_the_first_of_two_approvals_takes_the_button_away(
-    workspace: Sandbox, alice: Colleague, cara: Colleague, bob: Colleague
+    alice: Colleague, cara: Colleague, bob: Colleague
 ) -> None:
     await alice.says(f"/rules delete {OLD}")
     listed = await pending(cara)

@@ -98,9 +98,7 @@ async def test_links_and_texts_of_rules(workspace: Sandbox, alice: Colleague, ca
         await shared(alice, command)
 
 
-async def test_what_is_asked_and_answered_about_a_request(
-    workspace: Sandbox, alice: Colleague, cara: Colleague
-) -> None:
+async def test_what_is_asked_and_answered_about_a_request(alice: Colleague, cara: Colleague) -> None:
     card = await alice.says(f"/rules delete {OLD} because {ANNA} asked")
     await cara.clicks(card, "Ask…", opens="Your question")
     cara.fills(Your_question=f"Did {ANNA} see it?")

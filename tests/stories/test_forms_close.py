@@ -26,7 +26,7 @@ AT_ONCE = pytest.mark.parametrize("form_timeout", [0.0])
 @PATIENT
 @pytest.mark.parametrize("command", [f"/rules edit {OLD}", f"/rules copy {OLD}", f"/members edit {ANNA}"])
 async def test_a_form_is_closed_when_it_is_acknowledged_and_its_card_says_the_rest(
-    workspace: Sandbox, alice: Colleague, command: str
+    alice: Colleague, command: str
 ) -> None:
     await alice.opens(command)
     alice.fills(Name="Spring")

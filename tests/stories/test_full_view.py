@@ -9,7 +9,6 @@ import pytest
 from bot.changes.refusals import LookFirst
 from bot.changes.rights import Decision
 from bot.store.audit import Filters
-from handlers.explain.table import is_problem
 from sandbox.demo import Sandbox
 from tests.conftest import OPS
 from tests.harness.colleague import Colleague
@@ -160,9 +159,7 @@ async def test_the_thirteenth_line_of_an_edit_is_seen_before_it_is_approved(
 
 
 @pytest.mark.policy(EVERYTHING)
-async def test_a_card_that_shows_everything_asks_for_no_look(
-    workspace: Sandbox, alice: Colleague, cara: Colleague
-) -> None:
+async def test_a_card_that_shows_everything_asks_for_no_look(alice: Colleague, cara: Colleague) -> None:
     card = await alice.says(f"/rules set {OLD} destination=https://shop.example.com/other")
     assert LOOK not in alice.slack_text(card)
     assert "[Show full change]" not in alice.slack_text(card)
@@ -173,9 +170,7 @@ async def test_a_card_that_shows_everything_asks_for_no_look(
 
 
 @pytest.mark.policy(CONFIRMED)
-async def test_the_requester_who_confirms_looks_first_too(
-    workspace: Sandbox, alice: Colleague, cara: Colleague
-) -> None:
+async def test_the_requester_who_confirms_looks_first_too(alice: Colleague, cara: Colleague) -> None:
     destination = f"https://shop.example.com/{'a' * 300}/end"
     card = await alice.says(f"/rules set {OLD} destination={destination}")
 
@@ -214,9 +209,7 @@ async def test_two_people_whose_masked_emails_are_alike_are_told_apart(
 
 
 @pytest.mark.policy(LEADS)
-async def test_only_people_who_can_decide_see_everything(
-    workspace: Sandbox, alice: Colleague, bob: Colleague, cara: Colleague
-) -> None:
+async def test_only_people_who_can_decide_see_everything(alice: Colleague, bob: Colleague, cara: Colleague) -> None:
     card = await alice.says("/members remove anna.berg@example.com")
 
     reply = await bob.says(f"/gatehouse inspect {(await alice.change_of(card)).id[:8]}")
@@ -224,7 +217,7 @@ async def test_only_people_who_can_decide_see_everything(
     assert "anna.berg@example.com" not in bob.slack_text(reply)
     assert bob.modal is None
     assert "anna.berg@example.com" in await looks(cara, card)
-    assert is_problem((await bob.says("/gatehouse inspect 123456")).blocks)
+    await bob.is_refused("/gatehouse inspect 123456")
 
 
 @pytest.mark.policy(OPERATORS)
@@ -276,9 +269,7 @@ async def test_what_is_too_long_for_a_modal_comes_as_a_file(
         f"https://evil.example/{'a' * 300}",
     ],
 )
-async def test_the_host_that_a_url_leads_to_is_on_the_card(
-    workspace: Sandbox, alice: Colleague, destination: str
-) -> None:
+async def test_the_host_that_a_url_leads_to_is_on_the_card(alice: Colleague, destination: str) -> None:
     card = await alice.says(f"/rules set {OLD} destination={destination}")
 
     text = alice.slack_text(card)

@@ -407,9 +407,7 @@ async def test_a_time_of_the_morning_ends_a_change(workspace: Sandbox, alice: Co
         ("https://xn--exmple-4nf.com/x", "is displayed as"),
     ],
 )
-async def test_an_offer_shows_the_host_that_a_url_leads_to(
-    workspace: Sandbox, alice: Colleague, url: str, warning: str
-) -> None:
+async def test_an_offer_shows_the_host_that_a_url_leads_to(alice: Colleague, url: str, warning: str) -> None:
     offer = alice.slack_text(await alice.says(f"/gatehouse please redirect https://shop.example.com/aa to {url}"))
 
     what = offer.partition("You typed")[0]

@@ -20,7 +20,7 @@ from bot.policy.model import Why
 from bot.store.audit import Filters
 from bot.store.tables import inbox
 from handlers.blocks import modals
-from handlers.explain.table import WHY_NOT, is_problem
+from handlers.explain.table import WHY_NOT
 from handlers.grammar import parser
 from handlers.grammar.parser import ALL
 from handlers.slack.registry import CLICKS, EVENTS, FORMS, OPTIONS, RUNNING, SHORTCUTS, Form
@@ -152,7 +152,7 @@ async def test_only_the_first_request_of_theirs_is_stored(workspace: Sandbox, us
 
 async def test_a_guest_who_becomes_a_member_is_let_in(workspace: Sandbox, clock: Clock) -> None:
     dan, users = Colleague(workspace, "U0DAN0001", SUPPORT), workspace.slack.state.users
-    assert is_problem((await dan.says("/rules off Redirect_x1old")).blocks)
+    await dan.is_refused("/rules off Redirect_x1old")
 
     users[dan.id] = replace(users[dan.id], is_guest=False)
     clock.ahead += timedelta(minutes=2)

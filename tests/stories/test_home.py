@@ -17,7 +17,7 @@ OLD = "Redirect_x1old"
 
 
 async def test_what_waits_is_shown_to_those_who_can_settle_it_and_to_no_others(
-    workspace: Sandbox, alice: Colleague, cara: Colleague
+    alice: Colleague, cara: Colleague
 ) -> None:
     await alice.says(f"/rules delete {OLD} because it loops")
 
@@ -50,9 +50,7 @@ async def test_a_bulk_change_and_the_end_of_a_temporary_one_are_told_once(
 
 
 @pytest.mark.policy(BREAK_GLASS)
-async def test_a_review_that_is_due_waits_for_those_who_can_sign_it(
-    workspace: Sandbox, alice: Colleague, cara: Colleague
-) -> None:
+async def test_a_review_that_is_due_waits_for_those_who_can_sign_it(alice: Colleague, cara: Colleague) -> None:
     await granted_alone(alice, f"/members grant {ANNA} beta")
 
     assert "Anna Berg" in cara.slack_text(await cara.says("/gatehouse pending"))

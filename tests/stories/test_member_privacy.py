@@ -30,9 +30,7 @@ TELLING = (
 )
 
 
-async def test_a_shared_card_shows_itself_whole_to_who_asks(
-    workspace: Sandbox, bob: Colleague, cara: Colleague
-) -> None:
+async def test_a_shared_card_shows_itself_whole_to_who_asks(bob: Colleague, cara: Colleague) -> None:
     reply = await bob.says(f"/members show {ANNA} site:blog")
     assert "Member since" in bob.slack_text(reply)
     await bob.clicks(reply, "Share in channel")
@@ -57,9 +55,7 @@ async def test_a_card_of_somebody_who_left_says_so(workspace: Sandbox, bob: Coll
 
 
 @pytest.mark.policy('[roles.support]\nusers = ["U0BOB0001"]\nmay = ["read"]\n')
-async def test_whoever_may_not_read_members_is_not_shown_one(
-    workspace: Sandbox, bob: Colleague, cara: Colleague
-) -> None:
+async def test_whoever_may_not_read_members_is_not_shown_one(bob: Colleague, cara: Colleague) -> None:
     await bob.clicks(await bob.says(f"/members show {ANNA}"), "Share in channel")
     shared = await cara.sees("[Show me privately]")
 
@@ -177,7 +173,7 @@ may = ["rule.read"]
 
 @pytest.mark.policy(TRAFFIC)
 async def test_what_waits_and_what_reverts_is_shown_to_those_who_may_read_such_things(
-    workspace: Sandbox, alice: Colleague, bob: Colleague, cara: Colleague
+    alice: Colleague, bob: Colleague, cara: Colleague
 ) -> None:
     rule = "Redirect_x1old"
     card = await alice.says(f"/members remove {ANNA} because she did something embarrassing")

@@ -85,9 +85,7 @@ async def test_a_mention_is_acknowledged_only_once_it_is_stored(
         ("show something else", "Do you mean “rules show” or “members show”"),
     ],
 )
-async def test_the_root_may_be_left_out_where_the_words_tell_it(
-    workspace: Sandbox, alice: Colleague, text: str, answer: str
-) -> None:
+async def test_the_root_may_be_left_out_where_the_words_tell_it(alice: Colleague, text: str, answer: str) -> None:
     await alice.types(f"@gatehouse {text}")
 
     await alice.sees(answer)
@@ -190,9 +188,7 @@ async def test_a_guest_is_refused_as_everywhere(workspace: Sandbox, alice: Colle
     assert reply.visible_to == dan.id
 
 
-async def test_others_see_no_answer_in_a_channel_shared_with_another_company(
-    workspace: Sandbox, alice: Colleague
-) -> None:
+async def test_others_see_no_answer_in_a_channel_shared_with_another_company(alice: Colleague) -> None:
     reply = await alice.says("@gatehouse rules list", channel="C0PARTNER")
 
     assert reply.visible_to == alice.id

@@ -242,9 +242,7 @@ async def test_another_type_brings_its_fields_and_keeps_the_source(workspace: Sa
 
 
 @pytest.mark.parametrize("text", ["{", '{"source": 1}', "[]", '{"source": {"value": "https://a.example/"}}'])
-async def test_whatever_was_typed_as_json_another_type_can_be_chosen(
-    workspace: Sandbox, alice: Colleague, text: str
-) -> None:
+async def test_whatever_was_typed_as_json_another_type_can_be_chosen(alice: Colleague, text: str) -> None:
     await alice.opens(f"/rules new useragent {X}")
     alice.fills(Name="Mine", **FILLED["UserAgent"])
     await shows_json(alice)

@@ -189,7 +189,7 @@ async def test_who_may_give_access_may_do_so_from_a_file_and_add_nobody(workspac
     await bob.sees_set(applied=1)
     assert segments(workspace) == ["free", "vip"]
 
-    assert is_problem((await bob.says(f"/members add {NEW}")).blocks)
+    await bob.is_refused(f"/members add {NEW}")
 
 
 @pytest.mark.policy(SUPPORT)

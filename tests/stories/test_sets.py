@@ -50,9 +50,7 @@ async def test_deleting_several_waits_for_one_approval(workspace: Sandbox, alice
     assert workspace.services.rules.get(OLD) is None
 
 
-async def test_what_was_deleted_together_comes_back_together(
-    workspace: Sandbox, alice: Colleague, cara: Colleague
-) -> None:
+async def test_what_was_deleted_together_comes_back_together(alice: Colleague, cara: Colleague) -> None:
     card = await alice.says(f"/rules delete {OLD},{PAY}")
     await cara.clicks(card, "v1.decide.approve", confirm=True)
     await alice.clicks(await alice.sees_set(applied=2), "Undo")

@@ -44,7 +44,7 @@ async def test_a_rule_is_off_for_two_hours(workspace: Sandbox, alice: Colleague,
 
 
 async def test_what_was_deleted_since_is_said_on_its_card_until_that_is_undone(
-    workspace: Sandbox, alice: Colleague, cara: Colleague, clock: Clock
+    alice: Colleague, cara: Colleague, clock: Clock
 ) -> None:
     card = await alice.says(f"/rules off {OLD} for 2h because of the sale")
     deletion = await alice.says(f"/rules delete {OLD}")

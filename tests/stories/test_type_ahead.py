@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from handlers.explain.table import is_problem
 from sandbox.demo import Sandbox
 from tests.conftest import SUPPORT
 from tests.harness.colleague import Colleague
@@ -69,9 +68,7 @@ async def test_an_edit_goes_on_in_the_same_modal(workspace: Sandbox, alice: Coll
 
 
 async def test_a_ref_that_fits_nothing_offers_what_is_like_it(workspace: Sandbox, alice: Colleague) -> None:
-    reply = await alice.says("/rules show Old shpo to new")
-
-    assert is_problem(reply.blocks)
+    reply = await alice.is_refused("/rules show Old shpo to new")
     assert "Redirect_x1old" in alice.slack_text(reply)
     assert await alice.offered(reply, RULE_MENU, "old shop")
 

@@ -8,7 +8,6 @@ from typing import Any, Final
 import pytest
 
 from bot.changes.model import Kind, State
-from handlers.explain.table import is_problem
 from sandbox.demo import Sandbox
 from sandbox.services.switches import CHOICES
 from tests.conftest import Clock
@@ -109,7 +108,7 @@ async def test_what_cannot_be_done_is_told_and_what_is_for_a_while_ends(
     await bob.sees_form("already")
     assert members.calls("POST") == []
     for refused in (f"/members grant {ANNA} platinum", "/members show nobody@example.com"):
-        assert is_problem((await bob.says(refused)).blocks), refused
+        await bob.is_refused(refused)
 
     await bob.says(f"/members grant {ANNA} vip for 2h")
     await bob.sees_change(of=ANNA)
@@ -161,4 +160,4 @@ async def test_a_rule_is_found_made_changed_and_deleted(workspace: Sandbox, alic
     await alice.sees_change(where=lambda change: undone(change) and change.edit.kind.destroys)
     assert "From here" in alice.slack_text(await alice.says(f"/rules show {made['id']}"))
     assert len([rule for rule in rules.all() if rule["name"] == "From here"]) == 1
-    assert is_problem((await alice.says("/rules show Redirect_nothing")).blocks)
+    await alice.is_refused("/rules show Redirect_nothing")

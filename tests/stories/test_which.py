@@ -98,9 +98,7 @@ async def test_what_was_pasted_around_a_url_is_no_part_of_it(workspace: Sandbox,
     assert "Only the URL was read" in text
 
 
-async def test_of_several_urls_the_first_is_answered_and_the_others_are_a_click_away(
-    workspace: Sandbox, alice: Colleague
-) -> None:
+async def test_of_several_urls_the_first_is_answered_and_the_others_are_a_click_away(alice: Colleague) -> None:
     reply = await alice.says("/rules which https://shop.example.com/new, https://shop.example.com/old.")
 
     text = alice.slack_text(reply)

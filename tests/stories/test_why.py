@@ -62,9 +62,7 @@ async def test_a_site_that_does_not_know_them_offers_to_add(workspace: Sandbox, 
         ("anna.berg+shop@example.com", ANNA, "same mailbox"),
     ],
 )
-async def test_whom_it_may_be_taken_for_is_said(
-    workspace: Sandbox, bob: Colleague, asked: str, member: str, said: str
-) -> None:
+async def test_whom_it_may_be_taken_for_is_said(bob: Colleague, asked: str, member: str, said: str) -> None:
     text = bob.slack_text(await bob.says(f"/members why {asked} site:blog"))
 
     assert "has exactly this email" in text
@@ -116,9 +114,7 @@ async def test_no_site_that_answers_is_no_verdict(workspace: Sandbox, bob: Colle
     assert "Nobody" not in text, "nobody looked"
 
 
-async def test_in_the_channel_it_is_masked_and_has_no_buttons(
-    workspace: Sandbox, bob: Colleague, cara: Colleague
-) -> None:
+async def test_in_the_channel_it_is_masked_and_has_no_buttons(bob: Colleague, cara: Colleague) -> None:
     reply = await bob.says(f"/members why {ANNA.replace('berg', 'breg')} vip")
     await bob.clicks(reply, "Share in channel")
     shared = await cara.sees("has exactly this email")
