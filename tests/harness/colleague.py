@@ -15,6 +15,7 @@ from bot.store.tables import cards
 from handlers.explain.table import is_problem
 from sandbox.demo import Sandbox
 from sandbox.slack.message import Message
+from sandbox.slack.state import View
 from sandbox.slack.story import Person
 from sandbox.slack.watching import NothingHappened
 from tests.harness.truth import all_changes, staleness
@@ -95,6 +96,12 @@ class Colleague(Person):
             return next((one for one in problems if containing in self.slack_text(one)), None)
 
         return await self._waits(look, f"a problem {containing}")
+
+    async def sees_view(self, callback_id: str) -> View:
+        """The modal on top once it is of this kind; waits for it."""
+        return await self._waits(
+            lambda: self.modal if self.modal and self.modal["callback_id"] == callback_id else None, callback_id
+        )
 
     async def is_refused(self, text: str, channel: str | None = None) -> Message:
         """Send *text*; the answer, which has to be one to what did not work, or is not allowed."""

@@ -10,6 +10,7 @@ import json
 import pytest
 
 from bot.changes.model import State
+from handlers.files.import_form_view import MEMBERS
 from sandbox.demo import Sandbox
 from sandbox.slack.message import Message
 from tests.conftest import OPS
@@ -57,7 +58,7 @@ async def test_a_file_that_is_named_after_an_email(workspace: Sandbox, bob: Coll
     bob.attaches("File", **{f"{ANNA}.csv": f"email\n{ANNA}\n".encode()})
     bob.fills(**{"What to do with these people?": "Remove them from the site"})
     assert await bob.submits() == {}
-    await bob.sees_form("Nothing has changed yet")
+    await bob.sees_view(MEMBERS)
     assert await bob.submits() == {}
 
     card = await bob.sees_change(state=State.PROPOSED)

@@ -16,8 +16,8 @@ from bot.store.audit import Entry, Filters
 from sandbox.demo import Sandbox
 from sandbox.services.seed import RULES
 from sandbox.slack.filestore import File
-from sandbox.slack.story import Person
 from tests.conftest import OPS, SUPPORT
+from tests.harness.colleague import Colleague
 
 ODD: dict[str, Any] = {
     "description": 'ä <b> & \u2028 "quoted" \'=x',
@@ -67,13 +67,15 @@ def one_of_each(workspace: Sandbox) -> None:
 
 
 @pytest.mark.parametrize("paging", ["off", "pages"])
-async def test_an_export_is_the_services_rules_field_for_field(workspace: Sandbox, alice: Person, paging: str) -> None:
+async def test_an_export_is_the_services_rules_field_for_field(
+    workspace: Sandbox, alice: Colleague, paging: str
+) -> None:
     one_of_each(workspace)
     workspace.services.switch(paging=paging)
     await alice.types("/rules export")
 
     file, message = await alice.sees_file("rules_")
-    note = await alice.sees("was sent to you")
+    note = await alice.sees(file.name)
 
     stored = {rule["id"]: {"objectType": "rule", **rule} for rule in workspace.services.rules.all()}
     assert len(stored) == len(RULES) + 10
@@ -85,11 +87,12 @@ async def test_an_export_is_the_services_rules_field_for_field(workspace: Sandbo
     assert f"{len(stored)} rules" in alice.slack_text(message)
     assert note.visible_to == alice.id
     assert f"/{file.id}/" in str(note.blocks), "the note leads to the file"
+
     assert alice.cards == []
     assert await workspace.bot.gatehouse.files.read(file.id) == file.content
 
 
-async def test_an_export_of_some_rules_into_the_channel(workspace: Sandbox, alice: Person, cara: Person) -> None:
+async def test_an_export_of_some_rules_into_the_channel(workspace: Sandbox, alice: Colleague, cara: Colleague) -> None:
     await alice.types("/rules export checkout type:redirect status:active here")
 
     file, message = await cara.sees_file("rules_")
@@ -101,7 +104,7 @@ async def test_an_export_of_some_rules_into_the_channel(workspace: Sandbox, alic
     assert (entry.actor, entry.target, entry.detail["count"], entry.detail["here"]) == (alice.id, "rules", 2, True)
 
 
-async def test_in_the_direct_message_the_file_is_the_whole_answer(workspace: Sandbox, alice: Person) -> None:
+async def test_in_the_direct_message_the_file_is_the_whole_answer(workspace: Sandbox, alice: Colleague) -> None:
     workspace.slack.state.open_direct(alice.id)
     await alice.types("/rules export", channel=alice.dm)
 
@@ -109,17 +112,18 @@ async def test_in_the_direct_message_the_file_is_the_whole_answer(workspace: San
     await alice.says("/rules show Redirect_x1old", channel=alice.dm)
 
     assert message.channel == alice.dm
-    assert not [one for one in workspace.slack.state.messages if "was sent to you" in one.text]
+    assert len([one for one in alice.dms if one.files]) == 1
+    assert len(alice.dms) == 2, "the file, and the rule that was shown since"
 
 
-async def test_members_come_as_a_table_to_the_person_alone(workspace: Sandbox, bob: Person) -> None:
+async def test_members_come_as_a_table_to_the_person_alone(workspace: Sandbox, bob: Colleague) -> None:
     workspace.services.members.put(
         "site_1", {"email": "+evil@example.com", "name": '=cmd|"/c calc"!A1', "allowedSegments": ["vip", "free"]}
     )
     await bob.types("/members export segment:vip no:premium")
 
     file, message = await bob.sees_file("members_blog_")
-    await bob.sees("was sent to you")
+    await bob.sees(file.name)
 
     assert file.content is not None
     assert file.content.startswith(b"\xef\xbb\xbf")
@@ -141,10 +145,8 @@ async def test_members_come_as_a_table_to_the_person_alone(workspace: Sandbox, b
     assert everybody == []
 
 
-async def test_here_means_nothing_to_an_export_of_members(workspace: Sandbox, bob: Person) -> None:
-    await bob.types("/members export @example.com site:docs here")
-
-    reply = await bob.sees("nothing was exported")
+async def test_here_means_nothing_to_an_export_of_members(workspace: Sandbox, bob: Colleague) -> None:
+    reply = await bob.is_refused("/members export @example.com site:docs here")
 
     assert reply.visible_to == bob.id
     assert await exports(workspace) == []
@@ -152,19 +154,17 @@ async def test_here_means_nothing_to_an_export_of_members(workspace: Sandbox, bo
 
 @pytest.mark.parametrize("text", ["/rules export", "/members export"])
 async def test_a_guest_gets_no_file(workspace: Sandbox, text: str) -> None:
-    dan = Person(workspace.slack, "U0DAN0001", "C0PARTNER")
+    dan = Colleague(workspace, "U0DAN0001", "C0PARTNER")
 
-    reply = await dan.says(text)
+    await dan.is_refused(text)
 
-    assert "Guests" in dan.slack_text(reply)
     assert workspace.slack.state.files.all == {}
     assert await exports(workspace) == []
 
 
-async def test_no_export_into_a_channel_that_another_company_sees(workspace: Sandbox, alice: Person) -> None:
-    reply = await alice.says("/rules export here", channel="C0PARTNER")
+async def test_no_export_into_a_channel_that_another_company_sees(workspace: Sandbox, alice: Colleague) -> None:
+    await alice.is_refused("/rules export here", channel="C0PARTNER")
 
-    assert "shared with another company" in alice.slack_text(reply)
     assert workspace.slack.state.files.all == {}
 
 
@@ -181,7 +181,7 @@ async def test_no_export_into_a_channel_that_another_company_sees(workspace: San
     ],
 )
 async def test_slack_refusing_a_file_is_said(
-    workspace: Sandbox, alice: Person, method: str, fault: str, words: str
+    workspace: Sandbox, alice: Colleague, method: str, fault: str, words: str
 ) -> None:
     workspace.slack.faults.add(fault, method=method)
 
@@ -196,7 +196,7 @@ async def test_slack_refusing_a_file_is_said(
 @pytest.mark.parametrize("text", ["/rules export here", "/members export"])
 @pytest.mark.parametrize("method", ["files.getUploadURLExternal", "files.completeUploadExternal"])
 async def test_a_file_that_slack_refuses_is_not_recorded_as_exported(
-    workspace: Sandbox, alice: Person, text: str, method: str
+    workspace: Sandbox, alice: Colleague, text: str, method: str
 ) -> None:
     workspace.slack.faults.add("file_uploads_disabled", method=method)
 
@@ -207,16 +207,17 @@ async def test_a_file_that_slack_refuses_is_not_recorded_as_exported(
     assert [(one.event, one.actor) for one in found] == [("exporting", alice.id)]
 
 
-async def test_a_lost_answer_is_looked_up_and_the_file_sent_once(workspace: Sandbox, alice: Person) -> None:
+async def test_a_lost_answer_is_looked_up_and_the_file_sent_once(workspace: Sandbox, alice: Colleague) -> None:
     workspace.slack.faults.add("cut_after", method="files.completeUploadExternal")
     await alice.types("/rules export")
 
-    await alice.sees("was sent to you")
+    file, _ = await alice.sees_file()
+    await alice.sees(file.name)
 
     assert len([one for one in workspace.slack.state.messages if one.files]) == 1
 
 
-async def test_a_file_that_slack_does_not_show_is_not_said_to_be_sent(workspace: Sandbox, alice: Person) -> None:
+async def test_a_file_that_slack_does_not_show_is_not_said_to_be_sent(workspace: Sandbox, alice: Colleague) -> None:
     workspace.slack.state.files.loses_shares = True
 
     reply = await alice.says("/rules export")
@@ -224,18 +225,17 @@ async def test_a_file_that_slack_does_not_show_is_not_said_to_be_sent(workspace:
     assert "has not shown it yet" in alice.slack_text(reply)
 
 
-async def test_where_gatehouse_is_not_there_is_no_file(workspace: Sandbox, alice: Person) -> None:
+async def test_where_gatehouse_is_not_there_is_no_file(workspace: Sandbox, alice: Colleague) -> None:
     channel = workspace.slack.state.channels[alice.channel]
     workspace.slack.state.channels[alice.channel] = replace(channel, bot_is_member=False)
 
-    reply = await alice.says("/rules export here")
+    reply = await alice.is_refused("/rules export here")
 
-    assert "can’t write to this channel" in alice.slack_text(reply)
     assert "/invite" in alice.slack_text(reply)
     assert [one for one in workspace.slack.state.messages if one.files] == []
 
 
-async def test_what_is_not_in_the_file_is_said(workspace: Sandbox, alice: Person) -> None:
+async def test_what_is_not_in_the_file_is_said(workspace: Sandbox, alice: Colleague) -> None:
     workspace.services.rules.put({"id": "Redirect_broken", "name": 7, "ruleType": "Redirect", "pairs": "none"})
     await alice.types("/rules export")
 
@@ -244,10 +244,9 @@ async def test_what_is_not_in_the_file_is_said(workspace: Sandbox, alice: Person
     assert "rules could be read. The others are not in this file" in alice.slack_text(message)
 
 
-async def test_a_service_that_is_away_makes_no_file(workspace: Sandbox, alice: Person) -> None:
+async def test_a_service_that_is_away_makes_no_file(workspace: Sandbox, alice: Colleague) -> None:
     workspace.services.rules.stage.faults.add("500", method="GET", times=10)
 
-    reply = await alice.says("/rules export")
+    await alice.is_refused("/rules export")
 
-    assert "doesn’t answer" in alice.slack_text(reply)
     assert await exports(workspace) == []

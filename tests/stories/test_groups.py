@@ -41,9 +41,7 @@ async def test_switching_a_rule_on_says_that_its_group_is_off(workspace: Sandbox
 
     card = await alice.says("/rules on Script_chat1")
 
-    text = alice.slack_text(card)
-    assert "is on" in text
-    assert "On, but not active: its group “Experiments” is off" in text
+    assert "its group “Experiments” is off" in alice.slack_text(card)
 
 
 async def test_a_group_is_switched_off_as_one_change_and_back(workspace: Sandbox, alice: Colleague) -> None:
@@ -165,7 +163,7 @@ async def test_a_list_is_sorted_and_buttons_keep_the_filters(workspace: Sandbox,
     assert "latest change first" in far
     assert "#1 | Seasonal campaigns" in far
 
-    assert "Unknown sort order" in alice.slack_text(await alice.says("/rules list sort:colour"))
+    await alice.is_refused("/rules list sort:colour")
 
 
 READERS = """

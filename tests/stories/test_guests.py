@@ -157,7 +157,7 @@ async def test_a_guest_who_becomes_a_member_is_let_in(workspace: Sandbox, clock:
     users[dan.id] = replace(users[dan.id], is_guest=False)
     clock.ahead += timedelta(minutes=2)
 
-    assert "is off" in dan.slack_text(await dan.says("/rules off Redirect_x1old"))
+    assert (await dan.change_of(await dan.says("/rules off Redirect_x1old"))).state is State.APPLIED
 
 
 @NOBODY

@@ -12,6 +12,7 @@ import pytest
 
 from bot.changes.model import State
 from handlers.changes.cards import RESULT
+from handlers.files.import_form_view import MEMBERS, RULES
 from sandbox.demo import Sandbox
 from sandbox.services.database import Record
 from tests.conftest import Clock
@@ -31,7 +32,7 @@ async def shown(person: Colleague, command: str, label: str, name: str, content:
     await person.opens(command)
     person.attaches(label, **{name: content})
     assert await person.submits() == {}
-    await person.sees_form("Nothing has changed yet")
+    await person.sees_view(RULES if command == "/rules import" else MEMBERS)
     return person.form
 
 
@@ -169,7 +170,7 @@ async def test_members_are_added_from_what_was_pasted(workspace: Sandbox, bob: C
         **{"Or paste its text": "email;name;segments\nnew@example.net;Nia New;vip\nanna.berg@example.com;;\n=x;;\n"}
     )
     assert await bob.submits() == {}
-    await bob.sees_form("Nothing has changed yet")
+    await bob.sees_view(MEMBERS)
     assert "new@example.net" in bob.form, "a modal is private"
     assert await bob.submits() == {}
 
@@ -228,7 +229,7 @@ async def test_a_member_that_was_changed_since_they_were_shown_is_shown_again(
     bob.attaches("File", **{"some.csv": f"email,segments\n{email},vip\n".encode()})
     bob.fills(**{"What to do with these people?": mode})
     await bob.submits()
-    await bob.sees_form("Nothing has changed yet")
+    await bob.sees_view(MEMBERS)
     services.members.put("site_1", anna | {"allowedSegments": ["free", "staff"]})
 
     await bob.submits()
@@ -243,7 +244,7 @@ async def test_removing_from_a_file_waits_for_an_approval(workspace: Sandbox, bo
     bob.attaches("File", **{"gone.csv": b"email\nanna.berg@example.com\n"})
     bob.fills(**{"What to do with these people?": "Remove them from the site"})
     await bob.submits()
-    await bob.sees_form("Nothing has changed yet")
+    await bob.sees_view(MEMBERS)
     await bob.submits()
 
     card = await bob.sees_change(state=State.PROPOSED)
@@ -309,7 +310,7 @@ async def test_a_row_without_an_email_is_called_by_its_line(workspace: Sandbox, 
     await bob.opens("/members import")
     bob.attaches("File", **{"some.csv": b"email,name\nnew@b.example,Bo\n,Ann\n"})
     await bob.submits()
-    await bob.sees_form("Nothing has changed yet")
+    await bob.sees_view(MEMBERS)
     assert "line 3 Ann" in bob.form
     await bob.submits()
 

@@ -11,6 +11,7 @@ import pytest
 
 from bot.changes.model import State
 from handlers.explain.table import is_problem
+from handlers.files.import_form_view import MEMBERS
 from handlers.grammar.parser import ALL
 from sandbox.demo import Sandbox
 from sandbox.services.database import Record
@@ -75,7 +76,7 @@ async def by_import(workspace: Sandbox, bob: Colleague, mode: str) -> None:
     await bob.opens("/members import")
     bob.fills(**{"Or paste its text": f"email;segments\n{ZED};free,vip\n", "What to do with these people?": mode})
     assert await bob.submits() == {}
-    await bob.sees_form("Nothing has changed yet")
+    await bob.sees_view(MEMBERS)
     assert await bob.submits() == {}
 
 

@@ -5,15 +5,16 @@ from __future__ import annotations
 import pytest
 
 from bot.policy.limits import COMMAND_RATE
+from handlers.explain.table import says_unchanged
 from sandbox.demo import Sandbox
-from sandbox.slack.story import Person
 from tests.conftest import GENERAL, OPS
+from tests.harness.colleague import Colleague
 
 SHOP = "https://shop.example.com"
 OLD = "Redirect_x1old"
 
 
-async def test_a_channel_keeps_addresses(workspace: Sandbox, alice: Person, bob: Person) -> None:
+async def test_a_channel_keeps_addresses(workspace: Sandbox, alice: Colleague, bob: Colleague) -> None:
     added = alice.slack_text(
         await alice.says("/rules samples add https://shop.example.com/old https://SHOP.example.com")
     )
@@ -34,13 +35,12 @@ users = ["U0ALICE01"]
 may = ["read"]
 """)
 async def test_changing_them_is_changing_what_a_channel_has_set(
-    workspace: Sandbox, alice: Person, channel: str, action: str
+    workspace: Sandbox, alice: Colleague, channel: str, action: str
 ) -> None:
     """Not in a direct message, not where others see it, not without Gatehouse, and not without the right."""
     await workspace.bot.gatehouse.store.test_urls.add(channel, [f"{SHOP}/kept"])
 
-    refused = await alice.says(f"/rules samples {action} {SHOP}/kept", channel=channel)
-    assert "Nothing was changed" in alice.slack_text(refused)
+    assert says_unchanged((await alice.says(f"/rules samples {action} {SHOP}/kept", channel=channel)).blocks)
     shown = await alice.says("/rules samples", channel=channel)
 
     assert f"{SHOP}/kept" in alice.slack_text(shown)
@@ -48,23 +48,23 @@ async def test_changing_them_is_changing_what_a_channel_has_set(
 
 
 @pytest.mark.parametrize("stray", ["javascript:alert(1)", "on friday"])
-async def test_what_is_no_address_is_not_kept(workspace: Sandbox, alice: Person, stray: str) -> None:
+async def test_what_is_no_address_is_not_kept(workspace: Sandbox, alice: Colleague, stray: str) -> None:
     await alice.says(f"/rules samples add https://a.example {stray}")
 
-    assert "No test URLs" in alice.slack_text(await alice.says("/rules samples"))
+    assert "https://a.example" not in alice.slack_text(await alice.says("/rules samples"))
 
 
-async def test_who_only_lists_them_hears_nothing_of_changes(workspace: Sandbox, alice: Person) -> None:
+async def test_who_only_lists_them_hears_nothing_of_changes(workspace: Sandbox, alice: Colleague) -> None:
     for _ in range(COMMAND_RATE.per_person):
         workspace.bot.gatehouse.limits.take(COMMAND_RATE, alice.id, OPS)
 
-    refused = alice.slack_text(await alice.says("/rules samples"))
+    refused = await alice.is_refused("/rules samples")
 
-    assert "You have used your 60 commands for this minute" in refused
-    assert "Nothing was changed" not in refused
+    assert f" {COMMAND_RATE.per_person} " in alice.slack_text(refused)
+    assert not says_unchanged(refused.blocks)
 
 
-async def test_a_card_says_which_of_them_change(workspace: Sandbox, alice: Person) -> None:
+async def test_a_card_says_which_of_them_change(workspace: Sandbox, alice: Colleague) -> None:
     await alice.says(f"/rules samples add {SHOP}/old {SHOP}/jobs {SHOP}/blog")
 
     text = alice.slack_text(await alice.says(f"/rules set {OLD} destination={SHOP}/newest"))
@@ -73,11 +73,11 @@ async def test_a_card_says_which_of_them_change(workspace: Sandbox, alice: Perso
     assert f"{SHOP}/old: {SHOP}/new → {SHOP}/newest" in text
 
 
-async def test_a_deletion_shows_what_it_does_before_it_is_decided(workspace: Sandbox, alice: Person) -> None:
+async def test_a_deletion_shows_what_it_does_before_it_is_decided(workspace: Sandbox, alice: Colleague) -> None:
     card = await alice.says(f"/rules delete {OLD} because {SHOP}/old is wanted back")
 
     assert f"{SHOP}/old: {SHOP}/new → not redirected" in alice.slack_text(card)
 
 
-async def test_without_known_addresses_nothing_is_said(workspace: Sandbox, alice: Person) -> None:
+async def test_without_known_addresses_nothing_is_said(workspace: Sandbox, alice: Colleague) -> None:
     assert "test URL" not in alice.slack_text(await alice.says(f"/rules off {OLD}"))

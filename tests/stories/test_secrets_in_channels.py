@@ -9,6 +9,7 @@ import json
 
 import pytest
 
+from handlers.files.import_form_view import RULES
 from sandbox.demo import Sandbox
 from sandbox.slack.message import Message
 from tests.conftest import OPS
@@ -136,7 +137,7 @@ async def test_an_import_and_an_export(workspace: Sandbox, alice: Colleague) -> 
     records = [HEADERS | {"name": "One"}, REDIRECT | {"name": "Two"}]
     alice.attaches("File", **{"rules.json": json.dumps(records).encode()})
     assert await alice.submits() == {}
-    await alice.sees_form("Nothing has changed yet")
+    await alice.sees_view(RULES)
     assert await alice.submits() == {}
     await alice.sees_set(applied=2)
 
