@@ -9,7 +9,7 @@ from typing import Any, Final, assert_never
 
 from bot.changes.execute import Executor
 from bot.changes.journal import GATEHOUSE, Journal, event_of
-from bot.changes.model import Change, Guard, Move, Question, State
+from bot.changes.model import Change, Guard, Move, Question, RevertFailure, State
 from bot.changes.refusals import (
     AlreadyDecided,
     ApprovalWaits,
@@ -182,7 +182,7 @@ class Decisions:
         def kept(held: Change) -> Mapping[str, Any]:
             if held.state is not State.APPLIED or held.request.reverts_at is None or held.run.undone_by is not None:
                 raise NotTemporary(held)
-            return {"reverts_at": None, "revert_failure": ""}
+            return {"reverts_at": None, "revert_failure": RevertFailure.NONE}
 
         await self._agree(change, Decision.KEEP, by)
         return await self.journal.record(change, "made_permanent", by, kept, request=request)

@@ -321,6 +321,23 @@ ASKED: Final = ("guard", "approvals_needed", "approvers", "self_approval", "brea
 """The fields of a decision that say what stands before the change; the others say what people have decided."""
 
 
+class RevertFailure(StrEnum):
+    """Why a temporary change did not take itself back at its end, as agreed."""
+
+    NONE = ""
+    """It did, or will."""
+    CHANGED = "changed"
+    """Somebody edited its target meanwhile."""
+    GONE = "gone"
+    REFUSED = "refused"
+    """The service said no."""
+    UNSENT = "unsent"
+    """It can't be sent at all."""
+    UNCONFIRMED = "unconfirmed"
+    PARTLY = "partly"
+    """Of a bulk change, not every item."""
+
+
 class Run(Stored):
     """How far a change has come since it was let through, and what came of it."""
 
@@ -355,9 +372,7 @@ class Run(Stored):
     """How it was taken back."""
     redone: Redone | None = None
     """How it came to count again, where it was undone before."""
-    revert_failure: str = ""
-    """Why a temporary change did not take itself back as agreed: ``changed`` in the meantime, ``gone``, ``refused``,
-    ``unsent``, ``unconfirmed``, ``partly``."""
+    revert_failure: RevertFailure = RevertFailure.NONE
 
 
 class Bulk(Stored):

@@ -14,7 +14,7 @@ from typing import Any, Final
 import structlog
 
 from bot.changes.journal import GATEHOUSE, Journal
-from bot.changes.model import LIVE, Cause, CauseKind, Change, Outcome, State
+from bot.changes.model import LIVE, Cause, CauseKind, Change, Outcome, RevertFailure, State
 from bot.changes.pipeline import Pipeline
 from bot.changes.proposals import is_there
 from bot.changes.refusals import NotTemporary, NotUndoable
@@ -147,7 +147,7 @@ class TimerWorker:
         now = await self.journal.get(change.id)
         if not now.temporary:
             return None
-        return self._later(now) if await self._has_unknown(revert) else await self._leave(now, "partly")
+        return self._later(now) if await self._has_unknown(revert) else await self._leave(now, RevertFailure.PARTLY)
 
     async def _failed_for_now(self, revert: Change) -> bool:
         """Whether it is known that *revert*, or an item of it, was not done, and nobody said no: then it is tried again."""
@@ -161,20 +161,20 @@ class TimerWorker:
         stopped = (await store.items.tally(revert.id))[Outcome.STOPPED] > 0 and not revert.run.stopped_by
         return stopped or any(item.change_id is None or _is_passing(begun[item.change_id]) for item in left)
 
-    async def _why_left(self, revert: Change) -> str:
+    async def _why_left(self, revert: Change) -> RevertFailure:
         if revert.state is State.UNSETTLED:
-            return "unconfirmed"
+            return RevertFailure.UNCONFIRMED
         tally = await self.journal.store.items.tally(revert.id)
         if not (tally[Outcome.FAILED] > 0 if revert.is_set else revert.state is State.FAILED):
-            return "changed"
-        return "unsent" if revert.run.refusal in NEVER - REFUSALS else "refused"
+            return RevertFailure.CHANGED
+        return RevertFailure.UNSENT if revert.run.refusal in NEVER - REFUSALS else RevertFailure.REFUSED
 
     async def _nothing_to_revert(self, change: Change) -> datetime | None:
         """Nobody left anything of *change* to be reverted, unless the outcome of an item is not known yet."""
         now = await self.journal.get(change.id)
         if not now.temporary:
             return None
-        return self._later(now) if await self._has_unknown(now) else await self._leave(now, "gone")
+        return self._later(now) if await self._has_unknown(now) else await self._leave(now, RevertFailure.GONE)
 
     async def _has_unknown(self, whole: Change) -> bool:
         return (await self.journal.store.items.tally(whole.id))[Outcome.UNKNOWN] > 0
@@ -182,18 +182,18 @@ class TimerWorker:
     def _later(self, change: Change) -> datetime:
         return self._now + min(max(MIN_RETRY, (self._now - (change.request.reverts_at or self._now)) / 4), MAX_RETRY)
 
-    async def _in_the_way(self, change: Change) -> str:
+    async def _in_the_way(self, change: Change) -> RevertFailure:
         """Why the change can't simply be reverted: somebody changed what it made, or it is gone."""
         if change.is_set:  # each of its items is compared on its own
             await self.pipeline.followups.require_readable(change)
-            return ""
+            return RevertFailure.NONE
         target = await self.pipeline.followups.now_called(change.edit.target)
         live = await read_live(self.pipeline.executor.adapter(target), target)
         if is_there(change, live):
-            return ""
-        return "gone" if live is None else "changed"
+            return RevertFailure.NONE
+        return RevertFailure.GONE if live is None else RevertFailure.CHANGED
 
-    async def _leave(self, change: Change, why: str) -> datetime | None:
+    async def _leave(self, change: Change, why: RevertFailure) -> datetime | None:
         """Say on the card, and to the requester, why *change* was not reverted at its end; it is not due again."""
 
         def left(held: Change) -> Mapping[str, Any]:

@@ -17,6 +17,7 @@ from bot.changes.model import (
     Item,
     Kind,
     Outcome,
+    RevertFailure,
     State,
     Tally,
     canonical_form,
@@ -294,7 +295,7 @@ def _applied(change: Change) -> list[Block | None]:
         if (switched := is_switched(change)) is not None:
             back = "on" if switched == "off" else "off"
             buttons = {"end": f"Switch {back} now", "extend": extension(change)[1], "stay": f"Keep {switched}"}
-    elif change.run.revert_failure == "changed" and not change.is_set:
+    elif change.run.revert_failure is RevertFailure.CHANGED and not change.is_set:
         buttons = {"putback": "Revert anyway", "stay": "Keep"}
     else:
         buttons = {"undo": "Undo"}

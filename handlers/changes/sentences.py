@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Final, assert_never
 
 from bot.changes.execute import END_PASSED, HELD_FOR, LOST_RIGHT, TOO_OLD
-from bot.changes.model import Cause, CauseKind, Change, Guard, Kind, State, Undone
+from bot.changes.model import Cause, CauseKind, Change, Guard, Kind, RevertFailure, State, Undone
 from bot.clients.errors import REFUSALS, OutcomeUnknown, Unreachable
 from bot.policy.model import Why
 from bot.text.emails import all_masked, masked
@@ -292,13 +292,13 @@ def review_line(change: Change) -> str:
     return f"*Review due:* someone other than <@{change.decision.decided_by}> has to review this."
 
 
-REVERT_FAILURES: Final = {
-    "changed": "*Not reverted* at {when}: someone edited it first, so Gatehouse left it alone.",
-    "gone": "*Nothing to revert* at {when}: it is gone already.",
-    "refused": "*Not reverted* at {when}: the service refused. Press *Undo* to try again.",
-    "unsent": "*Not reverted* at {when}: Gatehouse can’t send it. Press *Undo* to see why.",
-    "unconfirmed": "*Check it yourself:* it was to be reverted at {when}, and the service gave no clear answer.",
-    "partly": "*Not all of it was reverted* at {when}. The card of the undo says what is left.",
+REVERT_FAILURES: Final[Mapping[RevertFailure, str]] = {
+    RevertFailure.CHANGED: "*Not reverted* at {when}: someone edited it first, so Gatehouse left it alone.",
+    RevertFailure.GONE: "*Nothing to revert* at {when}: it is gone already.",
+    RevertFailure.REFUSED: "*Not reverted* at {when}: the service refused. Press *Undo* to try again.",
+    RevertFailure.UNSENT: "*Not reverted* at {when}: Gatehouse can’t send it. Press *Undo* to see why.",
+    RevertFailure.UNCONFIRMED: "*Check it yourself:* it was to be reverted at {when}, and the service gave no clear answer.",
+    RevertFailure.PARTLY: "*Not all of it was reverted* at {when}. The card of the undo says what is left.",
 }
 
 
@@ -625,13 +625,13 @@ def title_of(change: Change) -> str:
 def _not_reverted(change: Change, said: Phrases) -> str:
     """The head where a temporary change is over and was not reverted: what it is like now is known only if nobody edited it."""
     match change.run.revert_failure:
-        case "changed":
+        case RevertFailure.CHANGED:
             return f"{said.request}: not reverted"
-        case "gone":
+        case RevertFailure.GONE:
             return f"{said.request}: nothing to revert"
-        case "unconfirmed":
+        case RevertFailure.UNCONFIRMED:
             return f"{said.request}: its end is not confirmed"
-        case _:
+        case RevertFailure.NONE | RevertFailure.REFUSED | RevertFailure.UNSENT | RevertFailure.PARTLY:
             return f"{said.done}: not reverted"
 
 
