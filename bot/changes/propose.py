@@ -132,8 +132,7 @@ class FollowUps:
         undos, is_own = await self._undos(change, "undo"), self._is_own_act(change, by)
         if (made := _made_since(undos, by, since)) is not None:
             return await self.proposer.executor.go_on(made)
-        if change.state is not State.APPLIED or change.run.undone_by is not None:
-            raise NotUndoable(change)
+        _require_undoable(change)
         for undo in undos:
             if _serves(undo, change, by, channel, is_own=is_own):
                 return undo
@@ -185,8 +184,7 @@ class FollowUps:
     async def _inverse(
         self, change: Change, *, by: str, channel: str, cause: Cause | None = None
     ) -> Proposal | SetProposal:
-        if change.state is not State.APPLIED or change.run.undone_by is not None:
-            raise NotUndoable(change)
+        _require_undoable(change)
         if not change.is_set:
             moved, live = (await self._as_they_are([change]))[0]
             return inverse(moved, live, by=by, channel=channel, cause=cause)
@@ -291,6 +289,12 @@ def _made_since(undos: Sequence[Change], by: str, since: datetime | None) -> Cha
     """The first of *undos* that *by* asked for at *since* or later; None where no such time is given."""
     mine = (undo for undo in undos if undo.request.requester == by)
     return None if since is None else next((undo for undo in mine if undo.created >= since), None)
+
+
+def _require_undoable(change: Change) -> None:
+    """Raise NotUndoable unless *change* was applied, and nobody took it back."""
+    if change.state is not State.APPLIED or change.run.undone_by is not None:
+        raise NotUndoable(change)
 
 
 def _serves(undo: Change, change: Change, by: str, channel: str, *, is_own: bool) -> bool:
