@@ -10,7 +10,7 @@ import zlib
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
 from functools import cache
 from types import TracebackType
@@ -116,14 +116,14 @@ class Answer:
     retry_after: float | None = None
     next_link: str = ""
     """Where the next page of a list is, by the header ``Link``: foreign, so nothing is sent there."""
-    total: str = ""
-    """How long the whole list is, by the header ``X-Total-Count``."""
+    headers: Mapping[str, str] = field(default_factory=dict)
+    """Those of the answer that services have of their own, and ``Content-Range``; the names in small letters."""
 
     @classmethod
     def of(cls, response: httpx.Response, body: bytes) -> Self:
         link = response.links.get("next", {}).get("url", "")
-        total = response.headers.get("x-total-count", "")
-        return cls(response.status_code, body, retry_after(response.headers), link, total)
+        own = {name: value for name, value in response.headers.items() if name.startswith(("x-", "content-range"))}
+        return cls(response.status_code, body, retry_after(response.headers), link, own)
 
     @property
     def ok(self) -> bool:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any, Final, Generic, TypeVar
-from urllib.parse import parse_qsl, urlsplit
 
 from bot.clients.errors import (
     ClientError,
@@ -20,6 +19,7 @@ from bot.clients.errors import (
 )
 from bot.clients.http import Answer, Service
 from bot.clients.json_stream import cooperatively, parsed_cooperatively, taken, update
+from bot.clients.pages import Page, Query, Signs, page_of
 from bot.members.model import Member, found
 
 T = TypeVar("T")
@@ -27,10 +27,14 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """How much of a list was read. *total*: how long the service says it is; None where it does not tell."""
+    """How much of a list was read. *total*: how long the service says it is; None where it does not tell.
+
+    *sign*: what in its answer speaks of more and was not followed, by its name there; empty where that is known otherwise.
+    """
 
     read: int
     total: int | None = None
+    sign: str = ""
 
     def __str__(self) -> str:
         """How many of how many: ``30 of 350``."""
@@ -45,6 +49,8 @@ class Gap:
         """How much of a list of *plural* was read, in plain text."""
         if self.is_counted:
             return f"Only {self} {plural} could be read."
+        if self.sign:
+            return f"{self} {plural} were read, and there may be more: “{self.sign}” of the answer isn’t understood."
         return f"Only a part of the list could be read: {self} {plural}."
 
 
@@ -89,77 +95,10 @@ def member_in(listing: Listing[Member], email: str) -> Member | None:
     return member if member is not None and member.email == email.strip() else found(listing.whole(), email)
 
 
-Query = dict[str, str]
-
 MAX_PAGES: Final = 5000
 """Pages after which a list is taken to have no end: 375,000 records of 75 a page."""
 PAGE_SIZE: Final = "75"
 """Records that the real rules service gives at most; it gives 30 where it is not asked."""
-
-NEXT: Final = {
-    "nextOffset": "offset",
-    "next_offset": "offset",
-    "nextCursor": "cursor",
-    "next_cursor": "cursor",
-    "nextPage": "page",
-    "next_page": "page",
-}
-"""Fields that name the next page -> the query parameter that asks for it."""
-NUMBERS: Final = ("page", "currentPage", "current_page")
-PAGES: Final = ("totalPages", "total_pages")
-MORE: Final = ("hasMore", "has_more")
-TOTALS: Final = ("total", "totalCount", "total_count")
-NESTS: Final = ("data", "pagination", "paging", "meta", "response_metadata")
-"""Objects in an answer in which the fields above may stand."""
-
-
-@dataclass(frozen=True, slots=True)
-class Page:
-    """One page: its records, the query of the next one, and how many records there are in all, if that is said."""
-
-    records: list[Any]
-    following: Query | None
-    total: int | None
-    is_cut: bool
-    """Whether more is promised, and not how to get it."""
-
-
-def page_of(answer: Answer, document: Any, records: list[Any]) -> Page:
-    """The page that *answer* holds, of which *document* is the JSON and *records* are the list in it."""
-    fields = _fields(document)
-    following = _following(fields, answer)
-    total = _first_number(fields, TOTALS)
-    more = any(fields.get(name) is True for name in MORE) or bool(answer.next_link)
-    header = answer.total if answer.total.isascii() and answer.total.isdigit() else ""
-    return Page(records, following, int(header[:15]) if header and total is None else total, more and following is None)
-
-
-def _fields(document: Any) -> Mapping[str, Any]:
-    if not isinstance(document, dict):
-        return {}
-    nested = [document[name] for name in NESTS if isinstance(document.get(name), dict)]
-    return {name: value for each in (*nested, document) for name, value in each.items()}
-
-
-def _following(fields: Mapping[str, Any], answer: Answer) -> Query | None:
-    for name, parameter in NEXT.items():
-        if (value := _token(fields.get(name))) is not None:
-            return {parameter: value}
-    if answer.next_link:
-        return dict(parse_qsl(urlsplit(answer.next_link).query)) or None
-    number, last = _first_number(fields, NUMBERS), _first_number(fields, PAGES)
-    more = number < last if number and last else any(fields.get(name) is True for name in MORE)
-    return {"page": str(number + 1)} if number and more else None
-
-
-def _token(value: Any) -> str | None:
-    """What stands for a place in a list: a number or a text that is not empty."""
-    return str(value) if isinstance(value, int | str) and not isinstance(value, bool) and value != "" else None
-
-
-def _first_number(fields: Mapping[str, Any], names: Iterable[str]) -> int | None:
-    found = (fields.get(name) for name in names)
-    return next((each for each in found if isinstance(each, int) and not isinstance(each, bool) and each >= 0), None)
 
 
 @dataclass(slots=True)
@@ -224,7 +163,7 @@ class _Reading(Generic[T]):
     unreadable: int = 0
     totals: list[int] = field(default_factory=list)
     is_at_end: bool = False
-    is_cut: bool = False
+    signs: Signs | None = None
 
     async def take(self, page: Page, number: int, items: list[T | None], key_of: Callable[[T], str]) -> bool:
         """Add a page of *number* records; return whether any of them is new."""
@@ -234,7 +173,7 @@ class _Reading(Generic[T]):
         self.count += new
         self.unreadable += len(items) - len(read)
         self.totals += [] if page.total is None else [page.total]
-        self.is_at_end, self.is_cut = page.following is None, page.is_cut
+        self.is_at_end, self.signs = page.following is None, page.signs
         return new > 0
 
     @property
@@ -252,12 +191,15 @@ class _Reading(Generic[T]):
     def listing(self, service: str) -> Listing[T]:
         """All that is known; what the service says of the length of its list counts for more than where it ends."""
         reached = self.count >= self.totals[-1] if self.totals else self.is_at_end
-        truncated = self.moved or self.is_cut or not reached
+        is_all_that_is_known = reached and not self.moved
+        sign = self.signs.unmet(self.count, is_counted=bool(self.totals)) if self.signs and is_all_that_is_known else ""
+        truncated = bool(sign) or not is_all_that_is_known
         if not truncated and not self.unreadable:
             return Listing(service, list(self.known.values()))
         strangers = self.count - self.unreadable - len(self.known)
-        total = max([self.count, *self.totals[-1:]]) - strangers
-        gap = Gap(len(self.known), total if total > len(self.known) else None)
+        counted = [] if self.signs is None else self.signs.counts.values()
+        total = max([self.count, *self.totals[-1:], *counted]) - strangers
+        gap = Gap(len(self.known), total if total > len(self.known) else None, sign)
         return Listing(service, list(self.known.values()), gap, truncated)
 
 

@@ -15,8 +15,9 @@ from bot.changes.verify import read_live
 from bot.clients import errors, lists
 from bot.clients.cache import one_command
 from bot.clients.http import Answer, Service
-from bot.clients.lists import Gap, Incomplete, page_of
+from bot.clients.lists import Gap, Incomplete
 from bot.clients.members import MembersClient
+from bot.clients.pages import page_of
 from bot.clients.rules import RulesClient
 from sandbox.services.running import MEMBERS_KEY, RULES_KEY, Services, running_services
 
@@ -104,8 +105,8 @@ def _has_a_total_of_its_own(page: Page) -> Page:
     [
         (_ends_early, Gap(30, ALL)),
         (_repeats, Gap(105, ALL)),
-        (_promises, Gap(30)),
-        (_counts_the_page_alone, Gap(30)),
+        (_promises, Gap(30, sign="hasMore")),
+        (_counts_the_page_alone, Gap(30, sign="hasMore")),
         (_has_a_total_of_its_own, Gap(ALL, 400)),
     ],
 )
@@ -202,7 +203,7 @@ def _first_five(page: Any) -> Any:
     [
         ("cursor", _same_cursor, Gap(16)),
         ("pages", _no_pages, Gap(8, 20)),
-        ("pages", _only_more, Gap(8)),
+        ("pages", _only_more, Gap(8, sign="hasMore")),
         ("link", _first_five, Gap(14, 20)),
     ],
 )
@@ -253,5 +254,5 @@ def test_only_a_place_in_the_list_is_followed(fields: dict[str, Any], following:
 
 @pytest.mark.parametrize(("header", "total"), [("41", 41), ("", None), ("forty", None), ("²", None), ("-1", None)])
 def test_a_total_that_is_no_number_is_none(header: str, total: int | None) -> None:
-    assert page_of(Answer(200, b"", total=header), {}, []).total == total
-    assert page_of(Answer(200, b"", total=header), {"total": 7}, []).total == 7
+    assert page_of(Answer(200, b"", headers={"x-total-count": header}), {}, []).total == total
+    assert page_of(Answer(200, b"", headers={"x-total-count": header}), {"total": 7}, []).total == 7
