@@ -85,8 +85,11 @@ class Colleague(Person):
         return await self._waits_for(lambda: self._noted(name, lambda: self.thread(card)), name)
 
     async def is_notified(self, name: str) -> Message:
-        """The newest direct message to this person that is for what *name* says (`handlers.changes.notes_view.NOTICES`)."""
-        return await self._waits_for(lambda: self._noted(f"notify-{name}", lambda: self.dms), name)
+        """The newest direct message to this person that is for what *name* says (`handlers.changes.notes_view.NOTICES`).
+
+        Or the ``card``, or a note, where that could not go to the channel.
+        """
+        return await self._waits_for(lambda: self._noted(name, lambda: self.dms), name)
 
     async def sees_problem(self, containing: str = "") -> Message:
         """The newest answer to what did not work, or is not allowed, that says *containing*; waits for it."""
@@ -129,7 +132,7 @@ class Colleague(Person):
         return None
 
     async def _noted(self, name: str, among: Callable[[], list[Message]]) -> Message | None:
-        is_meant = sa.or_(cards.c.purpose == name, cards.c.purpose.startswith(f"{name}-"))
+        is_meant = sa.or_(cards.c.purpose.in_([name, f"notify-{name}"]), cards.c.purpose.startswith(f"{name}-"))
         async with self.store.session.reading() as connection:
             rows = await connection.execute(sa.select(cards.c.channel, cards.c.ts).where(is_meant))
             places = {(row.channel, row.ts) for row in rows}

@@ -452,7 +452,7 @@ async def test_a_channel_that_is_archived_meanwhile_does_not_lose_the_card(
     workspace.slack.faults.add("is_archived", method="chat.postMessage")
     await alice.types(f"/rules off {OLD}")
 
-    card = await alice.is_told("Old shop to new shop")
+    card = await alice.is_notified("card")
 
     assert (await alice.change_of(card)).state is State.APPLIED
 
