@@ -1,4 +1,4 @@
-"""People of stories who know what Gatehouse has on record, so that a story asks for states and values and not for sentences."""
+"""People in stories who can look up the change behind a card, so that a story checks states and values, not sentences."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ T = TypeVar("T")
 
 
 def undone(change: Change) -> bool:
-    """Whether somebody, or its end, undid it, and nobody has redone it."""
+    """Whether somebody undid it, or its end did, and nobody redid it since."""
     return change.run.undone is not None
 
 
@@ -33,17 +33,17 @@ def redone(change: Change) -> bool:
 
 
 def ended(change: Change) -> bool:
-    """Whether it was temporary and was reverted automatically at its end."""
+    """Whether it was temporary, and was reverted automatically at its end."""
     return change.run.undone is not None and change.run.undone.cause.is_automatic
 
 
 def approved_by(change: Change) -> list[str]:
-    """Whose approvals it has, in their order."""
+    """The ids of the people who approved it, in their order."""
     return [approval.by for approval in change.decision.approvals]
 
 
 class Colleague(Person):
-    """A person whose cards are known by the changes that they are of."""
+    """A person who finds a card by its change, and a refusal by its kind."""
 
     def __init__(self, workspace: Sandbox, who: str, channel: str) -> None:
         super().__init__(workspace.slack, who, channel)
@@ -81,33 +81,33 @@ class Colleague(Person):
         return await self._waits_for(lambda: self._card(fits), f"{outcomes}")
 
     async def sees_note(self, card: Message, name: str) -> Message:
-        """The newest note in the thread of *card* that is for what *name* says (`handlers.changes.notes_view.NOTES`)."""
+        """The newest note called *name* (one of `handlers.changes.notes_view.NOTES`) in the thread of *card*; waits for it."""
         return await self._waits_for(lambda: self._noted(name, lambda: self.thread(card)), name)
 
     async def is_notified(self, name: str) -> Message:
-        """The newest direct message to this person that is for what *name* says (`handlers.changes.notes_view.NOTICES`).
+        """The newest notice called *name* (one of `handlers.changes.notes_view.NOTICES`) in the direct message; waits for it.
 
-        Or the ``card``, or a note, where that could not go to the channel.
+        Also the ``card``, or a note, that could not go to the channel.
         """
         return await self._waits_for(lambda: self._noted(name, lambda: self.dms), name)
 
     async def sees_problem(self, containing: str = "") -> Message:
-        """The newest answer to what did not work, or is not allowed, that says *containing*; waits for it."""
+        """The newest answer that something did not work, or is not allowed, and that says *containing*; waits for it."""
 
         def look() -> Message | None:
-            problems = (one for one in reversed(self._at_work()) if is_problem(one.blocks))
+            problems = (one for one in reversed(self._bots()) if is_problem(one.blocks))
             return next((one for one in problems if containing in self.slack_text(one)), None)
 
         return await self._waits(look, f"a problem {containing}")
 
     async def sees_view(self, callback_id: str) -> View:
-        """The modal on top once it is of this kind; waits for it."""
+        """The modal on top once it is of the kind *callback_id*; waits for it."""
         return await self._waits(
             lambda: self.modal if self.modal and self.modal["callback_id"] == callback_id else None, callback_id
         )
 
     async def is_refused(self, text: str, channel: str | None = None) -> Message:
-        """Send *text*; the answer, which has to be one to what did not work, or is not allowed."""
+        """Send *text*; the answer, which must say that something did not work, or is not allowed."""
         answer = await self.says(text, channel)
         assert is_problem(answer.blocks), f"{text}:\n{self.slack_text(answer)}"
         return answer

@@ -23,7 +23,7 @@ may = ["rule.read"]
 channels = ["C0OPS0001"]
 may = ["*"]
 """
-HERE = "You aren’t in this channel"
+HERE = WHY_NOT[Why.NOT_HERE][0]
 
 
 @pytest.fixture

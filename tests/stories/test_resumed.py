@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
@@ -14,7 +14,7 @@ import pytest
 import sqlalchemy as sa
 from structlog.testing import capture_logs
 
-from bot.changes.model import Change, Kind
+from bot.changes.model import Kind
 from bot.policy.file import CurrentPolicy
 from bot.store.engine import Store
 from bot.store.tables import changes, inbox
@@ -25,6 +25,7 @@ from sandbox.slack.message import Message
 from tests.conftest import OPS, QUICK, Clock
 from tests.drills.fleet import until
 from tests.harness.colleague import Colleague
+from tests.harness.truth import all_changes
 
 ANNA = "anna.berg@example.com"
 INTERRUPTED: Final = ("run", "propose", "finish", "done")
@@ -169,12 +170,6 @@ async def counted(world: World, which: sa.ColumnElement[bool]) -> int:
         return int(await connection.scalar(sa.select(sa.func.count()).where(which)) or 0)
 
 
-async def all_changes(world: World) -> Sequence[Change]:
-    async with world.store.session.reading() as connection:
-        ids = list(await connection.scalars(sa.select(changes.c.id)))
-    return list((await world.store.changes.many(ids)).values())
-
-
 async def taken_up(world: World) -> None:
     """Another process comes upon what was left, which here is the same one after a while."""
     world.reaper.at, world.reaper.deaths = "", 0
@@ -199,7 +194,7 @@ async def test_it_means_what_it_meant(step: str, tmp_path: Path, database_url: s
             world.cards[rule_id] = await alice.says(f"/rules off {rule_id}{more}")
         await alice.says("/rules list type:redirect")
         await alice.says("/members list site:blog")
-        before, seen = {change.id for change in await all_changes(world)}, len(alice._bots())
+        before, seen = {change.id for change in await all_changes(world.store)}, len(alice._bots())
 
         world.reaper.at = step
         for ask in asks:
@@ -210,7 +205,7 @@ async def test_it_means_what_it_meant(step: str, tmp_path: Path, database_url: s
         await things_change(world, step)
         await taken_up(world)
 
-        made = [change for change in await all_changes(world) if change.id not in before]
+        made = [change for change in await all_changes(world.store) if change.id not in before]
         meant = Counter((kind, target) for ask in asks for kind, target in ask.expected)
         assert (
             Counter((change.edit.kind, str(change.edit.target)) for change in made if not change.is_set)

@@ -69,7 +69,7 @@ async def test_a_request_that_nobody_could_see_cannot_be_approved(
     assert (await alice.change_of(asked)).state is State.PROPOSED
 
     await alice.clicks(asked, "v1.decide.approve", confirm=True)
-    await alice.is_told("someone else has to approve")
+    await alice.sees_problem()
     clock.ahead += timedelta(hours=25)
     await alice.is_notified("expired")
     assert "v1.decide.approve" not in str(asked.blocks)
