@@ -129,11 +129,11 @@ async def test_a_deletion_that_was_asked_for_and_approved(quiet: Sandbox) -> Non
     await idle(quiet.bot.gatehouse.store)
 
     requested = await cost_of(quiet, alice.says(f"/rules delete {OLD}"))
-    card = await alice.sees("Delete “Old shop to new shop”?")
+    card = await alice.sees("Old shop to new shop")
 
     async def approves() -> None:
         await cara.clicks(card, "v1.decide.approve", confirm=True)
-        await cara.sees("deleted")
+        await cara.sees("[Undo]")
 
     approved = await cost_of(quiet, approves())
 
@@ -149,7 +149,7 @@ async def test_switching_a_rule_off(quiet: Sandbox) -> None:
 
     async def switches_off() -> None:
         await alice.types(f"/rules off {OLD}")
-        await alice.sees("“Old shop to new shop” is off")
+        await alice.sees("Old shop to new shop")
 
     cost = await cost_of(quiet, switches_off())
 

@@ -21,7 +21,7 @@ from sandbox.services.running import running_services
 from sandbox.slack.running import running_slack
 from sandbox.slack.serving import serving
 from sandbox.slack.story import Person
-from tests.conftest import OPS, QUICK
+from tests.conftest import OPS, QUICK, until
 from tests.harness.looking import approves, looks, looks_at_file
 
 ODD = "Redirect_odd1"
@@ -94,14 +94,14 @@ async def test_an_odd_rule_is_changed_and_deleted_as_it_is(fields: str, tmp_path
     async with people(odd, tmp_path) as (alice, cara):
         await alice.says(f"/rules show {ODD}")
         await alice.says(f"/rules off {ODD}")
-        await alice.sees("is off")
+        await alice.sees("[Undo]")
         assert json.loads(odd.rule) == before | {"status": "Inactive"}
 
         card = await alice.says(f"/rules delete {ODD}")
         if "Show full change before" in alice.slack_text(card):  # it has a field that the card doesn't show
             await (looks_at_file if len(odd.rule) > TOO_LONG_FOR_A_MODAL else looks)(cara, card)
         await cara.clicks(card, "v1.decide.approve", confirm=True)
-        await alice.sees("deleted")
+        await until(lambda: "[Undo]" in alice.slack_text(card))
 
     assert [method for method, _ in odd.sent] == ["PUT", "DELETE"]
 
@@ -118,7 +118,7 @@ async def test_a_number_that_can_not_go_back_as_it_was_is_not_sent(fields: str, 
 
         card = await alice.says(f"/rules delete {ODD}")
         await approves(cara, card)  # it has a field that the card doesn't show
-        await alice.sees("deleted")
+        await alice.sees("[Undo]")
 
     assert [method for method, _ in odd.sent] == ["DELETE"]
 
