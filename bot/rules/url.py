@@ -9,6 +9,8 @@ from typing import Final, Self
 import ada_url
 
 SCHEME: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
+ONE_SLASH: Final = re.compile(r"^(https?|wss?):/(?!/)", re.IGNORECASE)
+"""What people type in haste, and browsers take for two."""
 HOST: Final = re.compile(r"[.:]|^localhost$", re.IGNORECASE)
 """What a host has that is not just a word."""
 SENT: Final = frozenset({"http:", "https:", "ws:", "wss:"})
@@ -24,7 +26,9 @@ class NotAUrl(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Url:
-    """*full* is the whole URL without its fragment, which is never sent; *host* has the port if it is not the default."""
+    """*full* is the whole URL without its fragment and without user and password, which are no part of what is requested;
+    *host* has the port if it is not the default.
+    """
 
     full: str
     host: str
@@ -44,6 +48,7 @@ class Url:
             raise NotAUrl("not a URL") from error
         if url.protocol not in SENT or not url.host:
             raise NotAUrl("not a URL that a browser loads")
+        url.username = url.password = ""
         return cls(url.href.partition("#")[0], url.host, url.pathname)
 
     @classmethod
@@ -52,7 +57,7 @@ class Url:
 
         Stricter than `of`: a single word, a path or an email is more likely a slip than a host.
         """
-        wanted = text.strip()
+        wanted = ONE_SLASH.sub(r"\1://", text.strip())
         host, slash, _ = wanted.removeprefix("//").partition("/")
         if not SCHEME.match(wanted) and ("@" in host or not (host and (slash or HOST.search(host)))):
             raise NotAUrl("not a URL")
