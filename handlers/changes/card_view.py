@@ -81,13 +81,27 @@ def body(change: Change, groups: Groups | None) -> list[Block]:
         return [*gone, *_whole(change, change.edit.before, groups), *_not_restored(change)]
     if change.edit.kind.creates:
         return [*_whole(change, change.edit.after, groups), *_not_restored(change)]
-    return _differing(change)
+    return _differing(change, groups)
 
 
-def _differing(change: Change) -> list[Block]:
+def _with_group_names(change: Change, lines: Iterable[Line], groups: Groups | None) -> list[Line]:
+    """The *lines*, with what people call a group for its id; beside that where somebody has to decide about all of it."""
+    names = {} if groups is None else dict(groups.names)
+    if change.state is State.PROPOSED:
+        names = {group: f"{name} ({group})" for group, name in names.items()}
+    return [
+        replace(line, before=names.get(line.before, line.before), after=names.get(line.after, line.after))
+        if line.field == "groupId"
+        else line
+        for line in lines
+    ]
+
+
+def _differing(change: Change, groups: Groups | None) -> list[Block]:
     """What an edit changes, and while somebody has to decide, what else a rule depends on; less what its title says."""
     lines = without_only_pair(differences(change.edit.before, change.edit.after), change.edit.before, change.edit.after)
     is_in_title = is_switched(change) or (change.edit.kind in ACCESS and len(lines) == 1)
+    lines = _with_group_names(change, lines, groups)
     shown = [] if is_in_title else [messages.section(render(lines))] if lines else []
     if change.edit.kind is not Kind.RULE_UPDATE or not (is_switched(change) or change.state is State.PROPOSED):
         return shown

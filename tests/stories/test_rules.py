@@ -151,9 +151,22 @@ async def test_a_button_sets_the_field_or_the_value_that_was_meant(workspace: Sa
 
 async def test_a_group_is_set_by_its_name(workspace: Sandbox, alice: Colleague) -> None:
     await alice.says(f"/rules set {OLD} group=sales")
-    await alice.sees_change(of=OLD)
+    card = alice.slack_text(await alice.sees_change(of=OLD))
+    assert "Sales campaigns" in card
+    assert "Group_sales" not in card, "its id is behind Details"
     assert workspace.services.rules.get(OLD)["groupId"] == "Group_sales"  # type: ignore[index]
 
+
+@pytest.mark.policy('[[guards]]\noperation = "rule.update"\nguard = "confirm"\n')
+async def test_who_decides_about_a_group_reads_its_name_and_its_id(workspace: Sandbox, alice: Colleague) -> None:
+    card = await alice.says(f"/rules set {OLD} group=sales")
+
+    assert "Sales campaigns (Group_sales)" in alice.slack_text(card)
+    await alice.clicks(card, "v1.decide.confirm", confirm=True)
+    await alice.sees_change(of=OLD)
+
+
+async def test_a_group_that_is_none_is_refused(workspace: Sandbox, alice: Colleague) -> None:
     reply = await alice.is_refused(f"/rules set {OLD} group=nonsense")
     assert "`nonsense`" in alice.slack_text(reply)
 
