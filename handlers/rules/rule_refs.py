@@ -122,22 +122,35 @@ async def find_rules(command: OfRules, caller: Caller, gatehouse: Gatehouse) -> 
 async def _find_all(
     command: OfRule | OfRules, refs: Sequence[str], caller: Caller, gatehouse: Gatehouse
 ) -> Sequence[Rule]:
-    """A rule for each of *refs*; all rules are read at most once."""
+    """A rule for each of *refs*, fresh from the service; all rules are read at most once."""
     ids = await gatehouse.store.former_ids.resolve_all(refs)
-    found = await asyncio.gather(*(_rule_with_id(ids[ref], gatehouse) for ref in refs))
-    if None not in found:
-        return [rule for rule in found if rule is not None]
+    names = [ids[ref] for ref in refs]
+    found = dict(zip(names, await asyncio.gather(*(_rule_with_id(name, gatehouse) for name in names)), strict=True))
+    if others := [name for name, rule in found.items() if rule is None]:
+        found |= await _rules_named(command, others, caller, gatehouse)
+    return [rule for name in names if (rule := found[name]) is not None]
+
+
+async def _rules_named(
+    command: OfRule | OfRules, names: Sequence[str], caller: Caller, gatehouse: Gatehouse
+) -> Mapping[str, Rule]:
+    """The one rule that each of *names* fits, which are no ids; raises as `find_rule` does."""
     listing = await gatehouse.rules.all()
-    names = [ids[ref] for ref, rule in zip(refs, found, strict=True) if rule is None]
     fitting = await asyncio.to_thread(lambda: {name: fitting_rules(name, listing.known) for name in names})
-    for name in names:
-        if not fitting[name] and is_bare_number(name):
+    for name, rules in fitting.items():
+        if not rules and is_bare_number(name):
             raise await _bare_number(name, command, listing.known, caller, gatehouse)
-        unsure = len(fitting[name]) != 1 or (listing.truncated and fitting[name][0].id != name.strip())
-        if unsure or (isinstance(command, OfRules) and is_short_part(name, fitting[name][0])):
-            raise await _not_one(name, fitting[name], listing, gatehouse)
-    chosen = iter(await asyncio.gather(*(gatehouse.rules.get(fitting[name][0].id) for name in names)))
-    return [rule or next(chosen) for rule in found]
+        if len(rules) != 1 or not _is_sure(command, name, rules[0], listing):
+            raise await _not_one(name, rules, listing, gatehouse)
+    chosen = await asyncio.gather(*(gatehouse.rules.get(rules[0].id) for rules in fitting.values()))
+    return dict(zip(fitting, chosen, strict=True))
+
+
+def _is_sure(command: OfRule | OfRules, name: str, rule: Rule, listing: Listing[Rule]) -> bool:
+    """Whether *name* means *rule*, the only one of those read that it fits, well enough for *command*."""
+    if isinstance(command, OfRules) and is_short_part(name, rule):
+        return False
+    return not listing.truncated or rule.id == name.strip()
 
 
 def is_short_part(ref: str, rule: Rule) -> bool:
