@@ -263,7 +263,8 @@ def refuse_silent_loop(findings: Iterable[Finding], reason: str | None) -> None:
 
 
 async def _gather(steps: Iterator[tuple[Finding, ...]]) -> tuple[Finding, ...]:
-    return ordered(finding for step in await aside(steps) for finding in step)
+    found = await aside(steps)
+    return await asyncio.to_thread(lambda: ordered(finding for step in found for finding in step))
 
 
 @offers("pick.rule", needs="rule.read")
