@@ -19,7 +19,9 @@ MOST_NAMED: Final = 4
 MOST_WARNINGS: Final = 5
 """Findings that stand on a card or in a form, each in a line; `/rules check` has the others."""
 
-UNTRIED: Final = ":warning: Too many rules match every URL, so not every pair of rules was compared."
+UNTRIED: Final = (
+    ":warning: Too many rules to compare each with all others, so some loops, chains and blocks may be missing."
+)
 ADVICE: Final = {
     FindingKind.LOOP: "Switch one of them off, or change where it redirects.",
     FindingKind.ITSELF: "Change where it redirects, or switch it off.",

@@ -173,7 +173,7 @@ async def follow(first: Explained, rules: Sequence[Rule], groups: Groups | None 
 
 
 FINDINGS_PER_PAGE: Final = 8
-PARTLY: Final = "Too many rules match every URL, so this was not compared with all of them."
+PARTLY: Final = "There are too many rules, so this was not compared with all of them."
 NEW: Final = "new"
 """Stands for the id that a rule will get."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import pairwise
+from random import Random
 from typing import Any
 
 import pytest
@@ -12,7 +13,8 @@ from hypothesis import strategies as st
 
 from bot.rules.conditions import UndecidableKind, UndecidableReason
 from bot.rules.lint.findings import Finding, FindingKind, Location, Reason, ordered
-from bot.rules.lint.redirects import Effort, Pairs
+from bot.rules.lint.lookup import build_lookups
+from bot.rules.lint.redirects import Effort, World
 from bot.rules.lint.rule_set import check_all, check_change
 from bot.rules.matching import judged
 from bot.rules.model import Groups, Rule
@@ -417,13 +419,16 @@ MANY_PAIRS = st.builds(
 @pytest.mark.slow
 @given(MANY_PAIRS, st.sampled_from(PLACES))
 @settings(max_examples=150, deadline=None)
-def test_of_many_pairs_those_that_are_left_out_change_nothing(many: Rule, place: str) -> None:
-    url = Url.of(place)
-    some, every = judged(many, url, may_hold=Pairs(many).may_hold), judged(many, url)
+def test_of_many_pairs_those_that_are_not_tried_change_nothing(many: Rule, place: str) -> None:
+    url, world = Url.of(place), World()
+    assert list(world.take_in([many]))
 
-    if isinstance(every, Match) and isinstance(some, Match):  # a note on a pair that cannot be tried is no effect
-        some, every = (replace(one, notes=(), depends=False) for one in (some, every))
-    assert some == every or not isinstance(every, Match)
+    some, every = world.find_matches(url), judged(many, url)
+
+    # a note on a pair that can't be tried is no effect
+    found = [replace(each, notes=(), depends=False) for each in (*some, every) if isinstance(each, Match)]
+    assert len(found) == 2 * isinstance(every, Match)
+    assert found[:1] == found[1:]
 
 
 TEXT = st.text(max_size=30) | st.sampled_from(
@@ -467,23 +472,75 @@ def test_what_never_holds_holds_for_no_url(value: str, key: str, operator: str) 
         assert judged(one, Url.of(url)) is None
 
 
-def test_expressions_that_must_be_tried_everywhere_come_to_an_end_that_is_told() -> None:
-    rules = [leads(str(n), f"/(q|z)+{n}/", f"{SHOP}/{n}", "Matches") for n in range(700)]
+ANYWHERE = [leads(str(n), f"/(q|z)+{n}/", f"{SHOP}/{n}", "Matches") for n in range(700)]
 
+
+def test_rules_are_compared_with_hundreds_of_expressions_that_fit_anywhere() -> None:
     effort = Effort()
 
-    assert sum(map(len, check_all(rules, effort=effort))) < 5000
+    found = [finding for step in check_all([*ANYWHERE, *LOOPS[0]], effort=effort) for finding in step]
+
+    assert FindingKind.LOOP in {finding.kind for finding in found}
+    assert effort.enough
+
+
+def test_a_check_that_takes_too_many_steps_ends_and_says_so() -> None:
+    short, ample = Effort(100), Effort(100_000)
+
+    for effort in (short, ample):
+        assert list(check_all(ANYWHERE, effort=effort))
+        assert list(check_change(ANYWHERE, ANYWHERE[0], ANYWHERE[1], effort=effort))
+
+    assert (short.enough, ample.enough) == (False, True)
+
+
+def test_rules_beyond_the_limit_are_judged_alone_which_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("bot.rules.lint.redirects.MAX_SOURCES", 2)
+    odd, effort = leads("odd", "https://odd.example", "nonsense"), Effort()
+
+    assert {FindingKind.LOOP, FindingKind.NOT_A_URL} <= {*kinds(check([*LOOPS[0], odd]))}
+    assert FindingKind.LOOP not in kinds(check([odd, *LOOPS[0]]))
+    assert list(check_all([odd, *LOOPS[0]], effort=effort))
     assert not effort.enough
 
 
-def test_a_change_is_not_looked_at_for_ever_either() -> None:
-    rules = [leads(str(n), f"/(q|z)+{n}/", f"{SHOP}/{n}", "Matches") for n in range(700)]
-    effort, ample = Effort(1_000), Effort(10**9)
+@pytest.mark.parametrize(
+    ("kind", "key", "operator", "value"),
+    [
+        ("Redirect", "Url", "Equals", "https://shop.example/a.b?c=(1)"),
+        ("Redirect", "Url", "Contains", "a.b?c=("),
+        ("Redirect", "Url", "Contains", ""),
+        ("Redirect", "Url", "Wildcard_Matches", "http*/a.b?c=*"),
+        ("Redirect", "Url", "Matches", "/SHOP|other/i"),
+        ("Redirect", "Url", "Matches", "^https.*b"),
+        ("Redirect", "host", "Equals", "shop.example"),
+        ("Redirect", "host", "Matches", "/^shop.example$/"),
+        ("Redirect", "path", "Wildcard_Matches", "/a*"),
+        ("Redirect", "path", "Matches", "/^.A/i"),
+        ("Replace", "Odd", "Odd", ""),
+    ],
+)
+def test_a_condition_that_holds_is_looked_up(kind: str, key: str, operator: str, value: str) -> None:
+    url, world = Url.of("https://shop.example/a.b?c=(1)"), World()
+    one = rule("one", kind, operator, value, key, destination=SHOP, **{"from": "a", "to": "b"})
+    others = [leads("long", "x" * 5_000, SHOP), leads("half", "\ud800", SHOP), leads("broken", "/(/", SHOP, "Matches")]
+    assert list(world.take_in([*others, one]))
 
-    found = [list(check_change(rules, rules[0], rules[1], effort=one)) for one in (effort, ample)]
+    assert isinstance(judged(one, url), Match)
+    assert [found.rule for found in world.find_matches(url)] == [one]
 
-    assert all(found)
-    assert (effort.enough, ample.enough) == (False, True)
+
+def test_sources_that_are_too_much_for_one_filter_are_looked_up_in_several(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("bot.rules.lint.lookup.LOOKUP_CHARACTERS", 10**6)
+    random = Random(1)
+    texts = ["".join(random.choices("sk", k=80)) for _ in range(1_000)]
+
+    lookups = list(build_lookups(leads(text, text, SHOP, "Contains") for text in texts))
+
+    assert len(lookups) > 1
+    for text in texts[::50]:
+        url = Url.of(f"{SHOP}/{text}")
+        assert [place.rule.name for lookup in lookups for place in lookup.find(url)] == [text]
 
 
 @pytest.mark.parametrize("operator", ["Equals", "Contains", "Wildcard_Matches", "Matches"])

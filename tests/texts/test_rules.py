@@ -270,7 +270,7 @@ Try it in the browser, or simplify its source.
 No findings in 1 rule that could be read
 (warning) No findings in 1 rule that could be read
 (warning) Only 1 of 60 rules could be read.
-(warning) Too many rules match every URL, so not every pair of rules was compared.
+(warning) Too many rules to compare each with all others, so some loops, chains and blocks may be missing.
 [Share in channel]\
 """,
         }

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from bot.rules.lint.findings import Finding, FindingKind, Location, key_of
-from bot.rules.lint.redirects import Effort, Pairs, Walker, World, is_effective, led_to, sources, starts, touches
+from bot.rules.lint.lookup import SourceLookup, build_lookups, sources
+from bot.rules.lint.redirects import Effort, Walker, World, is_effective, led_to, starts
 from bot.rules.lint.single_rule import alone, example, literal, never, url_of
 from bot.rules.matching import filters_of
 from bot.rules.model import Groups, Pair, Rule, Source
@@ -32,14 +33,19 @@ class CrossRuleCheck:
         self._walker = Walker(world)
         self._blocks = World(effort=world.effort)
 
-    def taking_in(self) -> Iterator[None]:
+    def take_in(self) -> Iterator[None]:
         """Take in the rules that block, in steps; before that, nothing is known to be hidden."""
-        yield from self._blocks.taking_in(rule for rule in self.world.rules if rule.rule_type == "Cancel")
+        yield from self._blocks.take_in(rule for rule in self.world.rules if rule.rule_type == "Cancel")
 
-    def joined_by(self, rule: Rule) -> CrossRuleCheck:
-        """The same with *rule* among the others."""
-        joined = CrossRuleCheck(self.world.joined_by(rule))
-        joined._blocks = self._blocks.joined_by(rule) if rule.rule_type == "Cancel" else self._blocks
+    def free(self) -> Iterator[None]:
+        """Let go of what was taken in, in steps."""
+        yield from self.world.free()
+        yield from self._blocks.free()
+
+    def combine_with(self, rule: Rule, lookups: Sequence[SourceLookup]) -> CrossRuleCheck:
+        """The same with *rule*, whose conditions are *lookups*, among the others."""
+        joined = CrossRuleCheck(self.world.combine_with(rule, lookups))
+        joined._blocks = self._blocks.combine_with(rule, lookups) if rule.rule_type == "Cancel" else self._blocks
         return joined
 
     def of(self, rule: Rule) -> Iterator[Step]:
@@ -66,7 +72,7 @@ class CrossRuleCheck:
         url = _representative(source)
         if url is None:
             return
-        for acts in self._blocks.acting(url):
+        for acts in self._blocks.find_matches(url):
             blocker = (acts.rule.pairs or ())[acts.pair - 1]
             if acts.only or blocker.source is None or _filtered(blocker):
                 continue
@@ -78,7 +84,7 @@ class CrossRuleCheck:
         there = led_to(pair)
         if there is None or pair.source is None or not _holds_in_both(place.rule, pair.source):
             return
-        for acts in self.world.acting(there)[:MAX_NAMED_RULES]:
+        for acts in self.world.find_matches(there)[:MAX_NAMED_RULES]:
             if acts.rule.id == place.rule.id or acts.only or (acts.result is None and not acts.blocks):
                 continue
             places = (place, Location(acts.rule, acts.pair))
@@ -90,7 +96,7 @@ class CrossRuleCheck:
             return
         if pair.source.operator != "Equals" or pair.source.key != "Url" or not _holds_in_both(place.rule, pair.source):
             return
-        for acts in self.world.acting(url)[:MAX_NAMED_RULES]:
+        for acts in self.world.find_matches(url)[:MAX_NAMED_RULES]:
             other = (acts.rule.pairs or ())[acts.pair - 1]
             same = other.source is not None and _condition(other.source) == _condition(pair.source)
             if (
@@ -181,14 +187,15 @@ def check_all(rules: Sequence[Rule], groups: Groups | None = None, *, effort: Ef
     Rules that are not active are only judged alone. *effort* bounds what is tried; without one it is the usual one.
     """
     together = CrossRuleCheck(World(groups, effort))
-    yield from _nothing(together.world.taking_in(rules))
-    yield from _nothing(together.taking_in())
+    yield from _nothing(together.world.take_in(rules))
+    yield from _nothing(together.take_in())
     yield from one_source(together.world.rules)
     yield from one_name(rules)
     for rule in rules:
         yield tuple(alone(rule))
         if is_effective(rule, groups):
             yield from together.of(rule)
+    yield from _nothing(together.free())
 
 
 def check_change(
@@ -218,8 +225,8 @@ def _together(
 ) -> Iterator[Step]:
     """What each of *parts* does with the *others*, who are put in order once for both."""
     base = CrossRuleCheck(World(groups, effort))
-    yield from _nothing(base.world.taking_in(others))
-    yield from _nothing(base.taking_in())
+    yield from _nothing(base.world.take_in(others))
+    yield from _nothing(base.take_in())
     for part in parts:
         yield from part.join(base)
     for other in base.world.rules:
@@ -227,6 +234,7 @@ def _together(
         for part in parts:
             part.meet(other, heads)
         yield ()
+    yield from _nothing(base.free())
 
 
 class _Part:
@@ -234,7 +242,7 @@ class _Part:
 
     def __init__(self, rule: Rule) -> None:
         self.rule = rule
-        self._pairs = Pairs(rule)
+        self._lookups = list(build_lookups([rule]))
         self.findings: list[Finding] = []
         self._together: CrossRuleCheck | None = None
 
@@ -245,7 +253,7 @@ class _Part:
 
     def join(self, base: CrossRuleCheck) -> Iterator[Step]:
         """What the rule does to the others, and which of them decide about the same."""
-        self._together = base.joined_by(self.rule)
+        self._together = base.combine_with(self.rule, self._lookups)
         for step in one_source(self._together.world.rules):
             yield self._add(step)
         for step in self._together.of(self.rule):
@@ -253,7 +261,7 @@ class _Part:
 
     def meet(self, other: Rule, heads: Iterable[Url]) -> None:
         """What *other*, which begins at or leads to *heads*, does to the rule."""
-        if self._together is not None and any(touches(self.rule, self._pairs, url) for url in heads):
+        if self._together is not None and any(lookup.find(url) for lookup in self._lookups for url in heads):
             for step in self._together.of(other):
                 self._add(step)
 
@@ -263,6 +271,6 @@ class _Part:
 
 
 def _nothing(steps: Iterator[None]) -> Iterator[Step]:
-    """Steps of preparing, which find nothing yet."""
+    """Steps of preparing or of freeing, which find nothing."""
     for _ in steps:
         yield ()

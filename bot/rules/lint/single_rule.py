@@ -208,11 +208,8 @@ def _written_out(value: str) -> str:
     return re.sub(r"\\(\W)", r"\1", plain)
 
 
-def literal(source: Source, *, any_case: bool = False) -> str:
-    """A run of text that is in everything that *source* matches; empty where none is known.
-
-    *any_case*: in any case of letters, so that expressions with the flag i have one as well.
-    """
+def literal(source: Source) -> str:
+    """A run of text that is in everything that *source* matches; empty where none is known."""
     value = source.value or ""
     if source.operator in {"Equals", "Contains"}:
         return value
@@ -220,17 +217,17 @@ def literal(source: Source, *, any_case: bool = False) -> str:
         return max(value.split("*"), key=len)
     if source.operator != "Matches" or len(value) > MAX_CHECKED:
         return ""
-    return _literal_of_expression(value, any_case=any_case)
+    return _literal_of_expression(value)
 
 
 RUN: Final = re.compile(r"(?:[A-Za-z0-9:=%&~,;@!_<>\"' -]|\\[./:?&=-]|(?<!\\)/)+")
 SPECIAL: Final = re.compile(r"[(|\[{]|\\[A-Za-z0-9]")
 
 
-def _literal_of_expression(value: str, *, any_case: bool) -> str:
+def _literal_of_expression(value: str) -> str:
     """The longest plain run before anything that could make it optional; cautious rather than clever."""
     found = SLASHED.fullmatch(value)
-    if found is None or ("i" in found[2] and not any_case) or "|" in found[1] or "(?" in found[1]:
+    if found is None or "i" in found[2] or "|" in found[1] or "(?" in found[1]:
         return ""
     special = SPECIAL.search(found[1])
     plain = found[1][: special.start()] if special else found[1]
