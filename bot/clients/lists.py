@@ -27,7 +27,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """How much of a list was read. *total*: how long the service says it is; None where it does not tell.
+    """How much of a list was read. *total*: how long it is by what the service says; None where that is not more.
 
     *sign*: what in its answer speaks of more and was not followed, by its name there; empty where that is known otherwise.
     """
@@ -43,7 +43,7 @@ class Gap:
     @property
     def is_counted(self) -> bool:
         """Whether it is known how much is missing."""
-        return self.total is not None and self.total > self.read
+        return self.total is not None
 
     def sentence(self, plural: str) -> str:
         """How much of a list of *plural* was read, in plain text."""

@@ -163,6 +163,7 @@ CASES: Final = {
     "keep what was undone": Case(keep, renamed, _undone, NotTemporary),
     "extend what is being reverted": Case(extend, renamed, _under_way, NotTemporary),
     "keep what is being reverted": Case(keep, renamed, _under_way, NotTemporary),
+    "keep what was kept": Case(keep, renamed, _kept, NotTemporary),
     "end what was kept": Case(end, renamed, _kept, NotTemporary),
     "end what was extended": Case(end, renamed, _extended, NotTemporary),
     "stop what is done": Case(stop, _set, _carried_out, AlreadyDecided),

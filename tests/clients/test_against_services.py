@@ -134,7 +134,7 @@ async def test_a_foreign_rule_is_unauthorized(services: Services) -> None:
 
 async def test_segments_and_duplicates_are_refused_in_words(services: Services) -> None:
     async with members_client(services) as members:
-        with pytest.raises(errors.Refusal, match="Unknown segment: platinum"):
+        with pytest.raises(errors.Refused, match="Unknown segment: platinum"):
             await members.grant("anna.berg@example.com", ["platinum"])
         with pytest.raises(errors.AlreadyExists):
             await members.add(Member(email="anna.berg@example.com"))

@@ -118,6 +118,7 @@ async def test_a_list_that_does_not_get_to_its_end_is_not_whole(
         listing = await rules.all()
 
     assert listing.gap == gap
+    assert [call.query for call in services.rules.calls()].count("") == 1, "what did not change is read once"
     with pytest.raises(Incomplete, match=str(gap.read)):
         listing.whole()
 
