@@ -127,7 +127,6 @@ async def work_off(
             trouble.note(error)
         else:
             trouble.end()
-        wake()
 
     async def work() -> float:
         for lane, tasks in busy.items():
@@ -135,6 +134,9 @@ async def work_off(
                 task = asyncio.create_task(logged(job))
                 tasks.add(task)
                 task.add_done_callback(tasks.discard)
+                task.add_done_callback(
+                    lambda _: wake()
+                )  # and no sooner: its place would still be taken at the next look
         return every if due_in is None else await due_in(every)
 
     try:

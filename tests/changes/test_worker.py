@@ -7,7 +7,7 @@ import asyncio
 import pytest
 from structlog.testing import capture_logs
 
-from bot.changes.worker import MAX_BACKOFF_SECONDS, Trouble, repeat
+from bot.changes.worker import MAX_BACKOFF_SECONDS, Trouble, Wake, repeat, work_off
 from bot.store.tables import OtherRelease
 
 
@@ -54,6 +54,39 @@ async def test_a_loop_ends_when_it_is_cancelled() -> None:
 
     with pytest.raises(asyncio.CancelledError):
         await loop
+
+
+async def test_no_more_is_claimed_than_can_be_done_at_once_and_the_next_as_soon_as_one_ends() -> None:
+    jobs, full, last_begun = ["ends", "hangs", "last"], asyncio.Event(), asyncio.Event()
+    ends = asyncio.Event()
+
+    async def claim(_: str) -> str | None:
+        return jobs.pop(0) if jobs else None
+
+    async def do(job: str) -> None:
+        match job:
+            case "ends":
+                await ends.wait()
+            case "hangs":
+                await last_begun.wait()
+            case _:
+                last_begun.set()
+
+    async def due_in(every: float) -> float:
+        full.set()
+        return every
+
+    working = asyncio.create_task(
+        work_off("jobs", ["lane"], claim, do, width=2, every=3600, wake=Wake(), due_in=due_in)
+    )
+    await full.wait()
+    assert jobs == ["last"]
+
+    ends.set()
+    async with asyncio.timeout(10):
+        await last_begun.wait()
+    working.cancel()
+    await asyncio.gather(working, return_exceptions=True)
 
 
 def test_that_another_release_works_is_no_trouble() -> None:
