@@ -11,13 +11,14 @@ from typing import Final
 
 import pytest
 
+from bot.changes.journal import GATEHOUSE
 from bot.changes.model import CauseKind, Change, ChangeRequest, Edit, Guard, Kind, State, Target
 from bot.changes.pipeline import Pipeline
 from bot.changes.proposals import Proposal, caused_by
 from bot.changes.refusals import AlreadyDecided, MoreMustAgree, NothingToReview, NotTemporary, NotUndoable
 from bot.changes.rights import Decision
 from bot.changes.verify import Snapshot
-from bot.store.audit import Filters
+from bot.store.audit import Entry, Filters
 from bot.store.queues import TimerKind
 from tests.changes.world import (
     ALICE,
@@ -209,6 +210,47 @@ async def test_a_click_whose_process_died_before_it_was_marked_done_counts_once(
     await act(mine.pipeline, once[0], "click")
 
     assert once == (await mine.pipeline.journal.get(change.id), await events(world, change), world.writes)
+
+
+async def test_a_set_that_was_let_through_is_not_withdrawn(world: World, mine: Replica) -> None:
+    whole = await _set(world, mine)
+
+    with pytest.raises(AlreadyDecided):
+        await mine.pipeline.decisions.decide(whole, Decision.WITHDRAW, ALICE)
+
+    assert (await mine.pipeline.journal.get(whole.id)).state is State.APPROVED
+
+
+async def requested(world: World, change_id: str) -> Entry:
+    (entry,) = [one for one in await world.store.audit.found(Filters(ref=change_id)) if one.event == "requested"]
+    return entry
+
+
+async def test_only_an_end_that_somebody_clicked_on_is_on_record_as_theirs(world: World, mine: Replica) -> None:
+    waited = await renamed(world, mine)
+    world.clock.moment += HOUR
+    while await mine.timers.run_one():
+        pass
+    clicked = await renamed(world, mine)
+    await end(mine.pipeline, clicked, "click")
+
+    actors = []
+    for change in (waited, clicked):
+        undone_by = (await mine.pipeline.journal.get(change.id)).run.undone_by
+        actors.append((await requested(world, undone_by or "")).actor)
+    assert actors == [GATEHOUSE, ALICE]
+
+
+async def test_a_set_is_on_record_by_its_title_and_size(world: World, mine: Replica) -> None:
+    whole = await _set(world, mine)
+
+    detail = (await requested(world, whole.id)).detail
+    assert {name: detail[name] for name in ("title", "items", "kinds")} == {
+        "title": whole.bulk.title,
+        "items": len(RULE_IDS),
+        "kinds": [Kind.RULE_UPDATE],
+    }
+    assert "after" not in detail
 
 
 async def test_two_who_extend_at_once_extend_by_both(world: World, mine: Replica) -> None:

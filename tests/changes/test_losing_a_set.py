@@ -10,6 +10,7 @@ from itertools import count
 import pytest
 
 from bot.changes.batch import BatchExecutor
+from bot.changes.journal import LEASE
 from bot.changes.model import Change, Outcome
 from bot.changes.proposals import begun
 from bot.changes.worker import ChangeLease, LeaseLost
@@ -49,6 +50,21 @@ async def test_what_another_has_done_is_not_begun_again(world: World) -> None:
     with pytest.raises(LeaseLost):
         await batch.give_up([item.item_number for item in items], "the service is away")
 
+    assert (await world.store.items.tally(batch.whole.id)).counts == {Outcome.APPLIED: len(RULE_IDS)}
+
+
+async def test_what_another_still_has_is_waited_for_and_then_taken_over(world: World) -> None:
+    ids = count(1)
+    mine, other = replica(world, "mine", ids), replica(world, "other", ids)
+    batch, items = await claimed(world, mine, lambda: f"{next(ids):032x}")
+    world.clock.moment += LEASE / 2
+    assert len(await batch.begin(items)) == len(RULE_IDS)
+    world.clock.moment += LEASE / 2
+    lost, world.naps = world.clock(), 0
+
+    assert await other.carry_out_a_set()
+
+    assert world.clock() - lost >= LEASE / 2
     assert (await world.store.items.tally(batch.whole.id)).counts == {Outcome.APPLIED: len(RULE_IDS)}
 
 

@@ -14,7 +14,7 @@ import structlog
 
 from bot.changes.journal import Journal
 from bot.changes.model import Cause, CauseKind, Change, Guard, Item, Outcome, Redone, State, Target
-from bot.changes.notify import MAX_UNENDED_TRIES, OutboxWorker, is_told_elsewhere
+from bot.changes.notify import DELIVERIES_AT_ONCE, MAX_UNENDED_TRIES, OutboxWorker, is_told_elsewhere
 from bot.changes.worker import Wake
 from bot.store.engine import Store, open_store
 from bot.store.items import rows_of
@@ -179,6 +179,74 @@ async def test_an_answer_of_slack_hurries_what_waited_for_it_but_not_again_and_a
     assert await deliverer.deliver_one()
     assert await is_tried_again_at_once()
     assert not await is_tried_again_at_once(), "Slack may take other messages, and not this one"
+
+
+async def test_that_slack_was_away_counts_until_it_answers_whatever_else_fails(
+    store: Store, clock: StandingClock
+) -> None:
+    changes = [a_change(clock).changed(channel=channel) for channel in ("C1", "C2")]
+    async with store.transaction() as tx:
+        for change in changes:
+            await store.changes.add(tx, change, change.id)
+            await store.outbox.enqueue(tx, change.id, "card")
+    errors = [SlackAway(), ConnectionResetError()]
+
+    async def deliver(change: Change, purpose: str, is_plain: bool) -> None:
+        if errors:
+            raise errors.pop(0)
+
+    deliverer = OutboxWorker(Journal(store, clock, "first", Wake(), Wake(), LONG_LEASE), deliver, wake=Wake())
+    assert await deliverer.deliver_one()
+    assert await deliverer.deliver_one()
+    assert not await deliverer.deliver_one(), "both wait"
+
+    deliverer.slack_answered()
+
+    assert await deliverer.deliver_one()
+
+
+class NotedWake(Wake):
+    """Notes for how many seconds the worker would wait."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.waits: list[float] = []
+
+    async def wait(self, seconds: float) -> None:
+        self.waits.append(seconds)
+        await super().wait(seconds)
+
+
+async def test_nobody_looks_for_what_is_due_while_there_is_no_hand_free_for_it(
+    store: Store, clock: StandingClock
+) -> None:
+    changes = [a_change(clock).changed(channel=f"C{number}") for number in range(DELIVERIES_AT_ONCE + 1)]
+    async with store.transaction() as tx:
+        for change in changes:
+            await store.changes.add(tx, change, change.id)
+            await store.outbox.enqueue(tx, change.id, "card")
+    free, wake = asyncio.Event(), NotedWake()
+
+    async def deliver(change: Change, purpose: str, is_plain: bool) -> None:
+        await free.wait()
+
+    deliverer = OutboxWorker(Journal(store, clock, "first", Wake(), Wake(), LONG_LEASE), deliver, wake=wake)
+    running = asyncio.create_task(deliverer.run(every=3600))
+
+    async def waits() -> bool:
+        return bool(wake.waits)
+
+    await until(waits, "all hands are full")
+    assert wake.waits == [3600], "the end of a delivery wakes it"
+
+    free.set()
+
+    async def nothing_waits() -> bool:
+        return await store.outbox.waiting() == 0
+
+    await until(nothing_waits, "all is delivered")
+    running.cancel()
+    await asyncio.gather(running, return_exceptions=True)
 
 
 async def test_a_channel_that_hangs_delays_no_other_and_keeps_its_order(store: Store, clock: StandingClock) -> None:

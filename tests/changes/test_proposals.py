@@ -11,7 +11,7 @@ import pytest
 import sqlalchemy as sa
 
 from bot.changes.model import Change, ChangeRequest, Document, Edit, Kind, State, Target
-from bot.changes.proposals import Proposal, is_there
+from bot.changes.proposals import Proposal, inverse, is_there
 from bot.changes.refusals import NotTemporary
 from bot.store.tables import former_ids
 from tests.changes.test_rights_again import rename
@@ -48,6 +48,17 @@ def test_of_a_member_what_others_did_since_keeps_nothing_from_being_undone(
     )
 
     assert is_there(change.changed(result=made), live) is there
+
+
+def test_a_member_comes_back_without_the_fields_that_the_service_made_up() -> None:
+    removal = Change(
+        id="0" * 32,
+        created=datetime(2026, 1, 1, tzinfo=UTC),
+        edit=Edit(kind=Kind.MEMBER_REMOVE, target=MEMBER, before=ANN | {"createdAt": 1}, after=None),
+        request=ChangeRequest(requester=ALICE, channel=OPS),
+    )
+
+    assert inverse(removal, by=ALICE, channel=OPS).edit.after == ANN
 
 
 @pytest.fixture

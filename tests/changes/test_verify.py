@@ -9,11 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.changes.adapters import MemberSnapshot
+from bot.changes.adapters import MemberSnapshot, RuleSnapshot
 from bot.changes.model import Change, ChangeRequest, Document, Edit, Kind, Move, Target
 from bot.changes.verify import Differs, Reading, Sent, Verification, classify, holds, judge, verdict
 from bot.clients.errors import ClientError, NotFound, OutcomeUnknown, RateLimited
 from bot.members.model import Member
+from bot.rules.model import Rule
 
 PAIR = {"source": {"key": "Url", "operator": "Equals", "value": "https://a.example/", "filters": [{"m": "GET"}]}}
 RULE = {"id": "Redirect_a", "name": "A", "description": "Do not touch", "groupId": "g1", "pairs": [PAIR]}
@@ -138,6 +139,22 @@ def test_what_differs_though_a_dead_process_may_have_sent_it_is_told_by_reading_
     taken_over = update(RULE, RULE | {"name": "B"}).changed(attempt=2)
 
     assert ends(Differs(RULE), taken_over) == [Move.FINISH, Move.MARK_UNKNOWN, Move.MARK_UNKNOWN, Move.MARK_UNKNOWN]
+
+
+def test_a_rule_that_is_known_to_be_ours_is_ours_though_another_item_made_its_like() -> None:
+    alike = RuleSnapshot(
+        [Rule.model_validate(RULE | {"ruleType": "Redirect", "id": id_}) for id_ in ("Redirect_a", "Redirect_b")]
+    )
+    item = update(None, RULE).changed(kind=Kind.RULE_CREATE, set_id="2" * 32)
+
+    assert judge(item, alike).is_done
+    unknown = item.changed(target=Target(service="rules"))
+    assert judge(unknown, alike).verification is Verification.DIVERGED
+    assert judge(unknown.changed(lookalikes=("Redirect_b",)), alike).is_done
+
+
+def test_a_pair_that_nobody_asked_for_is_no_field_that_the_service_adds() -> None:
+    assert verdict(update(None, RULE), RULE | {"pairs": [PAIR, PAIR]}).verification is Verification.DIVERGED
 
 
 def test_a_pair_that_goes_is_not_looked_for_in_the_one_that_moves_up() -> None:
