@@ -134,9 +134,8 @@ async def work_off(
                 task = asyncio.create_task(logged(job))
                 tasks.add(task)
                 task.add_done_callback(tasks.discard)
-                task.add_done_callback(
-                    lambda _: wake()
-                )  # and no sooner: its place would still be taken at the next look
+                # Last, once its place is free: a look before that would still find it taken.
+                task.add_done_callback(lambda _: wake())
         return every if due_in is None else await due_in(every)
 
     try:
