@@ -91,8 +91,6 @@ NOTICES: Final = {
     Move.GIVE_UP: "notify-failed",
 }
 """Moves of a request that its requester hears of in a direct message, and that message's purpose."""
-DECISIONS: Final = frozenset({Move.CANCEL, Move.WITHDRAW, Move.DENY})
-"""Moves that a person makes; approvals are counted one by one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,8 +227,6 @@ class Journal:
         moved = await self.store.changes.move(tx, change.id, move, under=under, **fields)
         if moved is None:
             return None
-        if move in DECISIONS:
-            await self.store.changes.decided(tx, moved.id, by, move, moved.decision.decision_reason)
         await self._follow(tx, moved, move, by)
         after: Sequence[Event] = ()
         event = event_of(EVENTS[move], moved, by, **told(moved))
