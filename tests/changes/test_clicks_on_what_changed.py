@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from itertools import count
@@ -311,6 +312,22 @@ async def test_what_is_kept_or_extended_while_its_end_is_being_looked_at_stays(
     assert (now.run.undone_by, now.run.revert_failure) == (None, "")
     assert "not_reverted" not in await events(world, change)
     assert (world.live(TARGET) or {})["name"] == ("Theirs" if changed_since else "For now")
+
+
+async def test_only_a_signature_ends_the_wait_for_a_review(world: World, mine: Replica) -> None:
+    done = await _done_alone(world, mine)
+    for by in (BOB, CARA):
+        with suppress(MoreMustAgree):
+            await mine.pipeline.decisions.extend(done, by=by, seconds=3600, request=f"click of {by}")
+    assert "extended" in await events(world, done)
+    assert TimerKind.REVIEW in await timers(world, done)
+
+    await review(mine.pipeline, done, "click on review")
+    async with world.store.transaction() as tx:  # as if it came due at that very moment
+        await world.store.timers.set(tx, done.id, TimerKind.REVIEW, world.clock())
+    while await mine.timers.run_one():
+        pass
+    assert TimerKind.REVIEW not in await timers(world, done)
 
 
 @pytest.mark.parametrize(("by", "due"), [(DAN, [TimerKind.REVIEW]), (BOB, [])])

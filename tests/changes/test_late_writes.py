@@ -129,6 +129,18 @@ async def test_a_creation_whose_process_died_is_not_given_up_at_the_first_look(w
     assert world.calls_that_write() == 0
 
 
+async def test_a_creation_whose_process_died_before_its_look_was_never_sent(world: World, mine: Replica) -> None:
+    change = await record_only(mine.pipeline, asked(world, Kind.RULE_CREATE), idempotency_key="request")
+    assert await mine.pipeline.journal.claim(change.id) is not None
+    other = replica(world, "other", count(1))
+
+    world.clock.moment += A_LEASE_LATER
+    assert await other.pipeline.recover_one()
+
+    assert (await other.pipeline.journal.get(change.id)).state is State.APPLIED
+    assert world.calls_that_write() == 1
+
+
 async def test_what_a_dead_process_may_have_sent_is_not_failed_where_the_service_refuses_it_from_the_next(
     world: World, mine: Replica
 ) -> None:

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from bot.clients import errors
 from bot.clients.http import CallLimits, Service
-from bot.clients.json_stream import JsonReader, parsed
+from bot.clients.json_stream import MAX_DEPTH, JsonReader, parsed
 from bot.clients.rules import MAX_PAIRS_READ, RulesClient
 
 LIMITS = CallLimits(deadline=0.5, max_bytes=100_000, tries=1)
@@ -169,6 +169,14 @@ def test_reading_in_slices_is_reading(document: Any, indent: int | None, piece: 
             read_in_steps(text, piece)
     else:
         assert read_in_steps(text, piece)[0] == whole
+
+
+def test_what_is_long_and_nested_beyond_all_use_is_refused() -> None:
+    wide = json.dumps([1] * 5_000)
+
+    assert read_in_steps("[" * (MAX_DEPTH - 1) + wide + "]" * (MAX_DEPTH - 1), 1_000)
+    with pytest.raises(ValueError, match="nested too deep"):
+        read_in_steps("[" * MAX_DEPTH + wide + "]" * MAX_DEPTH, 1_000)
 
 
 @pytest.mark.threat("B5")
