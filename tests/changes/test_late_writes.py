@@ -12,7 +12,7 @@ import pytest
 
 from bot.changes.execute import END_PASSED, HELD_FOR, LOST_RIGHT, MAX_LOOKS, TOO_OLD
 from bot.changes.journal import LEASE
-from bot.changes.model import ChangeRequest, Edit, Kind, State, Target
+from bot.changes.model import ChangeRequest, Edit, Kind, Move, State, Target
 from bot.changes.proposals import Proposal, amended
 from bot.policy.model import Person, Why
 from bot.store.db import TargetBusy
@@ -127,6 +127,19 @@ async def test_a_creation_whose_process_died_is_not_given_up_at_the_first_look(w
 
     assert (await other.pipeline.journal.get(change.id)).state is State.APPLIED
     assert world.calls_that_write() == 0
+
+
+async def test_what_ended_is_told_at_once(world: World, mine: Replica) -> None:
+    change = await record_only(mine.pipeline, asked(world, Kind.RULE_UPDATE), idempotency_key="request")
+    woken: list[bool] = []
+    journal = replace(mine.pipeline.journal, wake_outbox=lambda: woken.append(True))
+    held = await journal.claim(change.id)
+    assert held is not None
+    assert not woken
+
+    await replace(mine.pipeline.executor, journal=journal).end(held, Move.FAIL)
+
+    assert woken
 
 
 async def test_a_creation_whose_process_died_before_its_look_was_never_sent(world: World, mine: Replica) -> None:

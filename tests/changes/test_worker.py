@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import nullcontext
+from datetime import timedelta
 
 import pytest
 from structlog.testing import capture_logs
 
-from bot.changes.worker import MAX_BACKOFF_SECONDS, Trouble, Wake, repeat, work_off
+from bot.changes.worker import MAX_BACKOFF_SECONDS, Trouble, Wake, keep_lease, repeat, work_off
 from bot.store.tables import OtherRelease
 
 
@@ -87,6 +89,20 @@ async def test_no_more_is_claimed_than_can_be_done_at_once_and_the_next_as_soon_
         await last_begun.wait()
     working.cancel()
     await asyncio.gather(working, return_exceptions=True)
+
+
+@pytest.mark.parametrize("is_ours", [True, False])
+async def test_work_goes_on_as_long_as_its_lease_is_renewed(is_ours: bool) -> None:
+    asked = asyncio.Event()
+
+    async def renew() -> bool:
+        asked.set()
+        return is_ours
+
+    with nullcontext() if is_ours else pytest.raises(TimeoutError):
+        async with keep_lease("work", timedelta(seconds=0.9), renew):
+            await asked.wait()
+            await asyncio.sleep(0.1)
 
 
 def test_that_another_release_works_is_no_trouble() -> None:
