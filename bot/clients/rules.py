@@ -82,7 +82,7 @@ class RuleBodies:
         A refused body did nothing, so another may be sent. Where no mend helps, raises the first refusal.
         """
         mends = FOR_NEW if new else FOR_STORED
-        first: Refusal | None = None
+        first: InvalidPayload | Refused | None = None
         for sending, each in _different(body, (self._learned.get(mends, ()), *mends)):
             try:
                 answer = await send(sending)
@@ -110,9 +110,9 @@ def mended(body: Body, mends: Mends) -> Body:
     return reduce(lambda made, mend: mend(made), mends, body)
 
 
-def _is_of_the_whole(error: Refusal) -> bool:
+def _is_of_the_whole(error: InvalidPayload | Refused) -> bool:
     """Whether a refusal is about the body, and about none of its parts that has an error of its own."""
-    return isinstance(error, InvalidPayload) or (isinstance(error, Refused) and error.status == 400)
+    return isinstance(error, InvalidPayload) or error.status == 400
 
 
 MAX_PAIRS_READ: Final = 5_000

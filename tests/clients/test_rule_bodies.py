@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from bot.clients.errors import InvalidPayload
+from bot.clients.errors import InvalidPayload, Refused
 from bot.clients.http import Service
-from bot.clients.rules import RulesClient
+from bot.clients.rules import RuleBodies, RulesClient
 from bot.rules.model import RuleDraft
 from sandbox.services.running import RULES_KEY, Services, running_services
 
@@ -54,6 +54,20 @@ async def test_the_type_of_the_object_is_sent_where_it_mends_a_refusal(
         await rules.create(await new(services))
 
     assert sent(services, "POST") == [[], ["objectType"], ["objectType"]]
+
+
+@pytest.mark.parametrize(("status", "is_mended"), [(400, True), (422, False)])
+async def test_only_a_refusal_of_the_whole_body_is_mended(status: int, *, is_mended: bool) -> None:
+    bodies: list[Any] = []
+
+    async def refuses(body: dict[str, Any]) -> dict[str, Any]:
+        bodies.append(body)
+        raise Refused("rules", "There are too many rules", status)
+
+    with pytest.raises(Refused):
+        await RuleBodies().sent(refuses, {"name": "New"}, new=True)
+
+    assert (len(bodies) > 1) is is_mended
 
 
 async def test_the_type_of_the_object_is_sent_where_the_services_own_records_have_it(
