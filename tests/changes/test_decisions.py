@@ -9,6 +9,7 @@ from itertools import count
 from typing import Any, Final
 
 import pytest
+import structlog
 
 from bot.changes.model import Cause, CauseKind, Change, ChangeRequest, Edit, Guard, Kind, State, Target
 from bot.changes.proposals import Proposal
@@ -98,6 +99,15 @@ async def test_of_two_decisions_about_one_request_the_first_is_taken_and_counted
 
     assert too_late.value.change.state is State.DENIED
     assert ended.get() == before + 1
+
+
+async def test_a_change_is_logged_once_at_its_end(world: World) -> None:
+    mine, change = await asked(world, POLICIES["approve"])
+
+    with structlog.testing.capture_logs() as logs:
+        await mine.pipeline.decisions.decide(change, Decision.APPROVE, BOB)
+
+    assert [line["state"] for line in logs if line["event"] == "change"] == ["applied"]
 
 
 async def test_who_asked_hears_of_an_approval_as_soon_as_it_is_done(world: World) -> None:

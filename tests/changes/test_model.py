@@ -7,7 +7,19 @@ from typing import Final
 
 import pytest
 
-from bot.changes.model import MOVES, PART_OF, Change, ChangeRequest, Edit, Kind, Move, State, Target, sources
+from bot.changes.model import (
+    MOVES,
+    PART_OF,
+    Change,
+    ChangeRequest,
+    Edit,
+    Kind,
+    Move,
+    State,
+    Target,
+    canonical_form,
+    sources,
+)
 from bot.text.documents import Stored
 
 CHANGE: Final = Change(
@@ -18,6 +30,12 @@ CHANGE: Final = Change(
     ),
     request=ChangeRequest(requester="U0ALICE01", channel="C0OPS0001"),
 )
+
+
+def test_the_ids_of_pairs_are_no_content_whatever_else_stands_among_them() -> None:
+    stored = {"id": "Redirect_1", "pairs": [{"id": "p1", "to": "x"}, "no pair"], "allowedSegments": ["b", "a"]}
+
+    assert canonical_form(stored) == {"pairs": [{"to": "x"}, "no pair"], "allowedSegments": ["a", "b"]}
 
 
 def test_no_two_parts_have_a_field_of_one_name() -> None:

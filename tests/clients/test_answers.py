@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from bot.clients.errors import ClientError
+from bot.clients.errors import ClientError, refusal
 from bot.clients.http import Answer, _health_shown, _is_refusal
 from bot.clients.urls import BadUrl, checked_base
 
@@ -32,6 +32,11 @@ def test_a_refusal_is_the_services_own_word(status: int, body: bytes, is_refusal
 )
 def test_what_an_answer_says_of_its_service(status: int, says: str) -> None:
     assert _health_shown(status) == says
+
+
+def test_a_refusal_without_words_says_its_status() -> None:
+    assert str(refusal("rules", 404, "")) == "status 404"
+    assert str(refusal("rules", 404, "Rule not found.")) == "Rule not found."
 
 
 def test_each_error_is_stored_under_a_code_of_its_own() -> None:

@@ -158,6 +158,7 @@ JSON = st.recursive(
 @example([1], None, 1, 2, ",")
 @example({"a": 1}, None, 1, 6, ',"a":2')
 @example({"a": 1}, None, 1, 6, ",")
+@example([1, 2], None, 1, 2, " 3")
 def test_reading_in_slices_is_reading(document: Any, indent: int | None, piece: int, at: int, more: str) -> None:
     """Also of a text that something was put into, which makes most of them no JSON."""
     text = json.dumps(document, indent=indent)
