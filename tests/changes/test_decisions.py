@@ -101,11 +101,14 @@ async def test_of_two_decisions_about_one_request_the_first_is_taken_and_counted
     assert ended.get() == before + 1
 
 
-async def test_a_change_is_logged_once_at_its_end(world: World) -> None:
-    mine, change = await asked(world, POLICIES["approve"])
+@pytest.mark.parametrize(
+    ("policy", "decision", "by"), [("approve", Decision.APPROVE, BOB), ("confirm", Decision.CONFIRM, ALICE)]
+)
+async def test_a_change_is_logged_once_at_its_end(world: World, policy: str, decision: Decision, by: str) -> None:
+    mine, change = await asked(world, POLICIES[policy])
 
     with structlog.testing.capture_logs() as logs:
-        await mine.pipeline.decisions.decide(change, Decision.APPROVE, BOB)
+        await mine.pipeline.decisions.decide(change, decision, by)
 
     assert [line["state"] for line in logs if line["event"] == "change"] == ["applied"]
 
