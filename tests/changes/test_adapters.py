@@ -10,7 +10,7 @@ import pytest
 
 from bot.changes.adapters import FEW, MemberAdapter, RuleAdapter
 from bot.changes.model import Change, ChangeRequest, Edit, Kind, Target
-from bot.changes.verify import LONGEST, Look, read_live
+from bot.changes.verify import LONGEST, Look, Verification, read_back, read_live
 from bot.clients.cache import one_command
 from bot.clients.errors import OutcomeUnknown
 from bot.clients.lists import Listing
@@ -91,6 +91,25 @@ async def test_a_rule_that_was_there_before_is_not_taken_for_the_one_that_was_cr
     with pytest.raises(OutcomeUnknown, match="another rule"):
         await RuleAdapter(AnswersAnother(world.rules._service)).write(change)
     assert await RuleAdapter(world.rules).write(change) not in RULE_IDS
+
+
+@pytest.mark.parametrize(("times", "found"), [(1, Verification.DONE), (2, Verification.DIVERGED)])
+async def test_a_creation_that_a_gateway_sent_twice_is_not_simply_done(
+    world: World, times: int, found: Verification
+) -> None:
+    wanted = rule("New")
+    for _ in range(times):
+        await world.rules.create(RuleDraft.model_validate(wanted))
+    change = Change(
+        id="1" * 32,
+        created=world.clock(),
+        edit=Edit(kind=Kind.RULE_CREATE, target=NEW, before=None, after=wanted),
+        request=ChangeRequest(requester=ALICE, channel=OPS),
+    ).changed(lookalikes=RULE_IDS)
+
+    (reading,) = await read_back(RuleAdapter(world.rules), [change])
+
+    assert reading.verification is found
 
 
 async def test_members_are_read_once_for_all_whose_writes_replace_nothing(world: World) -> None:
