@@ -53,7 +53,7 @@ app.add_typer(segments, name="segment")
 FOLDER = Path(os.environ.get("SANDBOX_FOLDER", "var/sandbox"))
 PORTS = (8800, 8801, 8802, 8803)
 OPS, SUPPORT = "C0OPS0001", "C0SUPPORT"
-LOOKS, PAUSE_SECONDS = 20, 0.25
+LOOKS, PAUSE_SECONDS = 60, 0.25
 """How often, and with what pause, a demo looks where another one runs that was started at the same time."""
 
 
