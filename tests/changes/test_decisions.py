@@ -15,7 +15,7 @@ from bot.changes.model import Cause, CauseKind, Change, ChangeRequest, Edit, Gua
 from bot.changes.proposals import Proposal
 from bot.changes.propose import OWN_UNDO_WITHIN
 from bot.changes.refusals import AlreadyDecided
-from bot.changes.rights import Decision
+from bot.changes.rights import Decision, OfRequest
 from bot.metrics import ENDED_CHANGES
 from bot.policy.access import DirectoryUnavailable
 from bot.policy.model import GuardRule, Policy
@@ -104,7 +104,7 @@ async def test_of_two_decisions_about_one_request_the_first_is_taken_and_counted
 @pytest.mark.parametrize(
     ("policy", "decision", "by"), [("approve", Decision.APPROVE, BOB), ("confirm", Decision.CONFIRM, ALICE)]
 )
-async def test_a_change_is_logged_once_at_its_end(world: World, policy: str, decision: Decision, by: str) -> None:
+async def test_a_change_is_logged_once_at_its_end(world: World, policy: str, decision: OfRequest, by: str) -> None:
     mine, change = await asked(world, POLICIES[policy])
 
     with structlog.testing.capture_logs() as logs:
