@@ -328,12 +328,12 @@ class PolicySettings(_Variables):
     policy_file: str | None = None
 
 
-def _mend(name: str) -> str:
+def _mend_of(name: str) -> str:
     extra = Settings.model_fields[name].json_schema_extra
     return str(extra["mend"]) if isinstance(extra, dict) else ""
 
 
-MEND: Final[Mapping[str, str]] = {name: _mend(name) for name in Settings.model_fields}
+MEND: Final[Mapping[str, str]] = {name: _mend_of(name) for name in Settings.model_fields}
 """What to do about a wrong value of each setting."""
 SECRET_SETTINGS: Final = frozenset(
     name for name, field in Settings.model_fields.items() if SecretStr.__name__ in repr(field.annotation)

@@ -113,9 +113,8 @@ class OutboxWorker:
             try:
                 await asyncio.shield(taking)
             except asyncio.CancelledError:
-                await asyncio.wait(
-                    [taking]
-                )  # a claim that is committed and not known would lie until its lease is over
+                # A claim that is committed, and that nobody here knows of, would lie until its lease is over.
+                await asyncio.wait([taking])
                 raise
         return self._claimed.pop(0) if self._claimed else None
 

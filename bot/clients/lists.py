@@ -50,7 +50,7 @@ class Gap:
         if self.is_counted:
             return f"Only {self} {plural} could be read."
         if self.sign:
-            return f"{self} {plural} were read, and there may be more: “{self.sign}” of the answer isn’t understood."
+            return f"{self} {plural} were read. There may be more: the answer has “{self.sign}”, which Gatehouse can’t follow."
         return f"Only a part of the list could be read: {self} {plural}."
 
 

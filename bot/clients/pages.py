@@ -33,7 +33,7 @@ NESTS: Final = ("data", "pagination", "paging", "meta", "response_metadata")
 """Objects in an answer in which the fields above may stand."""
 
 PLACES: Final = frozenset({"cursor", "token", "continuation"})
-"""Words in the name of a field that say where in a list a page is, or where the next one begins."""
+"""Words in the name of a field that holds a place in the list: that of this page, or of the next one."""
 PROMISES: Final = PLACES | {"next", "more", "truncated", "partial"}
 """Words in the name of a field or header that promise more, whatever its value, unless that is empty."""
 COUNTS: Final = frozenset({"total", "totals", "count", "range"})
@@ -69,14 +69,17 @@ class Signs:
     """What the last page says of more records, by the names in the answer."""
 
     promises: Sequence[str] = ()
-    """Of what says that there is more, and not how to get it."""
+    """What says that there is more, but not how to get it."""
     counts: Mapping[str, int] = field(default_factory=dict)
-    """How many there are in all, by what is not known to mean that."""
+    """Numbers that may be those of all records, since their names say *total* or *count*."""
     limits: Sequence[str] = ()
-    """Of what says that a page has no room for more than the records that are on it."""
+    """What says that a page holds no more records than this one has."""
 
     def unmet(self, read: int, *, is_counted: bool) -> str:
-        """The name of what says that *read* records are not all; empty where nothing does. *is_counted*: they are known to be."""
+        """The name of what says that *read* records may not be all; empty where nothing does.
+
+        *is_counted*: the service said how many there are, and so many were read.
+        """
         missing = (name for name, many in self.counts.items() if many > read)
         full = () if is_counted else self.limits
         return next(iter((*self.promises, *missing, *full)), "")

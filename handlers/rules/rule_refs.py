@@ -84,7 +84,7 @@ class BareNumber(Refusal):
     again: Command | None
 
     def words(self) -> Words:
-        what = f"There is no rule {code(self.ref)}. A number alone has to be its id or its whole name."
+        what = f"There is no rule {code(self.ref)}. A number on its own has to be a rule’s id or its whole name."
         if self.again is None:
             then, lists = "List the rules, then write `#1` for the first row.", {"List rules": RulesList()}
             return Words(what, next=then, again=lists)

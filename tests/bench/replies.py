@@ -42,7 +42,10 @@ def report(plan: Plan) -> Report:
     """Run all rounds of the *plan*."""
     with standing_in() as places, TemporaryDirectory() as folder:
         found = asyncio.run(run(places, Path(folder), plan))
-    sheets = [_sheet(found, "A command without I/O", WHOAMI), _sheet(found, "A page of rules, read from the service", LIST)]
+    sheets = [
+        _sheet(found, "A command without I/O", WHOAMI),
+        _sheet(found, "A page of rules, read from the service", LIST),
+    ]
     charts = [_rate_chart(found), _time_chart(found), _process_chart(found)]
     return Report("Gatehouse beside a tutorial bot and bare Bolt", ABOUT, [*sheets, _process_sheet(found)], charts)
 

@@ -161,5 +161,5 @@ async def test_what_speaks_of_more_is_named_without_what_is_not_a_name(answers: 
     listing = await client().all()
 
     assert listing.gap.sentence("members") == (
-        "50 members were read, and there may be more: “nextchannel” of the answer isn’t understood."
+        "50 members were read. There may be more: the answer has “nextchannel”, which Gatehouse can’t follow."
     )
