@@ -8,10 +8,11 @@ import logging
 import os
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 import stamina
@@ -142,6 +143,18 @@ than the five seconds after which the bot gives up a service, so that what waits
 """
 
 
+@asynccontextmanager
+async def busy_sandbox(
+    folder: Path, *, timing: Timing = QUICK, clock: Clock | None = None, **more: Any
+) -> AsyncIterator[Sandbox]:
+    """`running_sandbox` for a machine that other tests keep busy: its Slack waits for `BUSY_SECONDS`."""
+    async with running_sandbox(folder, timing=timing, now=clock, **more) as sandbox:
+        sandbox.slack.delivery.patience = sandbox.slack.state.trigger_life = BUSY_SECONDS
+        if clock is not None:
+            clock.wake_workers = sandbox.bot.wake_workers
+        yield sandbox
+
+
 @pytest.fixture
 async def workspace(
     tmp_path: Path,
@@ -152,20 +165,20 @@ async def workspace(
     database_url: str,
     form_timeout: float,
 ) -> AsyncIterator[Sandbox]:
-    async with running_sandbox(
-        tmp_path,
-        switches=switches,
-        policy=policy,
-        timing=replace(QUICK, form_timeout=form_timeout),
-        now=clock,
-        transport=transport,
-        database_url=database_url,
-    ) as sandbox:
-        clock.wake_workers = sandbox.bot.wake_workers
-        sandbox.slack.delivery.patience = sandbox.slack.state.trigger_life = BUSY_SECONDS
-        async with truth_watched(sandbox, clock):
-            with channels_watched(sandbox.slack.state):
-                yield sandbox
+    async with (
+        busy_sandbox(
+            tmp_path,
+            switches=switches,
+            policy=policy,
+            timing=replace(QUICK, form_timeout=form_timeout),
+            clock=clock,
+            transport=transport,
+            database_url=database_url,
+        ) as sandbox,
+        truth_watched(sandbox, clock),
+    ):
+        with channels_watched(sandbox.slack.state):
+            yield sandbox
 
 
 async def until(condition: Callable[[], bool], seconds: float = 10.0) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Awaitable, Callable, Mapping
-from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any, Final
@@ -94,11 +93,12 @@ class Play:
         """Wait until *look* finds *expected*, and nothing else of it changed. *new*: it was made just now."""
         without = STAMPS if new else frozenset({"modificationDate"})
         wanted = canonical(expected, without=without)
-        with suppress(NothingHappened):
+        story = ""
+        try:
             await self.alice.waits(lambda: canonical(look(), without=without) == wanted, "the object in its service")
-        assert canonical(look(), without=without) == wanted, "\n".join(
-            map(self.alice.slack_text, self.alice.cards[-1:])
-        )
+        except NothingHappened as nothing:
+            story = str(nothing)
+        assert canonical(look(), without=without) == wanted, story
 
     async def is_refused(self, text: str) -> None:
         """*text* is answered with a refusal in words, and nothing is written."""

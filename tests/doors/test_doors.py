@@ -17,11 +17,11 @@ import pytest_asyncio
 from bot.changes.model import State
 from handlers.rules.commands import RulesSamples
 from handlers.slack import registry
-from sandbox.demo import Sandbox, running_sandbox
+from sandbox.demo import Sandbox
 from sandbox.services.database import Record
 from sandbox.services.running import RULES_KEY
 from sandbox.services.seed import GROUPS, seed
-from tests.conftest import OPS, QUICK, Clock
+from tests.conftest import OPS, Clock, busy_sandbox
 from tests.doors import groups, members, rules
 from tests.doors.play import NON_ASCII, Door, Through, Visitor
 from tests.harness.channels import channels_watched
@@ -48,8 +48,7 @@ async def house(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[tuple
     """One sandbox for all: what goes through a door has an id of its own, and time passes in between."""
     clock = Clock()
     folder: Path = tmp_path_factory.mktemp("doors")
-    async with running_sandbox(folder, timing=QUICK, now=clock) as sandbox:
-        clock.wake_workers = sandbox.bot.wake_workers
+    async with busy_sandbox(folder, clock=clock) as sandbox:
         with channels_watched(sandbox.slack.state):
             yield sandbox, clock
 

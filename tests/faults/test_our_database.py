@@ -18,9 +18,9 @@ from structlog.testing import capture_logs
 from bot.changes.model import Change, State
 from bot.store.tables import changes, inbox
 from handlers.explain.table import says_unchanged
-from sandbox.demo import Sandbox, running_sandbox
+from sandbox.demo import Sandbox
 from sandbox.slack.story import Person
-from tests.conftest import OPS, QUICK, Clock
+from tests.conftest import OPS, QUICK, Clock, busy_sandbox
 from tests.drills.fleet import RULE
 
 STEPS: Final = (
@@ -192,8 +192,7 @@ async def test_nobody_is_told_that_nothing_was_changed_where_it_was(
     timing = replace(QUICK, failpoint=trouble.failpoint, look_every=0.1, recover_every=0.1)
     async with AsyncExitStack() as stack:
         stack.enter_context(capture_logs())  # a traceback that is drawn takes seconds
-        sandbox = await stack.enter_async_context(running_sandbox(tmp_path, timing=timing, now=clock))
-        clock.wake_workers = sandbox.bot.wake_workers
+        sandbox = await stack.enter_async_context(busy_sandbox(tmp_path, timing=timing, clock=clock))
         engine = sandbox.bot.gatehouse.store.session._engine.sync_engine
         trouble.watch(engine)
         scene = Scene(sandbox, clock, trouble)

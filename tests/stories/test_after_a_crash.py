@@ -18,9 +18,9 @@ from bot.store.engine import Store, open_store
 from bot.store.queues import MAX_ATTEMPTS, TimerKind
 from bot.store.tables import changes, inbox, micros, outbox, timers
 from handlers.explain.table import is_problem
-from sandbox.demo import Sandbox, running_sandbox
+from sandbox.demo import Sandbox
 from sandbox.gatehouse import ALICE
-from tests.conftest import OPS, QUICK, Clock
+from tests.conftest import OPS, QUICK, Clock, busy_sandbox
 from tests.drills.fleet import until
 from tests.harness.colleague import Colleague
 from tests.harness.databases import BOTH
@@ -110,7 +110,7 @@ async def test_a_process_that_is_alone_takes_up_at_once_what_the_last_one_held(
         assert await store.timers.claim(**dead)
         before = await leases(store)
 
-        async with running_sandbox(tmp_path, timing=QUICK, database_url=database_url) as sandbox:
+        async with busy_sandbox(tmp_path, database_url=database_url) as sandbox:
             if database_url.startswith("postgres"):
                 assert [each for each in await leases(store) if each in before] == before, "it may live"
                 return
@@ -246,7 +246,7 @@ async def test_the_lease_of_a_request_is_renewed_and_what_another_has_is_let_go(
     tmp_path: Path, database_url: str
 ) -> None:
     timing = replace(QUICK, lease=2.0)
-    async with running_sandbox(tmp_path, timing=timing, database_url=database_url) as workspace:
+    async with busy_sandbox(tmp_path, timing=timing, database_url=database_url) as workspace:
         service = await held(workspace, Colleague(workspace, ALICE.id, OPS))
         work, first = the_work(), await lease_of(workspace)
 

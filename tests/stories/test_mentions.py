@@ -12,11 +12,11 @@ import pytest
 from bot.store.db import StoreError
 from handlers.explain.table import says_unchanged
 from handlers.grammar.parser import ALL, parse
-from sandbox.demo import Sandbox, running_sandbox
+from sandbox.demo import Sandbox
 from sandbox.gatehouse import BOT
 from sandbox.slack import payloads
 from sandbox.slack.message import Message
-from tests.conftest import OPS, QUICK, SUPPORT, until
+from tests.conftest import OPS, QUICK, SUPPORT, busy_sandbox, until
 from tests.harness.colleague import Colleague
 
 OLD = "Redirect_x1old"
@@ -203,7 +203,7 @@ async def test_of_those_whose_request_is_not_stored_only_who_would_change_someth
             raise StoreError("the disk is full")
 
     asking = [kind for kind in ALL if not parse(kind.service, kind.example).writes]
-    async with running_sandbox(tmp_path, timing=replace(QUICK, failpoint=failpoint)) as workspace:
+    async with busy_sandbox(tmp_path, timing=replace(QUICK, failpoint=failpoint)) as workspace:
         alice = Colleague(workspace, "U0ALICE01", OPS)
         for kind in asking:
             await alice.types(f"@gatehouse {kind.service} {kind.example}")

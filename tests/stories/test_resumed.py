@@ -18,11 +18,11 @@ from bot.changes.model import Kind
 from bot.policy.file import CurrentPolicy
 from bot.store.engine import Store
 from bot.store.tables import changes, inbox
-from sandbox.demo import Sandbox, running_sandbox
+from sandbox.demo import Sandbox
 from sandbox.gatehouse import ALICE
 from sandbox.services.seed import members
 from sandbox.slack.message import Message
-from tests.conftest import OPS, QUICK, Clock
+from tests.conftest import OPS, QUICK, Clock, busy_sandbox
 from tests.drills.fleet import until
 from tests.harness.colleague import Colleague
 from tests.harness.truth import all_changes
@@ -149,10 +149,9 @@ async def interrupted_world(folder: Path, database_url: str, clock: Clock) -> As
     timing = replace(QUICK, failpoint=reaper, recover_every=0.05)
     policy = folder / "policy.toml"
     policy.write_text('[aliases]\nzap = "off"')
-    sandboxed = running_sandbox(folder, timing=timing, now=clock, database_url=database_url, policy=policy)
+    sandboxed = busy_sandbox(folder, timing=timing, clock=clock, database_url=database_url, policy=policy)
     with capture_logs():  # each death would be shown with all that the process knew
         async with sandboxed as sandbox:
-            clock.wake_workers = sandbox.bot.wake_workers
             yield World(sandbox, Colleague(sandbox, ALICE.id, OPS), clock, reaper, policy)
 
 

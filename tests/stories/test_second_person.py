@@ -20,12 +20,12 @@ import pytest
 from bot.changes.model import Change, Guard, Kind, State
 from bot.changes.rights import RELEASES, Decision
 from handlers.changes.cards import CARD
-from sandbox.demo import Sandbox, running_sandbox
+from sandbox.demo import Sandbox
 from sandbox.slack import filling, rendering
 from sandbox.slack.message import Message
 from sandbox.slack.people import User, UserGroup, direct_message
 from sandbox.slack.story import Person
-from tests.conftest import OPS, QUICK
+from tests.conftest import OPS, busy_sandbox
 from tests.harness.looking import BUTTON, looks
 from tests.harness.second_person import DESTRUCTIVE, Company, Refused, Somebody, Stands, Way, held, toml
 from tests.policy.test_cookbook import RECIPES
@@ -370,9 +370,7 @@ async def play(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[
         policy["guards"] = [{**TIGHT, "break_glass": list(holders)}]
     file = tmp_path / "policy.toml"
     file.write_text(toml(policy))
-    async with running_sandbox(
-        tmp_path, seed=False, policy=file, timing=QUICK, without_scopes=without_scopes
-    ) as sandbox:
+    async with busy_sandbox(tmp_path, seed=False, policy=file, without_scopes=without_scopes) as sandbox:
         play = Play(Staff(sandbox, policy, holders, emails_told=not without_scopes), sandbox, file)
         play.prepare(CASES)
         yield play

@@ -11,9 +11,9 @@ from bot.changes.model import State
 from bot.server.app import running
 from bot.settings import Settings
 from handlers.explain.table import is_problem, says_unchanged
-from sandbox.demo import Sandbox, running_sandbox, settings
+from sandbox.demo import Sandbox, settings
 from sandbox.services.running import MEMBERS_KEY
-from tests.conftest import QUICK
+from tests.conftest import QUICK, busy_sandbox
 from tests.harness.colleague import Colleague
 from tests.harness.looking import approves
 
@@ -87,7 +87,7 @@ async def test_a_removal_meanwhile_is_no_grant(workspace: Sandbox, bob: Colleagu
 
 
 async def test_each_site_has_its_key(tmp_path: Path) -> None:
-    async with running_sandbox(tmp_path / "one") as sandbox:
+    async with busy_sandbox(tmp_path / "one") as sandbox:
         sandbox.services.members.keys["site_2"] = "key=of.docs"
         bob = Colleague(sandbox, "U0BOB0001", "C0SUPPORT")
         text = bob.slack_text(await bob.says("/members list site:docs"))

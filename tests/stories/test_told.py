@@ -11,8 +11,8 @@ import sqlalchemy as sa
 
 from bot.changes.model import State
 from bot.store.tables import outbox
-from sandbox.demo import Sandbox, running_sandbox
-from tests.conftest import OPS, QUICK, Clock
+from sandbox.demo import Sandbox
+from tests.conftest import OPS, QUICK, Clock, busy_sandbox
 from tests.harness.colleague import Colleague, undone
 from tests.harness.looking import approves
 
@@ -130,7 +130,7 @@ async def test_a_process_that_dies_before_it_tells_is_followed_by_one_that_does_
             deaths.remove(step)
             raise ConnectionAbortedError(step)
 
-    async with running_sandbox(tmp_path, timing=replace(QUICK, failpoint=failpoint), now=clock) as workspace:
+    async with busy_sandbox(tmp_path, timing=replace(QUICK, failpoint=failpoint), clock=clock) as workspace:
         alice, cara = Colleague(workspace, "U0ALICE01", OPS), Colleague(workspace, "U0CARA001", OPS)
         card = await alice.says(f"/rules delete {OLD}")
         await approves(cara, card)

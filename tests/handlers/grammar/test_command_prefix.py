@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from sandbox.demo import Transport, running_sandbox
+from sandbox.demo import Transport
 from sandbox.slack.story import Person
-from tests.conftest import OPS, QUICK
+from tests.conftest import OPS, busy_sandbox
 from tests.harness.channels import strings
 
 HANDLERS = Path(__file__).parents[3] / "handlers"
@@ -35,7 +35,7 @@ def test_no_text_spells_a_command_out(path: Path) -> None:
 
 @pytest.mark.parametrize("transport", ["http", "socket"])
 async def test_answers_name_the_commands_that_exist(tmp_path: Path, transport: Transport) -> None:
-    async with running_sandbox(tmp_path, timing=QUICK, transport=transport, command_prefix="acme-") as sandbox:
+    async with busy_sandbox(tmp_path, transport=transport, command_prefix="acme-") as sandbox:
         alice = Person(sandbox.slack, "U0ALICE01", OPS)
         said = [
             await alice.says("/acme-rules"),
