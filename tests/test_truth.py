@@ -8,6 +8,7 @@ from typing import Any, Final
 import pytest
 
 from bot.changes.model import Approval, Change, ChangeDecision, ChangeRequest, Edit, Guard, Kind, State, Target
+from bot.store.outbox import Purpose
 from bot.store.queues import TimerKind
 from tests.harness.truth import Effect, History, Witness, check, promises
 
@@ -86,5 +87,5 @@ def test_each_thing_that_a_card_says_of_later_is_a_promise() -> None:
 
     assert list(promises(waiting)) == [(TimerKind.EXPIRE, NOON)]
     assert list(promises(off_until)) == [(TimerKind.REVERT, NOON)]
-    assert list(promises(overridden)) == [(TimerKind.REVIEW, None)]
+    assert list(promises(overridden)) == [(Purpose.REVIEW, None)]
     assert list(promises(history().change)) == []

@@ -33,6 +33,7 @@ from bot.policy.limits import DEFAULT_LIMITS, MAX_QUESTIONS_PER_REQUEST, OpenLim
 from bot.store.audit import Event
 from bot.store.engine import Store
 from bot.store.items import rows_of
+from bot.store.outbox import Purpose
 from bot.store.queues import TimerKind
 
 log = structlog.get_logger(__name__)
@@ -171,7 +172,7 @@ class Journal:
         if change.decision.expires is not None:
             await self.store.timers.set(tx, change.id, TimerKind.EXPIRE, change.decision.expires)
         if change.decision.guard is Guard.APPROVE:
-            await self.store.timers.set(tx, change.id, TimerKind.REMIND, change.created + REMIND_AFTER)
+            await self.store.outbox.enqueue(tx, change.id, Purpose.REMIND, due=change.created + REMIND_AFTER)
 
     async def count(self, change: Change, by: str, *, last: Mapping[str, Any] | None = None) -> Change | None:
         """One approval of those that are needed, from *by*: the change as it then is, or None where it is too late.
@@ -310,18 +311,26 @@ class Journal:
     async def _set_timers(self, tx: AsyncConnection, moved: Change) -> None:
         """Set when a temporary change is reverted and when a review is due; clear what reminded of a decision."""
         if moved.state is not State.PROPOSED:
-            await self.store.timers.clear(tx, moved.id, TimerKind.EXPIRE, TimerKind.REMIND)
+            await self.store.timers.clear(tx, moved.id, TimerKind.EXPIRE)
+            await self.store.outbox.take_back(tx, moved.id, Purpose.REMIND)
         if moved.state is State.APPLIED and moved.request.reverts_at is not None:
             await self.set_end(tx, moved, moved.request.reverts_at)
         if moved.review_due:
-            await self.store.timers.set(tx, moved.id, TimerKind.REVIEW, self.now() + REVIEW_AFTER)
+            await self.store.outbox.enqueue(tx, moved.id, Purpose.REVIEW, due=self.now() + REVIEW_AFTER)
+        elif moved.decision.glass_broken:
+            await self.store.outbox.take_back(tx, moved.id, Purpose.REVIEW)
 
     async def set_end(self, tx: AsyncConnection, change: Change, reverts_at: datetime) -> None:
         """Have *change* reverted at *reverts_at*, and its people asked somewhat before whether to extend it."""
         left = reverts_at - self.now()
         early = min(OFFER_BEFORE, left * SHORTEST_OFFER)
         await self.store.timers.set(tx, change.id, TimerKind.REVERT, reverts_at)
-        await self.store.timers.set(tx, change.id, TimerKind.OFFER, reverts_at - early)
+        await self.store.outbox.enqueue(tx, change.id, Purpose.OFFER, due=reverts_at - early)
+
+    async def clear_end(self, tx: AsyncConnection, change_id: str) -> None:
+        """Have a change reverted no more."""
+        await self.store.timers.clear(tx, change_id, TimerKind.REVERT)
+        await self.store.outbox.take_back(tx, change_id, Purpose.OFFER)
 
     async def _undone(self, tx: AsyncConnection, undo: Change) -> str:
         """Mark what *undo* took back, and let the old id of a rule that came back mean the new one. Return the id of
@@ -334,9 +343,10 @@ class Journal:
         if change.review_due and undo.request.settles_review:
             fields["reviewed_by"] = undo.request.requester
         await self.store.changes.record(tx, change, **fields)
-        over = set() if change.is_set else set(TimerKind) - {TimerKind.REVIEW}
-        reviewed = set() if change.review_due and not undo.request.settles_review else {TimerKind.REVIEW}
-        await self.store.timers.clear(tx, change.id, *over, *reviewed)
+        if not change.is_set:
+            await self.clear_end(tx, change.id)
+        if not change.review_due or undo.request.settles_review:
+            await self.store.outbox.take_back(tx, change.id, Purpose.REVIEW)
         was_temporary = change.set_id is None and change.request.reverts_at is not None
         if was_temporary and undo.request.requester != change.request.requester:
             await self.store.outbox.enqueue(tx, change.id, "notify-reverted")
@@ -376,7 +386,7 @@ class Journal:
             return
         if not await self.store.items.has_any(tx, set_id, UNDOABLE):
             await self.store.changes.record(tx, whole, **_undone_by(undo, undo.set_id or undo.id))
-            await self.store.timers.clear(tx, set_id, *(set(TimerKind) - {TimerKind.REVIEW}))
+            await self.clear_end(tx, set_id)
             await self._restore(tx, whole, undo)
 
     async def get(self, change_id: str) -> Change:
@@ -470,13 +480,13 @@ class Journal:
         if "reverts_at" in fields:
             await self._set_end_anew(tx, noted)
         if "reviewed_by" in fields:
-            await self.store.timers.clear(tx, noted.id, TimerKind.REVIEW)
+            await self.store.outbox.take_back(tx, noted.id, Purpose.REVIEW)
         if "stopped_by" in fields:
             await self.store.items.stop(tx, noted.id)
 
     async def _set_end_anew(self, tx: AsyncConnection, change: Change) -> None:
         if change.request.reverts_at is None:
-            await self.store.timers.clear(tx, change.id, TimerKind.REVERT, TimerKind.OFFER)
+            await self.clear_end(tx, change.id)
         else:
             await self.set_end(tx, change, change.request.reverts_at)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Final
@@ -19,7 +19,7 @@ from bot.metrics import DELIVERED, UNDELIVERED
 from bot.store.db import StoreError
 from bot.store.engine import Store
 from bot.store.leases import Note
-from bot.store.outbox import Delivery
+from bot.store.outbox import Delivery, Purpose
 from bot.store.tables import OtherRelease
 from bot.tracing import span
 
@@ -36,6 +36,11 @@ MAX_WAIT_SECONDS = 600.0
 MAX_TRIES_AWAY = 720
 """The same while Slack is away: a day."""
 MAX_WAIT_AWAY_SECONDS = 120.0
+REPEATED: Final[Mapping[str, Sequence[timedelta]]] = {
+    Purpose.REMIND: (timedelta(minutes=45), timedelta(hours=3), timedelta(hours=8)),
+    Purpose.REVIEW: (timedelta(hours=4), timedelta(hours=24)),
+}
+"""What is said again until it is taken back, and the pauses after the first time, the second, and every later one."""
 MIN_RETRY_INTERVAL = timedelta(seconds=30)
 """At least from one early retry to the next: Slack may answer one method and refuse another."""
 
@@ -162,11 +167,11 @@ class OutboxWorker:
         try:
             note = None
             change = await self._store.changes.get(message.change_id)
-            if change is not None and not await self._is_told_elsewhere(change, message.purpose):
+            if change is not None and not await self._is_pointless(change, message.purpose):
                 renew = partial(self._store.outbox.renew, message, self._lease)
                 async with keep_renewing(message.change_id, self._lease, renew):  # a long file takes its time
                     is_plain = message.attempt > MAX_UNENDED_TRIES and not message.error
-                    note = await self._deliver(change, message.purpose, is_plain)
+                    note = await self._deliver(change, message.name, is_plain)
         except TooSoon as pace:
             await self._store.outbox.give_back(message, self._now() + timedelta(seconds=pace.seconds))
         except OtherRelease:  # the other release delivers it
@@ -174,11 +179,19 @@ class OutboxWorker:
         except Exception as error:  # noqa: BLE001  whatever went wrong, it is tried again
             await self._again(message, error, began)
         else:
-            await self._store.outbox.done(message, note)
+            await self._store.outbox.done(message, note, again=self._once_more(message))
             DELIVERED.inc()
 
-    async def _is_told_elsewhere(self, change: Change, purpose: str) -> bool:
-        if purpose != "card" or not await is_told_elsewhere(change, self._store):
+    def _once_more(self, message: Delivery) -> datetime | None:
+        """When the same is said again; None for what is said once."""
+        pauses = REPEATED.get(message.purpose)
+        return None if pauses is None else self._now() + pauses[min(message.version, len(pauses)) - 1]
+
+    async def _is_pointless(self, change: Change, purpose: str) -> bool:
+        """Whether nobody needs the message any more: all others say themselves whether they do."""
+        if purpose == Purpose.OFFER:
+            return change.request.reverts_at is None or change.request.reverts_at <= self._now()
+        if purpose != Purpose.CARD or not await is_told_elsewhere(change, self._store):
             return False
         return await self._store.cards.get(change.id, purpose) is None
 
@@ -189,7 +202,7 @@ class OutboxWorker:
         if message.attempt >= (MAX_TRIES_AWAY if away else MAX_TRIES):
             log.error("undeliverable", change=message.change_id[:8], purpose=message.purpose, error=reason)
             UNDELIVERED.inc()
-            await self._store.outbox.give_up(message, reason)
+            await self._store.outbox.give_up(message, reason, again=self._once_more(message))
             return
         most = MAX_WAIT_AWAY_SECONDS if away else MAX_WAIT_SECONDS
         wait = getattr(error, "seconds", None) or min(most, 2.0 ** min(message.attempt, 10))

@@ -1,4 +1,4 @@
-"""What falls due: requests that expire, reminders, temporary changes to be reverted, reviews.
+"""What is to be done when it falls due: requests expire, temporary changes are reverted.
 
 Any replica may take what is due; a claim with a lease decides who does. What was due while nobody ran is done at
 the next start, and said to be late.
@@ -30,12 +30,8 @@ log = structlog.get_logger(__name__)
 LATE: Final = timedelta(minutes=2)
 """A temporary change that ends later than this is said to be late."""
 
-REMINDERS: Final = (timedelta(minutes=45), timedelta(hours=3), timedelta(hours=8))
-"""Pauses after the first, the second and every later reminder."""
-
 TIMERS_AT_ONCE: Final = 4
 """Timers of one lane."""
-REVIEWS: Final = (timedelta(hours=4), timedelta(hours=24))
 MIN_RETRY: Final = timedelta(seconds=30)
 MAX_RETRY: Final = timedelta(minutes=10)
 TRIES_UNTIL_TOLD: Final = 3
@@ -85,22 +81,10 @@ class TimerWorker:
         await self.pipeline.decisions.expire(change)
         return None
 
-    async def _remind(self, change: Change, timer: Timer) -> datetime | None:
-        if change.state is not State.PROPOSED:
-            return None
-        await self._enqueue(change, f"remind-{timer.number + 1}")
-        return self._now + REMINDERS[min(timer.number, len(REMINDERS) - 1)]
-
-    async def _offer(self, change: Change, _: Timer) -> datetime | None:
-        if change.temporary and change.request.reverts_at is not None and change.request.reverts_at > self._now:
-            await self._enqueue(change, f"offer-{_stamp(change)}")
+    async def _say(self, change: Change, timer: Timer) -> datetime | None:
+        """What release 0.1.0 set a timer for is a message of this one."""
+        await self._enqueue(change, timer.kind)
         return None
-
-    async def _review(self, change: Change, timer: Timer) -> datetime | None:
-        if not change.review_due:
-            return None
-        await self._enqueue(change, f"review-{timer.number + 1}")
-        return self._now + REVIEWS[min(timer.number, len(REVIEWS) - 1)]
 
     async def _enqueue(self, change: Change, purpose: str) -> None:
         async with self.journal.store.transaction() as tx:
@@ -227,8 +211,8 @@ def _cause(change: Change, timer: Timer, now: datetime) -> Cause:
 
 DUE: Final[Mapping[TimerKind, Callable[[TimerWorker, Change, Timer], Awaitable[datetime | None]]]] = {
     TimerKind.EXPIRE: TimerWorker._expire,
-    TimerKind.REMIND: TimerWorker._remind,
-    TimerKind.OFFER: TimerWorker._offer,
     TimerKind.REVERT: TimerWorker._revert,
-    TimerKind.REVIEW: TimerWorker._review,
+    TimerKind.REMIND: TimerWorker._say,
+    TimerKind.OFFER: TimerWorker._say,
+    TimerKind.REVIEW: TimerWorker._say,
 }

@@ -51,7 +51,7 @@ async def _read_backlogs(store: Store) -> dict[str, tuple[int, float | None]]:
     outbox = store.outbox
     return {
         **await store.changes.backlogs(),
-        "review": (await store.timers.reviews(), None),
+        "review": (await outbox.reviews(), None),
         "timer": await store.timers.overdue(),
         "message": (await outbox.waiting(), await outbox.seconds_overdue()),
         "late": (await outbox.late(), None),

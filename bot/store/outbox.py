@@ -58,9 +58,14 @@ class Delivery:
     error: str = ""
     """Why the try before was in vain; empty where none has come to an end."""
 
+    @property
+    def name(self) -> str:
+        """What tells this message of the change from all others: of what may come several times, the version, too."""
+        return f"{self.purpose}-{self.version}" if self.purpose in FOR_LATER else self.purpose
+
 
 class Purpose(StrEnum):
-    """What a message is for. One that may come several times has a number behind a dash, such as ``remind-2``."""
+    """What a message is for. One that may come several times and is not `FOR_LATER` has a number behind a dash: ``ask-2``."""
 
     CARD = "card"
     RESULT = "result"
@@ -74,29 +79,52 @@ class Purpose(StrEnum):
     NOTIFY = "notify"
 
 
+FOR_LATER: Final = frozenset({Purpose.REMIND, Purpose.OFFER, Purpose.REVIEW})
+"""Messages that are enqueued long before they are due, and taken back where nothing is left to be said by then."""
+
+
 class Outbox:
     def __init__(self, session: Session) -> None:
         self._session = session
         self.leases = Leases(session, outbox, outbox.c.attempt)
 
     async def enqueue(
-        self, tx: AsyncConnection, change_id: str, purpose: str, *, within: timedelta = timedelta()
+        self,
+        tx: AsyncConnection,
+        change_id: str,
+        purpose: str,
+        *,
+        within: timedelta = timedelta(),
+        due: datetime | None = None,
     ) -> None:
         """Enqueue the message *purpose* of a change; one that is enqueued already says how things stand when it is delivered.
 
-        *within*: how long an edit may wait for others to come; one that waits already keeps its time. Raises ValueError for
-        a purpose that is not among `Purpose`, which nobody would deliver.
+        *within*: how long an edit may wait for others to come; one that waits already keeps its time. *due*: from when on
+        one is to be delivered that is `FOR_LATER`. Raises ValueError for a purpose that is not among `Purpose`, which nobody
+        would deliver.
         """
         Purpose(purpose.partition("-")[0])
+        if due is not None:
+            await self._upsert(tx, change_id, purpose, first=micros(due), again=micros(due))
+            return
         latest = self._session.now(within)
-        due = sa.case((sa.and_(WAITS, self.leases.free), outbox.c.due), else_=latest) if within else latest
-        fresh = {"version": outbox.c.version + 1, "due": due, "attempt": 0, "last_error": ""}
-        first = fresh | {"version": 1, "delivered": 0, "due": latest}
-        await upsert(tx, outbox, {"change_id": change_id, "purpose": purpose, **first}, fresh)
+        kept = sa.case((sa.and_(WAITS, self.leases.free), outbox.c.due), else_=latest) if within else latest
+        await self._upsert(tx, change_id, purpose, first=latest, again=kept)
+
+    async def _upsert(self, tx: AsyncConnection, change_id: str, purpose: str, *, first: int, again: object) -> None:
+        """Enqueue a message, due at *first*; one that is there already at *again*."""
+        fresh = {"version": outbox.c.version + 1, "due": again, "attempt": 0, "last_error": ""}
+        row = fresh | {"version": 1, "delivered": 0, "due": first}
+        await upsert(tx, outbox, {"change_id": change_id, "purpose": purpose, **row}, fresh)
+
+    async def take_back(self, tx: AsyncConnection, change_id: str, *purposes: Purpose) -> None:
+        """Drop messages that are `FOR_LATER`: nothing is left to be said."""
+        await tx.execute(sa.delete(outbox).where(outbox.c.change_id == change_id, outbox.c.purpose.in_(purposes)))
 
     async def make_due(self, tx: AsyncConnection, change_id: str) -> None:
         """Make due what was to wait for the news of a change that there are now; what Slack did not take keeps its time."""
-        untried = sa.and_(outbox.c.change_id == change_id, outbox.c.attempt == 0, self.leases.free)
+        news = sa.and_(outbox.c.change_id == change_id, outbox.c.purpose.not_in(FOR_LATER))
+        untried = sa.and_(news, outbox.c.attempt == 0, self.leases.free)
         await tx.execute(sa.update(outbox).where(untried, WAITS).values(due=self._session.now()))
 
     async def claim(self, owner: str, lease: timedelta, *, limit: int = 1, but: Collection[str] = ()) -> list[Delivery]:
@@ -121,16 +149,19 @@ class Outbox:
         """Keep a message for another *lease*; False where another process has it."""
         return await self.leases.renew(_message(message), message.owner, lease)
 
-    async def done(self, message: Delivery, note: Note | None = None) -> None:
-        """Delivered as of its version, with the *note* of where it is; what was enqueued since then stays due."""
-        await self._release(message, note, delivered=message.version, last_error="")
+    async def done(self, message: Delivery, note: Note | None = None, *, again: datetime | None = None) -> None:
+        """Delivered as of its version, with the *note* of where it is; what was enqueued since then stays due.
+
+        *again*: when the same is to be said once more, unless it was enqueued or taken back since.
+        """
+        await self._release(message, note, delivered=message.version, last_error="", **_once_more(message, again))
 
     async def retry(self, message: Delivery, due: datetime, error: str) -> None:
         await self._release(message, due=micros(due), last_error=error)
 
-    async def give_up(self, message: Delivery, error: str) -> None:
-        """Not to be tried again until it is enqueued again."""
-        await self._release(message, delivered=message.version, last_error=error)
+    async def give_up(self, message: Delivery, error: str, *, again: datetime | None = None) -> None:
+        """Not to be tried again until it is enqueued again. *again*: as for `done`."""
+        await self._release(message, delivered=message.version, last_error=error, **_once_more(message, again))
 
     async def give_back(self, message: Delivery, due: datetime) -> None:
         """Not tried, for it is not its turn yet."""
@@ -153,8 +184,19 @@ class Outbox:
         return (await self._backlog(outbox.c.delivered >= outbox.c.version, outbox.c.last_error != ""))[0]
 
     async def waiting(self) -> int:
-        """How many messages are to be delivered."""
-        return (await self._backlog(WAITS))[0]
+        """How many messages are to be delivered, but for those for later."""
+        is_for_now = sa.or_(outbox.c.purpose.not_in(FOR_LATER), outbox.c.due <= self._session.now())
+        return (await self._backlog(WAITS, is_for_now))[0]
+
+    async def waiting_for(self, purpose: Purpose, limit: int = 50) -> Sequence[str]:
+        """The ids of changes for which such a message is to come, the next first."""
+        query = sa.select(outbox.c.change_id).where(WAITS, outbox.c.purpose == purpose).order_by(outbox.c.due)
+        async with self._session.reading() as connection:
+            return list(await connection.scalars(query.limit(limit)))
+
+    async def reviews(self) -> int:
+        """How many reviews are due: each has a message to come until somebody made it."""
+        return (await self._backlog(WAITS, outbox.c.purpose == Purpose.REVIEW))[0]
 
     async def late(self) -> int:
         """How many of them were tried and not taken."""
@@ -184,6 +226,18 @@ class Outbox:
 
 def _message(message: Delivery) -> sa.ColumnElement[bool]:
     return sa.and_(outbox.c.change_id == message.change_id, outbox.c.purpose == message.purpose)
+
+
+def _once_more(message: Delivery, again: datetime | None) -> dict[str, Any]:
+    """What has *message* delivered *again*, unless it was enqueued since it was claimed."""
+    if again is None:
+        return {}
+    is_same = outbox.c.version == message.version
+    return {
+        "version": sa.case((is_same, outbox.c.version + 1), else_=outbox.c.version),
+        "due": sa.case((is_same, micros(again)), else_=outbox.c.due),
+        "attempt": 0,
+    }
 
 
 def _first_for_each(rows: Sequence[sa.Row[Any]]) -> Sequence[sa.Row[Any]]:

@@ -166,9 +166,10 @@ def _request(request: StoredRequest) -> sa.ColumnElement[bool]:
 
 class TimerKind(StrEnum):
     EXPIRE = "expire"
-    REMIND = "remind"
-    OFFER = "offer"
     REVERT = "revert"
+    REMIND = "remind"
+    """This and the others are messages that release 0.1.0 set timers for; now they wait in the outbox."""
+    OFFER = "offer"
     REVIEW = "review"
 
 
@@ -224,10 +225,6 @@ class Timers:
     async def overdue(self) -> tuple[int, float]:
         """How many timers are due, and for how many seconds the longest."""
         return await self._session.backlog(timers.c.due, timers.c.due <= self._session.now())
-
-    async def reviews(self) -> int:
-        """How many reviews are due: each has a timer until somebody made it."""
-        return (await self._session.backlog(timers.c.due, timers.c.kind == TimerKind.REVIEW))[0]
 
     async def pending(self, kind: TimerKind, limit: int = 50) -> Sequence[Timer]:
         """What will fall due, soonest first."""

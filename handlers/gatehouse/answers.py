@@ -15,6 +15,7 @@ from bot.gatehouse import Gatehouse
 from bot.policy.access import DirectoryUnavailable
 from bot.rules.model import RULE_ID
 from bot.store.audit import Entry, Filters
+from bot.store.outbox import Purpose
 from bot.store.queues import TimerKind
 from bot.text.times import moment_since, since_in
 from handlers.blocks.messages import plural
@@ -230,7 +231,7 @@ async def _readable(changes: Sequence[Change], caller: Caller, gatehouse: Gateho
 
 async def waiting(gatehouse: Gatehouse, *, most: int) -> tuple[Sequence[Change], Sequence[Change]]:
     """What waits for somebody: the changes that are open, so *most* of them, and those whose review is due."""
-    due = await _changes_of(TimerKind.REVIEW, gatehouse)
+    due = await _changes_of(await gatehouse.store.outbox.waiting_for(Purpose.REVIEW), gatehouse)
     return await gatehouse.store.changes.open(limit=most), [change for change in due if change.review_due]
 
 
@@ -254,14 +255,15 @@ async def timers(command: GatehouseTimers, caller: Caller, gatehouse: Gatehouse)
 
 async def temporary_changes(gatehouse: Gatehouse) -> list[Change]:
     """The changes that will be reverted, the next of them first; none of what was deleted since."""
-    ending = [change for change in await _changes_of(TimerKind.REVERT, gatehouse) if change.temporary]
+    due = [timer.change_id for timer in await gatehouse.store.timers.pending(TimerKind.REVERT)]
+    ending = [change for change in await _changes_of(due, gatehouse) if change.temporary]
     deleted = gatehouse.store.changes.deleted_by
     return [change for change in ending if change.is_set or await deleted(change.edit.target) is None]
 
 
-async def _changes_of(kind: TimerKind, gatehouse: Gatehouse) -> list[Change]:
-    """The changes that have a timer of this kind, the next to fall due first."""
-    found = [await gatehouse.store.changes.get(timer.change_id) for timer in await gatehouse.store.timers.pending(kind)]
+async def _changes_of(ids: Sequence[str], gatehouse: Gatehouse) -> list[Change]:
+    """The changes with these *ids*, in their order."""
+    found = [await gatehouse.store.changes.get(each) for each in ids]
     return [change for change in found if change is not None]
 
 

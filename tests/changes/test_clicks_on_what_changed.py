@@ -20,6 +20,7 @@ from bot.changes.refusals import AlreadyDecided, MoreMustAgree, NothingToReview,
 from bot.changes.rights import Decision
 from bot.changes.verify import Snapshot
 from bot.store.audit import Entry, Filters
+from bot.store.outbox import Purpose
 from bot.store.queues import TimerKind
 from tests.changes.world import (
     ALICE,
@@ -70,9 +71,11 @@ async def events(world: World, change: Change) -> list[str]:
     return [entry.event for entry in await world.store.audit.found(Filters(ref=change.id))]
 
 
-async def timers(world: World, change: Change) -> list[TimerKind]:
-    kinds = (TimerKind.REVERT, TimerKind.OFFER, TimerKind.REVIEW)
-    return [one.kind for kind in kinds for one in await world.store.timers.pending(kind) if one.change_id == change.id]
+async def due_later(world: World, change: Change) -> list[str]:
+    """What is to be done to *change*, and said of it, later."""
+    reverts = [timer.change_id for timer in await world.store.timers.pending(TimerKind.REVERT)]
+    later = {what: await world.store.outbox.waiting_for(what) for what in (Purpose.OFFER, Purpose.REVIEW)}
+    return [what for what, ids in ({"revert": reverts} | later).items() if change.id in ids]
 
 
 Act = Callable[[Pipeline, Change, str], Awaitable[Change]]
@@ -182,7 +185,12 @@ async def test_a_click_that_comes_too_late_is_refused_and_leaves_no_trace(
     case = CASES[name]
     seen = await case.begin(world, mine)
     await case.meanwhile(world, mine, seen)
-    now = await mine.pipeline.journal.get(seen.id), await events(world, seen), await timers(world, seen), world.writes
+    now = (
+        await mine.pipeline.journal.get(seen.id),
+        await events(world, seen),
+        await due_later(world, seen),
+        world.writes,
+    )
 
     with pytest.raises(case.refusal):
         await case.act(mine.pipeline, seen, "click")
@@ -190,7 +198,7 @@ async def test_a_click_that_comes_too_late_is_refused_and_leaves_no_trace(
     assert now == (
         await mine.pipeline.journal.get(seen.id),
         await events(world, seen),
-        await timers(world, seen),
+        await due_later(world, seen),
         world.writes,
     )
 
@@ -320,19 +328,15 @@ async def test_only_a_signature_ends_the_wait_for_a_review(world: World, mine: R
         with suppress(MoreMustAgree):
             await mine.pipeline.decisions.extend(done, by=by, seconds=3600, request=f"click of {by}")
     assert "extended" in await events(world, done)
-    assert TimerKind.REVIEW in await timers(world, done)
+    assert Purpose.REVIEW in await due_later(world, done)
 
     await review(mine.pipeline, done, "click on review")
-    async with world.store.transaction() as tx:  # as if it came due at that very moment
-        await world.store.timers.set(tx, done.id, TimerKind.REVIEW, world.clock())
-    while await mine.timers.run_one():
-        pass
-    assert TimerKind.REVIEW not in await timers(world, done)
+    assert Purpose.REVIEW not in await due_later(world, done)
 
 
-@pytest.mark.parametrize(("by", "due"), [(DAN, [TimerKind.REVIEW]), (BOB, [])])
+@pytest.mark.parametrize(("by", "due"), [(DAN, [Purpose.REVIEW]), (BOB, [])])
 async def test_a_review_is_due_after_ones_own_undo_and_not_after_that_of_somebody_else(
-    world: World, mine: Replica, by: str, due: list[TimerKind]
+    world: World, mine: Replica, by: str, due: list[str]
 ) -> None:
     done = await _done_alone(world, mine)
     undo = await mine.pipeline.followups.undo(done, by=by, channel=OPS)
@@ -340,7 +344,7 @@ async def test_a_review_is_due_after_ones_own_undo_and_not_after_that_of_somebod
         undo = await mine.pipeline.decisions.decide(undo, Decision.APPROVE, approver)
 
     assert undo.state is State.APPLIED
-    assert await timers(world, done) == due
+    assert await due_later(world, done) == due
 
 
 async def test_what_was_reverted_is_not_undone_as_well(world: World, mine: Replica) -> None:

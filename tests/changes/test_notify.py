@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import suppress
 from datetime import timedelta
 from typing import Any, Final
@@ -11,14 +11,23 @@ from typing import Any, Final
 import pytest
 import sqlalchemy as sa
 import structlog
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from bot.changes.journal import Journal
 from bot.changes.model import Cause, CauseKind, Change, Guard, Item, Outcome, Redone, State, Target
-from bot.changes.notify import DELIVERIES_AT_ONCE, MAX_UNENDED_TRIES, OutboxWorker, is_told_elsewhere
+from bot.changes.notify import (
+    DELIVERIES_AT_ONCE,
+    MAX_TRIES,
+    MAX_UNENDED_TRIES,
+    MAX_WAIT_SECONDS,
+    REPEATED,
+    OutboxWorker,
+    is_told_elsewhere,
+)
 from bot.changes.worker import Wake
 from bot.store.engine import Store, open_store
 from bot.store.items import rows_of
-from bot.store.outbox import Delivery
+from bot.store.outbox import Delivery, Purpose
 from bot.store.tables import outbox
 from tests.drills.fleet import until
 from tests.harness.clocks import StandingClock
@@ -386,6 +395,107 @@ async def test_a_graceful_stop_waits_for_what_is_under_way(store: Store, clock: 
     await asyncio.gather(running, return_exceptions=True)
 
     assert await store.outbox.waiting() == 0
+
+
+class Notes:
+    """A worker that notes which messages it was given, and fails with what is *refused*; their card is there."""
+
+    def __init__(self, store: Store, clock: StandingClock) -> None:
+        self.named: list[str] = []
+        self.refused: Exception | None = None
+        self.meanwhile: Callable[[AsyncConnection], Awaitable[None]] | None = None
+        self.store, self.clock = store, clock
+        self.worker = OutboxWorker(Journal(store, clock, "mine", Wake(), Wake(), LEASE), self._deliver, wake=Wake())
+
+    async def _deliver(self, change: Change, name: str, is_plain: bool) -> None:
+        self.named.append(name)
+        if self.meanwhile is not None:
+            async with self.store.transaction() as tx:
+                await self.meanwhile(tx)
+        if self.refused is not None:
+            raise self.refused
+
+    async def enqueue(self, change: Change, purpose: Purpose, span: timedelta) -> None:
+        async with self.store.transaction() as tx:
+            await self.store.outbox.enqueue(tx, change.id, purpose, due=self.clock() + span)
+
+    async def after(self, span: timedelta) -> list[str]:
+        """What is delivered once *span* has passed."""
+        self.clock.moment += span
+        self.named.clear()
+        while await self.worker.deliver_one():
+            pass
+        return self.named
+
+
+@pytest.fixture
+def notes(store: Store, clock: StandingClock) -> Notes:
+    return Notes(store, clock)
+
+
+HOUR, MOMENT = timedelta(hours=1), timedelta(microseconds=1)
+
+
+async def added_now(notes: Notes, **fields: Any) -> Change:
+    change = a_change(notes.clock).changed(**fields)
+    async with notes.store.transaction() as tx:
+        await notes.store.changes.add(tx, change, "one")
+    return change
+
+
+@pytest.mark.parametrize("purpose", REPEATED)
+async def test_what_is_for_later_comes_at_its_time_and_again_after_each_pause(notes: Notes, purpose: Purpose) -> None:
+    change = await added_now(notes)
+    await notes.enqueue(change, purpose, HOUR)
+    assert await notes.store.outbox.waiting() == 0, "it is for later"
+
+    assert await notes.after(HOUR - MOMENT) == []
+    assert await notes.after(MOMENT) == [f"{purpose}-1"]
+    for number, pause in enumerate((*REPEATED[purpose], REPEATED[purpose][-1]), 2):
+        assert await notes.after(pause - MOMENT) == []
+        assert await notes.store.outbox.waiting_for(purpose) == [change.id]
+        assert await notes.after(MOMENT) == [f"{purpose}-{number}"]
+
+
+async def test_a_reminder_that_slack_never_took_is_not_the_last(notes: Notes) -> None:
+    change = await added_now(notes)
+    await notes.enqueue(change, Purpose.REMIND, timedelta())
+    notes.refused = ValueError("no")
+    for _ in range(MAX_TRIES):
+        assert await notes.after(timedelta(seconds=MAX_WAIT_SECONDS)) == ["remind-1"]
+
+    notes.refused = None
+    assert await notes.after(REPEATED[Purpose.REMIND][0]) == ["remind-2"]
+
+
+async def test_what_is_taken_back_while_it_is_delivered_does_not_come_again(notes: Notes) -> None:
+    change = await added_now(notes)
+    await notes.enqueue(change, Purpose.REVIEW, timedelta())
+    notes.meanwhile = lambda tx: notes.store.outbox.take_back(tx, change.id, Purpose.REVIEW)
+
+    assert await notes.after(timedelta()) == ["review-1"]
+    assert await notes.after(HOUR * 100) == []
+    assert await notes.store.outbox.reviews() == 0
+
+
+async def test_what_is_put_off_while_it_is_delivered_comes_when_it_is_due_by_then(notes: Notes) -> None:
+    change = await added_now(notes)
+    await notes.enqueue(change, Purpose.REVIEW, timedelta())
+    due = notes.clock() + HOUR
+    notes.meanwhile = lambda tx: notes.store.outbox.enqueue(tx, change.id, Purpose.REVIEW, due=due)
+    assert await notes.after(timedelta()) == ["review-1"]
+    notes.meanwhile = None
+
+    assert await notes.after(HOUR - MOMENT) == []
+    assert await notes.after(MOMENT) == ["review-2"]
+
+
+@pytest.mark.parametrize(("late", "said"), [(-MOMENT, ["offer-1"]), (timedelta(), [])])
+async def test_an_end_that_is_past_is_offered_to_nobody(notes: Notes, late: timedelta, said: list[str]) -> None:
+    change = await added_now(notes, reverts_at=notes.clock() + HOUR)
+    await notes.enqueue(change, Purpose.OFFER, HOUR / 2)
+
+    assert await notes.after(HOUR + late) == said
 
 
 async def test_a_note_waits_for_the_card_that_it_is_about(store: Store, clock: StandingClock) -> None:

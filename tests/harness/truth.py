@@ -21,8 +21,9 @@ import sqlalchemy as sa
 
 from bot.changes.model import LIVE, Change, Guard, Kind, State, canonical_form
 from bot.store.engine import Store
+from bot.store.outbox import FOR_LATER, WAITS, Purpose
 from bot.store.queues import TimerKind
-from bot.store.tables import audit, changes, timers
+from bot.store.tables import audit, changes, outbox, timers
 from handlers.blocks.masking import public
 from handlers.changes import card_view
 from handlers.changes.cards import draw_card
@@ -187,25 +188,30 @@ async def settles(look: Callable[[], Awaitable[str]]) -> None:
 async def empty_promise(store: Store) -> str:
     """The first change whose card says that something happens later which nothing is set to do; empty where there is none."""
     async with store.session.reading() as connection:
-        rows = (await connection.execute(sa.select(timers))).all()
-    due = {(row.change_id, row.kind): datetime.fromtimestamp(row.due / 1e6, UTC) for row in rows}
+        work = (await connection.execute(sa.select(timers))).all()
+        later = (await connection.execute(sa.select(outbox).where(WAITS, outbox.c.purpose.in_(FOR_LATER)))).all()
+    rows = [
+        *((row.change_id, row.kind, row.due) for row in work),
+        *((row.change_id, row.purpose, row.due) for row in later),
+    ]
+    due = {(change_id, what): datetime.fromtimestamp(at / 1e6, UTC) for change_id, what, at in rows}
     for change in await all_changes(store):
         if change.set_id is None:
-            for kind, at in promises(change):
-                set_for = due.get((change.id, kind))
+            for what, at in promises(change):
+                set_for = due.get((change.id, what))
                 if set_for is None or (at is not None and set_for < at):
-                    return f"{kind} at {at}, says its card, and the timer is set for {set_for}: {change}"
+                    return f"{what} at {at}, says its card, and it is due at {set_for}: {change}"
     return ""
 
 
-def promises(change: Change) -> Iterator[tuple[TimerKind, datetime | None]]:
+def promises(change: Change) -> Iterator[tuple[str, datetime | None]]:
     """What the card of *change* says of later, and from when on: *until*, *by*, *has to look at this*."""
     if change.state is State.PROPOSED and change.decision.expires is not None:
         yield TimerKind.EXPIRE, change.decision.expires
     if change.temporary:
         yield TimerKind.REVERT, change.request.reverts_at
     if change.review_due:
-        yield TimerKind.REVIEW, None
+        yield Purpose.REVIEW, None
 
 
 async def stale_card(sandbox: Sandbox) -> str:

@@ -90,7 +90,7 @@ async def test_whoever_lost_it_can_finish_it_no_more(store: Store, clock: Standi
 
 
 async def test_what_comes_again_counts_and_is_free_again(store: Store, clock: StandingClock) -> None:
-    await due_in(store, clock, timedelta(0), kind=TimerKind.REMIND)
+    await due_in(store, clock, timedelta(0), kind=TimerKind.REVERT)
     for number in range(3):
         timer = await held(store)
         assert timer.number == number
@@ -117,7 +117,7 @@ async def test_one_that_is_set_anew_while_held_stays_as_it_was_set(
 
 async def test_one_that_is_cleared_while_held_does_not_come_back(store: Store, clock: StandingClock) -> None:
     await due_in(store, clock, timedelta(0))
-    await due_in(store, clock, timedelta(0), kind=TimerKind.OFFER)
+    await due_in(store, clock, timedelta(0), kind=TimerKind.EXPIRE)
     timer = await held(store)
     async with store.transaction() as tx:
         await store.timers.clear(tx, "c", timer.kind)

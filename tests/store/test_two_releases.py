@@ -202,6 +202,19 @@ async def fall_due(world: World, *, kinds: list[str], purposes: list[str], reque
             await tx.execute(sa.insert(inbox).values(request | named))
 
 
+async def test_what_the_release_before_set_timers_for_is_a_message_now(world: World) -> None:
+    await fall_due(world, kinds=["remind", "offer", "review"], purposes=[], requests=[])
+    mine = replica(world, "mine", count(1))
+    while await mine.timers.run_one():
+        pass
+
+    async with world.store.session.reading() as connection:
+        purposes = set(
+            await connection.scalars(sa.select(outbox.c.purpose).where(outbox.c.delivered < outbox.c.version))
+        )
+    assert {"remind", "offer", "review"} <= purposes
+
+
 async def work_off(world: World, mine: Replica) -> None:
     """What the workers of a process do, until nothing is left for them."""
     while await mine.timers.run_one() or await mine.outbox.deliver_one() or await mine.pipeline.recover_one():
