@@ -79,7 +79,7 @@ EVENTS: Final = {
     Move.GIVE_UP: "unsettled",
 }
 UNBEGUN: Final = frozenset({Move.CANCEL, Move.WITHDRAW, Move.DENY, Move.EXPIRE, Move.INVALIDATE})
-"""Moves that end a change set before any of its items was begun."""
+"""Moves that end a bulk change before any of its items was begun."""
 ENDS_OF_SETS: Final = frozenset({Move.FINISH, Move.FAIL})
 UNDOABLE: Final = (Outcome.APPLIED, Outcome.UNKNOWN)
 """Outcomes of items that are, or may be, there to be undone."""
@@ -204,7 +204,7 @@ class Journal:
     async def move(self, change: Change, move: Move, *, by: str = GATEHOUSE, **fields: Any) -> Change | None:
         """Make *move* of a change that nobody is carrying out, or return None where it is not where the move starts.
 
-        What is approved is claimed with it, and returned as this process's to carry out; but for a change set.
+        What is approved is claimed with it, and returned as this process's to carry out; but for a bulk change.
         """
         async with self.store.transaction() as tx:
             moved = await self._moved(tx, change, move, by, (), **fields)
@@ -334,7 +334,7 @@ class Journal:
 
     async def _undone(self, tx: AsyncConnection, undo: Change) -> str:
         """Mark what *undo* took back, and let the old id of a rule that came back mean the new one. Return the id of
-        the change set that it is, or is an item of.
+        the bulk change that it is, or is an item of.
         """
         change = await self.store.changes.held(tx, undo.request.undoes or "", ends_work=True)
         if change is None:
@@ -380,7 +380,7 @@ class Journal:
             await self.store.outbox.enqueue(tx, change_id, "card")
 
     async def _undone_whole(self, tx: AsyncConnection, set_id: str, undo: Change) -> None:
-        """Mark a change set as undone where nothing of it is left; what is left of a temporary one still has its end."""
+        """Mark a bulk change as undone where nothing of it is left; what is left of a temporary one still has its end."""
         whole = await self.store.changes.held(tx, set_id, ends_work=True) if set_id else None
         if whole is None or whole.state is not State.APPLIED or whole.run.undone_by is not None:
             return

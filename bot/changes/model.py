@@ -1,4 +1,4 @@
-"""Changes and change sets: the only shape in which anything is written, with their states, moves and fingerprints."""
+"""Changes and bulk changes: the only shape in which anything is written, with their states, moves and fingerprints."""
 
 from __future__ import annotations
 
@@ -365,7 +365,7 @@ class Run(Stored):
     """The target as it was last seen: read back after the change was applied, or found live when it turned out stale."""
     finished_at: datetime | None = None
     stopped_by: str | None = None
-    """Of a change set: who stopped it before all of its items were done."""
+    """Of a bulk change: who stopped it before all of its items were done."""
     undone_by: str | None = None
     """The id of the applied change that took this one back."""
     undone: Undone | None = None
@@ -376,7 +376,7 @@ class Run(Stored):
 
 
 class Bulk(Stored):
-    """What a change set is beside its items."""
+    """What a bulk change is beside its items."""
 
     size: int = 0
     """How many items it has; 0 for a change of one thing."""
@@ -401,13 +401,13 @@ class Change(Stored):
     created: datetime
     state: State = State.PROPOSED
     edit: Edit
-    """Of a change set: the weightiest of its kinds and the service that it is for."""
+    """Of a bulk change: the weightiest of its kinds and the service that it is for."""
     request: ChangeRequest
     decision: ChangeDecision = ChangeDecision()
     run: Run = Run()
     bulk: Bulk = Bulk()
     set_id: str | None = None
-    """The id of the change set that this change is an item of."""
+    """The id of the bulk change that this change is an item of."""
     item_number: int = 0
 
     def changed(self, **fields: Any) -> Change:
@@ -533,7 +533,7 @@ OUTCOMES: Final[Mapping[State, Outcome]] = {
 
 
 class Item(Stored):
-    """One thing of a change set: what a change of it would be, and what became of it."""
+    """One thing of a bulk change: what a change of it would be, and what became of it."""
 
     number: int
     kind: Kind | None = None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any, Final, TypeVar
+from typing import Any, Final, Self
 
 from bot.changes.model import (
     NOT_CONTENT,
@@ -46,22 +46,70 @@ SEGMENTS: Final = "allowedSegments"
 """The field of a member that is a set: what somebody else adds to it or drops from it stays."""
 
 
+class NothingToDo(Exception):
+    """A bulk change without an item that is to be done."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Proposal:
-    """What somebody wants changed; *edit.before* is what they were shown."""
+    """What somebody wants changed: one thing, or many to be decided as one; *before* of each is what they were shown."""
 
-    edit: Edit
+    items: Sequence[Item]
     request: ChangeRequest
     guard: Guard | None = None
     """What must stand before it whatever the policy says; None leaves it to the policy."""
+    title: str = ""
+    """Of a bulk change: what it does, in a few words that a channel may see. Empty for a change of one thing."""
+    columns: tuple[str, ...] = ()
+    """The headings of the table that the items come from."""
+    separator: str = ","
+
+    @classmethod
+    def of(cls, edit: Edit, request: ChangeRequest, guard: Guard | None = None) -> Self:
+        """The proposal of a change of one thing."""
+        return cls(items=(Item.of(1, edit, undoes=request.undoes),), request=request, guard=guard)
+
+    @property
+    def edit(self) -> Edit:
+        """The one thing that is to change, or the first of many."""
+        return self.items[0].edit
+
+    @property
+    def kinds(self) -> tuple[Kind, ...]:
+        """Every kind that is to be done, the weightiest first; raises NothingToDo."""
+        if not (kinds := weightiest(item.kind for item in self.items)):
+            raise NothingToDo(self.title)
+        return kinds
 
     @property
     def kind(self) -> Kind:
-        return self.edit.kind
+        """The weightiest."""
+        return self.kinds[0]
 
     def change(self, id_: str, created: datetime) -> Change:
-        """The change that this asks for, with no guard before it yet."""
-        return Change(id=id_, created=created, edit=self.edit, request=self.request)
+        """The change that this asks for, with no guard before it yet; raises NothingToDo."""
+        if not self.title:
+            return Change(id=id_, created=created, edit=self.edit, request=self.request)
+        kinds = self.kinds
+        service = Target(service=self.items[0].target.service)
+        return Change(
+            id=id_,
+            created=created,
+            edit=Edit(kind=kinds[0], target=service, before=None, after=None),
+            request=self.request,
+            bulk=Bulk(
+                size=len(self.items),
+                kinds=kinds,
+                needs_of_items=tuple(dict.fromkeys(need for item in self.items for need in item.needs)),
+                title=self.title,
+                columns=self.columns,
+                separator=self.separator,
+            ),
+        )
+
+    def amended(self, **fields: Any) -> Self:
+        """The same with these *fields* of its request set."""
+        return replace(self, request=self.request.model_copy(update=fields))
 
 
 def caused_by(change: Change, kind: CauseKind = CauseKind.UNDO) -> Cause:
@@ -86,21 +134,21 @@ def inverse(
     elif target.service == "members" and None not in (before, after, live):
         before = live if is_there(change, live) else before
         after = applied_to(live or {}, change.run.result or {}, after or {})
-    return Proposal(
-        edit=Edit(
+    return Proposal.of(
+        Edit(
             kind=kind,
             target=target.model_copy(update={"key": None}) if kind is Kind.RULE_CREATE else target,
             before=before if edit.after is not None else None,
             after=after,
         ),
-        request=ChangeRequest(requester=by, channel=channel, undoes=change.id, cause=cause or caused_by(change)),
+        ChangeRequest(requester=by, channel=channel, undoes=change.id, cause=cause or caused_by(change)),
     )
 
 
 def revert_anyway(change: Change, live: Document, *, by: str, channel: str) -> Proposal:
     """The inverse of *change*, though somebody changed its target since: from *live*, and only after a look at it."""
     undo = inverse(change, live, by=by, channel=channel, cause=caused_by(change, CauseKind.LATE_END))
-    return replace(undo, edit=undo.edit.model_copy(update={"before": live}), guard=Guard.CONFIRM)
+    return Proposal.of(undo.edit.model_copy(update={"before": live}), undo.request, Guard.CONFIRM)
 
 
 def request_again(change: Change, live: Document | None, *, by: str, channel: str) -> Proposal:
@@ -114,9 +162,9 @@ def request_again(change: Change, live: Document | None, *, by: str, channel: st
         base = Rule.model_validate(live).body() if edit.target.service == "rules" else live
         after = applied_to(base, edit.before, after)
     moved = canonical_form(live) != canonical_form(edit.before)
-    return Proposal(
-        edit=Edit(kind=edit.kind, target=edit.target, before=live, after=after),
-        request=ChangeRequest(
+    return Proposal.of(
+        Edit(kind=edit.kind, target=edit.target, before=live, after=after),
+        ChangeRequest(
             requester=by,
             channel=channel,
             reason=asked.reason,
@@ -125,7 +173,7 @@ def request_again(change: Change, live: Document | None, *, by: str, channel: st
             reverts_at=None if asked.revert_after else asked.reverts_at,
             reverts_at_as_typed=asked.reverts_at_as_typed,
         ),
-        guard=Guard.CONFIRM if moved else None,
+        Guard.CONFIRM if moved else None,
     )
 
 
@@ -152,69 +200,12 @@ def applied_to(live: Document, before: Document, after: Document) -> Document:
     return {name: value for name, value in live.items() if name not in dropped} | changed
 
 
-class NothingInSet(Exception):
-    """A set without an item that is to be done."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SetProposal:
-    """Several changes, to be decided as one. *title*: what it does, in a few words that a channel may see."""
-
-    title: str
-    items: Sequence[Item]
-    request: ChangeRequest
-    columns: tuple[str, ...] = ()
-    """The headings of the table that the items come from."""
-    separator: str = ","
-    guard: Guard | None = None
-    """As for a `Proposal`."""
-
-    @property
-    def kinds(self) -> tuple[Kind, ...]:
-        """Every kind that is to be done, the weightiest first; raises NothingInSet."""
-        if not (kinds := weightiest(item.kind for item in self.items)):
-            raise NothingInSet(self.title)
-        return kinds
-
-    @property
-    def kind(self) -> Kind:
-        """The weightiest."""
-        return self.kinds[0]
-
-    def change(self, id_: str, created: datetime) -> Change:
-        """The change that stands for all items, with no guard before it yet; raises NothingInSet."""
-        kinds = self.kinds
-        service = Target(service=self.items[0].target.service)
-        return Change(
-            id=id_,
-            created=created,
-            edit=Edit(kind=kinds[0], target=service, before=None, after=None),
-            request=self.request,
-            bulk=Bulk(
-                size=len(self.items),
-                kinds=kinds,
-                needs_of_items=tuple(dict.fromkeys(need for item in self.items for need in item.needs)),
-                title=self.title,
-                columns=self.columns,
-                separator=self.separator,
-            ),
-        )
-
-
-P = TypeVar("P", bound=Proposal | SetProposal)
-
-
-def amended(proposal: P, **fields: Any) -> P:
-    """*proposal* with these *fields* of its request set."""
-    return replace(proposal, request=proposal.request.model_copy(update=fields))
-
-
-def set_of(title: str, proposals: Sequence[Proposal]) -> SetProposal:
-    """Proposals of one person as one set, with the reason and the end of the first."""
+def together(title: str, proposals: Sequence[Proposal]) -> Proposal:
+    """What each of *proposals* of one person asks for, as one bulk change with the reason and the end of the first."""
     first = proposals[0].request
-    return SetProposal(
+    return Proposal(
         title=title,
-        items=[item_of(number, proposal) for number, proposal in enumerate(proposals, 1)],
+        items=[_numbered(number, proposal.items[0]) for number, proposal in enumerate(proposals, 1)],
         request=ChangeRequest(
             requester=first.requester,
             channel=first.channel,
@@ -227,24 +218,24 @@ def set_of(title: str, proposals: Sequence[Proposal]) -> SetProposal:
     )
 
 
-def item_of(number: int, proposal: Proposal, source: str = "") -> Item:
-    return Item.of(number, proposal.edit, undoes=proposal.request.undoes, source=source)
+def _numbered(number: int, item: Item, source: str = "") -> Item:
+    return item.model_copy(update={"number": number, "source": source})
 
 
 def inverse_of(
     whole: Change, done: Iterable[tuple[Change, Document | None]], *, by: str, channel: str, cause: Cause | None = None
-) -> SetProposal:
+) -> Proposal:
     """What undoes those items of *whole* that were *done*, on what there is now of each, the last one first."""
     cause = cause or caused_by(whole)
     proposals = [inverse(change, live, by=by, channel=channel, cause=cause) for change, live in done]
-    return SetProposal(
+    return Proposal(
         title=f"Undo: {whole.bulk.title}" if whole.request.undoes is None else whole.bulk.title.removeprefix("Undo: "),
-        items=[item_of(number, proposal) for number, proposal in enumerate(reversed(proposals), 1)],
+        items=[_numbered(number, proposal.items[0]) for number, proposal in enumerate(reversed(proposals), 1)],
         request=ChangeRequest(requester=by, channel=channel, undoes=whole.id, cause=cause),
     )
 
 
-def again(whole: Change, failed: Iterable[tuple[Item, Snapshot]], *, by: str, channel: str) -> SetProposal:
+def again(whole: Change, failed: Iterable[tuple[Item, Snapshot]], *, by: str, channel: str) -> Proposal:
     """Once more what was not done, on what there is now and until the same end.
 
     Items whose target is gone, or there already, are left out. Where a target is no longer what was shown, the
@@ -257,11 +248,11 @@ def again(whole: Change, failed: Iterable[tuple[Item, Snapshot]], *, by: str, ch
             change = whole.model_copy(update={"edit": item.edit})
             proposals.append((request_again(change, live, by=by, channel=channel), item.source))
     if not proposals:
-        raise NothingInSet(whole.bulk.title)
-    items = [item_of(number, proposal, source) for number, (proposal, source) in enumerate(proposals, 1)]
+        raise NothingToDo(whole.bulk.title)
+    items = [_numbered(number, proposal.items[0], source) for number, (proposal, source) in enumerate(proposals, 1)]
     asks = any(proposal.guard is Guard.CONFIRM for proposal, _ in proposals)
     return replace(
-        set_of(whole.bulk.title, [proposal for proposal, _ in proposals]),
+        together(whole.bulk.title, [proposal for proposal, _ in proposals]),
         items=items,
         guard=Guard.CONFIRM if asks else None,
     )

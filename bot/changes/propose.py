@@ -25,9 +25,7 @@ from bot.changes.model import (
 )
 from bot.changes.proposals import (
     Proposal,
-    SetProposal,
     again,
-    amended,
     caused_by,
     inverse,
     inverse_of,
@@ -59,21 +57,17 @@ class Proposer:
     executor: Executor
     new_id: Callable[[], str]
 
-    async def submit(
-        self, proposal: Proposal | SetProposal, *, idempotency_key: str, reverts: Change | None = None
-    ) -> Change:
+    async def submit(self, proposal: Proposal, *, idempotency_key: str, reverts: Change | None = None) -> Change:
         """Record what is proposed, and apply a single change that nothing stands before; return it as it then stands."""
         return await self.executor.go_on(await self.record(proposal, idempotency_key=idempotency_key, reverts=reverts))
 
-    async def record(
-        self, proposal: Proposal | SetProposal, *, idempotency_key: str, reverts: Change | None = None
-    ) -> Change:
+    async def record(self, proposal: Proposal, *, idempotency_key: str, reverts: Change | None = None) -> Change:
         """Record what is proposed, once per *idempotency_key*; what nothing stands before is claimed, to be gone on with at once.
 
         *reverts*: the temporary change whose end it is.
         Raises TargetBusy while another change holds the target, NotAllowed and NobodyCanApprove as the policy says,
         DirectoryUnavailable where Slack does not tell who asks, NotTemporary where *reverts* has another end now,
-        EndIsPast, and NothingInSet.
+        EndIsPast, and NothingToDo.
         """
         if (known := await self.journal.store.changes.of_key(idempotency_key)) is not None:
             return known
@@ -86,7 +80,7 @@ class Proposer:
         self.executor.failpoint("propose")
         if change.decision.guard is Guard.NONE and not change.is_set:
             self.executor.failpoint("claim")
-        items = proposal.items if isinstance(proposal, SetProposal) else ()
+        items = proposal.items if change.is_set else ()
         return await self.journal.open(change, idempotency_key, items, reverts=reverts, begin=not change.is_set)
 
     async def _under_guard(self, change: Change, asked: Guard | None) -> Change:
@@ -136,11 +130,11 @@ class FollowUps:
         for undo in undos:
             if _serves(undo, change, by, channel, is_own=is_own):
                 return undo
-        proposal = amended(await self._inverse(change, by=by, channel=channel), undoes_own=is_own)
+        proposal = (await self._inverse(change, by=by, channel=channel)).amended(undoes_own=is_own)
         if is_own and by_text and proposal.kind.destroys:
             proposal = replace(proposal, guard=Guard.CONFIRM)
         if change.review_due:
-            proposal = amended(proposal, settles_review=await self.rights.may(change, Decision.REVIEW, by))
+            proposal = proposal.amended(settles_review=await self.rights.may(change, Decision.REVIEW, by))
         return await self.proposer.submit(proposal, idempotency_key=f"undo:{change.id}:{len(undos)}")
 
     def _is_own_act(self, change: Change, by: str) -> bool:
@@ -177,13 +171,11 @@ class FollowUps:
         if change.run.undone_by is None and not change.temporary:
             raise NotTemporary(change)
         proposal = await self._inverse(change, by=by, channel=change.request.channel, cause=cause)
-        proposal = amended(proposal, agreed=True, quiet_refusal=quiet)
+        proposal = proposal.amended(agreed=True, quiet_refusal=quiet)
         key = f"revert:{change.id}:{len(reverts)}"
         return await self.proposer.submit(proposal, idempotency_key=key, reverts=change)
 
-    async def _inverse(
-        self, change: Change, *, by: str, channel: str, cause: Cause | None = None
-    ) -> Proposal | SetProposal:
+    async def _inverse(self, change: Change, *, by: str, channel: str, cause: Cause | None = None) -> Proposal:
         _require_undoable(change)
         if not change.is_set:
             moved, live = (await self._as_they_are([change]))[0]
@@ -270,7 +262,7 @@ class FollowUps:
         )
 
     async def again(self, whole: Change, *, by: str, channel: str, idempotency_key: str) -> Change:
-        """Propose those items of an ended set that were not done, on what there is now; raises NothingInSet."""
+        """Propose those items of an ended set that were not done, on what there is now; raises NothingToDo."""
         if not whole.is_set or whole.state in LIVE:
             raise AlreadyDecided(whole)
         items = await self.store.items.some(whole.id, NOT_DONE, whole.bulk.size)

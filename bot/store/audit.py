@@ -82,7 +82,7 @@ class Filters:
     without: tuple[str, ...] = ()
     """Events that are left out."""
     last_of_each: bool = False
-    """Of each change only its newest entry, and of a change set only one; all entries about no change."""
+    """Of each change only its newest entry, and of a bulk change only one; all entries about no change."""
 
 
 def _seal(previous: str, row: Mapping[Any, Any] | sa.RowMapping) -> str:

@@ -1,4 +1,4 @@
-"""The items of change sets: what each is to do, written when the set is asked for, and what became of it."""
+"""The items of bulk changes: what each is to do, written when the set is asked for, and what became of it."""
 
 from __future__ import annotations
 

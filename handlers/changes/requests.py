@@ -8,7 +8,7 @@ from typing import Any, Final
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from bot.changes.model import Change, ChangeRequest, Edit, Kind, Target
-from bot.changes.proposals import Proposal, SetProposal, amended, set_of
+from bot.changes.proposals import Proposal, together
 from bot.changes.refusals import EndIsPast
 from bot.gatehouse import Gatehouse
 from bot.text.times import next_time
@@ -33,7 +33,7 @@ def propose(
     **more: Any,
 ) -> Proposal:
     """Return what *caller* wants changed; *more*: other fields of the request."""
-    return Proposal(
+    return Proposal.of(
         edit=Edit(kind=kind, target=target, before=before, after=after),
         request=ChangeRequest(requester=caller.user, channel=caller.channel, reason=reason or "", **more),
     )
@@ -41,13 +41,13 @@ def propose(
 
 async def submit(proposals: Sequence[Proposal], caller: Caller, gatehouse: Gatehouse, *, title: str = "") -> Reply:
     """Request one change, or several as one bulk change called *title*; announced by their one card."""
-    proposal = proposals[0] if len(proposals) == 1 else set_of(title, proposals)
+    proposal = proposals[0] if len(proposals) == 1 else together(title, proposals)
     await gatehouse.changes.proposer.submit(proposal, idempotency_key=caller.request)
     return Announced()
 
 
 async def record(
-    proposal: Proposal | SetProposal, caller: Caller, gatehouse: Gatehouse, end: Callable[[Change], View] = end_of_form
+    proposal: Proposal, caller: Caller, gatehouse: Gatehouse, end: Callable[[Change], View] = end_of_form
 ) -> Recorded:
     """Record what a form asks for, to be gone on with once the form is closed. *end*: what it shows if it is still open."""
     return Recorded(await gatehouse.changes.proposer.record(proposal, idempotency_key=caller.request), end)
@@ -61,7 +61,7 @@ async def with_expiry(proposal: Proposal, expiry: Expiry | None, caller: Caller,
     if expiry is None:
         return proposal
     if expiry.seconds is not None:
-        return amended(proposal, revert_after=expiry.seconds)
+        return proposal.amended(revert_after=expiry.seconds)
     zone = zone_of((await gatehouse.access.person(caller.user)).tz)
     reverts_at = end_of(expiry, zone, caller.asked_at or gatehouse.now())
     if reverts_at is None or reverts_at <= gatehouse.now():  # or a process died in between
@@ -70,8 +70,8 @@ async def with_expiry(proposal: Proposal, expiry: Expiry | None, caller: Caller,
         raise EndIsFar(expiry.as_typed)
     if expiry.until and expiry.until.zone:
         zone = zone_of(expiry.until.zone)
-    return amended(
-        proposal, reverts_at=reverts_at, reverts_at_as_typed=f"{reverts_at.astimezone(zone):%H:%M} {zone.key}"
+    return proposal.amended(
+        reverts_at=reverts_at, reverts_at_as_typed=f"{reverts_at.astimezone(zone):%H:%M} {zone.key}"
     )
 
 

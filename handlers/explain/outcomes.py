@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from bot.changes.model import LIVE, State
-from bot.changes.proposals import NothingInSet
+from bot.changes.proposals import NothingToDo
 from bot.changes.refusals import (
     AlreadyDecided,
     ApprovalWaits,
@@ -114,7 +114,7 @@ def _not_undoable(error: NotUndoable) -> Words:
 
 
 CHANGE_WORDS: Final[Table] = {
-    NothingInSet: lambda _: Words("Nothing left to do.", "All of it is done, or its target is gone."),
+    NothingToDo: lambda _: Words("Nothing left to do.", "All of it is done, or its target is gone."),
     TargetBusy: _busy,
     TooManyRequests: lambda e: Words(
         f"{'This channel already has' if e.channel else 'You already have'} {plural(e.count, 'pending request')}.",

@@ -11,7 +11,7 @@ from functools import wraps
 from typing import Any, Final, TypeAlias, TypeVar
 
 from bot.changes.model import ChangeRequest, Edit, Item, Outcome, Target, canonical_form, fingerprint
-from bot.changes.proposals import SetProposal
+from bot.changes.proposals import Proposal
 from bot.clients.errors import ClientError
 from bot.clients.json_stream import cooperatively
 from bot.gatehouse import Gatehouse
@@ -202,7 +202,7 @@ async def _import_rules(agreed: tuple[Handed, Choices], caller: Caller, gatehous
     items = _rule_items(plan, choices)
     count = sum(item.kind is not None for item in items)
     title = f"Import {plural(count, 'rule')} from {in_quotes(handed.name, 60)}"
-    proposal = SetProposal(
+    proposal = Proposal(
         title=title,
         items=items,
         columns=RULE_COLUMNS,
@@ -327,7 +327,7 @@ async def _import_members(
     items = _member_items(plan, handed.site)
     if not (count := sum(item.kind is not None for item in items)):
         return await _draw(handed, plan)
-    proposal = SetProposal(
+    proposal = Proposal(
         title=f"Import {plural(count, 'row')} from {in_quotes(handed.name, 60)} into {handed.site}",
         items=items,
         columns=headings(plan.file)[:MOST_COLUMNS],

@@ -257,7 +257,7 @@ def digest(
     public: bool,
     command: GatehouseDigest,
 ) -> Message:
-    """The digest of *entries*; *more*: there were too many to count them all. Of a change set each item counts.
+    """The digest of *entries*; *more*: there were too many to count them all. Of a bulk change each item counts.
 
     *names*: what was changed, by its target. *changes*: those that were done, a bulk change as one.
     """

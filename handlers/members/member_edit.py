@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any, Final
 
 from bot.changes.model import Change, ChangeRequest, Item, Kind, Outcome, State, Target, canonical_form, fingerprint
-from bot.changes.proposals import Proposal, SetProposal
+from bot.changes.proposals import Proposal
 from bot.clients.errors import ClientError
 from bot.gatehouse import Gatehouse, Site
 from bot.members.model import Catalogue, Member, nearest, spelled
@@ -245,7 +245,7 @@ async def offboard(command: MembersOffboard, caller: Caller, gatehouse: Gatehous
     found = [(email, await _find_everywhere(email, gatehouse)) for email in emails]
     on_sites = [(email, site, there) for email, everywhere in found for site, there in everywhere]
     who = _called([there for _, _, there in on_sites], emails[0]) if len(emails) == 1 else f"{len(emails)} people"
-    proposal = SetProposal(
+    proposal = Proposal(
         title=f"Remove {who} from every site",
         items=[_item(number, site, email, there) for number, (email, site, there) in enumerate(on_sites, 1)],
         request=ChangeRequest(requester=caller.user, channel=caller.channel, reason=command.because or ""),

@@ -17,7 +17,7 @@ from pydantic import SecretStr
 
 from bot.changes.batch import AT_ONCE
 from bot.changes.model import Change, ChangeRequest, Edit, Item, Kind, State, Target
-from bot.changes.proposals import Proposal, SetProposal
+from bot.changes.proposals import Proposal
 from bot.gatehouse import Gatehouse
 from bot.server import collector, logs
 from bot.server.app import running
@@ -167,7 +167,7 @@ async def _set(places: Places, items: Sequence[Item], folder: Path) -> Taken:
 
 async def _carried_out(gatehouse: Gatehouse, items: Sequence[Item], taken: Taken) -> None:
     """Let the set be carried out, and note how long that, and the change of another meanwhile, takes."""
-    proposal = SetProposal(
+    proposal = Proposal(
         title=f"Add {len(items)}",
         items=items,
         request=ChangeRequest(requester=ALICE.id, channel=OPS, reason="a bench", agreed=True),
@@ -201,7 +201,7 @@ async def _others(gatehouse: Gatehouse, taken: Taken) -> None:
         rule = await gatehouse.rules.get(ASIDE)
         after = rule.body() | {"status": "Inactive" if rule.status == "Active" else "Active"}
         target = Target(service="rules", key=rule.id)
-        wanted = Proposal(
+        wanted = Proposal.of(
             edit=Edit(kind=Kind.RULE_UPDATE, target=target, before=rule.document(), after=after),
             request=ChangeRequest(requester=ALICE.id, channel=OPS, agreed=True),
         )

@@ -59,7 +59,7 @@ def mine(world: World) -> Replica:
 async def renamed(world: World, mine: Replica, guard: Guard | None = None) -> Change:
     """A rule that has another name for an hour."""
     live = world.live(TARGET)
-    proposal = Proposal(
+    proposal = Proposal.of(
         guard=guard,
         edit=Edit(kind=Kind.RULE_UPDATE, target=TARGET, before=live, after=(live or {}) | {"name": "For now"}),
         request=ChangeRequest(requester=ALICE, channel=OPS, revert_after=3600),

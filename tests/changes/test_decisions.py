@@ -43,7 +43,7 @@ async def asked(
         before=live,
         after=live | {"name": "Ours"} if kind is Kind.RULE_UPDATE else None,
     )
-    proposal = Proposal(edit=edit, request=ChangeRequest(requester=ALICE, channel=OPS, **request))
+    proposal = Proposal.of(edit=edit, request=ChangeRequest(requester=ALICE, channel=OPS, **request))
     change = await mine.pipeline.proposer.submit(proposal, idempotency_key="request")
     await deliver(mine)
     return mine, change

@@ -10,14 +10,14 @@ from typing import Final
 import pytest
 
 from bot.changes.model import Change, ChangeRequest, Edit, Item, Kind, Outcome, State, Target
-from bot.changes.proposals import Proposal, set_of
+from bot.changes.proposals import Proposal, together
 from bot.store.db import TargetBusy
 from tests.changes.world import ALICE, OPS, POLICIES, Died, Replica, World, a_world, replica, rule
 
 pytestmark = pytest.mark.slow
 
 NAME: Final = "Alike"
-CREATION: Final = Proposal(
+CREATION: Final = Proposal.of(
     edit=Edit(kind=Kind.RULE_CREATE, target=Target(service="rules"), before=None, after=rule(NAME)),
     request=ChangeRequest(requester=ALICE, channel=OPS),
 )
@@ -74,7 +74,7 @@ async def test_of_two_alike_neither_is_taken_for_the_other_wherever_the_process_
     for step in count(1):
         first, second = await begun_anew(world)
         whole = await first.pipeline.proposer.submit(
-            set_of("Create 2 rules", [CREATION] * 2), idempotency_key="request"
+            together("Create 2 rules", [CREATION] * 2), idempotency_key="request"
         )
         if not await dies(first, step):
             break
@@ -90,7 +90,7 @@ async def test_of_two_alike_neither_is_taken_for_the_other_wherever_the_process_
 async def test_a_part_that_was_left_does_not_claim_the_rule_that_a_command_made_since(world: World) -> None:
     for step in count(1):
         first, second = await begun_anew(world)
-        whole = await first.pipeline.proposer.submit(set_of("Create a rule", [CREATION]), idempotency_key="request")
+        whole = await first.pipeline.proposer.submit(together("Create a rule", [CREATION]), idempotency_key="request")
         if not await dies(first, step):
             break
         world.clock.moment += timedelta(seconds=1)

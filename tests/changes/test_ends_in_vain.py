@@ -10,13 +10,13 @@ from typing import Final, TypeAlias
 import pytest
 
 from bot.changes.model import ChangeRequest, Edit, Kind, Target
-from bot.changes.proposals import Proposal, SetProposal
+from bot.changes.proposals import Proposal
 from tests.changes.world import ALICE, OPS, POLICIES, RULE_IDS, Replica, World, a_world, renames, replica
 
 pytestmark = pytest.mark.slow
 
 
-Wanted: TypeAlias = Callable[[World], Proposal | SetProposal]
+Wanted: TypeAlias = Callable[[World], Proposal]
 
 
 def one(world: World) -> Proposal:
@@ -27,10 +27,10 @@ def one(world: World) -> Proposal:
         before=live,
         after=live | {"name": "For now"},
     )
-    return Proposal(edit=edit, request=ChangeRequest(requester=ALICE, channel=OPS, revert_after=7200))
+    return Proposal.of(edit=edit, request=ChangeRequest(requester=ALICE, channel=OPS, revert_after=7200))
 
 
-def several(world: World) -> SetProposal:
+def several(world: World) -> Proposal:
     return renames(world, "For now", revert_after=7200)
 
 

@@ -14,7 +14,7 @@ import pytest
 
 from bot.changes.journal import LEASE
 from bot.changes.model import Change, ChangeRequest, Edit, Guard, Kind, State, Target
-from bot.changes.proposals import Proposal, set_of
+from bot.changes.proposals import Proposal, together
 from bot.changes.verify import Snapshot
 from tests.changes.world import ALICE, EMAILS, OPS, POLICIES, SITE, Replica, Watched, World, a_world, replica, rule
 from tests.drills.fleet import until
@@ -64,7 +64,7 @@ def renamed(world: World, target: Target, **more: Any) -> Proposal:
     live = world.live(target)
     after = (live or {}) | {"name": "Ours"}
     kind = Kind.MEMBER_UPDATE if target.service == "members" else Kind.RULE_UPDATE
-    return Proposal(
+    return Proposal.of(
         edit=Edit(kind=kind, target=target, before=live, after=after),
         request=ChangeRequest(requester=ALICE, channel=OPS, **more),
     )
@@ -113,7 +113,7 @@ async def test_what_falls_due_at_one_service_waits_for_no_other(world: World) ->
     member = await before.pipeline.proposer.submit(
         renamed(world, MEMBER, revert_after=3601), idempotency_key="a member"
     )
-    asked = Proposal(
+    asked = Proposal.of(
         guard=Guard.CONFIRM,
         edit=Edit(kind=Kind.RULE_CREATE, target=Target(service="rules"), before=None, after=rule("Asked for")),
         request=ChangeRequest(requester=ALICE, channel=OPS),
@@ -136,10 +136,10 @@ async def test_a_set_at_one_service_waits_for_no_set_at_another(world: World) ->
     mine = with_rules_hanging(world)
     for target in rules():
         await mine.pipeline.proposer.submit(
-            set_of("Rename a rule", [renamed(world, target)]), idempotency_key=target.key or ""
+            together("Rename a rule", [renamed(world, target)]), idempotency_key=target.key or ""
         )
     whole = await mine.pipeline.proposer.submit(
-        set_of("Rename a member", [renamed(world, MEMBER)]), idempotency_key="a member"
+        together("Rename a member", [renamed(world, MEMBER)]), idempotency_key="a member"
     )
     world.clock.moment += timedelta(seconds=1)
 

@@ -13,7 +13,7 @@ import pytest
 from bot.changes.execute import END_PASSED, HELD_FOR, LOST_RIGHT, MAX_LOOKS, TOO_OLD
 from bot.changes.journal import LEASE
 from bot.changes.model import ChangeRequest, Edit, Kind, Move, State, Target
-from bot.changes.proposals import Proposal, amended
+from bot.changes.proposals import Proposal
 from bot.policy.model import Person, Why
 from bot.store.db import TargetBusy
 from sandbox.services.answers import Call
@@ -43,7 +43,7 @@ def asked(world: World, kind: Kind) -> Proposal:
     if kind is Kind.MEMBER_GRANT:
         target = Target(service="members", site=SITE, key=EMAILS[0])
     before = world.live(target)
-    return Proposal(
+    return Proposal.of(
         edit=Edit(kind=kind, target=target, before=before, after=_wanted(kind, before)),
         request=ChangeRequest(requester=ALICE, channel=OPS),
     )
@@ -220,7 +220,8 @@ async def test_a_creation_whose_answer_was_lost_is_not_done_by_the_rule_of_anoth
     more, less = rule("Two of a kind"), rule("Two of a kind")
     del less["fieldOfTheirs"]
     world.services.rules.stage.faults.add("cut_before", method="POST", times=1)
-    wanted = [replace(asked(world, Kind.RULE_CREATE), edit=_creation(after)) for after in (less, more)]
+    request = asked(world, Kind.RULE_CREATE).request
+    wanted = [Proposal.of(_creation(after), request) for after in (less, more)]
     lost = await mine.pipeline.proposer.submit(wanted[0], idempotency_key="less")
     done = await mine.pipeline.proposer.submit(wanted[1], idempotency_key="more")
 
@@ -239,7 +240,7 @@ async def test_what_may_have_been_sent_is_not_failed_because_it_may_not_be_done_
     """It is not sent again; but the first request may be on its way still."""
     wanted = asked(world, Kind.RULE_UPDATE)
     lasts = {"reverts_at": world.clock() + LEASE} if refusal == END_PASSED else {}
-    change = await record_only(mine.pipeline, amended(wanted, **lasts), idempotency_key="request")
+    change = await record_only(mine.pipeline, wanted.amended(**lasts), idempotency_key="request")
     if refusal == TOO_OLD:
         world.clock.moment += HELD_FOR - LEASE / 2
     assert await mine.pipeline.journal.claim(change.id) is not None

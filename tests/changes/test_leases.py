@@ -389,7 +389,7 @@ async def test_the_card_of_one_change_is_drawn_again_once_it_is_done_or_takes_lo
     slow, stopped = paused(world, mine, "look")
     live = world.truth()["rules", RULE_IDS[0]]
     edit = rename(world).edit.model_copy(update={"before": live})
-    proposal = Proposal(edit=edit, request=ChangeRequest(requester=ALICE, channel=OPS))
+    proposal = Proposal.of(edit=edit, request=ChangeRequest(requester=ALICE, channel=OPS))
     change = await mine.pipeline.proposer.submit(proposal, idempotency_key="request")
     while await mine.outbox.deliver_one():
         pass

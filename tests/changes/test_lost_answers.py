@@ -11,7 +11,7 @@ import pytest
 
 from bot.changes.execute import MAX_SENDS
 from bot.changes.model import Change, ChangeRequest, Edit, Kind, State, Target
-from bot.changes.proposals import Proposal, set_of
+from bot.changes.proposals import Proposal, together
 from sandbox.services.answers import Call
 from tests.changes.world import ALICE, EMAILS, OPS, POLICIES, RULE_IDS, SITE, Replica, World, a_world, replica, rule
 
@@ -41,11 +41,11 @@ async def world(database_url: str) -> AsyncIterator[World]:
 async def carried_out(world: World, kind: Kind) -> tuple[Replica, Change]:
     """A process that carried out a set with one part, which does *kind*, and the change of that part."""
     mine, (target, after) = replica(world, "mine", count(1)), WRITES[kind]
-    wanted = Proposal(
+    wanted = Proposal.of(
         edit=Edit(kind=kind, target=target, before=world.live(target), after=after),
         request=ChangeRequest(requester=ALICE, channel=OPS),
     )
-    whole = await mine.pipeline.proposer.submit(set_of("Import 1 row", [wanted]), idempotency_key="request")
+    whole = await mine.pipeline.proposer.submit(together("Import 1 row", [wanted]), idempotency_key="request")
     await mine.carry_out_a_set()
     (item,) = [item async for item in world.store.items.all(whole.id)]
     return mine, await now(world, item.change_id or "")

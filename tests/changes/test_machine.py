@@ -24,7 +24,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_sta
 
 from bot.changes.model import LIVE, Change, ChangeRequest, Edit, Guard, Kind, State, Target
 from bot.changes.pipeline import Pipeline
-from bot.changes.proposals import NothingInSet, Proposal, SetProposal, set_of
+from bot.changes.proposals import NothingToDo, Proposal, together
 from bot.changes.refusals import (
     AlreadyDecided,
     ApprovalWaits,
@@ -99,7 +99,7 @@ REFUSALS: Final = (
     NobodyCanApprove,
     DirectoryUnavailable,
     TargetBusy,
-    NothingInSet,
+    NothingToDo,
     Irreconcilable,
 )
 """What a person may be answered with instead of a change."""
@@ -175,7 +175,7 @@ class Machine(RuleBasedStateMachine):
         super().__init__()
         self.sound = self.looked = True
         self.names, self.ids, self.owners = count(1), count(1), count(1)
-        self.asked: list[tuple[Proposal | SetProposal, str]] = []
+        self.asked: list[tuple[Proposal, str]] = []
         self.promises = Promises(self.world, "default")
 
     # How a step is taken
@@ -276,7 +276,7 @@ class Machine(RuleBasedStateMachine):
             if span and asked.until
             else {"revert_after": span}
         )
-        return Proposal(
+        return Proposal.of(
             guard=asked.guard,
             edit=Edit(
                 kind=asked.kind, target=target, before=shown, after=self._wanted(asked.kind, target, shown, which)
@@ -284,7 +284,7 @@ class Machine(RuleBasedStateMachine):
             request=ChangeRequest(requester=asked.by, channel=OPS, quiet_refusal=asked.quiet, **ends),
         )
 
-    def _ask(self, asked: Asked, proposal: Proposal | SetProposal) -> None:
+    def _ask(self, asked: Asked, proposal: Proposal) -> None:
         number = asked.number
         if asked.fault:
             self.fail(asked.fault, "(?!GET).*", 1)
@@ -313,15 +313,12 @@ class Machine(RuleBasedStateMachine):
         first = several[0]
         wanted = [proposal for asked in several if (proposal := self._proposal(asked)) is not None]
         if wanted:
-            self._ask(first, replace(set_of(f"Set {next(self.names)}", wanted), guard=first.guard))
+            self._ask(first, replace(together(f"Set {next(self.names)}", wanted), guard=first.guard))
             self.replicas[first.number % 2].fuse.left = accident
             self.take(first.number, lambda mine: mine.carry_out_a_set())
 
-    def submit(self, number: int, proposal: Proposal | SetProposal, idempotency_key: str) -> None:
-        if isinstance(proposal, SetProposal):
-            self.take(number, lambda mine: mine.pipeline.proposer.submit(proposal, idempotency_key=idempotency_key))
-        else:
-            self.take(number, lambda mine: mine.pipeline.proposer.submit(proposal, idempotency_key=idempotency_key))
+    def submit(self, number: int, proposal: Proposal, idempotency_key: str) -> None:
+        self.take(number, lambda mine: mine.pipeline.proposer.submit(proposal, idempotency_key=idempotency_key))
 
     @rule(number=anything, which=anything)
     def ask_again(self, number: int, which: int) -> None:

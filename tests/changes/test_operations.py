@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from bot.changes.model import Change, ChangeRequest, Edit, Kind, State, Target, operations_of
-from bot.changes.proposals import Proposal, inverse, set_of
+from bot.changes.proposals import Proposal, inverse, together
 
 MEMBERS = tuple(kind for kind in Kind if kind.value.startswith("member."))
 NOW = datetime(2026, 11, 22, tzinfo=UTC)
@@ -57,7 +57,7 @@ def test_a_rule_has_one_operation(kind: Kind) -> None:
 
 def proposal(kind: Kind, before: dict[str, Any] | None, after: dict[str, Any] | None, site: str = "blog") -> Proposal:
     target = Target(service="members", site=site, key="zed@example.com")
-    return Proposal(
+    return Proposal.of(
         edit=Edit(kind=kind, target=target, before=before, after=after),
         request=ChangeRequest(requester="U0ASKER01", channel="C0OPS0001"),
     )
@@ -92,7 +92,7 @@ def test_a_set_needs_what_its_parts_need_at_their_sites_also_read_back_from_its_
         proposal(Kind.MEMBER_UPDATE, ZED_VIP, ZOE_VIP, "docs"),
         proposal(Kind.MEMBER_ADD, NOBODY, ZED_VIP, "docs"),
     ]
-    whole = set_of("Several", wanted).change("3" * 32, NOW)
+    whole = together("Several", wanted).change("3" * 32, NOW)
 
     needed = {
         ("member.grant", "blog"),

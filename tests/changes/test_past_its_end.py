@@ -10,7 +10,7 @@ import pytest
 
 from bot.changes.execute import END_PASSED
 from bot.changes.model import ChangeRequest, Edit, Kind, Outcome, State, Target
-from bot.changes.proposals import Proposal, set_of
+from bot.changes.proposals import Proposal, together
 from bot.changes.refusals import EndIsPast
 from bot.changes.rights import Decision
 from sandbox.services.answers import Call
@@ -35,7 +35,7 @@ def renamed(world: World) -> Proposal:
     target = Target(service="rules", key=RULE_IDS[0])
     live = world.live(target)
     assert live is not None
-    return Proposal(
+    return Proposal.of(
         edit=Edit(kind=Kind.RULE_UPDATE, target=target, before=live, after=live | {"name": "For now"}),
         request=ChangeRequest(requester=ALICE, channel=OPS, reverts_at=world.clock() + SPAN),
     )
@@ -71,7 +71,7 @@ async def test_what_is_left_of_a_bulk_change_is_stopped_at_its_end(database_url:
         mine = replica(world, "mine", count(1))
         ends = world.clock() + SPAN
         whole = await mine.pipeline.proposer.submit(
-            set_of("Three places", [everywhere(world, place, ends) for place in PLACES]), idempotency_key="request"
+            together("Three places", [everywhere(world, place, ends) for place in PLACES]), idempotency_key="request"
         )
 
         def heard(call: Call, *_: object) -> None:
@@ -97,7 +97,7 @@ PLACES: Final = (
 def everywhere(world: World, target: Target, ends: datetime) -> Proposal:
     kind = {"rules": Kind.RULE_UPDATE, "members": Kind.MEMBER_UPDATE, "groups": Kind.GROUP_UPDATE}[target.service]
     live = world.live(target) or {}
-    return Proposal(
+    return Proposal.of(
         edit=Edit(kind=kind, target=target, before=live, after=live | {"name": "For now"}),
         request=ChangeRequest(requester=ALICE, channel=OPS, reverts_at=ends),
     )

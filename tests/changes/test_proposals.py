@@ -93,7 +93,7 @@ async def test_a_deleted_rule_comes_back_under_another_id_though_the_answer_was_
     world: World, mine: Replica
 ) -> None:
     edit = Edit(kind=Kind.RULE_DELETE, target=RULE, before=world.live(RULE), after=None)
-    proposal = Proposal(edit=edit, request=ChangeRequest(requester=ALICE, channel=OPS))
+    proposal = Proposal.of(edit=edit, request=ChangeRequest(requester=ALICE, channel=OPS))
     deleted = await mine.pipeline.proposer.submit(proposal, idempotency_key="request")
     world.services.rules.stage.faults.add("cut_after", method="POST")
 

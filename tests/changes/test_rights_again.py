@@ -84,7 +84,7 @@ LOSSES: Final = [
 
 def rename(world: World, *, revert_after: int | None = None) -> Proposal:
     live = world.truth()["rules", RULE_IDS[0]]
-    return Proposal(
+    return Proposal.of(
         edit=Edit(
             kind=Kind.RULE_UPDATE,
             target=Target(service="rules", key=RULE_IDS[0]),

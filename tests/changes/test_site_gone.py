@@ -10,7 +10,7 @@ from itertools import count
 import pytest
 
 from bot.changes.model import Change, ChangeRequest, Edit, Kind, Outcome, State, Target
-from bot.changes.proposals import Proposal, set_of
+from bot.changes.proposals import Proposal, together
 from bot.server.services import Services
 from tests.changes.world import ALICE, OPS, POLICIES, Died, Replica, World, a_world, replica
 from tests.harness.proposing import record_only
@@ -18,7 +18,7 @@ from tests.harness.proposing import record_only
 
 def addition(email: str) -> Proposal:
     target = Target(service="members", site="gone", key=email)
-    return Proposal(
+    return Proposal.of(
         edit=Edit(
             kind=Kind.MEMBER_ADD, target=target, before=None, after={"name": "", "email": email, "allowedSegments": []}
         ),
@@ -28,7 +28,7 @@ def addition(email: str) -> Proposal:
 
 async def a_set(mine: Replica) -> Change:
     wanted = [addition(f"person{number}@example.com") for number in range(3)]
-    return await mine.pipeline.proposer.submit(set_of("Add 3 members", wanted), idempotency_key="request")
+    return await mine.pipeline.proposer.submit(together("Add 3 members", wanted), idempotency_key="request")
 
 
 async def carried_out(world: World, mine: Replica, failpoint: Callable[[str], None] | None = None) -> None:

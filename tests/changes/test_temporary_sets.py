@@ -172,7 +172,7 @@ async def test_an_item_whose_target_another_change_holds_is_tried_again(database
         edit = Edit(kind=Kind.RULE_UPDATE, target=target, before=live, after=live | {"status": "Inactive"})
         world.clock.moment += timedelta(hours=2)
         other = await mine.pipeline.proposer.submit(
-            Proposal(edit=edit, request=ChangeRequest(requester=ALICE, channel=OPS)), idempotency_key="other"
+            Proposal.of(edit=edit, request=ChangeRequest(requester=ALICE, channel=OPS)), idempotency_key="other"
         )
         world.services.rules.stage.faults.add("500", method="GET", times=9)
         other = await mine.pipeline.decisions.decide(other, Decision.APPROVE, BOB)

@@ -22,7 +22,7 @@ from bot.changes.journal import LEASE
 from bot.changes.model import Change, ChangeRequest, Edit, Guard, Kind, Tally, Target
 from bot.changes.notify import OutboxWorker, TooSoon
 from bot.changes.pipeline import Pipeline, open_pipeline
-from bot.changes.proposals import Proposal, SetProposal, set_of
+from bot.changes.proposals import Proposal, together
 from bot.changes.timers import TimerWorker
 from bot.changes.verify import Adapter, Snapshot
 from bot.changes.worker import Backoff, LeaseLost, Wake
@@ -538,10 +538,10 @@ async def a_world(database_url: str) -> AsyncIterator[World]:
         yield World(services, store, RulesClient(rules), groups, MembersClient(members, SITE), clock)
 
 
-def renames(world: World, name: str, **more: Any) -> SetProposal:
+def renames(world: World, name: str, **more: Any) -> Proposal:
     """Both rules, as they are, to be called *name*, as one set; *more*: other fields of the request."""
     wanted = [
-        Proposal(
+        Proposal.of(
             edit=Edit(
                 kind=Kind.RULE_UPDATE,
                 target=Target(service="rules", key=key),
@@ -552,4 +552,4 @@ def renames(world: World, name: str, **more: Any) -> SetProposal:
         )
         for key in RULE_IDS
     ]
-    return set_of(f"Rename {len(wanted)} rules", wanted)
+    return together(f"Rename {len(wanted)} rules", wanted)

@@ -191,7 +191,7 @@ class Fleet:
             rule = {**RULE, "id": f"Redirect_d{number:05d}", "name": f"Drill {number}"}
             self.services.rules.put(rule)
             target = Target(service="rules", key=rule["id"])
-            proposal = Proposal(
+            proposal = Proposal.of(
                 edit=Edit(kind=Kind.RULE_DELETE, target=target, before=rule, after=None),
                 request=ChangeRequest(requester=ALICE.id, channel=OPS, reason="a drill"),
             )

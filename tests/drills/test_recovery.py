@@ -134,7 +134,7 @@ async def temporary(fleet: Fleet, many: int, chance: random.Random, *, first: in
         fleet.services.rules.put(rule)
         after = {name: value for name, value in rule.items() if name != "id"} | {"status": "Inactive"}
         target = Target(service="rules", key=rule["id"])
-        proposal = Proposal(
+        proposal = Proposal.of(
             edit=Edit(kind=Kind.RULE_UPDATE, target=target, before=rule, after=after),
             request=ChangeRequest(requester=ALICE.id, channel=OPS, reason="a drill", revert_after=chance.randint(2, 5)),
         )

@@ -11,7 +11,7 @@ from typing import Final
 import pytest
 
 from bot.changes.model import OPEN, Change, ChangeRequest, Item, Kind, Outcome, State, Target
-from bot.changes.proposals import SetProposal
+from bot.changes.proposals import Proposal
 from sandbox.gatehouse import ALICE
 from tests.drills.fleet import AT_LEAST_SQLITE, OPS, Fleet, in_turn, running_fleet, sized, until
 from tests.drills.test_kills import named
@@ -49,7 +49,7 @@ def additions(many: int) -> list[Item]:
 
 
 async def submitted(fleet: Fleet, items: Sequence[Item]) -> Change:
-    proposal = SetProposal(
+    proposal = Proposal(
         title=f"Add {len(items)} members",
         items=items,
         columns=("email",),

@@ -70,7 +70,7 @@ async def made_for_an_hour(world: World, write: Write) -> Change:
     after = write.after
     if after is not None and target.service == "members":
         after = after | {"email": world.email}
-    proposal = Proposal(
+    proposal = Proposal.of(
         guard=Guard.NONE,
         edit=Edit(kind=write.kind, target=target, before=before, after=after),
         request=ChangeRequest(requester="U1", channel="C1", revert_after=int(HOUR.total_seconds())),

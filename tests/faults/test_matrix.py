@@ -218,7 +218,7 @@ async def test_a_set_of_two_ends_as_predicted(world: World, fault: str, operatio
     write, proxy = WRITES["update"], world.proxies["rules"]
     targets = [Target(service="rules", key=key) for key in (world.rule_id, world.other_id)]
     wanted = [
-        Proposal(
+        Proposal.of(
             edit=Edit(kind=write.kind, target=target, before=world.put(target, RULE), after=write.after),
             request=ChangeRequest(requester="U1", channel="C1"),
         )

@@ -14,7 +14,7 @@ from bot.changes.adapters import GroupAdapter, MemberAdapter, RuleAdapter
 from bot.changes.batch import BatchWorker
 from bot.changes.model import Change, ChangeRequest, Edit, Guard, Kind, Target
 from bot.changes.pipeline import Pipeline, open_pipeline
-from bot.changes.proposals import Proposal, set_of
+from bot.changes.proposals import Proposal, together
 from bot.changes.verify import Adapter
 from bot.changes.worker import Backoff, Wake
 from bot.clients.http import CallLimits, Service
@@ -180,7 +180,7 @@ class World:
         target = self.target(kind)
         if after is not None and target.service == "members":
             after = after | {"email": self.email}
-        proposal = Proposal(
+        proposal = Proposal.of(
             guard=Guard.NONE,
             edit=Edit(kind=kind, target=target, before=before, after=after),
             request=ChangeRequest(requester="U1", channel="C1"),
@@ -204,7 +204,7 @@ class World:
             lambda: Backoff(clock=lambda: pauses.passed, sleep=pauses.sleep),
             pauses.sleep,
         )
-        whole = await pipeline.proposer.submit(set_of("Several", wanted), idempotency_key=uuid4().hex)
+        whole = await pipeline.proposer.submit(together("Several", wanted), idempotency_key=uuid4().hex)
         claimed = await sets.journal.claim_due(sets=True)
         assert claimed is not None
         assert claimed.id == whole.id

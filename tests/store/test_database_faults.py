@@ -115,7 +115,7 @@ def proposed(world: World, kind: Kind) -> Proposal:
     live = None if key is None else world.live(target)
     body: dict[str, Any] = {name: value for name, value in world.services.rules.all()[0].items() if name != "id"}
     after = None if kind is Kind.RULE_DELETE else body | {"name": "New"}
-    return Proposal(
+    return Proposal.of(
         guard=Guard.CONFIRM,
         edit=Edit(kind=kind, target=target, before=live, after=after),
         request=ChangeRequest(requester=BOB, channel=OPS, reason=LONG),

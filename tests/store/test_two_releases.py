@@ -101,7 +101,7 @@ async def row_of(world: World, change: Change) -> Any:
 def proposal(world: World, key: str = RULE_IDS[0]) -> Proposal:
     live, target = world.truth()["rules", key], Target(service="rules", key=key)
     edit = Edit(kind=Kind.RULE_UPDATE, target=target, before=live, after=live | {"name": "Ours"})
-    return Proposal(edit=edit, request=ChangeRequest(requester=ALICE, channel=OPS))
+    return Proposal.of(edit=edit, request=ChangeRequest(requester=ALICE, channel=OPS))
 
 
 # What is decided

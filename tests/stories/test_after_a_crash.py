@@ -133,7 +133,7 @@ async def leases(store: Store) -> list[tuple[str, int]]:
 async def test_a_change_that_was_claimed_and_left_is_settled_by_looking(workspace: Sandbox, alice: Colleague) -> None:
     gatehouse = workspace.bot.gatehouse
     rule = workspace.services.rules.get(OLD)
-    proposal = Proposal(
+    proposal = Proposal.of(
         edit=Edit(kind=Kind.RULE_DELETE, target=Target(service="rules", key=OLD), before=rule, after=None),
         request=ChangeRequest(requester=alice.id, channel=alice.channel, agreed=True),
     )

@@ -8,7 +8,7 @@ from datetime import timedelta
 import pytest
 
 from bot.changes.model import ChangeRequest, Edit, Kind, State, Target
-from bot.changes.proposals import Proposal, set_of
+from bot.changes.proposals import Proposal, together
 from sandbox.demo import Sandbox
 from tests.conftest import Clock
 from tests.harness.colleague import Colleague, ended, redone
@@ -129,7 +129,7 @@ async def test_a_set_that_its_process_left_is_finished_by_the_next(workspace: Sa
     gatehouse = workspace.bot.gatehouse
     rules = [await gatehouse.rules.get(each) for each in THREE]
     wanted = [
-        Proposal(
+        Proposal.of(
             edit=Edit(
                 kind=Kind.RULE_UPDATE,
                 target=Target(service="rules", key=rule.id),
@@ -140,8 +140,8 @@ async def test_a_set_that_its_process_left_is_finished_by_the_next(workspace: Sa
         )
         for rule in rules
     ]
-    whole = await gatehouse.changes.proposer.submit(set_of("Switch off 3 rules", wanted), idempotency_key="request")
-    same = await gatehouse.changes.proposer.submit(set_of("Switch off 3 rules", wanted), idempotency_key="request")
+    whole = await gatehouse.changes.proposer.submit(together("Switch off 3 rules", wanted), idempotency_key="request")
+    same = await gatehouse.changes.proposer.submit(together("Switch off 3 rules", wanted), idempotency_key="request")
     await alice.sees_set(applied=3)
 
     assert same.id == whole.id
@@ -154,14 +154,14 @@ async def test_of_two_rules_alike_the_second_waits_until_it_is_known_what_became
     gatehouse, services = workspace.bot.gatehouse, workspace.services
     wanted = (await gatehouse.rules.get(HELP)).body() | {"name": "Twice in the file"}
     twice = [
-        Proposal(
+        Proposal.of(
             edit=Edit(kind=Kind.RULE_CREATE, target=Target(service="rules"), before=None, after=wanted),
             request=ChangeRequest(requester=alice.id, channel=alice.channel),
         )
     ] * 2
     services.rules.stage.faults.add("cut_before", method="POST", times=1)
 
-    await gatehouse.changes.proposer.submit(set_of("Create 2 rules", twice), idempotency_key="request")
+    await gatehouse.changes.proposer.submit(together("Create 2 rules", twice), idempotency_key="request")
     await alice.sees_set(unknown=1, busy=1)
     clock.ahead += timedelta(minutes=3)
     await alice.sees_set(unsettled=1, busy=1)
@@ -178,14 +178,14 @@ async def test_what_a_set_does_twice_to_one_rule_it_does_one_after_the_other(
     target = Target(service="rules", key=rule.id)
     steps = [(on, off), (off, rule.body())]
     wanted = [
-        Proposal(
+        Proposal.of(
             edit=Edit(kind=Kind.RULE_UPDATE, target=target, before=before, after=after),
             request=ChangeRequest(requester=alice.id, channel=alice.channel),
         )
         for before, after in steps
     ]
 
-    await gatehouse.changes.proposer.submit(set_of("Off and on", wanted), idempotency_key="request")
+    await gatehouse.changes.proposer.submit(together("Off and on", wanted), idempotency_key="request")
     await alice.sees_set(applied=2)
 
     assert [call.body["status"] for call in workspace.services.rules.calls("PUT")] == ["Inactive", "Active"]
