@@ -7,10 +7,9 @@ from typing import Any, Final
 
 import pytest
 
-from bot.changes.model import Approval, Change, ChangeDecision, ChangeRequest, Edit, Guard, Kind, State, Target
-from bot.store.outbox import Purpose
-from bot.store.queues import TimerKind
-from tests.harness.truth import Effect, History, Witness, check, promises
+from bot.changes.consequences import CONSEQUENCES, LATER
+from bot.changes.model import Approval, Change, ChangeDecision, ChangeRequest, Edit, Guard, Kind, Move, State, Target
+from tests.harness.truth import Effect, History, Witness, check
 
 ID: Final = "c" * 32
 NOON: Final = datetime(2026, 11, 23, 12, tzinfo=UTC)
@@ -80,12 +79,20 @@ def test_a_lie_is_found(known: History, watched: Witness, lie: str) -> None:
         check([known], watched)
 
 
-def test_each_thing_that_a_card_says_of_later_is_a_promise() -> None:
+def test_each_thing_that_a_card_says_of_later_is_due() -> None:
     waiting = history(State.PROPOSED).change.changed(expires=NOON)
-    off_until = history().change.changed(reverts_at=NOON)
+    off_until = history().change.changed(reverts_at=NOON + timedelta(hours=1))
     overridden = history().change.changed(glass_broken=True)
 
-    assert list(promises(waiting)) == [(TimerKind.EXPIRE, NOON)]
-    assert list(promises(off_until)) == [(TimerKind.REVERT, NOON)]
-    assert list(promises(overridden)) == [(Purpose.REVIEW, None)]
-    assert list(promises(history().change)) == []
+    def due(change: Change) -> dict[str, datetime]:
+        return {what: at for what, due_of in LATER.items() if (at := due_of(change)) is not None}
+
+    assert due(waiting)["expire"] == NOON
+    assert due(off_until)["revert"] == NOON + timedelta(hours=1)
+    assert due(off_until)["offer"] == NOON + timedelta(minutes=50)
+    assert due(overridden).keys() == {"review"}
+    assert due(history().change) == {}
+
+
+def test_each_move_has_consequences() -> None:
+    assert CONSEQUENCES.keys() == set(Move)

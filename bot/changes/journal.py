@@ -11,6 +11,7 @@ from typing import Any, Final, TypeVar
 import structlog
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from bot.changes.consequences import CONSEQUENCES, LATER
 from bot.changes.model import (
     LIVE,
     Change,
@@ -33,19 +34,12 @@ from bot.policy.limits import DEFAULT_LIMITS, MAX_QUESTIONS_PER_REQUEST, OpenLim
 from bot.store.audit import Event
 from bot.store.engine import Store
 from bot.store.items import rows_of
-from bot.store.outbox import Purpose
 from bot.store.queues import TimerKind
 
 log = structlog.get_logger(__name__)
 
 LEASE: Final = timedelta(seconds=60)
 """How long a claimed change is left to its owner, at least, unless its owner renews it; `lease_for` derives the real one."""
-
-REMIND_AFTER: Final = timedelta(minutes=15)
-REVIEW_AFTER: Final = timedelta(hours=1)
-OFFER_BEFORE: Final = timedelta(minutes=10)
-SHORTEST_OFFER: Final = 0.2
-"""Of a short-lived change: the last part of its life in which it may be extended."""
 
 SHOWN_WITHIN: Final = timedelta(seconds=1)
 """How long a card and its requester may wait to hear of an approval: mostly the outcome is there by then, and says it all."""
@@ -65,33 +59,8 @@ Update = Callable[[Change], Mapping[str, Any]]
 GATEHOUSE: Final = "gatehouse"
 """The actor of what no person did."""
 
-EVENTS: Final = {
-    Move.APPROVE: "approved",
-    Move.CANCEL: "cancelled",
-    Move.WITHDRAW: "withdrawn",
-    Move.DENY: "denied",
-    Move.EXPIRE: "expired",
-    Move.INVALIDATE: "stale",
-    Move.FINISH: "applied",
-    Move.FAIL: "failed",
-    Move.MARK_UNKNOWN: "unknown",
-    Move.DEFER: "deferred",
-    Move.GIVE_UP: "unsettled",
-}
-UNBEGUN: Final = frozenset({Move.CANCEL, Move.WITHDRAW, Move.DENY, Move.EXPIRE, Move.INVALIDATE})
-"""Moves that end a bulk change before any of its items was begun."""
-ENDS_OF_SETS: Final = frozenset({Move.FINISH, Move.FAIL})
 UNDOABLE: Final = (Outcome.APPLIED, Outcome.UNKNOWN)
 """Outcomes of items that are, or may be, there to be undone."""
-NOTICES: Final = {
-    Move.APPROVE: "notify-approved",
-    Move.DENY: "notify-denied",
-    Move.EXPIRE: "notify-expired",
-    Move.INVALIDATE: "notify-failed",
-    Move.FAIL: "notify-failed",
-    Move.GIVE_UP: "notify-failed",
-}
-"""Moves of a request that its requester hears of in a direct message, and that message's purpose."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +116,7 @@ class Journal:
                 events += began_now
             else:
                 await self.store.outbox.enqueue(tx, change.id, "card")
-                await self._set_waiting(tx, change)
+                await self._set_later(tx, None, change)
             await self.store.audit.append(tx, *events)
         self._wake(kept)
         return kept
@@ -167,12 +136,6 @@ class Journal:
         decided: dict[str, Any] = {"decided_by": change.request.requester, "decided_at": change.created}
         due = change.created + (timedelta() if change.is_set else self.lease)
         return await self.store.changes.move(tx, change.id, Move.APPROVE, due=due, **decided) or change
-
-    async def _set_waiting(self, tx: AsyncConnection, change: Change) -> None:
-        if change.decision.expires is not None:
-            await self.store.timers.set(tx, change.id, TimerKind.EXPIRE, change.decision.expires)
-        if change.decision.guard is Guard.APPROVE:
-            await self.store.outbox.enqueue(tx, change.id, Purpose.REMIND, due=change.created + REMIND_AFTER)
 
     async def count(self, change: Change, by: str, *, last: Mapping[str, Any] | None = None) -> Change | None:
         """One approval of those that are needed, from *by*: the change as it then is, or None where it is too late.
@@ -228,30 +191,50 @@ class Journal:
         moved = await self.store.changes.move(tx, change.id, move, under=under, **fields)
         if moved is None:
             return None
-        await self._follow(tx, moved, move, by)
+        await self._follow(tx, change, moved, move, by)
         after: Sequence[Event] = ()
-        event = event_of(EVENTS[move], moved, by, **told(moved))
+        event = event_of(CONSEQUENCES[move].event, moved, by, **told(moved))
         if move is Move.APPROVE and not moved.is_set:
             moved, after = await self._claimed(tx, moved)
         await self.store.audit.append(tx, *before, event, *after)
         return moved
 
-    async def _follow(self, tx: AsyncConnection, moved: Change, move: Move, by: str) -> None:
-        """Enqueue what Slack is to show and set what falls due, now that a change was moved through *by*."""
+    async def _follow(self, tx: AsyncConnection, change: Change, moved: Change, move: Move, by: str) -> None:
+        """Enqueue what Slack is to show and set what falls due, now that *change* was *moved* through *by*."""
+        follows = CONSEQUENCES[move]
         within = SHOWN_WITHIN if move is Move.APPROVE and not moved.is_set else timedelta()
         await self.store.outbox.enqueue(tx, moved.id, "card", within=within)
-        if moved.bulk.columns and move in ENDS_OF_SETS:
+        if moved.bulk.columns and follows.sends_result:
             await self.store.outbox.enqueue(tx, moved.id, "result")
         if _is_news_to_requester(moved, by):
             if not within:
                 await self.store.outbox.make_due(tx, moved.id)
-            if move in NOTICES:
-                await self.store.outbox.enqueue(tx, moved.id, NOTICES[move], within=within)
-        if moved.is_set and move in UNBEGUN:
+            if follows.notice:
+                await self.store.outbox.enqueue(tx, moved.id, follows.notice, within=within)
+        if moved.is_set and follows.stops_items:
             await self.store.items.stop(tx, moved.id)
         if moved.decision.glass_broken and move is Move.APPROVE:
             await self.store.outbox.enqueue(tx, moved.id, "break_glass")
-        await self._set_timers(tx, moved)
+        await self._set_later(tx, change, moved)
+
+    async def _set_later(self, tx: AsyncConnection, was: Change | None, now: Change) -> None:
+        """Set what is due later of a change that stands as *now*, and drop what is not any more; *was*: as it stood before."""
+        for what, due_of in LATER.items():
+            due = due_of(now)
+            if due == (due_of(was) if was is not None else None):
+                continue
+            if isinstance(what, TimerKind):
+                timers = self.store.timers
+                await (timers.clear(tx, now.id, what) if due is None else timers.set(tx, now.id, what, due))
+            elif due is None:
+                await self.store.outbox.take_back(tx, now.id, what)
+            else:
+                await self.store.outbox.enqueue(tx, now.id, what, due=due)
+
+    async def _record(self, tx: AsyncConnection, held: Change, **fields: Any) -> None:
+        """Write *fields* on a change without moving it, and set what then is due later."""
+        await self.store.changes.record(tx, held, **fields)
+        await self._set_later(tx, held, held.changed(**fields))
 
     async def finish(self, ended: Sequence[Ended]) -> Sequence[Change]:
         """Move changes that this process carries out, many in one transaction; return those whose lease it still had."""
@@ -260,18 +243,21 @@ class Journal:
             items, applied, events = [], [], []
             async with self.store.transaction() as tx:
                 moved = await self.store.changes.finish(tx, some, self.owner)
+                was = {each.change.id: each.change for each in some}
                 for change, move in moved:
-                    events.append(event_of(EVENTS[move], change, GATEHOUSE, **told(change)))
+                    events.append(event_of(CONSEQUENCES[move].event, change, GATEHOUSE, **told(change)))
                     if change.state is State.APPLIED:
                         applied.append(change)
                     if change.set_id is not None:
                         items.append(change)
                     else:
-                        await self._follow(tx, change, move, GATEHOUSE)
+                        await self._follow(tx, was[change.id], change, move, GATEHOUSE)
                 if items:
                     await self.store.items.note(tx, items)
                 stale = await self._applied(tx, applied)
-                events += [event_of(EVENTS[Move.INVALIDATE], each, GATEHOUSE, **told(each)) for each in stale]
+                events += [
+                    event_of(CONSEQUENCES[Move.INVALIDATE].event, each, GATEHOUSE, **told(each)) for each in stale
+                ]
                 for set_id in sorted({item.set_id or "" for item in items} if items else ()):
                     await self.store.outbox.enqueue(tx, set_id, "card", within=PROGRESS)
                 await self.store.audit.append(tx, *events, ends_work=True)
@@ -301,36 +287,13 @@ class Journal:
                 continue
             fields: dict[str, Any] = {"result": found, "finished_at": self.now()}
             if (stale := await self.store.changes.move(tx, waiting.id, Move.INVALIDATE, **fields)) is not None:
-                await self._follow(tx, stale, Move.INVALIDATE, change.request.requester if change else GATEHOUSE)
+                by = change.request.requester if change else GATEHOUSE
+                await self._follow(tx, waiting, stale, Move.INVALIDATE, by)
                 overtaken.append(stale)
         sets = {await self._undone(tx, change): change for change in changes if change.request.undoes}
         for set_id, undo in sets.items():
             await self._undone_whole(tx, set_id, undo)
         return overtaken
-
-    async def _set_timers(self, tx: AsyncConnection, moved: Change) -> None:
-        """Set when a temporary change is reverted and when a review is due; clear what reminded of a decision."""
-        if moved.state is not State.PROPOSED:
-            await self.store.timers.clear(tx, moved.id, TimerKind.EXPIRE)
-            await self.store.outbox.take_back(tx, moved.id, Purpose.REMIND)
-        if moved.state is State.APPLIED and moved.request.reverts_at is not None:
-            await self.set_end(tx, moved, moved.request.reverts_at)
-        if moved.review_due:
-            await self.store.outbox.enqueue(tx, moved.id, Purpose.REVIEW, due=self.now() + REVIEW_AFTER)
-        elif moved.decision.glass_broken:
-            await self.store.outbox.take_back(tx, moved.id, Purpose.REVIEW)
-
-    async def set_end(self, tx: AsyncConnection, change: Change, reverts_at: datetime) -> None:
-        """Have *change* reverted at *reverts_at*, and its people asked somewhat before whether to extend it."""
-        left = reverts_at - self.now()
-        early = min(OFFER_BEFORE, left * SHORTEST_OFFER)
-        await self.store.timers.set(tx, change.id, TimerKind.REVERT, reverts_at)
-        await self.store.outbox.enqueue(tx, change.id, Purpose.OFFER, due=reverts_at - early)
-
-    async def clear_end(self, tx: AsyncConnection, change_id: str) -> None:
-        """Have a change reverted no more."""
-        await self.store.timers.clear(tx, change_id, TimerKind.REVERT)
-        await self.store.outbox.take_back(tx, change_id, Purpose.OFFER)
 
     async def _undone(self, tx: AsyncConnection, undo: Change) -> str:
         """Mark what *undo* took back, and let the old id of a rule that came back mean the new one. Return the id of
@@ -342,11 +305,7 @@ class Journal:
         fields: dict[str, Any] = {} if change.is_set else _undone_by(undo, undo.id)
         if change.review_due and undo.request.settles_review:
             fields["reviewed_by"] = undo.request.requester
-        await self.store.changes.record(tx, change, **fields)
-        if not change.is_set:
-            await self.clear_end(tx, change.id)
-        if not change.review_due or undo.request.settles_review:
-            await self.store.outbox.take_back(tx, change.id, Purpose.REVIEW)
+        await self._record(tx, change, **fields)
         was_temporary = change.set_id is None and change.request.reverts_at is not None
         if was_temporary and undo.request.requester != change.request.requester:
             await self.store.outbox.enqueue(tx, change.id, "notify-reverted")
@@ -385,8 +344,7 @@ class Journal:
         if whole is None or whole.state is not State.APPLIED or whole.run.undone_by is not None:
             return
         if not await self.store.items.has_any(tx, set_id, UNDOABLE):
-            await self.store.changes.record(tx, whole, **_undone_by(undo, undo.set_id or undo.id))
-            await self.clear_end(tx, set_id)
+            await self._record(tx, whole, **_undone_by(undo, undo.set_id or undo.id))
             await self._restore(tx, whole, undo)
 
     async def get(self, change_id: str) -> Change:
@@ -468,27 +426,14 @@ class Journal:
             if "reverts_at" in fields and await self.store.changes.is_being_reverted(tx, held.id):
                 raise NotTemporary(held)
             noted = held.changed(**fields)
-            await self.store.changes.record(tx, noted)
+            await self._record(tx, held, **fields)
             for purpose in filter(None, ("card", note)):
                 await self.store.outbox.enqueue(tx, change.id, purpose)
-            await self._follow_fields(tx, noted, fields)
+            if "stopped_by" in fields:
+                await self.store.items.stop(tx, held.id)
             await self.store.audit.append(tx, event_of(event, noted, by))
         self.wake_outbox()
         return noted
-
-    async def _follow_fields(self, tx: AsyncConnection, noted: Change, fields: Mapping[str, Any]) -> None:
-        if "reverts_at" in fields:
-            await self._set_end_anew(tx, noted)
-        if "reviewed_by" in fields:
-            await self.store.outbox.take_back(tx, noted.id, Purpose.REVIEW)
-        if "stopped_by" in fields:
-            await self.store.items.stop(tx, noted.id)
-
-    async def _set_end_anew(self, tx: AsyncConnection, change: Change) -> None:
-        if change.request.reverts_at is None:
-            await self.clear_end(tx, change.id)
-        else:
-            await self.set_end(tx, change, change.request.reverts_at)
 
     async def remember(self, changes: Sequence[Change], update: Update) -> Sequence[Change]:
         """Note what *update* gives for the work under way, where it is still this process's; nobody needs to be told."""
@@ -540,7 +485,7 @@ def event_of(name: str, change: Change, by: str, **detail: Any) -> Event:
 
 
 def began(change: Change) -> Event:
-    return event_of("applying", change, GATEHOUSE, attempt=change.run.attempt)
+    return event_of(CONSEQUENCES[Move.CLAIM].event, change, GATEHOUSE, attempt=change.run.attempt)
 
 
 def _asked(change: Change) -> dict[str, Any]:

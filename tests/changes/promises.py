@@ -14,6 +14,7 @@ import sqlalchemy as sa
 from bot.changes.model import OPEN, OUTCOMES, Change, Guard, Item, Kind, Outcome, State, Tally
 from bot.store.db import TargetBusy
 from tests.changes.world import DAN, SITE, Sent, World, content, holds
+from tests.harness.truth import wrongly_due
 
 LONG: Final = timedelta(minutes=40)
 """How long an end takes at most: it is tried, isn't clear, is given up, and is told."""
@@ -378,6 +379,7 @@ class Promises:
         assert await self.world.store.audit.verify() is None
         assert await self.world.store.outbox.waiting() == 0
         assert await self.world.store.outbox.undelivered() == 0
+        assert not await wrongly_due(self.world.store)
         for change in self.seen.values():
             self._settled(change)
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections import defaultdict
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -19,10 +19,10 @@ from typing import Any, Final
 
 import sqlalchemy as sa
 
+from bot.changes.consequences import LATER
 from bot.changes.model import LIVE, Change, Guard, Kind, State, canonical_form
 from bot.store.engine import Store
 from bot.store.outbox import FOR_LATER, WAITS, Purpose
-from bot.store.queues import TimerKind
 from bot.store.tables import audit, changes, outbox, timers
 from handlers.blocks.masking import public
 from handlers.changes import card_view
@@ -185,33 +185,21 @@ async def settles(look: Callable[[], Awaitable[str]]) -> None:
         raise AssertionError(found or "It could not be read in time.") from None
 
 
-async def empty_promise(store: Store) -> str:
-    """The first change whose card says that something happens later which nothing is set to do; empty where there is none."""
+async def wrongly_due(store: Store) -> str:
+    """The first thing that is to come of a change and is not due, or is due and not to come; empty where there is none."""
     async with store.session.reading() as connection:
-        work = (await connection.execute(sa.select(timers))).all()
-        later = (await connection.execute(sa.select(outbox).where(WAITS, outbox.c.purpose.in_(FOR_LATER)))).all()
-    rows = [
-        *((row.change_id, row.kind, row.due) for row in work),
-        *((row.change_id, row.purpose, row.due) for row in later),
-    ]
+        work = (await connection.execute(sa.select(timers.c.change_id, timers.c.kind, timers.c.due))).all()
+        is_later = sa.and_(WAITS, outbox.c.purpose.in_(FOR_LATER))
+        said = sa.select(outbox.c.change_id, outbox.c.purpose, outbox.c.due).where(is_later)
+        rows = [*work, *(await connection.execute(said)).all()]
     due = {(change_id, what): datetime.fromtimestamp(at / 1e6, UTC) for change_id, what, at in rows}
     for change in await all_changes(store):
-        if change.set_id is None:
-            for what, at in promises(change):
-                set_for = due.get((change.id, what))
-                if set_for is None or (at is not None and set_for < at):
-                    return f"{what} at {at}, says its card, and it is due at {set_for}: {change}"
+        for what, due_of in LATER.items():
+            set_for, at = due.get((change.id, what)), due_of(change)
+            is_missing = set_for is None and at is not None and what is not Purpose.OFFER  # which is made once
+            if is_missing or (set_for is not None and (at is None or set_for < at)):
+                return f"{what} is due at {set_for}, and should be at {at}: {change}"
     return ""
-
-
-def promises(change: Change) -> Iterator[tuple[str, datetime | None]]:
-    """What the card of *change* says of later, and from when on: *until*, *by*, *has to look at this*."""
-    if change.state is State.PROPOSED and change.decision.expires is not None:
-        yield TimerKind.EXPIRE, change.decision.expires
-    if change.temporary:
-        yield TimerKind.REVERT, change.request.reverts_at
-    if change.review_due:
-        yield Purpose.REVIEW, None
 
 
 async def stale_card(sandbox: Sandbox) -> str:
@@ -259,5 +247,5 @@ async def truth_watched(sandbox: Sandbox, now: Callable[[], datetime]) -> AsyncI
     for stage in stages.values():
         stage.stored = unwatched  # what comes while the histories are read is of changes that aren't among them
     check(await histories(sandbox.bot.gatehouse.store), witness)
-    await settles(partial(empty_promise, sandbox.bot.gatehouse.store))
+    await settles(partial(wrongly_due, sandbox.bot.gatehouse.store))
     await settles(partial(stale_card, sandbox))

@@ -1,0 +1,78 @@
+"""What follows from a move of a change, and what is to be done and said later as long as a change stands as it does."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from datetime import datetime, timedelta
+from typing import Final, NamedTuple
+
+from bot.changes.model import Change, Guard, Move, State
+from bot.store.outbox import Purpose
+from bot.store.queues import TimerKind
+
+
+class Consequence(NamedTuple):
+    """What follows from a move, beside an edit of the card. *event*: its name in the audit."""
+
+    event: str
+    notice: str = ""
+    """The purpose of the direct message by which the requester hears of it, if they waited for somebody else."""
+    stops_items: bool = False
+    """It ends a bulk change before any of its items was begun."""
+    sends_result: bool = False
+    """It ends an import: its requester gets a table of what became of each row."""
+
+
+CONSEQUENCES: Final[Mapping[Move, Consequence]] = {
+    Move.APPROVE: Consequence("approved", notice="notify-approved"),
+    Move.CANCEL: Consequence("cancelled", stops_items=True),
+    Move.WITHDRAW: Consequence("withdrawn", stops_items=True),
+    Move.DENY: Consequence("denied", notice="notify-denied", stops_items=True),
+    Move.EXPIRE: Consequence("expired", notice="notify-expired", stops_items=True),
+    Move.INVALIDATE: Consequence("stale", notice="notify-failed", stops_items=True),
+    Move.CLAIM: Consequence("applying"),
+    Move.FINISH: Consequence("applied", sends_result=True),
+    Move.FAIL: Consequence("failed", notice="notify-failed", sends_result=True),
+    Move.MARK_UNKNOWN: Consequence("unknown"),
+    Move.DEFER: Consequence("deferred"),
+    Move.GIVE_UP: Consequence("unsettled", notice="notify-failed"),
+}
+
+REMIND_AFTER: Final = timedelta(minutes=15)
+REVIEW_AFTER: Final = timedelta(hours=1)
+OFFER_BEFORE: Final = timedelta(minutes=10)
+SHORTEST_OFFER: Final = 0.2
+"""Of a short-lived change: the last part of its life in which it may be extended."""
+
+
+def _expires(change: Change) -> datetime | None:
+    return change.decision.expires if change.state is State.PROPOSED else None
+
+
+def _reminds(change: Change) -> datetime | None:
+    waits_for_others = change.state is State.PROPOSED and change.decision.guard is Guard.APPROVE
+    return change.created + REMIND_AFTER if waits_for_others else None
+
+
+def _reverts(change: Change) -> datetime | None:
+    return change.request.reverts_at if change.temporary else None
+
+
+def _offers(change: Change) -> datetime | None:
+    if (ends := _reverts(change)) is None:
+        return None
+    return ends - min(OFFER_BEFORE, (ends - (change.run.finished_at or change.created)) * SHORTEST_OFFER)
+
+
+def _is_to_be_reviewed(change: Change) -> datetime | None:
+    return (change.decision.decided_at or change.created) + REVIEW_AFTER if change.review_due else None
+
+
+LATER: Final[Mapping[TimerKind | Purpose, Callable[[Change], datetime | None]]] = {
+    TimerKind.EXPIRE: _expires,
+    TimerKind.REVERT: _reverts,
+    Purpose.REMIND: _reminds,
+    Purpose.OFFER: _offers,
+    Purpose.REVIEW: _is_to_be_reviewed,
+}
+"""When each thing is due of a change that stands like this; None where it isn't."""
