@@ -33,9 +33,6 @@ def settings_of(kind: type[S]) -> S:
 def serve() -> None:
     """Run Gatehouse until it is told to stop; exits with a sentence where it cannot start."""
     collector.pause()
-    # structlog and httpx load these where they find them, for colours that no log has: None is a module that is not there.
-    for name in ("pygments", "rich"):
-        sys.modules.setdefault(name, None)  # type: ignore[arg-type]
     settings = settings_of(Settings)
     from bot.server import logs  # noqa: PLC0415
 

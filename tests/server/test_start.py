@@ -17,7 +17,6 @@ from tests.harness.programs import serving
 NOT_YET: Final = {
     "alembic": "only an older schema is migrated",
     "typer": "only for the other commands, and for --help",
-    "rich.text": "only for tables on a terminal",
     "asyncpg": "only for PostgreSQL",
     "sqlalchemy.dialects.postgresql": "only for PostgreSQL",
     "email_validator": "only when somebody types an email",
