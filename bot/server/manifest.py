@@ -50,6 +50,7 @@ SCOPES: Final = (
     "groups:read",
     "im:history",
     "im:write",
+    "pins:write",
     "usergroups:read",
     "users:read",
     "users:read.email",
@@ -61,6 +62,7 @@ SCOPES: Final = (
 OPTIONAL: Final[Mapping[str, str]] = {
     "files:read": "imports",
     "files:write": "exports, and the results of imports as files",
+    "pins:write": "pinning a rule",
     "usergroups:read": "roles through user groups",
 }
 """The scopes that an installation may leave out, and what does not work without each."""

@@ -155,6 +155,8 @@ class Command:
     """Whether it could change something without another form or click."""
     destroys: ClassVar[bool] = False
     """Whether it takes something away: never suggested for a typo."""
+    is_public: ClassVar[bool] = False
+    """Whether its answer is for the whole channel, without being shared."""
     needs: ClassVar[str | None] = None
     """The operation of the policy that the caller must be allowed; None where everybody may."""
     or_needs: ClassVar[tuple[str, ...]] = ()

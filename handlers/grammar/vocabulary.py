@@ -75,7 +75,7 @@ ACTS: Final[Mapping[str, str]] = {
         "off": "aus ausschalten apaga desactivar off disable deactivate pause stop suspend kill mute unplug",
         "on": "ein an einschalten aktivieren on enable activate resume unpause reactivate start",
         "restore": "restore",
-        "delete": "lösch borra elimina delete remove rm del drop destroy erase nuke",
+        "delete": "lösch borra elimina delete remove rm del drop destroy erase nuke bin trash",
         "block": "bloquea block cancel",
         "redirect": "redirection redirect send point forward reroute move 301",
         "make": "anlegen eintragen make create new add register",

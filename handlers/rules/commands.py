@@ -157,6 +157,14 @@ class RulesShow(RulesCommand):
 
 
 @dataclass(frozen=True)
+class RulesPin(RulesCommand):
+    verb, summary = "pin", "Post a rule in the channel, and pin it there"
+    example = "pin #1"
+    is_public = True
+    ref: str = takes(ONE_RULE)
+
+
+@dataclass(frozen=True)
 class RulesWhich(RulesCommand):
     verb, synonyms = "which", ("match", "test")
     summary = "Show where a URL ends up, by which rules; with REF, why that rule matches or not"

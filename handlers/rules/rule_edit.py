@@ -13,8 +13,9 @@ from bot.clients.lists import Listing
 from bot.gatehouse import Gatehouse
 from bot.rules.edit import BadField, Problem, ProblemKind, introduced, problems, switched, with_fields
 from bot.rules.model import Group, Rule, RuleDraft
-from handlers.blocks import menus, modals
+from handlers.blocks import menus, messages, modals
 from handlers.changes.requests import as_typed, propose, submit, with_expiry
+from handlers.changes.sentences import when
 from handlers.errors import InvalidDraft, NoGroups, NothingToChange, NotOneGroup, RefusedField
 from handlers.grammar.command import Command
 from handlers.rules import rule_form_view, views
@@ -29,13 +30,14 @@ from handlers.rules.commands import (
     RulesNew,
     RulesOff,
     RulesOn,
+    RulesPin,
     RulesSet,
     RulesShow,
 )
 from handlers.rules.rule_lookup import Look, look_at, preview, refuse_silent_loop
 from handlers.rules.rule_refs import find_rule, find_rules, groups_of, is_bare_number
 from handlers.slack.registry import handles
-from handlers.slack.reply import Caller, Modal, Private, Reply
+from handlers.slack.reply import Caller, Modal, Pinned, Private, Reply
 
 
 @handles(RulesMenu)
@@ -52,6 +54,14 @@ async def show(command: RulesShow, caller: Caller, gatehouse: Gatehouse) -> Repl
     if not caller.public:
         gatehouse.last_shown.put(caller.user, Target(service="rules", key=rule.id))
     return Private(views.rule_card(rule, command=RulesShow(ref=rule.id), public=caller.public, groups=groups))
+
+
+@handles(RulesPin)
+async def pin(command: RulesPin, caller: Caller, gatehouse: Gatehouse) -> Reply:
+    """The rule as it is now: what is pinned does not follow it, so it says of when it is."""
+    rule = await find_rule(command, caller, gatehouse)
+    card = views.rule_card(rule, command=RulesShow(ref=rule.id), public=True, groups=await groups_of([rule], gatehouse))
+    return Pinned(replace(card, blocks=(*card.blocks, messages.context(f"As of {when(gatehouse.now())}"))))
 
 
 @handles(RulesOn)

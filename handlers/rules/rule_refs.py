@@ -32,6 +32,7 @@ from handlers.rules.commands import (
     RulesList,
     RulesOff,
     RulesOn,
+    RulesPin,
     RulesSet,
     RulesShow,
     RulesWhich,
@@ -44,7 +45,7 @@ async def groups_of(rules: Iterable[RuleDraft], gatehouse: Gatehouse) -> Groups 
     return await gatehouse.groups.groups() if any(rule.group_id for rule in rules) else None
 
 
-OfRule = RulesShow | RulesCheck | RulesEdit | RulesCopy | RulesHistory | RulesWhich
+OfRule = RulesShow | RulesPin | RulesCheck | RulesEdit | RulesCopy | RulesHistory | RulesWhich
 OfRules = RulesOn | RulesOff | RulesSet | RulesDelete
 CANDIDATES = 10
 MAX_RULES_PER_COMMAND = 100

@@ -309,7 +309,7 @@ class Dispatcher:
         access = self._gatehouse.access
         if command.needs is not None:
             await access.require_any((command.needs, *command.or_needs), caller.user, caller.channel)
-        if caller.public and (await access.directory.place(caller.channel)).shared:
+        if (caller.public or command.is_public) and (await access.directory.place(caller.channel)).shared:
             raise NotAllowed(Why.SHARED_CHANNEL, "share", caller.user, channel=caller.channel)
 
     async def _save_form(self, request: FormRequest) -> View | Recorded:

@@ -19,7 +19,7 @@ from bot.store.db import CommitUnknown, StoreError
 from handlers.blocks import messages, modals, tables
 from handlers.blocks.messages import Block, Message
 from handlers.blocks.modals import View
-from handlers.errors import FormForgotten, NoTrigger
+from handlers.errors import FormForgotten, NotPinned, NoTrigger
 from handlers.explain.table import answer, expected, says_unchanged, unsaved_form
 from handlers.grammar import intent_view
 from handlers.grammar.command import Unclear
@@ -28,7 +28,7 @@ from handlers.slack.client import ModalGone, Slack, SlackRefused, SlackUnreachab
 from handlers.slack.files import SlackFiles
 from handlers.slack.payloads import caller_of
 from handlers.slack.registry import RUNNING, Click, Recorded, action_name, clicks
-from handlers.slack.reply import Announced, Attached, Caller, HomeTab, Modal, Private, Refilled, Reply
+from handlers.slack.reply import Announced, Attached, Caller, HomeTab, Modal, Pinned, Private, Refilled, Reply
 
 log = structlog.get_logger(__name__)
 
@@ -130,20 +130,32 @@ class Answers:
                 await self._slack.post(caller.channel, message, thread=caller.answered_in)
             case Private(message):
                 await self._tell(caller, message)
+            case Pinned(message):
+                await self._pin(caller, message)
             case Modal():
                 await self._show(caller, reply)
             case Refilled(view):
                 await self._put_in_place(caller, view)
             case Attached():
                 await self._attach(caller, reply)
-            case Announced() if modals.is_panel(caller.view):
-                await self.redraw(caller.view or {}, modals.done("Gatehouse", f"See its card in <#{caller.channel}>."))
-            case Announced() if caller.replacing:
-                await self._tell(caller, intent_view.done(caller.channel))
             case Announced():
-                pass
+                await self._point_to_card(caller)
             case HomeTab():
                 await self._draw_home(caller, reply)
+
+    async def _point_to_card(self, caller: Caller) -> None:
+        """Say where the card is, in the place of what was clicked; who typed sees it come."""
+        if modals.is_panel(caller.view):
+            await self.redraw(caller.view or {}, modals.done("Gatehouse", f"See its card in <#{caller.channel}>."))
+        elif caller.replacing:
+            await self._tell(caller, intent_view.done(caller.channel))
+
+    async def _pin(self, caller: Caller, message: Message) -> None:
+        channel, ts = await self._slack.post(caller.channel, message)
+        try:
+            await self._slack.call("pins.add", channel=channel, timestamp=ts)
+        except SlackRefused as refusal:
+            raise NotPinned(refusal.code) from refusal
 
     async def _attach(self, caller: Caller, reply: Attached) -> None:
         """Send a file; who asked elsewhere than where it goes hears privately that it is there."""

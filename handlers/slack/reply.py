@@ -21,6 +21,13 @@ class Private:
 
 
 @dataclass(frozen=True, slots=True)
+class Pinned:
+    """The whole channel sees it, and it is pinned there."""
+
+    message: Message
+
+
+@dataclass(frozen=True, slots=True)
 class Modal:
     """A modal that is opened at once, while the trigger lives, and then filled where something has to be read first."""
 
@@ -62,7 +69,7 @@ class HomeTab:
     fill: Callable[[], Awaitable[View]]
 
 
-Reply = Private | Modal | Announced | Refilled | Attached | HomeTab
+Reply = Private | Pinned | Modal | Announced | Refilled | Attached | HomeTab
 
 
 @dataclass(frozen=True, slots=True)
