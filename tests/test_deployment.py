@@ -33,6 +33,8 @@ OF_PYTHON: Final = frozenset({"PATH", "PYTHONDONTWRITEBYTECODE", "PYTHONPATH", "
 SECRET: Final = re.compile("TOKEN|SECRET|KEY|PASSWORD")
 MAX_EXPOSURE: Final = 15
 """Tenths of what `systemd-analyze security` calls the exposure of a service: below 20 is its best verdict."""
+MEMORY: Final = 256 + 16 * Settings.model_fields["service_max_bytes"].default // 2**20
+"""MiB that a process needs, as docs/settings.md says. With less, a hostile service's answer could end it."""
 
 
 def _tool(name: str, install: str) -> str:
@@ -149,6 +151,7 @@ def test_kubernetes_refers_to_what_is_there_and_probes_what_is_served() -> None:
     network = objects["NetworkPolicy", "gatehouse"]["spec"]
     assert (network["podSelector"]["matchLabels"], network["policyTypes"]) == (labels, ["Ingress", "Egress"])
     assert network["ingress"] == [{"ports": [{"port": each["name"]} for each in container["ports"]]}]
+    assert {each["port"] for rule in network["egress"] for each in rule["ports"]} == {53, 443, 5432}
     maps = {each["configMapRef"]["name"] for each in container["envFrom"] if "configMapRef" in each}
     maps |= {each["configMap"]["name"] for each in pod["volumes"] if "configMap" in each}
     assert maps == {name for kind, name in objects if kind == "ConfigMap"}
@@ -164,6 +167,27 @@ def test_kubernetes_refers_to_what_is_there_and_probes_what_is_served() -> None:
     }
     assert pod["securityContext"]["runAsNonRoot"] is True
     assert f"USER {pod['securityContext']['runAsUser']}:{pod['securityContext']['runAsGroup']}" in _dockerfile()
+
+
+def test_wherever_it_runs_its_memory_and_its_scratch_space_are_limited() -> None:
+    pod = _kubernetes()["Deployment", "gatehouse"]["spec"]["template"]["spec"]
+    limits = [
+        *(each["resources"]["limits"]["memory"] for each in pod["containers"]),
+        *(each["deploy"]["resources"]["limits"]["memory"] for each in _compose().values() if "build" in each),
+        dict(_unit())["MemoryMax"],
+    ]
+
+    assert {each.removesuffix("i") for each in limits} == {f"{MEMORY}M"}
+    assert all("sizeLimit" in each["emptyDir"] for each in pod["volumes"] if "emptyDir" in each)
+
+
+def test_images_of_others_are_named_as_the_known_limits_say() -> None:
+    (base,) = (line.partition("=")[2] for line in _dockerfile() if line.startswith("ARG PYTHON="))
+    images = [f"python:{base}", *(service["image"] for service in _compose().values() if "image" in service)]
+    limits = (ROOT / "docs" / "security.md").read_text()
+
+    assert {"@sha256:" not in image for image in images} == {"`compose.yaml` are named by tag" in limits}
+    assert all(re.search(r":\d", image.partition("@")[0]) for image in images), "a tag that says no version"
 
 
 async def _ready() -> dict[str, str]:
