@@ -6,11 +6,13 @@ import asyncio
 import csv
 import io
 import json
+from contextlib import suppress
 from datetime import timedelta
 
 import pytest
 
 from bot.changes.model import State
+from bot.policy.limits import IMPORT_RATE, TooFast
 from handlers.changes.cards import RESULT
 from handlers.files.import_form_view import MEMBERS, RULES
 from sandbox.demo import Sandbox
@@ -289,6 +291,32 @@ async def test_a_person_has_one_import_at_work_at_a_time(workspace: Sandbox, bob
     await bob.picks("Segments", "Item: vip")
 
     await bob.sees_form("segments from column 3")
+
+
+def steps_left(workspace: Sandbox, person: Colleague) -> int:
+    """How many steps of imports *person* may still take within the hour; it takes them."""
+    taken = 0
+    with suppress(TooFast):
+        while True:
+            workspace.bot.gatehouse.limits.take(IMPORT_RATE, person.id, person.channel)
+            taken += 1
+    return taken
+
+
+@pytest.mark.threat("A13")
+async def test_each_step_of_an_import_counts_as_one(workspace: Sandbox, alice: Colleague, bob: Colleague) -> None:
+    """The file is read again at each of them."""
+    await shown(alice, "/rules import", "File", "rules.json", json.dumps([rule("one")]).encode())
+    await alice.submits()
+    await alice.sees_set(applied=1)
+    await shown(bob, "/members import", "File", "some.csv", b"email,a\nnew@b.example,vip\n")
+    await bob.picks("Segments", "a: vip")
+    await bob.sees_form("segments from column 2")
+    await bob.submits()
+    await bob.sees_set(applied=1)
+
+    most = IMPORT_RATE.per_person
+    assert [steps_left(workspace, each) for each in (alice, bob)] == [most - 2, most - 3]
 
 
 async def test_what_was_chosen_last_is_never_imported_unseen(workspace: Sandbox, bob: Colleague) -> None:
