@@ -16,6 +16,7 @@ from bot.text.emails import all_masked, masked
 from bot.text.times import in_words
 from handlers.blocks.messages import code, esc, listed, plural, quoted
 from handlers.changes.diff import differences, field_name, without_only_pair
+from handlers.explain.why_not import WHY_NOT
 
 THINGS: Final = {"rules": "rule", "members": "member", "groups": "group"}
 """What people call a thing of each service."""
@@ -174,15 +175,6 @@ def _failed(change: Change) -> str:
     return f"{why} *Nothing was changed.*\n{_request(change)}".strip()
 
 
-LOST: Final = {
-    Why.DEACTIVATED: "the account of {who} is deactivated",
-    Why.GUEST: "{who} is a guest now",
-    Why.SHARED_CHANNEL: "this channel is shared with another company now",
-    Why.NOT_ADDED: "Gatehouse is not in this channel any more",
-    Why.NO_ROLE: "{who} has no role any more that allows this",
-}
-
-
 def why_not_any_more(change: Change) -> str:
     """Who had lost the right to *change* when it was to be carried out, and how."""
     return lost_right(change.run.lost_right, Why(change.run.outcome))
@@ -190,7 +182,7 @@ def why_not_any_more(change: Change) -> str:
 
 def lost_right(user: str, why: Why) -> str:
     """Who may not do something any more, and *why*, as the rest of a sentence."""
-    return LOST.get(why, "{who} may not do this any more").format(who=f"<@{user}>")
+    return WHY_NOT[why].lost.format(who=f"<@{user}>")
 
 
 def _unknown(change: Change) -> str:

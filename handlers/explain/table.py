@@ -10,7 +10,7 @@ from bot.clients.errors import ClientError
 from bot.gatehouse import UnknownSite
 from bot.policy.access import DirectoryUnavailable, EmailUnknown, NobodyCanApprove, NotAllowed
 from bot.policy.limits import TooFast
-from bot.policy.model import Irreconcilable, Why
+from bot.policy.model import Irreconcilable
 from bot.rules.model import Groups, Rule
 from bot.rules.url import NotAUrl
 from bot.store.db import CommitUnknown, StoreError
@@ -23,6 +23,7 @@ from handlers.blocks.messages import Block, Message, code, esc, plural, quoted
 from handlers.blocks.modals import View
 from handlers.errors import GivenUp, Refusal, Table, Words
 from handlers.explain import outcomes
+from handlers.explain.why_not import WHY_NOT
 from handlers.files.preview_view import file_words
 from handlers.gatehouse.commands import GatehouseHelp
 from handlers.grammar.command import Unclear, slash
@@ -78,46 +79,11 @@ FILE_WORDS: Final[Table] = {
 }
 
 
-WHY_NOT: Final = {
-    Why.UNKNOWN: ("Slack couldn’t say who you are.", "Ask a workspace admin to look at your account."),
-    Why.DEACTIVATED: ("That account is deactivated.", ""),
-    Why.BOT: ("Apps and workflows can’t use Gatehouse.", "A person has to do this."),
-    Why.GUEST: ("Guests can’t use Gatehouse.", "Ask a full member of the workspace."),
-    Why.STRANGER: ("Only members of this workspace can use Gatehouse.", "Ask one of them."),
-    Why.SHARED_CHANNEL: (
-        "This channel is shared with another company, so Gatehouse can’t be used for this here.",
-        "Use a channel of your own workspace.",
-    ),
-    Why.DIRECT_MESSAGE: (
-        "Changes can’t be made in direct messages: others must be able to see them.",
-        "Use a channel that Gatehouse is in.",
-    ),
-    Why.NOT_ADDED: (
-        "Gatehouse only accepts changes in channels it is in.",
-        "Invite it with `/invite @Gatehouse`, or use a channel that it is in.",
-    ),
-    Why.OTHER_CHANNEL: ("The policy doesn’t allow changes here.", "Use a channel listed by `{whoami}`."),
-    Why.NO_ROLE: ("None of your roles allows this.", "Ask {roles}. `{whoami}` shows what you can do."),
-    Why.OWN_REQUEST: (
-        "You requested this, so someone else has to approve it.",
-        "If you changed your mind, withdraw it.",
-    ),
-    Why.NOT_HERE: (
-        "You aren’t in this channel, so you can’t make or approve changes here.",
-        "Join the channel, then try again in a minute.",
-    ),
-    Why.CANT_TELL: (
-        "Slack couldn’t say who is in a channel or user group that this depends on.",
-        "Try again in a moment.",
-    ),
-}
-
-
 def _not_allowed(error: NotAllowed) -> Words:
-    what, then = WHY_NOT[error.why]
+    why = WHY_NOT[error.why]
     roles = f"someone with the role {' or '.join(map(esc, error.roles))}" if error.roles else "your Gatehouse admin"
     roles += f" (this needs {code(error.operation)})" if "." in error.operation else ""
-    return Words(what, next=then.format(roles=roles, whoami=slash("gatehouse whoami")))
+    return Words(why.what, next=why.next.format(roles=roles, whoami=slash("gatehouse whoami")))
 
 
 def _nobody(error: NobodyCanApprove) -> Words:

@@ -25,6 +25,7 @@ from handlers.changes.sentences import (
     when,
     words,
 )
+from handlers.explain.why_not import WHY_NOT
 from handlers.gatehouse.commands import GatehouseAudit, GatehouseDigest, GatehousePending, GatehouseTimers
 from handlers.gatehouse.views import DOES, safe_title
 from handlers.grammar.command import Command
@@ -181,8 +182,8 @@ def _line(entry: Entry, card: str, *, public: bool) -> str:
     if entry.event == "refused":
         what = DOES.get(entry.target, entry.target.replace(".", " "))
         times = f" {int(detail['count']):,} times" if "count" in detail else ""
-        why = SHORT_REASONS.get(str(detail.get("why")), str(detail.get("why") or ""))
-        because = f": {esc(why, 100)}" if why else ""
+        why = str(detail.get("why") or "")
+        because = f": {WHY_NOT[why].recorded if why in WHY_NOT else esc(why, 100)}" if why else ""
         return f"{when(entry.at)} {who} tried to {esc(what, 60)}{times}, refused{because}{link}"
     if entry.event == "exported":
         kind = esc(str(detail.get("kind") or "a file"), 60)
@@ -191,24 +192,6 @@ def _line(entry: Entry, card: str, *, public: bool) -> str:
     said = f": {words(reason, 120) if public else esc(reason, 120)}" if reason else ""
     about = target_name(entry.target, public=public)
     return f"{when(entry.at)} {who} {esc(entry.event.replace('_', ' '), 40)} {about}{said}{link}"
-
-
-SHORT_REASONS: Final = {
-    "deactivated": "account deactivated",
-    "bot": "an app",
-    "guest": "a guest",
-    "stranger": "not of this workspace",
-    "shared_channel": "in a shared channel",
-    "direct_message": "in a direct message",
-    "not_added": "Gatehouse wasn’t in the channel",
-    "other_channel": "not allowed in that channel",
-    "no_role": "no role allows it",
-    "own_request": "their own request",
-    "not_here": "not in the channel",
-    "cant_tell": "Slack couldn’t say whether they may",
-    "unknown": "Slack couldn’t say who it was",
-}
-"""Why somebody was refused, in the words of others."""
 
 
 def target_name(target: str, *, public: bool) -> str:

@@ -11,6 +11,7 @@ from bot.policy.model import GuardRule, Person, Why
 from handlers.blocks import messages
 from handlers.blocks.messages import Block, Message, code, entities, esc, listed
 from handlers.changes.sentences import STATE_WORDS, author, card_link, plain_title, reason_of, when
+from handlers.explain.why_not import WHY_NOT
 from handlers.gatehouse.commands import GatehouseHelp, GatehousePending, GatehouseTimers
 from handlers.grammar.command import Command, slash
 from handlers.grammar.parser import ALL
@@ -181,20 +182,6 @@ def _part(name: str, says: str, *, bad: bool, place: str) -> str:
     return f"{'✗' if bad else '✓'} {_part_name(name)}{f': {esc(detail, 400)}' if detail else ''}{where}"
 
 
-SHORT: Final = {
-    Why.UNKNOWN: "Slack couldn’t say who you are",
-    Why.DEACTIVATED: "your account is deactivated",
-    Why.BOT: "apps can’t use Gatehouse",
-    Why.GUEST: "guests can’t use Gatehouse",
-    Why.STRANGER: "only members of this workspace can",
-    Why.SHARED_CHANNEL: "this channel is shared with another company",
-    Why.DIRECT_MESSAGE: "changes can’t be made in direct messages",
-    Why.NOT_ADDED: "Gatehouse isn’t in this channel",
-    Why.OTHER_CHANNEL: "the policy doesn’t allow changes in this channel",
-    Why.NO_ROLE: "none of your roles allows it",
-    Why.NOT_HERE: "you aren’t in this channel",
-    Why.CANT_TELL: "Slack couldn’t say who is in a channel or user group that this depends on",
-}
 DOES: Final = {
     "rule.read": "read rules",
     "member.read": "read members",
@@ -235,9 +222,7 @@ def whoami(
         lines = [f"*You can’t use Gatehouse in* <#{channel}>."]
     lines += [f"{needs} to {listed(names)}." for needs, names in _guarded(may, guards).items()]
     lines += [
-        f"Why: {SHORT.get(why, why)}."
-        if len(names) == len(allowed)
-        else f"You can’t {listed(names, 'or')}: {SHORT.get(why, why)}."
+        WHY_NOT[why].what if len(names) == len(allowed) else f"You can’t {listed(names, 'or')}. {WHY_NOT[why].what}"
         for why, names in barred.items()
     ]
     known = f"Sites: {', '.join(esc(site, 40) for site in sites)}" if sites else "No sites are set up"

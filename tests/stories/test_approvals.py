@@ -11,6 +11,7 @@ import pytest
 from bot.changes.model import Guard, State
 from bot.policy.model import Why
 from bot.store.audit import Filters
+from handlers.explain.why_not import WHY_NOT
 from sandbox.demo import Sandbox
 from sandbox.slack.message import Message
 from tests.conftest import OPS, SUPPORT, Clock, until
@@ -119,7 +120,7 @@ async def test_what_no_role_allows_is_refused_and_help_leaves_it_out(workspace: 
 
     who = alice.slack_text(await alice.says("/gatehouse whoami"))
     assert "You need 2 other people’s approval to delete rules." in who
-    barred = next(line for line in who.splitlines() if "none of your roles allows it" in line)
+    barred = next(line for line in who.splitlines() if WHY_NOT[Why.NO_ROLE].what in line)
     assert barred.startswith("You can’t")
     assert "remove members" in barred
     assert "members remove" not in alice.slack_text(await alice.says("/gatehouse help members"))

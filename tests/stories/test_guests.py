@@ -20,7 +20,7 @@ from bot.policy.model import Why
 from bot.store.audit import Filters
 from bot.store.tables import inbox
 from handlers.blocks import modals
-from handlers.explain.table import WHY_NOT
+from handlers.explain.why_not import WHY_NOT
 from handlers.grammar import parser
 from handlers.grammar.parser import ALL
 from handlers.slack.registry import CLICKS, EVENTS, FORMS, OPTIONS, RUNNING, SHORTCUTS, Form
@@ -38,9 +38,9 @@ from tests.harness.payloads import Forger
 NOBODY = pytest.mark.parametrize(
     ("user", "words"),
     [
-        ("U0DAN0001", WHY_NOT[Why.GUEST][0]),
-        ("U0FRANK01", WHY_NOT[Why.STRANGER][0]),
-        ("U0ERIN001", WHY_NOT[Why.DEACTIVATED][0]),
+        ("U0DAN0001", WHY_NOT[Why.GUEST].what),
+        ("U0FRANK01", WHY_NOT[Why.STRANGER].what),
+        ("U0ERIN001", WHY_NOT[Why.DEACTIVATED].what),
     ],
 )
 
@@ -184,10 +184,10 @@ async def test_no_mention_message_or_home_answers_a_guest(workspace: Sandbox) ->
     for event in happened.values():
         await workspace.slack.delivery.event(payloads.event(workspace.slack.state, event))
 
-    await Forger(workspace, dan.id, SUPPORT).hears(WHY_NOT[Why.GUEST][0])
+    await Forger(workspace, dan.id, SUPPORT).hears(WHY_NOT[Why.GUEST].what)
     await until(lambda: len(dan.dms) == 1 and dan.home is not None)
-    assert WHY_NOT[Why.GUEST][0] in dan.slack_text(dan.dms[0])
-    assert WHY_NOT[Why.GUEST][0] in str(dan.home)
+    assert WHY_NOT[Why.GUEST].what in dan.slack_text(dan.dms[0])
+    assert WHY_NOT[Why.GUEST].what in str(dan.home)
     await nothing_came_of_it(workspace, dan.id)
 
 

@@ -11,7 +11,8 @@ from bot.changes.refusals import TooManyQuestions
 from bot.policy.limits import COMMAND_RATE, EXPORT_RATE, MAX_QUESTIONS_PER_REQUEST, OpenLimits
 from bot.policy.model import Why
 from bot.store.audit import Filters
-from handlers.explain.table import WHY_NOT, is_problem
+from handlers.explain.table import is_problem
+from handlers.explain.why_not import WHY_NOT
 from sandbox.demo import Sandbox
 from sandbox.services.seed import RULES
 from tests.conftest import OPS, SUPPORT, Clock, until
@@ -123,12 +124,12 @@ async def test_refusals_of_one_person_are_on_record_once_a_minute_with_their_cou
     audit = workspace.bot.gatehouse.store.audit
     for _ in range(30):
         await forger.types("/rules list")
-    await forger.hears(WHY_NOT[Why.GUEST][0], times=30)
+    await forger.hears(WHY_NOT[Why.GUEST].what, times=30)
     assert [entry.detail for entry in await audit.found(Filters(who=forger.user))] == [{"why": "guest"}]
 
     clock.ahead += timedelta(seconds=61)
     await forger.types("/rules list")
-    await forger.hears(WHY_NOT[Why.GUEST][0], times=31)
+    await forger.hears(WHY_NOT[Why.GUEST].what, times=31)
 
     entries = await audit.found(Filters(who=forger.user))
     assert sorted(entry.detail.get("count", 1) for entry in entries) == [1, 1, 29]

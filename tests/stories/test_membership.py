@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from bot.policy.model import Why
-from handlers.explain.table import WHY_NOT
+from handlers.explain.why_not import WHY_NOT
 from sandbox.demo import Sandbox
 from tests.conftest import GENERAL, OPS, SUPPORT
 from tests.harness.colleague import Colleague
@@ -23,7 +23,7 @@ may = ["rule.read"]
 channels = ["C0OPS0001"]
 may = ["*"]
 """
-HERE = WHY_NOT[Why.NOT_HERE][0]
+HERE = WHY_NOT[Why.NOT_HERE].what
 
 
 @pytest.fixture
@@ -87,9 +87,9 @@ async def test_a_role_by_a_channel_reads_and_approves_only_from_inside(
     change = (await workspace.bot.gatehouse.store.changes.open())[0]
 
     await forger.clicks(card, "v1.decide.approve", change.id)
-    await forger.hears(WHY_NOT[Why.NO_ROLE][0])
+    await forger.hears(WHY_NOT[Why.NO_ROLE].what)
     await forger.types("/members list")
-    await forger.hears(WHY_NOT[Why.NO_ROLE][0], times=2)
+    await forger.hears(WHY_NOT[Why.NO_ROLE].what, times=2)
     assert workspace.services.rules.calls("DELETE") == []
 
     await cara.clicks(card, "v1.decide.approve", confirm=True)

@@ -10,7 +10,9 @@ from typing import Final, TypeAlias
 import pytest
 
 from bot.changes.model import State
+from bot.policy.model import Why
 from handlers.explain.table import is_problem
+from handlers.explain.why_not import WHY_NOT
 from handlers.files.import_form_view import MEMBERS
 from handlers.grammar.parser import ALL
 from sandbox.demo import Sandbox
@@ -203,7 +205,7 @@ async def test_whoami_tells_names_from_access(workspace: Sandbox, bob: Colleague
     text = bob.slack_text(await bob.says("/gatehouse whoami"))
 
     assert "rename members" in text
-    assert "none of your roles allows it" in text
+    assert WHY_NOT[Why.NO_ROLE].what in text
 
 
 OLD: Final = "Redirect_x1old"

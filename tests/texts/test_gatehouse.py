@@ -155,14 +155,14 @@ What you can do with Gatehouse here
 In #C0OPS0001 you can read rules, read members, read the audit, create rules, change rules, add members, rename members, grant access, revoke access and change this channel’s settings.
 You need 2 other people’s approval to change rules.
 You need to confirm once more to revoke access.
-You can’t delete rules or remove members: none of your roles allows it.
-You can’t approve requests: you aren’t in this channel.
+You can’t delete rules or remove members. None of your roles allows this.
+You can’t approve requests. You aren’t in this channel, so you can’t make or approve changes here.
 @alice · Sites: blog · Your time zone: Europe/Berlin · Changes are allowed in #C0OPS0001\
 """,
             "may do nothing": """\
 What you can do with Gatehouse here
 You can’t use Gatehouse in #C0OPS0001.
-Why: guests can’t use Gatehouse.
+Guests can’t use Gatehouse.
 @alice · No sites are set up · Your time zone: Europe/Berlin\
 """,
         }
