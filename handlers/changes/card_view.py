@@ -34,7 +34,7 @@ from handlers.changes.full_view import change_warnings, hides, is_masked, item_w
 from handlers.changes.items_view import Progress, counts_text, progress_text
 from handlers.changes.sentences import (
     ACCESS,
-    STATE_WORDS,
+    STATES,
     THINGS,
     VERBS,
     bulk_words,
@@ -484,7 +484,7 @@ def plain_card(change: Change) -> Message:
     key = change.edit.target.key or ""
     name = masked(key) if change.edit.target.service == "members" else key
     title = f"{_verb(change)} {code(name, 100) if name and not change.is_set else ''}".strip()
-    words = f"Requested by <@{change.request.requester}> · {STATE_WORDS[change.state]}"
+    words = f"Requested by <@{change.request.requester}> · {STATES[change.state].word}"
     about, buttons = "Gatehouse can’t show what this changes", list[Block | None]()
     if change.state is State.PROPOSED:
         about += ", so nobody can decide about it. Withdraw it, and request it in smaller parts"
@@ -523,33 +523,19 @@ def _is_partial(change: Change, tally: Tally) -> bool:
 def _items_title(change: Change, tally: Tally) -> str:
     """The head of a bulk change: what is asked, how far it is, or what has come of it."""
     title, done, meant = plain_title(change), tally.of(DONE), tally.meant
-    match change.state:
-        case State.PROPOSED:
-            return f"{title}?"
-        case State.APPLIED if change.run.undone_by:
-            is_all = tally[Outcome.UNDONE] == meant
-            return esc(bulk_words(counted(change)).undone, 150) if is_all else f"{title}: undone"
-        case State.APPLIED if done < meant:
-            open_still = tally[Outcome.UNKNOWN]
-            return f"{title}: {done:,} of {meant:,} done" + (
-                f", {open_still:,} not confirmed yet" if open_still else ""
-            )
-        case State.APPLIED:
-            return esc(bulk_words(counted(change)).done, 150) + (until(change) if change.temporary else "")
-        case State.APPLYING if change.run.stopped_by:
-            return f"{title}: stopping…"
-        case State.APPROVED | State.APPLYING:
-            return f"{title}…"
-        case (
-            State.UNKNOWN
-            | State.UNSETTLED
-            | State.FAILED
-            | State.STALE
-            | State.CANCELLED
-            | State.DENIED
-            | State.EXPIRED
-        ):
-            return f"{title}: {STATE_WORDS[change.state]}"
+    if change.state is State.PROPOSED:
+        return f"{title}?"
+    if change.state in {State.APPROVED, State.APPLYING}:
+        return f"{title}: stopping…" if change.run.stopped_by else f"{title}…"
+    if change.state is not State.APPLIED:
+        return f"{title}: {STATES[change.state].word}"
+    if change.run.undone_by:
+        is_all = tally[Outcome.UNDONE] == meant
+        return esc(bulk_words(counted(change)).undone, 150) if is_all else f"{title}: undone"
+    if done < meant:
+        open_still = tally[Outcome.UNKNOWN]
+        return f"{title}: {done:,} of {meant:,} done" + (f", {open_still:,} not confirmed yet" if open_still else "")
+    return esc(bulk_words(counted(change)).done, 150) + (until(change) if change.temporary else "")
 
 
 def _items_body(change: Change, progress: Progress) -> list[Block]:

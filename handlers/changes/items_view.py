@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
-from bot.changes.model import DONE, NOT_DONE, OPEN, Change, Item, Kind, Outcome, Tally
+from bot.changes.model import DONE, OPEN, Change, Item, Kind, Outcome, Tally
 from bot.members.csv import result_table
 from bot.rules.model import RuleDraft
 from bot.rules.url import authority
@@ -28,19 +28,28 @@ MAX_FIELDS: Final = 2
 
 MAX_HOSTS: Final = 4
 
-OUTCOMES: Final[Mapping[Outcome, str]] = {
-    Outcome.APPLIED: "done",
-    Outcome.UNDONE: "undone",
-    Outcome.FAILED: "failed",
-    Outcome.STALE: "changed since the request, left alone",
-    Outcome.BUSY: "left alone because another change is under way",
-    Outcome.UNKNOWN: "not confirmed yet",
-    Outcome.UNSETTLED: "not confirmed, check it yourself",
-    Outcome.STOPPED: "not started",
-    Outcome.APPLYING: "under way",
-    Outcome.WAITING: "to do",
-    Outcome.SKIPPED: "skipped",
+
+class OutcomeWords(NamedTuple):
+    """What is said of an item by its outcome: the *mark* that its line begins with once the whole has begun, and the *word*."""
+
+    mark: str
+    word: str
+
+
+OUTCOMES: Final[Mapping[Outcome, OutcomeWords]] = {
+    Outcome.APPLIED: OutcomeWords("✓", "done"),
+    Outcome.UNDONE: OutcomeWords("•", "undone"),
+    Outcome.FAILED: OutcomeWords("✗", "failed"),
+    Outcome.STALE: OutcomeWords("✗", "changed since the request, left alone"),
+    Outcome.BUSY: OutcomeWords("✗", "left alone because another change is under way"),
+    Outcome.UNKNOWN: OutcomeWords("?", "not confirmed yet"),
+    Outcome.UNSETTLED: OutcomeWords("?", "not confirmed, check it yourself"),
+    Outcome.STOPPED: OutcomeWords("✗", "not started"),
+    Outcome.APPLYING: OutcomeWords("…", "under way"),
+    Outcome.WAITING: OutcomeWords("◦", "to do"),
+    Outcome.SKIPPED: OutcomeWords("•", "skipped"),
 }
+"""The one table of outcomes, in the order in which they are counted."""
 AS_PLANNED: Final = frozenset({Outcome.WAITING, Outcome.APPLIED})
 """Outcomes of an item whose line says what is done to it, and no more."""
 
@@ -56,27 +65,17 @@ def _verb(item: Item) -> str:
     return VERBS_ALONE[item.kind][item.outcome is Outcome.APPLIED] if item.kind is not None else ""
 
 
-MARKS: Final[Mapping[Outcome, str]] = {
-    Outcome.APPLIED: "✓",
-    Outcome.APPLYING: "…",
-    Outcome.WAITING: "◦",
-    **dict.fromkeys(NOT_DONE, "✗"),
-    **dict.fromkeys((Outcome.UNKNOWN, Outcome.UNSETTLED), "?"),
-}
-"""What an item's line begins with once the whole has begun: where it stands, before a word is read."""
-
-
 def line_of(item: Item, *, has_begun: bool) -> str:
     """What is to be done to *item*, and once the whole has begun, what became of it."""
-    what, name = item_name(item), OUTCOMES[item.outcome]
-    line = f"{MARKS.get(item.outcome, '•') if has_begun else '•'} {what}"
+    mark, word = OUTCOMES[item.outcome]
+    line = f"{mark if has_begun else '•'} {item_name(item)}"
     why = words(item.why, 160)
     if item.outcome is Outcome.SKIPPED:
         return f"{line}: " + (why if item.follows and why else f"skipped ({why})" if why else "skipped")
     if has_begun and item.outcome is Outcome.WAITING:
         return f"{line}: waiting"
     if item.outcome not in AS_PLANNED:
-        return f"{line}: *{name}*" + (f". {why}" if why else "")
+        return f"{line}: *{word}*" + (f". {why}" if why else "")
     done = _what(item)
     return line + (f": {done}" if done else "") + (f". {why}" if why else "")
 
@@ -189,7 +188,9 @@ def progress_text(tally: Tally) -> str:
 def counts_text(tally: Tally) -> str:
     """How many items came to which end."""
     return " · ".join(
-        f"{tally[outcome]:,} {name}" for outcome, name in OUTCOMES.items() if tally[outcome] and outcome not in OPEN
+        f"{tally[outcome]:,} {word}"
+        for outcome, (_, word) in OUTCOMES.items()
+        if tally[outcome] and outcome not in OPEN
     )
 
 
@@ -201,10 +202,8 @@ def table(whole: Change, items: Sequence[Item]) -> bytes:
 
 
 def _outcome(item: Item, by_number: Mapping[int, Item]) -> tuple[str, str]:
-    done_with = by_number.get(item.follows, item) if item.follows else item
-    if done_with is not item:
-        return OUTCOMES[done_with.outcome], item.why
-    return OUTCOMES[item.outcome], item.why
+    done_with = by_number.get(item.follows, item)
+    return OUTCOMES[done_with.outcome].word, item.why
 
 
 def file_name(whole: Change) -> str:

@@ -11,8 +11,7 @@ from handlers.blocks import inputs, messages
 from handlers.blocks.messages import Message
 from handlers.blocks.modals import OPENED_BY, View, done, frame, metadata, section
 from handlers.changes.sentences import (
-    MARKS,
-    STATE_WORDS,
+    STATES,
     mark_of,
     mention,
     phrases,
@@ -119,7 +118,7 @@ def notice(change: Change, kind: str, *, link: str, undone_by: str = "") -> Mess
 
 def _end_of(change: Change) -> str:
     """Return what became of *change*, for its requester."""
-    return f"{plain_title(change)}: {STATE_WORDS[change.state]}" if change.is_set else title_of(change).replace("`", "")
+    return f"{plain_title(change)}: {STATES[change.state].word}" if change.is_set else title_of(change).replace("`", "")
 
 
 def decided(change: Change, link: str = "") -> Message:
@@ -151,7 +150,7 @@ def _failed(change: Change, _undone_by: str) -> str:
     if change.state not in ENDED:
         return ""
     why, _, _ = sentence(change).partition("\n")
-    return f"{MARKS[change.state]} *{_end_of(change)}*\n{why}"
+    return f"{mark_of(change)} *{_end_of(change)}*\n{why}"
 
 
 def _reverted(change: Change, undone_by: str) -> str:

@@ -24,7 +24,7 @@ THINGS: Final = {"rules": "rule", "members": "member", "groups": "group"}
 
 def sentence(change: Change) -> str:
     """Who asked, why, who decided, and what happens next: what stands below the title of a card."""
-    return STATE_SENTENCES[change.state](change)
+    return STATES[change.state].sentence(change)
 
 
 def _line(*parts: str) -> str:
@@ -76,7 +76,7 @@ def outcome_word(change: Change) -> str:
     """What has become of *change*, in a word or two."""
     if change.run.undone_by:
         return "reverted" if is_reverted(change) else "undone"
-    return STATE_WORDS[change.state]
+    return STATES[change.state].word
 
 
 def author(change: Change) -> str:
@@ -222,19 +222,31 @@ def _expired(change: Change) -> str:
     return f"*Expired:* nobody decided in time.\n{_request(change)}"
 
 
-STATE_SENTENCES: Final[dict[State, Callable[[Change], str]]] = {
-    State.PROPOSED: _waiting,
-    State.APPROVED: _under_way,
-    State.APPLYING: _under_way,
-    State.APPLIED: _done,
-    State.FAILED: _failed,
-    State.UNKNOWN: _unknown,
-    State.UNSETTLED: _unsettled,
-    State.STALE: _stale,
-    State.CANCELLED: _cancelled,
-    State.DENIED: _denied,
-    State.EXPIRED: _expired,
+@dataclass(frozen=True, slots=True)
+class StateWords:
+    """What is said of a change in one state: its *mark*, the *word* for it, how a sentence about it ends, and its card's."""
+
+    mark: str
+    word: str
+    clause: str
+    sentence: Callable[[Change], str]
+
+
+HOURGLASS, UNCLEAR = ":hourglass_flowing_sand:", ":grey_question:"
+STATES: Final[Mapping[str, StateWords]] = {
+    State.PROPOSED: StateWords(":wastebasket:", "waiting for a decision", "is waiting for a decision", _waiting),
+    State.APPROVED: StateWords(HOURGLASS, "under way", "is under way", _under_way),
+    State.APPLYING: StateWords(HOURGLASS, "under way", "is under way", _under_way),
+    State.APPLIED: StateWords(":white_check_mark:", "done", "is done", _done),
+    State.FAILED: StateWords(":x:", "failed", "failed", _failed),
+    State.UNKNOWN: StateWords(UNCLEAR, "not confirmed yet", "is not confirmed yet", _unknown),
+    State.UNSETTLED: StateWords(UNCLEAR, "never confirmed", "was never confirmed", _unsettled),
+    State.STALE: StateWords(":arrows_counterclockwise:", "out of date", "is out of date", _stale),
+    State.CANCELLED: StateWords(":leftwards_arrow_with_hook:", "withdrawn", "was withdrawn", _cancelled),
+    State.DENIED: StateWords(":no_entry_sign:", "denied", "was denied", _denied),
+    State.EXPIRED: StateWords(":zzz:", "expired", "expired", _expired),
 }
+"""The one table of states, by the name that the database and the audit have for each."""
 
 
 def _said(change: Change) -> str:
@@ -375,46 +387,20 @@ ACCESS: Final = frozenset({Kind.MEMBER_GRANT, Kind.MEMBER_REVOKE})
 MAX_FIELDS: Final = 3
 """Fields that a title names."""
 MAX_SEGMENTS: Final = 3
-MARKS: Final = {
-    State.PROPOSED: ":wastebasket:",
-    State.APPROVED: ":hourglass_flowing_sand:",
-    State.APPLYING: ":hourglass_flowing_sand:",
-    State.APPLIED: ":white_check_mark:",
-    State.FAILED: ":x:",
-    State.UNKNOWN: ":grey_question:",
-    State.STALE: ":arrows_counterclockwise:",
-    State.CANCELLED: ":leftwards_arrow_with_hook:",
-    State.DENIED: ":no_entry_sign:",
-    State.EXPIRED: ":zzz:",
-    State.UNSETTLED: ":grey_question:",
-}
-STATE_WORDS: Final = {
-    State.PROPOSED: "waiting for a decision",
-    State.APPROVED: "under way",
-    State.APPLYING: "under way",
-    State.APPLIED: "done",
-    State.FAILED: "failed",
-    State.UNKNOWN: "not confirmed yet",
-    State.STALE: "out of date",
-    State.CANCELLED: "withdrawn",
-    State.DENIED: "denied",
-    State.EXPIRED: "expired",
-    State.UNSETTLED: "not confirmed, check it yourself",
-}
 
 
 def mark_of(change: Change) -> str:
     if change.state is State.PROPOSED and not change.edit.kind.destroys:
         return ":raising_hand:"
     if change.state is not State.APPLIED:
-        return MARKS[change.state]
+        return STATES[change.state].mark
     if change.run.undone_by:
-        return MARKS[State.APPLIED] if is_reverted(change) else ":leftwards_arrow_with_hook:"
+        return STATES[change.state].mark if is_reverted(change) else ":leftwards_arrow_with_hook:"
     if change.decision.glass_broken:
         return ":rotating_light:"
     if change.run.revert_failure or change.request.warnings:
         return ":warning:"
-    return ":double_vertical_bar:" if is_switched(change) == "off" else MARKS[change.state]
+    return ":double_vertical_bar:" if is_switched(change) == "off" else STATES[change.state].mark
 
 
 @dataclass(frozen=True, slots=True)
@@ -606,10 +592,8 @@ def title_of(change: Change) -> str:
             return f"{said.request}: waiting for the service"
         case State.APPROVED | State.APPLYING:
             return f"{said.under_way}…"
-        case State.UNKNOWN:
-            return f"{said.under_way}: not confirmed yet"
-        case State.UNSETTLED:
-            return f"{said.under_way}: not confirmed"
+        case State.UNKNOWN | State.UNSETTLED:
+            return f"{said.under_way}: {STATES[change.state].word}"
         case State.FAILED | State.STALE | State.CANCELLED | State.DENIED | State.EXPIRED:
             return said.not_done
 

@@ -29,20 +29,11 @@ from bot.store.channel_settings import SettingsMoved
 from bot.store.db import CommitUnknown, StoreError, TargetBusy
 from bot.store.tables import OtherRelease
 from handlers.blocks.messages import clock_time, code, ended, esc, plural
-from handlers.changes.card_view import label
-from handlers.changes.sentences import STATE_WORDS, THINGS, lost_right, plain_title
+from handlers.changes.card_view import NOTHING_HAPPENED, label
+from handlers.changes.sentences import STATES, THINGS, lost_right, plain_title
 from handlers.errors import Table, Words
 from handlers.gatehouse.commands import GatehouseInspect, GatehousePending, GatehouseSettings, GatehouseStatus
 from handlers.slack.client import SlackRefused, SlackUnreachable
-
-STANDS: Final = {
-    State.APPROVED: "approved",
-    State.APPLYING: "approved",
-    State.APPLIED: "approved and done",
-    State.DENIED: "denied",
-    State.CANCELLED: "withdrawn",
-    State.EXPIRED: "expired",
-}
 
 
 def _already(error: AlreadyDecided) -> Words:
@@ -52,8 +43,12 @@ def _already(error: AlreadyDecided) -> Words:
     by = f" by <@{change.decision.decided_by}>" if change.decision.decided_by else ""
     moment = change.decision.decided_at
     at = f" <!date^{int(moment.timestamp())}^at {{time}}|at {moment:%H:%M} UTC>" if moment else ""
-    stands = STANDS.get(change.state, STATE_WORDS[change.state])
-    return Words(f"*{plain_title(change)}* was already {stands}{by}{at}.", unchanged=None)
+    title, words = f"*{plain_title(change)}*", STATES[change.state]
+    if change.state is State.STALE:
+        return Words(f"{title} {words.clause}.", unchanged=None)
+    if change.state in NOTHING_HAPPENED:
+        return Words(f"{title} was already {words.word}{by}{at}.", unchanged=None)
+    return Words(f"{title} was already approved{by}{at}.", f"It {words.clause}.", unchanged=None)
 
 
 def _not_yours(error: NotYours) -> Words:
@@ -92,25 +87,13 @@ def _busy(error: TargetBusy) -> Words:
     )
 
 
-ENDED: Final = {
-    State.DENIED: "denied, so nothing changed",
-    State.CANCELLED: "withdrawn, so nothing changed",
-    State.EXPIRED: "never approved, so nothing changed",
-    State.STALE: "out of date, so nothing changed",
-    State.FAILED: "not done",
-    State.UNSETTLED: "never confirmed",
-}
-"""How a change ended that can't be undone, as the end of a sentence."""
-
-
 def _not_undoable(error: NotUndoable) -> Words:
     name = f"*{plain_title(error.change)}*"
     if error.change.run.undone_by:
         return Words(f"{name} was already undone.")
     state = error.change.state
-    if state in LIVE or state is State.UNKNOWN:
-        return Words(f"{name} can’t be undone yet: it is {STATE_WORDS[state]}.")
-    return Words(f"{name} can’t be undone: it was {ENDED[state]}.")
+    yet = " yet" if state in LIVE or state is State.UNKNOWN else ""
+    return Words(f"{name} can’t be undone{yet}: it {STATES[state].clause}.")
 
 
 CHANGE_WORDS: Final[Table] = {

@@ -16,6 +16,7 @@ from handlers.blocks.messages import Block, Message, code, esc, listed, quoted
 from handlers.changes.diff import around, differences, field_name
 from handlers.changes.sentences import (
     EDITS,
+    STATES,
     VERBS,
     approvers,
     author,
@@ -214,13 +215,9 @@ def history(changes: Sequence[Change], links: Mapping[str, str], *, outside: int
     return messages.message(f"History of {name}", [*blocks, *messages.actions([messages.share_button(command)])])
 
 
-TOLD: Final = {
-    "applied": "done",
-    "failed": "failed",
-    "stale": "out of date",
-    "unsettled": "never confirmed",
-    "denied": "denied",
-    "expired": "expired",
+ENDS: Final = (State.APPLIED, State.FAILED, State.STALE, State.UNSETTLED, State.DENIED, State.EXPIRED)
+TOLD: Final[Mapping[str, str]] = {
+    **{state.value: STATES[state].word for state in ENDS},
     "refused": "refused",
     "reviewed": "reviewed",
 }

@@ -13,7 +13,7 @@ from handlers.blocks import inputs, messages, modals
 from handlers.blocks.menus import member_menu, rule_menu
 from handlers.blocks.messages import Block, Message, code, esc
 from handlers.blocks.modals import View, frame, metadata, section
-from handlers.changes.sentences import STATE_WORDS, author, card_link, mark_of, needed, outcome_word, reason_of, when
+from handlers.changes.sentences import STATES, author, card_link, mark_of, needed, outcome_word, reason_of, when
 from handlers.gatehouse.commands import GatehouseHelp, GatehouseInspect, GatehousePending, GatehouseWhoami
 from handlers.gatehouse.views import open_button, safe_title
 from handlers.grammar.command import slash
@@ -107,7 +107,7 @@ def _own_line(change: Change) -> str:
     waits = (
         needed(change, "its channel")
         if change.state is State.PROPOSED
-        else f"{STATE_WORDS[change.state].capitalize()}."
+        else f"{STATES[change.state].word.capitalize()}."
     )
     return f"{waits} <#{change.request.channel}>"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Final
 
@@ -10,7 +11,7 @@ from bot.changes.model import Change, Guard, State
 from bot.policy.model import GuardRule, Person, Why
 from handlers.blocks import messages
 from handlers.blocks.messages import Block, Message, code, entities, esc, listed
-from handlers.changes.sentences import STATE_WORDS, author, card_link, plain_title, reason_of, when
+from handlers.changes.sentences import STATES, author, card_link, plain_title, reason_of, when
 from handlers.explain.why_not import WHY_NOT
 from handlers.gatehouse.commands import GatehouseHelp, GatehousePending, GatehouseTimers
 from handlers.grammar.command import Command, slash
@@ -137,21 +138,14 @@ def status(parts_of: Mapping[str, str], *, places: Mapping[str, str], counts: Ma
     ordered = sorted(parts_of.items(), key=lambda part: part[0] not in bad)
     lines = [_part(name, says, bad=name in bad, place=places.get(name, "")) for name, says in ordered]
     mark = ":red_circle:" if bad else ":large_green_circle:"
-    so_far = ", ".join(f"{count:,} {STATES.get(state, state)}" for state, count in sorted(counts.items())) or "none yet"
+    standing = Counter[str]()
+    for state, count in sorted(counts.items()):
+        standing[STATES[state].word if state in STATES else state] += count
+    so_far = ", ".join(f"{count:,} {word}" for word, count in standing.items()) or "none yet"
     blocks = [messages.section(f"{mark} {text}"), messages.section("\n".join(lines))]
     return messages.message(
         text.replace("*", ""), [*blocks, messages.context(f"Changes: {so_far}", f"Gatehouse {__version__}")]
     )
-
-
-STATES: Final[Mapping[str, str]] = {
-    State.PROPOSED: "waiting",
-    State.APPLIED: "done",
-    State.CANCELLED: "withdrawn",
-    State.STALE: "out of date",
-    State.UNKNOWN: "not confirmed yet",
-    State.UNSETTLED: "never confirmed",
-}
 
 
 def _is_well(says: str) -> bool:
@@ -310,7 +304,7 @@ def _open(change: Change, links: Mapping[str, str]) -> str:
     until = f" · expires {when(expires)}" if expires else ""
     because = reason_of(change, 150)
     reason = f": {because}" if because else ""
-    state = "" if change.state is State.PROPOSED else f" · {STATE_WORDS[change.state]}"
+    state = "" if change.state is State.PROPOSED else f" · {STATES[change.state].word}"
     return f"*{safe_title(change)}*{state}\n{author(change)}{reason}{until}{card_link(change, links)}"
 
 

@@ -1,4 +1,4 @@
-"""What people read of a reason has one table, whose rows are all there, and no other one beside it."""
+"""What people read of a reason, a state or an outcome has one table, whose rows are all there, and no other one beside it."""
 
 from __future__ import annotations
 
@@ -9,11 +9,18 @@ from typing import Any, Final
 
 import pytest
 
+from bot.changes.model import Outcome, State
 from bot.policy.model import Why
+from handlers.changes.items_view import OUTCOMES
+from handlers.changes.sentences import STATES
 from handlers.explain.why_not import WHY_NOT
 
 HANDLERS: Final = Path(__file__).parents[2] / "handlers"
-TABLES: Final[dict[type[StrEnum], tuple[str, Any]]] = {Why: ("explain/why_not.py", WHY_NOT)}
+TABLES: Final[dict[type[StrEnum], tuple[str, Any]]] = {
+    Why: ("explain/why_not.py", WHY_NOT),
+    State: ("changes/sentences.py", STATES),
+    Outcome: ("changes/items_view.py", OUTCOMES),
+}
 """For each kind of thing that people read of: the module of its table, and the table."""
 
 

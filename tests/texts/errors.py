@@ -91,6 +91,9 @@ def rights() -> Iterator[Sample]:
 def changes() -> Iterator[Sample]:
     """What is refused about changes."""
     yield "already decided", of(refusals.AlreadyDecided(DENIED), attempted=True)
+    for state in (State.APPLIED, State.FAILED, State.STALE):
+        decided = refusals.AlreadyDecided(DENIED.changed(state=state))
+        yield f"already decided, and {state.value}", of(decided, attempted=True)
     yield "already approved by you", of(refusals.AlreadyDecided(WAITING), attempted=True)
     yield "look first", of(refusals.LookFirst(WAITING), attempted=True)
     yield "one of two for another end", of(refusals.MoreMustAgree(WAITING, 1, 2), attempted=True)
@@ -100,6 +103,9 @@ def changes() -> Iterator[Sample]:
     for name, state in (("busy", State.APPLYING), ("busy, and not confirmed yet", State.UNKNOWN)):
         yield name, of(TargetBusy(WAITING.changed(state=state)), "/rules off Old shop", attempted=True)
     yield "not undoable", of(refusals.NotUndoable(DENIED), "/gatehouse undo", attempted=True)
+    for state in (State.UNKNOWN, State.FAILED, State.STALE, State.EXPIRED, State.UNSETTLED):
+        undone = refusals.NotUndoable(DENIED.changed(state=state))
+        yield f"not undoable: {state.value}", of(undone, "/gatehouse undo", attempted=True)
     yield "nothing to undo", of(errors.NothingToUndo(None), "/gatehouse undo", attempted=True)
     yield "no such reference", of(errors.NothingToUndo("1a2b"), "/gatehouse undo 1a2b", attempted=True)
     yield "nothing to change", of(errors.NothingToChange(["Old shop"], "off"), "/rules off Old shop", attempted=True)

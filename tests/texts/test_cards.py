@@ -577,16 +577,16 @@ On · Redirect
 [Details]\
 """,
             "unsettled": """\
-Switching off “Old shop to new shop”: not confirmed
-(grey_question) Switching off “Old shop to new shop”: not confirmed
+Switching off “Old shop to new shop”: never confirmed
+(grey_question) Switching off “Old shop to new shop”: never confirmed
 Check it yourself: the service gave no clear answer, and Gatehouse has stopped checking. What the service shows is neither the old state nor the new one.
 Requested by @alice · “we test”
 `https://shop.example.com/old` → `https://shop.example.com/new`
 [Details]\
 """,
             "unsettled, never read": """\
-Switching off “Old shop to new shop”: not confirmed
-(grey_question) Switching off “Old shop to new shop”: not confirmed
+Switching off “Old shop to new shop”: never confirmed
+(grey_question) Switching off “Old shop to new shop”: never confirmed
 Check it yourself: the service gave no clear answer, and Gatehouse has stopped checking. What the service shows is neither the old state nor the new one.
 Requested by @alice · “we test”
 `https://shop.example.com/old` → `https://shop.example.com/new`
@@ -1245,8 +1245,8 @@ The service says: “503: down”. Nothing was changed. Open the card\
 Out of date: someone edited the rule after the request, so Gatehouse left it alone. Open the card\
 """,
             "direct message: outcome unknown": """\
-Deleting “Sale 2026”: not confirmed
-(grey_question) Deleting “Sale 2026”: not confirmed
+Deleting “Sale 2026”: never confirmed
+(grey_question) Deleting “Sale 2026”: never confirmed
 Check it yourself: the service gave no clear answer, and Gatehouse has stopped checking. It couldn’t be read, or is gone. Open the card\
 """,
             "direct message: reverted early": """\

@@ -345,6 +345,20 @@ def test_changes() -> None:
 *Change the destination of “Old shop to new shop”* was already denied by @bob <!date^1795224600^at {time}|at 01:30 UTC>.
 (warning) Change the destination of “Old shop to new shop” was already denied by @bob at 01:30 UTC.\
 """,
+            "already decided, and applied": """\
+*Change the destination of “Old shop to new shop”* was already approved by @bob <!date^1795224600^at {time}|at 01:30 UTC>.
+(warning) Change the destination of “Old shop to new shop” was already approved by @bob at 01:30 UTC.
+It is done.\
+""",
+            "already decided, and failed": """\
+*Change the destination of “Old shop to new shop”* was already approved by @bob <!date^1795224600^at {time}|at 01:30 UTC>.
+(warning) Change the destination of “Old shop to new shop” was already approved by @bob at 01:30 UTC.
+It failed.\
+""",
+            "already decided, and stale": """\
+*Change the destination of “Old shop to new shop”* is out of date.
+(warning) Change the destination of “Old shop to new shop” is out of date.\
+""",
             "already approved by you": """\
 You already approved this.
 (warning) You already approved this.
@@ -386,8 +400,38 @@ Nothing was changed. Gatehouse still checks whether it took effect. Try again on
 You typed `/rules off Old shop`\
 """,
             "not undoable": """\
-*Change the destination of “Old shop to new shop”* can’t be undone: it was denied, so nothing changed. Nothing was changed.
-(warning) Change the destination of “Old shop to new shop” can’t be undone: it was denied, so nothing changed.
+*Change the destination of “Old shop to new shop”* can’t be undone: it was denied. Nothing was changed.
+(warning) Change the destination of “Old shop to new shop” can’t be undone: it was denied.
+Nothing was changed.
+You typed `/gatehouse undo`\
+""",
+            "not undoable: unknown": """\
+*Change the destination of “Old shop to new shop”* can’t be undone yet: it is not confirmed yet. Nothing was changed.
+(warning) Change the destination of “Old shop to new shop” can’t be undone yet: it is not confirmed yet.
+Nothing was changed.
+You typed `/gatehouse undo`\
+""",
+            "not undoable: failed": """\
+*Change the destination of “Old shop to new shop”* can’t be undone: it failed. Nothing was changed.
+(warning) Change the destination of “Old shop to new shop” can’t be undone: it failed.
+Nothing was changed.
+You typed `/gatehouse undo`\
+""",
+            "not undoable: stale": """\
+*Change the destination of “Old shop to new shop”* can’t be undone: it is out of date. Nothing was changed.
+(warning) Change the destination of “Old shop to new shop” can’t be undone: it is out of date.
+Nothing was changed.
+You typed `/gatehouse undo`\
+""",
+            "not undoable: expired": """\
+*Change the destination of “Old shop to new shop”* can’t be undone: it expired. Nothing was changed.
+(warning) Change the destination of “Old shop to new shop” can’t be undone: it expired.
+Nothing was changed.
+You typed `/gatehouse undo`\
+""",
+            "not undoable: unsettled": """\
+*Change the destination of “Old shop to new shop”* can’t be undone: it was never confirmed. Nothing was changed.
+(warning) Change the destination of “Old shop to new shop” can’t be undone: it was never confirmed.
 Nothing was changed.
 You typed `/gatehouse undo`\
 """,

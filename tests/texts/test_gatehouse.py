@@ -99,7 +99,7 @@ Everything works.
 ✓ Policy file
 ✓ Rules service: 25 records · `rules.example.com`
 ✓ Members of blog: 8 records
-Changes: 12,000 done, 2 failed, 1 waiting  Gatehouse 0.1.0\
+Changes: 12,000 done, 2 failed, 1 waiting for a decision  Gatehouse 0.1.0\
 """,
             "status, the rules service is down": """\
 The rules service doesn’t answer. Everything else works.
@@ -111,7 +111,7 @@ The rules service doesn’t answer. Everything else works.
 ✓ Cards and messages: 2 on the way
 ✓ Policy file
 ✓ Members of blog: 8 records
-Changes: 12,000 done, 2 failed, 1 waiting  Gatehouse 0.1.0\
+Changes: 12,000 done, 2 failed, 1 waiting for a decision  Gatehouse 0.1.0\
 """,
             "status, two problems": """\
 2 problems. Everything else works.
