@@ -288,6 +288,13 @@ class ListPage(Generic[T]):
         start = (number - 1) * size
         return cls(found[start : start + size], number, count, len(found), start + 1)
 
+    @classmethod
+    def of_part(cls, found: Sequence[T], number: int | None, size: int) -> ListPage[T]:
+        """The page *number* of a list that is read a page at a time: *found* begins there, with one more if it goes on."""
+        number = number or 1
+        first = (number - 1) * size
+        return cls(found[:size], number, number + (len(found) > size), first + len(found), first + 1)
+
     @property
     def last(self) -> int:
         """The number of its last item: ``#n`` goes no further, for nobody was shown what comes then."""

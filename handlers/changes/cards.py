@@ -26,7 +26,7 @@ from bot.store.leases import Note
 from bot.store.tables import OtherRelease
 from handlers.blocks.messages import Message
 from handlers.changes import card_view, items_view, notes_view
-from handlers.changes.diff import excerpt
+from handlers.changes.diff import excerpt, without_secrets
 from handlers.slack.client import Slack, SlackRefused
 from handlers.slack.files import SlackFiles
 
@@ -37,17 +37,12 @@ WRONG: Final = NOT_DONE | {Outcome.UNKNOWN, Outcome.UNSETTLED}
 
 async def draw_card(change: Change, store: Store, groups: GroupsReader | None) -> Message:
     """Return the card of *change*, as a channel may see it."""
-    change = _without_secrets(change)
+    change = without_secrets(change)
     progress = await _progress(change, store) if change.is_set else None
     ends_alone = change.temporary and not change.is_set
     deleted = await store.changes.deleted_by(change.edit.target) if ends_alone else None
     in_group = await groups_of(change, groups)
     return card_view.card(change, progress=progress, groups=in_group, deleted=deleted)
-
-
-def _without_secrets(change: Change) -> Change:
-    before, after, result = hidden(*excerpt(change.edit.before, change.edit.after, change.run.result))
-    return change.changed(before=before, after=after, result=result)
 
 
 def _item_without_secrets(item: Item) -> Item:

@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 from itertools import zip_longest
 from typing import Any, Final
 
-from bot.changes.model import canonical_form
+from bot.changes.model import Change, canonical_form
 from bot.rules.edit import MAX_PAIRS
 from bot.rules.pair_fields import CHOICES, NOUNS
-from bot.rules.secrets import only_pairs
+from bot.rules.secrets import hidden, only_pairs
 from handlers.blocks.messages import MAX_SHORTENED, code, esc, plural, shortened
 from handlers.rules.pairs_view import FILTER_WORDS, plain_change
 
@@ -72,6 +72,12 @@ def excerpt(*versions: Document) -> list[Document]:
     if None not in versions[:2]:
         looked_at |= {number for number, texts in enumerate(zip_longest(*pairs), 1) if len({*texts}) > 1}
     return [version and {**version, "pairs": only_pairs(version.get("pairs") or (), looked_at)} for version in versions]
+
+
+def without_secrets(change: Change) -> Change:
+    """Return *change* as a channel may see it, of a long rule with the pairs that a card looks at."""
+    before, after, result = hidden(*excerpt(change.edit.before, change.edit.after, change.run.result))
+    return change.changed(before=before, after=after, result=result)
 
 
 def _pair_texts(version: Mapping[str, Any]) -> list[str]:

@@ -31,11 +31,18 @@ def _line(*parts: str) -> str:
     return " · ".join(filter(None, parts))
 
 
-def _whom(change: Change) -> str:
-    """The masked email of the member, where the title has only their name."""
+def whom(change: Change, *, public: bool = True) -> str:
+    """The email of the member, masked for a channel; nothing where the title has it like that."""
     target = change.edit.target
-    email = masked(target.key or "") if target.service == "members" and not change.is_set else ""
-    return code(email) if email and _shown_name(change) else ""
+    email = target.key or "" if target.service == "members" and not change.is_set else ""
+    if not public:
+        return code(email) if email else ""
+    return code(masked(email)) if email and _shown_name(change) else ""
+
+
+def subject(change: Change) -> str:
+    """What *change* is about, by its name: of a member, also the masked email."""
+    return f"{_name(change)} {whom(change)}".strip()
 
 
 def reason_of(change: Change, limit: int = 500, *, public: bool = True) -> str:
@@ -93,7 +100,7 @@ def requested(change: Change) -> str:
 
 
 def _request(change: Change) -> str:
-    return _line(_whom(change), requested(change), reason_of(change))
+    return _line(whom(change), requested(change), reason_of(change))
 
 
 def _waiting(change: Change) -> str:
@@ -105,10 +112,10 @@ def needed(change: Change, where: str = "this channel") -> str:
     until = f" until {when(change.decision.expires)}" if change.decision.expires else ""
     if change.decision.guard is Guard.CONFIRM:
         return f"Only <@{change.request.requester}> can confirm it{until}."
-    return f"Needs {_approvals_to_be(change, where)}{until.replace('until', 'by')}.{_given(change)}"
+    return f"Needs {approvals_to_be(change, where)}{until.replace('until', 'by')}.{_given(change)}"
 
 
-def _approvals_to_be(change: Change, where: str) -> str:
+def approvals_to_be(change: Change, where: str) -> str:
     """Whose approval is missing: that of those who are asked by name, or of anyone else in the channel."""
     who = " or ".join(map(mention, change.decision.summoned)) or f"someone else in {where}"
     needed = change.decision.approvals_needed
@@ -146,15 +153,15 @@ def _done(change: Change) -> str:
         return f"{_line(alone, at(change), reviewed)}\n{_request(change)}"
     if change.decision.guard is Guard.APPROVE:
         by = f"approved by {approvers(change)}"
-        return _line(_whom(change), requested(change), reason_of(change), by, at(change))
+        return _line(whom(change), requested(change), reason_of(change), by, at(change))
     is_over = change.run.undone_by is not None
     who = requested(change) if is_over or is_automatic(change) else author(change)
-    return _line(_whom(change), who, reason_of(change), at(change))
+    return _line(whom(change), who, reason_of(change), at(change))
 
 
 def _under_way(change: Change) -> str:
     by = f"approved by {approvers(change)}" if change.decision.guard is Guard.APPROVE else ""
-    who = _line(_whom(change), requested(change), reason_of(change), by)
+    who = _line(whom(change), requested(change), reason_of(change), by)
     lines = [who, _temporary(change)]
     if change.run.waits and change.state is State.APPROVED:
         until = when(change.decision.decided_at + HELD_FOR) if change.decision.decided_at else "an hour later"
@@ -338,12 +345,6 @@ def _temporary(change: Change) -> str:
     if change.request.reverts_at is not None:
         return f"Temporary{until(change)}"
     return f"Temporary: for {in_words(change.request.revert_after)}" if change.request.revert_after else ""
-
-
-def card_link(change: Change, links: Mapping[str, str]) -> str:
-    """A link to the card of *change*; nothing, where *links* has none."""
-    link = links.get(change.id)
-    return f"   <{link}|card>" if link else ""
 
 
 def when(moment: datetime | None) -> str:

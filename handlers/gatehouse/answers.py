@@ -18,9 +18,11 @@ from bot.store.audit import Entry, Filters
 from bot.store.outbox import Purpose
 from bot.store.queues import TimerKind
 from bot.text.times import moment_since, since_in
-from handlers.blocks.messages import plural
+from handlers.blocks.messages import ListPage, plural
 from handlers.changes.decisions import can_decide
+from handlers.changes.list_view import MAX_LISTED
 from handlers.changes.requests import zone_of
+from handlers.changes.sentences import subject
 from handlers.errors import BadFilter
 from handlers.gatehouse import audit_view, views
 from handlers.gatehouse.commands import (
@@ -38,9 +40,8 @@ from handlers.rules.rule_refs import REFERENCE, NotOne, find_rule
 from handlers.slack.registry import handles
 from handlers.slack.reply import Caller, Private, Reply
 
-ENTRIES: Final = 20
 MAX_LOOKED_THROUGH: Final = 200
-"""Open changes that are looked through for those that somebody may read."""
+"""Open changes that are looked through for those that somebody may read, and changes of a rule for its history."""
 STEPS: Final = ("announced", "applying")
 MECHANICS: Final = (*STEPS, "begun")
 """Events that say how something was done rather than what; the export has them."""
@@ -52,14 +53,12 @@ async def audit(command: GatehouseAudit, caller: Caller, gatehouse: Gatehouse) -
     who, since = _who(command.who, caller), await moment_of(command.since, caller, gatehouse)
     about = await _about((command.ref or "").strip(), caller, gatehouse)
     filters = replace(about, who=who, since=since, without=MECHANICS, last_of_each=True)
-    page = command.page or 1
-    found = await gatehouse.store.audit.found(filters, ENTRIES + 1, skip=(page - 1) * ENTRIES)
-    changes = await _changes_behind(found, gatehouse, as_sets=not command.ref)
+    skipped = ((command.page or 1) - 1) * MAX_LISTED
+    found = await gatehouse.store.audit.found(filters, MAX_LISTED + 1, skip=skipped)
+    page = ListPage.of_part(found, command.page, MAX_LISTED)
+    changes = await _changes_behind(page.items, gatehouse, as_sets=not command.ref)
     links = await links_to(changes.values(), gatehouse)
-    more = len(found) > ENTRIES
-    return Private(
-        audit_view.entries(found[:ENTRIES], changes, links, filters, more=more, public=caller.public, command=command)
-    )
+    return Private(audit_view.entries(page, changes, links, filters, public=caller.public, command=command))
 
 
 async def _changes_behind(found: Sequence[Entry], gatehouse: Gatehouse, *, as_sets: bool) -> Mapping[str, Change]:
@@ -214,13 +213,22 @@ async def whoami(command: GatehouseWhoami, caller: Caller, gatehouse: Gatehouse)
 async def pending(command: GatehousePending, caller: Caller, gatehouse: Gatehouse) -> Reply:
     found, due = await waiting(gatehouse, most=MAX_LOOKED_THROUGH)
     open_changes, reviews = await _readable(found, caller, gatehouse), await _readable(due, caller, gatehouse)
-    hidden = len(found) - len(open_changes)
-    total = await _open_count(gatehouse) - hidden
-    links = await links_to((*open_changes[: views.MAX_LISTED], *reviews), gatehouse)
-    hidden += len(due) - len(reviews)
-    shown = () if caller.public else open_changes[: views.MAX_LISTED]
-    decidable = {each.id for each in shown if await can_decide(each, caller.user, gatehouse)}
-    return Private(views.pending(open_changes, reviews, links, total=total, hidden=hidden, decidable=decidable))
+    page = ListPage.of([*open_changes, *reviews], command.page, MAX_LISTED)
+    open_count = await _open_count(gatehouse)
+    links = await links_to(page.items, gatehouse)
+    able = () if caller.public else page.items
+    return Private(
+        views.pending(
+            page,
+            links,
+            command,
+            counts=(open_count - len(found) + len(open_changes), len(reviews)),
+            public=caller.public,
+            unlisted=open_count - len(found),
+            hidden=len(found) + len(due) - page.total,
+            decidable={each.id for each in able if await can_decide(each, caller.user, gatehouse)},
+        )
+    )
 
 
 async def _readable(changes: Sequence[Change], caller: Caller, gatehouse: Gatehouse) -> Sequence[Change]:
@@ -249,8 +257,9 @@ async def _open_count(gatehouse: Gatehouse) -> int:
 async def timers(command: GatehouseTimers, caller: Caller, gatehouse: Gatehouse) -> Reply:
     ending = await temporary_changes(gatehouse)
     found = await _readable(ending, caller, gatehouse)
-    links = await links_to(found, gatehouse)
-    return Private(views.timers(found, links, hidden=len(ending) - len(found)))
+    page = ListPage.of(found, command.page, MAX_LISTED)
+    links = await links_to(page.items, gatehouse)
+    return Private(views.timers(page, links, command, public=caller.public, hidden=len(ending) - len(found)))
 
 
 async def temporary_changes(gatehouse: Gatehouse) -> list[Change]:
@@ -276,7 +285,7 @@ async def digest(command: GatehouseDigest, caller: Caller, gatehouse: Gatehouse)
     applied = [entry for entry in entries if entry.event == "applied"]
     done = await _changes_behind(applied, gatehouse, as_sets=False)
     wholes = {each.id: each for each in (await _changes_behind(applied, gatehouse, as_sets=True)).values()}
-    names = {str(change.edit.target): audit_view.subject(change) for change in done.values()}
+    names = {str(change.edit.target): subject(change) for change in done.values()}
     waiting = await _open_count(gatehouse)
     ending = await temporary_changes(gatehouse)
     return Private(
@@ -311,12 +320,14 @@ async def history(command: RulesHistory, caller: Caller, gatehouse: Gatehouse) -
             raise
         missing = error
     ids = await gatehouse.store.former_ids.all_of(rule_id)
-    changes = await gatehouse.store.changes.for_targets([f"rules/{each}" for each in ids])
+    limit = min((command.page or 1) * MAX_LISTED + 1, MAX_LOOKED_THROUGH)
+    changes = await gatehouse.store.changes.for_targets([f"rules/{each}" for each in ids], limit)
     if not changes and missing is not None:
         raise missing
-    links = await links_to(changes, gatehouse)
+    page = ListPage.of(changes, command.page, MAX_LISTED)
+    links = await links_to(page.items, gatehouse)
     outside = modified if modified is not None and _is_by_others(modified, changes) else None
-    return Private(audit_view.history(changes, links, outside=outside, command=command))
+    return Private(audit_view.history(page, links, outside=outside, public=caller.public, command=command))
 
 
 def _is_by_others(modified: int, changes: Sequence[Change]) -> bool:

@@ -55,6 +55,7 @@ class GatehousePending(GatehouseCommand):
     needs, or_needs = "rule.read", ("member.read",)
     verb, summary = "pending", "List requests that wait for a decision, and reviews that are due"
     example = "pending"
+    page: int | None = takes(PAGE)
 
 
 @dataclass(frozen=True)
@@ -78,6 +79,7 @@ class GatehouseTimers(GatehouseCommand):
     needs, or_needs = "rule.read", ("member.read",)
     verb, summary = "timers", "List temporary changes, and when they revert"
     example = "timers"
+    page: int | None = takes(PAGE)
 
 
 @dataclass(frozen=True)

@@ -13,9 +13,9 @@ from handlers.blocks import inputs, messages, modals
 from handlers.blocks.menus import member_menu, rule_menu
 from handlers.blocks.messages import Block, Message, code, esc
 from handlers.blocks.modals import View, frame, metadata, section
-from handlers.changes.sentences import STATES, author, card_link, mark_of, needed, outcome_word, reason_of, when
+from handlers.changes.list_view import more_line, open_button, rows
+from handlers.changes.sentences import approvals_to_be, when
 from handlers.gatehouse.commands import GatehouseHelp, GatehouseInspect, GatehousePending, GatehouseWhoami
-from handlers.gatehouse.views import open_button, safe_title
 from handlers.grammar.command import slash
 from handlers.members.commands import MembersList
 from handlers.members.views import segments_line
@@ -51,20 +51,16 @@ def home(
     )
     blocks = [
         messages.header("Gatehouse"),
-        *_change_list("Waiting for you", decisions, links, _request_line, nothing, open_button),
-        *_change_list("Review due", reviews, links, _review_line, ""),
-        *_change_list("Yours, waiting for others", own, links, _own_line, ""),
+        *_change_list("Waiting for you", decisions, links, nothing, open_button),
+        *_change_list("Review due", reviews, links),
+        *_change_list("Yours, waiting for others", own, links, more=_approval),
         messages.divider(),
         *_search(reads_rules=reads_rules, reads_members=reads_members),
         *messages.actions(_buttons(reads_rules=reads_rules, reads_members=reads_members)),
         messages.divider(),
-        *_change_list("Your temporary changes", ending, links, _expiry_line, ""),
+        *_change_list("Your temporary changes", ending, links),
         *_change_list(
-            "Your latest changes",
-            last,
-            links,
-            _outcome_line,
-            "" if own or ending else "_You haven’t changed anything yet._",
+            "Your latest changes", last, links, "" if own or ending else "_You haven’t changed anything yet._"
         ),
         messages.context(_services(services), f"As of {when(now)}"),
     ]
@@ -81,48 +77,19 @@ def _change_list(
     title: str,
     changes: Sequence[Change],
     links: Mapping[str, str],
-    about: Callable[[Change], str],
-    otherwise: str,
+    otherwise: str = "",
     button: Callable[[Change], Block | None] = _details,
+    more: Callable[[Change], str] = lambda _: "",
 ) -> list[Block]:
     """The changes under *title*, or *otherwise*; nothing at all where that is empty."""
     if not changes:
         return [messages.section(otherwise)] if otherwise else []
-    more = [messages.context(f"…and {len(changes) - MAX_OF_A_KIND} more")] if len(changes) > MAX_OF_A_KIND else []
-    rows = [
-        messages.section(f"*{safe_title(change)}*\n{about(change)}{card_link(change, links)}", button(change))
-        for change in changes[:MAX_OF_A_KIND]
-    ]
-    return [messages.header(title), *rows, *more]
+    shown = rows(changes[:MAX_OF_A_KIND], links, public=True, button=button, more=more)
+    return [messages.header(title), *shown, *more_line(len(changes) - MAX_OF_A_KIND)]
 
 
-def _request_line(change: Change) -> str:
-    until = f" · expires {when(change.decision.expires)}" if change.decision.expires else ""
-    because = reason_of(change, 150, public=False)
-    reason = f": {because}" if because else ""
-    return f"{author(change)}{reason} · <#{change.request.channel}>{until}"
-
-
-def _own_line(change: Change) -> str:
-    waits = (
-        needed(change, "its channel")
-        if change.state is State.PROPOSED
-        else f"{STATES[change.state].word.capitalize()}."
-    )
-    return f"{waits} <#{change.request.channel}>"
-
-
-def _review_line(change: Change) -> str:
-    return f"Emergency override by <@{change.decision.decided_by}> in <#{change.request.channel}>"
-
-
-def _expiry_line(change: Change) -> str:
-    return f":stopwatch: Reverts {when(change.request.reverts_at)}"
-
-
-def _outcome_line(change: Change) -> str:
-    moment = change.run.finished_at or change.decision.decided_at or change.created
-    return f"{mark_of(change)} {outcome_word(change)} · {when(moment)} · <#{change.request.channel}>"
+def _approval(change: Change) -> str:
+    return f"needs {approvals_to_be(change, 'its channel')}" if change.state is State.PROPOSED else ""
 
 
 def _search(*, reads_rules: bool, reads_members: bool) -> list[Block]:

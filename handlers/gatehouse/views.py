@@ -7,11 +7,12 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Final
 
 from bot import __version__
-from bot.changes.model import Change, Guard, State
+from bot.changes.model import Change, Guard
 from bot.policy.model import GuardRule, Person, Why
 from handlers.blocks import messages
-from handlers.blocks.messages import Block, Message, code, entities, esc, listed
-from handlers.changes.sentences import STATES, author, card_link, plain_title, reason_of, when
+from handlers.blocks.messages import Block, ListPage, Message, code, entities, esc, listed
+from handlers.changes.list_view import answer, more_line, open_button, rows
+from handlers.changes.sentences import STATES
 from handlers.explain.why_not import WHY_NOT
 from handlers.gatehouse.commands import GatehouseHelp, GatehousePending, GatehouseTimers
 from handlers.grammar.command import Command, slash
@@ -246,97 +247,45 @@ def _needs(rule: GuardRule) -> str:
     )
 
 
-MAX_LISTED = 20
-
-
 def pending(
-    waiting: Sequence[Change],
-    reviews: Sequence[Change],
+    page: ListPage[Change],
     links: Mapping[str, str],
+    command: GatehousePending,
     *,
-    total: int,
+    counts: tuple[int, int],
+    public: bool,
+    unlisted: int = 0,
     hidden: int = 0,
     decidable: Collection[str] = (),
 ) -> Message:
-    """Requests that are open, some of *total*, and reviews that are due; those that wait the longest first.
+    """A page of what waits. *counts*: how many changes are open, and how many reviews are due. *unlisted*: of these on no page.
 
     *hidden*: how many there are besides that the reader may not read. *decidable*: ids of those that they can decide.
     """
-    if not waiting and not reviews and not hidden:
+    waiting, reviews = counts
+    if not page.items and not hidden:
         teaching = "Requests that wait for a decision and reviews that are due appear here."
-        return _nothing(":white_check_mark:", "Nothing is pending.", teaching, GatehousePending())
-    blocks: list[Block] = []
-    if waiting:
-        shown = sorted(waiting[:MAX_LISTED], key=lambda change: change.created)
-        blocks.append(messages.section(f"*{messages.plural(total, 'pending change')}*"))
-        blocks += [
-            messages.section(_open(change, links), open_button(change) if change.id in decidable else None)
-            for change in shown
-        ]
-        blocks += _more(total - len(shown))
-    if reviews:
-        blocks.append(messages.section(f"*{messages.plural(len(reviews), 'review')} due*"))
-        blocks += [messages.section(_review(change, links)) for change in reviews[:MAX_LISTED]]
-        blocks += _more(len(reviews) - MAX_LISTED)
-    return _listed("Pending", [*blocks, *_hidden(hidden)], GatehousePending())
-
-
-def open_button(change: Change) -> Block | None:
-    """Opens all of a request, with the buttons that decide about it: a line of a list is not enough for that."""
-    return messages.decide_button("Decide…", f"open.{change.id[:8]}", change.id)
-
-
-def _hidden(count: int) -> list[Block]:
-    """How many the reader may not read; nothing where there is none."""
-    return (
-        [messages.context(f"{count:,} not shown: your roles don’t let you read {'it' if count == 1 else 'them'}.")]
-        if count
-        else []
+        return _nothing(":white_check_mark:", "Nothing is pending.", teaching, command)
+    named = [messages.plural(waiting, "pending change")] * bool(waiting)
+    named += [f"{messages.plural(reviews, 'review')} due"] * bool(reviews)
+    drawn = rows(
+        page.items, links, public=public, button=lambda each: open_button(each) if each.id in decidable else None
     )
+    blocks = [*drawn, *(more_line(unlisted) if page.number == page.count else [])]
+    return answer(", ".join(named) or "Pending", blocks, page, command, hidden=hidden)
 
 
-def _more(count: int) -> list[Block]:
-    return [messages.context(f"…and {count:,} more")] if count > 0 else []
-
-
-def _open(change: Change, links: Mapping[str, str]) -> str:
-    expires = change.decision.expires if change.state is State.PROPOSED else None
-    until = f" · expires {when(expires)}" if expires else ""
-    because = reason_of(change, 150)
-    reason = f": {because}" if because else ""
-    state = "" if change.state is State.PROPOSED else f" · {STATES[change.state].word}"
-    return f"*{safe_title(change)}*{state}\n{author(change)}{reason}{until}{card_link(change, links)}"
-
-
-def _review(change: Change, links: Mapping[str, str]) -> str:
-    return f"*{safe_title(change)}*\nEmergency override by <@{change.decision.decided_by}>{card_link(change, links)}"
-
-
-def safe_title(change: Change) -> str:
-    """What a change is about, for bold text: the stars of a masked email would end that."""
-    return plain_title(change).replace("***@", "…@")
-
-
-def timers(ending: Sequence[Change], links: Mapping[str, str], *, hidden: int = 0) -> Message:
+def timers(
+    page: ListPage[Change], links: Mapping[str, str], command: GatehouseTimers, *, public: bool, hidden: int = 0
+) -> Message:
     """Temporary changes, the next to revert first. *hidden*: how many more the reader may not read."""
-    if not ending and not hidden:
+    if not page.items and not hidden:
         teaching = "Add `for 2h` or `until 18:00` to a change, and Gatehouse reverts it then."
-        return _nothing(":stopwatch:", "Nothing is temporary right now.", teaching, GatehouseTimers())
-    lines = [
-        messages.section(f"*{safe_title(change)}*\nReverts {when(end)} · <@{by}>{card_link(change, links)}")
-        for change in ending[:MAX_LISTED]
-        for end, by in [(change.request.reverts_at, change.request.requester)]
-    ]
-    count = messages.plural(len(ending), "temporary change")
-    head = messages.section(f":stopwatch: *{count}*")
-    return _listed(count, [head, *lines, *_hidden(hidden)], GatehouseTimers())
+        return _nothing(":stopwatch:", "Nothing is temporary right now.", teaching, command)
+    count = messages.plural(page.total, "temporary change")
+    return answer(count, rows(page.items, links, public=public), page, command, hidden=hidden)
 
 
 def _nothing(mark: str, head: str, more: str, command: GatehousePending | GatehouseTimers) -> Message:
     again = messages.actions([messages.turn_button("Refresh", command, 0)])
     return messages.message(head, [messages.section(f"{mark} *{head}*\n{more}"), *again])
-
-
-def _listed(title: str, blocks: list[Block], command: GatehousePending | GatehouseTimers) -> Message:
-    buttons = messages.actions([messages.turn_button("Refresh", command, 0), messages.share_button(command)])
-    return messages.message(title, [*blocks, *buttons])

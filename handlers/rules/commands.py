@@ -393,6 +393,7 @@ class RulesHistory(RulesCommand):
     summary = "Show who changed a rule, when and why"
     example = "history #1"
     ref: str = takes(ONE_RULE)
+    page: int | None = takes(PAGE)
 
 
 @dataclass(frozen=True)

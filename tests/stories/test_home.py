@@ -85,7 +85,7 @@ async def test_ones_own_changes_and_those_that_end_by_themselves(workspace: Sand
 
     temporary, latest = home.partition("Your temporary changes")[2].split("Your latest changes")
     assert "Old shop to new shop" in temporary
-    assert "Reverts" in temporary
+    assert "reverts" in temporary
     assert "Checkout" not in temporary
     assert "Checkout to the new payment page" in latest
     assert "Old shop" not in latest

@@ -11,6 +11,7 @@ from bot.changes.refusals import TooManyQuestions
 from bot.policy.limits import COMMAND_RATE, EXPORT_RATE, MAX_QUESTIONS_PER_REQUEST, OpenLimits
 from bot.policy.model import Why
 from bot.store.audit import Filters
+from handlers.changes.sentences import STATES
 from handlers.explain.table import is_problem
 from handlers.explain.why_not import WHY_NOT
 from sandbox.demo import Sandbox
@@ -83,10 +84,13 @@ async def test_requests_that_wait_are_limited_and_a_decision_makes_room(
     await alice.sees_change(of=last)  # what waits for nobody is not limited
     await cara.says(f"/rules delete {last}")
 
-    shown = alice.slack_text(await alice.says("/gatehouse pending"))
+    pending = await alice.says("/gatehouse pending")
+    shown = alice.slack_text(pending)
     assert "22 pending changes" in shown
     assert "Old shop" in shown, "nobody's request is hidden behind a flood"
-    assert "and 2 more" in shown
+    assert shown.count(STATES[State.PROPOSED].word) == 20
+    await alice.clicks(pending, "Next ›")
+    await until(lambda: alice.slack_text(pending).count(STATES[State.PROPOSED].word) == 2)
     assert "22 pending changes" in alice.slack_text(await alice.says("/gatehouse digest"))
 
     await alice.clicks(await alice.sees_change(of=ids[0], state=State.PROPOSED), "Withdraw")

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
-from bot.changes.model import State
+from bot.changes.model import Kind, State, Target
 from bot.store.audit import Event, Filters
 from sandbox.demo import Sandbox
 from sandbox.services.running import MEMBERS_KEY, RULES_KEY
 from tests.harness.colleague import Colleague, undone
+from tests.texts.cards import MOVED, NOW, OLD_SHOP, change
 
 OLD = "Redirect_x1old"
 ANNA = "anna.berg@example.com"
@@ -107,10 +109,27 @@ async def test_older_entries_are_on_further_pages(workspace: Sandbox, alice: Col
     page = await alice.says("/gatehouse audit number")
     assert "number-44" in alice.slack_text(page)
     for last in (24, 4):
-        await alice.clicks(page, "Older ›")
+        await alice.clicks(page, "Next ›")
         await alice.sees(f"number-{last:02}")
-    await alice.clicks(page, "‹ Newer")
+    await alice.clicks(page, "‹ Previous")
     await alice.sees("number-24")
+
+
+async def test_a_long_history_has_pages(workspace: Sandbox, alice: Colleague) -> None:
+    store = workspace.bot.gatehouse.store
+    async with store.transaction() as tx:
+        for number in range(41):
+            made = change(Kind.RULE_UPDATE, State.DENIED, OLD_SHOP, MOVED, reason=f"reason {number:02}")
+            target = Target(service="rules", key=OLD)
+            made = made.changed(id=f"{number:032x}", created=NOW + timedelta(minutes=number), target=target)
+            await store.changes.add(tx, made, f"made:{number}")
+
+    page = await alice.says(f"/rules history {OLD}")
+    assert "reason 40" in alice.slack_text(page)
+    for newest in (20, 0):
+        await alice.clicks(page, "Next ›")
+        await alice.sees(f"reason {newest:02}")
+    assert "Next ›" not in alice.slack_text(page)
 
 
 async def test_the_history_of_a_rule_goes_on_under_its_new_id(alice: Colleague, cara: Colleague) -> None:
@@ -119,13 +138,13 @@ async def test_the_history_of_a_rule_goes_on_under_its_new_id(alice: Colleague, 
     await cara.clicks(card, "v1.decide.approve", confirm=True)
     done = await alice.sees_change(of=OLD, where=lambda change: change.edit.kind.destroys)
     gone = alice.slack_text(await alice.says(f"/rules history {OLD}"))
-    assert "deleted “Old shop" in gone
+    assert "Delete “Old shop" in gone
     await alice.clicks(done, "Undo")
     await alice.sees_change(where=undone)
 
     text = alice.slack_text(await alice.says(f"/rules history {OLD}"))
 
-    for words in ("switched off “Old shop", "it loops", "deleted “Old shop", "created “Old shop", "undone"):
+    for words in ("Switch off “Old shop", "it loops", "Delete “Old shop", "Create “Old shop", "undone"):
         assert words in text
     other = alice.slack_text(await alice.says("/rules history Redirect_chk01"))
     assert "hasn’t changed this rule" in other
@@ -144,7 +163,7 @@ async def test_a_history_says_that_others_changed_the_rule_since(workspace: Sand
     rules.put(now | {"modificationDate": now["modificationDate"] + 1, "name": "By others"})
     text = alice.slack_text(await alice.says(f"/rules history {OLD}"))
     assert since in text
-    assert "switched off" in text
+    assert "Switch off" in text
 
 
 async def test_a_refusal_of_the_policy_is_on_record(workspace: Sandbox, alice: Colleague) -> None:

@@ -7,12 +7,14 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Any, Final
 
-from bot.changes.model import Guard, Kind, State, Undone
+from bot.changes.model import Change, Guard, Kind, State, Undone
 from bot.policy.model import OPERATIONS, GuardRule, Person, Why
 from bot.store.audit import Entry, Filters
 from bot.store.channel_settings import Preferences
+from handlers.blocks.messages import ListPage
+from handlers.changes.sentences import subject
 from handlers.gatehouse import audit_view, home_view, views
-from handlers.gatehouse.commands import GatehouseAudit, GatehouseDigest
+from handlers.gatehouse.commands import GatehouseAudit, GatehouseDigest, GatehousePending, GatehouseTimers
 from handlers.rules.commands import RulesHistory
 from tests.texts import Sample
 from tests.texts.cards import ANNA, CARA, CAUSES, MOVED, NOW, OLD_SHOP, OPS, SALE, change, off, with_vip
@@ -58,6 +60,10 @@ def entry(seq: int, event: str, target: str = "", change_id: str = "", **detail:
     return Entry(seq, NOW, event, change_id, target, "U0ALICE01", OPS, "", detail, "")
 
 
+def page(*items: Any) -> ListPage[Any]:
+    return ListPage.of(items, 1, len(items) or 1)
+
+
 def answers() -> Iterator[Sample]:
     """What is asked about Gatehouse itself."""
     for topic in (None, "rules", "members", "gatehouse", "members grant"):
@@ -92,12 +98,18 @@ def people() -> Iterator[Sample]:
 
 def waiting() -> Iterator[Sample]:
     """What waits, and what reverts."""
-    yield "nothing pending", views.pending([], [], {}, total=0)
-    yield "pending, and none that the reader may read", views.pending([], [], {}, total=0, hidden=1)
-    yield "pending", views.pending([CHANGES[2]], [CHANGES[4]], LINKS, total=1, decidable={CHANGES[2].id})
-    yield "nothing temporary", views.timers([], {})
-    yield "temporary", views.timers([CHANGES[1]], LINKS)
-    yield "temporary, and some that the reader may not read", views.timers([CHANGES[1]], LINKS, hidden=2)
+    nobody: ListPage[Change] = page()
+    pending, timers = GatehousePending(), GatehouseTimers()
+    mine: dict[str, Any] = {"counts": (0, 0), "public": False}
+    yield "nothing pending", views.pending(nobody, {}, pending, **mine)
+    yield "pending, and none that the reader may read", views.pending(nobody, {}, pending, hidden=1, **mine)
+    mine["counts"] = (1, 1)
+    both = page(CHANGES[2], CHANGES[4])
+    yield "pending", views.pending(both, LINKS, pending, decidable={CHANGES[2].id}, **mine)
+    yield "nothing temporary", views.timers(nobody, {}, timers, public=False)
+    yield "temporary", views.timers(page(CHANGES[1]), LINKS, timers, public=False)
+    some = views.timers(page(CHANGES[1]), LINKS, timers, public=False, hidden=2)
+    yield "temporary, and some that the reader may not read", some
 
 
 def records() -> Iterator[Sample]:
@@ -113,7 +125,7 @@ def records() -> Iterator[Sample]:
     by_id = {each.id: each for each in CHANGES}
     by_id[MOVE.id] = MOVE.changed(guard=Guard.APPROVE, decided_by=CARA)
     filters, command = Filters(), GatehouseAudit()
-    yield "audit", audit_view.entries(found, by_id, LINKS, filters, more=True, public=False, command=command)
+    yield "audit", audit_view.entries(ListPage.of(found, 1, 9), by_id, LINKS, filters, public=False, command=command)
     decisions = zip((8, 9, 10), ("looked", "approved", "denied"), (CHANGES[2], CHANGES[0], CHANGES[3]), strict=True)
     hers = [
         replace(entry(number, event, str(each.edit.target), each.id), actor="U0CARA001")
@@ -122,17 +134,20 @@ def records() -> Iterator[Sample]:
     of_cara = Filters(who="U0CARA001")
     yield (
         "audit of an approver",
-        audit_view.entries(hers, by_id, LINKS, of_cara, more=False, public=False, command=command),
+        audit_view.entries(page(*hers), by_id, LINKS, of_cara, public=False, command=command),
     )
     mine = replace(filters, who="U0ALICE01", since=NOW)
     about = GatehouseAudit(ref="Old shop")
-    yield "audit, nothing", audit_view.entries([], {}, {}, mine, more=False, public=False, command=about)
+    yield "audit, nothing", audit_view.entries(page(), {}, {}, mine, public=False, command=about)
     rule = RulesHistory(ref="Old shop")
-    yield "history", audit_view.history(CHANGES[:3], LINKS, outside=None, command=rule)
-    yield "history, changed since", audit_view.history(CHANGES[:1], LINKS, outside=MODIFIED, command=rule)
-    yield "no history", audit_view.history([], {}, outside=None, command=rule)
-    yield "no history, changed by others", audit_view.history([], {}, outside=MODIFIED, command=rule)
-    names = {str(each.edit.target): audit_view.subject(each) for each in CHANGES}
+    yield "history", audit_view.history(page(*CHANGES[:3]), LINKS, outside=None, public=False, command=rule)
+    yield (
+        "history, changed since",
+        audit_view.history(page(CHANGES[0]), LINKS, outside=MODIFIED, public=False, command=rule),
+    )
+    yield "no history", audit_view.history(page(), {}, outside=None, public=False, command=rule)
+    yield "no history, changed by others", audit_view.history(page(), {}, outside=MODIFIED, public=False, command=rule)
+    names = {str(each.edit.target): subject(each) for each in CHANGES}
     for title, entries, left in (("digest", found, (1, 2)), ("digest of a quiet day", [], (0, 0))):
         waits, ends = left
         done = CHANGES if entries else ()

@@ -41,7 +41,7 @@ Rules
 `/rules groups`  List the groups, with how many rules each has
 `/rules group on|off NAME [for DUR] [because TEXT]`  Switch a whole group on or off; `on group:NAME` does the same
 `/rules delete REF… [because TEXT]`  Delete rules; asks before it does
-`/rules history REF`  Show who changed a rule, when and why
+`/rules history REF [page:N]`  Show who changed a rule, when and why
 `/rules export [TEXT] [type:redirect] [status:on] [url:TEXT] [group:NAME] [here]`  Export rules as a file, to you or into the channel
 `/rules import`  Import rules from a file (opens a form)
 `/rules samples [add|remove] [URL…]`  List this channel’s test URLs, which every change is tried on
@@ -69,10 +69,10 @@ REF: a name or part of one, an id, a source URL, or `#n` of your last list. EMAI
             "help gatehouse": """\
 Gatehouse help
 Gatehouse
-`/gatehouse pending`  List requests that wait for a decision, and reviews that are due
+`/gatehouse pending [page:N]`  List requests that wait for a decision, and reviews that are due
 `/gatehouse inspect CHANGE`  Show everything a request would change, to people who can decide on it
 `/gatehouse undo [CHANGE]`  Undo a change: your last one here, or the one with that reference
-`/gatehouse timers`  List temporary changes, and when they revert
+`/gatehouse timers [page:N]`  List temporary changes, and when they revert
 `/gatehouse audit [who:@x] [since:24h] [REF] [page:N]`  List who changed what, when and why
 `/gatehouse digest [DUR]`  Summarize what changed in the last day, or another time
 `/gatehouse status`  Check the services, Slack and the database
@@ -180,17 +180,17 @@ Requests that wait for a decision and reviews that are due appear here.
 """,
             "pending, and none that the reader may read": """\
 Pending
+Pending
 1 not shown: your roles don’t let you read it.
 [Refresh]  [Share in channel]\
 """,
             "pending": """\
-Pending
-1 pending change
-Delete “Sale 2026”
-@alice: “we test” · expires 2026-11-22 01:24 UTC   card  [Decide…]
-1 review due
-Delete “Old shop to new shop”
-Emergency override by @bob   card
+1 pending change, 1 review due
+1 pending change, 1 review due
+Delete “Sale 2026” · waiting for a decision, expires 2026-11-22 01:24 UTC
+@alice: “we test” · 2026-11-21 01:24 UTC · #C0OPS0001 · card  [Decide…]
+Delete “Old shop to new shop” · done
+@alice: “we test” · emergency override by @bob, review due · 2026-11-21 01:26 UTC · #C0OPS0001 · card
 [Refresh]  [Share in channel]\
 """,
             "nothing temporary": """\
@@ -201,16 +201,16 @@ Add `for 2h` or `until 18:00` to a change, and Gatehouse reverts it then.
 """,
             "temporary": """\
 1 temporary change
-(stopwatch) 1 temporary change
-Switch off “Sale 2026”
-Reverts 2026-11-21 03:24 UTC · @alice   card
+1 temporary change
+Switch off “Sale 2026” · done, reverts 2026-11-21 03:24 UTC
+@alice: “we test” · 2026-11-21 01:26 UTC · #C0OPS0001 · card
 [Refresh]  [Share in channel]\
 """,
             "temporary, and some that the reader may not read": """\
 1 temporary change
-(stopwatch) 1 temporary change
-Switch off “Sale 2026”
-Reverts 2026-11-21 03:24 UTC · @alice   card
+1 temporary change
+Switch off “Sale 2026” · done, reverts 2026-11-21 03:24 UTC
+@alice: “we test” · 2026-11-21 01:26 UTC · #C0OPS0001 · card
 2 not shown: your roles don’t let you read them.
 [Refresh]  [Share in channel]\
 """,
@@ -224,25 +224,35 @@ def test_records() -> None:
             "audit": """\
 What happened
 What happened
-• 2026-11-21 01:26 UTC @alice changed the destination of “Old shop to new shop”: `https://shop.example.com/new` → `https://shop.example.com/landing` because “the landing page moved” · card
-• 2026-11-21 01:26 UTC @alice switched off “Sale 2026” because “we test” · card
-• 2026-11-21 01:24 UTC @alice requested: Delete “Sale 2026” because “we test” · waiting for a decision · card
-• 2026-11-21 01:26 UTC @alice requested: Grant Anna Berg access to “vip” on blog because “she upgraded” · denied by @cara · card
-• 2026-11-21 01:26 UTC @alice deleted “Old shop to new shop” because “we test” · emergency override · card
-• 2026-11-21 01:26 UTC Gatehouse switched on “Sale 2026”, automatically, as planned · card
-• 2026-11-21 01:26 UTC @cara changed the destination of “Old shop to new shop”: `https://shop.example.com/landing` → `https://shop.example.com/new`, undid @alice’s change · card
-• 2026-11-21 01:26 UTC @alice switched off “Sale 2026” because “we test” · reverted · card
-• 2026-11-21 01:24 UTC @alice tried to delete rules 3 times, refused: no role allows it
-• 2026-11-21 01:24 UTC @alice exported rules: 25 as a file to the channel
-[Older ›]  [Share in channel]\
+Change the destination of “Old shop to new shop”: `https://shop.example.com/new` → `https://shop.example.com/landing` · done
+@alice: “the landing page moved” · 2026-11-21 01:26 UTC · #C0OPS0001 · card
+Switch off “Sale 2026” · done, reverts 2026-11-21 03:24 UTC
+@alice: “we test” · 2026-11-21 01:26 UTC · #C0OPS0001 · card
+Delete “Sale 2026” · waiting for a decision, expires 2026-11-22 01:24 UTC
+@alice: “we test” · 2026-11-21 01:24 UTC · #C0OPS0001 · card
+Grant Anna Berg access to “vip” on blog `anna.berg@example.com` · denied by @cara
+@alice: “she upgraded” · 2026-11-21 01:26 UTC · #C0OPS0001 · card
+Delete “Old shop to new shop” · done
+@alice: “we test” · emergency override by @bob, review due · 2026-11-21 01:26 UTC · #C0OPS0001 · card
+Switch on “Sale 2026” · done
+Gatehouse, automatically, as planned · 2026-11-21 01:26 UTC · #C0OPS0001 · card
+Change the destination of “Old shop to new shop”: `https://shop.example.com/landing` → `https://shop.example.com/new` · done
+@cara, undid @alice’s change · 2026-11-21 01:26 UTC · #C0OPS0001 · card
+Switch off “Sale 2026” · reverted
+@alice: “we test” · 2026-11-21 01:26 UTC · #C0OPS0001 · card
+@alice tried to delete rules 3 times, refused: no role allows it · 2026-11-21 01:24 UTC
+[Next ›]  [Refresh]  [Share in channel]\
 """,
             "audit of an approver": """\
 What happened
 What happened by @cara
-• 2026-11-21 01:24 UTC @alice requested: Delete “Sale 2026” because “we test” · waiting for a decision · looked at by @cara · card
-• 2026-11-21 01:26 UTC @alice changed the destination of “Old shop to new shop”: `https://shop.example.com/new` → `https://shop.example.com/landing` because “the landing page moved” · card
-• 2026-11-21 01:26 UTC @alice requested: Grant Anna Berg access to “vip” on blog because “she upgraded” · denied by @cara · card
-[Share in channel]\
+Delete “Sale 2026” · waiting for a decision, expires 2026-11-22 01:24 UTC
+@alice: “we test” · looked at by @cara · 2026-11-21 01:24 UTC · #C0OPS0001 · card
+Change the destination of “Old shop to new shop”: `https://shop.example.com/new` → `https://shop.example.com/landing` · done
+@alice: “the landing page moved” · 2026-11-21 01:26 UTC · #C0OPS0001 · card
+Grant Anna Berg access to “vip” on blog `anna.berg@example.com` · denied by @cara
+@alice: “she upgraded” · 2026-11-21 01:26 UTC · #C0OPS0001 · card
+[Refresh]  [Share in channel]\
 """,
             "audit, nothing": """\
 Nothing is on record by @alice since <!date^1795224240^{date_short_pretty} {time}|2026-11-21 01:24 UTC> about “Old shop”
@@ -251,17 +261,21 @@ Nothing is on record by @alice since <!date^1795224240^{date_short_pretty} {time
             "history": """\
 History of “Old shop to new shop”
 History of “Old shop to new shop”
-• 2026-11-21 01:26 UTC @alice changed the destination of “Old shop to new shop”: `https://shop.example.com/new` → `https://shop.example.com/landing` because “the landing page moved” · card
-• 2026-11-21 01:26 UTC @alice switched off “Sale 2026” because “we test” · card
-• 2026-11-21 01:24 UTC @alice requested: Delete “Sale 2026” because “we test” · waiting for a decision · card
-[Share in channel]\
+Change the destination of “Old shop to new shop”: `https://shop.example.com/new` → `https://shop.example.com/landing` · done
+@alice: “the landing page moved” · 2026-11-21 01:26 UTC · #C0OPS0001 · card
+Switch off “Sale 2026” · done, reverts 2026-11-21 03:24 UTC
+@alice: “we test” · 2026-11-21 01:26 UTC · #C0OPS0001 · card
+Delete “Sale 2026” · waiting for a decision, expires 2026-11-22 01:24 UTC
+@alice: “we test” · 2026-11-21 01:24 UTC · #C0OPS0001 · card
+[Refresh]  [Share in channel]\
 """,
             "history, changed since": """\
 History of “Old shop to new shop”
 History of “Old shop to new shop”
 The last change, 2026-11-21 01:24 UTC, wasn’t made through Gatehouse.
-• 2026-11-21 01:26 UTC @alice changed the destination of “Old shop to new shop”: `https://shop.example.com/new` → `https://shop.example.com/landing` because “the landing page moved” · card
-[Share in channel]\
+Change the destination of “Old shop to new shop”: `https://shop.example.com/new` → `https://shop.example.com/landing` · done
+@alice: “the landing page moved” · 2026-11-21 01:26 UTC · #C0OPS0001 · card
+[Refresh]  [Share in channel]\
 """,
             "no history": """\
 No history
@@ -312,29 +326,29 @@ You haven’t changed anything yet.
 ┌ \n\
 Gatehouse
 Waiting for you
-Delete “Sale 2026”
-@alice: “we test” · #C0OPS0001 · expires 2026-11-22 01:24 UTC   card  [Decide…]
+Delete “Sale 2026” · waiting for a decision, expires 2026-11-22 01:24 UTC
+@alice: “we test” · 2026-11-21 01:24 UTC · #C0OPS0001 · card  [Decide…]
 Review due
-Delete “Old shop to new shop”
-Emergency override by @bob in #C0OPS0001   card
+Delete “Old shop to new shop” · done
+@alice: “we test” · emergency override by @bob, review due · 2026-11-21 01:26 UTC · #C0OPS0001 · card
 Yours, waiting for others
-Delete “Sale 2026”
-Needs approval from someone else in its channel by 2026-11-22 01:24 UTC. #C0OPS0001   card  [Details]
+Delete “Sale 2026” · waiting for a decision, expires 2026-11-22 01:24 UTC
+@alice: “we test” · needs approval from someone else in its channel · 2026-11-21 01:24 UTC · #C0OPS0001 · card  [Details]
 —
 Find a rule  <>
 Find a member  <>
 [List rules]  [Create rule…]  [List members]  [Show pending]  [Show what I can do]  [Help]  [Refresh]
 —
 Your temporary changes
-Switch off “Sale 2026”
-(stopwatch) Reverts 2026-11-21 03:24 UTC   card
+Switch off “Sale 2026” · done, reverts 2026-11-21 03:24 UTC
+@alice: “we test” · 2026-11-21 01:26 UTC · #C0OPS0001 · card
 Your latest changes
-Switch on “Sale 2026”
-(white_check_mark) done · 2026-11-21 01:26 UTC · #C0OPS0001   card
-Change the destination of “Old shop to new shop”
-(white_check_mark) done · 2026-11-21 01:26 UTC · #C0OPS0001   card
-Switch off “Sale 2026”
-(white_check_mark) reverted · 2026-11-21 01:26 UTC · #C0OPS0001   card
+Switch on “Sale 2026” · done
+Gatehouse, automatically, as planned · 2026-11-21 01:26 UTC · #C0OPS0001 · card
+Change the destination of “Old shop to new shop”: `https://shop.example.com/landing` → `https://shop.example.com/new` · done
+@cara, undid @alice’s change · 2026-11-21 01:26 UTC · #C0OPS0001 · card
+Switch off “Sale 2026” · reverted
+@alice: “we test” · 2026-11-21 01:26 UTC · #C0OPS0001 · card
 (large_green_circle) rules ok, 25   (red_circle) members of blog doesn’t answer  As of 2026-11-21 01:24 UTC\
 """,
             "settings": """\

@@ -1,0 +1,126 @@
+"""A list of changes: what waits, what is temporary, a history, the audit, Home. Each change has the same row in all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final
+
+from bot.changes.model import Change, Guard, State
+from bot.text.emails import all_masked
+from handlers.blocks import messages
+from handlers.blocks.messages import Block, ListPage, Message
+from handlers.changes.diff import around, differences, without_secrets
+from handlers.changes.sentences import (
+    EDITS,
+    approvers,
+    author,
+    is_switched,
+    outcome_word,
+    plain_title,
+    reason_of,
+    when,
+    whom,
+)
+from handlers.grammar.command import Command
+
+MAX_LISTED: Final = 20
+"""Rows of a page."""
+MAX_REASON: Final = 150
+
+
+def rows(
+    changes: Sequence[Change],
+    links: Mapping[str, str],
+    *,
+    public: bool,
+    button: Callable[[Change], Block | None] = lambda _: None,
+    more: Callable[[Change], str] = lambda _: "",
+) -> list[Block]:
+    """A row for each of *changes*; what else there is to say of it in this list, and a button."""
+    return [messages.section(row(each, links, public=public, more=more(each)), button(each)) for each in changes]
+
+
+def row(change: Change, links: Mapping[str, str], *, public: bool, more: str = "") -> str:
+    """What *change* is and where it stands; below, who asked for it and why, who let it through, when, where, and its card."""
+    if public:
+        change = without_secrets(change)
+    link = links.get(change.id)
+    facts = (
+        _requested(change, public=public),
+        _approved(change),
+        more,
+        when(change.run.finished_at or change.decision.decided_at or change.created),
+        f"<#{change.request.channel}>",
+        f"<{link}|card>" if link else "",
+    )
+    what = " ".join(filter(None, [f"*{safe_title(change)}*", whom(change, public=public)]))
+    return f"{what}{_values(change, public=public)} · {_standing(change)}\n{' · '.join(filter(None, facts))}"
+
+
+def safe_title(change: Change) -> str:
+    """What a change is about, for bold text: the stars of a masked email would end that."""
+    return plain_title(change).replace("***@", "…@")
+
+
+def _values(change: Change, *, public: bool) -> str:
+    """The old value and the new one, where an edit changes one field; nothing where the title says so already."""
+    edit = change.edit
+    lines = differences(edit.before, edit.after) if edit.kind in EDITS and not is_switched(change) else []
+    if len(lines) != 1 or lines[0].field == "allowedSegments":
+        return ""
+    before, after = around(lines[0].before, lines[0].after, 60, shown=all_masked if public else str)
+    return f": {before} → {after}"
+
+
+def _standing(change: Change) -> str:
+    """How far it is, and what comes next by itself."""
+    word = outcome_word(change)
+    if change.state is State.PROPOSED and change.decision.expires:
+        return f"{word}, expires {when(change.decision.expires)}"
+    if change.state in {State.DENIED, State.CANCELLED}:
+        return f"{word} by <@{change.decision.decided_by}>"
+    return f"{word}, reverts {when(change.request.reverts_at)}" if change.temporary else word
+
+
+def _requested(change: Change, *, public: bool) -> str:
+    because = reason_of(change, MAX_REASON, public=public)
+    return f"{author(change)}{', ' if change.request.cause else ': ' if because else ''}{because}"
+
+
+def _approved(change: Change) -> str:
+    decision = change.decision
+    if decision.glass_broken:
+        return f"emergency override by <@{decision.decided_by}>{', *review due*' if change.review_due else ''}"
+    given = decision.approvals or decision.decided_by
+    is_approved = decision.guard is Guard.APPROVE and given and change.state not in {State.DENIED, State.CANCELLED}
+    return f"approved by {approvers(change)}" if is_approved else ""
+
+
+def open_button(change: Change) -> Block | None:
+    """Opens all of a request, with the buttons that decide about it: a row of a list is not enough for that."""
+    return messages.decide_button("Decide…", f"open.{change.id[:8]}", change.id)
+
+
+def answer(
+    title: str, blocks: Sequence[Block], page: ListPage[Any], command: Command, *, lead: str = "", hidden: int = 0
+) -> Message:
+    """A page of a list, to be turned, refreshed and shared. *lead*: what goes on in the line of its *title*, or below.
+
+    *hidden*: how many more there are that the reader may not read.
+    """
+    unread = f"{hidden:,} not shown: your roles don’t let you read {'it' if hidden == 1 else 'them'}."
+    buttons = (*page.turn_buttons(command), messages.turn_button("Refresh", command, 0), messages.share_button(command))
+    return messages.message(
+        title,
+        [
+            messages.section(f"*{title}*{lead}"),
+            *blocks,
+            *([messages.context(unread)] if hidden else []),
+            *messages.actions(buttons),
+        ],
+    )
+
+
+def more_line(count: int) -> list[Block]:
+    """How many there are besides those that are listed; nothing where there are none."""
+    return [messages.context(f"…and {count:,} more")] if count > 0 else []

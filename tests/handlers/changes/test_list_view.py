@@ -1,0 +1,41 @@
+"""What the row of a change shows to a channel and to one person. tests/texts has the lists."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from bot.changes.model import Kind, State
+from bot.rules.secrets import MARK
+from handlers.blocks.messages import ListPage
+from handlers.changes.list_view import row
+from tests.texts.cards import ANNA, HEADERS, change, with_vip
+
+
+def test_a_channel_sees_no_secret_of_the_one_field_that_was_changed() -> None:
+    after = json.loads(json.dumps(HEADERS).replace("abc123", "xyz789"))
+    edit = change(Kind.RULE_UPDATE, State.APPLIED, HEADERS, after)
+
+    assert all(secret in row(edit, {}, public=False) for secret in ("abc123", "xyz789"))
+    shown = row(edit, {}, public=True)
+    assert MARK in shown
+    assert not any(secret in shown for secret in ("abc123", "xyz789"))
+
+
+@pytest.mark.parametrize("name", [ANNA["name"], ANNA["email"], ""])
+def test_a_member_is_named_with_an_email_that_a_channel_sees_masked(name: str) -> None:
+    before = ANNA | {"name": name}
+    grant = change(Kind.MEMBER_GRANT, State.APPLIED, before, with_vip(before))
+
+    assert "anna.berg@example.com" in row(grant, {}, public=False)
+    shown = row(grant, {}, public=True)
+    assert "anna.berg@" not in shown
+    assert "@example.com" in shown
+
+
+def test_a_list_that_is_read_a_page_at_a_time_goes_on_where_one_more_was_found() -> None:
+    first, last = ListPage.of_part("abc", None, 2), ListPage.of_part("c", 2, 2)
+
+    assert ([*first.items], first.number, first.count, first.first) == (["a", "b"], 1, 2, 1)
+    assert ([*last.items], last.number, last.count, last.first) == (["c"], 2, 2, 3)
