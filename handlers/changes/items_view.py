@@ -15,7 +15,7 @@ from handlers.blocks import messages
 from handlers.blocks.messages import Block, code, esc
 from handlers.changes.diff import differences, render, without_only_pair
 from handlers.changes.full_view import says
-from handlers.changes.sentences import VERBS, bulk_words, words
+from handlers.changes.sentences import VERBS_ALONE, bulk_words, words
 from handlers.members.views import segments_line
 from handlers.rules.pairs_view import effect_line, filters_words, source_line
 from handlers.rules.reasons import type_word
@@ -52,12 +52,6 @@ OUTCOMES: Final[Mapping[Outcome, OutcomeWords]] = {
 """The one table of outcomes, in the order in which they are counted."""
 AS_PLANNED: Final = frozenset({Outcome.WAITING, Outcome.APPLIED})
 """Outcomes of an item whose line says what is done to it, and no more."""
-
-VERBS_ALONE: Final = VERBS | {
-    Kind.MEMBER_GRANT: ("grant access", "access granted"),
-    Kind.MEMBER_REVOKE: ("revoke access", "access revoked"),
-}
-"""The same where nothing comes after the verb."""
 
 
 def _verb(item: Item) -> str:

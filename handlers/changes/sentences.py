@@ -382,6 +382,11 @@ VERBS: Final = {
     Kind.MEMBER_REMOVE: ("remove", "removed"),
 }
 """What is done, and what was."""
+VERBS_ALONE: Final = VERBS | {
+    Kind.MEMBER_GRANT: ("grant access", "access granted"),
+    Kind.MEMBER_REVOKE: ("revoke access", "access revoked"),
+}
+"""The same where nothing comes after the verb."""
 EDITS: Final = frozenset({Kind.RULE_UPDATE, Kind.GROUP_UPDATE, Kind.MEMBER_UPDATE})
 """Whose title says what is changed."""
 ACCESS: Final = frozenset({Kind.MEMBER_GRANT, Kind.MEMBER_REVOKE})

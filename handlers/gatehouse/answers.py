@@ -272,8 +272,8 @@ async def temporary_changes(gatehouse: Gatehouse) -> list[Change]:
 
 async def _changes_of(ids: Sequence[str], gatehouse: Gatehouse) -> list[Change]:
     """The changes with these *ids*, in their order."""
-    found = [await gatehouse.store.changes.get(each) for each in ids]
-    return [change for change in found if change is not None]
+    found = await gatehouse.store.changes.many(ids)
+    return [found[each] for each in ids if each in found]
 
 
 @handles(GatehouseDigest)

@@ -6,14 +6,14 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
-from bot.changes.model import Change, State
+from bot.changes.model import Change, Kind, State
 from bot.store.audit import GATEHOUSE, Entry, Filters
 from bot.text.emails import masked
 from bot.text.times import seconds_of
 from handlers.blocks import messages
 from handlers.blocks.messages import Block, ListPage, Message, code, esc, quoted
 from handlers.changes.list_view import answer, row, rows, safe_title
-from handlers.changes.sentences import STATES, VERBS, subject, when, words
+from handlers.changes.sentences import ACCESS, STATES, VERBS_ALONE, subject, when, words
 from handlers.explain.why_not import WHY_NOT
 from handlers.gatehouse.commands import GatehouseAudit, GatehouseDigest, GatehousePending, GatehouseTimers
 from handlers.gatehouse.views import DOES
@@ -208,10 +208,10 @@ def _reasons(changes: Sequence[Change], *, public: bool) -> list[Block]:
 def _what(entry: Entry) -> str:
     """``rule changed``: the kind of a change as people say it."""
     kind = str(entry.detail.get("kind") or "")
-    done = next((words[1] for each, words in VERBS.items() if each.value == kind), "")
-    if done.startswith("access") or done.endswith("access"):
-        return "access granted" if done.startswith("granted") else done
-    return f"{kind.partition('.')[0]} {done}" if done else esc(kind or "change", 40)
+    if kind not in {*Kind}:
+        return esc(kind or "change", 40)
+    done = VERBS_ALONE[Kind(kind)][1]
+    return done if Kind(kind) in ACCESS else f"{kind.partition('.')[0]} {done}"
 
 
 def _who(actor: str) -> str:
