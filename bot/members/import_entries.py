@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import unicodedata
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from rapidfuzz.distance import OSA
 
-from bot.changes.model import Document, Edit, Kind, Target
+from bot.changes.model import Document, Edit, Kind, Target, canonical_form
 from bot.members.csv import MemberFile, Row
 from bot.members.csv_columns import Column, Mode
 
@@ -172,17 +171,9 @@ class MemberPlan:
     alike: tuple[tuple[Row, str], ...] = ()
     """Rows of people who are not there, each with an email that reaches the same inbox."""
 
-    def counts(self) -> Counter[type[Entry]]:
-        return Counter(type(entry) for entry in self.entries)
 
-
-def edits(plan: MemberPlan, site: str) -> dict[int, Edit]:
-    """What is to be changed on *site*, by the line of its row."""
-    found = ((entry.row.line, _edit(entry, site)) for entry in plan.entries)
-    return {line: edit for line, edit in found if edit is not None}
-
-
-def _edit(entry: Entry, site: str) -> Edit | None:
+def edit_of(entry: Entry, site: str) -> Edit | None:
+    """What is to be changed on *site* for *entry*."""
     match entry:
         case Add(after=after):
             return Edit(kind=Kind.MEMBER_ADD, target=_target(after, site), before=None, after=after)
@@ -192,6 +183,19 @@ def _edit(entry: Entry, site: str) -> Edit | None:
             return Edit(kind=Kind.MEMBER_REMOVE, target=_target(before, site), before=before, after=None)
         case NothingToDo() | Together() | Invalid():
             return None
+
+
+def basis_of(entry: Entry) -> tuple[Any, ...]:
+    """What would be written for *entry*, and over what; nothing for one that nothing is done with."""
+    match entry:
+        case Add(after=after):
+            return None, canonical_form(after)
+        case Alter(before=before, after=after):
+            return canonical_form(before), canonical_form(after)
+        case Remove(before=before):
+            return canonical_form(before), None
+        case NothingToDo() | Together() | Invalid():
+            return ()
 
 
 def _target(member: Document, site: str) -> Target:

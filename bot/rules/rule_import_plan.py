@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -110,18 +109,8 @@ class Twice:
 Entry: TypeAlias = New | Same | Differs | InvalidRecord | Skipped | Twice
 
 
-@dataclass(frozen=True, slots=True)
-class RulePlan:
-    """One entry for each record of the file, in its order."""
-
-    entries: tuple[Entry, ...]
-
-    def counts(self) -> Counter[type[Entry]]:
-        return Counter(type(entry) for entry in self.entries)
-
-
 def plan_entries(file: RuleFile, live: Iterable[Rule], groups: Groups | None = None) -> Iterator[Entry]:
-    """Plan *file*, entry by entry. *groups*: those of the service; None where it does not tell."""
+    """Return one entry for each record of *file*, in its order. *groups*: those of the service; None where it does not tell."""
     planner = _Planner(file, tuple(live), groups)
     for number, record in enumerate(file.records, 1):
         yield planner.entry(number, record)
@@ -263,13 +252,8 @@ class Choices:
     arrival: Arrival = Arrival.INACTIVE
 
 
-def edits(plan: RulePlan, choices: Choices) -> dict[int, Edit]:
-    """What is to be changed, by the number of the record; an overwrite that would change nothing is none."""
-    found = ((entry.number, _edit(entry, choices)) for entry in plan.entries)
-    return {number: edit for number, edit in found if edit is not None}
-
-
-def _edit(entry: Entry, choices: Choices) -> Edit | None:
+def edit_of(entry: Entry, choices: Choices) -> Edit | None:
+    """What is to be changed for *entry*; an overwrite that would change nothing is none."""
     match entry:
         case New(draft=draft) if choices.new is OnNew.CREATE:
             return _creation(_created(draft, choices.arrival))
@@ -280,6 +264,17 @@ def _edit(entry: Entry, choices: Choices) -> Edit | None:
             return _overwriting(entry, choices.arrival)
         case _:
             return None
+
+
+def basis_of(entry: Entry) -> tuple[Any, ...]:
+    """What could be written for *entry*, and over what; nothing for one that nothing can be done with."""
+    match entry:
+        case New(draft=draft, namesake=namesake):
+            return draft.body(), namesake
+        case Differs(live=live, draft=draft):
+            return live.id, canonical_form(live.document()), draft.body()
+        case Same() | InvalidRecord() | Skipped() | Twice():
+            return ()
 
 
 def _creation(after: Document) -> Edit:

@@ -1,19 +1,23 @@
-"""The modals of an import: what is to happen with a table of members, and what with each kind of rule of a file."""
+"""The modals of an import: the file first, then what would happen with its rows, and what people choose about them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import base64
+import zlib
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, Final, TypeVar
+from typing import Any, Final, Self, TypeVar
 
 from bot.members.csv import MAX_COLUMNS, MemberFile
 from bot.members.csv_columns import Column, Columns, Mode
-from bot.members.import_entries import MemberPlan, edits
-from bot.rules.rule_import_plan import Arrival, Choices, Differs, New, OnDiffers, OnNew, RulePlan
-from handlers.blocks import inputs, messages
+from bot.rules.rule_import_plan import Arrival, Choices, Differs, Entry, New, OnDiffers, OnNew
+from handlers.blocks import inputs, messages, modals
 from handlers.blocks.messages import Block, esc, plural
 from handlers.blocks.modals import View, frame, section
 from handlers.files import preview_view
+from handlers.files.import_plan import ImportPlan
 from handlers.grammar.command import slash
 
 RULES_FILE: Final = "v1.import.rules-file"
@@ -56,28 +60,146 @@ MODES: Final[Mapping[str, str]] = {
 }
 
 
-def rule_form(plan: RulePlan, *, filename: str, metadata: dict[str, Any], moved: bool = False) -> View:
-    """The preview, and a question for each kind that there is; without a way to go on where there is nothing to do."""
-    counts = plan.counts()
+@dataclass(frozen=True, slots=True)
+class Handed:
+    """What somebody handed over: a file of Slack's, or a text; and what was said with it. Kept in the form's metadata."""
+
+    channel: str
+    name: str = ""
+    file: str = ""
+    packed: str = ""
+    reason: str = ""
+    site: str = ""
+    mode: str = Mode.ADD
+    seen: str = ""
+    """Fingerprint of the plan that the form shows."""
+
+    @classmethod
+    def of(cls, view: View) -> Self:
+        """What a form's metadata keeps."""
+        kept = modals.metadata(view)
+        return cls(**{"channel": ""} | {name: str(kept[name]) for name in cls.__slots__ if kept.get(name)})
+
+    @classmethod
+    def typed(cls, view: View) -> Self:
+        """What a first form was filled with."""
+        kept = modals.metadata(view)
+        values = inputs.values_of(view)
+        return cls(
+            channel=str(kept.get("channel") or ""),
+            name=inputs.file_name(values, "file") or "pasted text",
+            file=inputs.file_id(values, "file") or "",
+            packed=_pack(inputs.typed(values, "pasted") or ""),
+            reason=(inputs.typed(values, inputs.REASON) or "")[:300],
+            site=str(kept.get("site") or ""),
+            mode=_chosen(values, "mode", Mode.ADD),
+        )
+
+    def metadata(self, **more: str) -> dict[str, str]:
+        return {name: getattr(self, name) for name in self.__slots__ if getattr(self, name)} | more
+
+    @property
+    def pasted(self) -> str:
+        return zlib.decompress(base64.b64decode(self.packed)).decode("utf-8", "surrogatepass") if self.packed else ""
+
+
+def _pack(text: str) -> str:
+    return base64.b64encode(zlib.compress(text.encode("utf-8", "surrogatepass"), 9)).decode() if text.strip() else ""
+
+
+MAX_PACKED: Final = 2_000
+"""Characters that a pasted text may have once it is packed: a view keeps 3,000, all told."""
+
+
+def handed_errors(handed: Handed) -> dict[str, str]:
+    """What is wrong before anything is read, under the inputs."""
+    if not handed.file and not handed.packed:
+        return {"file": "Choose a file, or paste its text below."}
+    if handed.file and handed.packed:
+        return {"pasted": "Use the file or the pasted text, not both."}
+    if len(handed.packed) > MAX_PACKED:
+        return {"pasted": "That is too long to paste. Save it as a file and choose that."}
+    return {}
+
+
+@dataclass(frozen=True, slots=True)
+class ImportForms:
+    """The two forms of one kind of import, by their ids: of the file, and of what is to become of it."""
+
+    title: str
+    file_id: str
+    plan_id: str
+    types: list[str]
+    asked: Callable[[Handed], tuple[str, list[Block]]]
+    """What the first form says of the file, and what it asks below it."""
+
+
+def _asked_with_rules(handed: Handed) -> tuple[str, list[Block]]:
+    about = (
+        f"A JSON file from `{slash('rules export')}` or from the dashboard’s export. "
+        "You see a preview before anything changes."
+    )
+    return about, [inputs.reason(handed.reason, loops=True)]
+
+
+def _asked_with_members(handed: Handed) -> tuple[str, list[Block]]:
+    about = (
+        f":globe_with_meridians: Site *{esc(handed.site, 60)}*\nA CSV file with a column of emails; names and segments are "
+        "optional. An _action_ column overrides the choice below. You see a preview before anything changes."
+    )
+    modes = inputs.radios("mode", "What to do with these people?", MODES, Mode(handed.mode))
+    return about, [modes, inputs.reason(handed.reason)]
+
+
+RULE_FORMS: Final = ImportForms("Import rules", RULES_FILE, RULES, ["json", "txt"], _asked_with_rules)
+MEMBER_FORMS: Final = ImportForms("Import members", MEMBERS_FILE, MEMBERS, ["csv", "tsv", "txt"], _asked_with_members)
+
+
+def file_form(forms: ImportForms, handed: Handed, wrong: str = "") -> View:
+    """What is asked first: the file, or its text. *wrong*: what is the matter with the one that was *handed* over."""
+    about, asked = forms.asked(handed)
+    refused = [section(f":warning: *Nothing was imported.* {esc(wrong, 1500)}")] if wrong else []
+    pasted = handed.pasted if len(handed.pasted) <= inputs.MOST_TYPED else ""
+    blocks = [
+        *refused,
+        section(about),
+        inputs.file("file", "File", forms.types, optional=True),
+        inputs.text("pasted", "Or paste its text", pasted, optional=True, multiline=True),
+        *asked,
+    ]
+    kept = Handed(handed.channel, site=handed.site, mode="").metadata()
+    return frame(forms.title, blocks, callback_id=forms.file_id, submit="Preview", metadata=kept)
+
+
+def plan_form(forms: ImportForms, plan: ImportPlan, handed: Handed, *, moved: bool = False) -> View:
+    """The preview, whole emails and all: a modal is private. It can be sent where something can be imported, or chosen."""
+    submit = "Import" if not plan.is_empty else "Preview" if plan.asked else None
+    blocks = [
+        *([section(MOVED)] if moved else []),
+        *preview_view.plan_blocks(plan, filename=handed.name),
+        *([section(NOTHING)] if plan.is_empty else []),
+        *plan.asked,
+    ]
+    metadata = handed.metadata() if submit else None
+    return frame(forms.title, blocks, callback_id=forms.plan_id, submit=submit, metadata=metadata)
+
+
+MOVED: Final = (
+    ":arrows_counterclockwise: *Nothing was imported yet.* The data changed since this preview. Please review it again."
+)
+NOTHING: Final = ":heavy_check_mark: *Nothing to import.*"
+
+
+def choices_asked(entries: Sequence[Entry]) -> list[Block]:
+    """A question for each kind of rules that something can be done with; none where there is no such rule."""
+    counts = Counter(map(type, entries))
     asked: list[Block] = []
     if counts[New]:
         asked.append(inputs.radios("new", f"{plural(counts[New], 'new rule')}", NEW))
     if counts[Differs]:
         label = f"{plural(counts[Differs], 'rule')} that {'differs' if counts[Differs] == 1 else 'differ'} here"
         asked.append(inputs.radios("differs", label, DIFFERS))
-    if asked:
-        asked.append(inputs.radios("arrival", "On or off?", ARRIVAL))
-    blocks = [*_moved(moved), *preview_view.rule_blocks(plan, filename=filename), *(asked or [section(NOTHING)])]
-    return frame(
-        "Import rules",
-        blocks,
-        callback_id=RULES,
-        submit="Import" if asked else None,
-        metadata=metadata if asked else None,
-    )
-
-
-NOTHING: Final = ":heavy_check_mark: *Nothing to import.*"
+    return [*asked, inputs.radios("arrival", "On or off?", ARRIVAL)] if asked else []
 
 
 def read_choices(view: View) -> Choices:
@@ -91,75 +213,7 @@ def read_choices(view: View) -> Choices:
     )
 
 
-def rules_file(*, pasted: str = "", reason: str = "", wrong: str = "", metadata: dict[str, Any]) -> View:
-    """What is asked first: the file, or its text. *wrong*: what is the matter with the one that was sent."""
-    about = (
-        f"A JSON file from `{slash('rules export')}` or from the dashboard’s export. "
-        "You see a preview before anything changes."
-    )
-    blocks = [*_wrong(wrong), section(about), *_handed_over(["json", "txt"], pasted)]
-    blocks.append(inputs.reason(reason, loops=True))
-    return frame("Import rules", blocks, callback_id=RULES_FILE, submit="Preview", metadata=metadata)
-
-
-def members_file(
-    *, site: str, pasted: str = "", reason: str = "", mode: Mode = Mode.ADD, wrong: str = "", metadata: dict[str, Any]
-) -> View:
-    """The same for a table of members of *site*, and what is to become of them."""
-    about = (
-        f":globe_with_meridians: Site *{esc(site, 60)}*\nA CSV file with a column of emails; names and segments are "
-        "optional. An _action_ column overrides the choice below. You see a preview before anything changes."
-    )
-    blocks = [
-        *_wrong(wrong),
-        section(about),
-        *_handed_over(["csv", "tsv", "txt"], pasted),
-        inputs.radios("mode", "What to do with these people?", MODES, mode),
-        inputs.reason(reason),
-    ]
-    return frame("Import members", blocks, callback_id=MEMBERS_FILE, submit="Preview", metadata=metadata)
-
-
-def _moved(moved: bool) -> list[Block]:
-    words = ":arrows_counterclockwise: *Nothing was imported yet.* The data changed since this preview. Please review it again."
-    return [section(words)] if moved else []
-
-
-def _wrong(words: str) -> list[Block]:
-    return [section(f":warning: *Nothing was imported.* {esc(words, 1500)}")] if words else []
-
-
-def _handed_over(types: list[str], pasted: str) -> list[Block]:
-    if len(pasted) > inputs.MOST_TYPED:
-        pasted = ""
-    return [
-        inputs.file("file", "File", types, optional=True),
-        inputs.text("pasted", "Or paste its text", pasted, optional=True, multiline=True),
-    ]
-
-
-def read_mode(view: View) -> Mode:
-    return _chosen(inputs.values_of(view), "mode", Mode.ADD)
-
-
-def member_form(plan: MemberPlan, *, filename: str, site: str, metadata: dict[str, Any], moved: bool = False) -> View:
-    """The dry run, whole addresses and all: a modal is private. It can be sent where there is something to do, or a
-    column to choose.
-    """
-    shown = preview_view.member_blocks(plan, filename=filename, site=site)
-    asked = _columns(plan.file)
-    if edits(plan, site):
-        submit = "Import"
-    else:
-        shown.append(section(NOTHING))
-        submit = "Preview"
-    if submit != "Import" and not asked:
-        return frame("Import members", [*_moved(moved), *shown], callback_id=MEMBERS)
-    blocks = [*_moved(moved), *shown, *asked]
-    return frame("Import members", blocks, callback_id=MEMBERS, submit=submit, metadata=metadata)
-
-
-def _columns(file: MemberFile) -> list[Block]:
+def columns_asked(file: MemberFile) -> list[Block]:
     """A menu of columns for each thing that is read; none where there is nothing to choose, or nothing was in doubt."""
     if not (file.ignored or file.layout.in_doubt):
         return []

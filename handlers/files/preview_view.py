@@ -4,8 +4,7 @@ be imported. Reasons are plain text, to be escaped where they are shown.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
 from operator import itemgetter
 from typing import Any, Final
 
@@ -15,12 +14,13 @@ from bot.members.csv_columns import Column
 from bot.members.import_entries import MemberPlan
 from bot.rules import files, rule_import_plan
 from bot.rules.model import RuleDraft
-from bot.rules.rule_import_plan import NoRule, RulePlan
+from bot.rules.rule_import_plan import NoRule
 from bot.text import encoding
 from bot.text.encoding import BadFile, FileKind
 from handlers.blocks import messages
 from handlers.blocks.messages import Block, code, esc, first_of
 from handlers.changes.diff import differences, field_name
+from handlers.files.import_plan import ImportPlan, RowKind
 from handlers.grammar.command import slash
 from handlers.members.views import segments_line
 from handlers.rules.pairs_view import first_pair_line
@@ -34,48 +34,21 @@ MOST_TITLES: Final = 6
 """Titles of columns that are named in one line."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Kind:
-    """How one kind of entry is called, and how one of it reads; kinds without *line* are only counted."""
-
-    type: type
-    mark: str
-    title: str
-    line: Callable[[Any], str] | None = None
-
-
-def rule_blocks(plan: RulePlan, *, filename: str) -> list[Block]:
-    """What importing *plan* would do, for a modal or a message."""
-    count = messages.plural(len(plan.entries), "record")
-    title = f":inbox_tray: *Preview: {count} in {code(filename, 80)}*\nNothing has changed yet."
-    return [messages.section(title), *_kinds(plan.entries, RULE_KINDS)]
-
-
-def member_blocks(plan: MemberPlan, *, filename: str, site: str) -> list[Block]:
-    """The same for members."""
-    title = (
-        f":inbox_tray: *Preview: {messages.plural(len(plan.entries), 'row')} in {code(filename, 80)}, for {esc(site, 60)}*\n"
-        "Nothing has changed yet."
-    )
-    read = messages.context(_how_it_was_read(plan.file))
-    return [messages.section(title), *_kinds(plan.entries, MEMBER_KINDS), *_names_kept(plan), *_lookalikes(plan), read]
-
-
-def _kinds(entries: Iterable[Any], kinds: Sequence[_Kind]) -> list[Block]:
-    """How many of each kind, then the first of each that has something to tell."""
+def plan_blocks(plan: ImportPlan, *, filename: str) -> list[Block]:
+    """What importing *plan* would do: how many rows of each kind, then the first of each that has something to tell."""
+    count, site = messages.plural(len(plan.entries), plan.record), f", for {esc(plan.site, 60)}" if plan.site else ""
+    title = f":inbox_tray: *Preview: {count} in {code(filename, 80)}{site}*\nNothing has changed yet."
     by_type: dict[type, list[Any]] = {}
-    for entry in entries:
+    for entry in plan.entries:
         by_type.setdefault(type(entry), []).append(entry)
-    there = [kind for kind in kinds if kind.type in by_type]
+    there = [kind for kind in plan.kinds if kind.type in by_type]
     counts = "\n".join(f"{kind.mark} *{len(by_type[kind.type]):,}* {kind.title}" for kind in there)
-    lists = [_list_of_kind(kind, by_type[kind.type]) for kind in there]
-    return [messages.section(counts), *(block for block in lists if block)]
-
-
-def _list_of_kind(kind: _Kind, entries: Sequence[Any]) -> Block | None:
-    if kind.line is None:
-        return None
-    return _list(f"{kind.mark} *{kind.title[:1].upper()}{kind.title[1:]}*", entries, kind.line)
+    lists = [
+        _list(f"{kind.mark} *{kind.title[:1].upper()}{kind.title[1:]}*", by_type[kind.type], kind.line)
+        for kind in there
+        if kind.line is not None
+    ]
+    return [messages.section(title), messages.section(counts), *lists, *plan.notes]
 
 
 def _list(title: str, entries: Sequence[Any], line_of: Callable[[Any], str]) -> Block:
@@ -109,27 +82,36 @@ def _lost(group: str | None) -> str:
     return f"   :warning: its group {code(group, 40)} doesn’t exist here" if group else ""
 
 
-def _invalid_line(entry: rule_import_plan.InvalidRecord) -> str:
-    return f"{entry.number:,}. *{esc(entry.title, 50)}*: {esc(reason_words(entry.reason), 160)}"
+def _refused_line(entry: Any) -> str:
+    """A record of no rule, with the reason."""
+    return f"{entry.number:,}. *{esc(entry.title, 50)}*: {esc(why_not(entry), 160)}"
 
 
-def _twice_line(entry: rule_import_plan.Twice) -> str:
-    how = "" if entry.alike else ", with other content, which is ignored"
-    return f"{entry.number:,}. *{esc(entry.title, 50)}*: duplicate of record {entry.first:,}{how}"
+def _why_twice(entry: rule_import_plan.Twice) -> str:
+    return f"duplicate of record {entry.first:,}" + ("" if entry.alike else ", with other content, which is ignored")
 
 
-def _skipped_line(entry: rule_import_plan.Skipped) -> str:
-    what = "a group; groups are not imported" if entry.why is NoRule.GROUP else "not a rule"
-    return f"{entry.number:,}. *{esc(entry.title, 50)}*: {what}"
+def _why_no_rule(entry: rule_import_plan.Skipped) -> str:
+    return "a group; groups are not imported" if entry.why is NoRule.GROUP else "not a rule"
+
+
+def _reason(entry: rule_import_plan.InvalidRecord | import_entries.Invalid) -> str:
+    return reason_words(entry.reason)
 
 
 RULE_KINDS: Final = (
-    _Kind(rule_import_plan.New, ":sparkles:", "new", _new_line),
-    _Kind(rule_import_plan.Differs, ":twisted_rightwards_arrows:", "different here", _differs_line),
-    _Kind(rule_import_plan.Same, ":heavy_check_mark:", "identical here"),
-    _Kind(rule_import_plan.InvalidRecord, ":x:", "can’t be imported", _invalid_line),
-    _Kind(rule_import_plan.Twice, ":repeat:", "repeated in the file", _twice_line),
-    _Kind(rule_import_plan.Skipped, ":fast_forward:", "skipped: not rules", _skipped_line),
+    RowKind(rule_import_plan.New, ":sparkles:", "new", _new_line, lambda _: "the import was set to skip new rules"),
+    RowKind(
+        rule_import_plan.Differs,
+        ":twisted_rightwards_arrows:",
+        "different here",
+        _differs_line,
+        lambda _: "the import was set to keep current rules",
+    ),
+    RowKind(rule_import_plan.Same, ":heavy_check_mark:", "identical here", why=lambda _: "already here and identical"),
+    RowKind(rule_import_plan.InvalidRecord, ":x:", "can’t be imported", _refused_line, _reason),
+    RowKind(rule_import_plan.Twice, ":repeat:", "repeated in the file", _refused_line, _why_twice),
+    RowKind(rule_import_plan.Skipped, ":fast_forward:", "skipped: not rules", _refused_line, _why_no_rule),
 )
 
 
@@ -184,8 +166,8 @@ def _lookalikes(plan: MemberPlan) -> list[Block]:
     return [_list(title, plan.alike, lambda pair: _row_line(pair[0], f"and {code(pair[1][:80])}"))]
 
 
-def _refused_line(entry: import_entries.Invalid) -> str:
-    return _row_line(entry.row, esc(reason_words(entry.reason), 200))
+def _invalid_line(entry: import_entries.Invalid) -> str:
+    return _row_line(entry.row, esc(why_not(entry), 200))
 
 
 def _first_segments(names: Sequence[str]) -> str:
@@ -193,19 +175,45 @@ def _first_segments(names: Sequence[str]) -> str:
     return segments_line(names[:5]) + more
 
 
+NOTHING_TO_DO: Final = {
+    import_entries.Nothing.AS_ASKED: "nothing to change",
+    import_entries.Nothing.HAS_NONE_OF_THEM: "has none of these segments",
+    import_entries.Nothing.OTHER_NAME: "has another name, which a file can’t change",
+}
+
 MEMBER_KINDS: Final = (
-    _Kind(import_entries.Add, ":sparkles:", "to add", _add_line),
-    _Kind(import_entries.Alter, ":twisted_rightwards_arrows:", "with changed segments", _alter_line),
-    _Kind(import_entries.Remove, ":wastebasket:", "to remove", _remove_line),
-    _Kind(
+    RowKind(import_entries.Add, ":sparkles:", "to add", _add_line),
+    RowKind(import_entries.Alter, ":twisted_rightwards_arrows:", "with changed segments", _alter_line),
+    RowKind(import_entries.Remove, ":wastebasket:", "to remove", _remove_line),
+    RowKind(
         import_entries.Together,
         ":link:",
         "for someone in an earlier row, merged with it",
         _together_line,
+        lambda entry: f"merged with line {entry.line:,}",
     ),
-    _Kind(import_entries.NothingToDo, ":heavy_check_mark:", "with nothing to change"),
-    _Kind(import_entries.Invalid, ":x:", "can’t be imported", _refused_line),
+    RowKind(
+        import_entries.NothingToDo,
+        ":heavy_check_mark:",
+        "with nothing to change",
+        why=lambda entry: NOTHING_TO_DO[entry.why],
+    ),
+    RowKind(import_entries.Invalid, ":x:", "can’t be imported", _invalid_line, _reason),
 )
+
+
+WHY_NOT: Final = {kind.type: kind.why for kind in (*RULE_KINDS, *MEMBER_KINDS) if kind.why is not None}
+
+
+def why_not(entry: Any) -> str:
+    """Why nothing is done with *entry*, as the rest of a sentence."""
+    return WHY_NOT[type(entry)](entry)
+
+
+def member_notes(plan: MemberPlan) -> list[Block]:
+    """What a table of members may be taken for that it isn’t, and how it was read."""
+    return [*_names_kept(plan), *_lookalikes(plan), messages.context(_how_it_was_read(plan.file))]
+
 
 SEPARATORS: Final[Mapping[str, str]] = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
 ENCODINGS: Final[Mapping[str, str]] = {"cp1252": "Windows-1252"}
@@ -314,12 +322,6 @@ REASONS: Final[Mapping[type, Callable[[Any], str]]] = {
     import_entries.NotAMember: lambda _: "not a member of this site",
     import_entries.AlreadyMember: lambda _: "already a member, with another name or other segments",
     import_entries.SeveralMembers: lambda r: f"could be several members: {', '.join(r.emails[:3])}",
-}
-
-NOTHING_TO_DO: Final = {
-    import_entries.Nothing.AS_ASKED: "nothing to change",
-    import_entries.Nothing.HAS_NONE_OF_THEM: "has none of these segments",
-    import_entries.Nothing.OTHER_NAME: "has another name, which a file can’t change",
 }
 
 

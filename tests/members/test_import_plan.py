@@ -11,7 +11,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from bot.changes.model import Kind
+from bot.changes.model import Edit, Kind
 from bot.members.csv import (
     MAX_COLUMNS,
     MAX_LINE,
@@ -46,7 +46,7 @@ from bot.members.import_entries import (
     Together,
     UnknownAction,
     UnknownSegments,
-    edits,
+    edit_of,
 )
 from bot.members.member_import_plan import plan_members
 from bot.members.model import Member
@@ -93,6 +93,12 @@ def plan(text: str, mode: Mode = Mode.ADD, known: tuple[str, ...] | None = ("pre
 def only(text: str, mode: Mode = Mode.ADD, known: tuple[str, ...] | None = ("premium",)) -> Any:
     (entry,) = plan(text, mode, known).entries
     return entry
+
+
+def edits(found: MemberPlan) -> dict[int, Edit]:
+    """What is to be changed, by the line of its row."""
+    asked = ((entry.row.line, edit_of(entry, "blog")) for entry in found.entries)
+    return {line: edit for line, edit in asked if edit is not None}
 
 
 def reasons(found: MemberPlan) -> list[object]:
@@ -264,7 +270,7 @@ def test_any_bytes_give_one_entry_and_one_outcome_a_row_or_a_typed_error(content
     found = plan_members(file, mode, SITE, ())
 
     assert [entry.row for entry in found.entries] == list(file.rows)
-    asked = [each.target.key for each in edits(found, "blog").values()]
+    asked = [each.target.key for each in edits(found).values()]
     assert len(asked) == len({str(key).casefold() for key in asked})
     table = result_table(headings(file), [(row.cells, "done", "") for row in file.rows], file.separator)
     rows = list(csv.reader(io.StringIO(table.decode("utf-8-sig"), newline=""), delimiter=file.separator))
@@ -384,7 +390,7 @@ def test_a_row_may_say_what_is_to_be_done() -> None:
 
     found = plan("\n".join(["email,segments,action", *said]))
 
-    assert [(line, each.kind, each.target.key) for line, each in edits(found, "blog").items()] == [
+    assert [(line, each.kind, each.target.key) for line, each in edits(found).items()] == [
         (2, Kind.MEMBER_GRANT, "anna@example.com"),
         (3, Kind.MEMBER_REVOKE, "ben@example.com"),
         (4, Kind.MEMBER_REMOVE, "Cara@example.com"),
@@ -405,14 +411,14 @@ def test_rows_that_contradict_each_other_are_both_left() -> None:
     )
 
     assert reasons(found) == [Contradicts(3), Contradicts(2), DuplicateOf(2)]
-    assert edits(found, "blog") == {}
+    assert edits(found) == {}
 
 
 def test_one_segment_a_row_adds_up() -> None:
     found = plan("email,segments\nanna@example.com,vip\nanna@example.com,premium\n", Mode.GRANT)
 
     assert reasons(found) == [Alter, Together]
-    assert [each.after["allowedSegments"] for each in edits(found, "blog").values() if each.after] == [
+    assert [each.after["allowedSegments"] for each in edits(found).values() if each.after] == [
         ["free", "vip", "premium"]
     ]
 
@@ -460,7 +466,7 @@ def test_a_result_without_headings_gets_some_and_can_be_imported_again() -> None
 def test_a_plan_is_made_of_plain_values() -> None:
     text = "email,segments,action\nanna@example.com,vip,grant\nnew@b.co,,add\n"
 
-    json.dumps([each.model_dump() for each in edits(plan(text), "blog").values()])
+    json.dumps([each.model_dump() for each in edits(plan(text)).values()])
 
 
 def test_a_row_that_would_only_rename_a_member_says_that_it_can_not() -> None:

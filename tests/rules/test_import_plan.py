@@ -33,6 +33,7 @@ from bot.rules.rule_import_plan import (
     Arrival,
     Choices,
     Differs,
+    Entry,
     Flawed,
     InvalidRecord,
     New,
@@ -40,11 +41,10 @@ from bot.rules.rule_import_plan import (
     OnDiffers,
     OnNew,
     OtherType,
-    RulePlan,
     Same,
     Skipped,
     Twice,
-    edits,
+    edit_of,
 )
 from bot.rules.url import Url
 from bot.text.encoding import MAX_FILE_BYTES, BadFile, EmptyFile, FileKind, FileTooLarge, Undecodable, WrongKind
@@ -53,8 +53,8 @@ from tests.rules.whole import explain, plan_rules
 Document = dict[str, Any]
 
 
-def planned(plan: RulePlan, choices: Choices) -> list[Edit]:
-    return list(edits(plan, choices).values())
+def planned(entries: tuple[Entry, ...], choices: Choices) -> list[Edit]:
+    return [edit for entry in entries if (edit := edit_of(entry, choices)) is not None]
 
 
 PAIRS: dict[str, Document] = {
@@ -110,12 +110,12 @@ def read(document: Any) -> RuleFile:
     return read_rule_file(json.dumps(document).encode())
 
 
-def plan(*records: Any, having: tuple[Document, ...] = (), groups: Groups | None = None) -> RulePlan:
+def plan(*records: Any, having: tuple[Document, ...] = (), groups: Groups | None = None) -> tuple[Entry, ...]:
     return plan_rules(RuleFile(records), live(*having), groups)
 
 
-def only(found: RulePlan) -> Any:
-    (entry,) = found.entries
+def only(found: tuple[Entry, ...]) -> Any:
+    (entry,) = found
     return entry
 
 
@@ -232,7 +232,7 @@ VALUES = st.recursive(
 def test_any_records_are_planned_each_just_once(records: list[Any], differs: OnDiffers, arrival: Arrival) -> None:
     found = plan(*records, *records, having=(record(), record("Cancel")))
 
-    assert len(found.entries) == 2 * len(records)
+    assert len(found) == 2 * len(records)
     for each in planned(found, Choices(differs=differs, arrival=arrival)):
         json.dumps(each.after, allow_nan=False)
 
@@ -243,7 +243,7 @@ def test_any_records_are_planned_each_just_once(records: list[Any], differs: OnD
 def test_a_rule_with_any_fields_is_planned(fields: Document) -> None:
     found = plan(record() | fields, having=(record(), record("Cancel")))
 
-    assert len(found.entries) == 1
+    assert len(found) == 1
 
 
 @pytest.mark.parametrize("kind", KNOWN_TYPES)
@@ -261,7 +261,7 @@ def test_an_export_comes_back_field_for_field(kind: str) -> None:
 
 @pytest.mark.parametrize("kind", KNOWN_TYPES)
 def test_what_was_exported_is_the_same_as_what_is_there(kind: str) -> None:
-    assert plan(record(kind), having=(record(kind),)).entries == (Same(1, live(record(kind))[0]),)
+    assert plan(record(kind), having=(record(kind),)) == (Same(1, live(record(kind))[0]),)
 
 
 def test_imported_rules_arrive_inactive_and_say_so() -> None:
@@ -279,8 +279,8 @@ def test_what_was_imported_once_is_found_again_under_its_new_id() -> None:
 
     assert isinstance(entry, Differs)
     assert entry.live.id == "Redirect_new"
-    assert planned(RulePlan((entry,)), Choices(differs=OnDiffers.OVERWRITE)) == []
-    assert planned(RulePlan((entry,)), Choices()) == []
+    assert planned((entry,), Choices(differs=OnDiffers.OVERWRITE)) == []
+    assert planned((entry,), Choices()) == []
 
 
 def test_two_alike_in_the_service_answer_for_two_in_the_file() -> None:
@@ -290,7 +290,7 @@ def test_two_alike_in_the_service_answer_for_two_in_the_file() -> None:
 
     found = plan(*file, having=there)
 
-    assert [type(entry) for entry in found.entries] == [Same, Same, New]
+    assert [type(entry) for entry in found] == [Same, Same, New]
 
 
 def test_an_overwrite_keeps_the_status_and_the_fields_that_the_file_leaves_out() -> None:
@@ -345,7 +345,7 @@ def test_a_rule_of_the_same_name_is_pointed_at() -> None:
 def test_groups_and_strange_objects_are_passed_over() -> None:
     strange = {"objectType": "environment", "name": "prod"}
 
-    assert plan(GROUP, strange).entries == (
+    assert plan(GROUP, strange) == (
         Skipped(1, "Checkout", NoRule.GROUP),
         Skipped(2, "prod", NoRule.UNKNOWN_OBJECT),
     )
@@ -410,8 +410,8 @@ def test_a_rule_twice_in_the_file_is_made_once() -> None:
     nameless = {name: value for name, value in record("Cancel").items() if name != "id"}
     found = plan(record(), record(), record(name="Other"), nameless, nameless, record("Cancel"))
 
-    assert [type(entry) for entry in found.entries] == [New, Twice, Twice, New, Twice, Twice]
-    assert [(e.first, e.alike) for e in found.entries if isinstance(e, Twice)] == [
+    assert [type(entry) for entry in found] == [New, Twice, Twice, New, Twice, Twice]
+    assert [(e.first, e.alike) for e in found if isinstance(e, Twice)] == [
         (1, True),
         (1, False),
         (4, True),
@@ -476,9 +476,9 @@ def test_a_source_that_is_too_long_is_refused_where_it_is_new_and_stays_where_it
     source = {"key": "Url", "operator": "Matches", "value": f"/{'[' * 4_000}/"}
     long = record(pairs=[{"source": source, "destination": "https://shop.example.com/"}])
 
-    (new,) = plan(long).entries
+    (new,) = plan(long)
     assert isinstance(new, InvalidRecord)
     assert isinstance(new.reason, Flawed)
     assert [(problem.kind, problem.count) for problem in new.reason.problems] == [(ProblemKind.LONG_SOURCE, 4_002)]
-    (old,) = plan(long | {"name": "Renamed"}, having=(long,)).entries
+    (old,) = plan(long | {"name": "Renamed"}, having=(long,))
     assert isinstance(old, Differs)

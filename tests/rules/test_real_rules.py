@@ -16,7 +16,7 @@ from bot.rules.files import export_lines, read_rule_file
 from bot.rules.matching import impact
 from bot.rules.model import Groups, Rule
 from bot.rules.outcomes import Explained
-from bot.rules.rule_import_plan import Arrival, Choices, InvalidRecord, Same, Skipped, edits
+from bot.rules.rule_import_plan import Arrival, Choices, InvalidRecord, Same, Skipped, edit_of
 from bot.rules.url import Url
 from bot.text.search import text_of_rule
 from handlers.blocks.messages import ListPage
@@ -97,9 +97,10 @@ def test_an_export_goes_into_an_empty_service_as_it_was_and_is_then_all_the_same
     file = read_rule_file(b"".join(export_lines(RULES, [GROUP])))
 
     plan = plan_rules(file, [])
-    asked = {number: edit.after for number, edit in edits(plan, Choices(arrival=Arrival.AS_IN_FILE)).items()}
-    refused = {entry.number for entry in plan.entries if isinstance(entry, InvalidRecord)}
-    assert {entry.number for entry in plan.entries if isinstance(entry, Skipped)} == {len(RULES) + 1}
+    edits = ((entry.number, edit_of(entry, Choices(arrival=Arrival.AS_IN_FILE))) for entry in plan)
+    asked = {number: edit.after for number, edit in edits if edit is not None}
+    refused = {entry.number for entry in plan if isinstance(entry, InvalidRecord)}
+    assert {entry.number for entry in plan if isinstance(entry, Skipped)} == {len(RULES) + 1}
     assert refused | set(asked) == set(range(1, len(RULES) + 1))
     names = {"description", "status", "groupId", "name"}
     for number, after in asked.items():
@@ -108,7 +109,7 @@ def test_an_export_goes_into_an_empty_service_as_it_was_and_is_then_all_the_same
         assert {name: (canonical_form(after) or {}).get(name) for name in kept} == kept
 
     again = plan_rules(file, RULES)
-    assert {type(entry) for entry in again.entries} == {Same, Skipped}
+    assert {type(entry) for entry in again} == {Same, Skipped}
 
 
 PLACES = [

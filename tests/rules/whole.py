@@ -10,7 +10,7 @@ from bot.rules.lint.rule_set import check_all, check_change
 from bot.rules.matching import judge_all
 from bot.rules.model import Groups, Rule
 from bot.rules.outcomes import Explained
-from bot.rules.rule_import_plan import RulePlan, plan_entries
+from bot.rules.rule_import_plan import Entry, plan_entries
 from bot.rules.url import Url
 
 
@@ -28,5 +28,5 @@ def introduced_by(
     return ordered(finding for step in check_change(rules, before, after, groups) for finding in step)
 
 
-def plan_rules(file: RuleFile, live: Iterable[Rule], groups: Groups | None = None) -> RulePlan:
-    return RulePlan(tuple(plan_entries(file, live, groups)))
+def plan_rules(file: RuleFile, live: Iterable[Rule], groups: Groups | None = None) -> tuple[Entry, ...]:
+    return tuple(plan_entries(file, live, groups))

@@ -12,7 +12,9 @@ from bot.members.member_import_plan import plan_members
 from bot.members.model import Member
 from bot.rules.files import BrokenJson, NameTwice, NestedTooDeep, NoRules, NotRules, RuleFile, TooManyRules
 from bot.text.encoding import BadFile, EmptyFile, FileKind, FileTooLarge, Undecodable, WrongKind
-from handlers.files import exports, import_form_view
+from handlers.files import exports
+from handlers.files.import_form_view import MEMBER_FORMS, RULE_FORMS, Handed, file_form, plan_form
+from handlers.files.import_kinds import member_plan, rule_plan
 from handlers.files.preview_view import file_words
 from tests.rules.whole import plan_rules
 from tests.texts import Sample
@@ -31,10 +33,10 @@ dora@example.com,Dora,platinum
 
 def imports() -> Iterator[Sample]:
     """The forms of an import, and its preview."""
-    kept = {"channel": "C0OPS0001"}
-    yield "rules: the file", import_form_view.rules_file(metadata=kept)
+    file = Handed("C0OPS0001", "rules.json")
+    yield "rules: the file", file_form(RULE_FORMS, file)
     wrong = " ".join(file_words(NoRules()))
-    yield "rules: the file was refused", import_form_view.rules_file(wrong=wrong, metadata=kept)
+    yield "rules: the file was refused", file_form(RULE_FORMS, file, wrong)
     moved = rule(1, "Old shop to new shop", pair(f"{SHOP}/old", f"{SHOP}/landing"))
     records = [rule(20, "Jobs", pair(f"{SHOP}/jobs", f"{SHOP}/careers")), FILTERED, OFF, moved]
     documents: list[Any] = [
@@ -43,17 +45,18 @@ def imports() -> Iterator[Sample]:
         {"objectType": "group", "name": "Sales"},
         7,
     ]
-    plan = plan_rules(RuleFile(tuple(documents)), [OLD, OFF])
-    yield "rules: the preview", import_form_view.rule_form(plan, filename="rules.json", metadata=kept)
-    changed = import_form_view.rule_form(plan, filename="rules.json", metadata=kept, moved=True)
+    plan = rule_plan(plan_rules(RuleFile(tuple(documents)), [OLD, OFF]))
+    yield "rules: the preview", plan_form(RULE_FORMS, plan, file)
+    changed = plan_form(RULE_FORMS, plan, file, moved=True)
     yield "rules: the preview, once more", changed
-    same = plan_rules(RuleFile((OFF.document(),)), [OFF])
-    yield "rules: nothing to import", import_form_view.rule_form(same, filename="rules.json", metadata=kept)
-    yield "members: the file", import_form_view.members_file(site="blog", metadata=kept)
+    same = rule_plan(plan_rules(RuleFile((OFF.document(),)), [OFF]))
+    yield "rules: nothing to import", plan_form(RULE_FORMS, same, file)
+    table = Handed("C0OPS0001", "m.csv", site="blog")
+    yield "members: the file", file_form(MEMBER_FORMS, table)
     anna = Member.model_validate({"email": "anna@example.com", "name": "Anna Berg", "allowedSegments": ["free"]})
     emil = Member.model_validate({"email": "emil@example.com", "name": "Emil", "allowedSegments": ["vip"]})
     people = plan_members(read_member_file(MEMBERS), Mode.GRANT, [anna, emil], ("vip", "free"))
-    yield "members: the preview", import_form_view.member_form(people, filename="m.csv", site="blog", metadata=kept)
+    yield "members: the preview", plan_form(MEMBER_FORMS, member_plan(people, "blog"), table)
 
 
 def introductions() -> Iterator[Sample]:

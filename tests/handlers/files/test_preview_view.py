@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import typing
+from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -14,16 +16,18 @@ from hypothesis import strategies as st
 from bot.members import import_entries
 from bot.members.csv import MAX_COLUMNS, read_member_file
 from bot.members.csv_columns import Column, Mode
-from bot.members.import_entries import MemberPlan
 from bot.members.member_import_plan import plan_members
 from bot.members.model import Member
 from bot.rules import rule_import_plan
 from bot.rules.edit import Problem, ProblemKind
 from bot.rules.files import NameTwice, NoObject, NotSendable, RuleFile, TooDeep, WrongField
 from bot.rules.model import Groups, Rule
-from bot.rules.rule_import_plan import Arrival, Choices, OnDiffers, OnNew, RulePlan
+from bot.rules.rule_import_plan import Arrival, Choices, OnDiffers, OnNew
 from handlers.explain.table import words_for
 from handlers.files import import_form_view, preview_view
+from handlers.files.import_form_view import MEMBER_FORMS, RULE_FORMS, Handed, file_form, plan_form
+from handlers.files.import_kinds import member_plan, rule_plan
+from handlers.files.import_plan import ImportPlan
 from handlers.files.preview_view import reason_words
 from sandbox.slack.validation import check_view
 from tests.rules.test_import_plan import GROUP, record
@@ -35,10 +39,10 @@ HOSTILE = st.one_of(
         ["<!channel>", "<@U0BOB0001>", "<https://evil.example|bank>", "`<!here>`", "&" * 500, "*_~`" * 200, "x" * 5000, "\u202ea"]
     ),
 )  # fmt: skip
-KEPT = {"plan": "p1"}
+FILE = Handed("C0OPS0001", "rules.json")
 
 
-def rule_plan(*texts: str) -> RulePlan:
+def every_rule(*texts: str) -> ImportPlan:
     """Every kind of entry, full of *texts*."""
     live = [Rule.model_validate(record(suffix=f"d{n}") | {"description": "old"}) for n in range(20)]
     live.append(Rule.model_validate(record("Delay")))
@@ -60,11 +64,11 @@ def rule_plan(*texts: str) -> RulePlan:
             record(suffix=f"d{number}", name=name or "x", description=source, x={destination: 1}),
             record(suffix=f"b{number}", name=name, pairs=[pair]),
         ]
-    return plan_rules(RuleFile(tuple(records)), live, Groups({}, frozenset()))
+    return rule_plan(plan_rules(RuleFile(tuple(records)), live, Groups({}, frozenset())))
 
 
-def member_table(*texts: str) -> MemberPlan:
-    """Every kind of entry, full of *texts*."""
+def every_member(site: str, *texts: str) -> ImportPlan:
+    """The same for members of *site*."""
     members = [
         Member.model_validate({"email": f"user{n}@example.com", "name": "x", "allowedSegments": [*texts]})
         for n in range(20)
@@ -87,7 +91,7 @@ def member_table(*texts: str) -> MemberPlan:
             f"b{number}@example.com,,vip,add,,{text}x",
         ]
     file = read_member_file("\n".join(lines).encode("utf-8", "replace"))
-    return plan_members(file, Mode.ADD, members, ("vip", "gold", "old"))
+    return member_plan(plan_members(file, Mode.ADD, members, ("vip", "gold", "old")), site)
 
 
 def mrkdwn(found: Any) -> Iterator[str]:
@@ -115,26 +119,25 @@ TEXTS = st.lists(HOSTILE, min_size=1, max_size=4)
 @given(TEXTS, HOSTILE)
 @settings(deadline=None, max_examples=25)
 def test_a_plan_of_rules_is_taken_by_slack_whatever_they_hold(texts: list[str], filename: str) -> None:
-    plan = rule_plan(*texts)
-
-    is_view(import_form_view.rule_form(plan, filename=filename, metadata=KEPT))
+    is_view(plan_form(RULE_FORMS, every_rule(*texts), Handed("C0OPS0001", filename[:100])))
 
 
 @given(TEXTS, HOSTILE)
 @settings(deadline=None, max_examples=25)
 def test_a_plan_of_members_is_taken_by_slack_whatever_they_hold(texts: list[str], name: str) -> None:
-    plan = member_table(*texts)
+    pasted = {"pasted": {"v1.form.pasted": {"type": "plain_text_input", "value": name}}}
+    handed = replace(Handed.typed({"state": {"values": pasted}}), name=name[:100], site=name[:60])
 
-    is_view(import_form_view.member_form(plan, filename=name, site=name, metadata=KEPT))
-    is_view(import_form_view.members_file(site=name, pasted=name, wrong=name, metadata=KEPT))
-    is_view(import_form_view.rules_file(pasted=name, wrong=name, metadata=KEPT))
+    is_view(plan_form(MEMBER_FORMS, every_member(name, *texts), handed))
+    is_view(file_form(MEMBER_FORMS, handed, wrong=name))
+    is_view(file_form(RULE_FORMS, handed, wrong=name))
 
 
 def test_every_kind_is_counted_in_words_and_the_first_of_it_shown() -> None:
-    plan = rule_plan("shop")
-    text = "\n".join(mrkdwn(preview_view.rule_blocks(plan, filename="rules.json")))
+    plan = every_rule("shop")
+    text = "\n".join(mrkdwn(preview_view.plan_blocks(plan, filename="rules.json")))
 
-    counts = plan.counts()
+    counts = Counter(map(type, plan.entries))
     for kind in preview_view.RULE_KINDS:
         assert counts[kind.type], kind
         assert f"{kind.mark} *{counts[kind.type]:,}* {kind.title}" in text
@@ -146,7 +149,8 @@ def test_every_kind_is_counted_in_words_and_the_first_of_it_shown() -> None:
 
 def test_how_a_table_was_read_is_said() -> None:
     file = read_member_file("Vorname;Mail;Schuhgröße\nÄnne;a@b.co;38\n".encode("cp1252"))
-    text = str(preview_view.member_blocks(plan_members(file, Mode.ADD, []), filename="m.csv", site="blog"))
+    plan = member_plan(plan_members(file, Mode.ADD, []), "blog")
+    text = str(preview_view.plan_blocks(plan, filename="m.csv"))
 
     assert "Read as Windows-1252 with semicolons: first name from column 1, email from column 2." in text
     assert "Not used: Schuhgröße." in text
@@ -161,13 +165,13 @@ def state(**chosen: str) -> dict[str, Any]:
 
 
 def test_the_form_asks_for_the_kinds_that_there_are_and_reads_what_was_chosen() -> None:
-    view = import_form_view.rule_form(rule_plan("shop"), filename="rules.json", metadata=KEPT)
+    view = plan_form(RULE_FORMS, every_rule("shop"), FILE)
     asked = [block["block_id"] for block in view["blocks"] if block["type"] == "input"]
-    only_new = import_form_view.rule_form(plan_rules(RuleFile((record(),)), []), filename="rules.json", metadata=KEPT)
+    only_new = plan_form(RULE_FORMS, rule_plan(plan_rules(RuleFile((record(),)), [])), FILE)
 
     assert asked == ["new", "differs", "arrival"]
     assert [block["block_id"] for block in only_new["blocks"] if block["type"] == "input"] == ["new", "arrival"]
-    assert (view["callback_id"], json.loads(view["private_metadata"])) == ("v1.import.rules", KEPT)
+    assert (view["callback_id"], json.loads(view["private_metadata"])) == ("v1.import.rules", FILE.metadata())
     chosen = import_form_view.read_choices(state(new="skip", differs="overwrite", arrival="file"))
     assert chosen == Choices(OnNew.SKIP, OnDiffers.OVERWRITE, Arrival.AS_IN_FILE)
     assert import_form_view.read_choices({}) == import_form_view.read_choices(state(new="burn")) == Choices()
@@ -175,7 +179,7 @@ def test_the_form_asks_for_the_kinds_that_there_are_and_reads_what_was_chosen() 
 
 @pytest.mark.parametrize("mode", Mode)
 def test_the_mode_is_read_back(mode: Mode) -> None:
-    assert import_form_view.read_mode(state(mode=mode.value)) is mode
+    assert Handed.typed(state(mode=mode.value)).mode is mode
 
 
 REASONS: list[Any] = [
@@ -219,10 +223,13 @@ def test_a_file_that_is_refused_rings_nobody() -> None:
     assert "<!" not in words_for(NameTwice("<!channel>")).what
 
 
+TABLE = Handed("C0OPS0001", "m.csv", site="blog")
+
+
 def shown(content: bytes) -> str:
     """The preview of a table whose people are to be added to an empty site, as text."""
     plan = plan_members(read_member_file(content), Mode.ADD, [], ("vip", "free"))
-    return "\n".join(mrkdwn(import_form_view.member_form(plan, filename="m.csv", site="blog", metadata=KEPT)))
+    return "\n".join(mrkdwn(plan_form(MEMBER_FORMS, member_plan(plan, "blog"), TABLE)))
 
 
 @pytest.mark.parametrize(
@@ -243,7 +250,7 @@ def test_what_is_left_out_or_put_together_is_said(content: bytes, words: str) ->
 def test_columns_are_offered_with_an_example_where_there_is_something_to_choose() -> None:
     content = b"email,Group,Group,\n" + b"a@b.co,vip,free,%s\n" % (b"x" * 80)
     plan = plan_members(read_member_file(content), Mode.ADD, [])
-    view = import_form_view.member_form(plan, filename="m.csv", site="blog", metadata=KEPT)
+    view = plan_form(MEMBER_FORMS, member_plan(plan, "blog"), TABLE)
     asked = {block["label"]["text"]: block["element"] for block in view["blocks"] if block["type"] == "input"}
 
     assert check_view(view) == []
@@ -253,16 +260,15 @@ def test_columns_are_offered_with_an_example_where_there_is_something_to_choose(
     ]  # fmt: skip
     assert "initial_option" not in asked["Segments"]
     assert asked["Name"]["initial_option"]["value"] == import_form_view.NO_COLUMN
-    assert [block for block in import_form_view.member_form(
-        plan_members(read_member_file(b"email,name\na@b.co,A\n"), Mode.ADD, []), filename="", site="", metadata=KEPT
-    )["blocks"] if block["type"] == "input"] == []  # fmt: skip
+    clear = plan_members(read_member_file(b"email,name\na@b.co,A\n"), Mode.ADD, [])
+    assert member_plan(clear, "blog").asked == []
 
 
 def test_the_widest_table_in_any_script_fits_into_a_form() -> None:
     titles = ",".join(f"グ{'ル' * 70}{number}" for number in range(MAX_COLUMNS - 1))
     row = ",".join("値" * 80 for _ in range(MAX_COLUMNS - 1))
     plan = plan_members(read_member_file(f"{titles},email\n{row},a@b.co\n".encode()), Mode.ADD, [])
-    view = import_form_view.member_form(plan, filename="m.csv", site="blog", metadata=KEPT)
+    view = plan_form(MEMBER_FORMS, member_plan(plan, "blog"), TABLE)
 
     assert check_view(view) == []
     assert len(json.dumps(view)) < 250_000

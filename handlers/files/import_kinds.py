@@ -1,0 +1,155 @@
+"""What can be imported: the plan of each, as the flow of imports takes it, and the columns of members."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from typing import Any, Final
+
+from bot.changes.model import Edit, Item, Outcome, Target
+from bot.clients.errors import ClientError
+from bot.clients.json_stream import cooperatively
+from bot.gatehouse import Gatehouse
+from bot.members import import_entries
+from bot.members.csv import headings, read_member_file
+from bot.members.csv_columns import Columns, Mode
+from bot.members.import_entries import MemberPlan, Together
+from bot.members.member_import_plan import plan_members
+from bot.rules import rule_import_plan
+from bot.rules.files import read_rule_file
+from bot.rules.model import Groups
+from bot.rules.rule_import_plan import Choices, plan_entries
+from handlers.files import import_form_view
+from handlers.files.import_form_view import MEMBER_FORMS, RULE_FORMS, Handed, file_form
+from handlers.files.import_plan import ImportPlan
+from handlers.files.imports import Import
+from handlers.files.preview_view import MEMBER_KINDS, RULE_KINDS, member_notes, why_not
+from handlers.members.commands import MembersImport
+from handlers.members.member_refs import extra_segments, site_for
+from handlers.rules.commands import RulesImport
+from handlers.slack.registry import Click, clicks, handles
+from handlers.slack.reply import Caller, Modal, Refilled, Reply
+
+
+def _item(entry: Any, edit: Edit | None, target: Target, *, after: dict[str, Any] | None = None, **about: Any) -> Item:
+    """What becomes of *entry*; *target* and *after* are on record where nothing is done."""
+    if edit is not None:
+        return Item.of(edit=edit, **about)
+    return Item(target=target, after=after, outcome=Outcome.SKIPPED, why=why_not(entry), **about)
+
+
+RULE_COLUMNS: Final = ("record", "name", "id")
+
+
+@handles(RulesImport)
+async def import_rules(command: RulesImport, caller: Caller, gatehouse: Gatehouse) -> Reply:
+    return Modal(file_form(RULE_FORMS, Handed(caller.channel)))
+
+
+def rule_plan(entries: Sequence[rule_import_plan.Entry], choices: Choices | None = None) -> ImportPlan:
+    """What importing rules would do, by *choices*."""
+    return ImportPlan(
+        entries,
+        [_rule_item(entry, choices or Choices()) for entry in entries],
+        RULE_KINDS,
+        rule_import_plan.basis_of,
+        record="record",
+        thing="rule",
+        columns=RULE_COLUMNS,
+        asked=import_form_view.choices_asked(entries),
+    )
+
+
+def _rule_item(entry: rule_import_plan.Entry, choices: Choices) -> Item:
+    live = getattr(entry, "live", None)
+    named: Any = getattr(entry, "draft", None) or live or entry
+    key, title = getattr(live, "id", None), named.title
+    return _item(
+        entry,
+        rule_import_plan.edit_of(entry, choices),
+        Target(service="rules", key=key),
+        after={"name": title},
+        number=entry.number,
+        source=f"record {entry.number}",
+        cells=(str(entry.number), title, key or ""),
+    )
+
+
+async def _plan_rules(
+    content: bytes, handed: Handed, choices: Choices | None, caller: Caller, gatehouse: Gatehouse
+) -> ImportPlan:
+    file = await asyncio.to_thread(read_rule_file, content)
+    rules = (await gatehouse.rules.all()).whole()
+    entries = await cooperatively(plan_entries(file, rules, await _groups(gatehouse)))
+    return await asyncio.to_thread(rule_plan, entries, choices)
+
+
+async def _groups(gatehouse: Gatehouse) -> Groups | None:
+    """The groups that a rule can be put into, which are none where the service has no groups; None where it can't tell."""
+    try:
+        listing = await gatehouse.groups.listed()
+        return Groups.of(listing.whole() if listing is not None else ())
+    except ClientError:
+        return None
+
+
+Import(RULE_FORMS, import_form_view.read_choices, _plan_rules)
+
+MAX_COLUMNS_KEPT: Final = 100
+"""Columns of a table of members that are on record."""
+
+
+@handles(MembersImport)
+async def import_members(command: MembersImport, caller: Caller, gatehouse: Gatehouse) -> Reply:
+    site = await site_for(command.site, caller, gatehouse)
+    return Modal(file_form(MEMBER_FORMS, Handed(caller.channel, site=site.name)))
+
+
+def member_plan(plan: MemberPlan, site: str) -> ImportPlan:
+    """What importing members into *site* would do."""
+    numbers = {entry.row.line: number for number, entry in enumerate(plan.entries, 1)}
+    items = [
+        _item(
+            entry,
+            import_entries.edit_of(entry, site),
+            Target(service="members", site=site, key=entry.row.email[:320] or None),
+            number=numbers[entry.row.line],
+            source=f"line {entry.row.line}",
+            cells=entry.row.cells[:MAX_COLUMNS_KEPT],
+            follows=numbers.get(entry.line, 0) if isinstance(entry, Together) else 0,
+        )
+        for entry in plan.entries
+    ]
+    return ImportPlan(
+        plan.entries,
+        items,
+        MEMBER_KINDS,
+        import_entries.basis_of,
+        record="row",
+        thing="row",
+        site=site,
+        columns=headings(plan.file)[:MAX_COLUMNS_KEPT],
+        separator=plan.file.separator,
+        notes=member_notes(plan),
+        asked=import_form_view.columns_asked(plan.file),
+    )
+
+
+async def _plan_members(
+    content: bytes, handed: Handed, columns: Columns | None, caller: Caller, gatehouse: Gatehouse
+) -> ImportPlan:
+    site = gatehouse.site(handed.site)
+    file = await asyncio.to_thread(read_member_file, content, columns)
+    live = (await site.members.all()).whole()
+    extra = await extra_segments(caller, gatehouse)
+    planned = await asyncio.to_thread(plan_members, file, Mode(handed.mode), live, extra)
+    return await asyncio.to_thread(member_plan, planned, site.name)
+
+
+MEMBER_IMPORT: Final = Import(MEMBER_FORMS, import_form_view.read_columns, _plan_members)
+
+
+@clicks("form.column")
+async def choose_column(click: Click, caller: Caller, gatehouse: Gatehouse) -> Reply:
+    """Show what happens by the columns that somebody chose."""
+    return Refilled(await MEMBER_IMPORT.show(MEMBER_IMPORT.read(click.view or {}), caller, gatehouse))

@@ -1,0 +1,56 @@
+"""What the flow of an import knows of a plan, whatever is imported: its rows, and what is said and asked about them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from bot.changes.model import Item, fingerprint
+from handlers.blocks.messages import Block
+
+
+@dataclass(frozen=True, slots=True)
+class RowKind:
+    """How one kind of entry is called, how one of it reads, and why nothing is done with it.
+
+    Kinds without *line* are only counted, those without *why* are always done.
+    """
+
+    type: type
+    mark: str
+    title: str
+    line: Callable[[Any], str] | None = None
+    why: Callable[[Any], str] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ImportPlan:
+    """What importing a file would do: for each row the planner's entry, and an item with its edit or why there is none."""
+
+    entries: Sequence[Any]
+    items: Sequence[Item]
+    kinds: Sequence[RowKind]
+    basis_of: Callable[[Any], tuple[Any, ...]]
+    """What could be written for an entry, and over what; nothing for one that nothing can be done with."""
+    record: str
+    """What a row of the file is called."""
+    thing: str
+    """What is imported of it."""
+    site: str = ""
+    columns: tuple[str, ...] = ()
+    separator: str = ","
+    notes: Sequence[Block] = ()
+    """What stands below the rows in a preview."""
+    asked: Sequence[Block] = ()
+    """What people choose below that."""
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing can be imported, whatever is chosen."""
+        return not any(map(self.basis_of, self.entries))
+
+    def fingerprint(self) -> str:
+        """Return a short text that stands for what could be written, and over what."""
+        rows = ([type(entry).__name__, *self.basis_of(entry)] for entry in self.entries)
+        return fingerprint([fingerprint(row) for row in rows])[:16]
