@@ -149,13 +149,6 @@ class Groups:
         known = list(groups)
         return cls({group.id: group.title for group in known}, frozenset(group.id for group in known if group.active))
 
-    def fitting(self, wanted: str) -> frozenset[str]:
-        """The ids of the groups whose name or id has *wanted* in it, in any case of letters."""
-        part = wanted.strip().casefold()
-        return frozenset(
-            group_id for group_id, name in self.names.items() if part in name.casefold() or part in group_id.casefold()
-        )
-
 
 class OffKind(StrEnum):
     """What keeps a rule from being active."""

@@ -15,6 +15,7 @@ from rapidfuzz import fuzz, process
 
 from bot.members.model import Member
 from bot.rules.model import Rule
+from bot.text.names import folded
 
 T = TypeVar("T")
 
@@ -39,17 +40,11 @@ class SearchIndex(Generic[T]):
     texts: Sequence[str]
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Rank:
-    """How well something fits, the best first: the way in which it does, then how unlike it is."""
-
-    way: int
-    unlike: float = 0.0
-
-
 @dataclass(frozen=True, slots=True)
 class SearchHit(Generic[T]):
-    rank: Rank
+    """*rank* says how well the *item* fits, the best first: the way in which it does, then how unlike it is."""
+
+    rank: tuple[int, float]
     item: T
 
 
@@ -67,18 +62,18 @@ def text_of_member(member: Member) -> str:
 
 
 def _between_lines(names: Sequence[str | None]) -> str:
-    return "\n" + "".join(f"{_folded(name)}\n" for name in names if name)
+    return "\n" + "".join(f"{_in_lines(name)}\n" for name in names if name)
 
 
-def _folded(text: str) -> str:
-    """*text* without case; an address begins after its scheme, too, since few people type that."""
-    return " ".join(text.split()).casefold().replace("://", "://\n")
+def _in_lines(text: str) -> str:
+    """*text*, folded; a URL begins after its scheme, too, since few people type that."""
+    return folded(text).replace("://", "://\n")
 
 
 def has_words(wanted: str, text: str) -> bool:
     """Whether each word of *wanted* is somewhere in *text*, in any order and any case of letters."""
-    folded = text.casefold()
-    return all(word in folded for word in wanted.casefold().split())
+    line = folded(text)
+    return all(word in line for word in folded(wanted).split())
 
 
 def search(index: SearchIndex[T], typed: str, *, most: int) -> Iterator[SearchHit[T] | None]:
@@ -87,7 +82,7 @@ def search(index: SearchIndex[T], typed: str, *, most: int) -> Iterator[SearchHi
     The ways: a whole name, the beginning of one, a part of one, all its words as parts; and where there is nothing
     of that kind, likeness.
     """
-    wanted = _folded(typed[:MAX_QUERY])
+    wanted = _in_lines(typed[:MAX_QUERY])
     found: set[int] = set()
     for way, needles in enumerate(_ways(wanted)):
         for start in range(0, len(index.texts), RECORDS_PER_SLICE):
@@ -95,7 +90,7 @@ def search(index: SearchIndex[T], typed: str, *, most: int) -> Iterator[SearchHi
             for place in _holding(needles, index.texts[start : start + RECORDS_PER_SLICE], start):
                 if place not in found and len(found) < most:
                     found.add(place)
-                    yield SearchHit(Rank(way), index.items[place])
+                    yield SearchHit((way, 0.0), index.items[place])
             if len(found) >= most:
                 return
     if not found and len(wanted) >= MIN_LIKE_LETTERS:
@@ -130,4 +125,4 @@ def _alike(index: SearchIndex[T], wanted: str, *, most: int) -> Iterator[SearchH
         long_enough = ((-score, start + place) for text, score, place in found if len(text) + 2 >= len(wanted))
         best = heapq.nsmallest(most, [*best, *long_enough])
         enough = -best[-1][0] if len(best) == most else MIN_LIKENESS
-    yield from (SearchHit(Rank(WAYS, score), index.items[place]) for score, place in best)
+    yield from (SearchHit((WAYS, score), index.items[place]) for score, place in best)

@@ -14,6 +14,7 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from bot.rules.model import USUAL_RULE_ID
+from bot.text.names import MIN_PART
 from handlers.gatehouse.commands import (
     GatehouseAudit,
     GatehouseDigest,
@@ -27,7 +28,7 @@ from handlers.gatehouse.commands import (
 )
 from handlers.grammar.command import Command, Unclear
 from handlers.grammar.fields import MAX_ROWS, NUMBER
-from handlers.grammar.known import MAX_READINGS, MIN_PART, Known
+from handlers.grammar.known import MAX_READINGS, Known
 from handlers.grammar.parser import VERBS, parse
 from handlers.grammar.recognised import AFTER_ALL, Recognised, bare, points, without_addressees
 from handlers.grammar.tokens import MAX_COMMAND, Word, cleaned, split

@@ -5,25 +5,24 @@ from __future__ import annotations
 import re
 import sys
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Any, Final
 
 from rapidfuzz import fuzz, process
 
 from bot.changes.model import Target
 from bot.members.model import Member
-from bot.rules.model import Rule
+from bot.rules.model import Group, Rule
+from bot.text.names import MENTION, MIN_PART, WORD, Named, Wanted, folded, named_group, named_member, named_rule
 
 MAX_READINGS: Final = 5
 """Readings that are offered: with more, nobody knows what was meant."""
-MIN_PART: Final = 3
-"""Letters of a part of a name from which on it may name what is changed."""
 LIKE_A_NAME: Final = 85
 """Per cent of likeness from which on some words are a name with a typo."""
 
 
-WORD: Final = re.compile(r"\w+")
 LAST: Final = chr(sys.maxunicode)
 """The letter that comes after all others."""
 
@@ -35,61 +34,37 @@ def words_of(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-def folded(text: str) -> str:
-    return " ".join(text.split()).casefold()
-
-
 class Names:
-    """Names of things that exist, each with the key of its thing, ready to be looked for."""
+    """Things that exist by their names, ready to be looked for: each stands for its id."""
 
-    def __init__(self, named: Iterable[tuple[str, str]]) -> None:
-        self._keys: list[str] = []
-        self._exact: dict[str, list[str]] = {}
-        self._lines: list[str] = []
-        for name, key in named:
-            self._exact.setdefault(line := folded(name), []).append(key)
-            self._lines.append(line)
-            self._keys.append(key)
-        self._begins = {line.partition(" ")[0] for line in self._lines}
-        self._by_length: dict[int, list[str]] = {}
-        for line in self._exact:
-            self._by_length.setdefault(len(line), []).append(line)
-        self._split: list[str] = []  # the words of each line, with a space before each
-        self._places: dict[str, list[int]] = {}
-        for place, line in enumerate(self._lines):
-            words = WORD.findall(line)
-            self._split.append(" " + " ".join(words))
-            for word in words:
-                if (places := self._places.get(word)) is None:
-                    self._places[word] = [place]
-                else:
-                    places.append(place)
+    def __init__(self, named: Iterable[Named[Any]]) -> None:
+        self._named = list(named)
+        self._whole: defaultdict[str, dict[str, None]] = defaultdict(dict)
+        self._by_length: defaultdict[int, dict[str, None]] = defaultdict(dict)
+        self._places: defaultdict[str, list[int]] = defaultdict(list)
+        for place, each in enumerate(self._named):
+            for line in (*each.names, *each.wholes):
+                self._whole[line][each.id] = None
+            for line in each.names:
+                self._by_length[len(line)][line] = None
+            for word in {word for line in each.names for word in WORD.findall(line)}:
+                self._places[word].append(place)
         self._words = sorted(self._places)
 
     def called(self, name: str) -> list[str]:
-        """The keys of what is called exactly so, in any case of letters."""
-        return self._exact.get(folded(name), [])
-
-    def has(self, line: str) -> bool:
-        """Whether something has this name, which is folded already."""
-        return line in self._exact
-
-    def begin(self, word: str) -> bool:
-        """Whether a name begins with *word*."""
-        return word.casefold() in self._begins
+        """The ids of what is called exactly so, in any case of letters."""
+        return list(self._whole.get(folded(name), ()))
 
     def holding(self, text: str) -> list[str]:
-        """The keys of what is called exactly so, or else has words that begin like each of *text*; some of very many."""
+        """The ids of what a text that mentions *text* may mean: what is called so, or else has such words; some of very many."""
         if exact := self.called(text):
             return exact
-        typed = folded(text).split()
-        words = dict.fromkeys(WORD.findall(folded(text)))
-        first = min(map(self._beginning, words), key=self._count, default=())
+        wanted = Wanted(text)
+        first = min(map(self._beginning, dict.fromkeys(WORD.findall(folded(text)))), key=self._count, default=())
         found: dict[str, None] = {}
         for place in (place for word in first for place in self._places[word]):
-            begun = all(f" {word}" in self._split[place] for word in words)
-            if begun and all(word in self._lines[place] for word in typed):
-                found[self._keys[place]] = None
+            if wanted.fit(self._named[place]) in MENTION:
+                found[self._named[place].id] = None
             if len(found) > MAX_READINGS:
                 break
         return list(found)
@@ -110,7 +85,7 @@ class Names:
         return found[0] if found else ""
 
     def alike(self, text: str) -> list[str]:
-        """The keys of what has nearly this name; an email is nobody's but by the letter."""
+        """The ids of what has nearly this name; an email is nobody's but by the letter."""
         wanted = folded(text)
         if "@" in wanted:
             return []
@@ -119,11 +94,11 @@ class Names:
             alike
             for length in lengths
             for alike in process.extract(
-                wanted, self._by_length.get(length, ()), scorer=fuzz.ratio, score_cutoff=LIKE_A_NAME, limit=2
+                wanted, [*self._by_length.get(length, ())], scorer=fuzz.ratio, score_cutoff=LIKE_A_NAME, limit=2
             )
         ]
         likest = sorted(found, key=lambda alike: -alike[1])[:2]
-        return list(dict.fromkeys(key for line, _, _ in likest for key in self._exact[line]))[:2]
+        return list(dict.fromkeys(key for line, _, _ in likest for key in self._whole[line]))[:2]
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,15 +152,15 @@ class Known:
                 if pair.source and pair.source.value:
                     sources.setdefault(pair.source.value.casefold(), []).append(rule.id)
         sites_of: dict[str, list[str]] = {}
-        people: dict[str, str] = {}
+        people: dict[str, Member] = {}
         for site, there in (members or {}).items():
             for member in there:
                 sites_of.setdefault(member.email, []).append(site)
-                people[member.email] = member.name or ""
+                people[member.email] = member
         return cls(
-            rules=Names(pair for rule in rules for pair in _named(rule)),
-            groups=Names((name, key) for key, name in (groups or {}).items()),
-            members=Names(pair for email, name in people.items() for pair in ((name, email), (email, email))),
+            rules=Names(map(named_rule, rules)),
+            groups=Names(named_group(Group(id=key, name=name)) for key, name in (groups or {}).items()),
+            members=Names(map(named_member, people.values())),
             titles={rule.id: rule.title for rule in rules} | dict(groups or {}),
             types={rule.id: rule.rule_type or "" for rule in rules},
             redirects=frozenset(
@@ -217,14 +192,6 @@ class Known:
             for member in self.people.get(site, ())
             if {*having} <= {*(member.segments or ())} and not {*lacking} & {*(member.segments or ())}
         ]
-
-
-def _named(rule: Rule) -> Iterator[tuple[str, str]]:
-    """What *rule* is called: its name, and what its id ends with, where no word is spelled so."""
-    yield rule.title, rule.id
-    part = rule.id.partition("_")[2]
-    if any(letter.isdigit() for letter in part):
-        yield part, rule.id
 
 
 def _hosts(rule: Rule) -> set[str]:

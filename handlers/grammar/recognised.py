@@ -11,11 +11,12 @@ from typing import Final
 from rapidfuzz import fuzz, process
 
 from bot.rules.model import USUAL_RULE_ID
+from bot.text.names import MIN_PART, folded
 from bot.text.time_words import terms_of
 from bot.text.times import Kind, Said, said
 from handlers.grammar.command import Rest
 from handlers.grammar.fields import NUMBER, REASON, Expiry, expiry_in, rows_in
-from handlers.grammar.known import MAX_READINGS, MIN_PART, Known, Names, folded, words_of
+from handlers.grammar.known import MAX_READINGS, Known, Names, words_of
 from handlers.grammar.tokens import WEB, Word, split, urls_typed
 from handlers.grammar.vocabulary import (
     ACTS,
@@ -263,12 +264,11 @@ class Recognised:
     def _name_at(self, words: Sequence[Word], lines: Sequence[str], at: int) -> int:
         """How many of *words* from *at* on are a name, which is noted; a single word is one only in quotes."""
         known = self.known
-        first = lines[at].partition(" ")[0]
-        kinds = [each for each in (known.rules, known.groups, known.members) if each.begin(first)]
+        kinds = (known.rules, known.groups, known.members)
         least = 1 if words[at].quoted else 2
-        for length in range(min(MAX_NAME_WORDS, len(words) - at) if kinds else 0, least - 1, -1):
+        for length in range(min(MAX_NAME_WORDS, len(words) - at), least - 1, -1):
             name = " ".join(lines[at : at + length]).rstrip("?!,").removesuffix("'s")
-            if any(each.has(name) for each in kinds):
+            if any(each.called(name) for each in kinds):
                 rules, groups = known.rules.called(name), known.groups.called(name)
                 self.rules += rules
                 self.groups += groups
@@ -495,7 +495,7 @@ class Recognised:
         while at < len(words):
             for length in range(min(MAX_PART_WORDS, len(words) - at), 0, -1):
                 text = " ".join(words[at : at + length])
-                is_enough = len(text) >= MIN_PART or names.has(text)
+                is_enough = len(text) >= MIN_PART or bool(names.called(text))
                 if is_enough and 0 < len(fitting := self._here(self.holding(names, text))) <= MAX_READINGS:
                     found |= dict.fromkeys(fitting)
                     self.used |= {*words[at : at + length]}

@@ -13,6 +13,7 @@ from bot.clients.lists import Listing
 from bot.gatehouse import Gatehouse
 from bot.rules.edit import BadField, Problem, ProblemKind, introduced, problems, switched, with_fields
 from bot.rules.model import Group, Rule, RuleDraft
+from bot.text.names import GROUP_REFERENCE, meant, named_group
 from handlers.blocks import menus, messages, modals
 from handlers.changes.requests import as_typed, propose, submit, with_expiry
 from handlers.changes.sentences import when
@@ -35,7 +36,7 @@ from handlers.rules.commands import (
     RulesShow,
 )
 from handlers.rules.rule_lookup import Look, look_at, preview, refuse_silent_loop
-from handlers.rules.rule_refs import find_rule, find_rules, groups_of, is_bare_number
+from handlers.rules.rule_refs import find_rule, find_rules, groups_of
 from handlers.slack.registry import handles
 from handlers.slack.reply import Caller, Modal, Pinned, Private, Reply
 
@@ -260,19 +261,8 @@ async def _list_groups(gatehouse: Gatehouse) -> Listing[Group]:
 
 
 def _find_group(ref: str, groups: Sequence[Group]) -> Group:
-    """The one group that *ref* fits in the first way in which it fits any: id, name, part of name; else NotOneGroup.
-
-    A number alone is never a part of a name.
-    """
-    wanted = ref.strip().casefold()
-    ways = (
-        lambda group: group.id == ref.strip(),
-        lambda group: group.title.casefold() == wanted,
-        lambda group: wanted in group.title.casefold(),
-    )
-    for way in ways[:2] if is_bare_number(ref) else ways:
-        if found := [group for group in groups if way(group)]:
-            if len(found) > 1:
-                raise NotOneGroup(ref, found)
-            return found[0]
-    raise NotOneGroup(ref, ())
+    """The one group that *ref* refers to; raises NotOneGroup."""
+    found = meant(ref, (named_group(group) for group in groups), GROUP_REFERENCE)
+    if not found.is_sure:
+        raise NotOneGroup(ref, found.things)
+    return found.things[0]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Final
@@ -22,10 +22,11 @@ from bot.rules.lint.redirects import MAX_HOPS, Effort, is_effective
 from bot.rules.lint.route import Route, next_url
 from bot.rules.lint.rule_set import check_all, check_change
 from bot.rules.matching import impact, judge_all, judged, near_miss, variants
-from bot.rules.model import INACTIVE, Groups, Rule, RuleDraft
+from bot.rules.model import INACTIVE, Group, Groups, Rule, RuleDraft
 from bot.rules.outcomes import Explained
 from bot.rules.url import SCHEME, NotAUrl, Url, is_url
 from bot.store.channel_settings import MAX_TEST_URLS
+from bot.text.names import NARROWED, meant, named_group
 from bot.text.search import has_words
 from handlers.blocks import menus
 from handlers.blocks.inputs import MOST_OPTIONS
@@ -70,13 +71,13 @@ def _in_order(rules: Sequence[Rule], command: RulesList, groups: Groups | None) 
 def fitting(rules: Sequence[Rule], command: RulesFiltered, groups: Groups | None) -> list[Rule]:
     """The rules that pass every filter that was given. Texts are parts, in any case of letters; a status is a whole."""
     status = SWITCHES.get((command.status or "").strip().casefold())
-    members = groups.fitting(command.group) if groups is not None and command.group else frozenset()
+    held = _groups_named(command.group, rules, groups) if command.group else None
     return [
         rule
         for rule in rules
         if _has_parts(rule, command, status)
         and (status is None or rule.status == status)
-        and (not command.group or _in_group(rule, command.group, members))
+        and (held is None or rule.group_id in held)
     ]
 
 
@@ -99,10 +100,11 @@ def _has_parts(rule: Rule, command: RulesFiltered, status: str | None) -> bool:
     return all(has_words(part, whole()) for part, whole in wanted if part)
 
 
-def _in_group(rule: Rule, wanted: str, members: frozenset[str]) -> bool:
-    """Whether the rule is in one of *members*, or in a group that nobody knows and whose id has *wanted* in it."""
-    held = rule.group_id or ""
-    return bool(held) and (held in members or wanted.strip().casefold() in held.casefold())
+def _groups_named(wanted: str, rules: Sequence[Rule], groups: Groups | None) -> Collection[str]:
+    """The ids of the groups that are called *wanted*, or else have it in what they are called; of some only the id is known."""
+    names = {rule.group_id: None for rule in rules if rule.group_id} | dict(groups.names if groups is not None else {})
+    found = meant(wanted, (named_group(Group(id=key, name=name)) for key, name in names.items()), NARROWED)
+    return {group.id for group in found.things}
 
 
 def _urls(rule: Rule) -> list[str]:

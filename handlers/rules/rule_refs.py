@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
@@ -17,10 +17,10 @@ from bot.clients.errors import NotFound
 from bot.clients.lists import Gap, Listing
 from bot.gatehouse import Gatehouse, UnknownSite
 from bot.rules.model import USUAL_RULE_ID, Groups, Rule, RuleDraft
+from bot.text.names import Fit, Meant, is_bare_number, meant, named_rule
 from handlers.blocks.messages import code, plural, quoted
 from handlers.errors import Refusal, TooMany, Words
 from handlers.grammar.command import Command
-from handlers.grammar.known import MIN_PART
 from handlers.grammar.parser import Shorthand, listed_service, needs_last_change, needs_site, numbers_in
 from handlers.members.member_refs import SiteGone, site_for
 from handlers.rules.commands import (
@@ -137,26 +137,19 @@ async def _rules_named(
 ) -> Mapping[str, Rule]:
     """The one rule that each of *names* fits, which are no ids; raises as `find_rule` does."""
     listing = await gatehouse.rules.all()
-    fitting = await asyncio.to_thread(lambda: {name: fitting_rules(name, listing.known) for name in names})
-    for name, rules in fitting.items():
-        if not rules and is_bare_number(name):
-            raise await _bare_number(name, command, listing.known, caller, gatehouse)
-        if len(rules) != 1 or not _is_sure(command, name, rules[0], listing):
-            raise await _not_one(name, rules, listing, gatehouse)
-    chosen = await asyncio.gather(*(gatehouse.rules.get(rules[0].id) for rules in fitting.values()))
-    return dict(zip(fitting, chosen, strict=True))
+    for found in (read := await asyncio.to_thread(_meant, names, listing.known)):
+        if not found.things and is_bare_number(found.text):
+            raise await _bare_number(found.text, command, listing.known, caller, gatehouse)
+        enough = found.is_sure if isinstance(command, OfRules) else len(found.things) == 1
+        if not enough or (listing.truncated and found.fit is not Fit.ID):
+            raise await _not_one(found.text, found.things, listing, gatehouse)
+    chosen = await asyncio.gather(*(gatehouse.rules.get(found.things[0].id) for found in read))
+    return dict(zip(names, chosen, strict=True))
 
 
-def _is_sure(command: OfRule | OfRules, name: str, rule: Rule, listing: Listing[Rule]) -> bool:
-    """Whether *name* means *rule*, the only one of those read that it fits, well enough for *command*."""
-    if isinstance(command, OfRules) and is_short_part(name, rule):
-        return False
-    return not listing.truncated or rule.id == name.strip()
-
-
-def is_short_part(ref: str, rule: Rule) -> bool:
-    """Whether *ref* is too short a part of what *rule* is called to change it unasked."""
-    return len(ref.strip()) < MIN_PART and ref.strip().casefold() not in {rule.id.casefold(), rule.title.casefold()}
+def _meant(refs: Sequence[str], rules: Sequence[Rule]) -> list[Meant[Rule]]:
+    named = [named_rule(rule) for rule in rules]
+    return [meant(ref, named) for ref in refs]
 
 
 async def _rule_with_id(rule_id: str, gatehouse: Gatehouse) -> Rule | None:
@@ -199,36 +192,6 @@ def _with_ids(command: OfRule | OfRules, ref: str, ids: Sequence[str]) -> Comman
         refs = [each for one in command.refs for each in (ids if one == ref else (one,))]
         return replace(command, refs=tuple(dict.fromkeys(refs)))
     return replace(command, ref=ids[0]) if len(ids) == 1 else None
-
-
-def is_bare_number(ref: str) -> bool:
-    """Whether *ref* is made of numbers alone: of those nobody means a part of a name."""
-    return bool(parts := ref.split()) and all(part.isdecimal() for part in parts)
-
-
-def fitting_rules(ref: str, rules: Sequence[Rule]) -> list[Rule]:
-    """The rules that *ref* fits in the first way in which it fits any: id, name, source URL, part of name, part of id.
-
-    A bare number is an id or a whole name, or it fits nothing.
-    """
-    wanted = ref.strip().casefold()
-    if not wanted:
-        return []
-    ways: tuple[Callable[[Rule], bool], ...] = (
-        lambda rule: rule.id == ref.strip(),
-        lambda rule: (rule.name or "").strip().casefold() == wanted,
-        lambda rule: wanted in _sources(rule),
-        lambda rule: wanted in (rule.name or "").casefold(),
-        lambda rule: wanted in rule.id.casefold(),
-    )
-    for way in ways[:2] if is_bare_number(ref) else ways:
-        if found := [rule for rule in rules if way(rule)]:
-            return found
-    return []
-
-
-def _sources(rule: Rule) -> set[str]:
-    return {(pair.source.value or "").casefold() for pair in rule.pairs or () if pair.source and pair.source.value}
 
 
 async def find_change(reference: str, gatehouse: Gatehouse) -> Change | None:

@@ -30,6 +30,7 @@ from zoneinfo import ZoneInfo
 
 from bot.members.model import Member
 from bot.rules.model import Rule
+from bot.text.names import Meant, meant, named_rule
 from bot.text.times import since_in
 from handlers.changes.requests import end_of
 from handlers.gatehouse.commands import GatehouseHelp, GatehouseUndo
@@ -41,7 +42,6 @@ from handlers.grammar.parser import parse, parse_mention
 from handlers.grammar.tokens import escaped
 from handlers.members.commands import MembersList
 from handlers.rules.commands import RulesList
-from handlers.rules.rule_refs import fitting_rules, is_short_part
 from sandbox.services.seed import GROUPS, RULES, SEGMENTS, members
 
 CORPUS: Final = Path(__file__).parent.parent / "handlers" / "grammar" / "corpus"
@@ -153,8 +153,8 @@ def _is_clear(command: Command) -> bool:
     """Whether each thing that *command* names is one that there is, so that it is carried out as it was typed."""
     refs = [*getattr(command, "refs", ()), *filter(None, [getattr(command, "ref", None)])]
     for ref in refs:
-        fitting = fitting_rules(ref, THE_RULES)
-        if len(fitting) != 1 or (command.writes and is_short_part(ref, fitting[0])):
+        found = _meant(ref)
+        if len(found.things) != 1 or (command.writes and not found.is_sure):
             return False
     emails = [*getattr(command, "emails", ()), *filter(None, [getattr(command, "email", None)])]
     segments = [*getattr(command, "segments", ()), *filter(None, [getattr(command, "segment", None)])]
@@ -277,8 +277,12 @@ def _time(said: Expiry | str) -> str:
 
 
 def _ids(ref: str) -> Sequence[str]:
-    fitting = fitting_rules(ref, THE_RULES)
-    return [rule.id for rule in fitting] if len(fitting) == 1 else [ref] if ref else []
+    found = _meant(ref).things
+    return [rule.id for rule in found] if len(found) == 1 else [ref] if ref else []
+
+
+def _meant(ref: str) -> Meant[Rule]:
+    return meant(ref, map(named_rule, THE_RULES))
 
 
 @dataclass(slots=True)

@@ -44,6 +44,23 @@ async def test_switching_a_rule_on_says_that_its_group_is_off(workspace: Sandbox
     assert "its group “Experiments” is off" in alice.slack_text(card)
 
 
+async def test_two_letters_switch_no_group(workspace: Sandbox, alice: Colleague) -> None:
+    await alice.says("/rules group off sa")
+
+    assert (workspace.services.rules.group(SALES) or {})["status"] == "Active"
+
+
+async def test_a_group_that_is_called_so_is_listed_without_those_that_have_it_in_their_name(
+    workspace: Sandbox, alice: Colleague
+) -> None:
+    workspace.services.rules.put_group({"id": "Group_more1", "name": "Sales campaigns 2", "status": "Active"})
+    other = workspace.services.rules.get("Redirect_x1old") or {}
+    workspace.services.rules.put({**other, "name": "Autumn", "groupId": "Group_more1"})
+
+    assert "Autumn" in alice.slack_text(await alice.says("/rules list group:sales"))
+    assert "Autumn" not in alice.slack_text(await alice.says('/rules list group:"sales  campaigns"'))
+
+
 async def test_a_group_is_switched_off_as_one_change_and_back(workspace: Sandbox, alice: Colleague) -> None:
     before = workspace.services.rules.get("Redirect_seas1")
 

@@ -122,6 +122,28 @@ async def test_a_rule_may_be_called_by_a_number(workspace: Sandbox, alice: Colle
     assert statuses(workspace)["Redirect_x1old"] == "Inactive"
 
 
+async def test_a_whole_name_is_meant_before_a_part_however_it_is_spaced(workspace: Sandbox, alice: Colleague) -> None:
+    rules = workspace.services.rules
+    rules.put({**(rules.get("Redirect_x1old") or {}), "name": "Big  sale"})
+    rules.put({**(rules.get("Redirect_chk01") or {}), "name": "Big sales"})
+    before = statuses(workspace)
+
+    await alice.says("/rules off big sale")
+
+    assert statuses(workspace) == before | {"Redirect_x1old": "Inactive"}
+
+
+async def test_a_name_that_is_the_url_of_another_rule_is_asked_about(workspace: Sandbox, alice: Colleague) -> None:
+    rules = workspace.services.rules
+    source = (rules.get("Redirect_x1old") or {})["pairs"][0]["source"]["value"]
+    rules.put({**(rules.get("Redirect_chk01") or {}), "name": source})
+    before = statuses(workspace)
+
+    await alice.says(f"/rules off {source}")
+
+    assert statuses(workspace) == before
+
+
 async def test_many_names_take_one_read_of_all_rules(workspace: Sandbox, alice: Colleague) -> None:
     names = [rule["name"] for rule in workspace.services.rules.all() if rule["status"] == "Active"][:8]
     workspace.services.rules.stage.calls.clear()

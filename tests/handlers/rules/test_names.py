@@ -9,6 +9,7 @@ from inline_snapshot import snapshot
 
 from bot.members.model import Member
 from bot.rules.model import Group, Groups, Rule
+from bot.text.names import meant, named_rule
 from bot.text.search import WAYS, SearchIndex, search, text_of_rule
 from handlers.errors import NotOneGroup
 from handlers.grammar.known import Known
@@ -17,7 +18,6 @@ from handlers.members.member_lookup import fits
 from handlers.rules.commands import RulesList
 from handlers.rules.rule_edit import _find_group
 from handlers.rules.rule_lookup import fitting
-from handlers.rules.rule_refs import fitting_rules, is_short_part
 
 SITE: Final = "https://www.example.com"
 NAMES: Final = {
@@ -76,14 +76,13 @@ def short(found: Iterable[str]) -> str:
 
 
 def show(ref: str) -> Iterable[str]:
-    return [rule.id for rule in fitting_rules(ref, RULES)]
+    return [rule.id for rule in meant(ref, map(named_rule, RULES)).things]
 
 
 def off(ref: str) -> Iterable[str]:
     """Nothing where it asks although one fits."""
-    found = fitting_rules(ref, RULES)
-    asks = len(found) == 1 and is_short_part(ref, found[0])
-    return [] if asks else [rule.id for rule in found]
+    found = meant(ref, map(named_rule, RULES))
+    return [rule.id for rule in found.things if found.is_sure or len(found.things) > 1]
 
 
 def group(ref: str) -> Iterable[str]:
@@ -120,8 +119,8 @@ def read_member(ref: str) -> Iterable[str]:
 def menu(ref: str) -> Iterable[str]:
     """What a menu offers first, where that is no guess."""
     index = SearchIndex(RULES, [text_of_rule(rule) for rule in RULES])
-    hits = [hit for hit in search(index, ref, most=100) if hit is not None and hit.rank.way < WAYS]
-    return [hit.item.id for hit in hits if hit.rank.way == hits[0].rank.way]
+    hits = [hit for hit in search(index, ref, most=100) if hit is not None and hit.rank[0] < WAYS]
+    return [hit.item.id for hit in hits if hit.rank == hits[0].rank]
 
 
 MATCHERS: Final = (show, off, group, list_group, list_rules, list_members, read_rule, read_group, read_member, menu)
@@ -153,15 +152,14 @@ def table() -> str:
 def test_what_a_name_means_to_each_that_asks() -> None:
     assert table() == snapshot("""\
 'Old shop'
-    old1: show off group read_rule read_group read_member menu
-    old1 old2: list_group list_rules list_members
-'OLD SHOP'
-    old1: show off group read_rule read_group read_member menu
-    old1 old2: list_group list_rules list_members
-' old  shop '
-    -: show off group list_group
+    old1: show off group list_group read_rule read_group read_member menu
     old1 old2: list_rules list_members
-    old1: read_rule read_group read_member menu
+'OLD SHOP'
+    old1: show off group list_group read_rule read_group read_member menu
+    old1 old2: list_rules list_members
+' old  shop '
+    old1: show off group list_group read_rule read_group read_member menu
+    old1 old2: list_rules list_members
 '"Old shop"'
     -: everywhere
 'old'
@@ -175,15 +173,15 @@ def test_what_a_name_means_to_each_that_asks() -> None:
     old1 old2: show off group list_group list_rules list_members menu
     -: read_rule read_group read_member
 'shop old'
-    -: show off group list_group
-    old1 old2: list_rules list_members read_rule read_group read_member menu
+    -: show off group
+    old1 old2: list_group list_rules list_members read_rule read_group read_member menu
 'sh old'
-    -: show off group list_group
-    old1 old2: list_rules list_members read_rule read_group read_member menu
+    -: show off group
+    old1 old2: list_group list_rules list_members read_rule read_group read_member menu
 'old shop new'
-    -: show off group list_group
+    -: show off group
+    old2: list_group list_members read_rule read_group read_member
     old1 old2: list_rules menu
-    old2: list_members read_rule read_group read_member
 'old, shop'
     -: everywhere
 'old-shop'
@@ -191,9 +189,8 @@ def test_what_a_name_means_to_each_that_asks() -> None:
 'old shp'
     -: everywhere
 'big sale'
-    big12: show off group list_group
+    big3: show off group list_group read_rule read_group read_member menu
     big3 big12: list_rules list_members
-    big3: read_rule read_group read_member menu
 'Big  sale'
     big3: show off group list_group read_rule read_group read_member menu
     big3 big12: list_rules list_members
@@ -202,9 +199,9 @@ def test_what_a_name_means_to_each_that_asks() -> None:
 'K\\xe4se'
     kas4: everywhere
 'Ka\\u0308se'
-    -: everywhere
+    kas4: everywhere
 'KA\\u0308SE'
-    -: everywhere
+    kas4: everywhere
 'kase'
     -: everywhere
 'strasse 7'
@@ -227,27 +224,27 @@ def test_what_a_name_means_to_each_that_asks() -> None:
     num8: everywhere
 '4'
     -: show off group
-    kas4 num8 url11: list_group list_rules list_members
-    num8: read_rule read_group read_member menu
+    num8: list_group read_rule read_group read_member menu
+    kas4 num8 url11: list_rules list_members
 '7'
     -: show off group
-    str5 two7: list_group list_rules list_members menu
-    str5: read_rule read_group read_member
+    str5: list_group read_rule read_group read_member
+    str5 two7: list_rules list_members menu
 '#3'
     -: everywhere
 ''
-    -: show off read_rule read_group read_member
-    all: group list_group list_rules list_members menu
+    -: show off group read_rule read_group read_member
+    all: list_group list_rules list_members menu
 ' '
-    -: show off read_rule read_group read_member
-    all: group list_group list_rules list_members menu
+    -: show off group list_group read_rule read_group read_member
+    all: list_rules list_members menu
 'Redirect_old1'
-    old1: show off group
-    old1 ids10: list_group list_rules menu
-    ids10: list_members read_rule read_group read_member
+    old1: show off group list_group
+    old1 ids10: list_rules read_rule read_group menu
+    ids10: list_members read_member
 'REDIRECT_OLD1'
-    ids10: show off group list_members read_rule read_group read_member
-    old1 ids10: list_group list_rules menu
+    old1 ids10: show off group list_group list_rules read_rule read_group menu
+    ids10: list_members read_member
 'redirect_o'
     ids10: show off group list_members read_rule read_group read_member
     old1 old2 ids10: list_group list_rules menu
@@ -255,14 +252,14 @@ def test_what_a_name_means_to_each_that_asks() -> None:
     ids10: show off group list_members read_rule read_group read_member
     all: list_group list_rules menu
 'old1'
-    ids10: show off group
+    old1: show off read_rule read_member
+    ids10: group
     old1 ids10: list_group list_rules list_members menu
-    old1: read_rule read_member
     -: read_group
 'kas4'
-    url11: show off group read_group
+    kas4: show off read_rule
+    url11: group read_group
     kas4 url11: list_group list_rules list_members read_member menu
-    kas4: read_rule
 'num8'
     num8: show off list_group list_rules list_members read_rule read_member menu
     -: group read_group
@@ -270,14 +267,14 @@ def test_what_a_name_means_to_each_that_asks() -> None:
     num8: show off list_group list_rules list_members menu
     -: group read_rule read_group read_member
 'https://www.example.com/old1'
-    old1: show off list_rules menu
-    -: group list_group list_members read_rule read_group read_member
+    old1: show off list_rules read_rule menu
+    -: group list_group list_members read_group read_member
 'https://www.example.com/OLD1'
-    old1: show off list_rules menu
-    -: group list_group list_members read_rule read_group read_member
+    old1: show off list_rules read_rule menu
+    -: group list_group list_members read_group read_member
 'https://www.example.com/kas4'
-    url11: show off group list_group list_members read_rule read_group read_member
-    kas4 url11: list_rules menu
+    kas4 url11: show off list_rules read_rule menu
+    url11: group list_group list_members read_group read_member
 'https://www.example.com/old1/'
     -: everywhere
 'https://www.example.com/old'

@@ -1,0 +1,145 @@
+"""What a text means among things with names: one measure, of which each that asks says how good is good enough."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Any, Final, Generic, TypeVar
+
+from bot.members.model import Member
+from bot.rules.model import Group, Rule
+
+T = TypeVar("T")
+
+WORD: Final = re.compile(r"\w+")
+MIN_PART: Final = 3
+"""Letters of a part of a name from which on it may name what is changed."""
+
+
+class Fit(IntEnum):
+    """How well a text fits what a thing is called, the best first."""
+
+    ID = 0
+    """Its id, to the letter."""
+    WHOLE = 1
+    """A whole name, its id in another case of letters, or a whole URL that names it."""
+    PHRASE = 2
+    """A part of a name, whose words begin with those of the text."""
+    PART = 3
+    """A part of a name, from within a word."""
+    ID_PART = 4
+    WORDS = 5
+    """Its words begin words of a name, in another order or with others between them."""
+
+
+REFERENCE: Final = ((Fit.ID,), (Fit.WHOLE,), (Fit.PHRASE, Fit.PART), (Fit.ID_PART,))
+"""Ways in which one rule is meant: those of one are as good as each other, and better than those of the next."""
+GROUP_REFERENCE: Final = REFERENCE[:3]
+NARROWED: Final = (*REFERENCE[:2], tuple(Fit)[2:])
+"""For all that may be meant, unless something is called just so."""
+MENTION: Final = frozenset({Fit.ID, Fit.WHOLE, Fit.PHRASE, Fit.WORDS})
+"""For what may stand in a sentence, in which a few letters are part of too many words."""
+
+
+def folded(text: str) -> str:
+    """*text* as names are compared: without case, with single spaces, and each letter with its accents in one."""
+    line = " ".join(text.split()).casefold()
+    return line if line.isascii() else unicodedata.normalize("NFC", line)
+
+
+def is_bare_number(text: str) -> bool:
+    """Whether *text* is made of numbers alone: of those nobody means a part of a name."""
+    return bool(parts := text.split()) and all(part.isdecimal() for part in parts)
+
+
+@dataclass(frozen=True, slots=True)
+class Named(Generic[T]):
+    """A thing with all that it is called.
+
+    *names* are those of which a part may name it, *wholes* what only names it whole: each of them folded.
+    """
+
+    thing: T
+    id: str
+    names: tuple[str, ...]
+    wholes: tuple[str, ...]
+
+
+class Wanted:
+    """A text, ready to be compared with what things are called."""
+
+    def __init__(self, text: str) -> None:
+        self._id, self._line = text.strip(), folded(text)
+        self._typed, self._words = self._line.split(), WORD.findall(self._line)
+        self._is_number = is_bare_number(text)
+
+    def fit(self, named: Named[Any]) -> Fit | None:
+        """How well the text fits *named*; None where it doesn't, or says nothing."""
+        line = self._line
+        if not line or self._id == named.id:
+            return Fit.ID if line else None
+        if line in named.names or line in named.wholes:
+            return Fit.WHOLE
+        begins = any(map(self._begins, named.names))
+        if not self._is_number and any(line in name for name in named.names):
+            return Fit.PHRASE if begins else Fit.PART
+        if not self._is_number and line in named.id.casefold():
+            return Fit.ID_PART
+        return Fit.WORDS if begins else None
+
+    def _begins(self, name: str) -> bool:
+        """Whether all signs of the text are in *name*, and each word of it begins one there."""
+        if not all(word in name for word in self._typed):
+            return False
+        words = " " + " ".join(WORD.findall(name))
+        return all(f" {word}" in words for word in self._words)
+
+
+@dataclass(frozen=True, slots=True)
+class Meant(Generic[T]):
+    """The *things* that *text* fits best, and how well; none where it fits none."""
+
+    text: str
+    things: Sequence[T] = ()
+    fit: Fit | None = None
+
+    @property
+    def is_sure(self) -> bool:
+        """Whether it is one thing, by a whole name or by a part that is long enough to change it unasked."""
+        whole = self.fit is not None and self.fit <= Fit.WHOLE
+        return len(self.things) == 1 and (whole or len(self.text.strip()) >= MIN_PART)
+
+
+def meant(text: str, among: Iterable[Named[T]], ways: Sequence[Sequence[Fit]] = REFERENCE) -> Meant[T]:
+    """What *text* means *among* some things: all that it fits in the first of *ways* in which it fits any."""
+    wanted = Wanted(text)
+    fits = [(fit, named.thing) for named in among if (fit := wanted.fit(named)) is not None]
+    for way in ways:
+        if found := [thing for fit, thing in fits if fit in way]:
+            return Meant(text, found, way[0])
+    return Meant(text)
+
+
+def named_rule(rule: Rule) -> Named[Rule]:
+    """*rule* by its name, its id and what that ends with, where no word is spelled so, and the URLs of its sources."""
+    sources = [pair.source.value for pair in rule.pairs or () if pair.source is not None]
+    end = rule.id.partition("_")[2]
+    ends = [end] if any(map(str.isdigit, end)) and any(map(str.isalpha, end)) else []
+    return Named(rule, rule.id, _all_folded(rule.name), _all_folded(rule.id, *ends, *sources))
+
+
+def named_group(group: Group) -> Named[Group]:
+    """*group* by its name."""
+    return Named(group, group.id, _all_folded(group.title), _all_folded(group.id))
+
+
+def named_member(member: Member) -> Named[Member]:
+    """*member* by name and email."""
+    return Named(member, member.email, _all_folded(member.name, member.email), ())
+
+
+def _all_folded(*texts: str | None) -> tuple[str, ...]:
+    return tuple(line for text in texts if text and (line := folded(text)))
