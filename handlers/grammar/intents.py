@@ -270,7 +270,8 @@ def unread_of(found: Recognised, readings: Sequence[Command]) -> tuple[str, ...]
 def _types_of(found: Recognised, readings: Sequence[Command]) -> set[str]:
     """The words for the types of the rules that *readings* are about: “the old shop redirect”."""
     refs = [ref for each in readings for ref in (*getattr(each, "refs", ()), getattr(each, "ref", None))]
-    kinds = {found.known.types.get(ref) for ref in refs if ref} | {getattr(each, "type", None) for each in readings}
+    rules = [found.known.by_id[ref] for ref in refs if ref in found.known.by_id]
+    kinds = {rule.rule_type for rule in rules} | {getattr(each, "type", None) for each in readings}
     return {word for word, kind in TYPES.items() if kind in kinds}
 
 
@@ -620,7 +621,7 @@ def _redirect(found: Recognised) -> list[Command]:
         sets: list[Command] = [
             RulesSet((ref,), (("destination", url),), found.expiry, found.reason)
             for ref in named
-            if ref.startswith("#") or ref in found.known.redirects
+            if ref.startswith("#") or found.known.is_redirect(ref)
         ]
         if sets or url.startswith("/"):
             return sets
@@ -630,7 +631,7 @@ def _redirect(found: Recognised) -> list[Command]:
     first, second = reversed(found.urls) if _is_turned(found) else found.urls
     made: list[Command] = []
     for source in _whole(first, found, second):
-        there = [rule for rule in found.known.sources.get(source.casefold(), ()) if rule in found.known.redirects]
+        there = filter(found.known.is_redirect, found.known.with_source(source))
         destination = _whole(second, found, source)[0]
         made += [RulesSet((rule,), (("destination", destination),), found.expiry, found.reason) for rule in there]
         name = found.named or f"{_short(source)} to {_short(destination)}"

@@ -110,12 +110,7 @@ class Known:
     members: Names = field(default_factory=lambda: Names(()))
     titles: Mapping[str, str] = field(default_factory=dict)
     """The name of each rule and group, by its id."""
-    types: Mapping[str, str] = field(default_factory=dict)
-    """The type of each rule, by its id."""
-    redirects: frozenset[str] = frozenset()
-    """The ids of the rules that redirect one source: those whose destination can be changed alone."""
-    sources: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    """The ids of the rules that have a URL as their source."""
+    by_id: Mapping[str, Rule] = field(default_factory=dict)
     segments: Mapping[str, str] = field(default_factory=dict)
     sites: Mapping[str, str] = field(default_factory=dict)
     site: str = ""
@@ -127,7 +122,6 @@ class Known:
     """What the person was shown last, and what they changed last here: one of these may be “it”."""
     missing: Sequence[str] = ()
     """``rules``, and the sites, whose names could not be read in time."""
-    all_rules: Sequence[Rule] = ()
     by_host: Mapping[str, Sequence[Rule]] = field(default_factory=dict)
     """The rules whose sources all name that host, exactly."""
     people: Mapping[str, Sequence[Member]] = field(default_factory=dict)
@@ -143,14 +137,10 @@ class Known:
         segments: Iterable[str] = (),
         hosts: Sequence[str] = (),
     ) -> Known:
-        sources: dict[str, list[str]] = {}
         by_host: dict[str, list[Rule]] = {}
         for rule in rules:
             for host in _hosts(rule):
                 by_host.setdefault(host, []).append(rule)
-            for pair in rule.pairs or ():
-                if pair.source and pair.source.value:
-                    sources.setdefault(pair.source.value.casefold(), []).append(rule.id)
         sites_of: dict[str, list[str]] = {}
         people: dict[str, Member] = {}
         for site, there in (members or {}).items():
@@ -162,23 +152,27 @@ class Known:
             groups=Names(named_group(Group(id=key, name=name)) for key, name in (groups or {}).items()),
             members=Names(map(named_member, people.values())),
             titles={rule.id: rule.title for rule in rules} | dict(groups or {}),
-            types={rule.id: rule.rule_type or "" for rule in rules},
-            redirects=frozenset(
-                rule.id for rule in rules if rule.rule_type == "Redirect" and len(rule.pairs or ()) == 1
-            ),
-            sources=sources,
+            by_id={rule.id: rule for rule in rules},
             segments={name.casefold(): name for name in segments},
             sites={name.casefold(): name for name in members or ()},
             sites_of=sites_of,
             hosts=hosts,
-            all_rules=rules,
             by_host=by_host,
             people=members or {},
         )
 
+    def with_source(self, url: str) -> list[str]:
+        """The ids of the rules that have *url* as their source."""
+        return [key for key in self.rules.called(url) if folded(url) in named_rule(self.by_id[key]).wholes]
+
+    def is_redirect(self, rule_id: str) -> bool:
+        """Whether that rule redirects one source: its destination can be changed alone."""
+        rule = self.by_id.get(rule_id)
+        return rule is not None and rule.rule_type == "Redirect" and len(rule.pairs or ()) == 1
+
     def rules_that(self, *, hosts: Sequence[str], types: Sequence[str], active: bool | None) -> list[str]:
         """The ids of the rules about the one of *hosts*, of one of *types*, that are on or off; any, where it isn't given."""
-        some = self.by_host.get(hosts[0].casefold(), ()) if len(hosts) == 1 else () if hosts else self.all_rules
+        some = self.by_host.get(hosts[0].casefold(), ()) if len(hosts) == 1 else () if hosts else self.by_id.values()
         return [
             rule.id
             for rule in some

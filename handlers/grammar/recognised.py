@@ -402,8 +402,8 @@ class Recognised:
             return [*refs, *self._named_besides(self.known.rules)]
         if self.groups:
             return []
-        by_source = [rule for url in self.urls for rule in self.known.sources.get(url.casefold(), ())]
-        self.used |= {url for url in self.urls if url.casefold() in self.known.sources}
+        by_source = [rule for url in self.urls for rule in self.known.with_source(url)]
+        self.used |= {url for url in self.urls if self.known.with_source(url)}
         if by_source or self.urls:
             return by_source
         if not (found := self.part_of(self.known.rules)):
@@ -455,7 +455,8 @@ class Recognised:
     def _of_its_type(self, keys: list[str]) -> list[str]:
         """Of rules those of the type that is said, where it has any of them: “the checkout redirects”; all else as it is."""
         said = [word for word in self.words if word in TYPES]
-        narrowed = [key for key in keys if self.known.types.get(key) in {TYPES[word] for word in said}]
+        kinds, rules = {TYPES[word] for word in said}, self.known.by_id
+        narrowed = [key for key in keys if key in rules and rules[key].rule_type in kinds]
         self.used |= {*said} if narrowed else set()
         return narrowed or keys
 

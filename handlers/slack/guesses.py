@@ -151,7 +151,7 @@ class Guesses:
         allowed = await gatehouse.access.all(caller.user, caller.channel)
         known = await self._all_names()
         if allowed[RulesCommand.needs] is not None:
-            known = replace(known, rules=Known().rules, groups=Known().groups, titles={}, sources={})
+            known = replace(known, rules=Known().rules, groups=Known().groups, titles={}, by_id={}, by_host={})
         if allowed[MembersCommand.needs] is not None:
             known = replace(
                 known, members=Known().members, people={}, segments={}, missing=[*({*known.missing} & {"rules"})]
