@@ -6,8 +6,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
-from rapidfuzz import fuzz, process
-
 from bot.changes.model import Kind
 from bot.members.csv import MemberFile, Row
 from bot.members.csv_columns import ACTIONS, Mode, parts
@@ -35,15 +33,13 @@ from bot.members.import_entries import (
     Wish,
     agree,
 )
-from bot.members.model import Member, caseless, chosen, inbox
+from bot.members.model import Member, caseless, chosen, inbox, nearest
 from bot.text.emails import BadEmail, checked_email
 
 NO_SEGMENTS: Final = frozenset({"-", "–", "—"})
 """What stands for no segments at all, where a member is to have just those of the cell."""
 MAX_SUGGESTED: Final = 200
 """Unknown names for which near ones are looked up: of a table with more of them, the first tell enough."""
-MAX_COMPARED_LETTERS: Final = 200
-"""Characters of an unknown name by which near ones are looked up."""
 
 
 class _Refused(Exception):
@@ -136,9 +132,7 @@ class _Reader:
 
     def _nearest(self, name: str) -> tuple[str, ...]:
         if name not in self._suggested and len(self._suggested) < MAX_SUGGESTED:
-            wanted = name[:MAX_COMPARED_LETTERS].casefold()
-            hits = process.extract(wanted, list(self._by_fold), scorer=fuzz.ratio, limit=3, score_cutoff=60)
-            self._suggested[name] = tuple(self._by_fold[fold] for fold, _, _ in hits)
+            self._suggested[name] = nearest(name, tuple(self._known or ()))
         return self._suggested.get(name, ())
 
 

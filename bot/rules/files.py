@@ -61,15 +61,11 @@ class TooManyRules(BadFile):
         self.most = most
 
 
-@dataclass(frozen=True, slots=True)
-class RuleFile:
-    """The records of a file, in its order and as they stand there: rules, groups, and what else may be among them."""
+def read_rule_file(content: bytes) -> list[Any]:
+    """The records of a file, in its order and as they stand there: rules, groups, and what else may be among them.
 
-    records: tuple[Any, ...]
-
-
-def read_rule_file(content: bytes) -> RuleFile:
-    """The records of a file of rules; raises a subclass of BadFile where it is none."""
+    Raises a subclass of BadFile where it is no file of rules.
+    """
     records = _records(_parsed(file_text(content).text))
     if not records:
         raise NoRules
@@ -78,7 +74,7 @@ def read_rule_file(content: bytes) -> RuleFile:
     if not any(map(_is_ours, records)):
         first = records[0]
         raise NotRules(_keys(first) if isinstance(first, dict) else ())
-    return RuleFile(tuple(records))
+    return records
 
 
 def _parsed(text: str) -> Any:

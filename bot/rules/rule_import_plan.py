@@ -9,7 +9,7 @@ from typing import Any, Final, TypeAlias
 
 from bot.changes.model import Document, Edit, Kind, Target, canonical_form, fingerprint
 from bot.rules.edit import Problem, introduced, problems
-from bot.rules.files import RuleFile, Unfit, fit_draft, with_pairs
+from bot.rules.files import Unfit, fit_draft, with_pairs
 from bot.rules.model import INACTIVE, Groups, Rule, RuleDraft
 
 CORE: Final = ("name", "ruleType", "pairs")
@@ -33,13 +33,6 @@ class Flawed:
 
 
 Reason: TypeAlias = Unfit | OtherType | Flawed
-
-
-class NoRule(StrEnum):
-    """Why a record is passed over without being wrong."""
-
-    GROUP = "group"
-    UNKNOWN_OBJECT = "unknown object"
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +86,7 @@ class Skipped:
 
     number: int
     title: str
-    why: NoRule
+    is_group: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,30 +102,30 @@ class Twice:
 Entry: TypeAlias = New | Same | Differs | InvalidRecord | Skipped | Twice
 
 
-def plan_entries(file: RuleFile, live: Iterable[Rule], groups: Groups | None = None) -> Iterator[Entry]:
-    """Return one entry for each record of *file*, in its order. *groups*: those of the service; None where it does not tell."""
-    planner = _Planner(file, tuple(live), groups)
-    for number, record in enumerate(file.records, 1):
+def plan_entries(records: Sequence[Any], live: Iterable[Rule], groups: Groups | None = None) -> Iterator[Entry]:
+    """Return one entry for each of *records*, in their order. *groups*: those of the service; None where it does not tell."""
+    planner = _Planner(records, tuple(live), groups)
+    for number, record in enumerate(records, 1):
         yield planner.entry(number, record)
 
 
 class _Planner:
     """Judges the records of one file in order, and remembers those that came before."""
 
-    def __init__(self, file: RuleFile, live: Sequence[Rule], groups: Groups | None) -> None:
+    def __init__(self, records: Sequence[Any], live: Sequence[Rule], groups: Groups | None) -> None:
         self._by_id = {rule.id: rule for rule in live}
         self._groups = None if groups is None else {*groups.names, *(rule.group_id for rule in live), "", None}
         self._ids: dict[str, tuple[int, str]] = {}
         self._contents: dict[str, tuple[int, str | None]] = {}
-        named = {record.get("name") for record in file.records if _named(record)}
+        named = {record.get("name") for record in records if _named(record)}
         alike = [rule for rule in live if rule.name in named]
         self._namesakes = {(rule.name, rule.rule_type): rule.id for rule in alike}
-        claimed = {_id(record) for record in file.records}
+        claimed = {_id(record) for record in records}
         self._lookalikes = _Lookalikes(rule for rule in alike if rule.id not in claimed)
 
     def entry(self, number: int, record: Any) -> Entry:
         if isinstance(record, dict) and (kind := record.get("objectType") or "rule") != "rule":
-            return Skipped(number, _title(record), NoRule.GROUP if kind == "group" else NoRule.UNKNOWN_OBJECT)
+            return Skipped(number, _title(record), is_group=kind == "group")
         record = _without_null_texts(with_pairs(record) if isinstance(record, dict) else record)
         draft = fit_draft(record)
         if not isinstance(draft, RuleDraft):

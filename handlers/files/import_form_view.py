@@ -6,7 +6,7 @@ import base64
 import zlib
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any, Final, Self, TypeVar
 
@@ -83,20 +83,18 @@ class Handed:
     @classmethod
     def typed(cls, view: View) -> Self:
         """What a first form was filled with."""
-        kept = modals.metadata(view)
         values = inputs.values_of(view)
-        return cls(
-            channel=str(kept.get("channel") or ""),
+        return replace(
+            cls.of(view),
             name=inputs.file_name(values, "file") or "pasted text",
             file=inputs.file_id(values, "file") or "",
             packed=_pack(inputs.typed(values, "pasted") or ""),
             reason=(inputs.typed(values, inputs.REASON) or "")[:300],
-            site=str(kept.get("site") or ""),
             mode=_chosen(values, "mode", Mode.ADD),
         )
 
-    def metadata(self, **more: str) -> dict[str, str]:
-        return {name: getattr(self, name) for name in self.__slots__ if getattr(self, name)} | more
+    def metadata(self) -> dict[str, str]:
+        return {name: getattr(self, name) for name in self.__slots__ if getattr(self, name)}
 
     @property
     def pasted(self) -> str:

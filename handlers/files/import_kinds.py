@@ -38,9 +38,6 @@ def _item(entry: Any, edit: Edit | None, target: Target, *, after: dict[str, Any
     return Item(target=target, after=after, outcome=Outcome.SKIPPED, why=why_not(entry), **about)
 
 
-RULE_COLUMNS: Final = ("record", "name", "id")
-
-
 @handles(RulesImport)
 async def import_rules(command: RulesImport, caller: Caller, gatehouse: Gatehouse) -> Reply:
     return Modal(file_form(RULE_FORMS, Handed(caller.channel)))
@@ -55,7 +52,7 @@ def rule_plan(entries: Sequence[rule_import_plan.Entry], choices: Choices | None
         rule_import_plan.basis_of,
         record="record",
         thing="rule",
-        columns=RULE_COLUMNS,
+        columns=("record", "name", "id"),
         asked=import_form_view.choices_asked(entries),
     )
 
@@ -78,9 +75,9 @@ def _rule_item(entry: rule_import_plan.Entry, choices: Choices) -> Item:
 async def _plan_rules(
     content: bytes, handed: Handed, choices: Choices | None, caller: Caller, gatehouse: Gatehouse
 ) -> ImportPlan:
-    file = await asyncio.to_thread(read_rule_file, content)
+    records = await asyncio.to_thread(read_rule_file, content)
     rules = (await gatehouse.rules.all()).whole()
-    entries = await cooperatively(plan_entries(file, rules, await _groups(gatehouse)))
+    entries = await cooperatively(plan_entries(records, rules, await _groups(gatehouse)))
     return await asyncio.to_thread(rule_plan, entries, choices)
 
 

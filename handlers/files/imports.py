@@ -52,7 +52,7 @@ class Import(Generic[C]):
     async def show(self, agreed: tuple[Handed, C | None], caller: Caller, gatehouse: Gatehouse) -> View:
         """The form with what happens by what was chosen; the file is read again."""
         async with gatehouse.limits.file_work("import", caller.user, caller.channel):
-            return await self._form(agreed[0], await self._planned(*agreed, caller, gatehouse))
+            return plan_form(self.forms, *await self._planned(*agreed, caller, gatehouse))
 
     async def _preview(self, handed: Handed, caller: Caller, gatehouse: Gatehouse) -> View:
         try:
@@ -62,9 +62,9 @@ class Import(Generic[C]):
 
     async def _save(self, agreed: tuple[Handed, C | None], caller: Caller, gatehouse: Gatehouse) -> View | Recorded:
         async with gatehouse.limits.file_work("import", caller.user, caller.channel):
-            handed, plan = agreed[0], await self._planned(*agreed, caller, gatehouse)
-            if (moved := await asyncio.to_thread(plan.fingerprint) != handed.seen) or plan.is_empty:
-                return await self._form(handed, plan, moved=moved)
+            plan, handed = await self._planned(*agreed, caller, gatehouse)
+            if (moved := handed != agreed[0]) or plan.is_empty:
+                return plan_form(self.forms, plan, handed, moved=moved)
             count = plural(sum(item.kind is not None for item in plan.items), plan.thing)
             into = f" into {plan.site}" if plan.site else ""
             proposal = Proposal(
@@ -76,12 +76,11 @@ class Import(Generic[C]):
             )
             return await record(proposal, caller, gatehouse)
 
-    async def _planned(self, handed: Handed, chosen: C | None, caller: Caller, gatehouse: Gatehouse) -> ImportPlan:
-        """The plan; raises BadFile, the errors of `FileReader` and those of clients."""
+    async def _planned(
+        self, handed: Handed, chosen: C | None, caller: Caller, gatehouse: Gatehouse
+    ) -> tuple[ImportPlan, Handed]:
+        """The plan, and what a form keeps that shows it; raises BadFile, the errors of `FileReader` and those of clients."""
         content = await gatehouse.files.read(handed.file, most=MAX_BYTES) if handed.file else handed.pasted.encode()
-        return await self.plan(content, handed, chosen, caller, gatehouse)
-
-    async def _form(self, handed: Handed, plan: ImportPlan, *, moved: bool = False) -> View:
-        # Worked out aside: there may be very many rows.
-        seen = await asyncio.to_thread(plan.fingerprint)
-        return plan_form(self.forms, plan, replace(handed, seen=seen), moved=moved)
+        plan = await self.plan(content, handed, chosen, caller, gatehouse)
+        # In a thread: there may be very many rows.
+        return plan, replace(handed, seen=await asyncio.to_thread(plan.fingerprint))

@@ -13,8 +13,6 @@ from bot.members.csv import MemberFile, Row
 from bot.members.csv_columns import Column
 from bot.members.import_entries import MemberPlan
 from bot.rules import files, rule_import_plan
-from bot.rules.model import RuleDraft
-from bot.rules.rule_import_plan import NoRule
 from bot.text import encoding
 from bot.text.encoding import BadFile, FileKind
 from handlers.blocks import messages
@@ -63,13 +61,10 @@ def _list(title: str, entries: Sequence[Any], line_of: Callable[[Any], str]) -> 
     return messages.section(text + more)
 
 
-def _rule_line(number: int, draft: RuleDraft, note: str = "") -> str:
-    return f"{number:,}. *{esc(draft.title, 50)}*   {first_pair_line(draft, 40)}{note}"
-
-
 def _new_line(entry: rule_import_plan.New) -> str:
     namesake = f"   :warning: {code(entry.namesake, 60)} has the same name" if entry.namesake else ""
-    return _rule_line(entry.number, entry.draft, namesake + _lost(entry.ungrouped))
+    shown = f"*{esc(entry.draft.title, 50)}*   {first_pair_line(entry.draft, 40)}"
+    return f"{entry.number:,}. {shown}{namesake}{_lost(entry.ungrouped)}"
 
 
 def _differs_line(entry: rule_import_plan.Differs) -> str:
@@ -92,7 +87,7 @@ def _why_twice(entry: rule_import_plan.Twice) -> str:
 
 
 def _why_no_rule(entry: rule_import_plan.Skipped) -> str:
-    return "a group; groups are not imported" if entry.why is NoRule.GROUP else "not a rule"
+    return "a group; groups are not imported" if entry.is_group else "not a rule"
 
 
 def _reason(entry: rule_import_plan.InvalidRecord | import_entries.Invalid) -> str:

@@ -104,7 +104,7 @@ def test_an_export_goes_into_an_empty_service_as_it_was_and_is_then_all_the_same
     assert refused | set(asked) == set(range(1, len(RULES) + 1))
     names = {"description", "status", "groupId", "name"}
     for number, after in asked.items():
-        said = canonical_form(file.records[number - 1]) or {}
+        said = canonical_form(file[number - 1]) or {}
         kept = {name: value for name, value in said.items() if name not in names or value is not None}
         assert {name: (canonical_form(after) or {}).get(name) for name in kept} == kept
 

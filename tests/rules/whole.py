@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Any
 
-from bot.rules.files import RuleFile
 from bot.rules.lint.findings import Finding, ordered
 from bot.rules.lint.rule_set import check_all, check_change
 from bot.rules.matching import judge_all
@@ -28,5 +28,5 @@ def introduced_by(
     return ordered(finding for step in check_change(rules, before, after, groups) for finding in step)
 
 
-def plan_rules(file: RuleFile, live: Iterable[Rule], groups: Groups | None = None) -> tuple[Entry, ...]:
-    return tuple(plan_entries(file, live, groups))
+def plan_rules(records: Sequence[Any], live: Iterable[Rule], groups: Groups | None = None) -> tuple[Entry, ...]:
+    return tuple(plan_entries(records, live, groups))

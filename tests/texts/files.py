@@ -10,7 +10,7 @@ from bot.members.csv import BrokenTable, NoEmails, TooManyRows, TooWide, read_me
 from bot.members.csv_columns import Mode
 from bot.members.member_import_plan import plan_members
 from bot.members.model import Member
-from bot.rules.files import BrokenJson, NameTwice, NestedTooDeep, NoRules, NotRules, RuleFile, TooManyRules
+from bot.rules.files import BrokenJson, NameTwice, NestedTooDeep, NoRules, NotRules, TooManyRules
 from bot.text.encoding import BadFile, EmptyFile, FileKind, FileTooLarge, Undecodable, WrongKind
 from handlers.files import exports
 from handlers.files.import_form_view import MEMBER_FORMS, RULE_FORMS, Handed, file_form, plan_form
@@ -45,11 +45,11 @@ def imports() -> Iterator[Sample]:
         {"objectType": "group", "name": "Sales"},
         7,
     ]
-    plan = rule_plan(plan_rules(RuleFile(tuple(documents)), [OLD, OFF]))
+    plan = rule_plan(plan_rules(documents, [OLD, OFF]))
     yield "rules: the preview", plan_form(RULE_FORMS, plan, file)
     changed = plan_form(RULE_FORMS, plan, file, moved=True)
     yield "rules: the preview, once more", changed
-    same = rule_plan(plan_rules(RuleFile((OFF.document(),)), [OFF]))
+    same = rule_plan(plan_rules([OFF.document()], [OFF]))
     yield "rules: nothing to import", plan_form(RULE_FORMS, same, file)
     table = Handed("C0OPS0001", "m.csv", site="blog")
     yield "members: the file", file_form(MEMBER_FORMS, table)

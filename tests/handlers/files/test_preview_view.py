@@ -20,7 +20,7 @@ from bot.members.member_import_plan import plan_members
 from bot.members.model import Member
 from bot.rules import rule_import_plan
 from bot.rules.edit import Problem, ProblemKind
-from bot.rules.files import NameTwice, NoObject, NotSendable, RuleFile, TooDeep, WrongField
+from bot.rules.files import NameTwice, NoObject, NotSendable, TooDeep, WrongField
 from bot.rules.model import Groups, Rule
 from bot.rules.rule_import_plan import Arrival, Choices, OnDiffers, OnNew
 from handlers.explain.table import words_for
@@ -64,7 +64,7 @@ def every_rule(*texts: str) -> ImportPlan:
             record(suffix=f"d{number}", name=name or "x", description=source, x={destination: 1}),
             record(suffix=f"b{number}", name=name, pairs=[pair]),
         ]
-    return rule_plan(plan_rules(RuleFile(tuple(records)), live, Groups({}, frozenset())))
+    return rule_plan(plan_rules(records, live, Groups({}, frozenset())))
 
 
 def every_member(site: str, *texts: str) -> ImportPlan:
@@ -167,7 +167,7 @@ def state(**chosen: str) -> dict[str, Any]:
 def test_the_form_asks_for_the_kinds_that_there_are_and_reads_what_was_chosen() -> None:
     view = plan_form(RULE_FORMS, every_rule("shop"), FILE)
     asked = [block["block_id"] for block in view["blocks"] if block["type"] == "input"]
-    only_new = plan_form(RULE_FORMS, rule_plan(plan_rules(RuleFile((record(),)), [])), FILE)
+    only_new = plan_form(RULE_FORMS, rule_plan(plan_rules([record()], [])), FILE)
 
     assert asked == ["new", "differs", "arrival"]
     assert [block["block_id"] for block in only_new["blocks"] if block["type"] == "input"] == ["new", "arrival"]
