@@ -59,13 +59,14 @@ def is_bare_number(text: str) -> bool:
 class Named(Generic[T]):
     """A thing with all that it is called.
 
-    *names* are those of which a part may name it, *wholes* what only names it whole: each of them folded.
+    *names* are those of which a part may name it, *wholes* and *urls* what only names it whole: each of them folded.
     """
 
     thing: T
     id: str
     names: tuple[str, ...]
     wholes: tuple[str, ...]
+    urls: tuple[str, ...] = ()
 
 
 class Wanted:
@@ -81,7 +82,7 @@ class Wanted:
         line = self._line
         if not line or self._id == named.id:
             return Fit.ID if line else None
-        if line in named.names or line in named.wholes:
+        if line in (*named.names, *named.wholes, *named.urls):
             return Fit.WHOLE
         begins = any(map(self._begins, named.names))
         if not self._is_number and any(line in name for name in named.names):
@@ -128,7 +129,7 @@ def named_rule(rule: Rule) -> Named[Rule]:
     sources = [pair.source.value for pair in rule.pairs or () if pair.source is not None]
     end = rule.id.partition("_")[2]
     ends = [end] if any(map(str.isdigit, end)) and any(map(str.isalpha, end)) else []
-    return Named(rule, rule.id, _all_folded(rule.name), _all_folded(rule.id, *ends, *sources))
+    return Named(rule, rule.id, _all_folded(rule.name), _all_folded(rule.id, *ends), _all_folded(*sources))
 
 
 def named_group(group: Group) -> Named[Group]:

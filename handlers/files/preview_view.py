@@ -91,7 +91,7 @@ def _why_no_rule(entry: rule_import_plan.Skipped) -> str:
 
 
 def _reason(entry: rule_import_plan.InvalidRecord | import_entries.Invalid) -> str:
-    return reason_words(entry.reason)
+    return REASONS[type(entry.reason)](entry.reason)
 
 
 RULE_KINDS: Final = (
@@ -327,11 +327,6 @@ def _as_json() -> str:
 def file_words(error: BadFile) -> tuple[str, str]:
     """What is wrong with the file, and what to do about it; the latter may be empty."""
     return FILES[next(kind for kind in type(error).__mro__ if kind in FILES)](error)
-
-
-def reason_words(reason: rule_import_plan.Reason | import_entries.Reason) -> str:
-    """Why one record or row is left out, as the rest of a sentence."""
-    return REASONS[type(reason)](reason)
 
 
 def _megabytes(size: int) -> str:

@@ -631,7 +631,7 @@ def _redirect(found: Recognised) -> list[Command]:
     first, second = reversed(found.urls) if _is_turned(found) else found.urls
     made: list[Command] = []
     for source in _whole(first, found, second):
-        there = filter(found.known.is_redirect, found.known.with_source(source))
+        there = filter(found.known.is_redirect, found.known.rules.with_url(source))
         destination = _whole(second, found, source)[0]
         made += [RulesSet((rule,), (("destination", destination),), found.expiry, found.reason) for rule in there]
         name = found.named or f"{_short(source)} to {_short(destination)}"

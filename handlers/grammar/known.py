@@ -40,11 +40,14 @@ class Names:
     def __init__(self, named: Iterable[Named[Any]]) -> None:
         self._named = list(named)
         self._whole: defaultdict[str, dict[str, None]] = defaultdict(dict)
+        self._with_url: defaultdict[str, list[str]] = defaultdict(list)
         self._by_length: defaultdict[int, dict[str, None]] = defaultdict(dict)
         self._places: defaultdict[str, list[int]] = defaultdict(list)
         for place, each in enumerate(self._named):
             for line in (*each.names, *each.wholes):
                 self._whole[line][each.id] = None
+            for line in each.urls:
+                self._with_url[line].append(each.id)
             for line in each.names:
                 self._by_length[len(line)][line] = None
             for word in {word for line in each.names for word in WORD.findall(line)}:
@@ -54,6 +57,10 @@ class Names:
     def called(self, name: str) -> list[str]:
         """The ids of what is called exactly so, in any case of letters."""
         return list(self._whole.get(folded(name), ()))
+
+    def with_url(self, url: str) -> list[str]:
+        """The ids of what has *url* as its source."""
+        return self._with_url.get(folded(url), [])
 
     def holding(self, text: str) -> list[str]:
         """The ids of what a text that mentions *text* may mean: what is called so, or else has such words; some of very many."""
@@ -160,10 +167,6 @@ class Known:
             by_host=by_host,
             people=members or {},
         )
-
-    def with_source(self, url: str) -> list[str]:
-        """The ids of the rules that have *url* as their source."""
-        return [key for key in self.rules.called(url) if folded(url) in named_rule(self.by_id[key]).wholes]
 
     def is_redirect(self, rule_id: str) -> bool:
         """Whether that rule redirects one source: its destination can be changed alone."""

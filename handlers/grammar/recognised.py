@@ -402,8 +402,8 @@ class Recognised:
             return [*refs, *self._named_besides(self.known.rules)]
         if self.groups:
             return []
-        by_source = [rule for url in self.urls for rule in self.known.with_source(url)]
-        self.used |= {url for url in self.urls if self.known.with_source(url)}
+        by_source = [rule for url in self.urls for rule in self.known.rules.with_url(url)]
+        self.used |= {url for url in self.urls if self.known.rules.with_url(url)}
         if by_source or self.urls:
             return by_source
         if not (found := self.part_of(self.known.rules)):

@@ -28,7 +28,7 @@ from handlers.files import import_form_view, preview_view
 from handlers.files.import_form_view import MEMBER_FORMS, RULE_FORMS, Handed, file_form, plan_form
 from handlers.files.import_kinds import member_plan, rule_plan
 from handlers.files.import_plan import ImportPlan
-from handlers.files.preview_view import reason_words
+from handlers.files.preview_view import why_not
 from sandbox.slack.validation import check_view
 from tests.rules.test_import_plan import GROUP, record
 from tests.rules.whole import plan_rules
@@ -204,18 +204,18 @@ REASONS: list[Any] = [
 ]
 
 
+def _words(reason: Any) -> str:
+    return why_not(rule_import_plan.InvalidRecord(1, "", reason))
+
+
 def test_every_reason_has_words() -> None:
     kinds = {*typing.get_args(rule_import_plan.Reason), *typing.get_args(import_entries.Reason)}
 
     assert {type(reason) for reason in REASONS} == kinds
-    assert len({reason_words(reason) for reason in REASONS}) == len(kinds)
+    assert len({_words(reason) for reason in REASONS}) == len(kinds)
+    assert _words(REASONS[5]) == "pair 1: An empty source would match every URL. Enter the URL to match. (and 1 more)"
     assert (
-        reason_words(REASONS[5])
-        == "pair 1: An empty source would match every URL. Enter the URL to match. (and 1 more)"
-    )
-    assert (
-        reason_words(REASONS[11])
-        == "“vpi” (near: vip), “x” are not segments here; they are created in the site’s dashboard"
+        _words(REASONS[11]) == "“vpi” (near: vip), “x” are not segments here; they are created in the site’s dashboard"
     )
 
 

@@ -267,14 +267,14 @@ def test_what_a_name_means_to_each_that_asks() -> None:
     num8: show off list_group list_rules list_members menu
     -: group read_rule read_group read_member
 'https://www.example.com/old1'
-    old1: show off list_rules read_rule menu
-    -: group list_group list_members read_group read_member
+    old1: show off list_rules menu
+    -: group list_group list_members read_rule read_group read_member
 'https://www.example.com/OLD1'
-    old1: show off list_rules read_rule menu
-    -: group list_group list_members read_group read_member
+    old1: show off list_rules menu
+    -: group list_group list_members read_rule read_group read_member
 'https://www.example.com/kas4'
-    kas4 url11: show off list_rules read_rule menu
-    url11: group list_group list_members read_group read_member
+    kas4 url11: show off list_rules menu
+    url11: group list_group list_members read_rule read_group read_member
 'https://www.example.com/old1/'
     -: everywhere
 'https://www.example.com/old'
