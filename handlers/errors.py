@@ -224,14 +224,14 @@ class BadFilter(Refusal):
 
 
 @dataclass(eq=False, repr=False)
-class EndIsFar(Refusal):
-    """A request for a change until a time, *end*, that is more than a year ahead."""
+class TimeIsFar(Refusal):
+    """A request for a change from or until a *time* that is more than a year ahead."""
 
-    end: str
+    time: str
 
     def words(self) -> Words:
         then = "Choose an earlier time, or leave it out and switch it yourself."
-        return Words(f"{code(self.end)} is more than a year ahead.", next=then)
+        return Words(f"{code(self.time)} is more than a year ahead.", next=then)
 
 
 @dataclass(eq=False, repr=False)

@@ -25,6 +25,9 @@ class Consequence(NamedTuple):
 
 CONSEQUENCES: Final[Mapping[Move, Consequence]] = {
     Move.APPROVE: Consequence("approved", notice="notify-approved"),
+    Move.PLAN: Consequence("planned", notice="notify-approved"),
+    Move.START: Consequence("started"),
+    Move.REPLAN: Consequence("replanned"),
     Move.CANCEL: Consequence("cancelled", stops_items=True),
     Move.WITHDRAW: Consequence("withdrawn", stops_items=True),
     Move.DENY: Consequence("denied", notice="notify-denied", stops_items=True),
@@ -45,8 +48,27 @@ SHORTEST_OFFER: Final = 0.2
 """Of a short-lived change: the last part of its life in which it may be extended."""
 
 
+LATE_START: Final = timedelta(minutes=15)
+"""How late what was planned still begins; later, somebody is asked."""
+HELD_LONGEST: Final = timedelta(days=7)
+"""How long what was planned and could not begin waits for somebody to say what is to happen."""
+TELL_BEFORE: Final = timedelta(minutes=10)
+
+
 def _expires(change: Change) -> datetime | None:
+    if change.state is State.PLANNED and change.run.held_at is not None:
+        return change.run.held_at + HELD_LONGEST
     return change.decision.expires if change.state is State.PROPOSED else None
+
+
+def _starts(change: Change) -> datetime | None:
+    return change.request.starts_at if change.state is State.PLANNED and not change.run.held else None
+
+
+def _is_to_start_soon(change: Change) -> datetime | None:
+    """Ten minutes before the start; not of what was planned at shorter notice."""
+    starts, decided = _starts(change), change.decision.decided_at or change.created
+    return starts - TELL_BEFORE if starts is not None and starts - decided > 2 * TELL_BEFORE else None
 
 
 def _reminds(change: Change) -> datetime | None:
@@ -70,8 +92,10 @@ def _is_to_be_reviewed(change: Change) -> datetime | None:
 
 LATER: Final[Mapping[TimerKind | Purpose, Callable[[Change], datetime | None]]] = {
     TimerKind.EXPIRE: _expires,
+    TimerKind.START: _starts,
     TimerKind.REVERT: _reverts,
     Purpose.REMIND: _reminds,
+    Purpose.STARTS: _is_to_start_soon,
     Purpose.OFFER: _offers,
     Purpose.REVIEW: _is_to_be_reviewed,
 }

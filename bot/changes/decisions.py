@@ -4,25 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any, Final, assert_never
 
+from bot.changes.consequences import LATE_START
 from bot.changes.execute import Executor
 from bot.changes.journal import GATEHOUSE, Journal, event_of
-from bot.changes.model import Change, Guard, Move, Question, RevertFailure, State
+from bot.changes.model import Change, Guard, Held, Move, Question, RevertFailure, State, canonical_form
 from bot.changes.refusals import (
     AlreadyDecided,
     ApprovalWaits,
+    EndsBeforeStart,
     MoreMustAgree,
     NothingToReview,
+    NotPlanned,
     NotTemporary,
     PolicyTightened,
+    StartIsPast,
 )
 from bot.changes.rights import RELEASES, Decision, OfRequest, Rights
+from bot.changes.verify import read_live
 from bot.policy.access import Access, DirectoryUnavailable, NotAllowed
 from bot.store.db import TargetBusy
 from bot.tracing import note
 
+APPROVED_AGAIN_WITHIN: Final = timedelta(hours=24)
+"""How long a request for another time waits for its approval."""
 LOOKED: Final = "seen"
 """Stands among the decisions of a change for a person who was shown all of it."""
 
@@ -123,9 +130,87 @@ class Decisions:
         self.executor.failpoint("claim")
         return self._decided(by)
 
+    async def start(self, change: Change) -> None:
+        """Begin what was planned, at its time; everything is asked again, and one that anything speaks against is held.
+
+        Raises a ClientError, TargetBusy and DirectoryUnavailable where it can't be begun yet.
+        """
+        if against := await self._against(change):
+            await self.journal.hold(change, **against)
+            return
+        if change.edit.target.key is not None:
+            live = await read_live(self.executor.adapter(change.edit.target), change.edit.target)
+            if canonical_form(live) != canonical_form(change.edit.before):
+                await self.journal.move(change, Move.INVALIDATE, result=live, finished_at=self.journal.now())
+                return
+        await self._begin(change, GATEHOUSE)
+
+    async def _begin(self, change: Change, by: str) -> Change:
+        self.executor.failpoint("claim")
+        moved = await self.journal.move(change, Move.START, by=by, started_at=self.journal.now(), held=Held.NOT)
+        if moved is None:
+            raise NotPlanned(await self.journal.get(change.id))
+        return await self.executor.go_on(moved)
+
+    async def _against(self, change: Change) -> dict[str, Any]:
+        """What speaks against beginning what was decided long ago, as the fields of a hold; none where nothing does."""
+        try:
+            await self.access.require_still(change)
+            stricter = await self.rights.as_of_now(change)
+        except NotAllowed as error:
+            return {"why": Held.RIGHT, "lost_right": error.user, "outcome": error.why.value}
+        except PolicyTightened:
+            return {"why": Held.POLICY}
+        is_enough = change.decision.glass_broken or stricter.decision.asks_the_same(change.decision)
+        return {} if is_enough else {"why": Held.POLICY}
+
+    async def replan(
+        self, change: Change, *, by: str, request: str, starts_at: datetime | None = None, as_typed: str = ""
+    ) -> Change:
+        """Have what is planned done at another time, or now; what somebody approved is theirs to approve again.
+
+        Raises NotPlanned, StartIsPast, EndsBeforeStart, PolicyTightened, and as `Rights.require` does.
+        """
+        await self.rights.require(change, Decision.REPLAN, by)
+        now = self.journal.now()
+        if change.state is not State.PLANNED:
+            raise NotPlanned(change)
+        if starts_at is not None and starts_at <= now:
+            raise StartIsPast(as_typed)
+        ends = change.request.reverts_at
+        if ends is not None and ends <= (starts_at or now):
+            raise EndsBeforeStart
+        another: dict[str, Any] = {"starts_at": starts_at, "starts_at_as_typed": as_typed}
+        another |= {"held": Held.NOT, "held_at": None}
+        if change.decision.guard is Guard.APPROVE and not change.decision.glass_broken:
+            return await self._ask_again(change, by, another)
+        if starts_at is None:
+            await self.access.require_still(change)
+            if not (await self.rights.as_of_now(change)).decision.asks_the_same(change.decision):
+                raise PolicyTightened(change)
+            return await self._begin(change, by)
+
+        def replanned(held: Change) -> Mapping[str, Any]:
+            if held.state is not State.PLANNED:
+                raise NotPlanned(held)
+            return another
+
+        return await self.journal.record(change, "replanned", by, replanned, request=request)
+
+    async def _ask_again(self, change: Change, by: str, another: Mapping[str, Any]) -> Change:
+        """The request for what was approved for a time, now for *another* one: nobody has approved that yet."""
+        expires, starts = self.journal.now() + APPROVED_AGAIN_WITHIN, another["starts_at"]
+        expires = expires if starts is None else min(expires, starts + LATE_START)
+        undecided: dict[str, Any] = {"approvals": (), "decided_by": None, "decided_at": None, "expires": expires}
+        undecided["asked_again"] = change.decision.asked_again + 1
+        moved = await self.journal.move(change, Move.REPLAN, by=by, **another, **undecided)
+        if moved is None:
+            raise NotPlanned(await self.journal.get(change.id))
+        return moved
+
     async def expire(self, change: Change) -> Change | None:
         """Nobody decided in time; None where somebody did at the last moment."""
-        if change.state is not State.PROPOSED:
+        if change.state is not State.PROPOSED and not change.run.held:
             return None
         return await self.journal.move(change, Move.EXPIRE, finished_at=self.journal.now())
 
@@ -210,5 +295,5 @@ class Decisions:
 
 def _open(change: Change, decision: Decision) -> bool:
     """Whether there is still something to decide; a change that waits for its service may still be withdrawn."""
-    waits_for_service = change.state is State.APPROVED and bool(change.run.waits)
-    return change.state is State.PROPOSED or (decision is Decision.WITHDRAW and waits_for_service)
+    waits = change.state is State.PLANNED or (change.state is State.APPROVED and bool(change.run.waits))
+    return change.state is State.PROPOSED or (decision is Decision.WITHDRAW and waits)

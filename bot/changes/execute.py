@@ -119,7 +119,8 @@ class Executor:
 
     def too_old(self, change: Change) -> bool:
         """An approval is for now: it does not come true hours later, from a backup or after a long outage."""
-        return change.decision.decided_at is not None and self.journal.now() > change.decision.decided_at + HELD_FOR
+        let = change.run.started_at or change.decision.decided_at
+        return let is not None and self.journal.now() > let + HELD_FOR
 
     def end_passed(self, change: Change) -> bool:
         """Whether *change* was to last until a moment that is past: then it is not made to be taken back at once."""
@@ -162,16 +163,17 @@ class Executor:
         return await self._record(Ended(change, Move.DEFER, {"waits": why[:200]}, self.journal.now() + wait))
 
     def _waited(self, change: Change) -> timedelta:
-        return self.journal.now() - (change.decision.decided_at or change.created)
+        return self.journal.now() - (change.run.started_at or change.decision.decided_at or change.created)
 
     # One attempt
 
     async def _attempted(self, change: Change) -> Change:
         """The change after it was sent and read back; without a clear outcome it is looked at until there is one."""
         sent = await self.send(change, self.look([change.edit.target]), Backoff(0))
-        away = isinstance(sent.error, Unreachable | RateLimited) and change.decision.guard is not Guard.NONE
+        is_waited_for = change.decision.guard is not Guard.NONE or change.request.starts_at is not None
+        away = isinstance(sent.error, Unreachable | RateLimited) and is_waited_for
         if away and not _may_have_been_sent(change) and self._waited(change) < HELD_FOR:
-            # Somebody's approval would be lost, though the service is only away.
+            # Somebody's approval, or the time that they planned, would be lost, though the service is only away.
             why = "doesn’t answer" if isinstance(sent.error, Unreachable) else "takes no requests for now"
             return await self.wait(change, f"the service {why}")
         moved = await self.journal.finish(await self.read_back([sent]))

@@ -17,6 +17,7 @@ from bot.changes.model import (
     Change,
     Ended,
     Guard,
+    Held,
     Item,
     Kind,
     Move,
@@ -34,6 +35,7 @@ from bot.policy.limits import DEFAULT_LIMITS, MAX_QUESTIONS_PER_REQUEST, OpenLim
 from bot.store.audit import Event
 from bot.store.engine import Store
 from bot.store.items import rows_of
+from bot.store.outbox import Purpose
 from bot.store.queues import TimerKind
 
 log = structlog.get_logger(__name__)
@@ -59,6 +61,8 @@ Update = Callable[[Change], Mapping[str, Any]]
 GATEHOUSE: Final = "gatehouse"
 """The actor of what no person did."""
 
+BEGINNINGS: Final = frozenset({Move.APPROVE, Move.START})
+"""Moves after which a change is carried out."""
 UNDOABLE: Final = (Outcome.APPLIED, Outcome.UNKNOWN)
 """Outcomes of items that are, or may be, there to be undone."""
 
@@ -112,8 +116,13 @@ class Journal:
             ]
             if change.decision.guard is Guard.NONE:
                 kept = await self._approved_at_once(tx, change)
-                kept, began_now = await self._claimed(tx, kept) if begin else (kept, ())
-                events += began_now
+                if kept.state is State.PLANNED:
+                    await self.store.outbox.enqueue(tx, kept.id, "card")
+                    await self._set_later(tx, None, kept)
+                    events.append(event_of(CONSEQUENCES[Move.PLAN].event, kept, change.request.requester))
+                elif begin:
+                    kept, began_now = await self._claimed(tx, kept)
+                    events += began_now
             else:
                 await self.store.outbox.enqueue(tx, change.id, "card")
                 await self._set_later(tx, None, change)
@@ -135,7 +144,12 @@ class Journal:
     async def _approved_at_once(self, tx: AsyncConnection, change: Change) -> Change:
         decided: dict[str, Any] = {"decided_by": change.request.requester, "decided_at": change.created}
         due = change.created + (timedelta() if change.is_set else self.lease)
-        return await self.store.changes.move(tx, change.id, Move.APPROVE, due=due, **decided) or change
+        return await self.store.changes.move(tx, change.id, self._release(change), due=due, **decided) or change
+
+    def _release(self, change: Change) -> Move:
+        """The move by which *change* is let through: at once, or at its time."""
+        starts = change.request.starts_at
+        return Move.APPROVE if starts is None or starts <= self.now() else Move.PLAN
 
     async def count(self, change: Change, by: str, *, last: Mapping[str, Any] | None = None) -> Change | None:
         """One approval of those that are needed, from *by*: the change as it then is, or None where it is too late.
@@ -151,7 +165,9 @@ class Journal:
                 return None
             completes = last is not None and held.decision.approvals == change.decision.approvals
             events = []
-            if await self.store.changes.decided(tx, held.id, by, "approve", ""):
+            if await self.store.changes.decided(
+                tx, held.id, by, f"approve {held.decision.asked_again or ''}".strip(), ""
+            ):
                 held = held.approved_by(by, self.now())
                 events = [event_of("approval", held, by, given=len(held.decision.approvals))]
             if events and not completes:
@@ -185,16 +201,18 @@ class Journal:
         self, tx: AsyncConnection, change: Change, move: Move, by: str, before: Sequence[Event], **fields: Any
     ) -> Change | None:
         """The change after *move*, with all that goes with it in *tx*. *before*: events that led to it."""
-        if move is Move.APPROVE:
+        if is_decision := move is Move.APPROVE:
+            move = self._release(change)
+        if move in BEGINNINGS:
             fields.setdefault("due", self.now() + (timedelta() if change.is_set else self.lease))
-        under = change.decision if move is Move.APPROVE else None
+        under = change.decision if is_decision else None
         moved = await self.store.changes.move(tx, change.id, move, under=under, **fields)
         if moved is None:
             return None
         await self._follow(tx, change, moved, move, by)
         after: Sequence[Event] = ()
         event = event_of(CONSEQUENCES[move].event, moved, by, **told(moved))
-        if move is Move.APPROVE and not moved.is_set:
+        if move in BEGINNINGS and not moved.is_set:
             moved, after = await self._claimed(tx, moved)
         await self.store.audit.append(tx, *before, event, *after)
         return moved
@@ -202,8 +220,10 @@ class Journal:
     async def _follow(self, tx: AsyncConnection, change: Change, moved: Change, move: Move, by: str) -> None:
         """Enqueue what Slack is to show and set what falls due, now that *change* was *moved* through *by*."""
         follows = CONSEQUENCES[move]
-        within = SHOWN_WITHIN if move is Move.APPROVE and not moved.is_set else timedelta()
+        within = SHOWN_WITHIN if move in BEGINNINGS and not moved.is_set else timedelta()
         await self.store.outbox.enqueue(tx, moved.id, "card", within=within)
+        if move is Move.FINISH and moved.request.starts_at is not None:
+            await self.store.outbox.enqueue(tx, moved.id, Purpose.STARTED)
         if moved.bulk.columns and follows.sends_result:
             await self.store.outbox.enqueue(tx, moved.id, "result")
         if _is_news_to_requester(moved, by):
@@ -213,7 +233,7 @@ class Journal:
                 await self.store.outbox.enqueue(tx, moved.id, follows.notice, within=within)
         if moved.is_set and follows.stops_items:
             await self.store.items.stop(tx, moved.id)
-        if moved.decision.glass_broken and move is Move.APPROVE:
+        if moved.decision.glass_broken and move in {Move.APPROVE, Move.PLAN}:
             await self.store.outbox.enqueue(tx, moved.id, "break_glass")
         await self._set_later(tx, change, moved)
 
@@ -231,7 +251,7 @@ class Journal:
             else:
                 await self.store.outbox.enqueue(tx, now.id, what, due=due)
 
-    async def _record(self, tx: AsyncConnection, held: Change, **fields: Any) -> None:
+    async def _record(self, tx: AsyncConnection, held: Change, /, **fields: Any) -> None:
         """Write *fields* on a change without moving it, and set what then is due later."""
         await self.store.changes.record(tx, held, **fields)
         await self._set_later(tx, held, held.changed(**fields))
@@ -346,6 +366,16 @@ class Journal:
         if not await self.store.items.has_any(tx, set_id, UNDOABLE):
             await self._record(tx, whole, **_undone_by(undo, undo.set_id or undo.id))
             await self._restore(tx, whole, undo)
+
+    async def hold(self, change: Change, why: Held, **fields: Any) -> None:
+        """Have what was planned not begin at its time, and those who asked and approved hear *why*; *fields*: what else is so."""
+        now = self.now()
+
+        def held(planned: Change) -> Mapping[str, Any]:
+            is_same = planned.state is State.PLANNED and planned.request.starts_at == change.request.starts_at
+            return {"held": why, "held_at": now, **fields} if is_same and not planned.run.held else {}
+
+        await self.record(change, "held", GATEHOUSE, held, note=f"{Purpose.HELD}-{int(now.timestamp()) % 100_000_000}")
 
     async def get(self, change_id: str) -> Change:
         """The change as it stands; raises UnknownChange."""
@@ -513,6 +543,7 @@ def _undone_by(undo: Change, undo_id: str) -> dict[str, Any]:
 
 
 def _is_news_to_requester(change: Change, by: str) -> bool:
-    """Whether its requester waited for an approval, and neither decided about *change* nor did what moved it, as *by* did."""
-    waited = change.decision.guard is Guard.APPROVE and change.set_id is None
-    return waited and change.request.requester not in {change.decision.decided_by, by}
+    """Whether its requester waited, for others or for a time, and did not do themselves what moved *change*, as *by* did."""
+    decision, asker = change.decision, change.request.requester
+    waited_for_others = decision.guard is Guard.APPROVE and asker != decision.decided_by
+    return change.set_id is None and asker != by and (waited_for_others or change.request.starts_at is not None)

@@ -73,6 +73,8 @@ def _segments(member: Mapping[str, Any] | None) -> frozenset[str]:
 
 class State(StrEnum):
     PROPOSED = "proposed"
+    PLANNED = "planned"
+    """Decided, and its time has not come."""
     APPROVED = "approved"
     APPLYING = "applying"
     APPLIED = "applied"
@@ -87,6 +89,9 @@ class State(StrEnum):
 
 class Move(StrEnum):
     APPROVE = "approve"
+    PLAN = "plan"
+    START = "start"
+    REPLAN = "replan"
     CANCEL = "cancel"
     DENY = "deny"
     EXPIRE = "expire"
@@ -102,10 +107,16 @@ class Move(StrEnum):
 
 MOVES: Final[Mapping[tuple[State, Move], State]] = {
     (State.PROPOSED, Move.APPROVE): State.APPROVED,
+    (State.PROPOSED, Move.PLAN): State.PLANNED,
     (State.PROPOSED, Move.CANCEL): State.CANCELLED,
     (State.PROPOSED, Move.DENY): State.DENIED,
     (State.PROPOSED, Move.EXPIRE): State.EXPIRED,
     (State.PROPOSED, Move.INVALIDATE): State.STALE,
+    (State.PLANNED, Move.START): State.APPROVED,
+    (State.PLANNED, Move.REPLAN): State.PROPOSED,
+    (State.PLANNED, Move.WITHDRAW): State.CANCELLED,
+    (State.PLANNED, Move.EXPIRE): State.EXPIRED,
+    (State.PLANNED, Move.INVALIDATE): State.STALE,
     (State.APPROVED, Move.CLAIM): State.APPLYING,
     (State.APPROVED, Move.EXPIRE): State.EXPIRED,
     (State.APPROVED, Move.WITHDRAW): State.CANCELLED,
@@ -118,15 +129,16 @@ MOVES: Final[Mapping[tuple[State, Move], State]] = {
     (State.UNKNOWN, Move.FAIL): State.FAILED,
     (State.UNKNOWN, Move.GIVE_UP): State.UNSETTLED,
 }
-"""WITHDRAW: what was approved and waits for its service is no longer wanted. DEFER: nothing was sent, for the service
+"""PLAN: it is approved for later. START: its time has come. REPLAN: it is to be approved for another time. WITHDRAW: what
+was approved and waits for its time or its service is no longer wanted. DEFER: nothing was sent, for the service
 is away, so it is tried again. MARK_UNKNOWN: it may have been done or not, so it is reconciled. GIVE_UP: reconciling has
 found nothing out."""
 
 HOLDING: Final = frozenset({State.APPROVED, State.APPLYING, State.UNKNOWN})
 """States in which a change holds its target: a second one of the same target is refused. A request that waits for a
-decision holds nothing, or anybody could keep everybody else from a target by asking for something."""
+decision or for its time holds nothing, or anybody could keep everybody else from a target by asking for something."""
 
-LIVE: Final = HOLDING | {State.PROPOSED}
+LIVE: Final = HOLDING | {State.PROPOSED, State.PLANNED}
 """States of a change that has not ended."""
 
 
@@ -277,6 +289,10 @@ class ChangeRequest(Stored):
     """Whether it undoes what its requester did alone, a short while before."""
     settles_review: bool = False
     """Of an undo: it is the review of what it undoes, since somebody else who may review it asked for it."""
+    starts_at: datetime | None = None
+    """When it is to be done; None for at once."""
+    starts_at_as_typed: str = ""
+    """``on Friday 9:00 Europe/Berlin``: the start as somebody wrote it, with the zone that it was read in."""
     revert_after: int | None = None
     """Seconds after which the change takes itself back; counted from when it was applied."""
     reverts_at: datetime | None = None
@@ -298,6 +314,8 @@ class ChangeDecision(Stored):
     summoned: tuple[str, ...] = ()
     """Ids of the people and user groups that are asked by name."""
     expires: datetime | None = None
+    asked_again: int = 0
+    """How often it was to be approved anew, for another time: whoever approved before may approve again."""
     questions: tuple[Question, ...] = ()
     approvals: tuple[Approval, ...] = ()
     decided_by: str | None = None
@@ -338,9 +356,26 @@ class RevertFailure(StrEnum):
     """Of a bulk change, not every item."""
 
 
+class Held(StrEnum):
+    """Why what was planned is not begun at its time: somebody has to say what is to happen."""
+
+    NOT = ""
+    """It is begun, or will be."""
+    LATE = "late"
+    """Nobody could begin it within `LATE_START`: Gatehouse or its service was away."""
+    RIGHT = "right"
+    """Somebody who asked or approved has no right to it any more."""
+    POLICY = "policy"
+    """The policy asks for more by now."""
+
+
 class Run(Stored):
     """How far a change has come since it was let through, and what came of it."""
 
+    held: Held = Held.NOT
+    held_at: datetime | None = None
+    started_at: datetime | None = None
+    """When what was planned was begun, or somebody said that it be done now."""
     waits: str = ""
     """While approved: why it is not being applied yet."""
     attempt: int = 0

@@ -224,7 +224,7 @@ async def is_told_elsewhere(change: Change, store: Store) -> bool:
     it, somebody may have to act, and finds it on a card of its own.
     """
     request, run = change.request, change.run
-    if change.decision.guard is not Guard.NONE:
+    if change.decision.guard is not Guard.NONE or request.starts_at is not None:
         return False
     if change.state is not State.APPLIED or request.cause is None:
         if not request.agreed:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Final, Literal
 
+from bot.changes.consequences import LATE_START
 from bot.changes.execute import Executor
 from bot.changes.journal import Journal
 from bot.changes.model import (
@@ -19,6 +20,7 @@ from bot.changes.model import (
     ChangeDecision,
     Document,
     Guard,
+    Move,
     Outcome,
     State,
     Target,
@@ -32,7 +34,7 @@ from bot.changes.proposals import (
     request_again,
     revert_anyway,
 )
-from bot.changes.refusals import AlreadyDecided, EndIsPast, NotTemporary, NotUndoable
+from bot.changes.refusals import AlreadyDecided, EndIsPast, NotTemporary, NotUndoable, StartIsPast
 from bot.changes.rights import Decision, Rights
 from bot.changes.verify import AdapterOf, Snapshot, read_live
 from bot.clients.errors import ClientError
@@ -74,6 +76,8 @@ class Proposer:
         change = proposal.change(self.new_id(), self.journal.now())
         if self.executor.end_passed(change):
             raise EndIsPast(change.request.reverts_at_as_typed)
+        if (starts := change.request.starts_at) is not None and starts <= change.created:
+            raise StartIsPast(change.request.starts_at_as_typed)
         note(change=change.id)
         if not proposal.request.agreed:
             change = await self._under_guard(change, proposal.guard)
@@ -91,7 +95,8 @@ class Proposer:
             return change.changed(guard=asked or Guard.NONE, expires=change.created + OWN_UNDO_WITHIN)
         standing = await self.access.standing(change.needs, request.requester, request.channel)
         rule = standing.rule
-        expires = change.created + rule.expires
+        ends = (change.request.starts_at, LATE_START), (change.request.reverts_at, timedelta())
+        limits = [at + more for at, more in ends if at is not None]
         decision = ChangeDecision(
             guard=max(rule.guard, asked or Guard.NONE, key=STRENGTH.index),
             approvals_needed=rule.approvals,
@@ -99,7 +104,7 @@ class Proposer:
             self_approval=rule.self_approval,
             break_glass=rule.break_glass,
             summoned=standing.summoned,
-            expires=expires if change.request.reverts_at is None else min(expires, change.request.reverts_at),
+            expires=min([change.created + rule.expires, *limits]),
         )
         return change.model_copy(update={"decision": decision})
 
@@ -252,14 +257,20 @@ class FollowUps:
 
     async def request_again(self, change: Change, *, by: str, channel: str, idempotency_key: str) -> Change:
         """Propose what a stale *change* asked for on its target as it is now; raises AlreadyDecided for another one."""
-        if change.state is not State.STALE:
+        is_held = change.state is State.PLANNED and bool(change.run.held)
+        if change.state is not State.STALE and not is_held:
             raise AlreadyDecided(change)
         moved, live = await self._with_live(change)
-        if live is None or change.edit.kind.creates:
+        if (live is None) != change.edit.kind.creates:
             raise AlreadyDecided(change)
-        return await self.proposer.submit(
-            request_again(moved, live, by=by, channel=channel), idempotency_key=idempotency_key
-        )
+        again = request_again(moved, live, by=by, channel=channel)
+        if (starts := again.request.starts_at) is not None and starts <= self.proposer.journal.now():
+            again = again.amended(starts_at=None, starts_at_as_typed="")
+        made = await self.proposer.submit(again, idempotency_key=idempotency_key)
+        if is_held:
+            decided = {"decided_by": by, "decided_at": self.proposer.journal.now()}
+            await self.proposer.journal.move(change, Move.WITHDRAW, by=by, **decided)
+        return made
 
     async def again(self, whole: Change, *, by: str, channel: str, idempotency_key: str) -> Change:
         """Propose those items of an ended set that were not done, on what there is now; raises NothingToDo."""

@@ -91,6 +91,22 @@ class EndIsPast(Exception):
         self.end = end
 
 
+class StartIsPast(Exception):
+    """A request for a change from a time on, *start*, that is past."""
+
+    def __init__(self, start: str) -> None:
+        super().__init__(start)
+        self.start = start
+
+
+class EndsBeforeStart(Exception):
+    """A request for a change that would be over before it begins."""
+
+
+class NotPlanned(ChangeError):
+    """The change waits for no time any more."""
+
+
 class TooManyRequests(Exception):
     """So many (*count*) requests of the person, or in the *channel*, wait for a decision that there can be no more."""
 

@@ -27,6 +27,7 @@ class Decision(StrEnum):
     REVERT = "revert"
     REVIEW = "review"
     UNDO = "undo"
+    REPLAN = "replan"
     ASK = "ask"
     LOOK = "look"
 
@@ -102,7 +103,7 @@ class Rights:
     async def _withdraw(self, change: Change, by: str) -> None:
         if by == change.request.requester:
             return
-        if change.decision.guard is not Guard.CONFIRM:
+        if change.decision.guard is not Guard.CONFIRM and change.state is not State.PLANNED:
             raise NotYours(change)
         await self._all_of_it(change, by)
 
@@ -150,6 +151,7 @@ QUESTIONS: Final[Mapping[Decision, Callable[[Rights, Change, str], Awaitable[Non
     Decision.REVERT: Rights._all_of_it,
     Decision.REVIEW: Rights._review,
     Decision.UNDO: Rights._read,
+    Decision.REPLAN: Rights._all_of_it,
     Decision.ASK: Rights._read,
     Decision.LOOK: Rights._look,
 }

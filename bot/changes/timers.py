@@ -13,15 +13,17 @@ from typing import Any, Final
 
 import structlog
 
+from bot.changes.consequences import LATE_START
 from bot.changes.journal import GATEHOUSE, Journal
-from bot.changes.model import LIVE, Cause, CauseKind, Change, Outcome, RevertFailure, State
+from bot.changes.model import LIVE, Cause, CauseKind, Change, Held, Outcome, RevertFailure, State
 from bot.changes.pipeline import Pipeline
 from bot.changes.proposals import is_there
-from bot.changes.refusals import NotTemporary, NotUndoable
+from bot.changes.refusals import NotPlanned, NotTemporary, NotUndoable
 from bot.changes.verify import read_live
 from bot.changes.worker import Wake, work_off
 from bot.clients.errors import NEVER, REFUSALS, ClientError
 from bot.clients.gate import Priority, sending_for
+from bot.policy.access import DirectoryUnavailable
 from bot.store.db import TargetBusy
 from bot.store.queues import LANES, Timer, TimerKind
 
@@ -32,6 +34,7 @@ LATE: Final = timedelta(minutes=2)
 
 TIMERS_AT_ONCE: Final = 4
 """Timers of one lane."""
+START_AGAIN: Final = timedelta(seconds=10)
 MIN_RETRY: Final = timedelta(seconds=30)
 MAX_RETRY: Final = timedelta(minutes=10)
 TRIES_UNTIL_TOLD: Final = 3
@@ -79,6 +82,23 @@ class TimerWorker:
 
     async def _expire(self, change: Change, _: Timer) -> datetime | None:
         await self.pipeline.decisions.expire(change)
+        return None
+
+    async def _start(self, change: Change, _: Timer) -> datetime | None:
+        """Begin what was planned, or ask, where that is late: the moment may have passed for which it was meant."""
+        starts = change.request.starts_at
+        if change.state is not State.PLANNED or change.run.held or starts is None:
+            return None
+        if self._now > starts + LATE_START:
+            await self.journal.hold(change, Held.LATE)
+            return None
+        try:
+            await self.pipeline.decisions.start(change)
+        except (ClientError, TargetBusy, DirectoryUnavailable) as error:
+            log.warning("start_waits", change=change.id[:8], error=type(error).__name__)
+            return self._now + START_AGAIN
+        except NotPlanned:
+            pass
         return None
 
     async def _say(self, change: Change, timer: Timer) -> datetime | None:
@@ -211,6 +231,7 @@ def _cause(change: Change, timer: Timer, now: datetime) -> Cause:
 
 DUE: Final[Mapping[TimerKind, Callable[[TimerWorker, Change, Timer], Awaitable[datetime | None]]]] = {
     TimerKind.EXPIRE: TimerWorker._expire,
+    TimerKind.START: TimerWorker._start,
     TimerKind.REVERT: TimerWorker._revert,
     TimerKind.REMIND: TimerWorker._say,
     TimerKind.OFFER: TimerWorker._say,

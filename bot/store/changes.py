@@ -123,9 +123,22 @@ class Changes:
         """
         turn = sa.func.row_number().over(partition_by=changes.c.requester, order_by=changes.c.created)
         query = sa.select(*STORED, changes.c.created, turn.label("turn"))
-        turns = query.where(changes.c.state.in_(LIVE_STATES)).subquery()
+        turns = query.where(changes.c.state.in_(set(LIVE_STATES) - {State.PLANNED})).subquery()
         fair = sa.select(turns).order_by(turns.c.turn, turns.c.created).limit(limit)
         return await self._read(fair)
+
+    async def planned(self, limit: int = 500) -> Sequence[Change]:
+        """The changes that wait for their time, or were not begun at it; the oldest first."""
+        query = _stored(changes.c.state == State.PLANNED).order_by(changes.c.created)
+        return await self._read(query.limit(limit))
+
+    async def coming(self, targets: Sequence[Target], limit: int = 5) -> Sequence[Change]:
+        """The first changes that will do something to one of *targets* by themselves: begin, or come to their end."""
+        names = [str(target) for target in targets if target.key]
+        ends = changes.c.id.in_(sa.select(timers.c.change_id).where(timers.c.kind == REVERT))
+        comes = sa.or_(changes.c.state == State.PLANNED, ends)
+        query = _stored(changes.c.target.in_(names), comes).order_by(changes.c.created)
+        return await self._read(query.limit(limit))
 
     async def waiting(self, tx: AsyncConnection, requester: str, channel: str) -> tuple[int, int]:
         """How many requests of *requester*, and how many in *channel*, wait for a decision."""
@@ -195,7 +208,8 @@ class Changes:
         """
         if (known := await self._of_key(tx, idempotency_key)) is not None:
             return known
-        await self._refuse_held(tx, change)
+        if change.request.starts_at is None:
+            await self._refuse_held(tx, change)
         if await insert_new(tx, changes, _new_row(change, idempotency_key)):
             return change
         if (known := await self._of_key(tx, idempotency_key)) is not None:  # another one was faster
@@ -215,7 +229,7 @@ class Changes:
             raise TargetBusy(change_of(row))
 
     async def requested(self, tx: AsyncConnection, applied: Sequence[Change]) -> Sequence[Change]:
-        """The requests that wait for a decision about a target of *applied*, or would undo what one of them undoes.
+        """The requests that wait, for a decision about a target of *applied* or for their time, or would undo what one undoes.
 
         Those that somebody is deciding about at this moment are left out: once approved, they look at the target first. So
         are those that this release doesn't know: what was done is recorded all the same.
@@ -223,7 +237,7 @@ class Changes:
         targets = [str(change.edit.target) for change in applied if change.edit.target.key]
         undone = [f"undo:{change.request.undoes}:" for change in applied if change.request.undoes]
         about = sa.or_(changes.c.target.in_(targets), *map(changes.c.idempotency_key.startswith, undone))
-        wanted = _stored(changes.c.state == State.PROPOSED, about)
+        wanted = _stored(changes.c.state.in_([State.PROPOSED, State.PLANNED]), about)
         found = []
         for row in await tx.execute(self._session.skipping_locked(wanted)):
             with suppress(OtherRelease):
@@ -253,7 +267,7 @@ class Changes:
         if under is not None and not change.decision.asks_the_same(under):
             return None
         columns = {} if due is None else {"due": micros(due)}
-        replace = self._hold if move is Move.APPROVE else self._replace
+        replace = self._hold if move in {Move.APPROVE, Move.START} else self._replace
         return await replace(tx, change, _moved(change, move, fields), **columns)
 
     async def _hold(self, tx: AsyncConnection, change: Change, made: Change, **columns: Any) -> Change | None:

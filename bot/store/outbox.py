@@ -73,13 +73,16 @@ class Purpose(StrEnum):
     LATE = "late"
     LEFT = "left"
     REMIND = "remind"
+    STARTS = "starts"
+    STARTED = "started"
+    HELD = "held"
     OFFER = "offer"
     REVIEW = "review"
     ASK = "ask"
     NOTIFY = "notify"
 
 
-FOR_LATER: Final = frozenset({Purpose.REMIND, Purpose.OFFER, Purpose.REVIEW})
+FOR_LATER: Final = frozenset({Purpose.REMIND, Purpose.STARTS, Purpose.OFFER, Purpose.REVIEW})
 """Messages that are enqueued long before they are due, and taken back where nothing is left to be said by then."""
 
 

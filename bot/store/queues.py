@@ -166,6 +166,7 @@ def _request(request: StoredRequest) -> sa.ColumnElement[bool]:
 
 class TimerKind(StrEnum):
     EXPIRE = "expire"
+    START = "start"
     REVERT = "revert"
     REMIND = "remind"
     """This and the others are messages that release 0.1.0 set timers for; now they wait in the outbox."""
@@ -175,7 +176,7 @@ class TimerKind(StrEnum):
 
 NO_SERVICE: Final = "no service"
 LANES: Final = (NO_SERVICE, *SERVICES)
-"""What is due by what it needs: the ends of temporary changes call the service of their target, all else calls none."""
+"""What is due by what it needs: starts, and ends of temporary changes, call the service of their target, all else calls none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,7 +244,7 @@ def _of_kinds(known: Collection[str], rows: Sequence[sa.Row[Any]]) -> Sequence[s
 
 
 def _in_lane(lane: str | None) -> sa.ColumnElement[bool]:
-    calls = timers.c.kind == TimerKind.REVERT
+    calls = timers.c.kind.in_([TimerKind.START, TimerKind.REVERT])
     if lane is None:
         return sa.true()
     if lane == NO_SERVICE:

@@ -34,14 +34,14 @@ TERMS: Final[Mapping[str, str]] = {
     word: term
     for term, words in {
         # what leads a time
-        "for": "for fuer por",
+        "for": "for fuer por during",
         "until": "until till til by bis hasta",
         "since": "since seit desde",
         "from": "from starting beginning ab vom von",
         "between": "between zwischen",
         "to": "to",
         "and": "and und",
-        "in": "in within during im",
+        "in": "in im",
         "over": "over uebers",
         "on": "on",
         "at": "at um",

@@ -76,6 +76,15 @@ def text(
     return _input(block_id, label, element, optional=optional, hint=hint)
 
 
+START: Final = "start"
+
+
+def start(value: str) -> Block:
+    """When it is to be done; empty for at once."""
+    hint = "A time such as tomorrow 9:00 or Friday 18:00. Leave it empty to do it now."
+    return text(START, "Start", value, optional=True, placeholder="tomorrow 9:00", hint=hint)
+
+
 EXPIRY: Final = "expiry"
 
 

@@ -25,7 +25,7 @@ from handlers.blocks.messages import (
 )
 from handlers.blocks.tables import without_tables
 from handlers.grammar.command import Command, slash
-from handlers.grammar.fields import parse_expiry
+from handlers.grammar.fields import parse_expiry, parse_start
 
 View = dict[str, Any]
 
@@ -239,11 +239,14 @@ def metadata(view: View) -> dict[str, Any]:
     return kept if isinstance(kept, dict) else {}
 
 
-def expiry_errors(text: str) -> dict[str, str]:
-    """What is wrong with the typed end, under its input."""
-    if not text.strip() or parse_expiry(text):
-        return {}
-    return {inputs.EXPIRY: "Enter a duration such as 2h or 7d, or a time such as 18:00."}
+def time_errors(start: str, expiry: str) -> dict[str, str]:
+    """What is wrong with the typed start and end, under their inputs."""
+    wrong = {}
+    if start.strip() and parse_start(start) is None:
+        wrong[inputs.START] = "Enter a time such as tomorrow 9:00 or Friday 18:00."
+    if expiry.strip() and parse_expiry(expiry) is None:
+        wrong[inputs.EXPIRY] = "Enter a duration such as 2h or 7d, or a time such as 18:00."
+    return wrong
 
 
 def end_of_form(change: Change) -> View:

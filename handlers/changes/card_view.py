@@ -14,6 +14,7 @@ from bot.changes.model import (
     CauseKind,
     Change,
     Guard,
+    Held,
     Item,
     Kind,
     Outcome,
@@ -52,6 +53,7 @@ from handlers.changes.sentences import (
     sentence,
     title_of,
     until,
+    waiting_title,
     why_not_any_more,
 )
 from handlers.gatehouse.commands import GatehouseInspect
@@ -274,9 +276,9 @@ MAX_CONFIRM: Final = 30
 
 def _question(change: Change, yes: str) -> Block:
     title = html.unescape(plain_title(change)).replace(messages.WORD_JOINER, "")
-    return messages.confirm(
-        f"{messages.clip(title, 90)}?", _consequence(change), yes, "Cancel", danger=change.edit.kind.destroys
-    )
+    is_for_later = change.state is State.PROPOSED and change.request.starts_at is not None
+    follows = _consequence(change).replace(" at once", " at its time" if is_for_later else " at once")
+    return messages.confirm(f"{messages.clip(title, 90)}?", follows, yes, "Cancel", danger=change.edit.kind.destroys)
 
 
 def _consequence(change: Change) -> str:
@@ -357,6 +359,8 @@ def _buttons(change: Change, progress: Progress | None) -> list[Block | None]:
     match change.state:
         case State.PROPOSED:
             return _proposed(change)
+        case State.PLANNED:
+            return _planned(change)
         case State.APPLIED:
             return [sign, *(_applied(change) if progress is None else _items_applied(change, progress))]
         case State.APPROVED | State.APPLYING if progress is not None:
@@ -368,6 +372,21 @@ def _buttons(change: Change, progress: Progress | None) -> list[Block | None]:
         case State.STALE if progress is None and change.run.result is not None and not change.edit.kind.creates:
             return [_decide(change, "Request again", "afresh")]
     return []
+
+
+def _planned(change: Change) -> list[Block | None]:
+    """The clicks of what waits for its time, or was not begun at it."""
+    cancel = _decide(change, "Cancel", "keep")
+    if change.run.held in {Held.RIGHT, Held.POLICY}:
+        return [_decide(change, "Request again", "afresh"), cancel]
+    yes = _verb(change)
+    again = change.decision.guard is Guard.APPROVE and not change.decision.glass_broken
+    asked = _question(change, yes) if not again and (change.is_set or change.edit.kind.destroys) else None
+    return [
+        _decide(change, "Ask to do it now" if again else "Do it now", "now", confirm=asked),
+        _decide(change, "Other time…", "replan"),
+        cancel,
+    ]
 
 
 def _switch_off_again(change: Change) -> Block | None:
@@ -441,7 +460,7 @@ def _rows(buttons: Sequence[Block | None]) -> list[Block]:
 MAX_WARNINGS: Final = 8
 
 WARNED: Final = frozenset(
-    {State.PROPOSED, State.APPROVED, State.APPLYING, State.APPLIED, State.UNKNOWN, State.UNSETTLED}
+    {State.PROPOSED, State.PLANNED, State.APPROVED, State.APPLYING, State.APPLIED, State.UNKNOWN, State.UNSETTLED}
 )
 """States in which what a change was warned of may come true."""
 
@@ -523,8 +542,8 @@ def _is_partial(change: Change, tally: Tally) -> bool:
 def _items_title(change: Change, tally: Tally) -> str:
     """The head of a bulk change: what is asked, how far it is, or what has come of it."""
     title, done, meant = plain_title(change), tally.of(DONE), tally.meant
-    if change.state is State.PROPOSED:
-        return f"{title}?"
+    if change.state in {State.PROPOSED, State.PLANNED}:
+        return waiting_title(change, title)
     if change.state in {State.APPROVED, State.APPLYING}:
         return f"{title}: stopping…" if change.run.stopped_by else f"{title}…"
     if change.state is not State.APPLIED:
@@ -543,7 +562,8 @@ def _items_body(change: Change, progress: Progress) -> list[Block]:
     if change.state in NOTHING_HAPPENED:
         return []
     how_far = [messages.section(text)] if (text := _how_far(change, progress.tally)) else []
-    items = items_view.lines(progress, has_begun=change.state is not State.PROPOSED) if progress.first else []
+    has_begun = change.state not in {State.PROPOSED, State.PLANNED}
+    items = items_view.lines(progress, has_begun=has_begun) if progress.first else []
     return [*how_far, *items]
 
 
@@ -552,7 +572,7 @@ def _how_far(change: Change, tally: Tally) -> str:
     if change.state in {State.APPROVED, State.APPLYING}:
         return progress_text(tally)
     is_partly_done = tally.of(DONE) < sum(tally.counts.values()) or change.run.undone_by
-    return counts_text(tally) if is_partly_done and change.state is not State.PROPOSED else ""
+    return counts_text(tally) if is_partly_done and change.state not in {State.PROPOSED, State.PLANNED} else ""
 
 
 def _warnings(change: Change, progress: Progress | None) -> list[Block]:

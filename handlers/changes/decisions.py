@@ -7,7 +7,6 @@ from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import Final
 
-from bot.changes.decisions import Decisions
 from bot.changes.model import Change, Guard, State
 from bot.changes.refusals import AlreadyDecided, UnknownChange
 from bot.changes.rights import Decision, OfRequest
@@ -16,10 +15,12 @@ from bot.gatehouse import Gatehouse
 from handlers.blocks.modals import FULL_CHANGE, OPENED_BY, metadata
 from handlers.changes import card_view, full_view, notes_view
 from handlers.changes.cards import groups_of
+from handlers.changes.requests import beginning
 from handlers.changes.sentences import extension, plain_title, title_of
 from handlers.errors import NothingToUndo, OldButton, OldCard
 from handlers.gatehouse.commands import GatehouseInspect, GatehouseUndo
 from handlers.grammar.command import Command
+from handlers.grammar.fields import parse_start
 from handlers.rules.rule_refs import find_change
 from handlers.slack.registry import Click, Form, Recorded, clicks, handles, submits
 from handlers.slack.reply import Announced, Attached, Caller, Modal, Private, Reply
@@ -133,6 +134,7 @@ ACTS: Final[dict[str, Callable[[Change, Caller, Gatehouse], Awaitable[Change]]]]
     "stop": lambda change, caller, g: g.changes.decisions.stop(change, **_by(caller)),
     "sign": lambda change, caller, g: g.changes.decisions.review(change, **_by(caller)),
     "putback": lambda change, caller, g: g.changes.followups.revert_anyway(change, **_from(caller)),
+    "now": lambda change, caller, g: g.changes.decisions.replan(change, by=caller.user, request=caller.request),
     "afresh": lambda change, caller, g: g.changes.followups.request_again(change, **_from(caller)),
     "again": lambda change, caller, g: g.changes.followups.again(change, **_from(caller)),
 }
@@ -152,7 +154,7 @@ def _asks(name: str) -> None:
     @clicks(f"decide.{name}")
     async def ask(click: Click, caller: Caller, gatehouse: Gatehouse) -> Reply:
         change = await change_of_click(click, caller, gatehouse)
-        if change.state is not State.PROPOSED:
+        if change.state is not (State.PLANNED if name == notes_view.REPLAN else State.PROPOSED):
             raise AlreadyDecided(change)
         await gatehouse.changes.decisions.rights.require(change, Decision(name), caller.user)
         opened_by = metadata(click.view or {}).get(OPENED_BY, "")
@@ -161,10 +163,21 @@ def _asks(name: str) -> None:
         )
 
 
-REASONED: Final[dict[str, Callable[[Change, str, str, Decisions], Awaitable[Change]]]] = {
-    "deny": lambda change, why, by, decisions: decisions.decide(change, Decision.DENY, by, reason=why),
-    "ask": lambda change, text, by, decisions: decisions.ask(change, by=by, text=text),
-    "break_glass": lambda change, why, by, decisions: decisions.decide(change, Decision.BREAK_GLASS, by, reason=why),
+async def _move(change: Change, text: str, caller: Caller, gatehouse: Gatehouse) -> Change:
+    if (start := parse_start(text)) is None:
+        raise OldButton
+    begins, as_typed = await beginning(start, caller, gatehouse)
+    plan = gatehouse.changes.decisions.replan
+    return await plan(change, by=caller.user, request=caller.request, starts_at=begins, as_typed=as_typed)
+
+
+REASONED: Final[dict[str, Callable[[Change, str, Caller, Gatehouse], Awaitable[Change]]]] = {
+    "deny": lambda change, why, c, g: g.changes.decisions.decide(change, Decision.DENY, c.user, reason=why),
+    "ask": lambda change, text, c, g: g.changes.decisions.ask(change, by=c.user, text=text),
+    "break_glass": lambda change, why, c, g: g.changes.decisions.decide(
+        change, Decision.BREAK_GLASS, c.user, reason=why
+    ),
+    notes_view.REPLAN: _move,
 }
 """What is done once a form has asked for words."""
 
@@ -173,7 +186,7 @@ async def _save(sent: notes_view.Reasoned, caller: Caller, gatehouse: Gatehouse)
     if sent.name not in REASONED:
         raise OldButton
     change = await gatehouse.changes.journal.get(sent.change)
-    decided = await REASONED[sent.name](change, sent.words, caller.user, gatehouse.changes.decisions)
+    decided = await REASONED[sent.name](change, sent.words, caller, gatehouse)
     return Recorded(decided, partial(notes_view.end, sent.name))
 
 

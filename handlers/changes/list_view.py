@@ -77,6 +77,8 @@ def _standing(change: Change) -> str:
     word = outcome_word(change)
     if change.state is State.PROPOSED and change.decision.expires:
         return f"{word}, expires {when(change.decision.expires)}"
+    if change.state is State.PLANNED:
+        return f"{word}, not started" if change.run.held else f"{word}, starts {when(change.request.starts_at)}"
     if change.state in {State.DENIED, State.CANCELLED}:
         return f"{word} by <@{change.decision.decided_by}>"
     return f"{word}, reverts {when(change.request.reverts_at)}" if change.temporary else word

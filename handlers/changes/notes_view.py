@@ -12,6 +12,7 @@ from handlers.blocks.messages import Message
 from handlers.blocks.modals import OPENED_BY, View, done, frame, metadata, section
 from handlers.changes.sentences import (
     STATES,
+    held_line,
     mark_of,
     mention,
     phrases,
@@ -23,6 +24,7 @@ from handlers.changes.sentences import (
     when,
     words,
 )
+from handlers.grammar.fields import parse_start
 
 
 def note(change: Change, purpose: str) -> Message | None:
@@ -41,6 +43,29 @@ def _remind(change: Change, _: str) -> str:
     who = " ".join(map(mention, change.decision.summoned))
     by = when(change.decision.expires)
     return f":bell: {who} *{plain_title(change)}?* <@{change.request.requester}> needs approval by {by}."
+
+
+def _starts(change: Change, _: str) -> str:
+    if change.state is not State.PLANNED or change.run.held:
+        return ""
+    return (
+        f":alarm_clock: <@{change.request.requester}> *{plain_title(change)}*: starts {when(change.request.starts_at)}."
+    )
+
+
+def _started(change: Change, _: str) -> str:
+    if change.state is not State.APPLIED or change.run.undone_by:
+        return ""
+    return f":white_check_mark: <@{change.request.requester}> *{_end_of(change)}*"
+
+
+def _held(change: Change, _: str) -> str:
+    if not change.run.held or change.state is not State.PLANNED:
+        return ""
+    who = " ".join(
+        dict.fromkeys([f"<@{change.request.requester}>", *(mention(one.by) for one in change.decision.approvals)])
+    )
+    return f":warning: {who} *{plain_title(change)}: not started*\n{held_line(change)}"
 
 
 def _offer(change: Change, _: str) -> str:
@@ -89,6 +114,9 @@ def _ask(change: Change, number: str) -> str:
 
 NOTES: Final[dict[str, tuple[str, Callable[[Change, str], str]]]] = {
     "remind": ("needs approval", _remind),
+    "starts": ("starts soon", _starts),
+    "started": ("done", _started),
+    "held": ("not started", _held),
     "offer": ("reverts soon", _offer),
     "review": ("review due", _review),
     "break_glass": ("emergency override", _break_glass),
@@ -201,6 +229,15 @@ REASON_FORMS: Final = {
         missing="Write your question.",
         end=":speech_balloon: *Your question is in the thread of the card.*",
     ),
+    "replan": _Words(
+        title="Other time",
+        label="When?",
+        submit="Move",
+        hint="A time such as tomorrow 9:00 or Friday 18:00.",
+        intro="What somebody approved for a time has to be approved again for another one.",
+        missing="Enter a time such as tomorrow 9:00 or Friday 18:00.",
+        end=":alarm_clock: *Moved.* See its card.",
+    ),
     "break_glass": _Words(
         title="Emergency override",
         label="Why can’t this wait for an approval?",
@@ -213,6 +250,8 @@ REASON_FORMS: Final = {
         least=10,
     ),
 }
+REPLAN: Final = "replan"
+"""The form that asks for a time."""
 MAX_REASON: Final = 1000
 BLOCK: Final = "words"
 
@@ -227,7 +266,7 @@ def reason_form(name: str, change: Change, *, title: str, channel: str, opened_b
     blocks = [
         section(f"*{title}?*\nRequested by <@{change.request.requester}>"),
         section(words.intro),
-        inputs.text(BLOCK, words.label, None, multiline=True, hint=words.hint),
+        inputs.text(BLOCK, words.label, None, multiline=name != REPLAN, hint=words.hint),
     ]
     about = {"name": name, "change": change.id, "channel": channel, OPENED_BY: opened_by}
     return frame(words.title, blocks, callback_id=callback(name), submit=words.submit, metadata=about)
@@ -252,7 +291,7 @@ def read(view: View) -> Reasoned:
 def errors(sent: Reasoned) -> dict[str, str]:
     """What is wrong with the words, under their input."""
     length, words = len(sent.words), REASON_FORMS.get(sent.name)
-    if words is not None and length < words.least:
+    if words is not None and (length < words.least or (sent.name == REPLAN and parse_start(sent.words) is None)):
         return {BLOCK: words.missing}
     return {BLOCK: f"Shorten it to {MAX_REASON:,} characters; it has {length:,}."} if length > MAX_REASON else {}
 

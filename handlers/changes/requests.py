@@ -7,14 +7,15 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from bot.changes.model import Change, ChangeRequest, Edit, Kind, Target
+from bot.changes.model import Change, ChangeRequest, Edit, Kind, State, Target
 from bot.changes.proposals import Proposal, together
-from bot.changes.refusals import EndIsPast
+from bot.changes.refusals import EndIsPast, EndsBeforeStart, StartIsPast
 from bot.gatehouse import Gatehouse
-from bot.text.times import next_time
+from bot.text.times import WallTime, next_time
 from handlers.blocks.modals import View, end_of_form
-from handlers.errors import EndIsFar
-from handlers.grammar.fields import LONGEST_DURATION, Expiry
+from handlers.errors import TimeIsFar
+from handlers.grammar.command import Command
+from handlers.grammar.fields import LONGEST_DURATION, Expiry, Start
 from handlers.slack.registry import Recorded
 from handlers.slack.reply import Announced, Caller, Reply
 
@@ -39,9 +40,17 @@ def propose(
     )
 
 
-async def submit(proposals: Sequence[Proposal], caller: Caller, gatehouse: Gatehouse, *, title: str = "") -> Reply:
-    """Request one change, or several as one bulk change called *title*; announced by their one card."""
+async def submit(
+    proposals: Sequence[Proposal], command: Command, caller: Caller, gatehouse: Gatehouse, *, title: str = ""
+) -> Reply:
+    """Request one change, or several as one bulk change called *title*, from when and until when *command* says.
+
+    Announced by their one card. Raises as `timed` does.
+    """
     proposal = proposals[0] if len(proposals) == 1 else together(title, proposals)
+    start, expiry = (getattr(command, name, None) for name in ("start", "expiry"))
+    proposal = await timed(proposal, caller, gatehouse, start=start, expiry=expiry)
+    proposal = await warned_of_plans(proposal, caller, gatehouse)
     await gatehouse.changes.proposer.submit(proposal, idempotency_key=caller.request)
     return Announced()
 
@@ -50,29 +59,95 @@ async def record(
     proposal: Proposal, caller: Caller, gatehouse: Gatehouse, end: Callable[[Change], View] = end_of_form
 ) -> Recorded:
     """Record what a form asks for, to be gone on with once the form is closed. *end*: what it shows if it is still open."""
+    proposal = await warned_of_plans(proposal, caller, gatehouse)
     return Recorded(await gatehouse.changes.proposer.record(proposal, idempotency_key=caller.request), end)
 
 
-async def with_expiry(proposal: Proposal, expiry: Expiry | None, caller: Caller, gatehouse: Gatehouse) -> Proposal:
-    """Return *proposal* with the end that *expiry* means to the caller.
+MOST_LOOKED_AT: Final = 20
+"""Items of a bulk change for which plans are looked up."""
 
-    Raises DirectoryUnavailable, EndIsPast and EndIsFar.
+
+async def warned_of_plans(proposal: Proposal, caller: Caller, gatehouse: Gatehouse) -> Proposal:
+    """Return *proposal* with a warning for what was planned before for the same things, and what is to become of it."""
+    targets = [item.target for item in proposal.items[:MOST_LOOKED_AT]]
+    coming = await gatehouse.store.changes.coming(targets)
+    if not coming:
+        return proposal
+    zone = zone_of((await gatehouse.access.person(caller.user)).tz)
+    lines = [line for each in coming if (line := _collision(each, proposal.request.starts_at, zone))]
+    return proposal.amended(warnings=(*proposal.request.warnings, *lines)) if lines else proposal
+
+
+def _collision(coming: Change, starts_at: datetime | None, zone: ZoneInfo) -> str:
+    """What a change that begins at *starts_at*, or now, does to one that is *coming*, or that to it; empty for nothing."""
+    name = (coming.edit.before or coming.edit.after or {}).get("name") or "It"
+    begins, ends = coming.request.starts_at, coming.request.reverts_at
+    if coming.state is State.PLANNED and begins is not None:
+        first = starts_at is None or starts_at < begins
+        then = (
+            "This comes first, and makes that out of date."
+            if first
+            else "That comes first, and makes this out of date."
+        )
+        return f"{name} has a change planned for {begins.astimezone(zone):%d %b, %H:%M} ({zone.key}). {then}"
+    if ends is not None and starts_at is not None and ends <= starts_at:
+        return f"{name} is reverted at {ends.astimezone(zone):%d %b, %H:%M} ({zone.key}), which makes this out of date."
+    return ""
+
+
+async def timed(
+    proposal: Proposal,
+    caller: Caller,
+    gatehouse: Gatehouse,
+    *,
+    start: Start | None = None,
+    expiry: Expiry | None = None,
+) -> Proposal:
+    """Return *proposal* from the *start* and until the end that these mean to the caller; an end follows its start.
+
+    Raises DirectoryUnavailable, StartIsPast, EndIsPast, EndsBeforeStart and TimeIsFar.
     """
+    if start is None and expiry is None:
+        return proposal
+    zone = zone_of((await gatehouse.access.person(caller.user)).tz)
+    now = caller.asked_at or gatehouse.now()
+    if start is not None:
+        now, read = await beginning(start, caller, gatehouse)
+        proposal = proposal.amended(starts_at=now, starts_at_as_typed=read)
+        if expiry is None and start.end is not None:
+            expiry = Expiry(start.as_typed, until=start.end)
     if expiry is None:
         return proposal
     if expiry.seconds is not None:
         return proposal.amended(revert_after=expiry.seconds)
-    zone = zone_of((await gatehouse.access.person(caller.user)).tz)
-    reverts_at = end_of(expiry, zone, caller.asked_at or gatehouse.now())
-    if reverts_at is None or reverts_at <= gatehouse.now():  # or a process died in between
+    ends = end_of(expiry, zone, now)
+    if ends is None or ends <= gatehouse.now():
         raise EndIsPast(expiry.as_typed)
-    if reverts_at > gatehouse.now() + timedelta(seconds=LONGEST_DURATION):
-        raise EndIsFar(expiry.as_typed)
-    if expiry.until and expiry.until.zone:
-        zone = zone_of(expiry.until.zone)
-    return proposal.amended(
-        reverts_at=reverts_at, reverts_at_as_typed=f"{reverts_at.astimezone(zone):%H:%M} {zone.key}"
-    )
+    if start is not None and ends <= now:
+        raise EndsBeforeStart
+    _require_near(ends, expiry.as_typed, gatehouse)
+    return proposal.amended(reverts_at=ends, reverts_at_as_typed=_as_read(ends, expiry.until, zone))
+
+
+async def beginning(start: Start, caller: Caller, gatehouse: Gatehouse) -> tuple[datetime, str]:
+    """The moment that *start* means to *caller*, and how their clocks show it; raises as `timed` does."""
+    zone = zone_of((await gatehouse.access.person(caller.user)).tz)
+    begins = start_of(start, zone, caller.asked_at or gatehouse.now())
+    if begins is None or begins <= gatehouse.now():  # or a process died in between
+        raise StartIsPast(start.as_typed)
+    _require_near(begins, start.as_typed, gatehouse)
+    return begins, _as_read(begins, start.wall, zone)
+
+
+def _require_near(moment: datetime, typed: str, gatehouse: Gatehouse) -> None:
+    if moment > gatehouse.now() + timedelta(seconds=LONGEST_DURATION):
+        raise TimeIsFar(typed)
+
+
+def _as_read(moment: datetime, said: WallTime | None, zone: ZoneInfo) -> str:
+    """*moment* by the clocks that it was *said* by, or by those of *zone*."""
+    zone = zone_of(said.zone) if said is not None and said.zone else zone
+    return f"{moment.astimezone(zone):%H:%M} {zone.key}"
 
 
 def end_of(expiry: Expiry, zone: ZoneInfo, now: datetime) -> datetime | None:
@@ -80,9 +155,21 @@ def end_of(expiry: Expiry, zone: ZoneInfo, now: datetime) -> datetime | None:
     return expiry.at if expiry.until is None else next_time(expiry.until, zone, now)
 
 
+def start_of(start: Start, zone: ZoneInfo, now: datetime) -> datetime | None:
+    """The moment that *start* means, said at *now* by somebody in *zone*; None where that is past."""
+    if start.wall is not None:
+        return next_time(start.wall, zone, now)
+    return start.at if start.seconds is None else now + timedelta(seconds=start.seconds)
+
+
 def as_typed(expiry: Expiry | None) -> str:
     """The end as a form shows it: without the word that led it."""
     return "" if expiry is None else expiry.as_typed.partition(" ")[2]
+
+
+def start_as_typed(start: Start | None) -> str:
+    """The start as a form shows it."""
+    return "" if start is None else start.as_typed
 
 
 def zone_of(name: str) -> ZoneInfo:

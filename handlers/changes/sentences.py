@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Final, assert_never
 
 from bot.changes.execute import END_PASSED, HELD_FOR, LOST_RIGHT, TOO_OLD
-from bot.changes.model import Cause, CauseKind, Change, Guard, Kind, RevertFailure, State, Undone
+from bot.changes.model import Cause, CauseKind, Change, Guard, Held, Kind, RevertFailure, State, Undone
 from bot.clients.errors import REFUSALS, OutcomeUnknown, Unreachable
 from bot.policy.model import Why
 from bot.text.emails import all_masked, masked
@@ -169,6 +169,26 @@ def _under_way(change: Change) -> str:
     return "\n".join(filter(None, lines))
 
 
+def _planned(change: Change) -> str:
+    by = f"approved by {approvers(change)}" if change.decision.guard is Guard.APPROVE else ""
+    who = _line(whom(change), requested(change), reason_of(change), by)
+    return "\n".join(filter(None, [held_line(change), who]))
+
+
+def held_line(change: Change) -> str:
+    """Why what was planned was not begun at its time; empty where it was, or will be."""
+    match change.run.held:
+        case Held.NOT:
+            return ""
+        case Held.LATE:
+            why = "Gatehouse or the service was away then. Say what is to happen now."
+        case Held.RIGHT:
+            why = f"{why_not_any_more(change)}."
+        case Held.POLICY:
+            why = "the policy asks for more than it did when this was planned."
+    return f"It was to start {when(change.request.starts_at)}: {why}"
+
+
 def _failed(change: Change) -> str:
     if change.run.refusal == END_PASSED:
         why = f"It was to last{until(change)}, which passed before it could be done. Request it again with a later end."
@@ -242,6 +262,7 @@ class StateWords:
 HOURGLASS, UNCLEAR = ":hourglass_flowing_sand:", ":grey_question:"
 STATES: Final[Mapping[str, StateWords]] = {
     State.PROPOSED: StateWords(":wastebasket:", "waiting for a decision", "is waiting for a decision", _waiting),
+    State.PLANNED: StateWords(":alarm_clock:", "planned", "is planned", _planned),
     State.APPROVED: StateWords(HOURGLASS, "under way", "is under way", _under_way),
     State.APPLYING: StateWords(HOURGLASS, "under way", "is under way", _under_way),
     State.APPLIED: StateWords(":white_check_mark:", "done", "is done", _done),
@@ -340,6 +361,23 @@ def until(change: Change) -> str:
     return f" until {when(change.request.reverts_at)}{typed}"
 
 
+def waiting_title(change: Change, what: str) -> str:
+    """The head of what waits for a decision or for its time, or could not begin at it; *what* is to be done."""
+    if change.run.held:
+        return f"{what}: not started"
+    return at_its_time(change, what) + ("?" if change.state is State.PROPOSED else "")
+
+
+def at_its_time(change: Change, what: str) -> str:
+    """*what* is to be done, after when it begins, and with how long it is to last; it begins at once where nothing is said."""
+    begins = ""
+    if change.request.starts_at is not None:
+        typed = f" ({esc(change.request.starts_at_as_typed, 60)})" if change.request.starts_at_as_typed else ""
+        begins = f"{when(change.request.starts_at)}{typed}: "
+    seconds = change.request.revert_after if change.request.reverts_at is None else None
+    return f"{begins}{what}{f' for {in_words(seconds)}' if seconds else until(change)}"
+
+
 def _temporary(change: Change) -> str:
     """How long a change is to last that was not made yet."""
     if change.request.reverts_at is not None:
@@ -398,6 +436,8 @@ MAX_SEGMENTS: Final = 3
 def mark_of(change: Change) -> str:
     if change.state is State.PROPOSED and not change.edit.kind.destroys:
         return ":raising_hand:"
+    if change.run.held and change.state is State.PLANNED:
+        return ":warning:"
     if change.state is not State.APPLIED:
         return STATES[change.state].mark
     if change.run.undone_by:
@@ -584,10 +624,8 @@ def title_of(change: Change) -> str:
     """The head of its card: what is asked, or what has come of it."""
     said = phrases(change)
     match change.state:
-        case State.PROPOSED:
-            seconds = change.request.revert_after if change.request.reverts_at is None else None
-            span = f" for {in_words(seconds)}" if seconds else until(change)
-            return f"{said.request}{span}?"
+        case State.PROPOSED | State.PLANNED:
+            return waiting_title(change, said.request)
         case State.APPLIED if change.run.undone_by:
             return said.undone
         case State.APPLIED if change.run.revert_failure:

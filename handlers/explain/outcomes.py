@@ -10,13 +10,16 @@ from bot.changes.refusals import (
     AlreadyDecided,
     ApprovalWaits,
     EndIsPast,
+    EndsBeforeStart,
     LookFirst,
     MoreMustAgree,
     NothingToReview,
+    NotPlanned,
     NotTemporary,
     NotUndoable,
     NotYours,
     PolicyTightened,
+    StartIsPast,
     TooManyQuestions,
     TooManyRequests,
     UnknownChange,
@@ -297,6 +300,14 @@ GATEHOUSE_WORDS: Final[Table] = {
         next="Look at them again, then make your change.",
         again={"Show settings": GatehouseSettings()},
     ),
+    StartIsPast: lambda e: Words(
+        f"{code(e.start)} is in the past, or passed while Gatehouse restarted.",
+        next="Request it again with a later time, or without one.",
+    ),
+    NotPlanned: lambda e: Words(
+        f"This {STATES[e.change.state].clause}, so there is no time to change.", unchanged=None
+    ),
+    EndsBeforeStart: lambda _: Words("It would end before it starts.", next="Choose a later end, or an earlier start."),
     EndIsPast: lambda e: Words(
         f"{code(e.end)} is in the past, or passed while Gatehouse restarted.",
         next="Request it again with a later time.",

@@ -30,8 +30,8 @@ from handlers.gatehouse.commands import (
     GatehouseDigest,
     GatehouseHelp,
     GatehousePending,
+    GatehousePlanned,
     GatehouseStatus,
-    GatehouseTimers,
     GatehouseWhoami,
 )
 from handlers.grammar.command import Command
@@ -250,16 +250,29 @@ async def links_to(changes: Iterable[Change], gatehouse: Gatehouse) -> dict[str,
 
 
 async def _open_count(gatehouse: Gatehouse) -> int:
-    return sum(count for state, count in (await gatehouse.store.changes.counts()).items() if state in LIVE)
+    return sum(
+        count for state, count in (await gatehouse.store.changes.counts()).items() if state in LIVE - {State.PLANNED}
+    )
 
 
-@handles(GatehouseTimers)
-async def timers(command: GatehouseTimers, caller: Caller, gatehouse: Gatehouse) -> Reply:
-    ending = await temporary_changes(gatehouse)
-    found = await _readable(ending, caller, gatehouse)
+@handles(GatehousePlanned)
+async def planned(command: GatehousePlanned, caller: Caller, gatehouse: Gatehouse) -> Reply:
+    coming = await what_comes(gatehouse)
+    found = await _readable(coming, caller, gatehouse)
     page = ListPage.of(found, command.page, MAX_LISTED)
     links = await links_to(page.items, gatehouse)
-    return Private(views.timers(page, links, command, public=caller.public, hidden=len(ending) - len(found)))
+    return Private(views.planned(page, links, command, public=caller.public, hidden=len(coming) - len(found)))
+
+
+async def what_comes(gatehouse: Gatehouse) -> list[Change]:
+    """The changes that start or revert by themselves, the next first; before them those that could not start."""
+    coming = [*await gatehouse.store.changes.planned(), *await temporary_changes(gatehouse)]
+
+    def moment(change: Change) -> datetime:
+        at = change.request.starts_at if change.state is State.PLANNED else change.request.reverts_at
+        return change.created if change.run.held or at is None else at
+
+    return sorted(coming, key=lambda change: (not change.run.held, moment(change)))
 
 
 async def temporary_changes(gatehouse: Gatehouse) -> list[Change]:
@@ -297,6 +310,7 @@ async def digest(command: GatehouseDigest, caller: Caller, gatehouse: Gatehouse)
             more=len(entries) == MOST_COUNTED,
             waiting=waiting,
             ending=len(ending),
+            starting=len(await gatehouse.store.changes.planned()),
             public=caller.public,
             command=command,
         )

@@ -15,7 +15,7 @@ from handlers.blocks.messages import Block, ListPage, Message, code, esc, quoted
 from handlers.changes.list_view import answer, row, rows, safe_title
 from handlers.changes.sentences import ACCESS, STATES, VERBS_ALONE, subject, when, words
 from handlers.explain.why_not import WHY_NOT
-from handlers.gatehouse.commands import GatehouseAudit, GatehouseDigest, GatehousePending, GatehouseTimers
+from handlers.gatehouse.commands import GatehouseAudit, GatehouseDigest, GatehousePending, GatehousePlanned
 from handlers.gatehouse.views import DOES
 from handlers.rules.commands import RulesHistory
 
@@ -131,6 +131,7 @@ def digest(
     more: bool,
     waiting: int,
     ending: int,
+    starting: int,
     public: bool,
     command: GatehouseDigest,
 ) -> Message:
@@ -147,11 +148,11 @@ def digest(
     blocks += _done(entries, names, public=public)
     blocks += [messages.section(text) for text in messages.packed(_overrides(changes, public=public))]
     blocks += _reasons(changes, public=public)
-    if left := _left(waiting, ending):
+    if left := _left(waiting, starting, ending):
         blocks.append(messages.section(left))
     buttons = [
         messages.run_button("Show pending", GatehousePending(), 0) if waiting else None,
-        messages.run_button("Show temporary changes", GatehouseTimers(), 1) if ending else None,
+        messages.run_button("Show what is planned", GatehousePlanned(), 1) if starting or ending else None,
         messages.run_button("Details", GatehouseAudit(since=span), 2) if entries else None,
         messages.share_button(command),
     ]
@@ -226,10 +227,12 @@ def _counted(names: Iterable[str]) -> str:
     return ",  ".join(shown) + others
 
 
-def _left(waiting: int, ending: int) -> str:
+def _left(waiting: int, starting: int, ending: int) -> str:
     said = []
     if waiting:
         said.append(f"*{messages.plural(waiting, 'pending change')}*")
+    if starting:
+        said.append(f"*{messages.plural(starting, 'planned change')}*")
     if ending:
         said.append(f"*{messages.plural(ending, 'temporary change')}*")
     return " · ".join(said)

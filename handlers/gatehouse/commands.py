@@ -75,10 +75,11 @@ class GatehouseUndo(GatehouseCommand):
 
 
 @dataclass(frozen=True)
-class GatehouseTimers(GatehouseCommand):
+class GatehousePlanned(GatehouseCommand):
     needs, or_needs = "rule.read", ("member.read",)
-    verb, summary = "timers", "List temporary changes, and when they revert"
-    example = "timers"
+    verb, synonyms = "planned", ("timers",)
+    summary = "List what starts and what reverts by itself, and when"
+    example = "planned"
     page: int | None = takes(PAGE)
 
 

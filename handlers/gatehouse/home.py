@@ -25,7 +25,7 @@ from handlers.blocks import modals
 from handlers.blocks.modals import View
 from handlers.changes.decisions import can_decide
 from handlers.gatehouse import home_view
-from handlers.gatehouse.answers import links_to, temporary_changes, trouble_words, waiting
+from handlers.gatehouse.answers import links_to, trouble_words, waiting, what_comes
 from handlers.gatehouse.commands import GatehouseSettings
 from handlers.members.member_refs import preferences
 from handlers.slack.registry import Click, Form, Heard, clicks, handles, hears, submits
@@ -61,15 +61,15 @@ async def _draw(caller: Caller, gatehouse: Gatehouse) -> View:
     rights = gatehouse.changes.decisions.rights
     reviews = [each for each in due if await rights.may(each, Decision.REVIEW, caller.user)]
     own = [each for each in open_changes if each.request.requester == caller.user and each not in decisions]
-    ending = [each for each in await temporary_changes(gatehouse) if each.request.requester == caller.user]
-    last = [each for each in await _latest(caller.user, gatehouse) if each not in (*own, *decisions, *ending)][:LAST]
+    coming = [each for each in await what_comes(gatehouse) if each.request.requester == caller.user]
+    last = [each for each in await _latest(caller.user, gatehouse) if each not in (*own, *decisions, *coming)][:LAST]
     return home_view.home(
         decisions=decisions,
         reviews=reviews,
         own=own,
-        ending=ending,
+        coming=coming,
         last=last,
-        links=await links_to((*decisions, *reviews, *own, *ending, *last), gatehouse),
+        links=await links_to((*decisions, *reviews, *own, *coming, *last), gatehouse),
         services=await _services(gatehouse),
         reads_rules=allowed["rule.read"] is None,
         reads_members=allowed["member.read"] is None,

@@ -33,7 +33,7 @@ def home(
     decisions: Sequence[Change],
     reviews: Sequence[Change],
     own: Sequence[Change],
-    ending: Sequence[Change],
+    coming: Sequence[Change],
     last: Sequence[Change],
     links: Mapping[str, str],
     services: Mapping[str, str],
@@ -42,7 +42,7 @@ def home(
     channel: str,
     now: datetime,
 ) -> View:
-    """What waits for the reader, what of theirs waits (*own*), what of theirs ends by itself, and what they did last.
+    """What waits for the reader, what of theirs waits (*own*) or comes by itself (*coming*), and what they did last.
 
     What waits comes first: it is what somebody else is waiting for.
     """
@@ -58,9 +58,9 @@ def home(
         *_search(reads_rules=reads_rules, reads_members=reads_members),
         *messages.actions(_buttons(reads_rules=reads_rules, reads_members=reads_members)),
         messages.divider(),
-        *_change_list("Your temporary changes", ending, links),
+        *_change_list("Yours, planned", coming, links),
         *_change_list(
-            "Your latest changes", last, links, "" if own or ending else "_You haven’t changed anything yet._"
+            "Your latest changes", last, links, "" if own or coming else "_You haven’t changed anything yet._"
         ),
         messages.context(_services(services), f"As of {when(now)}"),
     ]

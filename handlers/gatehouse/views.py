@@ -7,14 +7,14 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Final
 
 from bot import __version__
-from bot.changes.model import Change, Guard
+from bot.changes.model import Change, Guard, State
 from bot.policy.model import GuardRule, Person, Why
 from handlers.blocks import messages
 from handlers.blocks.messages import Block, ListPage, Message, code, entities, esc, listed
 from handlers.changes.list_view import answer, more_line, open_button, rows
 from handlers.changes.sentences import STATES
 from handlers.explain.why_not import WHY_NOT
-from handlers.gatehouse.commands import GatehouseHelp, GatehousePending, GatehouseTimers
+from handlers.gatehouse.commands import GatehouseHelp, GatehousePending, GatehousePlanned
 from handlers.grammar.command import Command, slash
 from handlers.grammar.parser import ALL
 
@@ -275,17 +275,21 @@ def pending(
     return answer(", ".join(named) or "Pending", blocks, page, command, hidden=hidden)
 
 
-def timers(
-    page: ListPage[Change], links: Mapping[str, str], command: GatehouseTimers, *, public: bool, hidden: int = 0
+def planned(
+    page: ListPage[Change], links: Mapping[str, str], command: GatehousePlanned, *, public: bool, hidden: int = 0
 ) -> Message:
-    """Temporary changes, the next to revert first. *hidden*: how many more the reader may not read."""
+    """What starts and reverts by itself, the next first. *hidden*: how many more the reader may not read."""
     if not page.items and not hidden:
-        teaching = "Add `for 2h` or `until 18:00` to a change, and Gatehouse reverts it then."
-        return _nothing(":stopwatch:", "Nothing is temporary right now.", teaching, command)
-    count = messages.plural(page.total, "temporary change")
+        teaching = (
+            "Add `tomorrow 9:00` to a change, and Gatehouse makes it then. Add `for 2h` or `until 18:00`, and Gatehouse"
+            " reverts it then."
+        )
+        return _nothing(":alarm_clock:", "Nothing is planned right now.", teaching, command)
+    starts = sum(change.state is State.PLANNED for change in page.items)
+    count = messages.plural(page.total, "planned change" if starts else "temporary change")
     return answer(count, rows(page.items, links, public=public), page, command, hidden=hidden)
 
 
-def _nothing(mark: str, head: str, more: str, command: GatehousePending | GatehouseTimers) -> Message:
+def _nothing(mark: str, head: str, more: str, command: GatehousePending | GatehousePlanned) -> Message:
     again = messages.actions([messages.turn_button("Refresh", command, 0)])
     return messages.message(head, [messages.section(f"{mark} *{head}*\n{more}"), *again])

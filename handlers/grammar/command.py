@@ -101,10 +101,11 @@ class Rank(IntEnum):
 
     FILTER = 0
     REASON = 1
-    EXPIRY = 2
-    KEYWORD = 3
-    TO = 4
-    PLACE = 5
+    START = 2
+    EXPIRY = 3
+    KEYWORD = 4
+    TO = 5
+    PLACE = 6
 
 
 @dataclass(frozen=True)
@@ -115,6 +116,8 @@ class Part(ABC):
     """
 
     rank: ClassVar[Rank] = Rank.PLACE
+    written: ClassVar[int] = 0
+    """Where it is written: after the parts with less, for what it says would swallow them."""
     shown: str
     missing: str = ""
 
@@ -165,7 +168,8 @@ class Command:
     @classmethod
     def parts(cls) -> dict[str, Part]:
         """The Part of each field. A field that isn't compared is not part of the text."""
-        return {each.name: each.metadata[PART] for each in fields(cls) if each.compare}
+        parts = {each.name: each.metadata[PART] for each in fields(cls) if each.compare}
+        return dict(sorted(parts.items(), key=lambda named: named[1].written))
 
     @classmethod
     def usage(cls) -> str:
@@ -194,5 +198,6 @@ class Command:
 
     def words(self) -> list[str]:
         """Every field that says more than its default, as words."""
-        said = [(each, getattr(self, each.name)) for each in fields(self) if each.compare]
-        return [each.metadata[PART].write(value) for each, value in said if value != each.default]
+        defaults = {each.name: each.default for each in fields(self)}
+        said = [(name, part, getattr(self, name)) for name, part in self.parts().items()]
+        return [part.write(value) for name, part, value in said if value != defaults[name]]

@@ -9,7 +9,8 @@ from datetime import datetime
 from typing import Any, Final
 
 from bot.rules.model import USUAL_RULE_ID
-from bot.text.times import MAX_WORDS, Kind, WallTime, said
+from bot.text.time_words import terms_of
+from bot.text.times import MAX_WORDS, Kind, Said, WallTime, said
 from handlers.grammar.command import PART, Command, Part, Rank, Rest
 from handlers.grammar.tokens import Word, quoted
 
@@ -24,7 +25,12 @@ KEYWORDS: Final = frozenset({"because", "for", "until", "named", "to", "from", "
 
 
 def one_word(text: str) -> str:
-    """*text* such that it is read as one word and as nothing else; raises ValueError as `quoted` does."""
+    """*text* such that it is read as one word and as nothing else, such as a time; raises ValueError as `quoted` does."""
+    return quoted(text) if terms_of(text) is not None else marked_word(text)
+
+
+def marked_word(text: str) -> str:
+    """The same behind a mark that says what it is, where it can be no time."""
     return text if PLAIN.fullmatch(text) and text.casefold() not in KEYWORDS else quoted(text)
 
 
@@ -50,7 +56,7 @@ class Filter(Part):
         return rest.take_filters(*siblings).get(self.name)
 
     def write(self, value: Any) -> str:
-        word = one_word(str(value))
+        word = marked_word(str(value))
         return f"{self.name}: {word}" if word.startswith("'") else f"{self.name}:{word}"
 
 
@@ -77,7 +83,7 @@ def filters_of(command: Command) -> dict[str, str]:
 class Reason(Part):
     """Everything after ``because``."""
 
-    rank = Rank.REASON
+    rank, written = Rank.REASON, 3
 
     def read(self, rest: Rest) -> str | None:
         at = next((index for index, word in enumerate(rest.words) if word.keyword == "because"), None)
@@ -145,7 +151,7 @@ def first_expiry(keyword: str, words: Sequence[str]) -> tuple[Expiry | None, int
 class ForOrUntil(Part):
     """``for 2h``, ``for the next 2 hours`` or ``until 24 December``, wherever it stands; before other words, “for” is a word."""
 
-    rank = Rank.EXPIRY
+    rank, written = Rank.EXPIRY, 2
 
     def read(self, rest: Rest) -> Expiry | None:
         for index, word in enumerate(rest.words[:-1]):
@@ -169,6 +175,89 @@ class ForOrUntil(Part):
 
 
 EXPIRY: Final = ForOrUntil("for DUR")
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """When a change is to begin: when clocks show a time, after so many seconds, or at a moment (in UTC).
+
+    *end*: of a window, such as ``from 9:00 to 17:00``: the time after the start at which it ends.
+    """
+
+    as_typed: str
+    wall: WallTime | None = None
+    seconds: int | None = None
+    at: datetime | None = None
+    end: WallTime | None = None
+
+    @classmethod
+    def of(cls, found: Said) -> Start | None:
+        """The start that a time in a sentence is; None for one of another kind."""
+        if found.kind not in {Kind.START, Kind.WINDOW}:
+            return None
+        return cls(found.text.strip(",;:!?"), wall=found.wall, seconds=found.seconds, end=found.end)
+
+    @classmethod
+    def at_moment(cls, moment: datetime) -> Start:
+        """At *moment*, whenever that is read and by whom."""
+        return cls(f"at {moment:%Y-%m-%dT%H:%MZ}", at=moment)
+
+
+def parse_start(text: str) -> Start | None:
+    """``tomorrow 9:00``, ``on Friday``, ``in 2h`` or ``9:00``; None for a text that is none of those."""
+    words = text.split()
+    for lead in ([], ["at"], ["on"]):
+        found, count = first_start([*lead, *words])
+        if found is not None and count == len(lead) + len(words):
+            return found
+    return None
+
+
+def first_start(words: Sequence[str]) -> tuple[Start | None, int]:
+    """The start that the first of *words* say, and how many they are."""
+    if len(words) > 1 and words[0].casefold() == "at" and INSTANT.fullmatch(words[1].casefold()):
+        return Start(f"at {words[1].upper()}", at=datetime.fromisoformat(words[1].upper())), 2
+    found = said(words[:MAX_WORDS], 0)
+    if found is not None and found.kind is Kind.WINDOW:
+        ends = next((at for at, word in enumerate(words[: found.count]) if at and terms_of(word) == "until"), 0)
+        before = said(words[:ends], 0) if ends else None
+        # “tomorrow 9:00 until 18:00” is a start and an end, as anybody writes the two.
+        found = before if before is not None and before.count == ends else found
+    start = Start.of(found) if found is not None else None
+    return start, found.count if found is not None and start is not None else 0
+
+
+def _length_of_time(words: Sequence[str], index: int) -> int:
+    """How many of *words* from *index* on are one time of any kind, such as ``until tomorrow 9:00``; 1 where none begins."""
+    found = said(words, index)
+    return found.count if found is not None else 1
+
+
+class OnOrAt(Part):
+    """``tomorrow 9:00``, ``on Friday``, ``from 1 December``: at the end, or right before until when and why."""
+
+    rank, written = Rank.START, 1
+
+    def read(self, rest: Rest) -> Start | None:
+        texts = ["" if word.quoted else word.text for word in rest.words]
+        index = 0
+        while index < len(texts):
+            if terms_of(texts[index]) is None:
+                index += 1
+                continue
+            found, count = first_start(texts[index:])
+            following = rest.words[index + count :]
+            if found is not None and (not following or following[0].keyword in {"for", "until", "because"}):
+                del rest.words[index : index + count]
+                return found
+            index += count or _length_of_time(texts, index)
+        return None
+
+    def write(self, value: Start) -> str:
+        return value.as_typed
+
+
+START: Final = OnOrAt("on DAY TIME")
 
 
 class Led(Part):

@@ -14,14 +14,14 @@ from handlers.gatehouse.commands import (
     GatehouseAudit,
     GatehouseDigest,
     GatehousePending,
+    GatehousePlanned,
     GatehouseSettings,
     GatehouseStatus,
-    GatehouseTimers,
     GatehouseUndo,
     GatehouseWhoami,
 )
 from handlers.grammar.command import Command, slash
-from handlers.grammar.fields import Expiry, filters_of
+from handlers.grammar.fields import Expiry, Start, filters_of
 from handlers.grammar.recognised import points
 from handlers.members.commands import (
     MembersAdd,
@@ -88,7 +88,7 @@ def not_understood(unread: Sequence[str]) -> str:
     told = [
         *([f"*I don’t understand* {_row_of(words)}."] if words else []),
         *([f"*I can’t be sure what* {_row_of(pointing)} *means.*"] if pointing else []),
-        *([f"*Changes can’t be planned for later yet*: {_row_of(starts)}."] if starts else []),
+        *([f"*This can’t be planned for later*: {_row_of(starts)}."] if starts else []),
     ]
     return f":warning: {' '.join(told)}"
 
@@ -159,7 +159,7 @@ VIEW_LABELS: Final[Mapping[type[Command], str]] = {
     RulesGroups: "Groups",
     MembersSegments: "Segments, with their members",
     GatehousePending: "What waits for a decision",
-    GatehouseTimers: "What ends, and when",
+    GatehousePlanned: "What ends, and when",
     GatehouseDigest: "What changed",
     GatehouseAudit: "Who changed what",
     GatehouseStatus: "Status of Gatehouse",
@@ -241,7 +241,7 @@ def _form(command: Command) -> Command | None:
 
 def sentence(command: Command, context: Context) -> str:
     """What *command* would do, in one line of mrkdwn."""
-    return _said(command, context) + _until(command, context) + _reason(command)
+    return _said(command, context) + _when(command, context) + _reason(command)
 
 
 def _said(command: Command, context: Context) -> str:
@@ -272,6 +272,19 @@ def _texts(command: Command, context: Context) -> Iterator[tuple[str, str]]:
 def _as_typed(command: Command) -> str:
     text = messages.text_of(command)
     return code(slash(text), 400) if text else f"*{esc(command.summary)}*"
+
+
+def _when(command: Command, context: Context) -> str:
+    """From when on and until when something is done, as the end of its sentence."""
+    start: Start | None = getattr(command, "start", None)
+    return _until(command, context) if start is None else f"{_from(start, context)}{_until(command, context)}"
+
+
+def _from(start: Start, context: Context) -> str:
+    if start.at is None:
+        return f", {esc(start.as_typed)}"
+    there = f"{start.at.astimezone(context.zone):%H:%M} {context.zone}"
+    return f", on {moment(int(start.at.timestamp() * 1000))} ({esc(there)})"
 
 
 def _until(command: Command, context: Context) -> str:

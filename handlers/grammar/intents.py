@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Final
+from typing import Any, Final, cast
 from urllib.parse import urlsplit
 
 from bot.rules.model import USUAL_RULE_ID
@@ -20,14 +20,14 @@ from handlers.gatehouse.commands import (
     GatehouseDigest,
     GatehouseHelp,
     GatehousePending,
+    GatehousePlanned,
     GatehouseSettings,
     GatehouseStatus,
-    GatehouseTimers,
     GatehouseUndo,
     GatehouseWhoami,
 )
 from handlers.grammar.command import Command, Unclear
-from handlers.grammar.fields import MAX_ROWS, NUMBER
+from handlers.grammar.fields import MAX_ROWS, NUMBER, Start
 from handlers.grammar.known import MAX_READINGS, Known
 from handlers.grammar.parser import VERBS, parse
 from handlers.grammar.recognised import AFTER_ALL, Recognised, bare, points, without_addressees
@@ -167,7 +167,8 @@ MAX_BETWEEN: Final = 2
 
 
 def _read(found: Recognised, words: Sequence[Word], root: str) -> Readings:
-    readings = list(dict.fromkeys(each for meant in _meant(found) if (each := _read_back(meant)) is not None))
+    all_meant = [_begun_at(found.start, each) for each in _meant(found)]
+    readings = list(dict.fromkeys(each for meant in all_meant if (each := _read_back(meant)) is not None))
     if all(isinstance(each, RulesList | MembersList) for each in readings) and _pointed_at(found):
         readings = []
     unread = unread_of(found, readings)
@@ -184,6 +185,11 @@ def _read(found: Recognised, words: Sequence[Word], root: str) -> Readings:
     if found.turned or unread:
         return replace(_looked_at(found, unread), meant=() if found.turned else tuple(readings))
     return Readings(tuple(readings))
+
+
+def _begun_at(start: Start | None, command: Command) -> Command:
+    """*command* with its *start*, if it can have one."""
+    return replace(cast("Any", command), start=start) if start is not None and hasattr(command, "start") else command
 
 
 def _off_for_a_while(found: Recognised, readings: Sequence[Command], unread: Sequence[str]) -> Command | None:
@@ -257,6 +263,8 @@ def unread_of(found: Recognised, readings: Sequence[Command]) -> tuple[str, ...]
     left += [] if writes else found.asides
     if found.expiry and all(getattr(each, "expiry", None) != found.expiry for each in readings):
         left.append(found.expiry.as_typed)
+    if found.start and all(getattr(each, "start", None) != found.start for each in readings):
+        left.append(found.start.as_typed)
     left += found.times
     if found.named and all(getattr(each, "name", None) != found.named for each in readings):
         left.append(found.named)
@@ -361,7 +369,7 @@ VIEWS: Final[Mapping[str, Callable[[Recognised], Command]]] = {
     "segments": lambda found: MembersSegments(site=found.site),
     "groups": lambda _: RulesGroups(),
     "pending": lambda _: GatehousePending(),
-    "timers": lambda _: GatehouseTimers(),
+    "timers": lambda _: GatehousePlanned(),
     "changed": _changed,
     "status": lambda _: GatehouseStatus(),
     "settings": lambda _: GatehouseSettings(),
@@ -619,7 +627,7 @@ def _redirect(found: Recognised) -> list[Command]:
         url = found.urls[0]
         named = [*found.rows, *found.rules] or found.part_of(found.known.rules)
         sets: list[Command] = [
-            RulesSet((ref,), (("destination", url),), found.expiry, found.reason)
+            RulesSet((ref,), (("destination", url),), expiry=found.expiry, because=found.reason)
             for ref in named
             if ref.startswith("#") or found.known.is_redirect(ref)
         ]
@@ -633,7 +641,10 @@ def _redirect(found: Recognised) -> list[Command]:
     for source in _whole(first, found, second):
         there = filter(found.known.is_redirect, found.known.rules.with_url(source))
         destination = _whole(second, found, source)[0]
-        made += [RulesSet((rule,), (("destination", destination),), found.expiry, found.reason) for rule in there]
+        made += [
+            RulesSet((rule,), (("destination", destination),), expiry=found.expiry, because=found.reason)
+            for rule in there
+        ]
         name = found.named or f"{_short(source)} to {_short(destination)}"
         made.append(RulesMake("Redirect", source, destination, name, expiry=found.expiry, because=found.reason))
     return made
@@ -650,7 +661,9 @@ def _make(found: Recognised) -> list[Command]:
         return _block(found)
     if found.urls and "redirect" not in found.words and (kinds := [TYPES[one] for one in found.words if one in TYPES]):
         to = [*found.urls[1:], None][0]
-        return [RulesNew(kind, found.urls[0], to, found.named, found.expiry, found.reason) for kind in kinds]
+        return [
+            RulesNew(kind, found.urls[0], to, found.named, expiry=found.expiry, because=found.reason) for kind in kinds
+        ]
     if len(found.urls) == 2:
         return _redirect(found)
     if len(found.urls) == 1:
@@ -663,7 +676,12 @@ def _make(found: Recognised) -> list[Command]:
         return _give(found)
     return [
         MembersAdd(
-            email, found.named or found.names.get(email), tuple(found.segments), found.site, found.expiry, found.reason
+            email,
+            found.named or found.names.get(email),
+            tuple(found.segments),
+            found.site,
+            expiry=found.expiry,
+            because=found.reason,
         )
         for email in found.emails
     ]
@@ -675,11 +693,11 @@ Acting = Callable[["Recognised"], list[Command]]
 def _switch(kind: type[RulesOn | RulesOff]) -> Acting:
     def reader(found: Recognised) -> list[Command]:
         if many := _every(found, active=kind is RulesOff):
-            return [kind(many, found.expiry, found.reason)]
+            return [kind(many, expiry=found.expiry, because=found.reason)]
         if len(found.urls) == 1 and not found.rule_refs():
             return _which(found)
         groups: list[Command] = [RulesGroup(kind.verb, key, found.expiry, found.reason) for key in _groups_of(found)]
-        return [*groups, *_each(found, lambda refs: kind(refs, found.expiry, found.reason))]
+        return [*groups, *_each(found, lambda refs: kind(refs, expiry=found.expiry, because=found.reason))]
 
     return reader
 
@@ -755,7 +773,7 @@ def _show_people(found: Recognised, people: Sequence[str] | None = None) -> list
 
 
 def _grant(found: Recognised, emails: tuple[str, ...]) -> MembersGrant:
-    return MembersGrant(emails, tuple(found.segments), found.site, found.expiry, found.reason)
+    return MembersGrant(emails, tuple(found.segments), found.site, expiry=found.expiry, because=found.reason)
 
 
 def _give(found: Recognised) -> list[Command]:
@@ -904,7 +922,7 @@ READERS: Final[Mapping[str, Acting]] = {
     "offboard": _offboard,
     "undo": _undo,
     "pending": lambda _: [GatehousePending()],
-    "timers": lambda _: [GatehouseTimers()],
+    "timers": lambda _: [GatehousePlanned()],
     "status": _status,
     "whoami": lambda _: [GatehouseWhoami()],
     "help": lambda found: _shown(found) or [GatehouseHelp(topic=found.text)],

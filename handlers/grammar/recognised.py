@@ -15,7 +15,7 @@ from bot.text.names import MIN_PART, folded
 from bot.text.time_words import terms_of
 from bot.text.times import Kind, Said, said
 from handlers.grammar.command import Rest
-from handlers.grammar.fields import NUMBER, REASON, Expiry, expiry_in, rows_in
+from handlers.grammar.fields import NUMBER, REASON, Expiry, Start, expiry_in, rows_in
 from handlers.grammar.known import MAX_READINGS, Known, Names, words_of
 from handlers.grammar.tokens import WEB, Word, split, urls_typed
 from handlers.grammar.vocabulary import (
@@ -86,9 +86,10 @@ class Recognised:
         self.text = ""
         self.reason: str | None = None
         self.expiry: Expiry | None = None
+        self.start: Start | None = None
         self.since: Said | None = None
         self.times: list[str] = []
-        """Times that nothing takes: when something is to begin, a second end, “over the weekend”."""
+        """Times that nothing takes: a second start or end, “over the weekend”."""
         self.urls: list[str] = []
         """Web URLs and paths, in their order."""
         self.emails: list[str] = []
@@ -247,6 +248,8 @@ class Recognised:
             self.since = found
         elif self.expiry is None and (ends := _expiry(found)) is not None:
             self.expiry = ends
+        elif self.start is None and (starts := Start.of(found)) is not None:
+            self.start = starts
         else:
             self.times.append(found.text.rstrip(AFTER_ALL))
 

@@ -17,7 +17,7 @@ LOOSE: Final = words_of(
 )
 """Verbs whose words may mean something else: they are read by what they name, not by where they stand."""
 FILLERS: Final = words_of(
-    "a an the please pls can could you would i we want need to me my us our of in at from into with and "
+    "a an the please pls can could you would i we want need to me my us our of in at from into during with w/ and "
     "is are be it its it's that this now just hey hi hello so then for by as rule rules url urls page link "
     "address member members user users customer customers account people there get getting going go "
     "goes does do did doing has have had was were any some one on all which what who when where how why called "

@@ -14,10 +14,12 @@ from handlers.grammar.fields import (
     PAGE,
     REASON,
     SITE,
+    START,
     Expiry,
     Filter,
     First,
     Led,
+    Start,
     Text,
     one_word,
     rows_in,
@@ -185,6 +187,7 @@ class MembersAdd(MembersCommand):
     site: str | None = takes(SITE)
     expiry: Expiry | None = takes(EXPIRY)
     because: str | None = takes(REASON)
+    start: Start | None = takes(START)
 
 
 @dataclass(frozen=True)
@@ -210,6 +213,7 @@ class MembersGrant(MembersCommand):
     site: str | None = takes(SITE)
     expiry: Expiry | None = takes(EXPIRY)
     because: str | None = takes(REASON)
+    start: Start | None = takes(START)
 
 
 @dataclass(frozen=True)
@@ -224,6 +228,7 @@ class MembersRevoke(MembersCommand):
     segments: tuple[str, ...] = takes(SEGMENTS)
     site: str | None = takes(SITE)
     because: str | None = takes(REASON)
+    start: Start | None = takes(START)
 
 
 @dataclass(frozen=True)
@@ -237,6 +242,7 @@ class MembersRemove(MembersCommand):
     emails: tuple[str, ...] = takes(ONLY_EMAILS)
     site: str | None = takes(SITE)
     because: str | None = takes(REASON)
+    start: Start | None = takes(START)
 
 
 @dataclass(frozen=True)
@@ -249,6 +255,7 @@ class MembersOffboard(MembersCommand):
     destroys = True
     emails: tuple[str, ...] = takes(ONLY_EMAILS)
     because: str | None = takes(REASON)
+    start: Start | None = takes(START)
 
 
 @dataclass(frozen=True)

@@ -16,11 +16,11 @@ from bot.members.model import Catalogue, Member, nearest, spelled
 from bot.text.emails import BadEmail, checked_email, masked
 from handlers.blocks import modals
 from handlers.blocks.messages import ended, in_quotes, listed
-from handlers.blocks.modals import View, end_of_form, expiry_errors
-from handlers.changes.requests import as_typed, propose, record, submit, with_expiry
+from handlers.blocks.modals import View, end_of_form, time_errors
+from handlers.changes.requests import as_typed, propose, record, start_as_typed, submit, timed
 from handlers.errors import NoMember, NothingToChange, TooMany, UnknownSegment
 from handlers.grammar.command import Command, slash
-from handlers.grammar.fields import parse_expiry
+from handlers.grammar.fields import parse_expiry, parse_start
 from handlers.members import member_form_view
 from handlers.members.commands import (
     MembersAdd,
@@ -40,7 +40,7 @@ from handlers.members.member_refs import (
     site_for,
 )
 from handlers.slack.registry import Form, Recorded, handles, submits
-from handlers.slack.reply import Announced, Caller, Modal, Reply
+from handlers.slack.reply import Caller, Modal, Reply
 
 
 @handles(MembersAdd)
@@ -60,6 +60,7 @@ async def add(command: MembersAdd, caller: Caller, gatehouse: Gatehouse) -> Repl
             site=site.name,
             known=known.names,
             reason=command.because or "",
+            start=start_as_typed(command.start),
             expiry=as_typed(command.expiry),
             channel=caller.channel,
         )
@@ -95,7 +96,7 @@ async def remove(command: MembersRemove, caller: Caller, gatehouse: Gatehouse) -
         )
         for member in await find_members(command, command.emails, site, gatehouse)
     ]
-    return await submit(proposals, caller, gatehouse, title=f"Remove {len(proposals)} members")
+    return await submit(proposals, command, caller, gatehouse, title=f"Remove {len(proposals)} members")
 
 
 def _member_errors(form: MemberForm) -> dict[str, str]:
@@ -105,7 +106,7 @@ def _member_errors(form: MemberForm) -> dict[str, str]:
         checked_email(form.email)
     except BadEmail as error:
         return {"email": f"This is not an email. {error}"[:300]}
-    return expiry_errors(form.expiry)
+    return time_errors(form.start, form.expiry)
 
 
 async def _save_member(form: MemberForm, caller: Caller, gatehouse: Gatehouse) -> View | Recorded:
@@ -127,7 +128,7 @@ async def _save_member(form: MemberForm, caller: Caller, gatehouse: Gatehouse) -
     if base is not None and after == _as_it_is(base):
         return modals.done("Edit member", "You changed nothing, so nothing was saved.")
     proposal = _proposal(form, base, after, site, caller)
-    proposal = await with_expiry(proposal, parse_expiry(form.expiry), caller, gatehouse)
+    proposal = await timed(proposal, caller, gatehouse, start=parse_start(form.start), expiry=parse_expiry(form.expiry))
     return await record(proposal, caller, gatehouse, partial(_end, form))
 
 
@@ -228,9 +229,7 @@ async def _change_segments(
         proposals.append(propose(caller, kind, target, before, after, command.because))
     if not proposals:
         raise NothingToChange([member.email for member, _ in wanted], None)
-    if isinstance(command, MembersGrant):
-        proposals[0] = await with_expiry(proposals[0], command.expiry, caller, gatehouse)
-    return await submit(proposals, caller, gatehouse, title=f"{title} {len(proposals)} members")
+    return await submit(proposals, command, caller, gatehouse, title=f"{title} {len(proposals)} members")
 
 
 EVERY_SITE = "any site"
@@ -250,8 +249,7 @@ async def offboard(command: MembersOffboard, caller: Caller, gatehouse: Gatehous
         items=[_item(number, site, email, there) for number, (email, site, there) in enumerate(on_sites, 1)],
         request=ChangeRequest(requester=caller.user, channel=caller.channel, reason=command.because or ""),
     )
-    await gatehouse.changes.proposer.submit(proposal, idempotency_key=caller.request)
-    return Announced()
+    return await submit([proposal], command, caller, gatehouse)
 
 
 async def _find_everywhere(email: str, gatehouse: Gatehouse) -> Sequence[tuple[Site, Found]]:

@@ -33,6 +33,8 @@ class MemberForm:
     seen: str | None = None
     """Fingerprint of the member as it was when the form opened."""
     reason: str = ""
+    start: str = ""
+    """``tomorrow 9:00``, as typed."""
     expiry: str = ""
     """``2h`` or ``18:00``, as typed."""
     notes: Mapping[str, str] = field(default_factory=dict)
@@ -48,11 +50,13 @@ class MemberForm:
         name: str | None = None,
         segments: Sequence[str] = (),
         reason: str = "",
+        start: str = "",
         expiry: str = "",
         channel: str = "",
     ) -> Self:
         """An empty form, with whatever the command already said."""
-        return cls("add", site, email or "", name or "", tuple(segments), known, channel, reason=reason, expiry=expiry)
+        form = cls("add", site, email or "", name or "", tuple(segments), known, channel, reason=reason)
+        return replace(form, start=start, expiry=expiry)
 
     @classmethod
     def of(cls, member: Member, *, site: str, known: tuple[str, ...], channel: str) -> Self:
@@ -92,8 +96,9 @@ class MemberForm:
         )
         name = inputs.text("name", "Name", _name_shown(self.name), optional=True)
         hidden = len(set(self.segments)) - len(inputs.offered((), self.segments))
-        expiry = [inputs.expiry(self.expiry)] if self.mode == "add" else []
-        return [email, name, self._segments(), *self._kept(hidden), *expiry, inputs.reason(self.reason)]
+        until = [inputs.expiry(self.expiry)] if self.mode == "add" else []
+        times = [inputs.start(self.start), *until]
+        return [email, name, self._segments(), *self._kept(hidden), *times, inputs.reason(self.reason)]
 
     @property
     def segments_block(self) -> str:
@@ -147,5 +152,6 @@ def read_form(view: View) -> MemberForm:
         channel=str(about.get("channel") or ""),
         seen=about.get("seen"),
         reason=inputs.typed(values, inputs.REASON) or str(about.get("reason") or ""),
+        start=inputs.typed(values, inputs.START) or "",
         expiry=inputs.typed(values, inputs.EXPIRY) or "",
     )

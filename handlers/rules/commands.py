@@ -15,12 +15,14 @@ from handlers.grammar.fields import (
     PAGE,
     REASON,
     REFS,
+    START,
     Choice,
     Expiry,
     Filter,
     First,
     Flag,
     Led,
+    Start,
     Text,
     Urls,
     as_written,
@@ -232,6 +234,7 @@ class RulesNew(RulesCommand):
     name: str | None = takes(Led('named "NAME"'))
     expiry: Expiry | None = takes(EXPIRY)
     because: str | None = takes(REASON)
+    start: Start | None = takes(START)
 
     def check(self, rest: Rest) -> None:
         if self.destination and not has_field(self.type, "destination"):
@@ -268,6 +271,7 @@ class RulesMake(RulesCommand):
     match: str | None = takes(Reach("match:query|below"))
     expiry: Expiry | None = takes(EXPIRY)
     because: str | None = takes(REASON)
+    start: Start | None = takes(START)
 
     def check(self, rest: Rest) -> None:
         """What a form would ask for is there: nothing is made of a guess."""
@@ -308,6 +312,7 @@ class RulesSet(RulesCommand):
     fields: tuple[tuple[str, str], ...] = takes(Assignments("field=value …", "which field gets which value"))
     expiry: Expiry | None = takes(EXPIRY)
     because: str | None = takes(REASON)
+    start: Start | None = takes(START)
 
 
 @dataclass(frozen=True)
@@ -328,15 +333,16 @@ class Switch(Command):
     refs: tuple[str, ...] = takes(REFS)
     expiry: Expiry | None = takes(EXPIRY)
     because: str | None = takes(REASON)
+    start: Start | None = takes(START)
 
     @classmethod
     def read(cls, rest: Rest) -> Command:
-        because, expiry = REASON.read(rest), EXPIRY.read(rest)
+        because, start, expiry = REASON.read(rest), START.read(rest), EXPIRY.read(rest)
         if "group" not in rest.take_filters("group"):
-            return cls(REFS.read(rest), expiry, because)
+            return cls(REFS.read(rest), expiry, because, start)
         group = GROUP.read(rest)
         rest.nothing_more()
-        return RulesGroup(cls.verb, group, expiry, because)
+        return RulesGroup(cls.verb, group, expiry, because, start)
 
 
 @dataclass(frozen=True)
@@ -372,6 +378,7 @@ class RulesGroup(RulesCommand):
     group: str = takes(GROUP)
     expiry: Expiry | None = takes(EXPIRY)
     because: str | None = takes(REASON)
+    start: Start | None = takes(START)
 
 
 @dataclass(frozen=True)
@@ -384,6 +391,7 @@ class RulesDelete(RulesCommand):
     destroys = True
     refs: tuple[str, ...] = takes(REFS)
     because: str | None = takes(REASON)
+    start: Start | None = takes(START)
 
 
 @dataclass(frozen=True)

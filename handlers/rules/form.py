@@ -22,11 +22,11 @@ from bot.rules.pair_fields import Document, fields_of
 from bot.rules.pair_values import new_pair
 from handlers.blocks import inputs, modals
 from handlers.blocks.messages import ended
-from handlers.blocks.modals import View, end_of_form, expiry_errors, metadata
+from handlers.blocks.modals import View, end_of_form, metadata, time_errors
 from handlers.changes.full_view import draft_warnings
-from handlers.changes.requests import propose, record, with_expiry
+from handlers.changes.requests import propose, record, timed
 from handlers.explain.table import words_for
-from handlers.grammar.fields import parse_expiry
+from handlers.grammar.fields import parse_expiry, parse_start
 from handlers.rules import check_view, rule_form_view
 from handlers.rules.check_view import MOST_WARNINGS
 from handlers.rules.form_fields_view import (
@@ -78,14 +78,14 @@ def rule_errors(sent: SentForm) -> dict[str, str]:
         words = "A text is not a text, or a source is not an object. Correct the JSON."
         return {looked_at.pairs[at].block_id(JSON): words}
     except BadInputs as error:
-        return {**error.words} | expiry_errors(form.expiry)
+        return {**error.words} | time_errors(form.start, form.expiry)
     inputs = _inputs(sent.view)
     wrong: dict[str, str] = {}
     for problem in problems(draft):
         block_id = looked_at.block_of(problem)
         if block_id in inputs and _is_asked(problem, form):
             wrong.setdefault(block_id, problem_words(problem))
-    return wrong | expiry_errors(form.expiry)
+    return wrong | time_errors(form.start, form.expiry)
 
 
 def _is_asked(problem: Problem, form: RuleForm) -> bool:
@@ -125,7 +125,7 @@ async def _save_rule(sent: SentForm, caller: Caller, gatehouse: Gatehouse) -> Vi
         proposal = update_of(edited, draft, caller, reason=form.reason, **shown)
     else:
         proposal = propose(caller, Kind.RULE_CREATE, Target(service="rules"), None, draft.body(), form.reason, **shown)
-    proposal = await with_expiry(proposal, parse_expiry(form.expiry), caller, gatehouse)
+    proposal = await timed(proposal, caller, gatehouse, start=parse_start(form.start), expiry=parse_expiry(form.expiry))
     return await _record(proposal, form, caller, gatehouse)
 
 
@@ -289,6 +289,7 @@ def read_form(view: View, base: Rule | None = None) -> RuleForm:
         seen=about.get("seen"),
         reason=inputs.typed(values, inputs.REASON) or "",
         warned=str(about.get("warned") or ""),
+        start=inputs.typed(values, inputs.START) or "",
         expiry=inputs.typed(values, inputs.EXPIRY) or "",
         group=str(about.get("group") or ""),
         announce=inputs.chosen_channel(view),

@@ -15,7 +15,7 @@ from bot.rules.edit import BadField, Problem, ProblemKind, introduced, problems,
 from bot.rules.model import Group, Rule, RuleDraft
 from bot.text.names import GROUP_REFERENCE, meant, named_group
 from handlers.blocks import menus, messages, modals
-from handlers.changes.requests import as_typed, propose, submit, with_expiry
+from handlers.changes.requests import as_typed, propose, start_as_typed, submit
 from handlers.changes.sentences import when
 from handlers.errors import InvalidDraft, NoGroups, NothingToChange, NotOneGroup, RefusedField
 from handlers.grammar.command import Command
@@ -136,8 +136,7 @@ async def _edit(
     if not wanted:
         status = None if isinstance(command, RulesSet) else "on" if rules[0].active else "off"
         raise NothingToChange([rule.title for rule in rules], status)
-    wanted[0] = await with_expiry(wanted[0], command.expiry, caller, gatehouse)
-    return await submit(wanted, caller, gatehouse, title=f"{EDITS[type(command)]} {len(wanted)} rules")
+    return await submit(wanted, command, caller, gatehouse, title=f"{EDITS[type(command)]} {len(wanted)} rules")
 
 
 EDITS: Final = {RulesOn: "Switch on", RulesOff: "Switch off", RulesSet: "Change"}
@@ -168,7 +167,7 @@ async def delete(command: RulesDelete, caller: Caller, gatehouse: Gatehouse) -> 
         )
         for rule in rules
     ]
-    return await submit(wanted, caller, gatehouse, title=f"Delete {len(wanted)} rules")
+    return await submit(wanted, command, caller, gatehouse, title=f"Delete {len(wanted)} rules")
 
 
 @handles(RulesNew)
@@ -179,6 +178,7 @@ async def new(command: RulesNew, caller: Caller, gatehouse: Gatehouse) -> Reply:
         destination=command.destination,
         name=command.name,
         reason=command.because or "",
+        start=start_as_typed(command.start),
         expiry=as_typed(command.expiry),
         channel=caller.channel,
     )
@@ -209,7 +209,7 @@ async def make(command: RulesMake, caller: Caller, gatehouse: Gatehouse) -> Repl
         warnings=look.warnings,
         preview=await preview(gatehouse, caller, None, draft, (command.because, command.source)),
     )
-    return await submit([await with_expiry(proposal, command.expiry, caller, gatehouse)], caller, gatehouse)
+    return await submit([proposal], command, caller, gatehouse)
 
 
 @handles(RulesEdit)
@@ -250,7 +250,7 @@ async def switch_group(command: RulesGroup, caller: Caller, gatehouse: Gatehouse
         raise NothingToChange([group.title], command.switch)
     target = Target(service="groups", key=group.id)
     proposal = propose(caller, Kind.GROUP_UPDATE, target, group.document(), after, command.because)
-    return await submit([await with_expiry(proposal, command.expiry, caller, gatehouse)], caller, gatehouse)
+    return await submit([proposal], command, caller, gatehouse)
 
 
 async def _list_groups(gatehouse: Gatehouse) -> Listing[Group]:

@@ -76,6 +76,8 @@ class RuleForm:
     seen: str | None = None
     """Fingerprint of the rule as it was when the form opened; if it has moved since, nothing is overwritten."""
     reason: str = ""
+    start: str = ""
+    """``tomorrow 9:00``, as typed."""
     expiry: str = ""
     """``2h`` or ``18:00``, as typed."""
     group: str = ""
@@ -100,6 +102,7 @@ class RuleForm:
         destination: str | None = None,
         name: str | None = None,
         reason: str = "",
+        start: str = "",
         expiry: str = "",
         channel: str = "",
         reach: str | None = None,
@@ -111,7 +114,8 @@ class RuleForm:
         if destination:
             pair = pair | {"destination": destination}
         document = {"name": name or "", "description": "", "status": ACTIVE, "ruleType": rule_type}
-        return cls("new", document, (FormPair("n1", pair),), channel=channel, reason=reason, expiry=expiry)
+        pairs = (FormPair("n1", pair),)
+        return cls("new", document, pairs, channel=channel, reason=reason, start=start, expiry=expiry)
 
     @classmethod
     def of(cls, rule: Rule, *, channel: str, groups: Groups | None = None) -> Self:
@@ -156,7 +160,9 @@ class RuleForm:
     def shows_more(self) -> bool:
         """Whether the inputs that are rarely used are shown: somebody asked for them, or one holds more than its default."""
         document = self.document
-        own = document.get("description") or str(document.get("status") or ACTIVE) != ACTIVE or self.expiry
+        own = (
+            document.get("description") or str(document.get("status") or ACTIVE) != ACTIVE or self.start or self.expiry
+        )
         return self.more or self.as_json or bool(own) or any(is_unusual(pair, self.rule_type) for pair in self.shown)
 
     def draft(self) -> RuleDraft:
@@ -240,11 +246,11 @@ class RuleForm:
         return frame(TITLES[self.mode], self._blocks(), callback_id=CALLBACK, submit=submit, metadata=metadata)
 
     def _blocks(self) -> list[View]:
-        expiry = () if self.mode == "edit" else (inputs.expiry(self.expiry),)
+        until = () if self.mode == "edit" else (inputs.expiry(self.expiry),)
         where = () if self.channel else (inputs.channel(self.announce),)
         reason = inputs.reason(self.reason, loops=True)
         name, *rest = self._head()
-        more = (*rest, *expiry) if self.shows_more else (MORE_OPTIONS,)
+        more = (*rest, inputs.start(self.start), *until) if self.shows_more else (MORE_OPTIONS,)
         blocks = [self._type_block(), *self._pair_blocks(), name, reason, *more, *where]
         return with_notes(blocks, self.notes)
 

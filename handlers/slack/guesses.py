@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo
 
 from bot.changes.model import Target
-from bot.changes.refusals import EndIsPast
+from bot.changes.refusals import EndIsPast, StartIsPast
 from bot.clients.errors import ClientError
 from bot.clients.lists import Listing
 from bot.gatehouse import Gatehouse, UnknownSite
@@ -20,12 +20,12 @@ from bot.members.model import Member, known_segments
 from bot.rules.model import Rule
 from bot.text.emails import BadEmail
 from handlers.blocks.messages import Message
-from handlers.changes.requests import end_of, zone_of
+from handlers.changes.requests import end_of, start_of, zone_of
 from handlers.errors import NoMember, NothingToChange, NothingToUndo, NotOneGroup, UnknownSegment
 from handlers.gatehouse.commands import GatehouseUndo
 from handlers.grammar import intent_view
 from handlers.grammar.command import Command, Unclear
-from handlers.grammar.fields import Expiry
+from handlers.grammar.fields import Expiry, Start
 from handlers.grammar.intents import Readings, read, says_better
 from handlers.grammar.known import Known
 from handlers.grammar.parser import expand
@@ -136,14 +136,20 @@ class Guesses:
         return useful, [*there.values()]
 
     def _fixed(self, command: Command, zone: ZoneInfo, now: datetime) -> Command:
-        """*command* with the moment that its time means now."""
+        """*command* with the moments that its times mean now."""
+        start: Start | None = getattr(command, "start", None)
         expiry: Expiry | None = getattr(command, "expiry", None)
-        if expiry is None or expiry.until is None:
-            return command
-        if (ends := end_of(expiry, zone, now)) is None:
-            raise EndIsPast(expiry.as_typed)
-        fixed: Command = replace(cast("Any", command), expiry=Expiry.until_moment(ends))
-        return fixed
+        fixed: dict[str, Any] = {}
+        if start is not None:
+            if (begins := start_of(start, zone, now)) is None:
+                raise StartIsPast(start.as_typed)
+            fixed["start"], now = Start.at_moment(begins), begins
+            expiry = Expiry(start.as_typed, until=start.end) if expiry is None and start.end is not None else expiry
+        if expiry is not None and expiry.until is not None:
+            if (ends := end_of(expiry, zone, now)) is None:
+                raise EndIsPast(expiry.as_typed)
+            fixed["expiry"] = Expiry.until_moment(ends)
+        return replace(cast("Any", command), **fixed) if fixed else command
 
     async def _names(self, caller: Caller) -> Known:
         """What exists and the caller may know of."""

@@ -11,6 +11,7 @@ from typing import Any, Final
 
 import sqlalchemy as sa
 
+from bot.changes.consequences import HELD_LONGEST, LATE_START
 from bot.changes.model import OPEN, OUTCOMES, Change, Guard, Item, Kind, Outcome, State, Tally
 from bot.store.db import TargetBusy
 from tests.changes.world import DAN, SITE, Sent, World, content, holds
@@ -25,21 +26,23 @@ HOLDS_ITS_TARGET: Final = frozenset({State.APPROVED, State.APPLYING, State.UNKNO
 
 MAY_BECOME: Final[Mapping[str, frozenset[str]]] = {
     "proposed": frozenset(State),
-    "approved": frozenset(State) - {"proposed", "denied"},
-    "applying": frozenset(State) - {"proposed", "denied", "cancelled"},
+    "planned": frozenset(State) - {"denied"},
+    "approved": frozenset(State) - {"proposed", "planned", "denied"},
+    "applying": frozenset(State) - {"proposed", "planned", "denied", "cancelled"},
     "unknown": frozenset({"unknown", "applied", "failed", "unsettled"}),
 } | {end: frozenset({end}) for end in ENDS}
 """Where a change may be a step later, by where it was."""
 
 TOLD_AS: Final[Mapping[str, frozenset[str]]] = {
-    "proposed": frozenset({"requested"}),
-    "approved": frozenset({"requested", "approved", "deferred"}),
+    "proposed": frozenset({"requested", "replanned"}),
+    "planned": frozenset({"planned"}),
+    "approved": frozenset({"requested", "approved", "started", "deferred"}),
     "applying": frozenset({"applying", "begun"}),
     "cancelled": frozenset({"cancelled", "withdrawn"}),
 } | {name: frozenset({name}) for name in (ENDS | {"unknown"}) - {"cancelled"}}
 """The event that must be on record for each state."""
 
-FIXED: Final = ("id", "created", "edit.kind", "edit.before", "edit.after", "decision.expires", "bulk")
+FIXED: Final = ("id", "created", "edit.kind", "edit.before", "edit.after", "bulk")
 FIXED_OF_REQUEST: Final = ("requester", "channel", "reason", "undoes", "revert_after", "quiet_refusal")
 FIXED_OF_ITEMS: Final = ("set_id", "item_number")
 DONE: Final = (Outcome.APPLIED, Outcome.UNKNOWN, Outcome.UNSETTLED)
@@ -80,6 +83,8 @@ class Promises:
     seen: dict[str, Change] = field(default_factory=dict)
     by_timer: bool = False
     """Whether the step is a timer's."""
+    by_click: bool = False
+    """Whether somebody says in the step that what was planned is to be done now."""
     entries: int = 0
     applied: Counter[str] = field(default_factory=Counter)
     reverts: set[str] = field(default_factory=set)
@@ -229,8 +234,29 @@ class Promises:
         for name in (*FIXED, *FIXED_OF_ITEMS, *(f"request.{name}" for name in FIXED_OF_REQUEST), *at_the_end):
             assert attrgetter(name)(old) == attrgetter(name)(new), f"{name} of a change that was {old.state}"
         self._no_weaker(old, new)
-        assert new.decision.approvals[: len(old.decision.approvals)] == old.decision.approvals
+        if old.decision.asked_again == new.decision.asked_again:
+            assert new.decision.expires == old.decision.expires
+            assert new.decision.approvals[: len(old.decision.approvals)] == old.decision.approvals
+        else:
+            assert (old.state, new.decision.approvals) == (State.PLANNED, ()), "approved for another time"
+            assert (new.request.starts_at, new.state) != (old.request.starts_at, State.PLANNED)
+        self._at_its_time(old, new)
         assert old.edit.target == new.edit.target or (new.edit.kind is Kind.RULE_CREATE and old.edit.target.key is None)
+
+    def _at_its_time(self, old: Change, new: Change) -> None:
+        """What is planned begins no sooner than it was to, unless somebody says so, and not long after it by itself."""
+        starts = old.request.starts_at
+        if old.state is not State.PLANNED or new.state not in {
+            State.APPROVED,
+            State.APPLYING,
+            *NOTHING_DONE,
+            "applied",
+        }:
+            return
+        if new.run.started_at is not None and not self.by_click:
+            assert starts is not None
+            assert starts <= new.run.started_at <= starts + LATE_START, "begun at another time than was planned"
+            assert not old.run.held, "begun, though it was held"
 
     def _reviewed(self, old: Change, new: Change) -> None:
         """What somebody did alone stays to be reviewed until somebody else signs it or takes it back."""
@@ -283,6 +309,10 @@ class Promises:
         if new.set_id:
             assert by == self.seen[new.set_id].decision.decided_by
             return
+        was = self.seen.get(new.id)
+        if was is not None and was.state is State.PLANNED:
+            self._no_more_planned(was, new)
+            return
         if new.decision.guard is Guard.NONE:
             assert by == new.request.requester
             return
@@ -306,6 +336,17 @@ class Promises:
             assert by == new.request.requester
             assert world.may(by)
         else:
+            self._approved(new)
+
+    def _no_more_planned(self, was: Change, new: Change) -> None:
+        """What waited for its time begins while those who decided about it still may, or ends without having begun."""
+        if new.state is State.EXPIRED:
+            assert was.run.held_at is not None
+            assert self.world.clock() >= was.run.held_at + HELD_LONGEST
+        elif new.state is State.CANCELLED:
+            by = new.decision.decided_by or ""
+            assert by == new.request.requester or self.world.may(by)
+        elif new.state is not State.STALE and new.decision.guard is Guard.APPROVE and not new.decision.glass_broken:
             self._approved(new)
 
     def _overtaken(self, request: Change) -> bool:
@@ -433,6 +474,7 @@ def _is_done_undo(change: Change) -> bool:
 def _quiet(change: Change) -> bool:
     """Whether only the one who asked is told; of a try to end what is temporary, once it was in vain for a while."""
     is_quiet = change.request.quiet_refusal and change.decision.guard is Guard.NONE and not change.set_id
+    is_quiet = is_quiet and change.request.starts_at is None
     if change.request.agreed:
         return is_quiet and change.state in {State.FAILED, State.STALE, State.UNKNOWN}
     return is_quiet and change.state in {State.FAILED, State.STALE} and change.run.attempt <= 1
@@ -440,4 +482,5 @@ def _quiet(change: Change) -> bool:
 
 def _passed_a_decision(old: Change | None, new: Change) -> bool:
     """Whether somebody, or time, decided in the step that was."""
-    return (old is None or old.state is State.PROPOSED) and new.state is not State.PROPOSED
+    waited = old is None or old.state in {State.PROPOSED, State.PLANNED}
+    return waited and new.state is not State.PROPOSED and (old is None or old.state is not new.state)

@@ -29,11 +29,15 @@ from bot.changes.refusals import (
     AlreadyDecided,
     ApprovalWaits,
     EndIsPast,
+    EndsBeforeStart,
     MoreMustAgree,
     NothingToReview,
+    NotPlanned,
     NotTemporary,
     NotUndoable,
     NotYours,
+    PolicyTightened,
+    StartIsPast,
     TooManyQuestions,
     TooManyRequests,
 )
@@ -86,6 +90,10 @@ PHASES: Final = (Phase.generate, Phase.shrink) if LONG else (Phase.generate,)
 
 REFUSALS: Final = (
     EndIsPast,
+    EndsBeforeStart,
+    StartIsPast,
+    NotPlanned,
+    PolicyTightened,
     AlreadyDecided,
     ApprovalWaits,
     MoreMustAgree,
@@ -123,6 +131,8 @@ class Asked:
     guard: Guard | None
     revert_after: int | None
     until: bool = False
+    starts: int | None = None
+    """In so many seconds; None for at once."""
     quiet: bool = False
     outdated: bool = False
     helped: bool = False
@@ -141,6 +151,7 @@ def proposals(*kinds: Kind) -> st.SearchStrategy[Asked]:
         guard=st.sampled_from([None, None, Guard.CONFIRM]),
         revert_after=st.none() | spans,
         until=st.booleans(),
+        starts=st.sampled_from([None, None, None, 30, 600, 7200]),
         quiet=st.booleans(),
         outdated=st.sampled_from([False, False, False, True]),
         helped=st.booleans(),
@@ -271,11 +282,11 @@ class Machine(RuleBasedStateMachine):
         if shown is not None and asked.outdated:
             shown = shown | {"name": "As it was shown long ago"}
         span = asked.revert_after
-        ends = (
-            {"reverts_at": self.world.clock() + timedelta(seconds=span)}
-            if span and asked.until
-            else {"revert_after": span}
+        begins = self.world.clock() + timedelta(seconds=asked.starts or 0)
+        ends: dict[str, Any] = (
+            {"reverts_at": begins + timedelta(seconds=span)} if span and asked.until else {"revert_after": span}
         )
+        ends |= {"starts_at": begins} if asked.starts else {}
         return Proposal.of(
             guard=asked.guard,
             edit=Edit(
@@ -371,8 +382,23 @@ class Machine(RuleBasedStateMachine):
 
     @rule(number=anything, which=anything, by=people, decision=st.sampled_from([*OF_REQUEST, Decision.APPROVE]))
     def decide(self, number: int, which: int, by: str, decision: OfRequest) -> None:
-        if change := self.pick(which, self.changes(State.PROPOSED, State.APPROVED)):
+        if change := self.pick(which, self.changes(State.PROPOSED, State.PLANNED, State.APPROVED)):
             self.take(number, lambda mine: mine.pipeline.decisions.decide(change, decision, by, reason="typed"))
+
+    @rule(number=anything, which=anything, by=people, seconds=st.none() | spans, accident=accidents)
+    def replan(self, number: int, which: int, by: str, seconds: int | None, accident: int | None) -> None:
+        """Somebody moves what is planned, or has it done now."""
+        change = self.pick(which, self.changes(State.PLANNED))
+        starts = None if seconds is None else self.world.clock() + timedelta(seconds=seconds)
+        request = f"click {next(self.names)}"
+        self.replicas[number % 2].fuse.left = accident
+        self.promises.by_click = True
+        self.clicked(
+            number,
+            lambda pipeline, now: pipeline.decisions.replan(now, by=by, request=request, starts_at=starts),
+            change,
+        )
+        self.promises.by_click = False
 
     @rule(number=anything, which=anything, one=people)
     def everybody_helps(self, number: int, which: int, one: str) -> None:
@@ -522,7 +548,10 @@ class Machine(RuleBasedStateMachine):
 
     @rule(number=anything, which=anything, by=people)
     def request_again(self, number: int, which: int, by: str) -> None:
-        change, idempotency_key = self.pick(which, self.changes(State.STALE)), f"request {next(self.names)}"
+        found = [
+            each for each in self.changes(State.STALE, State.PLANNED) if each.state is State.STALE or each.run.held
+        ]
+        change, idempotency_key = self.pick(which, found), f"request {next(self.names)}"
         self.clicked(
             number,
             lambda pipeline, now: pipeline.followups.request_again(
@@ -666,7 +695,10 @@ class Machine(RuleBasedStateMachine):
     # The end of a run
 
     def teardown(self) -> None:
-        """All trouble is over: before long, though the clock was set back some hours, nothing waits for anything."""
+        """All trouble is over: before long, nothing waits for anything, though the clock was set back some hours.
+
+        What is held waits a week for somebody.
+        """
         if not self.sound or not hasattr(self, "replicas"):
             return
         self.services_are_well()
@@ -674,7 +706,7 @@ class Machine(RuleBasedStateMachine):
         self.world.directory.silent = False
         for mine in self.replicas:
             mine.fuse.left = None
-        for span in (timedelta(seconds=61), timedelta(hours=49), *[timedelta(minutes=11)] * 3):
+        for span in (timedelta(seconds=61), timedelta(hours=49), timedelta(days=8), *[timedelta(minutes=11)] * 3):
             self.world.clock.moment += span
             while sum([_until_idle(step) for step in (self._timer, self._recovery, self._set)]):
                 pass

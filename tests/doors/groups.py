@@ -52,3 +52,10 @@ async def temporary_and_its_end(play: GroupPlay) -> None:
     await play.alice.card("v1.decide.end")
     play.passes(hours=2, seconds=1)
     await play.becomes(play.now, play.before)
+
+
+@door(RulesGroup, "decide.now")
+async def planned_and_done_now(play: GroupPlay) -> None:
+    await play.alice.types(f"/rules group off {play.before['id']} tomorrow 9:00")
+    await play.alice.clicks(await play.alice.card("v1.decide.now"), "v1.decide.now")
+    await play.becomes(play.now, play.before | {"status": "Inactive"})

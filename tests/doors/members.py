@@ -239,3 +239,21 @@ async def export(play: MemberPlay) -> None:
     rows: list[dict[str, Any]] = [*csv.DictReader(io.StringIO((file.content or b"").decode("utf-8-sig"), newline=""))]
     row = next(row for row in rows if row["email"] == play.email)
     assert (row["name"], row["segments"]) == (play.before["name"], ",".join(play.segments))
+
+
+@door(MembersGrant, "decide.now")
+async def planned_and_done_now(play: MemberPlay) -> None:
+    await play.alice.types(f"/members grant {play.email} vip tomorrow 9:00")
+    await play.alice.clicks(await play.alice.card("v1.decide.now"), "v1.decide.now")
+    await play.becomes(play.now, play.having("vip"))
+
+
+@door(MembersGrant)
+async def planned_for_a_while(play: MemberPlay) -> None:
+    await play.alice.types(f"/members grant {play.email} vip in 2h for 2h")
+    await play.alice.card("v1.decide.now")
+    play.passes(hours=2, seconds=1)
+    await play.becomes(play.now, play.having("vip"))
+    await play.alice.card("v1.decide.end")
+    play.passes(hours=2, seconds=1)
+    await play.becomes(play.now, play.before)

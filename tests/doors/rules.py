@@ -401,3 +401,21 @@ async def temporary_extended_and_kept(play: RulePlay) -> None:
     await play.alice.card(UNDO)
     play.passes(hours=9)
     await play.is_switched()
+
+
+@door(RulesOff, RulesOn, "decide.now")
+async def planned_and_done_now(play: RulePlay) -> None:
+    await play.alice.types(f"/rules {play.switch[0]} {play.id} tomorrow 9:00")
+    card = await play.alice.card("v1.decide.now")
+    assert play.now() == play.before
+    await play.alice.clicks(card, "v1.decide.now")
+    await play.is_switched()
+
+
+@door(RulesSet, "decide.replan", "v1.decision.replan")
+async def planned_moved_and_begun(play: RulePlay) -> None:
+    await play.alice.types(f'/rules set {play.id} description="From then on" tomorrow 9:00')
+    await play.alice.clicks(await play.alice.card("v1.decide.replan"), "v1.decide.replan", opens="Other time")
+    await play.sends(**{"When?": "in 2h"})
+    play.passes(hours=2, seconds=1)
+    await play.becomes(play.now, play.before | {"description": "From then on"})

@@ -32,10 +32,10 @@ from bot.members.model import Member
 from bot.rules.model import Rule
 from bot.text.names import Meant, meant, named_rule
 from bot.text.times import since_in
-from handlers.changes.requests import end_of
+from handlers.changes.requests import end_of, start_of
 from handlers.gatehouse.commands import GatehouseHelp, GatehouseUndo
 from handlers.grammar.command import Command, Unclear
-from handlers.grammar.fields import Expiry
+from handlers.grammar.fields import Expiry, Start
 from handlers.grammar.intents import REFERENCE, read, runs_at_once, says_better
 from handlers.grammar.known import Known
 from handlers.grammar.parser import parse, parse_mention
@@ -50,8 +50,8 @@ SHOWN_BY: Final = frozenset({"refs", "emails", "source", "destination", "url", "
 HELD_OUT: Final = 3
 """Of ten."""
 NOW: Final = datetime(2026, 11, 23, 10, tzinfo=UTC)
-SAID_ELSEWHERE: Final = frozenset({"because", "name", "as_typed", "page", "sort"})
-"""Fields in which right readings may differ."""
+SAID_ELSEWHERE: Final = frozenset({"because", "name", "as_typed", "page", "sort", "start", "expiry"})
+"""Fields in which right readings may differ, and those of `_times`."""
 
 
 class Verdict(StrEnum):
@@ -237,7 +237,7 @@ def _things(command: Command) -> list[str]:
 
 def normal(command: Command) -> tuple[object, ...]:
     """*command* as what it comes to: the same for two ways to say one thing."""
-    return (type(command), *(pair for pair in _said(command) if pair[1]))
+    return (type(command), *(pair for pair in _said(command) if pair[1]), *_times(command))
 
 
 def _said(command: Command) -> Iterator[tuple[str, tuple[str, ...]]]:
@@ -252,8 +252,8 @@ def _said(command: Command) -> Iterator[tuple[str, tuple[str, ...]]]:
             case "emails" | "email":
                 emails = value if isinstance(value, tuple) else [value or ""]
                 yield "emails", tuple(sorted(one.casefold() for one in emails if one))
-            case "expiry" | "since" if value:
-                yield each.name, (_time(value),)
+            case "since" if value:
+                yield "since", (_time(value),)
             case "site":
                 yield "site", ((value,) if value and value != KNOWN.site else ())
             case "group" if value:
@@ -267,12 +267,24 @@ def _said(command: Command) -> Iterator[tuple[str, tuple[str, ...]]]:
                 yield each.name, tuple(sorted(str(one).casefold() for one in texts if one))
 
 
-def _time(said: Expiry | str) -> str:
-    """A time as what it comes to."""
+def _times(command: Command) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """From when on and until when, as what it comes to."""
+    start: Start | None = getattr(command, "start", None)
+    expiry: Expiry | None = getattr(command, "expiry", None)
+    if start is not None:
+        yield "start", (str(start_of(start, ZoneInfo("UTC"), NOW)),)
+        expiry = Expiry("", until=start.end) if expiry is None and start.end is not None else expiry
+    if expiry is not None:
+        yield "expiry", (_time(expiry, start),)
+
+
+def _time(said: Expiry | str, start: Start | None = None) -> str:
+    """A time as what it comes to, of an end after its *start*."""
     if isinstance(said, str):
         since = since_in(said)
         return said if since is None else str(since.seconds or since.wall)
-    ends = end_of(said, ZoneInfo("UTC"), NOW) if said.until or said.at else None
+    begins = (start_of(start, ZoneInfo("UTC"), NOW) if start is not None else None) or NOW
+    ends = end_of(said, ZoneInfo("UTC"), begins) if said.until or said.at else None
     return str(ends or said.seconds)
 
 

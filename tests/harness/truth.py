@@ -185,6 +185,10 @@ async def settles(look: Callable[[], Awaitable[str]]) -> None:
         raise AssertionError(found or "It could not be read in time.") from None
 
 
+ONCE: Final = frozenset({Purpose.STARTS, Purpose.OFFER})
+"""What is said once, and then is not to come any more."""
+
+
 async def wrongly_due(store: Store) -> str:
     """The first thing that is to come of a change and is not due, or is due and not to come; empty where there is none."""
     async with store.session.reading() as connection:
@@ -196,7 +200,7 @@ async def wrongly_due(store: Store) -> str:
     for change in await all_changes(store):
         for what, due_of in LATER.items():
             set_for, at = due.get((change.id, what)), due_of(change)
-            is_missing = set_for is None and at is not None and what is not Purpose.OFFER  # which is made once
+            is_missing = set_for is None and at is not None and what not in ONCE
             if is_missing or (set_for is not None and (at is None or set_for < at)):
                 return f"{what} is due at {set_for}, and should be at {at}: {change}"
     return ""

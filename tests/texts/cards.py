@@ -528,6 +528,28 @@ def bulk_changes() -> Iterator[Sample]:
     yield "the same, where all was done", items_view.comment(whole, progress.first)
 
 
+def planned() -> Iterator[Sample]:
+    """Cards of what waits for its time, or was not begun at it."""
+    friday: Document = {"starts_at": NOW + timedelta(days=4), "starts_at_as_typed": "09:00 Europe/Berlin"}
+    switch: Any = (Kind.RULE_UPDATE, State.PLANNED, SALE, off(SALE))
+    asked_for = change(Kind.RULE_DELETE, State.PROPOSED, SALE, None, **asked(**friday))
+    yield "asked for, for a time", card(asked_for)
+    yield "switch off at a time, for two hours", card(change(*switch, **friday, revert_after=7200))
+    monday: Document = {"reverts_at": NOW + timedelta(days=7), "reverts_at_as_typed": "09:00 Europe/Berlin"}
+    yield "switch off from one time to another, approved", card(change(*switch, **approved(**friday, **monday)))
+    late = change(*switch, **friday, held="late", held_at=NOW)
+    yield "nobody could begin it", card(late)
+    lost: Document = {"lost_right": BOB, "outcome": Why.NO_ROLE.value}
+    yield "who approved may not any more", card(change(*switch, **approved(**friday, held="right", **lost)))
+    yield "the policy asks for more", card(change(*switch, **friday, held="policy"))
+    for purpose, about in {"starts-1": change(*switch, **friday), "held-1": late}.items():
+        if (note := notes_view.note(about, purpose)) is not None:
+            yield f"note: {purpose}", public(note)
+    begun = change(Kind.RULE_UPDATE, State.APPLIED, SALE, off(SALE), **friday)
+    if (note := notes_view.note(begun, "started")) is not None:
+        yield "note: started", public(note)
+
+
 def notes() -> Iterator[Sample]:
     """Notes in the thread of a card."""
     waiting = change(
@@ -632,7 +654,7 @@ def forms() -> Iterator[Sample]:
     yield "full view: a file", b"".join(full_view.file_pieces(whole, listed)).decode()
 
 
-ROOMS: Final = (requests, outcomes, endings, bulk_changes, notes, direct_messages, forms)
+ROOMS: Final = (requests, outcomes, endings, bulk_changes, planned, notes, direct_messages, forms)
 
 
 def samples() -> Iterator[Sample]:

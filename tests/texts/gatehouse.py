@@ -14,7 +14,7 @@ from bot.store.channel_settings import Preferences
 from handlers.blocks.messages import ListPage
 from handlers.changes.sentences import subject
 from handlers.gatehouse import audit_view, home_view, views
-from handlers.gatehouse.commands import GatehouseAudit, GatehouseDigest, GatehousePending, GatehouseTimers
+from handlers.gatehouse.commands import GatehouseAudit, GatehouseDigest, GatehousePending, GatehousePlanned
 from handlers.rules.commands import RulesHistory
 from tests.texts import Sample
 from tests.texts.cards import ANNA, CARA, CAUSES, MOVED, NOW, OLD_SHOP, OPS, SALE, change, off, with_vip
@@ -99,16 +99,16 @@ def people() -> Iterator[Sample]:
 def waiting() -> Iterator[Sample]:
     """What waits, and what reverts."""
     nobody: ListPage[Change] = page()
-    pending, timers = GatehousePending(), GatehouseTimers()
+    pending, timers = GatehousePending(), GatehousePlanned()
     mine: dict[str, Any] = {"counts": (0, 0), "public": False}
     yield "nothing pending", views.pending(nobody, {}, pending, **mine)
     yield "pending, and none that the reader may read", views.pending(nobody, {}, pending, hidden=1, **mine)
     mine["counts"] = (1, 1)
     both = page(CHANGES[2], CHANGES[4])
     yield "pending", views.pending(both, LINKS, pending, decidable={CHANGES[2].id}, **mine)
-    yield "nothing temporary", views.timers(nobody, {}, timers, public=False)
-    yield "temporary", views.timers(page(CHANGES[1]), LINKS, timers, public=False)
-    some = views.timers(page(CHANGES[1]), LINKS, timers, public=False, hidden=2)
+    yield "nothing temporary", views.planned(nobody, {}, timers, public=False)
+    yield "temporary", views.planned(page(CHANGES[1]), LINKS, timers, public=False)
+    some = views.planned(page(CHANGES[1]), LINKS, timers, public=False, hidden=2)
     yield "temporary, and some that the reader may not read", some
 
 
@@ -148,8 +148,8 @@ def records() -> Iterator[Sample]:
     yield "no history", audit_view.history(page(), {}, outside=None, public=False, command=rule)
     yield "no history, changed by others", audit_view.history(page(), {}, outside=MODIFIED, public=False, command=rule)
     names = {str(each.edit.target): subject(each) for each in CHANGES}
-    for title, entries, left in (("digest", found, (1, 2)), ("digest of a quiet day", [], (0, 0))):
-        waits, ends = left
+    for title, entries, left in (("digest", found, (1, 3, 2)), ("digest of a quiet day", [], (0, 0, 0))):
+        waits, starts, ends = left
         done = CHANGES if entries else ()
         yield (
             title,
@@ -160,6 +160,7 @@ def records() -> Iterator[Sample]:
                 span="24h",
                 more=False,
                 waiting=waits,
+                starting=starts,
                 ending=ends,
                 public=False,
                 command=GatehouseDigest(),
@@ -171,13 +172,13 @@ def homes() -> Iterator[Sample]:
     """The Home tab, and what a channel and a person have set."""
     services = {"rules": "ok, 25", "members of blog": "doesn’t answer"}
     both: dict[str, Any] = {"reads_rules": True, "reads_members": True, "channel": OPS, "now": NOW, "links": LINKS}
-    empty: dict[str, Any] = {"decisions": [], "reviews": [], "own": [], "ending": [], "last": []}
+    empty: dict[str, Any] = {"decisions": [], "reviews": [], "own": [], "coming": [], "last": []}
     yield "Home, new", home_view.home(**empty, **both, services=services)
     full: dict[str, Any] = {
         "decisions": [CHANGES[2]],
         "reviews": [CHANGES[4]],
         "own": [CHANGES[2]],
-        "ending": [CHANGES[1]],
+        "coming": [CHANGES[1]],
         "last": CHANGES[5:],
     }
     yield "Home, busy", home_view.home(**full, **both, services=services)

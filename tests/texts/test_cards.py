@@ -1166,6 +1166,88 @@ This card doesn’t show everything. Press Show all 12,000 rules before you deci
     )
 
 
+def test_planned() -> None:
+    assert texts(cards.planned()) == snapshot(
+        {
+            "asked for, for a time": """\
+<!date^1795569840^{date_short_pretty} {time}|2026-11-25 01:24 UTC> (09:00 Europe/Berlin): Delete “Sale 2026”?
+(wastebasket) 2026-11-25 01:24 UTC (09:00 Europe/Berlin): Delete “Sale 2026”?
+Requested by @alice · “we test”
+Needs approval from someone else in this channel by 2026-11-22 01:24 UTC.
+Description: “Ends with the year”
+On · Redirect
+1. `https://shop.example.com/sale` → `https://shop.example.com/landing2`, only for page domain `blog.example.com` or `shop.example.com`, method `GET`
+2. `https://shop.example.com/deals` → `https://shop.example.com/landing2`
+3. `https://shop.example.com/black-friday` → `https://shop.example.com/landing2`
+[Approve deletion]  [Deny…]  [Withdraw]
+[Ask…]  [Switch off instead]  [Details]
+  [Approve deletion] asks: Delete “Sale 2026”? / All 3 pairs are deleted. It stops working at its time. Undo creates it again, under a new id. [Cancel] [Approve deletion]\
+""",
+            "switch off at a time, for two hours": """\
+<!date^1795569840^{date_short_pretty} {time}|2026-11-25 01:24 UTC> (09:00 Europe/Berlin): Switch off “Sale 2026” for 2 h
+(alarm_clock) 2026-11-25 01:24 UTC (09:00 Europe/Berlin): Switch off “Sale 2026” for 2 h
+Requested by @alice · “we test”
+1. `https://shop.example.com/sale` → `https://shop.example.com/landing2`, only for page domain `blog.example.com` or `shop.example.com`, method `GET`
+2. `https://shop.example.com/deals` → `https://shop.example.com/landing2`
+3. `https://shop.example.com/black-friday` → `https://shop.example.com/landing2`
+[Do it now]  [Other time…]  [Cancel]  [Details]\
+""",
+            "switch off from one time to another, approved": """\
+<!date^1795569840^{date_short_pretty} {time}|2026-11-25 01:24 UTC> (09:00 Europe/Berlin): Switch off “Sale 2026” until <!date^1795829040^{date_short_pretty} {time}|2026-11-28 01:24 UTC> (09:00 Europe/Berlin)
+(alarm_clock) 2026-11-25 01:24 UTC (09:00 Europe/Berlin): Switch off “Sale 2026” until 2026-11-28 01:24 UTC (09:00 Europe/Berlin)
+Requested by @alice · “we test” · approved by @cara
+1. `https://shop.example.com/sale` → `https://shop.example.com/landing2`, only for page domain `blog.example.com` or `shop.example.com`, method `GET`
+2. `https://shop.example.com/deals` → `https://shop.example.com/landing2`
+3. `https://shop.example.com/black-friday` → `https://shop.example.com/landing2`
+[Ask to do it now]  [Other time…]  [Cancel]  [Details]\
+""",
+            "nobody could begin it": """\
+Switch off “Sale 2026”: not started
+(warning) Switch off “Sale 2026”: not started
+It was to start 2026-11-25 01:24 UTC: Gatehouse or the service was away then. Say what is to happen now.
+Requested by @alice · “we test”
+1. `https://shop.example.com/sale` → `https://shop.example.com/landing2`, only for page domain `blog.example.com` or `shop.example.com`, method `GET`
+2. `https://shop.example.com/deals` → `https://shop.example.com/landing2`
+3. `https://shop.example.com/black-friday` → `https://shop.example.com/landing2`
+[Do it now]  [Other time…]  [Cancel]  [Details]\
+""",
+            "who approved may not any more": """\
+Switch off “Sale 2026”: not started
+(warning) Switch off “Sale 2026”: not started
+It was to start 2026-11-25 01:24 UTC: @bob has no role any more that allows this.
+Requested by @alice · “we test” · approved by @cara
+1. `https://shop.example.com/sale` → `https://shop.example.com/landing2`, only for page domain `blog.example.com` or `shop.example.com`, method `GET`
+2. `https://shop.example.com/deals` → `https://shop.example.com/landing2`
+3. `https://shop.example.com/black-friday` → `https://shop.example.com/landing2`
+[Request again]  [Cancel]  [Details]\
+""",
+            "the policy asks for more": """\
+Switch off “Sale 2026”: not started
+(warning) Switch off “Sale 2026”: not started
+It was to start 2026-11-25 01:24 UTC: the policy asks for more than it did when this was planned.
+Requested by @alice · “we test”
+1. `https://shop.example.com/sale` → `https://shop.example.com/landing2`, only for page domain `blog.example.com` or `shop.example.com`, method `GET`
+2. `https://shop.example.com/deals` → `https://shop.example.com/landing2`
+3. `https://shop.example.com/black-friday` → `https://shop.example.com/landing2`
+[Request again]  [Cancel]  [Details]\
+""",
+            "note: starts-1": """\
+Switch off “Sale 2026”: starts soon
+(alarm_clock) @alice Switch off “Sale 2026”: starts 2026-11-25 01:24 UTC.\
+""",
+            "note: held-1": """\
+Switch off “Sale 2026”: not started
+(warning) @alice Switch off “Sale 2026”: not started
+It was to start 2026-11-25 01:24 UTC: Gatehouse or the service was away then. Say what is to happen now.\
+""",
+            "note: started": """\
+Switch off “Sale 2026”: done
+(white_check_mark) @alice “Sale 2026” is off\
+""",
+        }
+    )
+
+
 def test_notes() -> None:
     assert texts(cards.notes()) == snapshot(
         {
@@ -1295,6 +1377,16 @@ Your question: <>
 """,
             "form: ask, 0 characters": "Write your question.",
             "form: ask, 1,001 characters": "Shorten it to 1,000 characters; it has 1,001.",
+            "form: replan": """\
+┌ Other time
+Delete “Sale 2026”?
+Requested by @alice
+What somebody approved for a time has to be approved again for another one.
+When?: <>
+[Move]\
+""",
+            "form: replan, 0 characters": "Enter a time such as tomorrow 9:00 or Friday 18:00.",
+            "form: replan, 1,001 characters": "Enter a time such as tomorrow 9:00 or Friday 18:00.",
             "form: break_glass": """\
 ┌ Emergency override
 Delete “Sale 2026”?

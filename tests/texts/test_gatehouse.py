@@ -31,16 +31,16 @@ Rules
 `/rules pin REF`  Post a rule in the channel, and pin it there
 `/rules which URL [URL…] [REF]`  Show where a URL ends up, by which rules; with REF, why that rule matches or not
 `/rules check [REF] [page:N]`  Find loops, shadowed rules, duplicates and dead rules
-`/rules new [TYPE] [FROM] [to TO] [named "NAME"] [for DUR] [because TEXT]`  Create a rule (opens a form)
-`/rules make redirect|block FROM [to TO] [named "NAME"] [match:query|below] [for DUR] [because TEXT]`  Make a redirect or a block at once, without the form
+`/rules new [TYPE] [FROM] [to TO] [named "NAME"] [on DAY TIME] [for DUR] [because TEXT]`  Create a rule (opens a form)
+`/rules make redirect|block FROM [to TO] [named "NAME"] [match:query|below] [on DAY TIME] [for DUR] [because TEXT]`  Make a redirect or a block at once, without the form
 `/rules edit REF`  Edit a rule (opens a form)
-`/rules set REF… field=value … [for DUR] [because TEXT]`  Change single fields of one rule or several
+`/rules set REF… field=value … [on DAY TIME] [for DUR] [because TEXT]`  Change single fields of one rule or several
 `/rules copy REF`  Copy a rule (opens a form)
-`/rules on REF… [for DUR] [because TEXT]`  Switch rules on, also for a limited time
-`/rules off REF… [for DUR] [because TEXT]`  Switch rules off, also for a limited time
+`/rules on REF… [on DAY TIME] [for DUR] [because TEXT]`  Switch rules on, also for a limited time
+`/rules off REF… [on DAY TIME] [for DUR] [because TEXT]`  Switch rules off, also for a limited time
 `/rules groups`  List the groups, with how many rules each has
-`/rules group on|off NAME [for DUR] [because TEXT]`  Switch a whole group on or off; `on group:NAME` does the same
-`/rules delete REF… [because TEXT]`  Delete rules; asks before it does
+`/rules group on|off NAME [on DAY TIME] [for DUR] [because TEXT]`  Switch a whole group on or off; `on group:NAME` does the same
+`/rules delete REF… [on DAY TIME] [because TEXT]`  Delete rules; asks before it does
 `/rules history REF [page:N]`  Show who changed a rule, when and why
 `/rules export [TEXT] [type:redirect] [status:on] [url:TEXT] [group:NAME] [here]`  Export rules as a file, to you or into the channel
 `/rules import`  Import rules from a file (opens a form)
@@ -55,12 +55,12 @@ Members
 `/members show [EMAIL…] [site:blog]`  Show members; without EMAIL, search as you type
 `/members segments [site:blog]`  List the segments of a site, with how many members have each
 `/members why EMAIL… [SEGMENT] [site:blog]`  Say why someone has access or doesn’t, on every site
-`/members add [EMAIL] [named "NAME"] [to SEG,…] [site:blog] [for DUR] [because TEXT]`  Add a member (opens a form)
+`/members add [EMAIL] [named "NAME"] [to SEG,…] [site:blog] [on DAY TIME] [for DUR] [because TEXT]`  Add a member (opens a form)
 `/members edit EMAIL [named "NAME"] [site:blog]`  Edit a member’s name and segments (opens a form)
-`/members grant EMAIL… SEG,… [site:blog] [for DUR] [because TEXT]`  Grant access to segments, also for a limited time
-`/members revoke EMAIL… SEG,… [site:blog] [because TEXT]`  Revoke access to segments
-`/members remove EMAIL… [site:blog] [because TEXT]`  Remove members; asks before it does
-`/members offboard EMAIL… [because TEXT]`  Remove people from every site; asks before it does
+`/members grant EMAIL… SEG,… [site:blog] [on DAY TIME] [for DUR] [because TEXT]`  Grant access to segments, also for a limited time
+`/members revoke EMAIL… SEG,… [site:blog] [on DAY TIME] [because TEXT]`  Revoke access to segments
+`/members remove EMAIL… [site:blog] [on DAY TIME] [because TEXT]`  Remove members; asks before it does
+`/members offboard EMAIL… [on DAY TIME] [because TEXT]`  Remove people from every site; asks before it does
 `/members export [TEXT] [segment:vip] [no:SEGMENT] [site:blog]`  Export members as a table, sent only to you
 `/members import [site:blog]`  Import members from a file (opens a form)
 REF: a name or part of one, an id, a source URL, or `#n` of your last list. EMAIL: an email or `#n`. Anything in [brackets] is optional.
@@ -72,7 +72,7 @@ Gatehouse
 `/gatehouse pending [page:N]`  List requests that wait for a decision, and reviews that are due
 `/gatehouse inspect CHANGE`  Show everything a request would change, to people who can decide on it
 `/gatehouse undo [CHANGE]`  Undo a change: your last one here, or the one with that reference
-`/gatehouse timers [page:N]`  List temporary changes, and when they revert
+`/gatehouse planned [page:N]`  List what starts and what reverts by itself, and when
 `/gatehouse audit [who:@x] [since:24h] [REF] [page:N]`  List who changed what, when and why
 `/gatehouse digest [DUR]`  Summarize what changed in the last day, or another time
 `/gatehouse status`  Check the services, Slack and the database
@@ -84,7 +84,7 @@ REF: a name or part of one, an id, a source URL, or `#n` of your last list. EMAI
 """,
             "help members grant": """\
 Gatehouse help
-`/members grant EMAIL… SEG,… [site:blog] [for DUR] [because TEXT]`  Grant access to segments, also for a limited time
+`/members grant EMAIL… SEG,… [site:blog] [on DAY TIME] [for DUR] [because TEXT]`  Grant access to segments, also for a limited time
 For example `/members grant anna@example.com vip`
 REF: a name or part of one, an id, a source URL, or `#n` of your last list. EMAIL: an email or `#n`. Anything in [brackets] is optional.
 [Rules]  [Members]  [Gatehouse]\
@@ -194,9 +194,9 @@ Delete “Old shop to new shop” · done
 [Refresh]  [Share in channel]\
 """,
             "nothing temporary": """\
-Nothing is temporary right now.
-(stopwatch) Nothing is temporary right now.
-Add `for 2h` or `until 18:00` to a change, and Gatehouse reverts it then.
+Nothing is planned right now.
+(alarm_clock) Nothing is planned right now.
+Add `tomorrow 9:00` to a change, and Gatehouse makes it then. Add `for 2h` or `until 18:00`, and Gatehouse reverts it then.
 [Refresh]\
 """,
             "temporary": """\
@@ -294,8 +294,8 @@ By: @alice × 8
 Changed: “Sale 2026” × 7,  Anna Berg `a***@example.com`
 (rotating_light) Emergency override by @bob: Delete “Old shop to new shop” · review due
 Why: “we test” × 4,  “the landing page moved”,  “she upgraded”
-1 pending change · 2 temporary changes
-[Show pending]  [Show temporary changes]  [Details]  [Share in channel]\
+1 pending change · 3 planned changes · 2 temporary changes
+[Show pending]  [Show what is planned]  [Details]  [Share in channel]\
 """,
             "digest of a quiet day": """\
 Changes in the last 24h
@@ -339,7 +339,7 @@ Find a rule  <>
 Find a member  <>
 [List rules]  [Create rule…]  [List members]  [Show pending]  [Show what I can do]  [Help]  [Refresh]
 —
-Your temporary changes
+Yours, planned
 Switch off “Sale 2026” · done, reverts 2026-11-21 03:24 UTC
 @alice: “we test” · 2026-11-21 01:26 UTC · #C0OPS0001 · card
 Your latest changes

@@ -194,6 +194,7 @@ def test_forms() -> None:
 Email: <>
 Name (optional): <>
 Segments (optional): <>
+Start (optional): <>
 Revert after (optional): <>
 Why (optional): <>
 [Add]\
@@ -205,6 +206,7 @@ Email: <>
 Name (optional): <>
 ! Unknown segment: vpi (like vip). If it is new and nobody has it yet, add it under Extra segments in /gatehouse settings.
 Segments (optional): <>
+Start (optional): <>
 Revert after (optional): <>
 Why (optional): <>
 [Add]\
@@ -215,6 +217,7 @@ Why (optional): <>
 Email  `anna.berg@example.com`
 Name (optional): <Anna Berg>
 Segments (optional): <newsletter>
+Start (optional): <>
 Why (optional): <>
 [Save]\
 """,

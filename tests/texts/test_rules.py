@@ -574,6 +574,7 @@ Name: <Maintenance answer>
 Why (optional): <>
 Description (optional): <>
 Status: <On>
+Start (optional): <>
 [Save]\
 """,
             "edit, two scripts": """\
@@ -622,6 +623,7 @@ Name: <Blog readers to new shop>
 Why (optional): <>
 Description (optional): <>
 Status: <On>
+Start (optional): <>
 [Save]\
 """,
             "edit, of an unknown type": """\
@@ -688,6 +690,7 @@ Name: <Old shop to new shop (copy)>
 Why (optional): <>
 Description (optional): <>
 Status: <Off>
+Start (optional): <>
 Revert after (optional): <>
 [Create]\
 """,

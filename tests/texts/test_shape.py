@@ -130,12 +130,13 @@ def test_quotes_in_a_name_do_not_end_it() -> None:
 
 
 VERBS: Final = re.compile(
-    "Add|Approve|Ask|Change|Check|Choose|Copy|Create|Decide|Delete|Deny|Edit|Extend|Find|Grant|Keep|List|Mark|Override|Put|Redo|Refresh"
+    "Add|Approve|Cancel|Do|Ask|Change|Check|Choose|Copy|Create|Decide|Delete|Deny|Edit|Extend|Find|Grant|Keep|List|Mark|Override|Put|Redo|Refresh"
     "|Remove|Request|Retry|Revert|Revoke|Run|Search|Share|Show|Sort|Stop|Switch|Try|Undo|Use|Withdraw"
 )
 NO_VERBS: Final = frozenset(
     {
         "Help",
+        "Other time…",
         "Details",
         "More options",
         "Rules",
@@ -149,7 +150,7 @@ NO_VERBS: Final = frozenset(
     }
 )
 """Tabs, pages, and the name of an act that has no verb."""
-FORMS: Final = frozenset(f"v1.decide.{name}" for name in ("deny", "ask", "break_glass"))
+FORMS: Final = frozenset(f"v1.decide.{name}" for name in ("deny", "ask", "break_glass", "replan"))
 
 
 def opens_form(button: Mapping[str, Any]) -> bool:

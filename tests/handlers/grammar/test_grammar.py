@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import string
 from contextlib import suppress
+from datetime import UTC, datetime
 from itertools import product
 
 import pytest
@@ -21,9 +22,11 @@ from handlers.grammar.fields import (
     Flag,
     ForOrUntil,
     Led,
+    OnOrAt,
     Page,
     Reason,
     Refs,
+    Start,
     Text,
     Urls,
 )
@@ -303,6 +306,8 @@ ODD = [
     "redirect",
     "a,b",
     "yesterday",
+    "tomorrow",
+    "at 18:00",
     "24h",
     "for 2h",
 ]
@@ -325,6 +330,13 @@ VALUES: dict[type[Part], st.SearchStrategy[object]] = {
     Reach: st.sampled_from(REACHES),
     Flag: st.just(value=True),
     ForOrUntil: st.sampled_from([Expiry("for 2h", 7200), Expiry("until 18:00", until=WallTime(18, 0))]),
+    OnOrAt: st.sampled_from(
+        [
+            Start("tomorrow 9:00", wall=WallTime(9, 0, "tomorrow")),
+            Start("in 2h", seconds=7200),
+            Start.at_moment(datetime(2026, 11, 27, 8, tzinfo=UTC)),
+        ]
+    ),
     Reason: NAMES.filter(lambda text: text.split()[0] != "of"),  # “because of the sale” is the reason as a whole
     Assignments: st.lists(st.tuples(st.sampled_from(["name", "pair2.to"]), NAMES), min_size=1, max_size=3).map(tuple),
 }

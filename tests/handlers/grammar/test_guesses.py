@@ -20,8 +20,8 @@ from handlers.gatehouse.commands import (
     GatehouseDigest,
     GatehouseHelp,
     GatehousePending,
+    GatehousePlanned,
     GatehouseStatus,
-    GatehouseTimers,
     GatehouseUndo,
     GatehouseWhoami,
 )
@@ -297,7 +297,7 @@ GUESSES: Final[list[tuple[str, Outcome]]] = [
     ("/gatehouse what changed today", runs(GatehouseDigest("today"))),
     ("/gatehouse who did what yesterday", runs(GatehouseAudit(since="yesterday"))),
     ("/gatehouse waiting for approval", runs(GatehousePending())),
-    ("/gatehouse temporary changes", runs(GatehouseTimers())),
+    ("/gatehouse temporary changes", runs(GatehousePlanned())),
     ("/gatehouse what can I do", runs(GatehouseWhoami())),
     ("/gatehouse is everything ok?", runs(GatehouseStatus())),
     ("/rules how do I block a url", runs(GatehouseHelp("how do I block a url"))),

@@ -1,0 +1,247 @@
+"""What is meant for later begins at its time, once, with the rights and rules of then; else it is held, and people are asked."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from bot.changes.consequences import HELD_LONGEST, LATE_START
+from bot.changes.model import Held, State
+from sandbox.demo import Sandbox
+from tests.conftest import Clock
+from tests.harness.channels import buttons
+from tests.harness.colleague import Colleague, ended
+from tests.harness.looking import approves
+
+OLD, NAME = "Redirect_x1old", "Old shop to new shop"
+ANNA = "anna.berg@example.com"
+HOUR, MOMENT = timedelta(hours=1), timedelta(seconds=1)
+
+
+def status(workspace: Sandbox) -> str:
+    rule = workspace.services.rules.get(OLD)
+    assert rule is not None
+    return str(rule["status"])
+
+
+async def labels(person: Colleague) -> list[str]:
+    card = await person.sees_change(state=State.PLANNED)
+    return [str(one["text"]["text"]) for one in buttons(card.blocks)]
+
+
+async def test_a_rule_is_switched_off_in_two_hours_for_one(workspace: Sandbox, alice: Colleague, clock: Clock) -> None:
+    await alice.types(f"/rules off {OLD} in 2h for 1h because of the sale")
+    card = await alice.sees_change(state=State.PLANNED)
+    assert NAME in alice.slack_text(await alice.says("/gatehouse planned"))
+    assert NAME in alice.slack_text(await alice.says("/gatehouse timers")), "as it was called before"
+
+    clock.ahead += timedelta(minutes=110, seconds=5)
+    await alice.sees_note(card, "starts")
+    assert status(workspace) == "Active"
+    clock.ahead += timedelta(minutes=10)
+    done = await alice.sees_change()
+    assert done.ts == card.ts, "one thing, one card"
+    assert status(workspace) == "Inactive"
+    await alice.sees_note(card, "started")
+
+    clock.ahead += HOUR + MOMENT
+    await alice.sees_change(where=ended)
+    assert status(workspace) == "Active", "its end counts from its start"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"/rules off {OLD} tomorrow 9:00",
+        f"/rules off {OLD} on 24 Dec 9:00 until 25 Dec 18:00 because of the holidays",
+        f'/rules set {OLD} description="For the sale" from tomorrow 9:00 to 17:00',
+        f"/rules delete {OLD} tomorrow 9:00",
+        "/rules group off Sales campaigns tomorrow 9:00",
+        f"/rules off {OLD} Redirect_chk01 tomorrow 9:00",
+        '/rules make redirect https://shop.example.com/sale to https://shop.example.com/w named "Sale" tomorrow 9:00',
+        f"/members grant {ANNA} vip tomorrow 9:00 for 30d",
+        f"/members revoke {ANNA} free tomorrow 9:00",
+        f"/members remove {ANNA} tomorrow 9:00",
+        f"/members offboard {ANNA} tomorrow 9:00",
+    ],
+)
+@pytest.mark.policy('[[guards]]\noperation = "*"\nguard = "none"')
+async def test_whatever_can_be_changed_can_be_changed_later(
+    workspace: Sandbox, cara: Colleague, clock: Clock, text: str
+) -> None:
+    before = len(writes(workspace))
+    await cara.types(text)
+    card = await cara.sees_change(state=State.PLANNED)
+    assert len(writes(workspace)) == before
+    await cara.clicks(card, "v1.decide.now", confirm=any(one.get("confirm") for one in buttons(card.blocks)))
+
+    done = await cara.sees_change()
+    assert done.ts == card.ts
+    assert len(writes(workspace)) > before
+
+
+def writes(workspace: Sandbox) -> list[str]:
+    services = workspace.services
+    return [call.method for call in (*services.rules.calls(), *services.members.calls()) if call.method != "GET"]
+
+
+@pytest.mark.threat("B17")
+async def test_an_approval_is_for_its_time(workspace: Sandbox, alice: Colleague, cara: Colleague, clock: Clock) -> None:
+    await alice.types(f"/rules delete {OLD} in 2h")
+    asked = await alice.sees_change(state=State.PROPOSED)
+    await approves(cara, asked)
+    card = await alice.sees_change(state=State.PLANNED)
+    assert await labels(alice) == ["Ask to do it now", "Other time…", "Cancel", "Details"]
+
+    await alice.clicks(card, "v1.decide.replan", opens="Other time")
+    alice.fills(**{"When?": "in 3h"})
+    assert await alice.submits() == {}
+    again = await alice.sees_change(state=State.PROPOSED, where=lambda change: change.decision.approvals == ())
+    assert again.ts == card.ts
+    clock.ahead += 2 * HOUR + MOMENT
+    assert workspace.services.rules.get(OLD) is not None, "nobody approved that time yet"
+    await approves(cara, again)
+    await alice.sees_change(state=State.PLANNED)
+
+    clock.ahead += HOUR + MOMENT
+    await alice.sees_change()
+    assert workspace.services.rules.get(OLD) is None
+
+
+@pytest.mark.threat("B17")
+async def test_what_is_cancelled_never_begins(
+    workspace: Sandbox, alice: Colleague, bob: Colleague, clock: Clock
+) -> None:
+    await alice.types(f"/rules off {OLD} in 2h")
+    card = await alice.sees_change(state=State.PLANNED)
+    await alice.clicks(card, "v1.decide.keep")
+    await alice.sees_change(state=State.CANCELLED)
+
+    clock.ahead += 3 * HOUR
+    await alice.says("/gatehouse status")
+    assert status(workspace) == "Active"
+    assert writes(workspace) == []
+
+
+async def test_an_edit_in_between_makes_the_plan_stale(
+    workspace: Sandbox, alice: Colleague, cara: Colleague, clock: Clock
+) -> None:
+    await alice.types(f"/rules off {OLD} in 2h")
+    await alice.sees_change(state=State.PLANNED)
+    await cara.types(f'/rules set {OLD} description="Other"')
+    await cara.sees_change()
+
+    card = await alice.sees_change(state=State.STALE)
+    await alice.is_notified("failed")
+    await alice.clicks(card, "v1.decide.afresh")
+    again = await alice.sees_change(state=State.PROPOSED)
+    await alice.clicks(again, "v1.decide.confirm", confirm=any(one.get("confirm") for one in buttons(again.blocks)))
+    await alice.sees_change(state=State.PLANNED)
+    clock.ahead += 2 * HOUR + MOMENT
+    await alice.sees_change(where=lambda change: change.request.starts_at is not None)
+    assert status(workspace) == "Inactive"
+
+
+@pytest.mark.threat("B17")
+async def test_what_others_edited_meanwhile_is_left_alone(workspace: Sandbox, alice: Colleague, clock: Clock) -> None:
+    await alice.types(f"/rules off {OLD} in 2h")
+    await alice.sees_change(state=State.PLANNED)
+    rule = workspace.services.rules.get(OLD)
+    assert rule is not None
+    workspace.services.rules.put(rule | {"name": "By other hands"})
+
+    clock.ahead += 2 * HOUR + MOMENT
+    await alice.sees_change(state=State.STALE)
+    assert writes(workspace) == []
+
+
+@pytest.mark.threat("B17")
+@pytest.mark.parametrize(("late", "begins"), [(LATE_START, True), (LATE_START + timedelta(minutes=1), False)])
+async def test_what_is_late_by_more_than_a_quarter_is_asked_about(
+    workspace: Sandbox, alice: Colleague, clock: Clock, late: timedelta, begins: bool
+) -> None:
+    await alice.types(f"/rules off {OLD} in 2h")
+    card = await alice.sees_change(state=State.PLANNED)
+    clock.ahead += 2 * HOUR + late - timedelta(seconds=20)
+    if begins:
+        await alice.sees_change()
+        return
+    await alice.sees_change(state=State.PLANNED, where=lambda change: change.run.held is Held.LATE)
+    await alice.sees_note(card, "held")
+    assert writes(workspace) == []
+
+    await alice.clicks(await alice.sees_change(state=State.PLANNED), "v1.decide.now")
+    await alice.sees_change()
+    assert status(workspace) == "Inactive"
+
+
+async def test_what_nobody_says_anything_of_expires(workspace: Sandbox, alice: Colleague, clock: Clock) -> None:
+    await alice.types(f"/rules off {OLD} in 2h")
+    await alice.sees_change(state=State.PLANNED)
+    clock.ahead += 3 * HOUR
+    await alice.sees_change(state=State.PLANNED, where=lambda change: change.run.held is Held.LATE)
+    clock.ahead += HELD_LONGEST + MOMENT
+    await alice.sees_change(state=State.EXPIRED)
+    assert writes(workspace) == []
+
+
+@pytest.mark.threat("B17")
+async def test_who_lost_the_right_meanwhile_begins_nothing(
+    workspace: Sandbox, alice: Colleague, cara: Colleague, clock: Clock
+) -> None:
+    await alice.types(f"/rules off {OLD} in 2h")
+    await cara.sees_change(state=State.PLANNED)
+    users = workspace.slack.state.users
+    users[alice.id] = replace(users[alice.id], is_deleted=True)
+    clock.ahead += 2 * HOUR + MOMENT
+
+    await cara.sees_change(state=State.PLANNED, where=lambda change: change.run.held is Held.RIGHT)
+    assert writes(workspace) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"/rules off {OLD} on 2020-01-01",
+        f"/rules off {OLD} tomorrow 9:00 until 2026-01-01",
+        f"/rules off {OLD} on 31 November",
+        f"/rules off {OLD} on 2031-01-01",
+    ],
+)
+async def test_a_time_that_cannot_be_meant_changes_nothing(workspace: Sandbox, alice: Colleague, text: str) -> None:
+    await alice.says(text)
+    assert writes(workspace) == []
+    assert await alice.store.changes.planned() == []
+
+
+@pytest.mark.parametrize(
+    ("first", "then"),
+    [
+        (f"/rules off {OLD} in 3h", f'/rules set {OLD} description="Other" in 2h'),
+        (f"/rules off {OLD} in 2h", f'/rules set {OLD} description="Other" in 3h'),
+        (f"/rules off {OLD} in 2h", f'/rules set {OLD} description="Other"'),
+        (f"/rules off {OLD} for 2h", f'/rules set {OLD} description="Other" in 3h'),
+    ],
+)
+async def test_a_collision_with_what_is_planned_is_said(alice: Colleague, first: str, then: str) -> None:
+    await alice.types(first)
+    await alice.sees_change(where=lambda change: not change.request.warnings, state=coming_state(first))
+    await alice.types(then)
+
+    await alice.sees_change(
+        state=coming_state(then), where=lambda change: "out of date" in str(change.request.warnings)
+    )
+
+
+def coming_state(text: str) -> State:
+    return State.PLANNED if " in " in text else State.APPLIED
+
+
+async def test_what_has_nothing_to_do_with_it_is_not_warned_of(alice: Colleague) -> None:
+    await alice.types(f"/rules off {OLD} in 2h")
+    await alice.sees_change(state=State.PLANNED)
+    await alice.types("/rules off Redirect_chk01")
+
+    await alice.sees_change(where=lambda change: change.request.warnings == ())
