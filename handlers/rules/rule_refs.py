@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from typing import Any, Protocol, cast, runtime_checkable
 
 from bot.changes.model import Change
 from bot.clients.cache import looked_up
@@ -23,20 +24,7 @@ from handlers.errors import Refusal, TooMany, Words
 from handlers.grammar.command import Command
 from handlers.grammar.parser import Shorthand, listed_service, needs_last_change, needs_site, numbers_in
 from handlers.members.member_refs import SiteGone, site_for
-from handlers.rules.commands import (
-    RulesCheck,
-    RulesCopy,
-    RulesDelete,
-    RulesEdit,
-    RulesHistory,
-    RulesList,
-    RulesOff,
-    RulesOn,
-    RulesPin,
-    RulesSet,
-    RulesShow,
-    RulesWhich,
-)
+from handlers.rules.commands import RulesList
 from handlers.slack.reply import Caller
 
 
@@ -45,8 +33,22 @@ async def groups_of(rules: Iterable[RuleDraft], gatehouse: Gatehouse) -> Groups 
     return await gatehouse.groups.groups() if any(rule.group_id for rule in rules) else None
 
 
-OfRule = RulesShow | RulesPin | RulesCheck | RulesEdit | RulesCopy | RulesHistory | RulesWhich
-OfRules = RulesOn | RulesOff | RulesSet | RulesDelete
+@runtime_checkable
+class OfRule(Protocol):
+    """A command that names one rule, or none."""
+
+    @property
+    def ref(self) -> str | None: ...
+
+
+@runtime_checkable
+class OfRules(Protocol):
+    """A command that names rules which it changes."""
+
+    @property
+    def refs(self) -> tuple[str, ...]: ...
+
+
 CANDIDATES = 10
 MAX_RULES_PER_COMMAND = 100
 """Rules that one command may name."""
@@ -190,8 +192,8 @@ def _with_ids(command: OfRule | OfRules, ref: str, ids: Sequence[str]) -> Comman
     """*command* with *ids* in the place of *ref*; None where it takes one rule and there are several."""
     if isinstance(command, OfRules):
         refs = [each for one in command.refs for each in (ids if one == ref else (one,))]
-        return replace(command, refs=tuple(dict.fromkeys(refs)))
-    return replace(command, ref=ids[0]) if len(ids) == 1 else None
+        return cast("Command", replace(cast("Any", command), refs=tuple(dict.fromkeys(refs))))
+    return cast("Command", replace(cast("Any", command), ref=ids[0])) if len(ids) == 1 else None
 
 
 async def find_change(reference: str, gatehouse: Gatehouse) -> Change | None:
