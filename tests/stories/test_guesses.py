@@ -19,6 +19,7 @@ ROOT = Path(__file__).parents[2]
 README = {
     "/rules which https://shop.example.com/old": "redirects to `https://shop.example.com/new`",
     "/rules off Old shop for 2h because checkout loops": "[Switch on now]",
+    "/rules on Black Friday landing page on Friday 9:00 until Monday 9:00": "[Do it now]",
     "/rules block https://shop.example.com/promo": "Nothing was changed yet",
     "/rules delete Old shop": "[Approve deletion]",
     "/rules check": "loop: https://shop.example.com/gift-cards",
@@ -311,14 +312,8 @@ async def test_a_name_to_correct_is_in_the_form(workspace: Sandbox, alice: Colle
     [
         (f"/rules block {PROMO} in germany", "What I do understand: Block `shop.example.com/promo` for everyone."),
         ("/rules off Old shop until the sale ends", "I don’t understand “until the sale ends”."),
-        ("/members grant anna.berg@example.com vip on friday", "Changes can’t be planned for later yet: “on friday”."),
-        (
-            "/rules on Black Friday landing page tomorrow 9:00",
-            "Changes can’t be planned for later yet: “tomorrow 9:00”.",
-        ),
         ("/rules rename Old shop to New shop and switch it off", "I don’t understand “and switch it off”."),
         ("/rules off Old shop for the weekend", "I don’t understand “for the weekend”."),
-        ("/rules group off Sales campaigns on friday", "Changes can’t be planned for later yet: “on friday”."),
         ("/rules turn off everything except checkout", "I don’t understand “everything except”."),
         (f"/rules why does {OLD} go to checkout", "I don’t understand “checkout”."),
     ],

@@ -83,7 +83,7 @@ async def test_ones_own_changes_and_those_that_end_by_themselves(workspace: Sand
 
     home = rendering.view(await alice.opens_home("Checkout to the new payment page"))
 
-    temporary, latest = home.partition("Your temporary changes")[2].split("Your latest changes")
+    temporary, latest = home.partition("Yours, planned")[2].split("Your latest changes")
     assert "Old shop to new shop" in temporary
     assert "reverts" in temporary
     assert "Checkout" not in temporary

@@ -10,7 +10,7 @@ import pytest
 from bot.changes.consequences import HELD_LONGEST, LATE_START
 from bot.changes.model import Held, State
 from sandbox.demo import Sandbox
-from tests.conftest import Clock
+from tests.conftest import OPS, Clock
 from tests.harness.channels import buttons
 from tests.harness.colleague import Colleague, ended
 from tests.harness.looking import approves
@@ -123,6 +123,24 @@ async def test_what_is_cancelled_never_begins(
     await alice.says("/gatehouse status")
     assert status(workspace) == "Active"
     assert writes(workspace) == []
+
+
+@pytest.mark.threat("B17")
+@pytest.mark.parametrize("button", ["v1.decide.now", "v1.decide.keep"])
+async def test_who_may_not_make_the_change_neither_begins_nor_cancels_it(
+    workspace: Sandbox, alice: Colleague, cara: Colleague, button: str
+) -> None:
+    channels, dan = workspace.slack.state.channels, Colleague(workspace, "U0DAN0001", OPS)  # a guest
+    channels[OPS] = replace(channels[OPS], members=(*channels[OPS].members, dan.id))
+    await alice.types(f"/rules off {OLD} in 2h")
+    card = await alice.sees_change(state=State.PLANNED)
+    await dan.clicks(card, button)
+    await dan.sees_problem()
+    assert writes(workspace) == []
+    assert (await alice.change_of(card)).state is State.PLANNED
+
+    await cara.clicks(card, button)
+    await cara.sees_change(state=State.APPLIED if button.endswith("now") else State.CANCELLED)
 
 
 async def test_an_edit_in_between_makes_the_plan_stale(

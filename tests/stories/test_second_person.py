@@ -69,7 +69,7 @@ BUTTONS: Final[Mapping[Decision, str]] = {
     Decision.REVERT: "end",
     Decision.REVIEW: "sign",
 }
-ELSEWHERE: Final = {Decision.STOP, Decision.UNDO, Decision.ASK, Decision.LOOK}
+ELSEWHERE: Final = {Decision.STOP, Decision.UNDO, Decision.ASK, Decision.LOOK, Decision.REPLAN}
 """Of a running bulk change, one that asks for another change, and those that change nothing."""
 
 
