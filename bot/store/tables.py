@@ -190,7 +190,7 @@ def moment(stored: int) -> datetime:
     return EPOCH + stored * MICROSECOND
 
 
-DATA_VERSION: Final = 1
+DATA_VERSION: Final = 2
 """Grows with each release that stores something with which an older one must not work: that one stands still."""
 USE: Final = {"owner": "gatehouse", "name": "data_version"}
 """The row of `settings` with the data version of the release that started last."""
