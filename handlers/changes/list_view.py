@@ -15,6 +15,7 @@ from handlers.changes.sentences import (
     approvers,
     author,
     is_switched,
+    mark_of,
     outcome_word,
     plain_title,
     reason_of,
@@ -96,6 +97,15 @@ def _approved(change: Change) -> str:
     given = decision.approvals or decision.decided_by
     is_approved = decision.guard is Guard.APPROVE and given and change.state not in {State.DENIED, State.CANCELLED}
     return f"approved by {approvers(change)}" if is_approved else ""
+
+
+def coming(changes: Sequence[Change], links: Mapping[str, str]) -> list[Block]:
+    """What *changes* will do by themselves to a thing that is shown; nothing where there are none."""
+    lines = []
+    for each in changes:
+        link = f" · <{links[each.id]}|card>" if links.get(each.id) else ""
+        lines.append(f"{mark_of(each)} {safe_title(each)} · {_standing(each)}{link}")
+    return [messages.context(*lines)] if lines else []
 
 
 def open_button(change: Change) -> Block | None:

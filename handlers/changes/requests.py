@@ -12,7 +12,9 @@ from bot.changes.proposals import Proposal, together
 from bot.changes.refusals import EndIsPast, EndsBeforeStart, StartIsPast
 from bot.gatehouse import Gatehouse
 from bot.text.times import WallTime, next_time
+from handlers.blocks.messages import Block
 from handlers.blocks.modals import View, end_of_form
+from handlers.changes.list_view import coming
 from handlers.errors import TimeIsFar
 from handlers.grammar.command import Command
 from handlers.grammar.fields import LONGEST_DURATION, Expiry, Start
@@ -61,6 +63,12 @@ async def record(
     """Record what a form asks for, to be gone on with once the form is closed. *end*: what it shows if it is still open."""
     proposal = await warned_of_plans(proposal, caller, gatehouse)
     return Recorded(await gatehouse.changes.proposer.record(proposal, idempotency_key=caller.request), end)
+
+
+async def what_becomes_of(target: Target, gatehouse: Gatehouse) -> list[Block]:
+    """What will be done to *target* by itself, for whoever is shown it."""
+    changes = await gatehouse.store.changes.coming([target])
+    return coming(changes, {each.id: await gatehouse.store.cards.link(each.id) for each in changes})
 
 
 MOST_LOOKED_AT: Final = 20

@@ -20,6 +20,7 @@ from handlers.blocks import menus, messages
 from handlers.blocks.inputs import MOST_OPTIONS
 from handlers.blocks.messages import Block, ListPage, Message
 from handlers.blocks.tables import ROWS_PER_PAGE
+from handlers.changes.requests import what_becomes_of
 from handlers.errors import MemberGone, TooMany
 from handlers.explain.table import words_for
 from handlers.grammar.command import Command
@@ -91,7 +92,7 @@ async def show(command: MembersShow, caller: Caller, gatehouse: Gatehouse) -> Re
     if len(members) == 1 and not caller.public:
         shown = Target(service="members", site=site.name, key=members[0].email)
         gatehouse.last_shown.put(caller.user, shown)
-    cards = [_card(member, site, gatehouse, public=caller.public, others=elsewhere) for member in members]
+    cards = [await _card(member, site, gatehouse, public=caller.public, others=elsewhere) for member in members]
     return Private(messages.joined(cards))
 
 
@@ -104,7 +105,10 @@ def _refuse_many(emails: Sequence[str]) -> None:
         raise TooMany(len(emails), MAX_MEMBERS_SHOWN, "members")
 
 
-def _card(member: Member, site: Site, gatehouse: Gatehouse, *, public: bool, others: Sequence[str] = ()) -> Message:
+async def _card(
+    member: Member, site: Site, gatehouse: Gatehouse, *, public: bool, others: Sequence[str] = ()
+) -> Message:
+    target = Target(service="members", site=site.name, key=member.email)
     return views.member_card(
         member,
         site=site.name,
@@ -112,6 +116,7 @@ def _card(member: Member, site: Site, gatehouse: Gatehouse, *, public: bool, oth
         public=public,
         reference=gatehouse.reference(site.name, member.email),
         others=others,
+        more=await what_becomes_of(target, gatehouse),
     )
 
 
@@ -131,7 +136,7 @@ async def show_privately(click: Click, caller: Caller, gatehouse: Gatehouse) -> 
     if (member := await asyncio.to_thread(find)) is None:
         listing.whole()
         raise MemberGone(site.name)
-    return Private(_card(member, site, gatehouse, public=False))
+    return Private(await _card(member, site, gatehouse, public=False))
 
 
 @offers("pick.member", needs="member.read")

@@ -164,8 +164,9 @@ def member_card(
     public: bool,
     reference: str = "",
     others: Sequence[str] = (),
+    more: Sequence[Block] = (),
 ) -> Message:
-    """One member, whole. *reference* stands for the address in the button of a channel's card."""
+    """One member, whole. *reference* stands for the address in the button of a channel's card; *more*: as for a rule."""
     blocks = [
         messages.section(
             f"*{name_of(member, public=public)}* · {esc(site, 60)}\n{address(member.email, public=public)}\n"
@@ -176,6 +177,7 @@ def member_card(
     kept = f"Other fields: {', '.join(code(name, 40) for name in extra[:8])}" if extra else ""
     if texts := [text for text in (since_line(member.since), kept, _other_sites(others, "")) if text]:
         blocks.append(messages.context(*texts))
+    blocks += more
     buttons = (
         messages.run_button("Edit…", MembersEdit(email=member.email, site=site), "edit"),
         messages.run_button("Check access", MembersWhy(emails=(member.email,)), "why"),

@@ -15,7 +15,7 @@ from bot.rules.edit import BadField, Problem, ProblemKind, introduced, problems,
 from bot.rules.model import Group, Rule, RuleDraft
 from bot.text.names import GROUP_REFERENCE, meant, named_group
 from handlers.blocks import menus, messages, modals
-from handlers.changes.requests import as_typed, propose, start_as_typed, submit
+from handlers.changes.requests import as_typed, propose, start_as_typed, submit, what_becomes_of
 from handlers.changes.sentences import when
 from handlers.errors import InvalidDraft, NoGroups, NothingToChange, NotOneGroup, RefusedField
 from handlers.grammar.command import Command
@@ -54,7 +54,9 @@ async def show(command: RulesShow, caller: Caller, gatehouse: Gatehouse) -> Repl
     groups = await groups_of([rule], gatehouse)
     if not caller.public:
         gatehouse.last_shown.put(caller.user, Target(service="rules", key=rule.id))
-    return Private(views.rule_card(rule, command=RulesShow(ref=rule.id), public=caller.public, groups=groups))
+    more = await what_becomes_of(Target(service="rules", key=rule.id), gatehouse)
+    command = RulesShow(ref=rule.id)
+    return Private(views.rule_card(rule, command=command, public=caller.public, groups=groups, more=more))
 
 
 @handles(RulesPin)

@@ -68,8 +68,13 @@ def menu() -> Message:
     return messages.message("Traffic rules: find one, list them, or create one", blocks)
 
 
-def rule_card(rule: Rule, *, command: RulesShow, public: bool, groups: Groups | None = None) -> Message:
-    """One rule, whole as far as a message holds it; without its secrets, and with a way to them, where all see it."""
+def rule_card(
+    rule: Rule, *, command: RulesShow, public: bool, groups: Groups | None = None, more: Sequence[Block] = ()
+) -> Message:
+    """One rule, whole as far as a message holds it; without its secrets, and with a way to them, where all see it.
+
+    *more*: what there is to say besides, such as what will become of it.
+    """
     if public:
         rule = without_secrets(rule, range(1, SHOWN_PAIRS + 1))
     blocks = [
@@ -77,6 +82,7 @@ def rule_card(rule: Rule, *, command: RulesShow, public: bool, groups: Groups | 
         *pair_blocks(rule),
         *([messages.section(esc(rule.description or "", 600))] if (rule.description or "").strip() else []),
         *_other_fields(rule, groups),
+        *more,
     ]
     privately = messages.run_button("Show to me", command, "privately")
     blocks += messages.actions([privately] if public else _rule_buttons(rule, command))

@@ -263,3 +263,21 @@ async def test_what_has_nothing_to_do_with_it_is_not_warned_of(alice: Colleague)
     await alice.types("/rules off Redirect_chk01")
 
     await alice.sees_change(where=lambda change: change.request.warnings == ())
+
+
+@pytest.mark.parametrize(
+    ("text", "show"),
+    [
+        (f"/rules off {OLD} tomorrow 9:00", f"/rules show {OLD}"),
+        (f"/rules off {OLD} for 2h", f"/rules show {OLD}"),
+        (f"/members grant {ANNA} vip tomorrow 9:00", f"/members show {ANNA}"),
+    ],
+)
+async def test_what_will_become_of_a_thing_is_said_where_it_is_shown(alice: Colleague, text: str, show: str) -> None:
+    card = await alice.says(text)
+    change = await alice.change_of(card)
+
+    shown = str((await alice.says(show)).blocks)
+    link = await alice.store.cards.link(change.id)
+    assert link
+    assert link in shown
