@@ -132,6 +132,11 @@ class Changes:
         query = _stored(changes.c.state == State.PLANNED).order_by(changes.c.created)
         return await self._read(query.limit(limit))
 
+    async def all_coming(self) -> Sequence[Change]:
+        """All changes that will do something by themselves: begin, or come to their end."""
+        ends = changes.c.id.in_(sa.select(timers.c.change_id).where(timers.c.kind == REVERT))
+        return await self._read(_stored(sa.or_(changes.c.state == State.PLANNED, ends)).order_by(changes.c.created))
+
     async def coming(self, targets: Sequence[Target], limit: int = 5) -> Sequence[Change]:
         """The first changes that will do something to one of *targets* by themselves: begin, or come to their end."""
         names = [str(target) for target in targets if target.key]

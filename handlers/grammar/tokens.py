@@ -23,7 +23,7 @@ TYPOGRAPHY: Final = str.maketrans(
 )
 ZERO_WIDTH: Final = str.maketrans(dict.fromkeys("\u200b\u200c\u200d\u2060\ufeff", ""))
 RUN: Final = re.compile(r"\S+")
-IN_EMAIL: Final = re.compile(r"[^<]@")
+IN_EMAIL: Final = re.compile(r"""[^<'"]@""")
 WORD: Final = re.compile(
     r"""
       "(?P<double>[^"]*)"(?=\s|,|$)

@@ -169,13 +169,15 @@ class RulesPin(RulesCommand):
 @dataclass(frozen=True)
 class RulesWhich(RulesCommand):
     verb, synonyms = "which", ("match", "test")
-    summary = "Show where a URL ends up, by which rules; with REF, why that rule matches or not"
+    summary = "Show where a URL ends up, by which rules, now or at a time; with REF, why that rule matches or not"
     example = "which https://shop.example.com/old"
     url: str = takes(First("URL", "which URL"))
     others: tuple[str, ...] = takes(Urls("URL…"), ())
     """Further URLs that were typed with it."""
     ref: str | None = takes(Text("REF"))
     """The rule that the question is about; it comes after a single URL."""
+    start: Start | None = takes(START)
+    """The time that the question is about; None for now."""
     within: bool = field(default=False, compare=False)
     """Whether the URL was taken out of other words."""
     unknown: str = field(default="", compare=False)
@@ -183,7 +185,11 @@ class RulesWhich(RulesCommand):
 
     @classmethod
     def read(cls, rest: Rest) -> Command:
-        """The URL in what was typed or pasted, and the rule after it; what is in quotes is one as it stands."""
+        """The URL in what was typed or pasted, the rule after it, and a time; what is in quotes is one as it stands."""
+        typed = rest.words.copy()
+        start = START.read(rest)
+        if start is not None and len(rest.words) != 1:
+            rest.words, start = typed, None  # a time in what was pasted, or said of a rule, asks for no other rules
         words = " ".join(word.text for word in rest.words if not word.quoted)
         exact = [word.text.strip() for word in rest.words if word.quoted and word.text.strip()]
         if not words and len(exact) == 2 and not is_url(exact[1]):
@@ -200,17 +206,20 @@ class RulesWhich(RulesCommand):
         for url in sorted(found, key=len, reverse=True):
             left = left.replace(url, " ")
         url, *others = found
-        return cls(url, tuple(others), within=any(map(str.isalnum, left)))
+        return cls(url, tuple(others), start=start, within=any(map(str.isalnum, left)))
 
     def check(self, rest: Rest) -> None:
         if self.ref and (self.others or is_url(self.ref)):
             raise rest.unclear("Ask about one rule with one URL.")
+        if self.start is not None and (self.ref or self.others):
+            raise rest.unclear("Ask for a time about one URL alone.")
 
     def words(self) -> list[str]:
         """In quotes where they would be read as something else without."""
         loose = self.others or urls_typed(self.url) != [self.url]
         urls = [quoted(url) for url in (self.url, *self.others)] if loose else [First("URL").write(self.url)]
-        return [*urls, *([quoted(self.ref)] if self.ref else [])]
+        ref, start = ([quoted(self.ref)] if self.ref else []), ([START.write(self.start)] if self.start else [])
+        return [*urls, *ref, *start]
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,8 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Final
 
-from bot.changes.model import Target
+from bot.changes import forecast
+from bot.changes.model import Change, Edit, Target
 from bot.clients.cache import looked_up
 from bot.clients.errors import ClientError
 from bot.clients.json_stream import aside, cooperatively
@@ -32,6 +33,7 @@ from handlers.blocks import menus
 from handlers.blocks.inputs import MOST_OPTIONS
 from handlers.blocks.messages import Block, ListPage, code, first_of
 from handlers.blocks.tables import ROWS_PER_PAGE
+from handlers.changes.requests import beginning
 from handlers.errors import LoopNeedsReason
 from handlers.grammar.command import Command, slash
 from handlers.rules import check_view, views, which_view
@@ -125,14 +127,33 @@ async def which(command: RulesWhich, caller: Caller, gatehouse: Gatehouse) -> Re
             one, verdict, url, command=command, assumed=assumed, public=caller.public
         )
         return Private(message)
-    route = await follow(await explain_url(listing.known, url, groups), listing.known, groups)
+    rules, lead = await _rules_then(command, listing.known, caller, gatehouse)
+    route = await follow(await explain_url(rules, url, groups), rules, groups)
     asleep = which_view.asleep_in(route)
     back_on = await _back_on(asleep.rule, gatehouse) if asleep is not None else None
-    return Private(
-        which_view.answer(
-            route, command=command, gap=listing.gap, assumed=assumed, public=caller.public, back_on=back_on
-        )
+    answer = which_view.answer(
+        route, command=command, gap=listing.gap, assumed=assumed, public=caller.public, back_on=back_on
     )
+    return Private(replace(answer, blocks=(*lead, *answer.blocks)))
+
+
+async def _rules_then(
+    command: RulesWhich, rules: Sequence[Rule], caller: Caller, gatehouse: Gatehouse
+) -> tuple[Sequence[Rule], Sequence[Block]]:
+    """The *rules* at the time that the question is about, and a line that says so; as they are, where it is about now."""
+    if command.start is None:
+        return rules, ()
+    moment, _ = await beginning(command.start, caller, gatehouse)
+    changes = await gatehouse.store.changes.all_coming()
+    edits = [(change, await _edits(change, gatehouse)) for change in changes]
+    coming = forecast.events(edits, moment)
+    return forecast.after(rules, coming), which_view.at_a_time(moment, len(coming))
+
+
+async def _edits(change: Change, gatehouse: Gatehouse) -> Sequence[Edit]:
+    if not change.is_set:
+        return [change.edit]
+    return [item.edit async for item in gatehouse.store.items.all(change.id) if item.kind is not None]
 
 
 async def _back_on(rule: Rule, gatehouse: Gatehouse) -> datetime | None:

@@ -16,6 +16,7 @@ from bot.rules.secrets import MARK, hidden_text, without_secrets
 from bot.rules.url import Url
 from handlers.blocks import messages
 from handlers.blocks.messages import Block, Message, code, esc, plural, quoted, url_code
+from handlers.changes.sentences import when
 from handlers.rules.commands import RulesEdit, RulesList, RulesOff, RulesOn, RulesShow, RulesWhich
 from handlers.rules.pairs_view import effect_line, filters_words, source_line
 from handlers.rules.reasons import IS_OFF, near_words, note_words, off_words, undecidable_words
@@ -71,6 +72,15 @@ def answer(
     lists = messages.run_button("List rules", RulesList(), "list") if not route.first.acting and not public else None
     blocks += messages.actions([*urls, share, lists])
     return messages.message(_plain(outcome), blocks)
+
+
+def at_a_time(moment: datetime, many: int) -> list[Block]:
+    """What stands above an answer for a time to come, by so *many* starts and ends until then."""
+    what = plural(many, "planned start or end") if many == 1 else f"{many:,} planned starts and ends"
+    known = f"{what} until then" if many else "nothing is planned until then"
+    return [
+        messages.section(f":alarm_clock: *As planned for {when(moment)}:* {known}. Groups are taken as they are now.")
+    ]
 
 
 def _answer(route: Route, gap: Gap | None, back_on: datetime | None) -> str:

@@ -281,3 +281,31 @@ async def test_what_will_become_of_a_thing_is_said_where_it_is_shown(alice: Coll
     link = await alice.store.cards.link(change.id)
     assert link
     assert link in shown
+
+
+SHOP = "https://shop.example.com"
+
+
+@pytest.mark.parametrize(
+    ("text", "when", "ends_at"),
+    [
+        (f"/rules off {OLD} in 2h", "in 1h", f"{SHOP}/new"),
+        (f"/rules off {OLD} in 2h", "in 3h", ""),
+        (f"/rules off {OLD} in 2h for 1h", "in 4h", f"{SHOP}/new"),
+        (f"/rules off {OLD} for 2h", "in 3h", f"{SHOP}/new"),
+        (f"/rules delete {OLD} in 2h", "in 3h", ""),
+        (f"/rules set {OLD} destination={SHOP}/then in 2h", "in 3h", f"{SHOP}/then"),
+        (f"/rules off {OLD} Redirect_chk01 in 2h", "in 3h", ""),
+        (f'/rules make redirect {SHOP}/old2 to {SHOP}/w named "W" in 2h', "in 3h", f"{SHOP}/w"),
+    ],
+)
+@pytest.mark.policy('[[guards]]\noperation = "*"\nguard = "none"')
+async def test_a_url_is_explained_for_a_time_to_come(alice: Colleague, text: str, when: str, ends_at: str) -> None:
+    await alice.types(text)
+    await alice.sees_change(state=State.PLANNED if " in 2h" in text else State.APPLIED)
+    url = f"{SHOP}/old2" if "old2" in text else f"{SHOP}/old"
+
+    answer = alice.slack_text(await alice.says(f"/rules which {url} {when}"))
+    head, outcome, *_ = answer.splitlines()
+    assert "As planned for" in head
+    assert (f"redirects to `{ends_at}`" in outcome) if ends_at else ("redirects to" not in outcome)

@@ -508,7 +508,7 @@ def test_typed() -> None:
 Unknown command “bogus”.
 (thinking_face) Unknown command “bogus”.
 Ask where a URL goes, find rules, or change one. For example:
-`/rules which https://shop.example.com/old`  Show where a URL ends up, by which rules; with REF, why that rule matches or not
+`/rules which https://shop.example.com/old`  Show where a URL ends up, by which rules, now or at a time; with REF, why that rule matches or not
 `/rules list checkout type:redirect`  List or search rules by name, id or URL; filters combine
 `/rules set #1 destination=https://shop.example.com/new`  Change single fields of one rule or several
 [Show all commands]

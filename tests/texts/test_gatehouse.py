@@ -29,7 +29,7 @@ Rules
 `/rules list [TEXT] [type:redirect] [status:on] [url:TEXT] [group:NAME] [sort:name|type|changed] [page:N]`  List or search rules by name, id or URL; filters combine
 `/rules show [REF]`  Show a rule; without REF, search as you type
 `/rules pin REF`  Post a rule in the channel, and pin it there
-`/rules which URL [URL…] [REF]`  Show where a URL ends up, by which rules; with REF, why that rule matches or not
+`/rules which URL [URL…] [REF] [on DAY TIME]`  Show where a URL ends up, by which rules, now or at a time; with REF, why that rule matches or not
 `/rules check [REF] [page:N]`  Find loops, shadowed rules, duplicates and dead rules
 `/rules new [TYPE] [FROM] [to TO] [named "NAME"] [on DAY TIME] [for DUR] [because TEXT]`  Create a rule (opens a form)
 `/rules make redirect|block FROM [to TO] [named "NAME"] [match:query|below] [on DAY TIME] [for DUR] [because TEXT]`  Make a redirect or a block at once, without the form

@@ -344,6 +344,8 @@ VALUES: dict[type[Part], st.SearchStrategy[object]] = {
 
 
 def values_of(kind: type[Command], part: Part) -> st.SearchStrategy[object]:
+    if isinstance(part, OnOrAt):
+        return VALUES[OnOrAt]
     if kind is RulesWhich and part.shown == "REF":
         return st.sampled_from(["Old shop", "#1", "Redirect_x1old", "it's"])
     if kind is RulesWhich:
