@@ -145,11 +145,11 @@ than the five seconds after which the bot gives up a service, so that what waits
 
 @asynccontextmanager
 async def busy_sandbox(
-    folder: Path, *, timing: Timing = QUICK, clock: Clock | None = None, **more: Any
+    folder: Path, *, timing: Timing = QUICK, clock: Clock | None = None, patience: float = BUSY_SECONDS, **more: Any
 ) -> AsyncIterator[Sandbox]:
-    """`running_sandbox` for a machine that other tests keep busy: its Slack waits for `BUSY_SECONDS`."""
+    """`running_sandbox` for a machine that other tests keep busy: its Slack waits for *patience* seconds."""
     async with running_sandbox(folder, timing=timing, now=clock, **more) as sandbox:
-        sandbox.slack.delivery.patience = sandbox.slack.state.trigger_life = BUSY_SECONDS
+        sandbox.slack.delivery.patience = sandbox.slack.state.trigger_life = patience
         if clock is not None:
             clock.wake_workers = sandbox.bot.wake_workers
         yield sandbox

@@ -189,7 +189,7 @@ class Person(Onlooker):
             for one in elements_of(block):
                 if label in {one.get("action_id"), (one.get("text") or {}).get("text")}:
                     return block["block_id"], one
-        shown = rendering.message("", blocks)
+        shown = rendering.message(where.text if isinstance(where, Message) else "", blocks)
         raise AssertionError(f"no button {label!r} in:\n{shown}")
 
 

@@ -28,6 +28,8 @@ from tests.harness.channels import channels_watched
 
 registry.load()
 MODULE: Final = pytest.mark.asyncio(loop_scope="module")
+PATIENCE: Final = 30.0
+"""Seconds: no service is slow here, so who waits is kept waiting by other tests alone."""
 HOUR: Final = timedelta(hours=1)
 """Between two plays: what one person may do in an hour is limited."""
 
@@ -48,7 +50,7 @@ async def house(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[tuple
     """One sandbox for all: what goes through a door has an id of its own, and time passes in between."""
     clock = Clock()
     folder: Path = tmp_path_factory.mktemp("doors")
-    async with busy_sandbox(folder, clock=clock) as sandbox:
+    async with busy_sandbox(folder, clock=clock, patience=PATIENCE) as sandbox:
         with channels_watched(sandbox.slack.state):
             yield sandbox, clock
 
@@ -61,13 +63,16 @@ async def play(house: tuple[Sandbox, Clock]) -> AsyncIterator[Players]:
     clock.ahead += HOUR
     since = max((message.ts for message in state.messages), default="")
     about = secrets.token_hex(4)
-    alice, cara = (Visitor(sandbox.slack, user, OPS, since=since, about=about) for user in ("U0ALICE01", "U0CARA001"))
+    alice, cara = (
+        Visitor(sandbox.slack, user, OPS, patience=PATIENCE, since=since, about=about)
+        for user in ("U0ALICE01", "U0CARA001")
+    )
     for stage in (sandbox.services.rules.stage, sandbox.services.members.stage):
         stage.calls.clear()
     yield sandbox, clock, alice, cara
     for person in (alice, cara):
         state.stack(person.id).clear()
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(PATIENCE):
         while any(change.state in UNDER_WAY for change in await changes.open()):  # noqa: ASYNC110  the end tells nobody
             await asyncio.sleep(0.01)
     sandbox.services.database.wipe()
