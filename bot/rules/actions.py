@@ -5,6 +5,7 @@ The documented way counts. Where the desktop app or the extension does otherwise
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
@@ -13,19 +14,20 @@ from operator import itemgetter
 from typing import Any, Final
 from urllib.parse import parse_qsl, quote_plus
 
-from bot.rules.conditions import (
+from bot.rules.conditions import condition
+from bot.rules.engines import Engine, Trait
+from bot.rules.expressions import (
     SLASHED,
     CannotTell,
-    Hit,
     UndecidableKind,
     bounded,
     compiled,
-    condition,
     filled,
     of_a_length,
+    substituted,
 )
 from bot.rules.model import Pair, Rule
-from bot.rules.outcomes import BOTH, Engine, Match, MayHold, Note, NoteKind, PairMatch, holding
+from bot.rules.outcomes import Match, MayHold, Note, NoteKind, PairMatch, holding
 from bot.rules.url import NotAUrl, Url
 
 MAX_QUERY_WORK: Final = 1_000_000
@@ -45,7 +47,7 @@ def queried(pairs: Sequence[Pair], url: Url, engine: Engine) -> str:
     base, mark, rest = url.full.partition("?")
     query: Query = rest if mark else None
     for step in _steps(pairs, engine, len(rest)):
-        query = _in_the_desktop_app(query, step[0]) if engine is Engine.DESKTOP else _in_the_extension(query, step)
+        query = _kept(query, step[0]) if engine.does(Trait.KEEPS_PARAMETERS) else _transformed(query, step)
     if query == (rest if mark else None):
         return url.full
     try:
@@ -65,7 +67,7 @@ def _steps(pairs: Sequence[Pair], engine: Engine, length: int) -> Iterator[list[
     work = 0
     for pair in pairs:
         changes = list(_modifications(pair))
-        for step in [[change] for change in changes] if engine is Engine.DESKTOP else [changes]:
+        for step in [[change] for change in changes] if engine.does(Trait.KEEPS_PARAMETERS) else [changes]:
             length += sum(len(str(change.get("value") or "")) for change in step)
             work += length + WORK_PER_CHANGE * len(step)
             if work > MAX_QUERY_WORK:
@@ -81,7 +83,7 @@ def _modifications(pair: Pair) -> Iterator[Change]:
             yield change
 
 
-def _in_the_desktop_app(query: Query, change: Change) -> Query:
+def _kept(query: Query, change: Change) -> Query:
     """One change: a parameter keeps its place, all of one name come together where the query is written again."""
     kind, name = change.get("type"), _text(change.get("param"))
     if kind == "Remove All":
@@ -94,7 +96,13 @@ def _in_the_desktop_app(query: Query, change: Change) -> Query:
         params[name] = [*([] if overwrites else params.get(name, [])), _value(change)]
     else:
         return query
-    return "&".join(name if value is None else f"{name}={value}" for name in params for value in params[name]) or None
+    names = sorted(params, key=lambda name: int(name) if NUMBER.fullmatch(name) else MAX_NUMBER)
+    return "&".join(name if value is None else f"{name}={value}" for name in names for value in params[name]) or None
+
+
+NUMBER: Final = re.compile(r"0|[1-9][0-9]{0,8}")
+"""A name that comes before all others where JavaScript keeps names."""
+MAX_NUMBER: Final = 10**9
 
 
 def _params(query: Query) -> dict[str, list[str | None]]:
@@ -106,7 +114,7 @@ def _params(query: Query) -> dict[str, list[str | None]]:
     return params
 
 
-def _in_the_extension(query: Query, changes: Sequence[Change]) -> Query:
+def _transformed(query: Query, changes: Sequence[Change]) -> Query:
     """The changes of one pair: whatever is added takes the place of the parameter that is there."""
     added: dict[str, list[str]] = {}
     removed = set()
@@ -165,129 +173,124 @@ def _led(acts: Match, url: Url, documented: str, ways: Mapping[Engine, str], idl
         for engine, way in ways.items()
         if moved and way != result
     ]
-    left = {engine: way if engine in moved else None for engine, way in ways.items()}
     return replace(
         acts,
         result=result if moved else None,
         idle=not moved,
-        desktop=left[Engine.DESKTOP],
-        extension=left[Engine.EXTENSION],
+        ways={engine: ways[engine] for engine in moved},
         only=moved[0] if len(moved) == 1 else None,
-        notes=(*acts.notes, *notes, *([Note(idle)] if idle and not moved else [])),
+        notes=(*acts.notes, *notes, *([Note(idle)] if idle and not moved and documented == url.full else [])),
     )
 
 
+Make = Callable[[PairMatch, str, Engine], str]
+"""What one pair makes of a URL in an engine."""
+
+
+def _made(hits: Hits, rule: Rule, url: Url, may_hold: MayHold, make: Make) -> dict[Engine, tuple[str, tuple[int, ...]]]:
+    """What each engine makes of *url*, and by which pairs: by the first that holds, or by that and those after it."""
+    return {engine: _in_a_row(hits, rule, url, may_hold, make, engine) for engine in Engine}
+
+
 def _in_a_row(
-    hits: Hits, rule: Rule, url: Url, may_hold: MayHold, make: Callable[[PairMatch, str], str]
+    hits: Hits, rule: Rule, url: Url, may_hold: MayHold, make: Make, engine: Engine
 ) -> tuple[str, tuple[int, ...]]:
-    """What the desktop app makes of *url*, which tries each pair on what those before it made; and the pairs."""
+    """The URL stays where the engine fails: on a pair after one that made something else than a URL."""
     now, numbers = url, []
-    found = _first(hits, Engine.DESKTOP)
+    found = next((hit for hit in hits if engine in hit.engines), None)
     while found is not None:
         numbers.append(found.number)
-        text = make(found, now.full)
-        try:
-            now = replace(Url.of(text), full=text)
-        except NotAUrl:
+        text = make(found, now.full, engine)
+        if not engine.does(Trait.GOES_ON) or found.number == len(rule.pairs or ()):
             return text, tuple(numbers)
-        found = _following(rule, found.number, may_hold(now), now)
+        try:
+            now = Url.as_written(text)
+        except NotAUrl:
+            return url.full, tuple(numbers)
+        found = _following(rule, found.number, may_hold(now), now, engine)
     return now.full, tuple(numbers)
 
 
-def _following(rule: Rule, number: int, pairs: Sequence[tuple[int, Pair]], now: Url) -> PairMatch | None:
-    """The first of *pairs* after that *number* that holds for *now* in the desktop app."""
+def _following(
+    rule: Rule, number: int, pairs: Sequence[tuple[int, Pair]], now: Url, engine: Engine
+) -> PairMatch | None:
+    """The first of *pairs* after that *number* that holds for *now* in *engine*."""
     for further, pair in pairs[bisect_right(pairs, number, key=itemgetter(0)) :]:
         try:
             found = holding(rule.rule_type, further, pair, now)
         except CannotTell:
             continue
-        if found is not None and Engine.DESKTOP in found.engines:
+        if found is not None and engine in found.engines:
             return found
     return None
-
-
-def _first(hits: Hits, engine: Engine) -> PairMatch | None:
-    return next((hit for hit in hits if engine in hit.engines), None)
 
 
 def _redirect(acts: Match, hits: Hits, url: Url, may_hold: MayHold) -> Match:
     """The first condition that holds counts; ``$1`` stands for what it caught."""
     if not hits[0].pair.leads_to_url:
         return _alike(acts, hits, url)
-    desktop, _ = _in_a_row(hits, acts.rule, url, may_hold, lambda found, _: destination(found.pair, found.hit))
-    first = _first(hits, Engine.EXTENSION)
-    extension = url.full if first is None else _with_the_extension(first, url)
-    documented = destination(hits[0].pair, hits[0].hit)
-    ways = {Engine.DESKTOP: desktop, Engine.EXTENSION: extension}
-    return _led(acts, url, documented, ways, NoteKind.TO_ITSELF)
+    made = _made(hits, acts.rule, url, may_hold, _destination)
+    documented = filled(hits[0].pair.destination or "", hits[0].captures)
+    return _led(
+        acts, url, documented, {engine: way or url.full for engine, (way, _) in made.items()}, NoteKind.TO_ITSELF
+    )
 
 
-def destination(pair: Pair, hit: Hit) -> str:
-    """Where a redirect leads once its captures are filled in."""
-    template = pair.destination or ""
-    return filled(template, hit.captures) if hit.has_groups else template
+def _destination(found: PairMatch, text: str, engine: Engine) -> str:
+    """Where a redirect leads *text* in *engine*, once its captures are filled in."""
+    caught, source = found.caught[engine], found.pair.source
+    if engine.does(Trait.CATCHES_FROM_URL) and caught and source is not None and source.key != "Url":
+        caught = condition(source.operator, source.value)(text).get(engine, ())
+    return filled(found.pair.destination or "", caught)
 
 
-def _with_the_extension(first: PairMatch, url: Url) -> str:
-    """Where the extension leads: its stars catch as much as they can, and from the whole URL whatever the key."""
-    hit, source = first.hit, first.pair.source
-    if hit.has_groups and source is not None and source.key != "Url":
-        hit = condition(source.operator, source.value)(url.full) or Hit()
-    return destination(first.pair, hit if hit.otherwise is None else replace(hit, captures=hit.otherwise))
-
-
-def _cancel(acts: Match, hits: Hits, url: Url) -> Match:  # noqa: ARG001  blocked whatever it is
-    """The desktop app fails where a pair follows the one that holds."""
-    engines = {engine for engine in Engine if _first(hits, engine) is not None}
-    first = _first(hits, Engine.DESKTOP)
-    fails = first is not None and first.number < len(acts.rule.pairs or ())
-    engines -= {Engine.DESKTOP} if fails else set()
+def _cancel(acts: Match, hits: Hits, url: Url, may_hold: MayHold) -> Match:
+    """Blocked is what no URL is left of; where another pair follows, the desktop app fails on that."""
+    made = _made(hits, acts.rule, url, may_hold, lambda *_: "")
+    engines = {engine for engine, (way, _) in made.items() if not way}
+    fails = any(way and numbers for way, numbers in made.values())
     acts = replace(acts, blocks=bool(engines), idle=not engines, only=_alone(engines))
-    if fails:
-        return replace(acts, notes=(*acts.notes, Note(NoteKind.SEVERAL_BLOCKS)))
-    return replace(acts, notes=(*acts.notes, *_nothing_in_the_other(acts)))
+    notes = (Note(NoteKind.SEVERAL_BLOCKS),) if fails else _nothing_in_the_other(acts)
+    return replace(acts, notes=(*acts.notes, *notes))
 
 
 def _replace(acts: Match, hits: Hits, url: Url, may_hold: MayHold) -> Match:
     """Every condition that holds takes its turn, on what the one before it left."""
-    desktop, numbers = _in_a_row(hits, acts.rule, url, may_hold, lambda found, text: replaced(found.pair, text))
-    first = _first(hits, Engine.EXTENSION)
-    extension = url.full if first is None else replaced_in_the_extension(first.pair, url.full)
+    made = _made(hits, acts.rule, url, may_hold, lambda found, text, engine: replaced(found.pair, text, engine))
+    documented, numbers = made[Engine.DESKTOP]
     if numbers:
         acts = replace(acts, pair=numbers[0], also=numbers[1:])
-    ways = {Engine.DESKTOP: desktop, Engine.EXTENSION: extension}
-    return _led(acts, url, desktop, ways, NoteKind.NOTHING_TO_REPLACE)
+    return _led(acts, url, documented, {engine: way for engine, (way, _) in made.items()}, NoteKind.NOTHING_TO_REPLACE)
 
 
-def replaced_in_the_extension(pair: Pair, text: str) -> str:
-    """By one pair alone, which it never reads as an expression; the last place where the condition is for all."""
-    find, to = pair.find or "", pair.replacement or ""
-    of_a_length(len(text) + len(to))
-    if pair.source is None or pair.source.value or find not in text:
-        return text.replace(find, to, 1)
-    head, _, tail = text.rpartition(find) if find else ("", "", text)
-    return head + to + tail
-
-
-def replaced(pair: Pair, text: str) -> str:
+def replaced(pair: Pair, text: str, engine: Engine) -> str:
     """*text* with the first occurrence replaced; all of them for an expression with the flag g."""
     find, to = pair.find or "", pair.replacement or ""
-    if (found := SLASHED.fullmatch(find)) is None:
-        of_a_length(len(text) + len(to))
-        return text.replace(find, to, 1)
+    if engine.does(Trait.READS_FIND) and (found := SLASHED.fullmatch(find)) is not None:
+        return _replaced_by_expression(found, to, text)
+    last = engine.does(Trait.REPLACES_LAST) and pair.source is not None and not pair.source.value
+    if (start := text.rfind(find) if last and find else text.find(find)) < 0:
+        return text
+    end = start + len(find)
+    put = to if last else substituted(to, text, start, end)
+    of_a_length(len(text) + len(put))
+    return text[:start] + put + text[end:]
+
+
+def _replaced_by_expression(found: re.Match[str], to: str, text: str) -> str:
     expression = compiled(found[1], ignore_case="i" in found[2])
     bounded(expression, text)
-    most = 0 if "g" in found[2] else 1
+    names = dict(expression.groupindex)
     length = len(text)
 
     def put(match: Any) -> str:
         nonlocal length
-        made = filled(to, tuple(match.groups()))
+        made = substituted(to, text, match.start(), match.end(), tuple(match.groups()), names)
         length += len(made)
         of_a_length(length)
         return made
 
-    return str(expression.sub(put, text, most))
+    return str(expression.sub(put, text, 0 if "g" in found[2] else 1))
 
 
 def _query(acts: Match, hits: Hits, url: Url) -> Match:
@@ -301,7 +304,7 @@ def _query(acts: Match, hits: Hits, url: Url) -> Match:
 
 def _last(acts: Match, hits: Hits, url: Url) -> Match:
     """The last one that holds wins."""
-    acts = replace(acts, pair=hits[-1].number, tested=hits[-1].tested, captures=hits[-1].hit.captures)
+    acts = replace(acts, pair=hits[-1].number, tested=hits[-1].tested, captures=hits[-1].captures)
     return _alike(acts, hits, url)
 
 
@@ -313,7 +316,7 @@ def _all(acts: Match, hits: Hits, url: Url) -> Match:
 def _alike(acts: Match, hits: Hits, url: Url) -> Match:  # noqa: ARG001  the rule says what it does
     """The rule says what it does, in whichever engines its pairs hold."""
     acts = replace(acts, only=_alone(frozenset().union(*(hit.engines for hit in hits))))
-    single = [] if acts.only else [hit for hit in hits if hit.engines != BOTH]
+    single = [] if acts.only else [hit for hit in hits if len(hit.engines) == 1]
     notes = [Note(NoteKind.ONE_PAIR, engine=next(iter(hit.engines)), pair=hit.number) for hit in single]
     return replace(acts, notes=(*acts.notes, *notes, *_nothing_in_the_other(acts)))
 
@@ -329,9 +332,9 @@ def _nothing_in_the_other(acts: Match) -> tuple[Note, ...]:
 PAIR_BY_PAIR: Final[dict[str, Callable[[Match, Hits, Url, MayHold], Match]]] = {
     "Redirect": _redirect,
     "Replace": _replace,
+    "Cancel": _cancel,
 }
 EFFECTS: Final[dict[str, Callable[[Match, Hits, Url], Match]]] = {
-    "Cancel": _cancel,
     "QueryParam": _query,
     "Headers": _all,
     "UserAgent": _last,

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from bot.rules.actions import Hits, effect
-from bot.rules.conditions import SLASHED, CannotTell, NeverHolds, condition
+from bot.rules.conditions import IN_WILDCARD, NeverHolds, condition
+from bot.rules.expressions import SLASHED, CannotTell
 from bot.rules.files import fit_draft, with_pairs
 from bot.rules.model import Groups, Off, OffKind, Pair, Rule, RuleDraft, Source, why_group_is_off
 from bot.rules.outcomes import Match, MayHold, NearKind, NearMiss, Note, NoteKind, Undecidable, Verdict, holding
@@ -134,14 +135,14 @@ def _holds(operator: str | None, value: str, text: str | None) -> bool:
     if text is None:
         return False
     try:
-        return condition(operator, value)(text) is not None
+        return bool(condition(operator, value)(text))
     except CannotTell:
         return False
 
 
 LEFT_ALONE: Final = ("requestly.in", "requestly.io", "requestly.com", "rq.in", "rq.io", "__rq")
 """Texts in a URL that no engine touches: its own maker's."""
-MEANT_OTHERWISE: Final = {"Wildcard_Matches": re.compile(r"[+()\[\]{}|\\$^]"), "Contains": re.compile(r"[*^|]")}
+MEANT_OTHERWISE: Final = {"Wildcard_Matches": IN_WILDCARD, "Contains": re.compile(r"[*^|]")}
 """Characters that stand for themselves, and for something else in the extension."""
 
 
@@ -172,7 +173,7 @@ def judged(
         rule,
         first.number,
         first.tested,
-        first.hit.captures,
+        first.captures,
         off=_off(rule, url, groups),
         notes=(*unknown, *_read_otherwise(pairs)),
         depends=bool(unknown),

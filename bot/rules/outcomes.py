@@ -1,32 +1,17 @@
-"""The outcome of a rule for a URL (match, near miss, or undecidable), and the two engines that may disagree on it."""
+"""The outcome of a rule for a URL (match, near miss, or undecidable)."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Final, Self
 
-from bot.rules.conditions import CannotTell, Hit, UndecidableKind, UndecidableReason, condition
+from bot.rules.conditions import IN_WILDCARD, NOTHING_CAUGHT, Caught, condition, is_bare
+from bot.rules.engines import DOES, Engine, Trait
+from bot.rules.expressions import CannotTell, Captures, UndecidableKind, UndecidableReason
 from bot.rules.model import Off, Pair, Rule, Source
 from bot.rules.url import KEYS, Url
-
-
-class Engine(StrEnum):
-    """By the name that people know it by."""
-
-    DESKTOP = "the desktop app"
-    EXTENSION = "the extension"
-
-    @property
-    def other(self) -> Engine:
-        return Engine.EXTENSION if self is Engine.DESKTOP else Engine.DESKTOP
-
-
-BOTH: Final = frozenset(Engine)
-EMPTY_IS_EVERY_URL: Final = frozenset({"Replace", "UserAgent"})
-"""Rule types of which the desktop app skips the condition where its value is empty, whatever the operator."""
-
 
 MayHold = Callable[[Url], Sequence[tuple[int, Pair]]]
 """The pairs of a rule that may hold for a URL, each with its number, in their order."""
@@ -34,13 +19,21 @@ MayHold = Callable[[Url], Sequence[tuple[int, Pair]]]
 
 @dataclass(frozen=True, slots=True)
 class PairMatch:
-    """A pair whose condition holds, with its number in the rule, and the engines in which it does."""
+    """A pair whose condition holds, with its number in the rule, and what it catches in each engine in which it does."""
 
     number: int
     pair: Pair
     tested: str
-    hit: Hit
-    engines: frozenset[Engine] = BOTH
+    caught: Caught
+
+    @property
+    def engines(self) -> frozenset[Engine]:
+        return frozenset(self.caught)
+
+    @property
+    def captures(self) -> Captures:
+        """What it catches, in the desktop app where it holds there."""
+        return next(iter(self.caught.values()))
 
 
 def holding(rule_type: str | None, number: int, pair: Pair, url: Url) -> PairMatch | None:
@@ -51,21 +44,24 @@ def holding(rule_type: str | None, number: int, pair: Pair, url: Url) -> PairMat
     tested = url.subject(source.key)
     if is_skipped(rule_type, source):
         contains = source.operator == "Contains" and tested is not None
-        engines = BOTH if contains else frozenset({Engine.DESKTOP})
-        return PairMatch(number, pair, tested or url.full, Hit(), engines - _without(source))
-    if tested is None:
-        return None
-    hit = _bare_hit(source, tested) if is_bare(source) else condition(source.operator, source.value)(tested)
-    if hit is None or not (engines := BOTH - _without(source)):
-        return None
-    return PairMatch(number, pair, tested, hit, engines)
+        caught: Caught = NOTHING_CAUGHT if contains else {DOES[Trait.TAKES_EMPTY_SOURCE]: ()}
+    else:
+        caught = {} if tested is None else condition(source.operator, source.value)(tested)
+    if is_switched_off(source):
+        caught = {engine: captures for engine, captures in caught.items() if not engine.does(Trait.MINDS_SWITCH)}
+    return PairMatch(number, pair, tested or url.full, caught) if caught else None
 
 
-def only_in(rule_type: str | None, source: Source) -> Engine | None:
-    """Return the one engine in which *source* can hold; None where both read it alike, or neither lets it hold."""
-    skipped = is_skipped(rule_type, source) and source.operator != "Contains"
-    engines = (frozenset({Engine.DESKTOP}) if skipped else BOTH) - _without(source)
-    return next(iter(engines)) if len(engines) == 1 else None
+def differing(rule_type: str | None, source: Source) -> Trait | None:
+    """Return what makes one engine read *source* otherwise than the other; None where both read it alike, or it never holds."""
+    bare = source.operator == "Matches" and is_bare(source.value or "")
+    if is_switched_off(source):
+        return None if bare else Trait.MINDS_SWITCH
+    if is_skipped(rule_type, source) and source.operator != "Contains":
+        return Trait.TAKES_EMPTY_SOURCE
+    if source.operator == "Wildcard_Matches" and IN_WILDCARD.search(source.value or ""):
+        return Trait.READS_WILDCARD
+    return Trait.ADDS_SLASHES if bare else None
 
 
 def holding_everywhere(rule_type: str | None, source: Source) -> frozenset[Engine]:
@@ -73,8 +69,13 @@ def holding_everywhere(rule_type: str | None, source: Source) -> frozenset[Engin
     open_to_all = {"Contains": not source.value, "Matches": source.value == "/.*/"}
     open_to_all["Wildcard_Matches"] = bool(source.value) and not (source.value or "").strip("*")
     plain = source.key in KEYS and open_to_all.get(source.operator or "", False)
-    skipped = frozenset({Engine.DESKTOP} if is_skipped(rule_type, source) else ())
-    return (BOTH if plain else skipped) - _without(source)
+    skipping = {DOES[Trait.TAKES_EMPTY_SOURCE]} if is_skipped(rule_type, source) else set()
+    minding = {DOES[Trait.MINDS_SWITCH]} if is_switched_off(source) else set()
+    return frozenset((set(Engine) if plain else skipping) - minding)
+
+
+EMPTY_IS_EVERY_URL: Final = frozenset({"Replace", "UserAgent"})
+"""Rule types of which the desktop app skips the condition where its value is empty, whatever the operator."""
 
 
 def is_skipped(rule_type: str | None, source: Source) -> bool:
@@ -83,27 +84,9 @@ def is_skipped(rule_type: str | None, source: Source) -> bool:
 
 
 def is_switched_off(source: Source) -> bool:
-    """Whether *source* has the switch that only the extension's page looks at."""
+    """Whether *source* has the switch that only one engine looks at."""
     value: Any = (source.model_extra or {}).get("isActive")
     return value is not None and value in (False, "")
-
-
-def _without(source: Source) -> frozenset[Engine]:
-    """Return the engines in which *source* never holds though it is written well enough for the other."""
-    desktop = {Engine.DESKTOP} if is_bare(source) else set()
-    extension = {Engine.EXTENSION} if is_switched_off(source) else set()
-    return frozenset(desktop | extension)
-
-
-def is_bare(source: Source) -> bool:
-    """Whether *source* is an expression without slashes around it, which the extension's page adds."""
-    value = source.value or ""
-    return source.operator == "Matches" and bool(value) and not value.startswith("/")
-
-
-def _bare_hit(source: Source, text: str) -> Hit | None:
-    """The page adds the slashes where it tests, but not where it fills in captures: ``$1`` stays."""
-    return None if condition("Matches", f"/{source.value}/")(text) is None else Hit()
 
 
 class NoteKind(StrEnum):
@@ -153,15 +136,14 @@ class Match:
     """Whether it acts only if something holds that a URL does not tell: filters, a group nobody knows."""
     also: tuple[int, ...] = ()
     """Further pairs that act as well, for types of which all that hold do."""
-    desktop: str | None = None
-    extension: str | None = None
-    """What the URL becomes in either engine; None where it stays. *result* is what is documented."""
+    ways: Mapping[Engine, str] = field(default_factory=dict)
+    """What the URL becomes in each engine that changes it. *result* is what is documented."""
     only: Engine | None = None
     """The one engine in which the rule does anything."""
 
     def leads(self, engine: Engine) -> str | None:
         """Return what the URL becomes in *engine*; None where it stays."""
-        return self.desktop if engine is Engine.DESKTOP else self.extension
+        return self.ways.get(engine)
 
 
 class NearKind(StrEnum):

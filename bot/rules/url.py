@@ -52,6 +52,15 @@ class Url:
         return cls(url.href.partition("#")[0], url.host, url.pathname)
 
     @classmethod
+    def as_written(cls, text: str) -> Self:
+        """The URL that *text* is, kept as it is written, whatever its scheme; raises NotAUrl."""
+        try:
+            url = ada_url.URL(text)
+        except (ValueError, UnicodeError) as error:
+            raise NotAUrl("not a URL") from error
+        return cls(text, url.host, url.pathname)
+
+    @classmethod
     def typed(cls, text: str) -> Self:
         """The URL that somebody means who types *text*, with or without a scheme; raises NotAUrl.
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from bot.clients.lists import Gap
+from bot.rules.engines import Engine, Trait
 from bot.rules.lint.findings import Finding, FindingKind, Location, Reason
 from bot.rules.matching import Difference, Impact, UrlOutcome
 from handlers.blocks import messages
@@ -27,7 +28,7 @@ ADVICE: Final = {
     FindingKind.ITSELF: "Change where it redirects, or switch it off.",
     FindingKind.NOT_A_URL: "Enter a full URL, starting with https://.",
     FindingKind.NEVER: "Correct the source.",
-    FindingKind.ONE_ENGINE: "Change the source so that both read it the same way.",
+    FindingKind.ENGINES_DIFFER: "Change the source so that both read it the same way.",
     FindingKind.NO_GROUP: "Use a number that the source has a * or a group for.",
     FindingKind.ONE_SOURCE: "Keep one of them on: their order is not guaranteed.",
     FindingKind.HIDDEN: "Switch off the block, or narrow it.",
@@ -153,14 +154,32 @@ def _never(finding: Finding) -> str:
     return f"{name(finding.places[0])} never matches “{clip(finding.value.split(' ', 2)[2], 160)}”: {because}."
 
 
-def _one_engine(finding: Finding) -> str:
-    better = finding.value.split(" ", 2)[2]
-    because = {
-        Reason.SLASHES: f"the desktop app needs slashes around an expression: /{clip(better, 160)}/",
-        Reason.EMPTY: "with an empty source, the desktop app matches every URL; the extension only with Contains",
-        Reason.SWITCHED_OFF: "its source has isActive: false, which the desktop app ignores",
-    }[finding.why or Reason.EMPTY]
-    return f"{name(finding.places[0])} matches in {finding.engine} only: {because}."
+def _engines_differ(finding: Finding) -> str:
+    where, because = WHERE_ENGINES_DIFFER[finding.trait or Trait.READS_WILDCARD]
+    source = clip(finding.value.split(" ", 2)[2], 160)
+    return f"{name(finding.places[0])} {where}: {because.format(source=source, better=finding.better)}."
+
+
+ONLY_IN: Final = "matches in {} only"
+WHERE_ENGINES_DIFFER: Final = {
+    Trait.ADDS_SLASHES: (
+        ONLY_IN.format(Engine.EXTENSION),
+        "the desktop app needs slashes around an expression: /{source}/",
+    ),
+    Trait.TAKES_EMPTY_SOURCE: (
+        ONLY_IN.format(Engine.DESKTOP),
+        "with an empty source, the desktop app matches every URL; the extension only with Contains",
+    ),
+    Trait.MINDS_SWITCH: (
+        ONLY_IN.format(Engine.DESKTOP),
+        "its source has isActive: false, which the desktop app ignores",
+    ),
+    Trait.READS_WILDCARD: (
+        "may match different URLs in the desktop app and the extension",
+        "the extension reads {better} in the source as a special character",
+    ),
+}
+"""In what way the engines differ, and why."""
 
 
 IN_ONE_ENGINE: Final = frozenset({FindingKind.LOOP, FindingKind.REPEATS})
@@ -174,7 +193,7 @@ FINDING_SENTENCES: Final[dict[FindingKind, Callable[[Finding], str]]] = {
         f"{name(finding.places[0])} redirects to “{clip(finding.value, 160)}”, which isn’t a URL."
     ),
     FindingKind.NEVER: _never,
-    FindingKind.ONE_ENGINE: _one_engine,
+    FindingKind.ENGINES_DIFFER: _engines_differ,
     FindingKind.NO_GROUP: _no_group,
     FindingKind.ONE_SOURCE: lambda finding: (
         f"{named(finding.places)} match the same URL: {clip(finding.value, 160) or 'every URL'}."

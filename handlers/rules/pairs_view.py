@@ -6,8 +6,9 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
+from bot.rules.engines import Engine
 from bot.rules.model import INACTIVE, Groups, Pair, RuleDraft, why_group_is_off
-from bot.rules.outcomes import BOTH, Engine, holding_everywhere
+from bot.rules.outcomes import holding_everywhere
 from bot.rules.pair_fields import CHOICES, EMPTY
 from handlers.blocks.messages import code, esc, plural, url_code
 from handlers.rules.reasons import off_words, type_word
@@ -248,7 +249,7 @@ def source_line(rule_type: str | None, pair: Pair, limit: int = 160) -> str:
 
 
 def _every_url(engines: frozenset[Engine]) -> str:
-    where = "" if engines == BOTH else f" in {next(iter(engines))}"
+    where = "" if len(engines) == len(Engine) else f" in {next(iter(engines))}"
     return f"every URL{where}"
 
 

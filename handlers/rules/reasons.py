@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
-from bot.rules.conditions import MAX_EXPRESSION, UndecidableKind, UndecidableReason
 from bot.rules.edit import IN_SOURCE_FIELDS, KNOWN, MAX_PAIRS, MAX_SOURCE, SETTABLE, Problem, ProblemKind
+from bot.rules.expressions import MAX_EXPRESSION, UndecidableKind, UndecidableReason
 from bot.rules.lint.single_rule import MAX_CHECKED
 from bot.rules.model import INACTIVE, Off, OffKind
 from bot.rules.outcomes import NearKind, NearMiss, Note, NoteKind

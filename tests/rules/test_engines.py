@@ -6,10 +6,11 @@ from typing import Any
 
 import pytest
 
-from bot.rules.conditions import UndecidableKind, UndecidableReason
+from bot.rules.engines import Engine
+from bot.rules.expressions import UndecidableKind, UndecidableReason
 from bot.rules.matching import judged
 from bot.rules.model import Rule
-from bot.rules.outcomes import Engine, Match, Note, NoteKind
+from bot.rules.outcomes import Match, Note, NoteKind
 from bot.rules.url import Url
 
 H = "https://h/"
@@ -56,7 +57,17 @@ URLS = [
     (rule("Redirect", to(B, "Equals", A), to(A, "Equals", B)), A, None, B),
     (rule("Redirect", to(B, "Equals", A), to(C, "Equals", A)), A, B, B),
     (rule("Redirect", to(A, "Equals", A), to(C, "Equals", A)), A, C, None),
+    # the desktop app fails on a pair after what is no URL, and nothing is redirected to nothing
+    (rule("Redirect", to("nonsense"), to(C, "Equals", B)), H, None, "nonsense"),
+    (rule("Redirect", to("a.example"), to(C)), H, None, "a.example"),
+    (rule("Redirect", to("")), H, None, None),
     # captures
+    (rule("Redirect", to("https://x/$1", "Matches", "/a=(.*)/")), H + "?a=$$b", "https://x/$b", "https://x/$b"),
+    (rule("Redirect", to("https://x/$1$2", "Matches", "/a=(..)(.)/")), H + "?a=$2z", "https://x/zz", "https://x/zz"),
+    (rule("Redirect", to(B, "Wildcard_Matches", H + "[a]*")), H + "ab", None, B),
+    (rule("Redirect", to(B, "Wildcard_Matches", H + "[a]*")), H + "[a]b", B, None),
+    (rule("Redirect", to(B, "Wildcard_Matches", H + "a(*")), H + "a(b", B, None),
+    (rule("Redirect", to(B, "Wildcard_Matches", H + "?q=x")), H + "?q=x|y", B, None),
     (rule("Redirect", to("https://x/$1", "Matches", "/(.)$/", "host")), H, "https://x/h", "https://x//"),
     (rule("Redirect", to("https://x/$1", "Matches", "/^(.)$/", "host")), H, "https://x/h", "https://x/$1"),
     # an expression without slashes: the extension adds them, and fills in nothing
@@ -83,6 +94,8 @@ URLS = [
     (rule("Replace", swap("//h", "//i"), swap("i", "j", "Equals", "i", key="host")), H, "https://j/", "https://i/"),
     (rule("Replace", swap("z", "y"), swap("a", "b")), H + "a", H + "b", None),
     (rule("Replace", swap("/a/", "b")), H + "a", H + "b", None),
+    (rule("Replace", swap("a", "$$$&")), H + "a", H + "$a", H + "$a"),
+    (rule("Replace", swap("/(?<n>a)/", "$<n>$01")), H + "a", H + "aa", None),
     (rule("Replace", swap("", "b")), H, "b" + H, "b" + H),
     # parameters: added, put over others, ignored
     (params(adds("a", "1")), H, H + "?a=1", H + "?a=1"),
@@ -110,6 +123,8 @@ URLS = [
     (params(X), H + "?x=1&&b=2", H + "?&b=2", H + "?&b=2"),
     (params(adds("x", "1")), H + "?q=&", H + "?q=&&x=1", H + "?q=&&x=1"),
     (params(adds("x", "1")), H + "?t=ab==", H + "?t=ab&x=1", H + "?t=ab==&x=1"),
+    (params(adds("9", "z")), H + "?b=1&2=x&1=y", H + "?1=y&2=x&9=z&b=1", H + "?b=1&2=x&1=y&9=z"),
+    (params(adds("02", "z")), H + "?b=1&2=x", H + "?2=x&b=1&02=z", H + "?b=1&2=x&02=z"),
     (params(adds("x", "1"), X), H + "?q=&", None, H + "?q=&&x=1"),
     (params(ALL), H + "a?a=1&b", H + "a", H + "a"),
     (params(ALL), H + "a", None, None),

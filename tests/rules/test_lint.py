@@ -11,14 +11,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot.rules.conditions import UndecidableKind, UndecidableReason
+from bot.rules.engines import Engine, Trait
+from bot.rules.expressions import UndecidableKind, UndecidableReason
 from bot.rules.lint.findings import Finding, FindingKind, Location, Reason, ordered
 from bot.rules.lint.lookup import build_lookups
 from bot.rules.lint.redirects import Effort, World
 from bot.rules.lint.rule_set import check_all, check_change
 from bot.rules.matching import judged
 from bot.rules.model import Groups, Rule
-from bot.rules.outcomes import Engine, Match
+from bot.rules.outcomes import Match
 from bot.rules.url import Url
 from handlers.rules.check_view import words
 from tests.harness.counting import at_most
@@ -289,21 +290,31 @@ def test_a_loop_that_is_found_once_in_each_engine_is_in_both() -> None:
     assert [finding.engine for finding in ordered([desktop, desktop])] == [Engine.DESKTOP]
 
 
-ONE_ENGINE = [
-    (rule("r", "Replace", "Matches", "", **{"from": "a", "to": "b"}), Engine.DESKTOP, Reason.EMPTY),
-    (rule("r", "Replace", "Odd", "", "Host", **{"from": "a", "to": "b"}), Engine.DESKTOP, Reason.EMPTY),
-    (rule("r", "UserAgent", "Equals", "", userAgent="x"), Engine.DESKTOP, Reason.EMPTY),
-    (rule("r", "Cancel", "Matches", "shop.*"), Engine.EXTENSION, Reason.SLASHES),
-    (switched_off(rule("r", "Cancel", "Contains", "shop")), Engine.DESKTOP, Reason.SWITCHED_OFF),
+ENGINES_DIFFER = [
+    (rule("r", "Replace", "Matches", "", **{"from": "a", "to": "b"}), Engine.DESKTOP, Trait.TAKES_EMPTY_SOURCE),
+    (rule("r", "Replace", "Odd", "", "Host", **{"from": "a", "to": "b"}), Engine.DESKTOP, Trait.TAKES_EMPTY_SOURCE),
+    (rule("r", "UserAgent", "Equals", "", userAgent="x"), Engine.DESKTOP, Trait.TAKES_EMPTY_SOURCE),
+    (rule("r", "Cancel", "Matches", "shop.*"), Engine.EXTENSION, Trait.ADDS_SLASHES),
+    (switched_off(rule("r", "Cancel", "Contains", "shop")), Engine.DESKTOP, Trait.MINDS_SWITCH),
+    *(
+        (rule("r", "Cancel", "Wildcard_Matches", f"*/{text}*"), None, Trait.READS_WILDCARD)
+        for text in ("a+", "[a]", "(a)", "a$", "^a", "a|b", "a{2}", r"\d")
+    ),
 ]
 
 
-@pytest.mark.parametrize(("one", "engine", "why"), ONE_ENGINE)
-def test_what_one_engine_fulfills_is_not_said_to_be_never(one: Rule, engine: Engine, why: Reason) -> None:
+@pytest.mark.parametrize(("one", "engine", "trait"), ENGINES_DIFFER)
+def test_what_one_engine_fulfills_is_not_said_to_be_never(one: Rule, engine: Engine | None, trait: Trait) -> None:
     found = check([one])
 
-    assert [(finding.kind, finding.engine, finding.why) for finding in found] == [(FindingKind.ONE_ENGINE, engine, why)]
-    assert f"matches in {engine} only" in words(found[0])
+    assert [(finding.kind, finding.trait) for finding in found] == [(FindingKind.ENGINES_DIFFER, trait)]
+    told = f"matches in {engine} only" if engine else "may match different URLs in the desktop app and the extension"
+    assert told in words(found[0])
+
+
+@pytest.mark.parametrize("text", ["a-b.c?d=e", "a{b}", "a]", "{a,b}"])
+def test_a_wildcard_that_both_engines_read_alike_is_fine(text: str) -> None:
+    assert check([rule("r", "Cancel", "Wildcard_Matches", f"*/{text}*")]) == ()
 
 
 @pytest.mark.parametrize(
@@ -332,7 +343,7 @@ def test_what_an_engine_does_is_not_said_to_change_nothing(one: Rule) -> None:
     ],
 )
 def test_nothing_is_concluded_from_two_rules_that_an_engine_contradicts(rules: list[Rule]) -> None:
-    assert set(kinds(check(rules))) <= {FindingKind.ONE_ENGINE}
+    assert set(kinds(check(rules))) <= {FindingKind.ENGINES_DIFFER}
 
 
 def test_rules_of_one_name() -> None:

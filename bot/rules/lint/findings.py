@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Final
 
-from bot.rules.conditions import UndecidableReason
+from bot.rules.engines import Engine, Trait
+from bot.rules.expressions import UndecidableReason
 from bot.rules.model import Rule
-from bot.rules.outcomes import Engine
 
 
 class FindingKind(StrEnum):
@@ -19,7 +19,7 @@ class FindingKind(StrEnum):
     ITSELF = "itself"
     NOT_A_URL = "not a URL"
     NEVER = "never"
-    ONE_ENGINE = "one engine"
+    ENGINES_DIFFER = "engines differ"
     NO_GROUP = "no group"
     ONE_SOURCE = "one source"
     HIDDEN = "hidden"
@@ -34,7 +34,7 @@ RANK: Final = {kind: number for number, kind in enumerate(FindingKind)}
 
 
 class Reason(StrEnum):
-    """Why a condition can never hold, in any engine or in one of them."""
+    """Why a condition can never hold."""
 
     KEY = "key"
     OPERATOR = "operator"
@@ -45,8 +45,6 @@ class Reason(StrEnum):
     NOT_A_URL = "not a URL"
     CHARACTER = "character"
     START = "start"
-    EMPTY = "empty"
-    SWITCHED_OFF = "switched off"
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +77,8 @@ class Finding:
     """Why it cannot be judged."""
     engine: Engine | None = None
     """The one engine of which it is true; None where it is of both."""
+    trait: Trait | None = None
+    """What only one engine does, where the engines differ by it."""
 
     @property
     def needs_reason(self) -> bool:

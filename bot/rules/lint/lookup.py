@@ -7,11 +7,11 @@ from typing import Any, Final
 
 import re2
 
-from bot.rules.conditions import SLASHED, CannotTell, compiled, tryable
+from bot.rules.conditions import IN_WILDCARD, is_bare, wildcard_expression
+from bot.rules.expressions import SLASHED, CannotTell, compiled, tryable
 from bot.rules.lint.findings import Location
 from bot.rules.lint.single_rule import literal
 from bot.rules.model import Rule, Source
-from bot.rules.outcomes import is_bare
 from bot.rules.url import Url
 
 LOOKUP_CHARACTERS: Final = 50_000
@@ -97,8 +97,19 @@ def _expression(source: Source, value: str) -> str | None:
     if source.operator == "Equals":
         return f"^{re2.escape(value)}$"
     if source.operator == "Wildcard_Matches":
-        return f"(?s)^{'.*'.join(map(re2.escape, value.split('*')))}$"
-    if source.operator != "Matches" or not (found := SLASHED.fullmatch(f"/{value}/" if is_bare(source) else value)):
+        return _wildcard(value)
+    if source.operator != "Matches" or not (found := SLASHED.fullmatch(f"/{value}/" if is_bare(value) else value)):
         return None
-    compiled(found[1])  # raises CannotTell for what the engine reads otherwise
-    return f"(?i){found[1]}" if "i" in found[2] else found[1]
+    expression = str(compiled(found[1]).pattern)
+    return f"(?i){expression}" if "i" in found[2] else expression
+
+
+def _wildcard(value: str) -> str:
+    """As one engine or the other reads it; in the desktop app, a bar in the URL may be taken for its start or end."""
+    literal = rf"(?s:(?:^|\|){'.*'.join(map(re2.escape, value.split('*')))}(?:$|\|))"
+    if IN_WILDCARD.search(value) is None:
+        return literal
+    try:
+        return f"{literal}|{compiled(wildcard_expression(value)).pattern}"
+    except CannotTell:
+        return literal

@@ -8,12 +8,13 @@ from functools import partial
 from itertools import chain, islice
 from typing import Final
 
+from bot.rules.engines import Engine
 from bot.rules.lint.findings import Finding, FindingKind, Location, key_of
 from bot.rules.lint.lookup import SourceLookup, build_lookups
 from bot.rules.lint.single_rule import SAMPLE, example, led_to_url
 from bot.rules.matching import judged
 from bot.rules.model import Groups, Pair, Rule, why_group_is_off
-from bot.rules.outcomes import Engine, Match
+from bot.rules.outcomes import Match
 from bot.rules.url import Url
 
 MAX_HOPS: Final = 20

@@ -12,7 +12,7 @@ from bot.rules.lint.redirects import Effort, Walker, World, is_effective, led_to
 from bot.rules.lint.single_rule import alone, example, literal, never, url_of
 from bot.rules.matching import filters_of
 from bot.rules.model import Groups, Pair, Rule, Source
-from bot.rules.outcomes import only_in
+from bot.rules.outcomes import differing
 from bot.rules.url import Url
 
 DECIDING: Final = frozenset({"Redirect", "Cancel"})
@@ -121,7 +121,7 @@ def one_source(rules: Iterable[Rule]) -> Iterator[Step]:
             once = {
                 _condition(source): number
                 for number, source in reversed(list(sources(rule)))
-                if not _filtered((rule.pairs or ())[number - 1]) and only_in(rule.rule_type, source) is None
+                if not _filtered((rule.pairs or ())[number - 1]) and differing(rule.rule_type, source) is None
             }
             for condition, number in once.items():
                 found[condition].append(Location(rule, number))
@@ -145,7 +145,7 @@ def one_name(rules: Iterable[Rule]) -> Iterator[Step]:
 
 def _holds_in_both(rule: Rule, source: Source) -> bool:
     """Whether *source* can hold, in the one engine as in the other."""
-    return never(rule.rule_type, source) is None and only_in(rule.rule_type, source) is None
+    return never(rule.rule_type, source) is None and differing(rule.rule_type, source) is None
 
 
 def _condition(source: Source) -> Condition:

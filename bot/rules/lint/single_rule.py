@@ -8,22 +8,15 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
-from bot.rules.actions import replaced, replaced_in_the_extension
-from bot.rules.conditions import (
-    LOOSE,
-    OPERATORS,
-    SLASHED,
-    CannotTell,
-    UndecidableKind,
-    UndecidableReason,
-    compiled,
-    condition,
-)
+from bot.rules.actions import replaced
+from bot.rules.conditions import IN_WILDCARD, OPERATORS, condition, is_bare
 from bot.rules.edit import is_destination
+from bot.rules.engines import Engine, Trait
+from bot.rules.expressions import LOOSE, SLASHED, CannotTell, UndecidableKind, UndecidableReason, compiled
 from bot.rules.lint.findings import Finding, FindingKind, Location, Reason
-from bot.rules.matching import KEY_SPELLINGS, MEANT_OTHERWISE
+from bot.rules.matching import KEY_SPELLINGS
 from bot.rules.model import Pair, Rule, Source
-from bot.rules.outcomes import is_bare, is_skipped, is_switched_off, only_in
+from bot.rules.outcomes import differing, is_skipped, is_switched_off
 from bot.rules.url import SCHEME, NotAUrl, Url
 
 SCHEMES: Final = ("http://", "https://", "ws://", "wss://")
@@ -76,8 +69,8 @@ def never(rule_type: str | None, source: Source) -> Never | None:
     if len(value) > MAX_CHECKED:
         return None
     if source.operator == "Matches":
-        return None if is_bare(source) and not is_switched_off(source) else _expression(value)
-    if source.operator == "Wildcard_Matches" and MEANT_OTHERWISE[source.operator].search(value):
+        return None if is_bare(value) and not is_switched_off(source) else _expression(value)
+    if source.operator == "Wildcard_Matches" and IN_WILDCARD.search(value):
         return None  # an expression in the extension, which may well hold
     if source.operator == "Equals" or (source.operator == "Wildcard_Matches" and "*" not in value):
         return _whole(key, value)
@@ -180,7 +173,7 @@ def fulfilled(source: Source, url: Url) -> bool:
     """Whether *source* holds for *url*; not where that cannot be told."""
     subject = url.subject(source.key)
     try:
-        return subject is not None and condition(source.operator, source.value)(subject) is not None
+        return subject is not None and bool(condition(source.operator, source.value)(subject))
     except CannotTell:
         return False
 
@@ -214,7 +207,7 @@ def literal(source: Source) -> str:
     if source.operator in {"Equals", "Contains"}:
         return value
     if source.operator == "Wildcard_Matches":
-        return max(value.split("*"), key=len)
+        return "" if IN_WILDCARD.search(value) else max(value.split("*"), key=len)
     if source.operator != "Matches" or len(value) > MAX_CHECKED:
         return ""
     return _literal_of_expression(value)
@@ -261,13 +254,10 @@ def _condition(place: Location, source: Source) -> Iterator[Finding]:
         yield Finding(FindingKind.NEVER, (place,), value=_at_fault(source), why=found.why, better=found.better)
     elif (why := undecidable(source)) is not None:
         yield Finding(FindingKind.UNDECIDABLE, (place,), value=source.value or "", undecidable=why)
-    elif (engine := only_in(rule_type, source)) is not None:
-        yield Finding(FindingKind.ONE_ENGINE, (place,), value=_at_fault(source), why=_why_one(source), engine=engine)
-
-
-def _why_one(source: Source) -> Reason:
-    """Why only one engine takes *source* as fulfilled."""
-    return Reason.SLASHES if is_bare(source) else Reason.SWITCHED_OFF if is_switched_off(source) else Reason.EMPTY
+    elif (trait := differing(rule_type, source)) is not None:
+        odd = IN_WILDCARD.search(source.value or "") if trait is Trait.READS_WILDCARD else None
+        better = odd[0] if odd else ""
+        yield Finding(FindingKind.ENGINES_DIFFER, (place,), value=_at_fault(source), better=better, trait=trait)
 
 
 def _at_fault(source: Source) -> str:
@@ -313,7 +303,7 @@ def _replace(place: Location, pair: Pair) -> Iterator[Finding]:
     if (only := example(source)) is None:
         return
     try:
-        idle = replaced(pair, only.full) == replaced_in_the_extension(pair, only.full) == only.full
+        idle = all(replaced(pair, only.full, engine) == only.full for engine in Engine)
     except CannotTell:
         return
     if idle:

@@ -6,10 +6,11 @@ from typing import Any
 
 import pytest
 
-from bot.rules.conditions import UndecidableKind, UndecidableReason
 from bot.rules.edit import Problem, ProblemKind
+from bot.rules.engines import Engine
+from bot.rules.expressions import UndecidableKind, UndecidableReason
 from bot.rules.model import INACTIVE, Off, OffKind, Rule
-from bot.rules.outcomes import Engine, NearKind, NearMiss, Note, NoteKind
+from bot.rules.outcomes import NearKind, NearMiss, Note, NoteKind
 from handlers.rules import reasons
 from handlers.rules.reasons import first_problem, near_words, no_field, note_words, off_words, problem_words
 

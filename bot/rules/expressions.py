@@ -1,0 +1,215 @@
+"""JavaScript's regular expressions for an engine of linear time, and what JavaScript puts in the place of what they find."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import lru_cache
+from types import MappingProxyType
+from typing import Any, Final
+
+import re2
+
+from bot.rules.url import MAX_URL_LENGTH
+
+SLASHED: Final = re.compile(r"/(.+)/(|i|g|ig|gi)")
+"""A regular expression as the engines want it: in slashes, with no flags but these."""
+LOOSE: Final = re.compile(r"/(.+)/([a-z]*)")
+MAX_EXPRESSION: Final = 4_000
+"""Characters of an expression that is tried: reading a megabyte of them takes the engine many seconds."""
+MAX_EXPRESSION_WORK: Final = 5_000_000
+"""Characters times steps of an expression, at some nanoseconds each: an ordinary one has 50 steps."""
+Captures = tuple[str | None, ...]
+"""What ``$1``, ``$2`` … stand for."""
+
+
+class UndecidableKind(StrEnum):
+    """What keeps a condition, or what a rule makes of a URL, from being judged."""
+
+    NEVER_HOLDS = "never holds"
+    NO_CONDITION = "no condition"
+    OTHER_SYNTAX = "other syntax"
+    LOOKS_AROUND = "looks around"
+    BROKEN = "broken"
+    LONG_EXPRESSION = "long expression"
+    LARGE_EXPRESSION = "large expression"
+    LONG_RESULT = "long result"
+    MANY_PARAMETERS = "many parameters"
+    LONG_SOURCE = "long source"
+
+
+@dataclass(frozen=True, slots=True)
+class UndecidableReason:
+    """A reason for which a rule can't be judged. *value*: the syntax that is read otherwise; *length*: in characters."""
+
+    kind: UndecidableKind
+    value: str = ""
+    length: int = 0
+
+
+class CannotTell(Exception):
+    """A condition that cannot be tried here, or that no engine could."""
+
+    def __init__(self, kind: UndecidableKind, value: str = "", length: int = 0) -> None:
+        super().__init__(kind)
+        self.why = UndecidableReason(kind, value, length)
+
+
+@lru_cache(maxsize=8192)
+def compiled(expression: str, *, ignore_case: bool = False) -> Any:
+    """*expression* for the linear engine; raises CannotTell for what it cannot express, or for what is not an expression."""
+    tryable(expression)
+    options = re2.Options()
+    options.log_errors = False
+    options.case_sensitive = not ignore_case
+    options.never_nl = False
+    try:
+        return re2.compile(_translated(expression), options)
+    except (re2.error, UnicodeError, ValueError) as error:
+        raise CannotTell(UndecidableKind.BROKEN) from error
+
+
+def _translated(expression: str) -> str:
+    """*expression*, written for browsers, in the syntax of the linear engine; raises CannotTell where that has none for it."""
+
+    def translated(match: re.Match[str]) -> str:
+        part = match[0]
+        if match["place"]:
+            raise CannotTell(UndecidableKind.BROKEN)
+        if part == "(" or (part[0] == "\\" and part[1:] in SHARED_ESCAPES):
+            return part
+        if match["inner"] is not None:
+            return _translated_class(part, match["start"], match["inner"])
+        if part in LOOKS or _refers_back(match, expression):
+            raise CannotTell(UndecidableKind.LOOKS_AROUND)
+        if part.startswith("(?") and part not in {"(?<", "(?:"}:
+            raise CannotTell(UndecidableKind.OTHER_SYNTAX, part)
+        return ESCAPE.sub(_translated_escape, part) if part[0] == "\\" else part
+
+    return TOKEN.sub(translated, expression)
+
+
+def _refers_back(match: re.Match[str], expression: str) -> bool:
+    """Whether an escape stands for what a group has caught: where there is no such group, it is a character."""
+    if not match["number"] and match[0] != r"\k":
+        return False
+    starts = [each[0] for each in TOKEN.finditer(expression)]
+    named = starts.count("(?<")
+    return int(match["number"]) <= starts.count("(") + named if match["number"] else named > 0
+
+
+def _translated_class(part: str, start: str, inner: str) -> str:
+    if part == f"{start}{inner}":
+        raise CannotTell(UndecidableKind.BROKEN)
+    if not inner:
+        return ANY if start == "[^" else NONE
+    return f"{start}{ESCAPE.sub(_translated_escape, inner)}]"
+
+
+def _translated_escape(match: re.Match[str]) -> str:
+    """A code, or a character for itself where browsers know no other meaning."""
+    escaped = match[1]
+    if escaped is None or escaped == "b":  # in a class
+        return r"\[" if escaped is None else r"\x08"
+    if escaped in SHARED_ESCAPES - {"B"}:
+        return match[0]
+    if escaped[0] in "ux" and len(escaped) > 1:
+        return f"\\x{{{escaped[1:]}}}"
+    if escaped[0] in "01234567":
+        return f"\\x{{{int(escaped, 8):x}}}"
+    if escaped[0] == "c":
+        return f"\\x{{{ord(escaped[1]) % 32:x}}}" if len(escaped) > 1 else r"\\c"
+    return str(re2.escape(escaped))
+
+
+def tryable(expression: str) -> None:
+    """Raise CannotTell for an expression, or a text with stars, that takes long to be read."""
+    if (length := len(expression)) > MAX_EXPRESSION:
+        raise CannotTell(UndecidableKind.LONG_EXPRESSION, length=length)
+
+
+def of_a_length(length: int) -> None:
+    """Raise CannotTell for what is longer than any URL: a few letters of a rule can stand for gigabytes."""
+    if length > MAX_URL_LENGTH:
+        raise CannotTell(UndecidableKind.LONG_RESULT)
+
+
+def bounded(expression: Any, text: str) -> None:
+    """Raise CannotTell where trying *expression* on *text* could take long: linear time is long where both are large."""
+    if expression.programsize * len(text) > MAX_EXPRESSION_WORK:
+        raise CannotTell(UndecidableKind.LARGE_EXPRESSION)
+
+
+TOKEN: Final = re.compile(
+    r"(?P<place>[\^$]|\\[bB])(?=[*+?]|\{[0-9])|\\(?P<number>[1-9][0-9]*)|\\(?:u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|c[a-zA-Z]|[0-7]{1,3}|.)"
+    r"|(?P<start>\[\^?)(?P<inner>(?:[^\]\\]|\\.)*)\]?|\((?:\?(?:<?[=!]|[<:P]|[a-zA-Z-]+[:)]))?",
+    re.DOTALL,
+)
+"""What may mean something else to browsers than to the linear engine: an escape, a class of characters, the start
+of a group; and a place that is repeated, which is none."""
+ESCAPE: Final = re.compile(r"\\(u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|c[a-zA-Z]|[0-3][0-7]{0,2}|[4-7][0-7]?|.)|\[", re.DOTALL)
+SHARED_ESCAPES: Final = frozenset(r"dDwWsSbBtnvfr/.-?+*()[]{}|^$\\")
+LOOKS: Final = frozenset({"(?=", "(?!", "(?<=", "(?<!"})
+ANY: Final = r"[\x00-\x{10ffff}]"
+NONE: Final = r"[^\x00-\x{10ffff}]"
+SUBSTITUTE: Final = re.compile(r"\$(?:([$&`'])|([0-9]{1,2})|<(\w+)>)")
+
+
+def substituted(
+    template: str,
+    text: str,
+    start: int,
+    end: int,
+    captures: Captures = (),
+    names: Mapping[str, int] = MappingProxyType({}),
+) -> str:
+    """What JavaScript puts in the place of ``text[start:end]`` for *template*; raises CannotTell where that is too long."""
+    length = len(text)
+    parts = {"&": slice(start, end), "`": slice(start), "'": slice(end, None)}
+
+    def value(match: re.Match[str]) -> str:
+        nonlocal length
+        sign, digits, name = match.groups()
+        if sign:
+            put = sign if sign == "$" else text[parts[sign]]
+        elif name:
+            put = ((captures[names[name] - 1] or "") if name in names else "") if names else match[0]
+        else:
+            put = _numbered(digits, captures)
+        length += len(put)
+        of_a_length(length)
+        return put
+
+    of_a_length(length + len(template))
+    return SUBSTITUTE.sub(value, template)
+
+
+def _numbered(digits: str, captures: Captures) -> str:
+    """What ``$`` and *digits* stand for: the group of both digits, or of the first; as it is written where there is none."""
+    for count in (2, 1):
+        if len(digits) >= count and 0 < (number := int(digits[:count])) <= len(captures):
+            return (captures[number - 1] or "") + digits[count:]
+    return f"${digits}"
+
+
+def filled(template: str, captures: Captures) -> str:
+    """*template* with ``$1``, ``$2`` … in place, one after the other, each a template itself; raises CannotTell."""
+    for number, caught in enumerate(captures, start=1):
+        mark = f"${number}"
+        if mark in template:
+            template = _with(template, mark, caught or "")
+    return template
+
+
+def _with(template: str, mark: str, caught: str) -> str:
+    first, *rest = template.split(mark)
+    made, start, length = [first], len(first), len(template)
+    for part in rest:
+        put = substituted(caught, template, start, start + len(mark)) if "$" in caught else caught
+        made += [put, part]
+        start += len(mark) + len(part)
+        length += len(put)
+        of_a_length(length)
+    return "".join(made)
