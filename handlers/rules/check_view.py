@@ -38,6 +38,9 @@ ADVICE: Final = {
     FindingKind.ONE_NAME: "Rename them, so that nobody switches off the wrong one.",
     FindingKind.UNDECIDABLE: "Try it in the browser, or simplify its source.",
 }
+ADVICE_ON_ENGINES: Final[dict[Trait | None, str]] = {
+    Trait.READS_FIND: "Find the text without slashes around it.",
+}
 MARKS: Final = {
     FindingKind.LOOP: ":rotating_light:",
     FindingKind.ITSELF: ":rotating_light:",
@@ -58,7 +61,8 @@ ONLY_SHOWN: Final = frozenset({FindingKind.ONE_NAME, FindingKind.UNDECIDABLE})
 def advice(finding: Finding) -> str:
     """What to do about it, in one sentence."""
     is_blocked = finding.kind is FindingKind.CHAIN and not finding.urls[1]
-    return "Redirect it elsewhere, or switch off the block." if is_blocked else ADVICE[finding.kind]
+    usual = ADVICE_ON_ENGINES.get(finding.trait) or ADVICE[finding.kind]
+    return "Redirect it elsewhere, or switch off the block." if is_blocked else usual
 
 
 def words(finding: Finding) -> str:
@@ -156,8 +160,8 @@ def _never(finding: Finding) -> str:
 
 def _engines_differ(finding: Finding) -> str:
     where, because = WHERE_ENGINES_DIFFER[finding.trait or Trait.READS_WILDCARD]
-    source = clip(finding.value.split(" ", 2)[2], 160)
-    return f"{name(finding.places[0])} {where}: {because.format(source=source, better=finding.better)}."
+    source, better = clip(finding.value.split(" ", 2)[-1], 160), clip(finding.better, 160)
+    return f"{name(finding.places[0])} {where}: {because.format(source=source, better=better)}."
 
 
 ONLY_IN: Final = "matches in {} only"
@@ -177,6 +181,10 @@ WHERE_ENGINES_DIFFER: Final = {
     Trait.READS_WILDCARD: (
         "may match different URLs in the desktop app and the extension",
         "the extension reads {better} in the source as a special character",
+    ),
+    Trait.READS_FIND: (
+        "replaces different text in the desktop app and the extension",
+        "the desktop app reads {better} as an expression, without its slashes",
     ),
 }
 """In what way the engines differ, and why."""

@@ -167,6 +167,26 @@ def test_a_replace_that_would_replace_its_own_result_only_warns() -> None:
     assert not found[0].needs_reason
 
 
+def test_a_replace_that_grows_only_where_the_url_holds_its_source_twice_warns() -> None:
+    grows = rule("r", "Replace", "Contains", "example.com", **{"from": "example", "to": "example1"})
+    ends = rule("r", "Replace", "Contains", "example.com", **{"from": "example", "to": "test"})
+
+    found = check([grows])
+
+    assert [(finding.kind, finding.grows) for finding in found] == [(FindingKind.REPEATS, True)]
+    assert check([ends]) == ()
+
+
+@pytest.mark.parametrize(
+    ("find", "differs"), [("/goapi/getMovieInfo/", True), ("/a/g", False), ("/a+/", False), ("/a", False)]
+)
+def test_a_path_in_slashes_is_an_expression_in_one_engine(find: str, differs: bool) -> None:
+    found = check([rule("r", "Replace", "Contains", "shop", **{"from": find, "to": "/"})])
+
+    assert [finding.trait for finding in found] == [Trait.READS_FIND] * differs
+    assert all(f"the desktop app reads {find} as an expression" in words(finding) for finding in found)
+
+
 NEVER = [
     ("Url", "Equals", "https://example.com", Reason.SPELLING, "https://example.com/"),
     ("Url", "Equals", "https://Example.com/", Reason.SPELLING, "https://example.com/"),
@@ -321,8 +341,8 @@ def test_a_wildcard_that_both_engines_read_alike_is_fine(text: str) -> None:
     "one",
     [
         rule("r", "Replace", "Contains", "", **{"from": "a", "to": "b"}),
-        rule("r", "Replace", "Equals", A, **{"from": "/a/", "to": "/a/"}),
-        rule("r", "Replace", "Equals", A, **{"from": "/shop/", "to": "x"}),
+        rule("r", "Replace", "Equals", A, **{"from": "/a$/", "to": "/a$/"}),
+        rule("r", "Replace", "Equals", A, **{"from": "/sho+p/", "to": "x"}),
         rule("r", "Replace", "Equals", A, **{"from": "", "to": "x"}),
     ],
 )

@@ -149,4 +149,4 @@ async def test_a_check_runs_once_at_a_time_for_each_person(
 
     await alice.is_refused("/rules check")
     assert not is_problem((await cara.says("/rules check")).blocks)
-    await alice.sees(f"3 findings in {len(RULES)} rules")
+    await alice.sees(f"4 findings in {len(RULES)} rules")

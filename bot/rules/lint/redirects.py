@@ -11,7 +11,7 @@ from typing import Final
 from bot.rules.engines import Engine
 from bot.rules.lint.findings import Finding, FindingKind, Location, key_of
 from bot.rules.lint.lookup import SourceLookup, build_lookups
-from bot.rules.lint.single_rule import SAMPLE, example, led_to_url
+from bot.rules.lint.single_rule import SAMPLE, example, led_to_url, url_of
 from bot.rules.matching import judged
 from bot.rules.model import Groups, Pair, Rule, why_group_is_off
 from bot.rules.outcomes import Match
@@ -136,9 +136,11 @@ def is_effective(rule: Rule, groups: Groups | None) -> bool:
 
 
 def starts(pair: Pair) -> Iterator[Url]:
-    """URLs worth following for *pair*: one that it acts on, and the one that it leads to."""
+    """URLs worth following for *pair*: one that it acts on, one that holds that twice, and the one that it leads to."""
     if pair.source is not None and (found := example(pair.source)) is not None:
         yield found
+        if pair.find and pair.find in (pair.replacement or "") and (twice := url_of(f"{found.full}?{found.full}")):
+            yield twice
     if (there := led_to(pair)) is not None:
         yield there
 

@@ -234,6 +234,8 @@ def _literal_of_expression(value: str) -> str:
 
 NUMBER: Final = re.compile(r"\$([1-9])")
 STAR: Final = "*"
+SIGNS: Final = re.compile(r"[\\^$*+?()\[\]{}|]")
+"""What makes an expression more than a text."""
 
 
 def alone(rule: Rule) -> Iterator[Finding]:
@@ -297,6 +299,8 @@ def _replace(place: Location, pair: Pair) -> Iterator[Finding]:
     if find == to and not SLASHED.fullmatch(find):
         yield Finding(FindingKind.NO_EFFECT, (place,), value=find)
         return
+    if (found := SLASHED.fullmatch(find)) is not None and not found[2] and SIGNS.search(found[1]) is None:
+        yield Finding(FindingKind.ENGINES_DIFFER, (place,), value=find, better=find, trait=Trait.READS_FIND)
     source = pair.source
     if source is None or source.key != "Url" or source.operator != "Equals":
         return
