@@ -277,6 +277,10 @@ def in_a_row(name: str, *steps: tuple[str, str]) -> Rule:
     return Rule.model_validate(leads(name, "", "").document() | {"pairs": pairs})
 
 
+def dropping(name: str, kind: str = "Remove", **change: str) -> Rule:
+    return rule(name, "QueryParam", "Contains", "x=1", modifications=[{"type": kind, "param": "x"} | change])
+
+
 A, B, C = f"{SHOP}/a", f"{SHOP}/b", f"{SHOP}/c"
 IN_ONE = [
     ([leads("a", A, B), leads("b", B, A)], None),
@@ -287,6 +291,8 @@ IN_ONE = [
     ([leads("a", A, B), rule("b", "Replace", "Matches", "", **{"from": "/b", "to": "/a"})], Engine.DESKTOP),
     ([leads("a", A, B), rule("b", "Replace", "Equals", "", **{"from": "/b", "to": "/a"})], Engine.DESKTOP),
     ([leads("a", A, B), rule("b", "Replace", "Contains", "", **{"from": "/b", "to": "/a"})], None),
+    ([leads("a", A, f"{A}?x=1"), dropping("x")], None),
+    ([leads("a", A, f"{A}?x=1"), dropping("x", "Remove All")], None),
     ([leads("a", A, B), rule("b", "Redirect", "Matches", "shop.*/b", destination=A)], Engine.EXTENSION),
 ]
 

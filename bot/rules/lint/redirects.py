@@ -23,7 +23,7 @@ MAX_FOLLOWED_RULES: Final = 8
 """Rules that are followed from one URL; more of them on one URL is a finding of its own."""
 MAX_VISITED_URLS: Final = 64
 """URLs that are looked at from one start."""
-LEADING: Final = frozenset({"Redirect", "Replace"})
+LEADING: Final = frozenset({"Redirect", "Replace", "QueryParam"})
 FEW_PAIRS: Final = 8
 """Pairs of a rule that are all tried: that is faster than to look them up."""
 MAX_SOURCES: Final = 12_000
@@ -125,9 +125,19 @@ class World:
     def find_redirects(self, url: Url, engine: Engine) -> Iterator[tuple[Match, Url]]:
         """The rules that take *url* elsewhere in *engine*, and where to."""
         for acts in self.find_matches(url):
-            leads = acts.leads(engine) if acts.rule.rule_type in LEADING else None
-            if leads is not None and (there := led_to_url(leads)) is not None:
+            if (there := led_on(acts, acts.leads(engine))) is not None:
                 yield acts, there
+
+
+def led_on(acts: Match, leads: str | None) -> Url | None:
+    """Where a browser goes on to, which *acts* leads to *leads*; None where it stays.
+
+    A parameter that is added is added again each time, which tells nothing: only what settles at once leads on.
+    """
+    if leads is None or acts.rule.rule_type not in LEADING or (there := led_to_url(leads)) is None:
+        return None
+    again = judged(acts.rule, there) if acts.rule.rule_type == "QueryParam" else None
+    return None if isinstance(again, Match) and not again.idle else there
 
 
 def is_effective(rule: Rule, groups: Groups | None) -> bool:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from bot.rules.lint.redirects import LEADING
-from bot.rules.lint.single_rule import led_to_url
+from bot.rules.lint.redirects import led_on
 from bot.rules.outcomes import Explained, Match
 from bot.rules.url import Url
 
@@ -62,7 +61,6 @@ def results(step: Explained) -> list[str]:
 
 def next_url(step: Explained) -> Url | None:
     """The one URL that *step* is redirected to; None where it stays, is blocked, or may be one of several."""
-    if any(match.blocks for match in step.changing) or len(found := results(step)) != 1:
+    if any(match.blocks for match in step.changing) or len(results(step)) != 1:
         return None
-    is_redirected = any(match.result and match.rule.rule_type in LEADING for match in step.changing)
-    return led_to_url(found[0]) if is_redirected else None
+    return next((there for match in step.changing if (there := led_on(match, match.result)) is not None), None)
