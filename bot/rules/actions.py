@@ -217,7 +217,7 @@ def _following(
     """The first of *pairs* after that *number* that holds for *now* in *engine*."""
     for further, pair in pairs[bisect_right(pairs, number, key=itemgetter(0)) :]:
         try:
-            found = holding(rule.rule_type, further, pair, now)
+            found = holding(rule, further, pair, now)
         except CannotTell:
             continue
         if found is not None and engine in found.engines:

@@ -189,7 +189,7 @@ def _tried(rule: Rule, pairs: Iterable[tuple[int, Pair]], url: Url) -> tuple[Hit
     hits, undecidable = [], None
     for number, pair in pairs:
         try:
-            found = holding(rule.rule_type, number, pair, url)
+            found = holding(rule, number, pair, url)
         except NeverHolds:
             continue
         except CannotTell as error:

@@ -36,19 +36,21 @@ class PairMatch:
         return next(iter(self.caught.values()))
 
 
-def holding(rule_type: str | None, number: int, pair: Pair, url: Url) -> PairMatch | None:
+def holding(rule: Rule, number: int, pair: Pair, url: Url) -> PairMatch | None:
     """Return *pair* with what it caught, where its condition holds for *url* in an engine; raises CannotTell."""
     source = pair.source
     if source is None:
         raise CannotTell(UndecidableKind.NO_CONDITION)
     tested = url.subject(source.key)
-    if is_skipped(rule_type, source):
+    if is_skipped(rule.rule_type, source):
         contains = source.operator == "Contains" and tested is not None
         caught: Caught = NOTHING_CAUGHT if contains else {DOES[Trait.TAKES_EMPTY_SOURCE]: ()}
     else:
         caught = {} if tested is None else condition(source.operator, source.value)(tested)
-    if is_switched_off(source):
-        caught = {engine: captures for engine, captures in caught.items() if not engine.does(Trait.MINDS_SWITCH)}
+    if caught:
+        idle = {Trait.MINDS_SWITCH: is_switched_off(source), Trait.NEEDS_VERSION: lacks_version(rule, pair)}
+        without = {DOES[trait] for trait, applies in idle.items() if applies}
+        caught = {engine: captures for engine, captures in caught.items() if engine not in without}
     return PairMatch(number, pair, tested or url.full, caught) if caught else None
 
 
@@ -72,6 +74,13 @@ def holding_everywhere(rule_type: str | None, source: Source) -> frozenset[Engin
     skipping = {DOES[Trait.TAKES_EMPTY_SOURCE]} if is_skipped(rule_type, source) else set()
     minding = {DOES[Trait.MINDS_SWITCH]} if is_switched_off(source) else set()
     return frozenset((set(Engine) if plain else skipping) - minding)
+
+
+def lacks_version(rule: Rule, pair: Pair) -> bool:
+    """Whether one engine reads *rule* in the oldest form of Headers, in which *pair* changes nothing."""
+    is_old = (rule.model_extra or {}).get("version") in (None, "", 0, 1, "0", "1")
+    modifications = (pair.model_extra or {}).get("modifications")
+    return rule.rule_type == "Headers" and is_old and isinstance(modifications, Mapping)
 
 
 EMPTY_IS_EVERY_URL: Final = frozenset({"Replace", "UserAgent"})

@@ -40,6 +40,7 @@ ADVICE: Final = {
 }
 ADVICE_ON_ENGINES: Final[dict[Trait | None, str]] = {
     Trait.READS_FIND: "Find the text without slashes around it.",
+    Trait.NEEDS_VERSION: "Export the rule, give it version 2, and import it again.",
 }
 MARKS: Final = {
     FindingKind.LOOP: ":rotating_light:",
@@ -185,6 +186,10 @@ WHERE_ENGINES_DIFFER: Final = {
     Trait.READS_FIND: (
         "replaces different text in the desktop app and the extension",
         "the desktop app reads {better} as an expression, without its slashes",
+    ),
+    Trait.NEEDS_VERSION: (
+        f"changes headers in {Engine.EXTENSION} only",
+        "without version 2, the desktop app reads headers in an older format",
     ),
 }
 """In what way the engines differ, and why."""

@@ -338,6 +338,26 @@ def test_what_one_engine_fulfills_is_not_said_to_be_never(one: Rule, engine: Eng
     assert told in words(found[0])
 
 
+MODERN = {"modifications": {"Request": [{"header": "X-A", "type": "Add", "value": "1"}]}}
+OLDEST = {"header": "X-A", "type": "Add", "target": "Request", "value": "1"}
+
+
+@pytest.mark.parametrize(
+    ("pair", "version", "differs"),
+    [(MODERN, None, True), (MODERN, 1, True), (MODERN, 2, False), (MODERN, "2", False), (OLDEST, None, False)],
+)
+def test_headers_without_a_version_differ(pair: dict[str, Any], version: Any, differs: bool) -> None:
+    document = rule("h", "Headers", "Contains", "shop").document() | ({} if version is None else {"version": version})
+    one = Rule.model_validate(document | {"pairs": [document["pairs"][0] | pair]})
+
+    found, acts = check([one]), judged(one, Url.of(A))
+
+    assert [(finding.trait, finding.places) for finding in found] == [(Trait.NEEDS_VERSION, (Location(one),))] * differs
+    assert isinstance(acts, Match)
+    assert acts.only is (Engine.EXTENSION if differs else None)
+    assert all("changes headers in the extension only" in words(finding) for finding in found)
+
+
 @pytest.mark.parametrize("text", ["a-b.c?d=e", "a{b}", "a]", "{a,b}"])
 def test_a_wildcard_that_both_engines_read_alike_is_fine(text: str) -> None:
     assert check([rule("r", "Cancel", "Wildcard_Matches", f"*/{text}*")]) == ()

@@ -47,7 +47,7 @@ READERS: Final = {"pageDomains": ["blog.example.com"], "requestMethod": ["GET"]}
 FILTERED: Final = rule(6, "Blog readers to new shop", pair(f"{SHOP}/old", f"{SHOP}/new", filters=READERS))
 HEADER: Final = {"Request": [{"header": "X-Debug", "type": "Add", "value": "1"}]}
 DEBUG: Final = rule(
-    7, "Debug header for support", pair(f"{SHOP}/", None, "Contains", modifications=HEADER), kind="Headers"
+    7, "Debug header for support", pair(f"{SHOP}/", None, "Contains", modifications=HEADER), kind="Headers", version=2
 )
 OFF: Final = rule(8, "Summer sale", pair(f"{SHOP}/old", f"{SHOP}/sale"), status="Inactive")
 HELD: Final = rule(9, "Chat widget", pair(f"{SHOP}/old", f"{SHOP}/chat"), groupId="Group_2")
@@ -60,6 +60,9 @@ SEVERAL: Final = rule(
 )
 LOOKAROUND: Final = rule(11, "Odd expression", pair("/(?<=old)$/", f"{SHOP}/odd", "Matches"))
 DEAD: Final = rule(12, "Jobs page", pair("https://jobs.example.com", f"{SHOP}/jobs"))
+SPECIAL: Final = rule(18, "Archive", pair(f"{SHOP}/[a-z]*", f"{SHOP}/archive", "Wildcard_Matches"))
+VERSIONLESS: Final = rule(19, "Old headers", pair(f"{SHOP}/", None, "Contains", modifications=HEADER), kind="Headers")
+SLASHED: Final = rule(20, "API", pair(f"{SHOP}/", None, "Contains", **{"from": "/v1/", "to": "/v2/"}), kind="Replace")
 TWO: Final = rule(13, "Two pairs", pair(f"{SHOP}/a", f"{SHOP}/b"), pair(f"{SHOP}/c", f"{SHOP}/d"), groupId="Group_2")
 ANSWER: Final = rule(
     14,
@@ -100,6 +103,7 @@ def which() -> Iterator[Sample]:
     yield "two rules for one URL", _which(old, [OLD, OTHER])
     yield "a redirect with filters", _which(old, [FILTERED])
     yield "something else is changed", _which(f"{SHOP}/about", [DEBUG])
+    yield "a wildcard that only one engine matches", _which(f"{SHOP}/about", [SPECIAL])
     yield "a near miss", _which(f"{old}/", [OLD])
     yield "tracking parameters", _which(f"{old}?utm_source=mail", [OLD])
     yield "what matches is off", _which(old, [OFF, HELD])
@@ -144,6 +148,7 @@ def check() -> Iterator[Sample]:
     yield "one finding in one rule", _check([DEAD])
     yield "a loop", _check([OLD, BACK])
     yield "several findings", _check([OLD, OTHER, ON, BLOCK, DEAD, LOOKAROUND])
+    yield "what the engines read differently", _check([SPECIAL, VERSIONLESS, SLASHED])
     yield "not everything was read or compared", _check([OLD], complete=False, gap=Gap(1, 60))
 
 

@@ -90,6 +90,16 @@ https://shop.example.com/about isn’t redirected; 1 rule changes something else
 Debug header for support   adds request header `X-Debug`: `1`  [Show]
 [Share in channel]\
 """,
+            "a wildcard that only one engine matches": """\
+https://shop.example.com/about redirects to https://shop.example.com/archive, in the extension only
+(arrow_right_hook) `https://shop.example.com/about` redirects to `https://shop.example.com/archive`, in the extension only
+Archive   → `https://shop.example.com/archive`
+Captured $1 = `bout`
+The desktop app and the extension differ: the extension reads [ in the source as a special character
+The desktop app and the extension differ: the desktop app does nothing here
+[Show]  [Switch off…]
+[Share in channel]\
+""",
             "a near miss": """\
 No rule changes https://shop.example.com/old/, but there is a near miss
 (white_circle) No rule changes `https://shop.example.com/old/`, but there is a near miss
@@ -264,6 +274,20 @@ Redirect straight to the last URL.
 (grey_question) “Odd expression” can’t be checked: its expression uses lookarounds or backreferences.
 Try it in the browser, or simplify its source.
 [Show]
+[Share in channel]\
+""",
+            "what the engines read differently": """\
+3 findings in 3 rules
+3 findings in 3 rules
+(warning) “API” replaces different text in the desktop app and the extension: the desktop app reads /v1/ as an expression, without its slashes.
+Find the text without slashes around it.
+[Edit…]  [Switch off “API”…]
+(warning) “Archive” may match different URLs in the desktop app and the extension: the extension reads [ in the source as a special character.
+Change the source so that both read it the same way.
+[Edit…]  [Switch off “Archive”…]
+(warning) “Old headers” changes headers in the extension only: without version 2, the desktop app reads headers in an older format.
+Export the rule, give it version 2, and import it again.
+[Edit…]  [Switch off “Old headers”…]
 [Share in channel]\
 """,
             "not everything was read or compared": """\

@@ -16,7 +16,7 @@ from bot.rules.expressions import LOOSE, SLASHED, CannotTell, UndecidableKind, U
 from bot.rules.lint.findings import Finding, FindingKind, Location, Reason
 from bot.rules.matching import KEY_SPELLINGS
 from bot.rules.model import Pair, Rule, Source
-from bot.rules.outcomes import differing, is_skipped, is_switched_off
+from bot.rules.outcomes import differing, is_skipped, is_switched_off, lacks_version
 from bot.rules.url import SCHEME, NotAUrl, Url
 
 SCHEMES: Final = ("http://", "https://", "ws://", "wss://")
@@ -248,6 +248,8 @@ def alone(rule: Rule) -> Iterator[Finding]:
             yield from _redirect(place, pair)
         if rule.rule_type == "Replace":
             yield from _replace(place, pair)
+        if lacks_version(rule, pair):
+            yield Finding(FindingKind.ENGINES_DIFFER, (Location(rule),), trait=Trait.NEEDS_VERSION)
 
 
 def _condition(place: Location, source: Source) -> Iterator[Finding]:
