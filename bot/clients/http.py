@@ -43,13 +43,13 @@ MAX_NAMED_SECONDS: Final = 86_400.0
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:
-    """Seconds to wait, also where the service names a time: by its own clock, if it tells that."""
+    """Seconds to wait, also where the service names a time: by its own clock, if it tells that. None for what says neither."""
     value = headers.get("retry-after", "")
     if value.isascii() and value.isdigit():
         return min(float(value), MAX_NAMED_SECONDS)
     try:
         until, now = parsedate_to_datetime(value), parsedate_to_datetime(headers["date"])
-    except (KeyError, TypeError, ValueError):
+    except (KeyError, TypeError, ValueError, OverflowError):
         return None
     if not until.tzinfo or not now.tzinfo:
         return None
@@ -75,6 +75,12 @@ TROUBLES: Final[Sequence[tuple[type[Exception] | tuple[type[Exception], ...], st
 )
 """What went wrong on the way, in words; the first kind that fits. Logs and traces have the name of the class."""
 
+CONNECT_SECONDS: Final = 5.0
+CONNECT_SHARE: Final = 4
+"""A request waits for a free connection, for TCP and for TLS, each for at most this part of its time. So it is known that nothing
+was sent where these take too long, and what is sent has time for its answer."""
+MAX_CONNECTIONS: Final = 20
+"""Of this process to one service, or to one site of it."""
 IDLE_SECONDS: Final = 3.0
 """How long a connection is kept that nobody uses. Many servers close theirs after five seconds, and a write that is sent just
 then has no answer: nobody knows what came of it."""
@@ -113,7 +119,10 @@ class Answer:
 
     status: int
     body: bytes
+    asks_to_wait: bool = False
+    """Whether it is 429, or 503 with ``Retry-After``, whatever that says."""
     retry_after: float | None = None
+    """Seconds; None where it says none that could be read."""
     next_link: str = ""
     """Where the next page of a list is, by the header ``Link``: foreign, so nothing is sent there."""
     headers: Mapping[str, str] = field(default_factory=dict)
@@ -123,15 +132,13 @@ class Answer:
     def of(cls, response: httpx.Response, body: bytes) -> Self:
         link = response.links.get("next", {}).get("url", "")
         own = {name: value for name, value in response.headers.items() if name.startswith(("x-", "content-range"))}
-        return cls(response.status_code, body, retry_after(response.headers), link, own)
+        status = response.status_code
+        asks_to_wait = status == TOO_MANY or (status == UNAVAILABLE and "retry-after" in response.headers)
+        return cls(status, body, asks_to_wait, retry_after(response.headers), link, own)
 
     @property
     def ok(self) -> bool:
         return 200 <= self.status < 300
-
-    @property
-    def asks_to_wait(self) -> bool:
-        return self.status == TOO_MANY or (self.status == UNAVAILABLE and self.retry_after is not None)
 
     def document(self) -> Any:
         """The body as JSON; raises ValueError where it is none."""
@@ -192,14 +199,17 @@ class Service:
         self._redact = redact
         self.limits = limits or CallLimits()
         self._base = checked_base(base_url, insecure_http=insecure_http)
+        connect = min(CONNECT_SECONDS, self.limits.deadline / CONNECT_SHARE)
         self._http = httpx.AsyncClient(
             headers={**headers, "Accept": "application/json", "Accept-Encoding": "identity"},
             follow_redirects=False,
             trust_env=False,
             proxy=proxy,
             verify=authorities(ca_file),
-            timeout=httpx.Timeout(self.limits.deadline, connect=min(5.0, self.limits.deadline)),
-            limits=httpx.Limits(max_connections=20, max_keepalive_connections=10, keepalive_expiry=IDLE_SECONDS),
+            timeout=httpx.Timeout(self.limits.deadline, connect=connect, pool=connect),
+            limits=httpx.Limits(
+                max_connections=MAX_CONNECTIONS, max_keepalive_connections=10, keepalive_expiry=IDLE_SECONDS
+            ),
         )
 
     async def __aenter__(self) -> Self:

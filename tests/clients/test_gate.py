@@ -5,22 +5,24 @@ from __future__ import annotations
 import asyncio
 import copy
 from collections import Counter
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from itertools import permutations
-from typing import TypeVar
+from typing import Final, TypeVar
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.clients.errors import OutcomeUnknown, RateLimited
+from bot.clients.errors import ClientError, OutcomeUnknown, RateLimited, Unreachable
 from bot.clients.gate import MAX_PAUSE_SECONDS, MAX_WAIT_SECONDS, SHARES, Gate, Priority, RequestLimit, sending_for
-from bot.clients.http import Service
+from bot.clients.http import MAX_CONNECTIONS, MAX_NAMED_SECONDS, CallLimits, Service
 from bot.clients.rules import RulesClient
 from bot.rules.model import RuleDraft
 from handlers.explain.table import words_for
 from sandbox.services.running import RULES_KEY, Services, running_services
+from tests.clients.test_hostile_answers import Play, playing
+from tests.harness.held_service import Held
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -28,6 +30,7 @@ SENDERS = 8
 RULES = 40
 IN_A_WINDOW = 20
 WINDOW = 10.0
+NOON: Final = "Date: Sun, 22 Nov 2026 12:00:00 GMT"
 
 
 class Time:
@@ -102,6 +105,97 @@ async def test_nobody_knows_of_a_write_to_a_service_that_is_away_and_what_looks_
             await rules.delete("Redirect_x1old")
         assert (await rules.get("Redirect_x1old")).id == "Redirect_x1old"
     assert time.now == 3
+
+
+SAYS: Final[Mapping[str, float | None]] = {
+    "Retry-After: 90": 90,
+    "Retry-After: 0": 0,
+    f"{NOON}\r\nRetry-After: Sun, 22 Nov 2026 12:01:30 GMT": 90,
+    f"{NOON}\r\nRetry-After: Sun, 22 Nov 2026 11:00:00 GMT": 0,
+    f"Retry-After: {10**30}": MAX_NAMED_SECONDS,
+    f"{NOON}\r\nRetry-After: Fri, 31 Dec 9999 23:59:59 GMT": MAX_NAMED_SECONDS,
+    "Retry-After: Sun, 22 Nov 2026 12:01:30 GMT": None,
+    f"{NOON}\r\nRetry-After: Sun, 22 Nov 2026 12:01:30 -0000": None,
+    f"{NOON}\r\nRetry-After: Fri, 31 Dec 99999999999 23:59:59 GMT": None,
+    f"{NOON}\r\nRetry-After: Sun, 22 Nov 2026 12:01:30 +99999999999999": None,
+    "Date: soon\r\nRetry-After: later": None,
+    "Retry-After: -5": None,
+    "Retry-After: 1.5": None,
+    "Retry-After:": None,
+}
+"""What ``Retry-After`` may say, and the seconds that it names: None where nobody can tell."""
+
+
+@pytest.mark.parametrize("is_write", [False, True], ids=["read", "write"])
+@pytest.mark.parametrize("says", [*SAYS, None])
+@pytest.mark.parametrize("status", [429, 503])
+async def test_who_asks_to_be_left_alone_is_heard_whatever_it_says(
+    status: int, says: str | None, is_write: bool
+) -> None:
+    time = Time()
+    gate = Gate("rules", clock=time, sleep=time.sleep)
+    limits = CallLimits(tries=1)
+    async with (
+        playing(answer(status, says)) as url,
+        Service("rules", url, {}, gate=gate, limits=limits) as service,
+    ):
+        rules = RulesClient(service)
+        with pytest.raises(ClientError) as caught:
+            await (rules.delete if is_write else rules.get)("Redirect_x1old")
+
+    error, seconds = caught.value, None if says is None else SAYS[says]
+    is_asked = status == 429 or says is not None
+    if status == 503 and is_write:
+        assert type(error) is OutcomeUnknown, "the specifications don't say whether it was done"
+    elif not is_asked:
+        assert type(error) is Unreachable
+    else:
+        assert isinstance(error, RateLimited)
+        assert (error.status, error.retry_after) == (status, seconds)
+        assert words_for(error).next.startswith("It accepts requests again at" if seconds else "Try again in a minute")
+    assert await pause(gate, time) == (0 if not is_asked else 1 if seconds is None else min(seconds, MAX_PAUSE_SECONDS))
+
+
+def answer(status: int, headers: str | None) -> Play:
+    async def play(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        head = [
+            f"HTTP/1.1 {status} X",
+            *([] if headers is None else [headers]),
+            "Content-Length: 0",
+            "Connection: close",
+        ]
+        writer.write(("\r\n".join(head) + "\r\n\r\n").encode())
+        await writer.drain()
+
+    return play
+
+
+async def pause(gate: Gate, time: Time) -> float:
+    """Seconds for which *gate* lets nothing through."""
+    try:
+        await gate.turn()
+    except RateLimited as error:
+        return error.retry_after or 0.0
+    return time.now
+
+
+async def test_a_write_that_found_no_free_connection_was_not_sent(services: Services) -> None:
+    """Others wait for a service that hangs, and hold all connections."""
+    services.rules.stage.faults = held = Held()
+    limits = CallLimits(deadline=2, tries=1)
+    async with Service("rules", services.rules_url, {"x-api-key": RULES_KEY}, limits=limits) as service:
+        rules = RulesClient(service)
+        others = [asyncio.create_task(rules.get(f"Redirect_{number}")) for number in range(MAX_CONNECTIONS)]
+        await held.asked.wait()
+        try:
+            with pytest.raises(Unreachable) as caught:
+                await rules.delete("Redirect_x1old")
+        finally:
+            held.free.set()
+            await asyncio.gather(*others, return_exceptions=True)
+    assert "no connection in time" in str(caught.value)
+    assert services.rules.get("Redirect_x1old") is not None
+    assert len(services.rules.calls()) == MAX_CONNECTIONS
 
 
 async def test_no_service_is_left_alone_for_ever(services: Services) -> None:

@@ -280,28 +280,3 @@ async def test_reads_at_one_time_share_one_flight() -> None:
         await asyncio.gather(*(client.all() for _ in range(20)))
         await client.recent()
     assert calls == 1
-
-
-@pytest.mark.parametrize(
-    ("headers", "seconds"),
-    [
-        ("Retry-After: 90", 90.0),
-        ("Date: Sun, 22 Nov 2026 03:00:00 GMT\r\nRetry-After: Sun, 22 Nov 2026 03:01:30 GMT", 90.0),
-        ("Date: Sun, 22 Nov 2026 03:00:00 GMT\r\nRetry-After: Sun, 22 Nov 2026 02:00:00 GMT", 0.0),
-        ("Retry-After: Sun, 22 Nov 2026 03:01:30 GMT", None),
-        ("Date: soon\r\nRetry-After: later", None),
-        ("Date: Sun, 22 Nov 2026 03:00:00 GMT\r\nRetry-After: Sun, 22 Nov 2026 03:01:30 -0000", None),
-        ("X: y", None),
-    ],
-)
-async def test_a_pause_is_asked_for_in_seconds_or_by_a_time(headers: str, seconds: float | None) -> None:
-    async def play(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        head = f"HTTP/1.1 429 Too Many Requests\r\n{headers}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
-        writer.write(head.encode())
-        await writer.drain()
-
-    async with playing(play) as url, Service("rules", url, {"x-api-key": "secret"}, limits=LIMITS) as service:
-        with pytest.raises(errors.RateLimited) as caught:
-            await RulesClient(service).all()
-
-    assert caught.value.retry_after == seconds
