@@ -6,7 +6,6 @@ import csv
 import io
 import itertools
 import re
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
@@ -14,20 +13,22 @@ from typing import Any, Final
 
 from bot.members.csv_columns import Column, Columns, Layout, by_headings, is_email, is_heading, lay_out, normal
 from bot.members.model import Member
-from bot.text.encoding import (
-    BadFile,
-    EmptyFile,
-    FileKind,
-    WrongKind,
-    defused,
-    file_text,
-    is_defused,
-    is_formula,
-    undefused,
+from bot.text.encoding import BadFile, EmptyFile, FileKind, WrongKind, defused, file_text, undefused
+from bot.text.tables import (
+    BLANKS,
+    MAX_ROWS,
+    SAMPLE,
+    SEPARATORS,
+    SPACES,
+    Lines,
+    TooManyRows,
+    column_title,
+    filled_places,
+    is_formula_cell,
+    parsed_lines,
+    read_lines,
+    require_width,
 )
-
-SPACES: Final = " \t\r\n\u00a0"
-BLANKS: Final = f"{SPACES}\u200b\ufeff"
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,24 +48,15 @@ class Row:
     """Cells beyond the last heading: a separator within a text that is not in quotes."""
 
 
-def is_blank(cells: Sequence[str]) -> bool:
-    return not "".join(cells).strip(BLANKS)
-
-
 def read_row(line: int, cells: Sequence[str], columns: Columns, width: int) -> Row:
     """The row that begins in *line*. *width*: how many columns the table has."""
     values = {column: cells[at].strip(_around(column)) if at < len(cells) else "" for column, at in columns.items()}
-    formula = next((column for column, text in values.items() if _is_formula(text)), None)
+    formula = next((column for column, text in values.items() if is_formula_cell(text)), None)
     said = {column: undefused(text) for column, text in values.items()}
     in_front, email = _email(_unquote(said.get(Column.EMAIL, ""), _around(Column.EMAIL)))
     name = _name(said) or in_front or None
     surplus = sum(bool(cell.strip(BLANKS)) for cell in cells[width:])
     return Row(line, tuple(cells), email, name, said.get(Column.SEGMENTS), said.get(Column.ACTION), formula, surplus)
-
-
-def _is_formula(text: str) -> bool:
-    """A dash alone stands for nothing, in many tables."""
-    return len(text) > 1 and is_formula(text) and not is_defused(text)
 
 
 def _around(column: Column) -> str:
@@ -97,46 +89,14 @@ def _join_lines(name: str) -> str:
     return " ".join(name.split())
 
 
-MAX_ROWS: Final = 20_000
-MAX_COLUMNS: Final = 500
-MAX_LINE: Final = 1_000_000
-"""Characters of a line: the parser of tables keeps the interpreter to itself until it is through one."""
-SAMPLE: Final = 100
-"""Rows by which the separator and the columns are told."""
-SEPARATORS: Final = (",", ";", "\t", "|")
-SAID_SEPARATOR: Final = re.compile(r"sep=([^\w\s\"']|\t)\r?\n")
-"""The first line that a spreadsheet writes, and reads, where the separator is not the usual one."""
 LINKED: Final = re.compile(r"<mailto:([^|<>\s]+)(?:\|[^<>\n]*)?>")
 """An email as Slack sends what was pasted."""
 MAX_EXAMPLE: Final = 60
 """Characters of a cell by which people know a column."""
 
 
-class BrokenTable(BadFile):
-    """Quotes that do not close, and the like. *line* counts from 1."""
-
-    def __init__(self, line: int, why: str) -> None:
-        super().__init__(f"line {line}: {why}")
-        self.line = line
-        self.why = why
-
-
 class NoEmails(BadFile):
     """No column holds emails."""
-
-
-class TooManyRows(BadFile):
-    def __init__(self, most: int) -> None:
-        super().__init__(f"more than {most}")
-        self.most = most
-
-
-class TooWide(BadFile):
-    """The row in *line*, from 1, has more cells or characters than any table."""
-
-    def __init__(self, line: int) -> None:
-        super().__init__(f"line {line}")
-        self.line = line
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,10 +121,7 @@ class MemberFile:
 
     def title(self, at: int) -> str:
         """What the column at this place is called, from 0."""
-        return _title(self.header, at)
-
-
-Lines = list[tuple[int, list[str]]]
+        return column_title(self.header, at)
 
 
 def read_member_file(content: bytes, chosen: Columns | None = None) -> MemberFile:
@@ -176,65 +133,16 @@ def read_member_file(content: bytes, chosen: Columns | None = None) -> MemberFil
     text = LINKED.sub(r"\1", found.text)
     if text.lstrip().startswith(("{", "[{", "[\n")):
         raise WrongKind(FileKind.JSON)
-    if said := SAID_SEPARATOR.match(text):
-        separator = said[1]
-        lines = _lines(text[said.end() :], separator, after=1)
-    else:
-        separator = _separator(text)
-        lines = _lines(text, separator)
+    separator, lines = read_lines(text, _is_bare)
     if separator in SEPARATORS and _is_list(lines):
-        lines = _lines(re.sub(r"[,;\t|]", "\n", text), separator)
+        lines = parsed_lines(re.sub(r"[,;\t|]", "\n", text), separator)
     if not lines:
         raise EmptyFile
     return _table(lines, found.encoding, separator, chosen)
 
 
-def _separator(text: str) -> str:
-    """The separator by which most rows have an email for themselves, and are of one length."""
-    return max(SEPARATORS, key=lambda each: _score(text, each))
-
-
-def _score(text: str, separator: str) -> tuple[int, int]:
-    rows: list[list[str]] = []
-    try:
-        said = (row for row in csv.reader(_physical(text), delimiter=separator) if not is_blank(row))
-        rows.extend(itertools.islice(said, SAMPLE))
-    except csv.Error:
-        return 0, 0
-    alone = sum(any(_is_bare(cell) for cell in row[:MAX_COLUMNS]) for row in rows)
-    ((width, count),) = Counter(len(row) for row in rows).most_common(1) or [(0, 0)]
-    return alone, count if width > 1 else 0
-
-
-def _physical(text: str, after: int = 0) -> Iterator[str]:
-    """The lines of *text* as they stand there; raises TooWide before one is parsed that would take long."""
-    for number, line in enumerate(io.StringIO(text, newline=""), after + 1):
-        if len(line) > MAX_LINE:
-            raise TooWide(number)
-        yield line
-
-
 def _is_bare(cell: str) -> bool:
     return is_email(cell) and not any(mark in cell for mark in SEPARATORS)
-
-
-def _lines(text: str, separator: str, after: int = 0) -> Lines:
-    """Every row that is not blank, with the number of the line where it begins."""
-    reader = csv.reader(_physical(text, after), delimiter=separator, strict=True, skipinitialspace=True)
-    found: Lines = []
-    start = after + 1
-    try:
-        for cells in reader:
-            if len(cells) > MAX_ROWS:
-                raise TooWide(start)
-            if not is_blank(cells):
-                found.append((start, cells))
-            start = after + reader.line_num + 1
-            if len(found) > MAX_ROWS + 1:
-                raise TooManyRows(MAX_ROWS)
-    except csv.Error as error:
-        raise BrokenTable(start, str(error)) from error
-    return found
 
 
 def _is_list(lines: Lines) -> bool:
@@ -247,8 +155,7 @@ def _is_list(lines: Lines) -> bool:
 
 
 def _table(lines: Lines, encoding: str, separator: str, chosen: Columns | None) -> MemberFile:
-    if wide := next((line for line, cells in lines if len(cells) > MAX_COLUMNS), None):
-        raise TooWide(wide)
+    require_width(lines)
     sample = [cells for _, cells in lines[: SAMPLE + 1]]
     known, header, found = _read_headings(sample)
     if chosen is not None:
@@ -262,8 +169,8 @@ def _table(lines: Lines, encoding: str, separator: str, chosen: Columns | None) 
         raise NoEmails
     width = len(header) if header is not None else max(len(cells) for _, cells in body)
     rows = tuple(read_row(line, cells, found.columns, width) for line, cells in body)
-    unused = [at for at in _filled_places(lines, width) if at not in found.columns.values()]
-    ignored = tuple(_title(header, at) for at in unused)
+    unused = [at for at in filled_places(lines, width) if at not in found.columns.values()]
+    ignored = tuple(column_title(header, at) for at in unused)
     return MemberFile(rows, header, found, known, _examples(body, width), ignored, encoding, separator)
 
 
@@ -290,23 +197,6 @@ def _examples(body: Lines, width: int) -> tuple[str, ...]:
         for at, cell in enumerate(cells[:width]):
             found[at] = found[at] or " ".join(cell[:MAX_EXAMPLE].split())
     return tuple(found)
-
-
-def _filled_places(lines: Lines, width: int) -> Sequence[int]:
-    """The places in which something stands, be it a heading."""
-    empty = set(range(width))
-    found: set[int] = set()
-    for _, cells in lines:
-        found.update(at for at in empty if at < len(cells) and cells[at].strip(BLANKS))
-        empty -= found
-        if not empty:
-            break
-    return sorted(found)
-
-
-def _title(header: Sequence[str] | None, at: int) -> str:
-    given = header[at].strip(BLANKS) if header is not None and at < len(header) else ""
-    return given or f"column {at + 1}"
 
 
 BOM: Final = b"\xef\xbb\xbf"

@@ -10,9 +10,10 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any, Final, Self, TypeVar
 
-from bot.members.csv import MAX_COLUMNS, MemberFile
+from bot.members.csv import MemberFile
 from bot.members.csv_columns import Column, Columns, Mode
 from bot.rules.rule_import_plan import Arrival, Choices, Differs, Entry, New, OnDiffers, OnNew
+from bot.text.tables import MAX_COLUMNS
 from handlers.blocks import inputs, messages, modals
 from handlers.blocks.messages import Block, esc, plural
 from handlers.blocks.modals import View, frame, section

@@ -13,7 +13,7 @@ from bot.members.csv import MemberFile, Row
 from bot.members.csv_columns import Column
 from bot.members.import_entries import MemberPlan
 from bot.rules import files, rule_import_plan
-from bot.text import encoding
+from bot.text import encoding, tables
 from bot.text.encoding import BadFile, FileKind
 from handlers.blocks import messages
 from handlers.blocks.messages import Block, code, esc, first_of
@@ -283,14 +283,14 @@ FILES: Final[Mapping[type[BadFile], Callable[[Any], tuple[str, str]]]] = {
         f"The file has {e.count:,} records; the limit is {e.most:,}.",
         "Split it.",
     ),
-    csv.BrokenTable: lambda e: (
+    tables.BrokenTable: lambda e: (
         f"The row in line {e.line:,} can’t be read ({e.why}).",
         "Usually an unclosed quote.",
     ),
     csv.NoEmails: lambda _: ("No column of the table has emails.", AS_TABLE),
-    csv.TooManyRows: lambda e: (f"The table has more than {e.most:,} rows.", "Split it."),
-    csv.TooWide: lambda e: (
-        f"The row in line {e.line:,} is too long: a row has at most {csv.MAX_COLUMNS} cells.",
+    tables.TooManyRows: lambda e: (f"The table has more than {e.most:,} rows.", "Split it."),
+    tables.TooWide: lambda e: (
+        f"The row in line {e.line:,} is too long: a row has at most {tables.MAX_COLUMNS} cells.",
         "Remove columns that Gatehouse doesn’t need. Put each email on its own line.",
     ),
     BadFile: lambda _: ("The file can’t be read.", ""),

@@ -13,14 +13,8 @@ from hypothesis import strategies as st
 
 from bot.changes.model import Edit, Kind
 from bot.members.csv import (
-    MAX_COLUMNS,
-    MAX_LINE,
-    MAX_ROWS,
-    BrokenTable,
     MemberFile,
     NoEmails,
-    TooManyRows,
-    TooWide,
     headings,
     read_member_file,
     result_table,
@@ -61,6 +55,7 @@ from bot.text.encoding import (
     is_formula,
     undefused,
 )
+from bot.text.tables import MAX_COLUMNS, MAX_LINE, MAX_ROWS, BrokenTable, TooManyRows, TooWide
 
 
 def read(text: str) -> MemberFile:

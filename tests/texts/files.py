@@ -6,12 +6,13 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from bot.clients.lists import Gap
-from bot.members.csv import BrokenTable, NoEmails, TooManyRows, TooWide, read_member_file
+from bot.members.csv import NoEmails, read_member_file
 from bot.members.csv_columns import Mode
 from bot.members.member_import_plan import plan_members
 from bot.members.model import Member
 from bot.rules.files import BrokenJson, NameTwice, NestedTooDeep, NoRules, NotRules, TooManyRules
 from bot.text.encoding import BadFile, EmptyFile, FileKind, FileTooLarge, Undecodable, WrongKind
+from bot.text.tables import BrokenTable, TooManyRows, TooWide
 from handlers.files import exports
 from handlers.files.import_form_view import MEMBER_FORMS, RULE_FORMS, Handed, file_form, plan_form
 from handlers.files.import_kinds import member_plan, rule_plan

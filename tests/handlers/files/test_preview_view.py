@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bot.members import import_entries
-from bot.members.csv import MAX_COLUMNS, read_member_file
+from bot.members.csv import read_member_file
 from bot.members.csv_columns import Column, Mode
 from bot.members.member_import_plan import plan_members
 from bot.members.model import Member
@@ -23,6 +23,7 @@ from bot.rules.edit import Problem, ProblemKind
 from bot.rules.files import NameTwice, NoObject, NotSendable, TooDeep, WrongField
 from bot.rules.model import Groups, Rule
 from bot.rules.rule_import_plan import Arrival, Choices, OnDiffers, OnNew
+from bot.text.tables import MAX_COLUMNS
 from handlers.explain.table import words_for
 from handlers.files import import_form_view, preview_view
 from handlers.files.import_form_view import MEMBER_FORMS, RULE_FORMS, Handed, file_form, plan_form
