@@ -11,7 +11,7 @@ from typing import Any, Final, TypeAlias
 from pydantic import ValidationError
 
 from bot.rules.model import Rule, RuleDraft
-from bot.text.encoding import BadFile, FileKind, WrongKind, file_text
+from bot.text.encoding import BadFile, file_text
 
 MAX_RULES: Final = 10_000
 MAX_DIGITS: Final = 4_000
@@ -81,17 +81,9 @@ def _parsed(text: str) -> Any:
     try:
         return json.loads(text, object_pairs_hook=_unique_names, parse_int=_whole)
     except json.JSONDecodeError as error:
-        if error.pos <= len(text) - len(text.lstrip()) and _is_table(text):
-            raise WrongKind(FileKind.TABLE) from error
         raise BrokenJson(error.lineno, error.colno, error.msg) from error
     except RecursionError as error:
         raise NestedTooDeep from error
-
-
-def _is_table(text: str) -> bool:
-    """Whether the first line looks like one of a table, not like one of JSON."""
-    line = text.lstrip().partition("\n")[0]
-    return any(mark in line for mark in ",;\t") and not any(mark in line for mark in "[]{}")
 
 
 def _unique_names(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

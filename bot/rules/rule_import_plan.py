@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any, Final, TypeAlias
 
 from bot.changes.model import Document, Edit, Kind, Target, canonical_form, fingerprint
 from bot.rules.edit import Problem, introduced, problems
-from bot.rules.files import Unfit, fit_draft, with_pairs
-from bot.rules.model import INACTIVE, Groups, Rule, RuleDraft
+from bot.rules.files import FIRST_TYPES, Unfit, fit_draft, with_pairs
+from bot.rules.model import ACTIVE, INACTIVE, Groups, Rule, RuleDraft
+from bot.rules.redirect_table import RedirectRecords, RedirectRow, RowProblem
 
 CORE: Final = ("name", "ruleType", "pairs")
 """What two services keep alike of one rule, whatever else each of them adds or drops."""
@@ -32,7 +33,7 @@ class Flawed:
     problems: tuple[Problem, ...]
 
 
-Reason: TypeAlias = Unfit | OtherType | Flawed
+Reason: TypeAlias = Unfit | OtherType | Flawed | RowProblem
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +108,31 @@ def plan_entries(records: Sequence[Any], live: Iterable[Rule], groups: Groups | 
     planner = _Planner(records, tuple(live), groups)
     for number, record in enumerate(records, 1):
         yield planner.entry(number, record)
+
+
+def plan_redirects(rows: Sequence[RedirectRow], live: Iterable[Rule], groups: Groups | None) -> Iterator[Entry]:
+    """Return one entry for each row of a table of redirects, numbered by its line; new rules are on where they may be."""
+    known = tuple(live)
+    records = RedirectRecords(rows, _exact_sources(known), groups)
+    planner = _Planner([{"name": records.title(row)} for row in rows], known, groups)
+    for row in rows:
+        if (wrong := records.problem(row)) is not None:
+            yield InvalidRecord(row.line, records.title(row), wrong)
+            continue
+        entry = planner.entry(row.line, records.record(row))
+        if isinstance(entry, New):
+            taken = records.taken(row)
+            on = replace(entry, draft=entry.draft.changed(status=ACTIVE))
+            entry = on if taken is None else InvalidRecord(row.line, entry.draft.title, taken)
+        yield entry
+
+
+def _exact_sources(rules: Iterable[Rule]) -> Iterator[tuple[str, str]]:
+    """The URLs that rules redirect or block by themselves, and the names of those rules."""
+    for rule in rules:
+        for pair in (rule.pairs or ()) if rule.rule_type in FIRST_TYPES else ():
+            if pair.source and pair.source.operator == "Equals" and pair.source.key == "Url":
+                yield pair.source.value or "", rule.title
 
 
 class _Planner:

@@ -20,7 +20,6 @@ class FileKind(StrEnum):
     WORKBOOK = "workbook"
     ARCHIVE = "archive"
     WEB_PAGE = "web page"
-    TABLE = "table"
     JSON = "json"
     BINARY = "binary"
 

@@ -52,6 +52,7 @@ ARRIVAL: Final[Mapping[str, str]] = {
     Arrival.INACTIVE: "New rules off, overwritten rules as they are now",
     Arrival.AS_IN_FILE: "As in the file: rules that are on match at once",
 }
+TABLE_ARRIVAL: Final = {**ARRIVAL, Arrival.AS_IN_FILE: "New rules on: they match at once"}
 MODES: Final[Mapping[str, str]] = {
     Mode.ADD: "Add them as members",
     Mode.GRANT: "Grant them these segments",
@@ -135,8 +136,8 @@ class ImportForms:
 
 def _asked_with_rules(handed: Handed) -> tuple[str, list[Block]]:
     about = (
-        f"A JSON file from `{slash('rules export')}` or from the dashboard’s export. "
-        "You see a preview before anything changes."
+        f"A JSON file from `{slash('rules export')}` or from the dashboard’s export, or a table (CSV) of redirects: "
+        "_from_, _to_, and optionally _name_, _until_ and _group_. You see a preview before anything changes."
     )
     return about, [inputs.reason(handed.reason, loops=True)]
 
@@ -150,7 +151,7 @@ def _asked_with_members(handed: Handed) -> tuple[str, list[Block]]:
     return about, [modes, inputs.reason(handed.reason)]
 
 
-RULE_FORMS: Final = ImportForms("Import rules", RULES_FILE, RULES, ["json", "txt"], _asked_with_rules)
+RULE_FORMS: Final = ImportForms("Import rules", RULES_FILE, RULES, ["json", "csv", "tsv", "txt"], _asked_with_rules)
 MEMBER_FORMS: Final = ImportForms("Import members", MEMBERS_FILE, MEMBERS, ["csv", "tsv", "txt"], _asked_with_members)
 
 
@@ -189,7 +190,7 @@ MOVED: Final = (
 NOTHING: Final = ":heavy_check_mark: *Nothing to import.*"
 
 
-def choices_asked(entries: Sequence[Entry]) -> list[Block]:
+def choices_asked(entries: Sequence[Entry], arrival: Mapping[str, str] = ARRIVAL) -> list[Block]:
     """A question for each kind of rules that something can be done with; none where there is no such rule."""
     counts = Counter(map(type, entries))
     asked: list[Block] = []
@@ -198,7 +199,7 @@ def choices_asked(entries: Sequence[Entry]) -> list[Block]:
     if counts[Differs]:
         label = f"{plural(counts[Differs], 'rule')} that {'differs' if counts[Differs] == 1 else 'differ'} here"
         asked.append(inputs.radios("differs", label, DIFFERS))
-    return [*asked, inputs.radios("arrival", "On or off?", ARRIVAL)] if asked else []
+    return [*asked, inputs.radios("arrival", "On or off?", arrival)] if asked else []
 
 
 def read_choices(view: View) -> Choices:

@@ -18,12 +18,14 @@ from bot.members.member_import_plan import plan_members
 from bot.rules import rule_import_plan
 from bot.rules.files import read_rule_file
 from bot.rules.model import Groups
-from bot.rules.rule_import_plan import Choices, plan_entries
+from bot.rules.redirect_table import RedirectFile, is_table, read_redirect_file
+from bot.rules.rule_import_plan import Choices, plan_entries, plan_redirects
 from handlers.files import import_form_view
-from handlers.files.import_form_view import MEMBER_FORMS, RULE_FORMS, Handed, file_form
+from handlers.files.import_form_view import ARRIVAL, MEMBER_FORMS, RULE_FORMS, TABLE_ARRIVAL, Handed, file_form
 from handlers.files.import_plan import ImportPlan
 from handlers.files.imports import Import
-from handlers.files.preview_view import MEMBER_KINDS, RULE_KINDS, member_notes, why_not
+from handlers.files.preview_view import MEMBER_KINDS, RULE_KINDS, member_notes, redirect_notes, why_not
+from handlers.grammar.fields import expiry_in
 from handlers.members.commands import MembersImport
 from handlers.members.member_refs import extra_segments, site_for
 from handlers.rules.commands import RulesImport
@@ -43,21 +45,27 @@ async def import_rules(command: RulesImport, caller: Caller, gatehouse: Gatehous
     return Modal(file_form(RULE_FORMS, Handed(caller.channel)))
 
 
-def rule_plan(entries: Sequence[rule_import_plan.Entry], choices: Choices | None = None) -> ImportPlan:
-    """What importing rules would do, by *choices*."""
+def rule_plan(
+    entries: Sequence[rule_import_plan.Entry], choices: Choices | None = None, table: RedirectFile | None = None
+) -> ImportPlan:
+    """What importing rules would do, by *choices*; *table*: what they were read from, if it was one."""
+    word = "record" if table is None else "line"
+    expiry = expiry_in("until", table.ends[0]) if table is not None and len(table.ends) == 1 else None
     return ImportPlan(
         entries,
-        [_rule_item(entry, choices or Choices()) for entry in entries],
+        [_rule_item(at, word, entry, choices or Choices()) for at, entry in enumerate(entries, 1)],
         RULE_KINDS,
         rule_import_plan.basis_of,
-        record="record",
+        record="record" if table is None else "row",
         thing="rule",
-        columns=("record", "name", "id"),
-        asked=import_form_view.choices_asked(entries),
+        columns=(word, "name", "id"),
+        notes=[] if table is None else redirect_notes(table, expiry),
+        asked=import_form_view.choices_asked(entries, ARRIVAL if table is None else TABLE_ARRIVAL),
+        expiry=expiry,
     )
 
 
-def _rule_item(entry: rule_import_plan.Entry, choices: Choices) -> Item:
+def _rule_item(at: int, word: str, entry: rule_import_plan.Entry, choices: Choices) -> Item:
     live = getattr(entry, "live", None)
     named: Any = getattr(entry, "draft", None) or live or entry
     key, title = getattr(live, "id", None), named.title
@@ -66,8 +74,8 @@ def _rule_item(entry: rule_import_plan.Entry, choices: Choices) -> Item:
         rule_import_plan.edit_of(entry, choices),
         Target(service="rules", key=key),
         after={"name": title},
-        number=entry.number,
-        source=f"record {entry.number}",
+        number=at,
+        source=f"{word} {entry.number}",
         cells=(str(entry.number), title, key or ""),
     )
 
@@ -75,6 +83,11 @@ def _rule_item(entry: rule_import_plan.Entry, choices: Choices) -> Item:
 async def _plan_rules(
     content: bytes, handed: Handed, choices: Choices | None, caller: Caller, gatehouse: Gatehouse
 ) -> ImportPlan:
+    if await asyncio.to_thread(is_table, content):
+        table = await asyncio.to_thread(read_redirect_file, content)
+        live = (await gatehouse.rules.all()).whole()
+        planned = await cooperatively(plan_redirects(table.rows, live, await _groups(gatehouse)))
+        return await asyncio.to_thread(rule_plan, planned, choices, table)
     records = await asyncio.to_thread(read_rule_file, content)
     rules = (await gatehouse.rules.all()).whole()
     entries = await cooperatively(plan_entries(records, rules, await _groups(gatehouse)))

@@ -8,6 +8,7 @@ from typing import Any
 
 from bot.changes.model import Item, fingerprint
 from handlers.blocks.messages import Block
+from handlers.grammar.fields import Expiry
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +45,9 @@ class ImportPlan:
     """What stands below the rows in a preview."""
     asked: Sequence[Block] = ()
     """What people choose below that."""
+
+    expiry: Expiry | None = None
+    """Until when all of it is to last, where the file says so."""
 
     @property
     def is_empty(self) -> bool:

@@ -14,7 +14,7 @@ from bot.text.encoding import BadFile
 from handlers.blocks import modals
 from handlers.blocks.messages import in_quotes, plural
 from handlers.blocks.modals import View
-from handlers.changes.requests import record
+from handlers.changes.requests import record, timed
 from handlers.files.import_form_view import Handed, ImportForms, file_form, handed_errors, plan_form
 from handlers.files.import_plan import ImportPlan
 from handlers.files.preview_view import file_words
@@ -74,6 +74,7 @@ class Import(Generic[C]):
                 separator=plan.separator,
                 request=ChangeRequest(requester=caller.user, channel=caller.channel, reason=handed.reason),
             )
+            proposal = await timed(proposal, caller, gatehouse, expiry=plan.expiry)
             return await record(proposal, caller, gatehouse)
 
     async def _planned(

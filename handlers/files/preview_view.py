@@ -12,7 +12,8 @@ from bot.members import csv, import_entries
 from bot.members.csv import MemberFile, Row
 from bot.members.csv_columns import Column
 from bot.members.import_entries import MemberPlan
-from bot.rules import files, rule_import_plan
+from bot.rules import files, redirect_table, rule_import_plan
+from bot.rules.redirect_table import RedirectFile
 from bot.text import encoding, tables
 from bot.text.encoding import BadFile, FileKind
 from handlers.blocks import messages
@@ -20,6 +21,7 @@ from handlers.blocks.messages import Block, code, esc, first_of
 from handlers.changes.diff import differences, field_name
 from handlers.files.import_plan import ImportPlan, RowKind
 from handlers.grammar.command import slash
+from handlers.grammar.fields import Expiry
 from handlers.members.views import segments_line
 from handlers.rules.pairs_view import first_pair_line
 from handlers.rules.reasons import first_problem
@@ -210,11 +212,23 @@ def member_notes(plan: MemberPlan) -> list[Block]:
     return [*_names_kept(plan), *_lookalikes(plan), messages.context(_how_it_was_read(plan.file))]
 
 
+def redirect_notes(file: RedirectFile, expiry: Expiry | None) -> list[Block]:
+    """Until when the rules of a table are to last, and how it was read."""
+    ends = [text for text in file.ends if text]
+    until = []
+    if expiry is not None:
+        until = [messages.section(f":hourglass: *All of it lasts until {esc(ends[0], 60)}*, and is reverted then.")]
+    elif ends:
+        why = "the rows differ" if len(file.ends) > 1 else f"“{esc(ends[0], 60)}” isn’t a time"
+        until = [messages.section(f":warning: *The column until is not used*: {why}. An import has one end for all.")]
+    return [*until, messages.context(_how_it_was_read(file))]
+
+
 SEPARATORS: Final[Mapping[str, str]] = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
 ENCODINGS: Final[Mapping[str, str]] = {"cp1252": "Windows-1252"}
 
 
-def _how_it_was_read(file: MemberFile) -> str:
+def _how_it_was_read(file: MemberFile | RedirectFile) -> str:
     """What was taken for what: where a guess was wrong, people see it here."""
     columns = ", ".join(
         f"{column.value} from column {at + 1}" for column, at in sorted(file.columns.items(), key=itemgetter(1))
@@ -224,7 +238,7 @@ def _how_it_was_read(file: MemberFile) -> str:
     return f"Read as {encoding} with {separator}: {columns}.{_headings(file)}{_unused(file)}"
 
 
-def _headings(file: MemberFile) -> str:
+def _headings(file: MemberFile | RedirectFile) -> str:
     if file.header is None:
         return "   There are no headings."
     if file.known_header:
@@ -232,7 +246,7 @@ def _headings(file: MemberFile) -> str:
     return f"   The first row was read as headings: {_first_titles([cell for cell in file.header if cell.strip()])}."
 
 
-def _unused(file: MemberFile) -> str:
+def _unused(file: MemberFile | RedirectFile) -> str:
     return f"   Not used: {_first_titles(file.ignored)}." if file.ignored else ""
 
 
@@ -246,7 +260,6 @@ KINDS: Final[Mapping[FileKind, str]] = {
     FileKind.WORKBOOK: "a spreadsheet",
     FileKind.ARCHIVE: "a compressed archive",
     FileKind.WEB_PAGE: "a web page",
-    FileKind.TABLE: "a table (CSV)",
     FileKind.JSON: "JSON",
     FileKind.BINARY: "not text",
 }
@@ -293,6 +306,11 @@ FILES: Final[Mapping[type[BadFile], Callable[[Any], tuple[str, str]]]] = {
         f"The row in line {e.line:,} is too long: a row has at most {tables.MAX_COLUMNS} cells.",
         "Remove columns that Gatehouse doesn’t need. Put each email on its own line.",
     ),
+    redirect_table.NoRedirects: lambda _: (
+        "The file is not JSON, and no table of redirects: it needs one column of URLs to redirect from, and one to redirect to.",
+        "Name them from and to.",
+    ),
+    redirect_table.ColumnTwice: lambda e: (f"Two columns of the table could be {e.column}.", "Rename one of them."),
     BadFile: lambda _: ("The file can’t be read.", ""),
 }
 
@@ -303,6 +321,26 @@ REASONS: Final[Mapping[type, Callable[[Any], str]]] = {
     files.WrongField: lambda r: f"{_place(r.field, r.pair)} is of the wrong type",
     rule_import_plan.OtherType: lambda r: f"the rule with this id is a {r.live}, and its type can’t change",
     rule_import_plan.Flawed: lambda r: first_problem(r.problems),
+    redirect_table.MissingUrl: lambda r: f"the column {r.column} is empty",
+    redirect_table.NoHost: lambda r: f"“{r.text[:60]}” in {r.column} is not a whole URL: its host is missing",
+    redirect_table.NotExact: lambda _: "a source with * or # matches no URL exactly; use a rule of its own",
+    redirect_table.RedirectFormula: lambda r: f"the column {r.column} has a formula, which is not read as text",
+    redirect_table.SurplusCells: lambda r: (
+        f"{messages.plural(r.count, 'cell')} too many: put texts with separators in quotes"
+    ),
+    redirect_table.SameSource: lambda r: (
+        f"the same as line {r.line:,}"
+        if r.alike
+        else "rows with this source have different destinations; none is imported"
+    ),
+    redirect_table.SourceTaken: lambda r: f"the rule “{r.rule[:60]}” has this source already",
+    redirect_table.UnclearGroup: lambda r: (
+        f"the groups can’t be read now, so “{r.name[:60]}” is unclear"
+        if r.count is None
+        else f"{r.count} groups are called “{r.name[:60]}”"
+        if r.count
+        else f"there is no group “{r.name[:60]}”"
+    ),
     import_entries.MissingEmail: lambda _: "the email is missing",
     import_entries.InvalidEmail: lambda r: f"not an email. {r.why}",
     import_entries.FormulaCell: lambda r: f"the column {HEADINGS[r.column]} has a formula, which is not read as text",

@@ -145,8 +145,8 @@ REFUSED: list[tuple[bytes, type[BadFile]]] = [
     (b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", WrongKind),
     (b"PK\x03\x04\x14\0\0\0", WrongKind),
     (b"<!DOCTYPE html><html></html>", WrongKind),
-    (b"name,ruleType,status\nx,Redirect,Active\n", WrongKind),
-    (b"name;type\r\n", WrongKind),
+    (b"name,ruleType,status\nx,Redirect,Active\n", BrokenJson),
+    (b"name;type\r\n", BrokenJson),
     (b"[{\xe4\xf6\xfc}]", Undecodable),
     (b"[]", NoRules),
     (b'{"rules": []}', NoRules),
@@ -182,7 +182,6 @@ def test_what_is_no_file_of_rules_is_refused_with_why(content: bytes, error: typ
         (b"PK\x03\x04....readme", FileKind.ARCHIVE),
         (b"\x1f\x8b\x08", FileKind.ARCHIVE),
         (b"\n <HTML>", FileKind.WEB_PAGE),
-        (b"a,b\n1,2\n", FileKind.TABLE),
         (b"\x7fELF\x02\x01\x01\0\0\0\0", FileKind.BINARY),
     ],
 )

@@ -63,6 +63,24 @@ async def test_rules_are_shown_then_created_inactive_and_taken_back(
     assert len(workspace.services.rules.all()) == before
 
 
+async def test_a_table_of_redirects_becomes_rules_in_one_card_until_its_end(
+    workspace: Sandbox, alice: Colleague
+) -> None:
+    rows = "".join(f"{SHOP}/v{number},{SHOP}/new/{number},23:59,Mo\n" for number in range(40))
+    content = f"from,to,until,owner\n{rows}/lost,{SHOP}/new,23:59,Mo\n"
+    text = await shown(alice, "/rules import", "File", "vanity.csv", content.encode())
+    assert "All of it lasts until 23:59" in text
+    assert "Not used: owner" in text
+    assert "its host is missing" in text
+
+    alice.fills(**{"On or off?": "New rules on: they match at once"})
+    await alice.submits()
+    card = await alice.sees_set(applied=40, skipped=1)
+    made = [each for each in workspace.services.rules.all() if str(each["name"]).startswith("shop.example.com/v")]
+    assert [each["status"] for each in made] == ["Active"] * 40
+    assert "until" in str(card)
+
+
 @pytest.mark.parametrize("switches", [{"groups": "off"}], indirect=True)
 async def test_rules_come_without_their_group_into_a_service_without_groups(
     workspace: Sandbox, alice: Colleague

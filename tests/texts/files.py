@@ -11,6 +11,7 @@ from bot.members.csv_columns import Mode
 from bot.members.member_import_plan import plan_members
 from bot.members.model import Member
 from bot.rules.files import BrokenJson, NameTwice, NestedTooDeep, NoRules, NotRules, TooManyRules
+from bot.rules.redirect_table import Column, ColumnTwice, NoRedirects
 from bot.text.encoding import BadFile, EmptyFile, FileKind, FileTooLarge, Undecodable, WrongKind
 from bot.text.tables import BrokenTable, TooManyRows, TooWide
 from handlers.files import exports
@@ -83,6 +84,8 @@ def refusals() -> Iterator[Sample]:
         TooManyRules(20_000, 10_000),
         BrokenTable(3, "unexpected end of data"),
         NoEmails(),
+        NoRedirects(),
+        ColumnTwice(Column.FROM),
         TooManyRows(20_000),
         TooWide(3),
     )

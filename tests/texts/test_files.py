@@ -12,7 +12,7 @@ def test_imports() -> None:
         {
             "rules: the file": """\
 ┌ Import rules
-A JSON file from `/rules export` or from the dashboard’s export. You see a preview before anything changes.
+A JSON file from `/rules export` or from the dashboard’s export, or a table (CSV) of redirects: from, to, and optionally name, until and group. You see a preview before anything changes.
 File (optional): <>
 Or paste its text (optional): <>
 Why (optional): <>
@@ -21,7 +21,7 @@ Why (optional): <>
             "rules: the file was refused": """\
 ┌ Import rules
 (warning) Nothing was imported. The file has an empty list. Check that the export had any rules.
-A JSON file from `/rules export` or from the dashboard’s export. You see a preview before anything changes.
+A JSON file from `/rules export` or from the dashboard’s export, or a table (CSV) of redirects: from, to, and optionally name, until and group. You see a preview before anything changes.
 File (optional): <>
 Or paste its text (optional): <>
 Why (optional): <>
@@ -154,7 +154,6 @@ The file is a PDF.
 The file is a spreadsheet.
 The file is a compressed archive.
 The file is a web page.
-The file is a table (CSV).
 The file is JSON. Save it as CSV, with a column of emails.
 The file is not text.
 The file’s encoding is unknown (byte 4). Save it as UTF-8, and try again.
@@ -166,6 +165,8 @@ The file has an empty list. Check that the export had any rules.
 The file has 20,000 records; the limit is 10,000. Split it.
 The row in line 3 can’t be read (unexpected end of data). Usually an unclosed quote.
 No column of the table has emails. Save it as CSV, with a column of emails.
+The file is not JSON, and no table of redirects: it needs one column of URLs to redirect from, and one to redirect to. Name them from and to.
+Two columns of the table could be from. Rename one of them.
 The table has more than 20,000 rows. Split it.
 The row in line 3 is too long: a row has at most 500 cells. Remove columns that Gatehouse doesn’t need. Put each email on its own line.\
 """

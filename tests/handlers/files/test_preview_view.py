@@ -18,7 +18,7 @@ from bot.members.csv import read_member_file
 from bot.members.csv_columns import Column, Mode
 from bot.members.member_import_plan import plan_members
 from bot.members.model import Member
-from bot.rules import rule_import_plan
+from bot.rules import redirect_table, rule_import_plan
 from bot.rules.edit import Problem, ProblemKind
 from bot.rules.files import NameTwice, NoObject, NotSendable, TooDeep, WrongField
 from bot.rules.model import Groups, Rule
@@ -190,6 +190,14 @@ REASONS: list[Any] = [
     WrongField("source.value", 2),
     rule_import_plan.OtherType("Cancel"),
     rule_import_plan.Flawed((Problem(ProblemKind.EMPTY_SOURCE, "value", 1), Problem(ProblemKind.NO_NAME, "name"))),
+    redirect_table.MissingUrl(redirect_table.Column.TO),
+    redirect_table.NoHost(redirect_table.Column.FROM, "/sale"),
+    redirect_table.NotExact("https://shop.example.com/*"),
+    redirect_table.RedirectFormula(redirect_table.Column.FROM),
+    redirect_table.SurplusCells(2),
+    redirect_table.SameSource(4, alike=False),
+    redirect_table.SourceTaken("Old shop"),
+    redirect_table.UnclearGroup("Sale", 0),
     import_entries.MissingEmail(),
     import_entries.InvalidEmail("there is no @"),
     import_entries.FormulaCell(Column.NAME),
@@ -216,7 +224,7 @@ def test_every_reason_has_words() -> None:
     assert len({_words(reason) for reason in REASONS}) == len(kinds)
     assert _words(REASONS[5]) == "pair 1: An empty source would match every URL. Enter the URL to match. (and 1 more)"
     assert (
-        _words(REASONS[11]) == "“vpi” (near: vip), “x” are not segments here; they are created in the site’s dashboard"
+        _words(REASONS[19]) == "“vpi” (near: vip), “x” are not segments here; they are created in the site’s dashboard"
     )
 
 

@@ -1,0 +1,320 @@
+"""Tables of redirects (from, to, name, until, group): read them from text, and turn each row into the record of a rule."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, Final, TypeAlias
+
+from bot.rules.files import MAX_RULES, TooManyRules
+from bot.rules.model import Groups
+from bot.rules.url import SCHEME, NotAUrl, Url
+from bot.text.encoding import BadFile, EmptyFile, file_text, undefused
+from bot.text.tables import (
+    BLANKS,
+    SAMPLE,
+    column_title,
+    filled_places,
+    is_formula_cell,
+    read_lines,
+    require_width,
+)
+
+
+class Column(StrEnum):
+    FROM = "from"
+    TO = "to"
+    NAME = "name"
+    UNTIL = "until"
+    GROUP = "group"
+
+
+HEADINGS: Final[Mapping[Column, str]] = {
+    Column.FROM: "from fromurl redirectfrom source sourceurl old oldurl vanity vanityurl shorturl shortlink",
+    Column.TO: "to tourl redirectto redirectsto destination destinationurl target targeturl new newurl",
+    Column.NAME: "name rule rulename title campaign",
+    Column.UNTIL: "until end ends enddate endsat expires expiry expirydate expiresat validuntil",
+    Column.GROUP: "group groupid groupname",
+}
+"""Each word as people write it, spaces and marks left out."""
+COLUMN_OF_WORD: Final = {word: column for column, words in HEADINGS.items() for word in words.split()}
+
+
+class NoRedirects(BadFile):
+    """No two columns hold URLs."""
+
+
+class ColumnTwice(BadFile):
+    """Two headings name the same *column*."""
+
+    def __init__(self, column: Column) -> None:
+        super().__init__(column)
+        self.column = column
+
+
+@dataclass(frozen=True, slots=True)
+class MissingUrl:
+    """Nothing stands in this column."""
+
+    column: Column
+
+
+@dataclass(frozen=True, slots=True)
+class NoHost:
+    """No whole URL, such as a path alone."""
+
+    column: Column
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class NotExact:
+    """A source with a ``*`` or a fragment, which no URL that a browser sends is equal to."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class RedirectFormula:
+    """A formula where a text should be."""
+
+    column: Column
+
+
+@dataclass(frozen=True, slots=True)
+class SurplusCells:
+    """Cells beyond the last heading."""
+
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class SameSource:
+    """The row in *line* has this source. *alike*: and the same destination."""
+
+    line: int
+    alike: bool
+
+
+@dataclass(frozen=True, slots=True)
+class SourceTaken:
+    """A live rule has this source."""
+
+    rule: str
+
+
+@dataclass(frozen=True, slots=True)
+class UnclearGroup:
+    """So many groups are called so; *count* is None where the service doesn't tell its groups."""
+
+    name: str
+    count: int | None
+
+
+RowProblem: TypeAlias = (
+    MissingUrl | NoHost | NotExact | RedirectFormula | SurplusCells | SameSource | SourceTaken | UnclearGroup
+)
+
+
+@dataclass(frozen=True, slots=True)
+class RedirectRow:
+    """What the row that begins in *line* says, by column; what there is no column for is empty."""
+
+    line: int
+    cells: Mapping[Column, str]
+    surplus: int = 0
+
+    def text(self, column: Column) -> str:
+        return undefused(self.cells.get(column, ""))
+
+
+@dataclass(frozen=True, slots=True)
+class RedirectFile:
+    """The rows of a table, how it was read, and what of it is not used."""
+
+    rows: tuple[RedirectRow, ...]
+    header: tuple[str, ...] | None
+    columns: Mapping[Column, int]
+    known_header: bool
+    """Whether a heading is one that we know."""
+    ignored: tuple[str, ...]
+    """Titles of the columns that are not used, though something stands in them."""
+    encoding: str
+    separator: str
+
+    @property
+    def ends(self) -> tuple[str, ...]:
+        """The different texts in the column ``until``, in the order of the rows; an empty one is a row without an end."""
+        return tuple(dict.fromkeys(row.text(Column.UNTIL) for row in self.rows)) if Column.UNTIL in self.columns else ()
+
+
+def is_table(content: bytes) -> bool:
+    """Whether *content* is a text that can't be JSON with rules; raises BadFile where it is no text."""
+    return not file_text(content, windows=True).text.lstrip().startswith(("[", "{"))
+
+
+def read_redirect_file(content: bytes) -> RedirectFile:
+    """The rows of a table of redirects; raises a subclass of BadFile where it is none."""
+    found = file_text(content, windows=True)
+    separator, lines = read_lines(found.text, _is_url)
+    if not lines:
+        raise EmptyFile
+    require_width(lines)
+    first = lines[0][1]
+    named = {} if any(map(_is_place, first)) else _named(first)
+    sample = [cells for _, cells in lines[1 : SAMPLE + 1]]
+    columns = _with_urls(named, sample or [first])
+    has_header = bool(named) or not any(_is_place(cell) for cell in first)
+    header = tuple(first) if has_header else None
+    body = lines[1:] if has_header else lines
+    if not body:
+        raise EmptyFile
+    if len(body) > MAX_RULES:
+        raise TooManyRules(len(body), MAX_RULES)
+    width = len(first) if has_header else max(len(cells) for _, cells in body)
+    rows = tuple(_row(line, cells, columns, width) for line, cells in body)
+    unused = [at for at in filled_places(lines, width) if at not in columns.values()]
+    return RedirectFile(
+        rows,
+        header,
+        columns,
+        bool(named),
+        tuple(column_title(header, at) for at in unused),
+        found.encoding,
+        separator,
+    )
+
+
+def _named(headings: Sequence[str]) -> dict[Column, int]:
+    found: dict[Column, int] = {}
+    for at, heading in enumerate(headings):
+        column = COLUMN_OF_WORD.get("".join(filter(str.isalnum, heading[:100].casefold())))
+        if column in found:
+            raise ColumnTwice(column)
+        if column is not None:
+            found[column] = at
+    return found
+
+
+def _with_urls(named: Mapping[Column, int], sample: Sequence[Sequence[str]]) -> dict[Column, int]:
+    """*named*, and where from or to has no heading: the columns of URLs, if just as many are left; raises NoRedirects."""
+    missing = [column for column in (Column.FROM, Column.TO) if column not in named]
+    free = [at for at in range(max(map(len, sample))) if at not in named.values() and _is_of_places(sample, at)]
+    if len(missing) != len(free) and missing:
+        raise NoRedirects
+    return {**named, **dict(zip(missing, free, strict=False))}
+
+
+def _is_of_places(sample: Sequence[Sequence[str]], at: int) -> bool:
+    """Whether most of the cells in this place are URLs or paths."""
+    cells = [cell for row in sample if at < len(row) and (cell := row[at].strip(BLANKS))]
+    return 2 * sum(map(_is_place, cells)) > len(cells)
+
+
+def _is_place(cell: str) -> bool:
+    text = cell.strip(BLANKS)
+    return text.startswith("/") or _is_url(text)
+
+
+def _is_url(cell: str) -> bool:
+    """Whether it is one URL, with or without a scheme: ``10.5``, ``31.12.2026`` and ``18:00`` are none."""
+    host = _without_scheme(cell.strip(BLANKS)).partition("/")[0]
+    return any(map(str.isalpha, host)) and _exact(cell) is not None
+
+
+def _row(line: int, cells: Sequence[str], columns: Mapping[Column, int], width: int) -> RedirectRow:
+    said = {column: cells[at].strip(BLANKS) if at < len(cells) else "" for column, at in columns.items()}
+    return RedirectRow(line, said, sum(bool(cell.strip(BLANKS)) for cell in cells[width:]))
+
+
+def _exact(text: str) -> str | None:
+    """The URL as a browser sends it; None for a text that is none with a host."""
+    if " " in (wanted := text.strip(BLANKS)):
+        return None
+    try:
+        return Url.typed(wanted).full
+    except NotAUrl:
+        return None
+
+
+class RedirectRecords:
+    """Turns the rows of one table into records of rules, or tells what is wrong with them."""
+
+    def __init__(self, rows: Iterable[RedirectRow], taken: Iterable[tuple[str, str]], groups: Groups | None) -> None:
+        """*taken*: sources of live rules, and what those are called."""
+        self._groups = groups
+        self._taken = {exact: title for source, title in taken if (exact := _exact(source))}
+        self._first: dict[str, tuple[int, str]] = {}
+        self._targets: dict[str, set[str]] = {}
+        for row in rows:
+            if (source := _exact(row.text(Column.FROM))) and not _problem(row):
+                target = _destination(row.text(Column.TO))
+                self._first.setdefault(source, (row.line, target))
+                self._targets.setdefault(source, set()).add(target)
+
+    def title(self, row: RedirectRow) -> str:
+        """The name of the rule: that in the table, or its source without a scheme."""
+        source = row.text(Column.FROM)
+        return row.text(Column.NAME) or _without_scheme(_exact(source) or source).rstrip("/") or row.text(Column.TO)
+
+    def problem(self, row: RedirectRow) -> RowProblem | None:
+        """What is wrong with *row*, by itself or beside the others."""
+        return _problem(row) or self._twice(row) or self._unclear_group(row.text(Column.GROUP))
+
+    def taken(self, row: RedirectRow) -> SourceTaken | None:
+        """The live rule that has the source of *row*."""
+        title = self._taken.get(_exact(row.text(Column.FROM)) or "")
+        return None if title is None else SourceTaken(title)
+
+    def record(self, row: RedirectRow) -> dict[str, Any]:
+        """The rule of a *row* without a problem; it says nothing of being on or off."""
+        source = {"key": "Url", "operator": "Equals", "value": _exact(row.text(Column.FROM))}
+        pair = {"source": source, "destinationType": "url", "destination": _destination(row.text(Column.TO))}
+        group = self._ids(row.text(Column.GROUP))
+        return {"name": self.title(row), "ruleType": "Redirect", "pairs": [pair]} | (
+            {"groupId": group[0]} if group else {}
+        )
+
+    def _twice(self, row: RedirectRow) -> SameSource | None:
+        source = _exact(row.text(Column.FROM)) or ""
+        first, _ = self._first[source]
+        if len(self._targets[source]) > 1:
+            return SameSource(first, alike=False)
+        return None if first == row.line else SameSource(first, alike=True)
+
+    def _unclear_group(self, name: str) -> UnclearGroup | None:
+        if not name or len(ids := self._ids(name)) == 1:
+            return None
+        return UnclearGroup(name, None if self._groups is None else len(ids))
+
+    def _ids(self, name: str) -> list[str]:
+        """The groups with this id, or else with this name in any case of letters."""
+        names = self._groups.names if self._groups else {}
+        wanted = name.casefold()
+        return [name] if name in names else [id_ for id_, title in names.items() if name and title.casefold() == wanted]
+
+
+def _problem(row: RedirectRow) -> RowProblem | None:
+    """What is wrong with *row* by itself."""
+    if (formula := next((column for column, text in row.cells.items() if is_formula_cell(text)), None)) is not None:
+        return RedirectFormula(formula)
+    if row.surplus:
+        return SurplusCells(row.surplus)
+    for column in (Column.FROM, Column.TO):
+        if not (text := row.text(column)):
+            return MissingUrl(column)
+        if _exact(text) is None:
+            return NoHost(column, text)
+    source = row.text(Column.FROM)
+    return NotExact(source) if "*" in source or "#" in source else None
+
+
+def _destination(text: str) -> str:
+    """*text* with a scheme, and else as it was written."""
+    return text if SCHEME.match(text) else f"https://{text.removeprefix('//')}"
+
+
+def _without_scheme(url: str) -> str:
+    found = SCHEME.match(url)
+    return url[found.end() :] if found else url
