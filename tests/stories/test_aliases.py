@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from bot.changes.model import State
 from sandbox.demo import Sandbox
 from tests.harness.colleague import Colleague
 from tests.stories.test_guesses import OLD, writes
@@ -48,13 +47,6 @@ async def test_an_alias_that_names_a_root_works_under_each(workspace: Sandbox, a
         assert "Old shop to new shop" in shown
 
 
-async def test_an_alias_for_what_destroys_waits_as_the_command_does(workspace: Sandbox, alice: Colleague) -> None:
-    await alice.says("/rules gdpr anna.berg@example.com")
-
-    assert "v1.decide.approve" in str((await alice.sees_change(state=State.PROPOSED)).blocks)
-    assert writes(workspace) == 0
-
-
 async def test_what_the_command_would_not_take_is_offered_with_the_words_that_were_typed(
     workspace: Sandbox, alice: Colleague
 ) -> None:
@@ -70,9 +62,3 @@ async def test_an_alias_in_a_mention(workspace: Sandbox, alice: Colleague, text:
 
     await alice.sees_change(of=RULE)
     assert status(workspace) == "Inactive"
-
-
-async def test_a_word_behind_the_beginning_is_no_alias(workspace: Sandbox, alice: Colleague) -> None:
-    reply = await alice.says("/rules list zap")
-
-    assert "Read as" not in alice.slack_text(reply)

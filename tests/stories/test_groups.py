@@ -2,46 +2,21 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
-
-import pytest
-
-from bot.changes.model import State
 from sandbox.demo import Sandbox
 from sandbox.services.seed import RULES
-from tests.conftest import Clock
-from tests.harness.colleague import Colleague, ended, undone
+from tests.harness.colleague import Colleague, undone
 
-SALES, TRIAL = "Group_sales", "Group_trial"
+SALES = "Group_sales"
 
 
 async def test_groups_are_listed_with_their_rules(workspace: Sandbox, alice: Colleague) -> None:
+    rule = workspace.services.rules.get("Redirect_seas1")
+    workspace.services.rules.put({**(rule or {}), "groupId": "Group_lost1"})
+
     text = alice.slack_text(await alice.says("/rules groups"))
 
-    assert "2 groups" in text
-    assert "Sales campaigns" in text
-    assert "2 rules, 1 of them on" in text
-    assert "and so are all its rules" in text
-
-
-async def test_what_its_group_holds_back_says_so_everywhere(workspace: Sandbox, alice: Colleague) -> None:
-    for command in ("/rules list chat", "/rules show Script_chat1"):
-        assert "On, but its group “Experiments” is off" in alice.slack_text(await alice.says(command)), command
-
-    which = alice.slack_text(await alice.says("/rules which https://shop.example.com/"))
-    assert "Would match, but off" in which
-    assert "its group “Experiments” is off" in which
-
-    await alice.opens("/rules edit Script_chat1")
-    assert "On, but its group “Experiments” is off" in alice.form
-
-
-async def test_switching_a_rule_on_says_that_its_group_is_off(workspace: Sandbox, alice: Colleague) -> None:
-    await alice.says("/rules off Script_chat1")
-
-    card = await alice.says("/rules on Script_chat1")
-
-    assert "its group “Experiments” is off" in alice.slack_text(card)
+    assert "1 rule, 0 of them on" in text
+    assert "`Group_lost1` (1)" in text
 
 
 async def test_two_letters_switch_no_group(workspace: Sandbox, alice: Colleague) -> None:
@@ -79,51 +54,6 @@ async def test_a_group_is_switched_off_as_one_change_and_back(workspace: Sandbox
     assert (workspace.services.rules.group(SALES) or {})["status"] == "Active"
 
 
-async def test_a_group_switched_for_a_while_comes_back_by_itself(
-    workspace: Sandbox, alice: Colleague, clock: Clock
-) -> None:
-    await alice.says("/rules on group:Experiments for 2h")
-    assert (workspace.services.rules.group(TRIAL) or {})["status"] == "Active"
-
-    clock.ahead += timedelta(hours=3)
-    await alice.sees_change(of=TRIAL, where=ended)
-
-    assert (workspace.services.rules.group(TRIAL) or {})["status"] == "Inactive"
-
-
-async def test_a_group_that_changed_meanwhile_is_not_taken_back(workspace: Sandbox, alice: Colleague) -> None:
-    card = await alice.says("/rules group off sales")
-    workspace.services.rules.put_group({**(workspace.services.rules.group(SALES) or {}), "name": "Winter"})
-
-    await alice.clicks(card, "Undo")
-    await alice.sees_change(of=SALES, state=State.STALE)
-
-    assert (workspace.services.rules.group(SALES) or {})["status"] == "Inactive"
-
-
-@pytest.mark.policy('[[guards]]\noperation = "rule.update"\nguard = "confirm"\n')
-async def test_a_group_that_is_gone_meanwhile_is_not_switched(workspace: Sandbox, alice: Colleague) -> None:
-    card = await alice.says("/rules group off sales")
-    workspace.services.database.delete_group(SALES)
-
-    await alice.clicks(card, "v1.decide.confirm", confirm=True)
-    gone = await alice.sees_change(state=State.STALE)
-
-    assert gone.ts == card.ts
-    assert workspace.services.rules.group(SALES) is None
-
-
-async def test_a_list_is_filtered_by_group_and_by_all_else(workspace: Sandbox, alice: Colleague) -> None:
-    assert "2 rules" in alice.slack_text(await alice.says("/rules list group:sales"))
-    assert "2 rules" in alice.slack_text(await alice.says('/rules list group:"Sales campaigns"'))
-    assert "2 rules" in alice.slack_text(await alice.says(f"/rules list group:{SALES}"))
-
-    both = alice.slack_text(await alice.says("/rules list group:sales status:off"))
-    assert "1 rule" in both
-    assert "Black Friday" in both
-    assert "No rules ·" in alice.slack_text(await alice.says("/rules list group:sales type:cancel"))
-
-
 async def test_what_fits_no_group_or_two_is_said(workspace: Sandbox, alice: Colleague) -> None:
     await alice.is_refused("/rules group off nothing")
     two = await alice.is_refused("/rules group off e")
@@ -147,23 +77,6 @@ async def test_a_service_without_groups_is_no_error(workspace: Sandbox, alice: C
     await alice.is_refused("/rules group off sales")
 
 
-async def test_a_group_that_nobody_knows_is_said_so(workspace: Sandbox, alice: Colleague) -> None:
-    rule = workspace.services.rules.get("Redirect_seas1")
-    workspace.services.rules.put({**(rule or {}), "groupId": "Group_lost1"})
-
-    assert "its group is unknown" in alice.slack_text(await alice.says("/rules show Redirect_seas1"))
-    assert "`Group_lost1` (1)" in alice.slack_text(await alice.says("/rules groups"))
-
-
-async def test_an_unknown_outcome_of_a_switch_is_settled_by_looking(workspace: Sandbox, alice: Colleague) -> None:
-    workspace.services.rules.stage.faults.add("cut_after", method="PUT")
-
-    await alice.types("/rules group off sales")
-    await alice.sees_change(of=SALES)
-
-    assert len(workspace.services.rules.calls("PUT")) == 1
-
-
 async def test_a_list_is_sorted_and_buttons_keep_the_filters(workspace: Sandbox, alice: Colleague) -> None:
     reply = await alice.says("/rules list type:redirect sort:changed")
     rows = alice.slack_text(reply)
@@ -181,18 +94,3 @@ async def test_a_list_is_sorted_and_buttons_keep_the_filters(workspace: Sandbox,
     assert "#1 | Seasonal campaigns" in far
 
     await alice.is_refused("/rules list sort:colour")
-
-
-READERS = """
-[roles.readers]
-channels = ["C0OPS0001"]
-may = ["read"]
-"""
-
-
-@pytest.mark.policy(READERS)
-async def test_who_may_not_change_rules_may_not_switch_groups(workspace: Sandbox, alice: Colleague) -> None:
-    await alice.is_refused("/rules group off sales")
-    await alice.is_refused("/rules off group:sales")
-
-    assert workspace.services.rules.calls("PUT") == []

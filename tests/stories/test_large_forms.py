@@ -47,34 +47,6 @@ async def test_a_rule_with_a_thousand_pairs_and_long_texts_is_edited(
     assert (after["name"], after["description"]) == ("Short", about["description"])
 
 
-@pytest.mark.parametrize("letter", ["x", "日"])
-async def test_the_reason_of_a_new_member_is_kept_whole(bob: Colleague, letter: str) -> None:
-    reason = letter * 900
-
-    await bob.opens(f"/members add fresh@example.com because {reason}")
-    bob.fills(Name="Fresh")
-    assert await bob.submits() == {}
-    await bob.sees_change(of="Fresh", where=lambda change: change.request.reason == reason)
-
-
-async def test_a_member_with_three_hundred_segments_keeps_those_that_the_menu_has_no_room_for(
-    workspace: Sandbox, bob: Colleague
-) -> None:
-    names = [f"segment {number}" for number in range(300)]
-    for name in names:
-        workspace.services.database.add_segment("site_1", name)
-    workspace.services.members.put("site_1", {"name": "Many", "email": "many@example.com", "allowedSegments": names})
-
-    await bob.opens("/members edit many@example.com")
-    assert "200 more segments don’t fit" in bob.form
-    bob.fills(Name="More", Segments=names[1:100])
-    assert await bob.submits() == {}
-    await bob.sees_change(of="More")
-
-    after = workspace.services.members.get("site_1", "many@example.com") or {}
-    assert (after["name"], sorted(after["allowedSegments"])) == ("More", sorted(names[1:]))
-
-
 @pytest.mark.parametrize(
     ("code", "words"), [("view_too_large", "too large for a form"), ("internal_error", "Slack couldn’t show this")]
 )

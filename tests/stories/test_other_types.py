@@ -7,11 +7,9 @@ from typing import Any
 
 import pytest
 
-from bot.rules.pair_fields import KNOWN_TYPES
 from sandbox.demo import Sandbox
 from sandbox.slack.state import View
 from tests.harness.colleague import Colleague
-from tests.stories.test_every_type_edited import TELEPORT
 
 CORS = "Headers_cors1"
 JSON = "Pair, as JSON"
@@ -73,30 +71,6 @@ async def test_a_line_that_is_no_change_is_said_under_its_field(workspace: Sandb
         "Response headers": "Line 1",
     }
     assert workspace.services.rules.calls("PUT") == []
-
-
-async def test_pairs_are_edited_as_json_and_all_else_is_kept(workspace: Sandbox, alice: Colleague) -> None:
-    (before,) = pairs(workspace, CORS)
-    wanted = before | {"mood": ["sunny", {"deep": 1.5}]}
-    await opens_as_json(alice, CORS)
-
-    alice.fills(**{JSON: json.dumps(wanted)})
-    assert await alice.submits() == {}
-    await alice.sees_change(of=CORS)
-
-    assert pairs(workspace, CORS) == [wanted]
-    assert (workspace.services.rules.get(CORS) or {})["version"] == 2
-
-
-async def test_a_pair_of_an_unknown_type_is_edited_as_json(workspace: Sandbox, alice: Colleague) -> None:
-    workspace.services.rules.put(TELEPORT)
-    await opens_as_json(alice, TELEPORT["id"])
-
-    alice.fills(**{JSON: json.dumps(TELEPORT["pairs"][0] | {"beam": [1, {"to": None}]})})
-    assert await alice.submits() == {}
-    await alice.sees_change(of=TELEPORT["id"])
-
-    assert pairs(workspace, TELEPORT["id"]) == [TELEPORT["pairs"][0] | {"beam": [1, {"to": None}]}]
 
 
 async def test_what_was_typed_into_fields_stands_in_the_json(workspace: Sandbox, alice: Colleague) -> None:
@@ -197,50 +171,6 @@ FILLED = {
 """What a form asks for, by type, beside the URL."""
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("rule_type", KNOWN_TYPES)
-async def test_a_rule_of_each_type_is_made(workspace: Sandbox, alice: Colleague, rule_type: str) -> None:
-    await alice.opens(f"/rules new {rule_type.lower()} {X}")
-    alice.fills(Name="Mine", **FILLED.get(rule_type, {}))
-
-    assert await alice.submits() == {}
-    await alice.sees_change(of="Mine")
-
-    made = next(rule for rule in workspace.services.rules.all() if rule["name"] == "Mine")
-    assert made["ruleType"] == rule_type
-    assert made["pairs"][0]["source"]["value"] == X
-    assert ("destinationType" in made["pairs"][0]) == (rule_type == "Redirect")
-    assert made.get("version") == (2 if rule_type == "Headers" else None)
-
-
-async def test_another_type_brings_its_fields_and_keeps_the_source(workspace: Sandbox, alice: Colleague) -> None:
-    await alice.opens("/rules new")
-    alice.fills(Name="Mine", From=X, To="https://shop.example.com/y")
-
-    await alice.picks("Type", "Headers")
-    await alice.sees_form("Response headers")
-    assert X in alice.form
-    await alice.picks("Type", "Delay")
-    await alice.sees_form("Delay in milliseconds")
-    assert "headers" not in alice.form
-    assert X in alice.form
-    await alice.picks("Type", "Redirect")
-    await alice.sees_form("To:")
-    assert "https://shop.example.com/y" not in alice.form
-    alice.fills(To="https://shop.example.com/z")
-    assert await alice.submits() == {}
-    await alice.sees_change(of="Mine")
-
-    made = next(rule for rule in workspace.services.rules.all() if rule["name"] == "Mine")
-    assert made["pairs"] == [
-        {
-            "source": {"key": "Url", "operator": "Equals", "value": X},
-            "destinationType": "url",
-            "destination": "https://shop.example.com/z",
-        }
-    ]
-
-
 @pytest.mark.parametrize("text", ["{", '{"source": 1}', "[]", '{"source": {"value": "https://a.example/"}}'])
 async def test_whatever_was_typed_as_json_another_type_can_be_chosen(alice: Colleague, text: str) -> None:
     await alice.opens(f"/rules new useragent {X}")
@@ -256,13 +186,3 @@ async def test_whatever_was_typed_as_json_another_type_can_be_chosen(alice: Coll
 
     assert "Mine" in alice.form
     assert ("https://a.example/" in alice.form) == ("a.example" in text)
-
-
-async def test_a_delay_of_every_address_is_asked_about(workspace: Sandbox, alice: Colleague) -> None:
-    await alice.opens("/rules new delay")
-    alice.fills(**FILLED["Delay"])
-    await shows_json(alice)
-    empty = {"source": {"key": "Url", "operator": "Contains", "value": ""}, "delay": "10"}
-    alice.fills(Name="All", **{JSON: json.dumps(empty)})
-
-    assert "would match every URL" in (await alice.submits())[JSON]

@@ -40,20 +40,6 @@ async def test_of_several_addresses_one_is_picked(workspace: Sandbox, alice: Col
     assert "→" in alice.slack_text(await alice.sees("Old shop to new shop"))
 
 
-async def test_an_alert_keeps_its_address_in_its_blocks(workspace: Sandbox, alice: Colleague) -> None:
-    block = {"type": "section", "text": {"type": "mrkdwn", "text": f"<{ADDRESS}|the page> answers 500"}}
-    await alice.uses("rule_which", posted(workspace, alice, "Alert", blocks=[block]))
-
-    await alice.sees("Old shop to new shop")
-
-
-async def test_it_works_where_gatehouse_was_not_added(workspace: Sandbox, alice: Colleague) -> None:
-    await alice.uses("rule_which", posted(workspace, alice, f"<{ADDRESS}>", GENERAL))
-
-    answer = await alice.sees("Old shop to new shop")
-    assert (answer.channel, answer.visible_to) == (GENERAL, alice.id)
-
-
 @pytest.mark.parametrize("shortcut", ["rule_which", "member_info"])
 async def test_a_message_without_any_is_said_to_have_none(workspace: Sandbox, alice: Colleague, shortcut: str) -> None:
     await alice.uses(shortcut, posted(workspace, alice, "good morning"))
@@ -72,13 +58,6 @@ async def test_a_rule_is_made_from_a_message_which_stays_on_record(workspace: Sa
     link = f"archives/{OPS}/p{message.ts.replace('.', '')}"
     entries = await workspace.bot.gatehouse.store.audit.found(Filters(), limit=20)
     assert any(link in str(entry.detail.get("reason")) for entry in entries)
-
-
-async def test_a_rule_is_not_made_where_changes_are_not_taken(workspace: Sandbox, alice: Colleague) -> None:
-    await alice.uses("rule_from_message", posted(workspace, alice, f"<{ADDRESS}>", GENERAL))
-
-    await alice.sees_problem()
-    assert alice.modal is None
 
 
 async def test_the_member_in_a_message_is_shown(workspace: Sandbox, bob: Colleague) -> None:
@@ -108,24 +87,6 @@ async def test_a_new_rule_from_nowhere_asks_where_to_announce_it(workspace: Sand
     card = await alice.sees_change(of="Spring")
     assert card.channel == OPS
     assert any(rule["name"] == "Spring" for rule in workspace.services.rules.all())
-
-
-async def test_a_guest_is_refused_in_a_modal_where_there_is_no_channel(workspace: Sandbox, alice: Colleague) -> None:
-    dan = Colleague(workspace, "U0DAN0001", SUPPORT)
-
-    await dan.uses("rule_new")
-
-    await dan.sees_form("Guests")
-
-
-@pytest.mark.parametrize("shortcut", ["rule_which", "rule_from_message", "member_info"])
-@pytest.mark.parametrize("text", ["good morning", "<https://shop.example.com/old> anna.berg@example.com"])
-async def test_a_guest_is_refused_before_a_message_is_searched(workspace: Sandbox, shortcut: str, text: str) -> None:
-    dan = Colleague(workspace, "U0DAN0001", SUPPORT)
-
-    await dan.uses(shortcut, posted(workspace, dan, text, SUPPORT))
-
-    await dan.sees_problem()
 
 
 async def test_in_a_thread_the_answer_comes_into_the_thread(workspace: Sandbox, alice: Colleague) -> None:
