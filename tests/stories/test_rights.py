@@ -145,17 +145,6 @@ async def test_the_guard_of_giving_access_stands_before_every_way_to_give_it(
     await bob.sees_change(where=lambda change: approved_by(change) == [cara.id])
 
 
-@pytest.mark.usefixtures("zed")
-@pytest.mark.policy(SUPPORT)
-async def test_taking_access_and_changing_a_name_need_no_more_than_that(workspace: Sandbox, bob: Colleague) -> None:
-    await bob.opens(f"/members edit {ZED}")
-    bob.fills(Name="Zed Z.", Segments=[])
-    assert await bob.submits() == {}
-    await bob.sees_change(of="Zed Z.")
-
-    assert segments(workspace) == []
-
-
 ONLY_ACCESS: Final = """
 [roles.access]
 users = ["U0BOB0001"]
@@ -193,19 +182,6 @@ async def test_who_may_give_access_may_do_so_from_a_file_and_add_nobody(workspac
     assert segments(workspace) == ["free", "vip"]
 
     await bob.is_refused(f"/members add {NEW}")
-
-
-@pytest.mark.policy(SUPPORT)
-async def test_adding_somebody_to_a_segment_is_refused_before_any_form(workspace: Sandbox, bob: Colleague) -> None:
-    assert "`member.grant`" in bob.slack_text(await bob.says(f"/members add {NEW} to vip"))
-
-
-@pytest.mark.policy(SUPPORT)
-async def test_whoami_tells_names_from_access(workspace: Sandbox, bob: Colleague) -> None:
-    text = bob.slack_text(await bob.says("/gatehouse whoami"))
-
-    assert "rename members" in text
-    assert WHY_NOT[Why.NO_ROLE].what in text
 
 
 OLD: Final = "Redirect_x1old"

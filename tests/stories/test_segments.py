@@ -13,21 +13,6 @@ from tests.harness.colleague import Colleague
 ANNA = "anna.berg@example.com"
 
 
-async def test_counts_lead_to_lists(workspace: Sandbox, bob: Colleague) -> None:
-    reply = await bob.says("/members segments")
-    text = bob.slack_text(reply)
-    assert "Segments of blog" in text
-    assert "`premium`   8 members" in text
-
-    await bob.clicks(reply, "v1.run.0")
-    await bob.sees("segment “free”")
-
-
-async def test_a_list_leaves_out_who_has_a_segment(workspace: Sandbox, bob: Colleague) -> None:
-    assert "12 members" in bob.slack_text(await bob.says("/members list no:premium"))
-    assert "4 members" in bob.slack_text(await bob.says("/members list segment:premium no:vip"))
-
-
 async def test_an_unknown_segment_is_refused_with_what_may_be_meant(workspace: Sandbox, bob: Colleague) -> None:
     reply = await bob.says(f"/members grant {ANNA} premuim, beta for 7d because she paid")
     assert says_unchanged(reply.blocks)
@@ -138,39 +123,3 @@ async def test_several_members_are_granted_a_segment_on_one_card_and_one_undo_ta
     await bob.clicks(card, "Undo")
     await bob.sees_set(undone=2)
     assert segments_of(workspace, ANNA, KIRA, BEN) == before
-
-
-async def test_rows_of_a_list_of_members_lose_a_segment_together(workspace: Sandbox, bob: Colleague) -> None:
-    await bob.says("/members list segment:vip site:docs")
-
-    await bob.says("/members revoke #1-2 vip")
-
-    await bob.sees_set(applied=2)
-    assert len([one for one in workspace.services.members.all("site_2") if "vip" in one["allowedSegments"]]) == 2
-
-
-async def test_of_several_members_one_who_is_not_there_changes_nothing(workspace: Sandbox, bob: Colleague) -> None:
-    reply = await bob.is_refused(f"/members grant {ANNA} nobody@example.com vip")
-    assert "`nobody@example.com`" in bob.slack_text(reply)
-    assert {call.method for call in workspace.services.members.calls()} == {"GET"}
-
-
-@pytest.mark.policy("""
-[roles.everyone]
-channels = ["C0OPS0001"]
-may = ["read", "member.*"]
-
-[roles.approvers]
-groups = ["S0LEADS"]
-may = ["approve"]
-
-[[guards]]
-operation = "member.grant"
-guard = "approve"
-approvers = ["approvers"]
-""")
-async def test_several_members_wait_for_the_approval_that_one_would(workspace: Sandbox, alice: Colleague) -> None:
-    await alice.says(f"/members grant {ANNA} {KIRA} vip")
-
-    assert "[Approve]" in alice.slack_text(await alice.sees_change(state=State.PROPOSED))
-    assert segments_of(workspace, ANNA, KIRA) == [["free"], ["free"]]

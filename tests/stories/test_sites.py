@@ -54,24 +54,6 @@ async def test_whoever_is_only_on_another_site_is_found_there_by_a_click(workspa
     assert workspace.services.members.get("site_1", INES) is None
 
 
-async def test_an_edit_of_somebody_elsewhere_goes_on_in_the_same_form(workspace: Sandbox, bob: Colleague) -> None:
-    workspace.services.members.put("site_2", {"name": "Di Docs", "email": INES, "allowedSegments": ["free"]})
-    notice = await bob.opens(f"/members edit {INES}")
-
-    await bob.clicks(notice, "Use docs", opens="Site docs")
-    bob.fills(Name="Di Changed")
-    assert await bob.submits() == {}
-    await bob.sees_change(of="Di Changed")
-
-    assert (workspace.services.members.get("site_2", INES) or {})["name"] == "Di Changed"
-
-
-async def test_another_site_that_is_down_does_not_hide_that_nobody_is_here(workspace: Sandbox, bob: Colleague) -> None:
-    workspace.services.members.stage.faults.add("403", path="site_2", times=9)
-
-    await bob.is_refused(f"/members show {INES}x")
-
-
 async def test_a_removal_meanwhile_is_no_grant(workspace: Sandbox, bob: Colleague, cara: Colleague) -> None:
     await bob.opens(f"/members edit {ANNA}")
     card = await cara.says(f"/members remove {ANNA}", "C0SUPPORT")
