@@ -128,7 +128,7 @@ ELSEWHERE: Final[Mapping[Through, str]] = {
     "v1.decision.break_glass": "needs a policy that allows it: tests/stories/test_break_glass.py",
     "decide.open": "shows a request of a list: tests/stories/test_decide_from_lists.py",
     "decide.sign": "the review of an override: tests/stories/test_break_glass.py",
-    "decide.confirm": "needs a channel with nobody else in it: tests/stories/test_approvals.py",
+    "decide.confirm": "the click of its own requester: tests/stories/test_requests.py",
     "decide.putback": "after a failed end: tests/stories/test_temporary.py",
     "decide.stop": "in the middle of a bulk change: tests/stories/test_sets.py",
     "decide.again": "after a bulk change that failed in part: tests/stories/test_sets.py",

@@ -150,16 +150,6 @@ async def test_three_hundred_segments_are_shown_and_kept(workspace: Sandbox, bob
     assert set(after["allowedSegments"]) == {*names, "vip"}
 
 
-async def test_slack_being_busy_delays_a_card_and_loses_nothing(workspace: Sandbox, alice: Colleague) -> None:
-    workspace.slack.faults.add("429", method="chat.postMessage", times=1)
-
-    await alice.types("/rules off Redirect_x1old")
-    card = await alice.sees_change(of="Redirect_x1old")
-
-    assert card.visible_to is None
-    assert len(workspace.services.rules.calls("PUT")) == 1
-
-
 UNKNOWN_BUTTONS = [
     ("v0.decide.approve", "", "older version"),
     ("v2.decide.approve", "", "older version"),

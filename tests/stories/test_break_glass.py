@@ -48,6 +48,8 @@ async def test_its_end_is_no_review(workspace: Sandbox, alice: Colleague, cara: 
     clock.ahead += timedelta(hours=2)
     await alice.sees_note(over, "review")
 
+    await alice.clicks(over, "v1.decide.sign")
+    await alice.sees_problem()
     await cara.clicks(over, "v1.decide.sign")
     signed = await alice.sees_change(where=lambda change: change.decision.reviewed_by == cara.id)
     assert "v1.decide.sign" not in str(signed.blocks)

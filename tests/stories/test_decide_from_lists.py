@@ -15,10 +15,8 @@ from sandbox.slack.message import Message
 from tests.conftest import OPS, Clock, until
 from tests.harness.colleague import Colleague, approved_by
 from tests.stories.test_approvals import TWO
-from tests.stories.test_full_view import EVERYTHING
 
 OLD = "Redirect_x1old"
-IN_A_GROUP = "Script_chat1"
 MEMBER = "bob.ceo@example.com"
 DECIDE = "[Decide…]"
 FULL = "This is everything"
@@ -60,18 +58,6 @@ async def test_approved_in_the_home_which_is_drawn_again(workspace: Sandbox, ali
     assert len(workspace.services.rules.calls("DELETE")) == 1
 
 
-async def test_approved_in_the_private_answer_which_is_replaced(alice: Colleague, cara: Colleague) -> None:
-    card = await alice.says(f"/rules delete {OLD}")
-    listed = await pending(cara)
-    await cara.clicks(listed, "Decide…", opens=FULL)
-
-    await presses(cara, "Approve deletion", confirm=True)
-
-    await cara.sees_view("v1.notice")
-    await until(lambda: DECIDE not in cara.slack_text(listed))
-    assert (await alice.sees_change(where=lambda change: approved_by(change) == [cara.id])).ts == card.ts
-
-
 @pytest.mark.parametrize(
     ("where", "drawn_again"), [("home", "Nothing is waiting for you"), ("pending", "Nothing is pending")]
 )
@@ -90,18 +76,6 @@ async def test_denied_with_a_reason(
     await alice.sees_change(state=State.DENIED, where=lambda change: change.decision.decision_reason == "still in use")
     assert cara.modal is None
     assert workspace.services.rules.get(OLD) is not None
-
-
-async def test_the_list_in_a_modal_of_the_home(workspace: Sandbox, alice: Colleague, cara: Colleague) -> None:
-    await alice.says(f"/rules delete {OLD}")
-    await cara.clicks(await cara.opens_home(DECIDE), "Show pending", opens=DECIDE)
-    assert cara.modal is not None
-    await cara.clicks(cara.modal, "Decide…", opens=FULL)
-
-    await presses(cara, "Approve deletion", confirm=True)
-
-    await cara.sees_view("v1.notice")
-    await cara.sees_home("Nothing is waiting for you")
 
 
 async def test_what_a_channel_may_not_see_is_seen_before_it_is_approved(
@@ -203,19 +177,3 @@ async def test_a_requester_confirms_or_withdraws(alice: Colleague, label: str, c
 
     await alice.sees_change(of=OLD, state=state)
     await until(lambda: f"[{label}]" not in alice.form and DECIDE not in alice.slack_text(listed))
-
-
-@pytest.mark.policy(EVERYTHING)
-async def test_a_switched_rule_is_shown_whole_with_how_long_and_its_group(
-    workspace: Sandbox, alice: Colleague, cara: Colleague
-) -> None:
-    workspace.services.rules.put((workspace.services.rules.get(IN_A_GROUP) or {}) | {"status": "Inactive"})
-    await alice.says(f"/rules on {IN_A_GROUP} for 2h")
-
-    await opens(cara, "home")
-
-    assert "for 2 h?" in cara.form
-    assert "On, but not active" in cara.form
-    assert "Unchanged:" in cara.form
-    await presses(cara, "Approve")
-    await cara.sees_view("v1.notice")

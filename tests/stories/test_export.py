@@ -92,18 +92,6 @@ async def test_an_export_is_the_services_rules_field_for_field(
     assert await workspace.bot.gatehouse.files.read(file.id) == file.content
 
 
-async def test_an_export_of_some_rules_into_the_channel(workspace: Sandbox, alice: Colleague, cara: Colleague) -> None:
-    await alice.types("/rules export checkout type:redirect status:active here")
-
-    file, message = await cara.sees_file("rules_")
-
-    assert (message.channel, message.visible_to) == (alice.channel, None)
-    assert {rule["id"] for rule in records(file)} == {"Redirect_chk01", "Redirect_chk02"}
-    assert f"2 of {len(RULES)} rules" in cara.slack_text(message)
-    entry = await exported(workspace)
-    assert (entry.actor, entry.target, entry.detail["count"], entry.detail["here"]) == (alice.id, "rules", 2, True)
-
-
 async def test_in_the_direct_message_the_file_is_the_whole_answer(workspace: Sandbox, alice: Colleague) -> None:
     workspace.slack.state.open_direct(alice.id)
     await alice.types("/rules export", channel=alice.dm)
@@ -149,16 +137,6 @@ async def test_here_means_nothing_to_an_export_of_members(workspace: Sandbox, bo
     reply = await bob.is_refused("/members export @example.com site:docs here")
 
     assert reply.visible_to == bob.id
-    assert await exports(workspace) == []
-
-
-@pytest.mark.parametrize("text", ["/rules export", "/members export"])
-async def test_a_guest_gets_no_file(workspace: Sandbox, text: str) -> None:
-    dan = Colleague(workspace, "U0DAN0001", "C0PARTNER")
-
-    await dan.is_refused(text)
-
-    assert workspace.slack.state.files.all == {}
     assert await exports(workspace) == []
 
 
@@ -233,20 +211,3 @@ async def test_where_gatehouse_is_not_there_is_no_file(workspace: Sandbox, alice
 
     assert "/invite" in alice.slack_text(reply)
     assert [one for one in workspace.slack.state.messages if one.files] == []
-
-
-async def test_what_is_not_in_the_file_is_said(workspace: Sandbox, alice: Colleague) -> None:
-    workspace.services.rules.put({"id": "Redirect_broken", "name": 7, "ruleType": "Redirect", "pairs": "none"})
-    await alice.types("/rules export")
-
-    _, message = await alice.sees_file()
-
-    assert "rules could be read. The others are not in this file" in alice.slack_text(message)
-
-
-async def test_a_service_that_is_away_makes_no_file(workspace: Sandbox, alice: Colleague) -> None:
-    workspace.services.rules.stage.faults.add("500", method="GET", times=10)
-
-    await alice.is_refused("/rules export")
-
-    assert await exports(workspace) == []

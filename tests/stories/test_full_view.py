@@ -8,7 +8,6 @@ import pytest
 
 from bot.changes.refusals import LookFirst
 from bot.changes.rights import Decision
-from bot.store.audit import Filters
 from sandbox.demo import Sandbox
 from tests.conftest import OPS
 from tests.harness.colleague import Colleague
@@ -27,8 +26,6 @@ may = ["*"]
 operation = "*"
 guard = "approve"
 """
-CONFIRMED = EVERYTHING.replace('"approve"', '"confirm"')
-
 LEADS = """
 [roles.everyone]
 channels = ["C0OPS0001", "C0SUPPORT"]
@@ -158,32 +155,6 @@ async def test_the_thirteenth_line_of_an_edit_is_seen_before_it_is_approved(
     await alice.sees_change(of=LONG)
 
 
-@pytest.mark.policy(EVERYTHING)
-async def test_a_card_that_shows_everything_asks_for_no_look(alice: Colleague, cara: Colleague) -> None:
-    card = await alice.says(f"/rules set {OLD} destination=https://shop.example.com/other")
-    assert LOOK not in alice.slack_text(card)
-    assert "[Show full change]" not in alice.slack_text(card)
-
-    await cara.clicks(card, "v1.decide.approve")
-
-    await alice.sees_change(of=OLD)
-
-
-@pytest.mark.policy(CONFIRMED)
-async def test_the_requester_who_confirms_looks_first_too(alice: Colleague, cara: Colleague) -> None:
-    destination = f"https://shop.example.com/{'a' * 300}/end"
-    card = await alice.says(f"/rules set {OLD} destination={destination}")
-
-    await alice.clicks(card, "v1.decide.confirm", confirm=True)
-    await alice.sees_problem()
-    await cara.clicks(card, "Show full change")
-    await cara.sees_problem(alice.id)
-    assert destination in await looks(alice, card)
-
-    await alice.clicks(card, "v1.decide.confirm", confirm=True)
-    await alice.sees_change(of=OLD)
-
-
 @pytest.mark.threat("A14")
 async def test_two_people_whose_masked_emails_are_alike_are_told_apart(
     workspace: Sandbox, alice: Colleague, cara: Colleague
@@ -289,13 +260,3 @@ async def test_invisible_letters_and_other_scripts_are_visible_and_warned_of(
     assert "In “name”: invisible characters (U+2800 U+3164)." in card
     card = alice.slack_text(await alice.says("/rules delete Redirect_mix1"))
     assert "a word mixes Cyrillic and Latin letters" in card
-
-
-async def test_a_look_is_on_record_once(workspace: Sandbox, alice: Colleague, cara: Colleague) -> None:
-    card = await alice.says("/members remove chloe.diaz@example.com")
-    await looks(cara, card)
-    await looks(cara, card)
-
-    record = await workspace.bot.gatehouse.store.audit.found(Filters())
-    assert [entry.actor for entry in record if entry.event == "looked"] == [cara.id]
-    assert "looked at by @U0CARA001" in alice.slack_text(await alice.says("/gatehouse audit who:<@U0CARA001>"))

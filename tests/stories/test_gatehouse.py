@@ -16,29 +16,6 @@ from sandbox.services.seed import RULES
 from tests.harness.colleague import Colleague
 
 
-async def test_help_lists_what_works(workspace: Sandbox, alice: Colleague) -> None:
-    reply = await alice.says("/gatehouse help")
-
-    text = alice.slack_text(reply)
-    assert "/rules which" in text
-    assert "/members grant" in text
-    assert "/gatehouse undo" in text
-
-
-async def test_help_about_one_command_gives_its_example(workspace: Sandbox, alice: Colleague) -> None:
-    reply = await alice.says("/rules help off")
-
-    assert "/rules off #1 because it loops" in alice.slack_text(reply)
-
-
-async def test_menus_have_buttons_that_work(workspace: Sandbox, alice: Colleague) -> None:
-    menu = await alice.says("/rules")
-
-    await alice.clicks(menu, "List rules that are on")
-
-    await alice.sees("status “on”")
-
-
 async def test_status_tells_what_answers(workspace: Sandbox, alice: Colleague) -> None:
     reply = await alice.says("/gatehouse status")
     assert "Everything works" in alice.slack_text(reply)
@@ -83,36 +60,6 @@ async def test_once_another_release_runs_nothing_is_decided_or_begun_and_everybo
     assert (ready.status_code, "took over" in ready.json()["release"]) == (503, True)
     assert {call.method for call in workspace.services.rules.calls()} == {"GET"}
     assert await store.changes.counts() == {"proposed": 1}
-
-
-async def test_whoami_names_the_caller(workspace: Sandbox, alice: Colleague) -> None:
-    reply = await alice.says("/gatehouse whoami")
-
-    assert alice.id in str(reply.blocks)
-
-
-async def test_a_typo_offers_the_nearest_command_as_a_button(workspace: Sandbox, alice: Colleague) -> None:
-    reply = await alice.says("/rules lsit checkout")
-
-    await alice.clicks(reply, "Run /rules list checkout")
-
-    await alice.sees("4 rules")
-
-
-async def test_the_digest_counts_what_was_done_and_by_whom(workspace: Sandbox, alice: Colleague) -> None:
-    await alice.types("/rules off Redirect_x1old because of the sale")
-    await alice.sees_change(of="Redirect_x1old")
-    await alice.says("/rules delete Redirect_chk01")
-
-    text = alice.slack_text(await alice.says("/gatehouse digest 2h"))
-
-    assert "1 done" in text
-    assert "1 pending change" in text
-    assert "Old shop to new shop" in text
-
-
-async def test_a_quiet_time_is_said_to_be_quiet(workspace: Sandbox, alice: Colleague) -> None:
-    assert "Nothing was changed" in alice.slack_text(await alice.says("/gatehouse digest"))
 
 
 @pytest.mark.parametrize(

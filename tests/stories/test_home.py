@@ -9,7 +9,7 @@ import pytest
 from sandbox.demo import Sandbox
 from sandbox.services.seed import RULES
 from sandbox.slack import rendering
-from tests.conftest import OPS, SUPPORT, Clock
+from tests.conftest import Clock
 from tests.harness.colleague import Colleague, ended
 from tests.stories.test_break_glass import ANNA, BREAK_GLASS, granted_alone
 
@@ -61,36 +61,6 @@ async def test_a_review_that_is_due_waits_for_those_who_can_sign_it(alice: Colle
     assert "Anna Berg" not in rendering.view(own).partition("Your latest changes")[0]
 
 
-@pytest.mark.policy("""
-[roles.ops]
-channels = ["C0OPS0001"]
-may = ["*"]
-[[guards]]
-operation = "rule.update"
-guard = "approve"
-""")
-async def test_only_what_deletes_is_marked_so(workspace: Sandbox, alice: Colleague) -> None:
-    await alice.says(f"/rules off {OLD}")
-
-    assert ":wastebasket:" not in str(await alice.opens_home("Yours, waiting for others"))
-    assert "wastebasket" not in str((await alice.says(f"/rules history {OLD}")).blocks)
-
-
-async def test_ones_own_changes_and_those_that_end_by_themselves(workspace: Sandbox, alice: Colleague) -> None:
-    await alice.says(f"/rules off {OLD} for 2h")
-    await alice.sees_change(of=OLD)
-    await alice.says("/rules off Redirect_chk01")
-
-    home = rendering.view(await alice.opens_home("Checkout to the new payment page"))
-
-    temporary, latest = home.partition("Yours, planned")[2].split("Your latest changes")
-    assert "Old shop to new shop" in temporary
-    assert "reverts" in temporary
-    assert "Checkout" not in temporary
-    assert "Checkout to the new payment page" in latest
-    assert "Old shop" not in latest
-
-
 async def test_services_are_looked_at_when_it_is_opened(workspace: Sandbox, alice: Colleague) -> None:
     workspace.services.rules.stage.faults.add("500", times=3)
     home = await alice.opens_home("rules doesn’t answer")
@@ -118,38 +88,3 @@ async def test_buttons_answer_in_a_modal_and_pages_turn_there(workspace: Sandbox
 
     await alice.sees_form("Page 2 of 2")
     assert len(workspace.slack.state.stack(alice.id)) == 1
-
-
-async def test_a_new_rule_asks_where_to_announce_it(workspace: Sandbox, alice: Colleague) -> None:
-    home = await alice.opens_home("Create rule…")
-    await alice.clicks(home, "Create rule…", opens="Announce in")
-    alice.fills(Announce_in=OPS, Name="Spring", From="https://shop.example.com/verano", To="https://a.example.com/")
-
-    assert await alice.submits() == {}
-
-    assert (await alice.sees("Spring")).channel == OPS
-
-
-async def test_a_service_that_is_away_is_said_in_the_modal(workspace: Sandbox, alice: Colleague) -> None:
-    home = await alice.opens_home("List rules")
-    workspace.services.rules.stage.faults.add("500", times=9)
-
-    await alice.clicks(home, "List rules")
-
-    await alice.sees_form("service")
-    assert alice.dms == []
-
-
-async def test_a_guest_sees_why_there_is_nothing(workspace: Sandbox, alice: Colleague) -> None:
-    dan = Colleague(workspace, "U0DAN0001", SUPPORT)
-
-    home = await dan.opens_home("Guests")
-
-    assert "List rules" not in str(home)
-
-
-async def test_its_messages_are_left_alone(workspace: Sandbox, alice: Colleague) -> None:
-    await workspace.slack.acting.home(alice.id, "messages")
-    await alice.opens_home("Nothing is waiting")
-
-    assert alice.dms == []

@@ -16,7 +16,7 @@ from sandbox.demo import Sandbox
 from sandbox.gatehouse import BOT
 from sandbox.slack import payloads
 from sandbox.slack.message import Message
-from tests.conftest import OPS, QUICK, SUPPORT, busy_sandbox, until
+from tests.conftest import OPS, QUICK, busy_sandbox, until
 from tests.harness.colleague import Colleague
 
 OLD = "Redirect_x1old"
@@ -91,12 +91,6 @@ async def test_the_root_may_be_left_out_where_the_words_tell_it(alice: Colleague
     await alice.sees(answer)
 
 
-async def test_the_mention_may_stand_at_the_end(workspace: Sandbox, alice: Colleague) -> None:
-    await alice.types(f"rules which {ADDRESS} @gatehouse")
-
-    assert "Old shop to new shop" in alice.slack_text(await alice.sees("Old shop"))
-
-
 async def test_addresses_are_masked_in_threads_and_whole_in_direct_messages(workspace: Sandbox, bob: Colleague) -> None:
     await bob.types("@gatehouse members show anna.berg@example.com")
     shared = bob.slack_text(await bob.sees("Anna Berg"))
@@ -105,15 +99,6 @@ async def test_addresses_are_masked_in_threads_and_whole_in_direct_messages(work
 
     alone = await bob.says("members show anna.berg@example.com", channel=bob.dm)
     assert "anna.berg@example.com" in bob.slack_text(alone)
-
-
-async def test_what_is_unknown_gets_help_for_whoever_asked(workspace: Sandbox, alice: Colleague) -> None:
-    reply = await alice.says("@gatehouse what is going on")
-    assert reply.visible_to == alice.id
-    assert "Show all commands" in alice.slack_text(reply)
-
-    alone = await alice.says("hello there", channel=alice.dm)
-    assert "All commands" in alice.slack_text(alone)
 
 
 @pytest.mark.threat("A3", "A4")
@@ -169,23 +154,6 @@ async def test_machines_and_edits_are_not_answered(workspace: Sandbox, alice: Co
     await alice.says("rules which https://nothing.example.com", channel=alice.dm)
 
     assert len(alice.dms) == 1, "the answer to the person, and no other"
-
-
-async def test_a_form_is_offered_as_a_button(workspace: Sandbox, alice: Colleague) -> None:
-    reply = await alice.says(f"@gatehouse rules new {ADDRESS}")
-
-    await alice.clicks(reply, "Open the form…", opens="New rule")
-
-    assert ADDRESS in alice.form
-
-
-async def test_a_guest_is_refused_as_everywhere(workspace: Sandbox, alice: Colleague) -> None:
-    dan = Colleague(workspace, "U0DAN0001", SUPPORT)
-
-    reply = await dan.says("@gatehouse rules list")
-
-    assert "Guests" in dan.slack_text(reply)
-    assert reply.visible_to == dan.id
 
 
 async def test_others_see_no_answer_in_a_channel_shared_with_another_company(alice: Colleague) -> None:

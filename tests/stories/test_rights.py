@@ -10,9 +10,7 @@ from typing import Final, TypeAlias
 import pytest
 
 from bot.changes.model import State
-from bot.policy.model import Why
 from handlers.explain.table import is_problem
-from handlers.explain.why_not import WHY_NOT
 from handlers.files.import_form_view import MEMBERS
 from handlers.grammar.parser import ALL
 from sandbox.demo import Sandbox

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import typing
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
@@ -25,7 +24,7 @@ from bot.rules.model import Groups, Rule
 from bot.rules.rule_import_plan import Arrival, Choices, OnDiffers, OnNew
 from bot.text.tables import MAX_COLUMNS
 from handlers.explain.table import words_for
-from handlers.files import import_form_view, preview_view
+from handlers.files import import_form_view
 from handlers.files.import_form_view import MEMBER_FORMS, RULE_FORMS, Handed, file_form, plan_form
 from handlers.files.import_kinds import member_plan, rule_plan
 from handlers.files.import_plan import ImportPlan
@@ -132,29 +131,6 @@ def test_a_plan_of_members_is_taken_by_slack_whatever_they_hold(texts: list[str]
     is_view(plan_form(MEMBER_FORMS, every_member(name, *texts), handed))
     is_view(file_form(MEMBER_FORMS, handed, wrong=name))
     is_view(file_form(RULE_FORMS, handed, wrong=name))
-
-
-def test_every_kind_is_counted_in_words_and_the_first_of_it_shown() -> None:
-    plan = every_rule("shop")
-    text = "\n".join(mrkdwn(preview_view.plan_blocks(plan, filename="rules.json")))
-
-    counts = Counter(map(type, plan.entries))
-    for kind in preview_view.RULE_KINDS:
-        assert counts[kind.type], kind
-        assert f"{kind.mark} *{counts[kind.type]:,}* {kind.title}" in text
-    assert "Invalid" not in text
-    assert "_and 32 more_" in text
-    assert "its group `shop` doesn’t exist here" in text
-    assert "a group; groups are not imported" in text
-
-
-def test_how_a_table_was_read_is_said() -> None:
-    file = read_member_file("Vorname;Mail;Schuhgröße\nÄnne;a@b.co;38\n".encode("cp1252"))
-    plan = member_plan(plan_members(file, Mode.ADD, []), "blog")
-    text = str(preview_view.plan_blocks(plan, filename="m.csv"))
-
-    assert "Read as Windows-1252 with semicolons: first name from column 1, email from column 2." in text
-    assert "Not used: Schuhgröße." in text
 
 
 def state(**chosen: str) -> dict[str, Any]:
