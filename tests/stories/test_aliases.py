@@ -6,7 +6,7 @@ import pytest
 
 from sandbox.demo import Sandbox
 from tests.harness.colleague import Colleague
-from tests.stories.test_guesses import OLD, writes
+from tests.stories.test_guesses import writes
 
 RULE = "Redirect_x1old"
 ALIASES = """
@@ -36,15 +36,6 @@ async def test_the_longest_alias_counts(workspace: Sandbox, alice: Colleague) ->
     await alice.says("/rules Zap ALL of Sales campaigns")
 
     await alice.sees_change(of="Sales", where=lambda change: (change.edit.after or {})["status"] == "Inactive")
-
-
-async def test_an_alias_that_names_a_root_works_under_each(workspace: Sandbox, alice: Colleague) -> None:
-    for root in ("/rules", "/members", "/gatehouse"):
-        reply = await alice.says(f"{root} wohin geht {OLD}")
-
-        shown = alice.slack_text(reply)
-        assert shown.startswith(f'Read as `/rules which "{OLD}"`')
-        assert "Old shop to new shop" in shown
 
 
 async def test_what_the_command_would_not_take_is_offered_with_the_words_that_were_typed(

@@ -66,16 +66,3 @@ async def test_an_undo_is_a_review_where_somebody_else_asked_for_it(
     await alice.sees_change(where=undone)
 
     assert (await alice.change_of(done)).review_due is (undoing == alice.id)
-
-
-@pytest.mark.policy(BREAK_GLASS)
-async def test_the_digest_tells_it_with_why_and_who_reviewed_it(alice: Colleague, cara: Colleague) -> None:
-    done = await granted_alone(alice, f"/members grant {ANNA} beta because she paid")
-    due = alice.slack_text(await alice.says("/gatehouse digest"))
-    assert "@U0CARA001" not in due
-    for words in ("@U0ALICE01", "It burns and everybody sleeps", "she paid"):
-        assert words in due
-
-    await cara.clicks(done, "v1.decide.sign")
-    await alice.sees_change(where=lambda change: change.decision.reviewed_by == cara.id)
-    assert "@U0CARA001" in alice.slack_text(await alice.says("/gatehouse digest"))

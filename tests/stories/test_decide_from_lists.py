@@ -162,18 +162,3 @@ async def test_a_right_that_was_lost_since_is_refused_with_its_reason(
     assert is_problem((await cara.sees_view("v1.notice"))["blocks"])
     await until(lambda: DECIDE not in cara.slack_text(listed))
     assert workspace.services.rules.calls("DELETE") == []
-
-
-@pytest.mark.policy(TWO)
-@pytest.mark.parametrize(
-    ("label", "confirm", "state"), [("Switch off", True, State.APPLIED), ("Withdraw", False, State.CANCELLED)]
-)
-async def test_a_requester_confirms_or_withdraws(alice: Colleague, label: str, confirm: bool, state: State) -> None:
-    await alice.says(f"/rules off {OLD}")
-    listed = await pending(alice)
-    await alice.clicks(listed, "Decide…", opens=FULL)
-
-    await presses(alice, label, confirm=confirm)
-
-    await alice.sees_change(of=OLD, state=state)
-    await until(lambda: f"[{label}]" not in alice.form and DECIDE not in alice.slack_text(listed))

@@ -23,32 +23,6 @@ PATIENT = pytest.mark.parametrize("form_timeout", [60.0])
 AT_ONCE = pytest.mark.parametrize("form_timeout", [0.0])
 
 
-@PATIENT
-@pytest.mark.parametrize("command", [f"/rules edit {OLD}", f"/rules copy {OLD}", f"/members edit {ANNA}"])
-async def test_a_form_is_closed_when_it_is_acknowledged_and_its_card_says_the_rest(
-    alice: Colleague, command: str
-) -> None:
-    await alice.opens(command)
-    alice.fills(Name="Spring")
-
-    assert await alice.submits() == {}
-    assert alice.modal is None
-
-    card = await alice.sees_change(of="Spring")
-    assert card.visible_to is None
-
-
-@PATIENT
-async def test_what_is_wrong_is_shown_in_the_form_as_it_is_acknowledged(workspace: Sandbox, bob: Colleague) -> None:
-    await bob.opens(f"/members add {ANNA}")
-    bob.fills(Name="Anna again")
-
-    assert await bob.submits() == {}
-
-    assert "already" in bob.form
-    assert "Anna again" in bob.form
-
-
 async def refused(workspace: Sandbox, alice: Colleague) -> Message:
     """What Alice is told of an edit that the service refuses after its form has closed."""
     await alice.opens(f"/rules edit {OLD}")

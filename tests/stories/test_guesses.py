@@ -72,25 +72,6 @@ async def test_it_is_answered_with_the_card_of_what_was_shown_last(workspace: Sa
     assert writes(workspace) == 0
 
 
-async def test_it_may_be_what_was_shown_or_what_was_changed_last(workspace: Sandbox, alice: Colleague) -> None:
-    await alice.says("/rules off Old shop because looping")
-    await alice.sees_change(of="Old shop")
-    await alice.says("/rules show Help centre moved")
-    shown = alice.slack_text(await alice.says("/rules delete it"))
-
-    assert "“it”" in shown
-    assert "[Help centre moved]  [Old shop to new shop]" in shown
-
-
-async def test_the_second_one_is_a_row_of_the_last_list(workspace: Sandbox, alice: Colleague) -> None:
-    listed = alice.slack_text(await alice.says("/rules list type:redirect"))
-    shown = alice.slack_text(await alice.says("/rules turn off the second one"))
-
-    assert (name := re.search(r"^#2 \| (\w[^|]*) \|", listed, re.MULTILINE)) is not None, listed
-    assert name[1] in shown
-    assert "“second”" in shown
-
-
 async def test_a_block_is_offered_and_its_reach_is_asked(workspace: Sandbox, alice: Colleague) -> None:
     reply = await alice.says(f"/rules block {PROMO}")
 
@@ -138,6 +119,13 @@ async def test_a_part_of_many_names_keeps_the_verb_and_the_reason(workspace: San
     shown = alice.slack_text(reply)
     assert shown.count("[Switch off]") == 5, "those that are on"
     assert shown.count("Reason: incident") == 5
+    assert writes(workspace) == 0
+
+
+async def test_an_offer_says_what_it_would_change(workspace: Sandbox, alice: Colleague) -> None:
+    reply = await alice.says("/rules change Old shop to https://shop.example.com/newer")
+
+    assert "Change the destination of “Old shop to new shop” to" in alice.slack_text(reply)
     assert writes(workspace) == 0
 
 
@@ -194,12 +182,6 @@ async def test_what_the_docs_say_that_people_type_gets_what_they_promise(
     assert (writes(workspace) > before) == (text in ACTS)
 
 
-async def test_a_name_to_correct_is_in_the_form(workspace: Sandbox, alice: Colleague) -> None:
-    await alice.opens("/members correct kira larsen's name to Kira Larson")
-
-    assert "Name (optional): <Kira Larson>" in alice.form
-
-
 @pytest.mark.parametrize(
     ("text", "shown"),
     [
@@ -232,14 +214,6 @@ async def test_what_a_rule_does_already_is_said_and_not_offered(workspace: Sandb
     assert "“Old shop to new shop” is already as you want it" in answer
 
 
-async def test_no_time_is_lost_with_an_offer_that_would_change_nothing(workspace: Sandbox, alice: Colleague) -> None:
-    await alice.says("/rules off Old shop")
-    answer = alice.slack_text(await alice.says("/rules get rid of Old shop for 2h"))
-
-    assert "I don’t understand “for 2h”. So there is no button that does it." in answer
-    assert "Do it" not in answer
-
-
 @pytest.mark.parametrize("text", ["/rules please switch off the old shop", "/members give anna vip"])
 async def test_names_that_could_not_be_read_are_said(workspace: Sandbox, alice: Colleague, text: str) -> None:
     for service in (workspace.services.rules, workspace.services.members):
@@ -258,17 +232,6 @@ async def test_what_was_understood_is_in_the_form(workspace: Sandbox, alice: Col
     await alice.clicks(answer, "Switch off…", opens="How long?")
 
     assert "Switch off “Old shop to new shop”" in alice.form
-
-
-async def test_a_list_that_was_read_from_a_sentence_has_no_numbers(workspace: Sandbox, alice: Colleague) -> None:
-    await alice.says("/rules list checkout")
-    guessed = alice.slack_text(await alice.says("/rules show me all of them please"))
-    assert "29 rules" in guessed
-    assert "means a row" not in guessed
-
-    await alice.says("/rules off #1 for 1h")
-
-    await alice.sees_change(of="Checkout on mobile")
 
 
 @pytest.mark.threat("A14")
@@ -297,16 +260,3 @@ async def test_an_offer_tells_two_people_apart_whose_emails_look_alike(workspace
 
     assert offer.count("[Grant access]") == 2
     assert offer.count("Warning:") == 1
-
-
-async def test_of_two_rules_of_one_name_one_is_meant(workspace: Sandbox, alice: Colleague) -> None:
-    twin = workspace.services.rules.get("Redirect_x1old") or {}
-    workspace.services.rules.put({**twin, "id": "Redirect_twin1"})
-
-    offer = await alice.says("/gatehouse please switch off Old shop to new shop")
-    assert "Which one do you mean?" in alice.slack_text(offer)
-    assert "Do it" not in alice.slack_text(offer)
-    assert "Redirect_twin1" in alice.slack_text(offer)
-
-    both = alice.slack_text(await alice.says("/gatehouse please switch off all Old shop to new shop"))
-    assert "Do it" in both

@@ -52,15 +52,6 @@ async def test_a_question_in_a_thread_is_answered_in_that_thread(
     assert reply.visible_to is None
 
 
-async def test_a_mention_in_the_channel_begins_a_thread(workspace: Sandbox, alice: Colleague) -> None:
-    await alice.types(f"@gatehouse which {ADDRESS}")
-
-    reply = await alice.sees("Old shop to new shop")
-
-    asked = next(one for one in workspace.slack.state.messages if one.user == alice.id)
-    assert reply.thread_ts == asked.ts
-
-
 async def test_a_mention_is_acknowledged_only_once_it_is_stored(
     workspace: Sandbox, alice: Colleague, bob: Colleague
 ) -> None:
@@ -74,31 +65,6 @@ async def test_a_mention_is_acknowledged_only_once_it_is_stored(
     await mention
     await alice.sees("Old shop to new shop")
     assert "event" in {one["what"] for one in traffic}
-
-
-@pytest.mark.parametrize(
-    ("text", "answer"),
-    [
-        (f"show {OLD}", "Old shop to new shop"),
-        (OLD, "Old shop to new shop"),
-        ("show anna.berg@example.com", "a***"),
-        ("show something else", "Do you mean “rules show” or “members show”"),
-    ],
-)
-async def test_the_root_may_be_left_out_where_the_words_tell_it(alice: Colleague, text: str, answer: str) -> None:
-    await alice.types(f"@gatehouse {text}")
-
-    await alice.sees(answer)
-
-
-async def test_addresses_are_masked_in_threads_and_whole_in_direct_messages(workspace: Sandbox, bob: Colleague) -> None:
-    await bob.types("@gatehouse members show anna.berg@example.com")
-    shared = bob.slack_text(await bob.sees("Anna Berg"))
-    assert "a***@example.com" in shared
-    assert "anna.berg@" not in shared
-
-    alone = await bob.says("members show anna.berg@example.com", channel=bob.dm)
-    assert "anna.berg@example.com" in bob.slack_text(alone)
 
 
 @pytest.mark.threat("A3", "A4")

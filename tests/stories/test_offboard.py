@@ -42,23 +42,6 @@ async def test_one_approval_removes_from_every_site_and_one_undo_brings_back(
     assert present(workspace) == [False, True]
 
 
-async def test_no_text_counts_one_person_on_two_sites_as_two_members(
-    workspace: Sandbox, alice: Colleague, cara: Colleague
-) -> None:
-    everywhere(workspace)
-    card = await alice.says(f"/members offboard {ANNA}")
-    asked = str(card.blocks)
-    await approves(cara, card)
-    done = await alice.sees_set(applied=2)
-    told = str(done.blocks)
-    await alice.clicks(done, "Undo")
-    undone = str((await alice.sees_set(undone=2)).blocks)
-
-    assert "Show full change" in asked
-    for text in (asked, told, undone):
-        assert "2 members" not in text
-
-
 async def test_a_site_that_does_not_answer_hides_no_other_and_is_tried_again(
     workspace: Sandbox, alice: Colleague, cara: Colleague
 ) -> None:
@@ -80,18 +63,3 @@ async def test_of_several_people_one_who_is_nowhere_changes_nothing(workspace: S
     reply = await alice.is_refused(f"/members offboard {ANNA} nobody@example.com")
     assert "`nobody@example.com`" in alice.slack_text(reply)
     assert present(workspace)[0]
-
-
-async def test_rows_of_a_list_are_removed_together_from_the_site_of_the_list(
-    workspace: Sandbox, alice: Colleague, cara: Colleague
-) -> None:
-    everywhere(workspace)
-    await alice.says("/members list Berg site:docs")
-    workspace.services.members.put("site_2", {"email": BEN, "name": "Ben", "allowedSegments": []})
-
-    card = await alice.says(f"/members remove #1 {BEN}")
-    await approves(cara, card)
-
-    await alice.sees_set(applied=2)
-    assert present(workspace, ANNA) == [True, False]
-    assert workspace.services.members.get("site_2", BEN) is None

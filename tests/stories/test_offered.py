@@ -46,12 +46,6 @@ async def test_somebody_who_only_reads_is_offered_nothing_else(workspace: Sandbo
             assert all(each.endswith(".read") for each in needs), f"{text}: {needs}"
 
 
-async def test_somebody_who_may_is_offered_it(workspace: Sandbox, alice: Person) -> None:
-    shown = alice.slack_text(await alice.says(f"/rules show {OLD}"))
-
-    assert "[Edit…]  [Switch off]  [Copy…]  [Delete]" in shown
-
-
 async def test_an_undo_of_nothing_and_a_switch_that_is_thrown_are_not_offered(
     workspace: Sandbox, alice: Person
 ) -> None:

@@ -60,19 +60,6 @@ async def test_a_header_is_changed_by_its_line_and_all_else_is_kept(workspace: S
     assert "`Remove Server`" in alice.slack_text(card)
 
 
-async def test_a_line_that_is_no_change_is_said_under_its_field(workspace: Sandbox, alice: Colleague) -> None:
-    await alice.opens(f"/rules edit {CORS}")
-
-    alice.fills(**{"Request headers": "Add a: 1\nDrop b", "Response headers": "X"})
-    wrong = await alice.submits()
-
-    assert {label: words.partition(" can")[0] for label, words in wrong.items()} == {
-        "Request headers": "Line 2",
-        "Response headers": "Line 1",
-    }
-    assert workspace.services.rules.calls("PUT") == []
-
-
 async def test_what_was_typed_into_fields_stands_in_the_json(workspace: Sandbox, alice: Colleague) -> None:
     view = await alice.opens(f"/rules edit {CORS}")
     await alice.clicks(view, "Add pair", opens="Pair 2")
@@ -92,38 +79,6 @@ async def test_what_was_typed_into_fields_stands_in_the_json(workspace: Sandbox,
         [{"header": "X-Typed", "type": "Add", "value": "1"}],
         [],
     ]
-
-
-async def test_what_is_no_json_is_said_under_the_field_with_its_place(workspace: Sandbox, alice: Colleague) -> None:
-    await opens_as_json(alice, CORS)
-
-    alice.fills(**{JSON: '{\n "source": 1\n "a": 2}'})
-    assert "Line 3, column 2" in (await alice.submits())[JSON]
-    alice.fills(**{JSON: "{“source”: 1}"})
-    assert "typographic quote" in (await alice.submits())[JSON]
-    alice.fills(**{JSON: '{"source": 1}'})
-    assert "Correct the JSON" in (await alice.submits())[JSON]
-
-    assert workspace.services.rules.calls("PUT") == []
-
-
-async def test_what_the_service_refuses_stands_above_the_field_with_all_that_was_typed(
-    workspace: Sandbox, alice: Colleague
-) -> None:
-    await opens_as_json(alice, CORS)
-    alice.fills(Name="Renamed", **{JSON: '{"source": {"key": "Url"}, "mood": "typed"}'})
-
-    assert await alice.submits() == {}
-    await alice.sees_form("Not saved yet")
-    assert alice.form.count("Not saved yet") == 1
-    assert await alice.submits() == {}
-    told = await alice.sees("Rule pairs are invalid")
-    await alice.clicks(told, "Open the form again…", opens="Rule pairs are invalid")
-
-    assert "Renamed" in alice.form
-    assert "typed" in alice.form
-    assert alice.form.index("Rule pairs are invalid") < alice.form.index(JSON)
-    assert (workspace.services.rules.get(CORS) or {})["name"] == "Open CORS for the app"
 
 
 @pytest.mark.parametrize("size", [2_900, 3_000, 3_001, 9_000])

@@ -90,6 +90,17 @@ async def test_a_bare_number_is_no_part_of_a_name(workspace: Sandbox, alice: Col
     assert statuses(workspace) == before
 
 
+async def test_a_bare_number_offers_the_same_for_the_row(workspace: Sandbox, alice: Colleague) -> None:
+    await alice.says("/rules list checkout")
+    reply = await alice.says("/rules off 2 because it loops")
+    await alice.says("/rules list block")
+
+    await alice.clicks(reply, "Use #2")
+
+    card = await alice.sees_change(of="Checkout to the new payment page")
+    assert "it loops" in alice.slack_text(card)
+
+
 @pytest.mark.parametrize("text", ["/rules off 2", "/rules show 99", "/rules off 2 99", "/rules group off 2"])
 async def test_a_bare_number_without_such_a_row_offers_nothing(workspace: Sandbox, alice: Colleague, text: str) -> None:
     group = workspace.services.rules.group("Group_sales")
@@ -185,3 +196,10 @@ async def test_no_number_means_a_row_that_was_not_shown(workspace: Sandbox, alic
     await alice.sees("Page 2 of 2")
     await alice.says("/rules off #22 for 1h")
     await alice.sees_change()
+
+
+async def test_the_audit_knows_a_row(workspace: Sandbox, alice: Colleague) -> None:
+    await alice.says("/rules off Redirect_chk02")
+    await alice.says("/rules list checkout")
+
+    assert "Redirect_chk02" in alice.slack_text(await alice.says("/gatehouse audit #1"))

@@ -23,29 +23,6 @@ async def test_pages_turn_in_place(workspace: Sandbox, alice: Colleague) -> None
     assert turned.ts == reply.ts
 
 
-async def test_rules_that_block_are_listed_by_that_word(alice: Colleague) -> None:
-    blocked = alice.slack_text(await alice.says("/rules list type:cancel"))
-
-    for word in ("block", "blocks", "Blocked"):
-        listed = alice.slack_text(await alice.says(f"/rules list type:{word}"))
-        assert "Block the ad network" in listed
-        assert listed.count("[Show]") == blocked.count("[Show]")
-
-
-async def test_an_id_need_not_begin_with_a_type(workspace: Sandbox, alice: Colleague) -> None:
-    rules, odd = workspace.services.rules, "payshield-tamper-header-001"
-    rules.put({**(rules.get(OLD) or {}), "id": odd, "name": "Odd"})
-
-    assert "Odd" in alice.slack_text(await alice.says(f"/rules show {odd}"))
-    await alice.opens(f"/rules edit {odd}")
-    alice.fills(Name="Odd no more")
-    assert await alice.submits() == {}
-    await alice.sees_change(of="Odd no more")
-    await alice.types(f'/rules off "{odd}" {OLD}')
-    await alice.sees_set(applied=2)
-    assert {(rules.get(each) or {})["status"] for each in (odd, OLD)} == {"Inactive"}
-
-
 async def test_a_field_of_another_type_and_an_unknown_operator_never_leave(
     workspace: Sandbox, alice: Colleague
 ) -> None:
@@ -96,19 +73,6 @@ async def test_what_is_stored_wrongly_is_shown_and_edited_and_comes_into_no_copy
     await alice.sees_change(of="Oldest shop (copy)")
     copy = next(one for one in workspace.services.rules.all() if one["name"] == "Oldest shop (copy)")
     assert "to" not in copy["pairs"][0]
-
-
-async def test_a_pair_that_is_added_has_the_fields_of_its_type_only(workspace: Sandbox, alice: Colleague) -> None:
-    view = await alice.opens("/rules edit Replace_api01")
-    await alice.clicks(view, "Add pair")
-    view = await alice.sees_form("Pair 2")
-    await alice.clicks(view, "v1.form.remove.o1", opens="Add pair")
-    alice.fills(URL="https://api.example.com/v3/", Find="/v3", Replace_with="/v4")
-    assert await alice.submits() == {}
-    await alice.sees_change(of="API v1 to v2")
-
-    added = (workspace.services.rules.get("Replace_api01") or {})["pairs"][0]
-    assert set(added) == {"source", "from", "to"}
 
 
 @pytest.mark.threat("A7")
@@ -171,42 +135,3 @@ async def test_of_two_requests_to_delete_one_rule_one_is_done(
 
     assert overtaken.ts == second.ts
     assert len(workspace.services.rules.calls("DELETE")) == 1
-
-
-async def test_more_options_open_in_place_and_keep_what_was_typed(workspace: Sandbox, alice: Colleague) -> None:
-    view = await alice.opens("/rules new")
-    assert "Compare" not in alice.form
-    assert "Status" not in alice.form
-    alice.fills(From="https://shop.example.com/sale", To="https://shop.example.com/spring", Why="It is over")
-
-    await alice.clicks(view, "More options", opens="Compare")
-
-    assert "https://shop.example.com/spring" in alice.form
-    assert "It is over" in alice.form
-    alice.fills(How="contains", Status="Off", Revert_after="2h")
-    assert await alice.submits() == {}
-    await alice.sees_change(of="/spring")
-    made = next(one for one in workspace.services.rules.all() if "/spring" in one["name"])
-    assert made["name"] == "shop.example.com/sale → /spring"
-    assert (made["status"], made["pairs"][0]["source"]["operator"]) == ("Inactive", "Contains")
-
-
-async def test_more_options_are_open_where_one_is_not_its_default(workspace: Sandbox, alice: Colleague) -> None:
-    rule = workspace.services.rules.get(OLD) or {}
-    pairs = [{**rule["pairs"][0], "source": {"key": "Url", "operator": "Equals", "value": "https://a.example/"}}]
-    workspace.services.rules.put({**rule, "id": "Redirect_plain", "description": "", "pairs": pairs})
-    workspace.services.rules.put({**rule, "id": "Redirect_other", "description": "By hand", "pairs": pairs})
-
-    await alice.opens("/rules edit Redirect_plain")
-    assert "More options" in alice.form
-    await alice.opens("/rules edit Redirect_other")
-    assert "More options" not in alice.form
-    assert "Compare" in alice.form
-
-
-async def test_what_the_service_made_of_a_change_is_said(workspace: Sandbox, alice: Colleague) -> None:
-    workspace.services.rules.stage.alter = lambda record: record | {"name": record["name"].upper()}
-
-    card = await alice.says(f"/rules set {OLD} name=quiet")
-
-    assert "QUIET" in alice.slack_text(card)

@@ -10,7 +10,6 @@ from tests.conftest import GENERAL, OPS
 from tests.harness.colleague import Colleague
 
 SHOP = "https://shop.example.com"
-OLD = "Redirect_x1old"
 
 
 async def test_a_channel_keeps_addresses(workspace: Sandbox, alice: Colleague, bob: Colleague) -> None:
@@ -51,12 +50,3 @@ async def test_what_is_no_address_is_not_kept(workspace: Sandbox, alice: Colleag
     await alice.says(f"/rules samples add https://a.example {stray}")
 
     assert "https://a.example" not in alice.slack_text(await alice.says("/rules samples"))
-
-
-async def test_a_card_says_which_of_them_change(workspace: Sandbox, alice: Colleague) -> None:
-    await alice.says(f"/rules samples add {SHOP}/old {SHOP}/jobs {SHOP}/blog")
-
-    text = alice.slack_text(await alice.says(f"/rules set {OLD} destination={SHOP}/newest"))
-
-    assert "1 of 3 test URLs changes" in text
-    assert f"{SHOP}/old: {SHOP}/new → {SHOP}/newest" in text

@@ -33,47 +33,6 @@ async def test_a_typo_takes_nothing_away(workspace: Sandbox, bob: Colleague) -> 
     assert (workspace.services.members.get("site_1", ANNA) or {})["allowedSegments"] == ["free"]
 
 
-async def test_the_form_to_add_says_what_is_unknown_and_keeps_the_rest(workspace: Sandbox, bob: Colleague) -> None:
-    await bob.opens("/members add new@example.com to VIP,premuim for 7d")
-    assert "Unknown segment: premuim (like premium)" in bob.form
-
-    assert await bob.submits() == {}
-    await bob.sees_change(of="new@example.com", where=lambda change: change.temporary)
-
-    assert (workspace.services.members.get("site_1", "new@example.com") or {})["allowedSegments"] == ["vip"]
-
-
-async def test_where_nothing_is_known_the_service_judges(workspace: Sandbox, bob: Colleague) -> None:
-    for member in workspace.services.members.all("site_1"):
-        workspace.services.members.remove("site_1", member["email"])
-    await bob.opens("/members add first@example.com")
-    bob.fills(Name="First", Segments="vip, platinum")
-    assert await bob.submits() == {}
-    refused = await bob.sees("Unknown segment: platinum.")
-    await bob.clicks(refused, "Open the form again…", opens="Unknown segment: platinum.")
-    bob.fills(Segments=["vip"])
-    assert await bob.submits() == {}
-    await bob.sees_change(of="first@example.com")
-    assert (workspace.services.members.get("site_1", "first@example.com") or {})["allowedSegments"] == ["vip"]
-
-
-async def test_an_edit_keeps_what_the_form_does_not_show(workspace: Sandbox, bob: Colleague) -> None:
-    odd = ["x" * 80, "früh-bucher", "a,b"]
-    workspace.services.members.put(
-        "site_1", {"name": "Odd", "email": ANNA, "allowedSegments": odd, "plan": {"tier": 3}}
-    )
-    for name in odd:
-        workspace.services.database.add_segment("site_1", name)
-    await bob.opens(f"/members edit {ANNA}")
-    bob.fills(Name="Odd One")
-    assert await bob.submits() == {}
-    await bob.sees_change(of="Odd One")
-
-    member = workspace.services.members.get("site_1", ANNA) or {}
-    assert sorted(member["allowedSegments"]) == sorted(odd)
-    assert member["plan"] == {"tier": 3}
-
-
 @pytest.mark.threat("B12")
 @pytest.mark.parametrize(
     ("makes_of_it", "state", "left"),

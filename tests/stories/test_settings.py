@@ -34,18 +34,6 @@ async def test_the_default_site_of_a_channel_counts_there_and_nowhere_else(bob: 
     assert "Default site\n`docs`" in bob.slack_text(await bob.says("/gatehouse settings"))
 
 
-async def test_a_named_segment_can_be_granted_though_nobody_has_it(workspace: Sandbox, bob: Colleague) -> None:
-    workspace.services.database.add_segment("site_1", "early birds")
-    await bob.is_refused(f'/members grant {ANNA} "early birds"')
-
-    await chosen(bob, Extra_segments="early birds, gold")
-    assert "early birds" in bob.slack_text(await bob.says("/members segments"))
-    await bob.says(f'/members grant {ANNA} "Early Birds"')
-    await bob.sees_change(of=ANNA)
-
-    assert "early birds" in (workspace.services.members.get("site_1", ANNA) or {})["allowedSegments"]
-
-
 async def test_a_change_is_on_record_with_what_was_before(workspace: Sandbox, bob: Colleague) -> None:
     await chosen(bob, Default_site="docs")
     await chosen(bob, Default_site=FIRST, Extra_segments="gold")

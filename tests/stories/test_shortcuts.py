@@ -9,7 +9,7 @@ import pytest
 from bot.store.audit import Filters
 from sandbox.demo import Sandbox
 from sandbox.slack.message import Message
-from tests.conftest import GENERAL, OPS, SUPPORT
+from tests.conftest import GENERAL, OPS
 from tests.harness.colleague import Colleague
 
 ADDRESS = "https://shop.example.com/old"
@@ -58,14 +58,6 @@ async def test_a_rule_is_made_from_a_message_which_stays_on_record(workspace: Sa
     link = f"archives/{OPS}/p{message.ts.replace('.', '')}"
     entries = await workspace.bot.gatehouse.store.audit.found(Filters(), limit=20)
     assert any(link in str(entry.detail.get("reason")) for entry in entries)
-
-
-async def test_the_member_in_a_message_is_shown(workspace: Sandbox, bob: Colleague) -> None:
-    text = "Ticket 12: <mailto:anna.berg@example.com|anna.berg@example.com> cannot get in"
-    await bob.uses("member_info", posted(workspace, bob, text, SUPPORT))
-
-    answer = await bob.sees("anna.berg@example.com")
-    assert answer.visible_to == bob.id
 
 
 async def test_a_new_rule_from_nowhere_asks_where_to_announce_it(workspace: Sandbox, alice: Colleague) -> None:

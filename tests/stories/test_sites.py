@@ -22,15 +22,6 @@ INES = "ines.quist@example.com"
 """On docs alone."""
 
 
-async def test_the_first_site_is_meant_where_none_is_named_and_the_others_are_said(bob: Colleague) -> None:
-    for text in ("/members list", f"/members show {ANNA}"):
-        shown = bob.slack_text(await bob.says(text))
-        assert "blog" in shown
-        assert "Other sites: `site:docs`" in shown
-
-    assert "Other sites" not in bob.slack_text(await bob.says("/members list site:docs"))
-
-
 @pytest.mark.first(3)
 @pytest.mark.parametrize("site", ["docs", "Docs", "site_2"])
 @pytest.mark.parametrize("text", ["site:{} show ANNA", "show site:{} ANNA", "show ANNA site:{}"])

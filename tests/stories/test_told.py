@@ -17,15 +17,6 @@ from tests.harness.colleague import Colleague, undone
 from tests.harness.looking import approves
 
 OLD = "Redirect_x1old"
-WAITS = """
-[roles.everyone]
-channels = ["C0OPS0001"]
-may = ["*"]
-
-[[guards]]
-operation = "rule.*"
-guard = "approve"
-"""
 
 
 async def notices(workspace: Sandbox) -> list[str]:
@@ -60,27 +51,6 @@ async def test_a_denial_is_told_with_its_reason(workspace: Sandbox, alice: Colle
     assert f"@{cara.id}" in told
     assert "It is still in use" in told
     assert await notices(workspace) == ["notify-denied"]
-
-
-async def test_a_request_that_nobody_approved_in_time(workspace: Sandbox, alice: Colleague, clock: Clock) -> None:
-    await alice.says(f"/rules delete {OLD}")
-
-    clock.ahead += timedelta(hours=25)
-
-    await alice.is_notified("expired")
-    assert await notices(workspace) == ["notify-expired"]
-
-
-@pytest.mark.policy(WAITS)
-async def test_what_the_service_refuses_after_an_approval(
-    workspace: Sandbox, alice: Colleague, cara: Colleague
-) -> None:
-    card = await alice.says(f"/rules set {OLD} description=New")
-    workspace.services.rules.stage.faults.add("refused_200", method="PUT")
-
-    await cara.clicks(card, "v1.decide.approve")
-    await alice.is_notified("failed")
-    assert await notices(workspace) == ["notify-approved", "notify-failed"]
 
 
 async def test_a_temporary_change_that_somebody_else_ends(

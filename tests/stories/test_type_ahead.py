@@ -27,18 +27,6 @@ async def test_typos_parts_of_urls_and_ids_find(workspace: Sandbox, alice: Colle
     assert await alice.offered(menu, RULE_MENU, "quetzalcoatl") == {}
 
 
-async def test_rules_that_read_alike_are_told_apart_by_their_ids(workspace: Sandbox, alice: Colleague) -> None:
-    rule = workspace.services.rules.get("Redirect_x1old") or {}
-    workspace.services.rules.put({**rule, "id": "Redirect_twin01"})
-    menu = await alice.says("/rules")
-
-    offered = await alice.offered(menu, RULE_MENU, "Old shop to new shop")
-
-    assert len(offered) == 2
-    assert any("Redirect_" in label for label in offered)
-    assert {option["value"] for option in offered.values()} == {"Redirect_x1old", "Redirect_twin01"}
-
-
 async def test_show_with_nothing_opens_a_search_that_becomes_the_rule(workspace: Sandbox, alice: Colleague) -> None:
     search = await alice.opens("/rules show")
     offered = await alice.offered(search, RULE_MENU, "old shop")

@@ -15,21 +15,6 @@ OLD = "Redirect_x1old"
 ANNA = "anna.berg@example.com"
 
 
-async def test_what_was_made_by_mistake_is_switched_off_while_its_deletion_waits(
-    workspace: Sandbox, alice: Colleague
-) -> None:
-    asked = await alice.says(f"/rules delete {OLD}")
-
-    await alice.clicks(asked, "Switch off instead")
-    done = await alice.sees_change(of=OLD)
-
-    assert (workspace.services.rules.get(OLD) or {})["status"] == "Inactive"
-    await alice.clicks(done, "Undo")
-    await alice.sees_change(where=undone)
-    assert (workspace.services.rules.get(OLD) or {})["status"] == "Active"
-    assert "Switch off instead" not in alice.slack_text(await alice.says("/rules delete Cancel_poll01"))
-
-
 async def test_text_alone_deletes_nothing_of_ones_own_either(
     workspace: Sandbox, alice: Colleague, cara: Colleague
 ) -> None:

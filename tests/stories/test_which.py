@@ -32,13 +32,6 @@ async def test_a_rule_that_is_off_for_a_while_is_told_with_its_end(workspace: Sa
     assert f"isn’t redirected: “Old shop to new shop” is off until {ends}" in asked
 
 
-async def test_what_was_pasted_around_a_url_is_no_part_of_it(workspace: Sandbox, alice: Colleague) -> None:
-    text = alice.slack_text(await alice.says("/rules which is (`https://shop.example.com/old`). down?"))
-
-    assert text.startswith(REDIRECTED)
-    assert "Only the URL was read" in text
-
-
 async def test_of_several_urls_the_first_is_answered_and_the_others_are_a_click_away(alice: Colleague) -> None:
     reply = await alice.says("/rules which https://shop.example.com/new, https://shop.example.com/old.")
 

@@ -30,20 +30,6 @@ async def test_a_missing_segment_is_granted_by_a_click(workspace: Sandbox, bob: 
     assert "has “VIP” on blog" in bob.slack_text(await bob.says(f"/members why {ANNA} VIP"))
 
 
-async def test_a_site_that_does_not_know_them_offers_to_add(workspace: Sandbox, bob: Colleague) -> None:
-    reply = await bob.says("/members why new.person@example.com vip")
-    assert "docs: not a member" in bob.slack_text(reply)
-
-    await bob.clicks(reply, "Add on docs…", opens="Site docs")
-    assert "new.person@example.com" in bob.form
-    bob.fills(Name="New Person")
-    assert await bob.submits() == {}
-    await bob.sees_change(of="New Person")
-
-    assert (workspace.services.members.get("site_2", "new.person@example.com") or {})["allowedSegments"] == ["vip"]
-    assert workspace.services.members.get("site_1", "new.person@example.com") is None
-
-
 @pytest.mark.threat("B8")
 async def test_capital_letters_are_told_apart_as_the_service_does(workspace: Sandbox, bob: Colleague) -> None:
     put(workspace, "site_1", "Zoe@example.com", "free")
