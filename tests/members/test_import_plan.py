@@ -21,7 +21,6 @@ from bot.members.csv import (
 )
 from bot.members.csv_columns import Column, Mode
 from bot.members.import_entries import (
-    Add,
     AlreadyMember,
     Alter,
     Contradicts,
@@ -33,11 +32,8 @@ from bot.members.import_entries import (
     MemberPlan,
     MissingEmail,
     NoSegments,
-    NotAMember,
     Nothing,
-    Remove,
     SeveralMembers,
-    Together,
     UnknownAction,
     UnknownSegments,
     edit_of,
@@ -293,13 +289,6 @@ def test_what_our_own_export_defused_is_text_again() -> None:
     assert only("email,name\na@b.co,'Tis me\n").after["name"] == "'Tis me"
 
 
-def test_somebody_new_is_added() -> None:
-    entry = only("email,name,segments\nNew+1@Example.com,Nora,VIP; premium\n")
-
-    assert isinstance(entry, Add)
-    assert entry.after == {"email": "New+1@example.com", "name": "Nora", "allowedSegments": ["vip", "premium"]}
-
-
 @pytest.mark.parametrize(
     ("row", "reason"),
     [
@@ -362,18 +351,6 @@ def test_an_empty_cell_takes_nothing_away(mode: Mode) -> None:
     assert only("email,segments\nben@example.com,\n", mode).reason == NoSegments()
 
 
-@pytest.mark.parametrize("mode", [Mode.GRANT, Mode.SET, Mode.REVOKE, Mode.REMOVE])
-def test_whoever_is_no_member_is_not_taken_for_one(mode: Mode) -> None:
-    assert only("email,segments\nnobody@example.com,vip\n", mode).reason == NotAMember()
-
-
-def test_a_removal_needs_just_the_address_and_keeps_what_was() -> None:
-    entry = only("email,segments\nanna@example.com,nonsense\n", Mode.REMOVE)
-
-    assert isinstance(entry, Remove)
-    assert entry.before == SITE[0].document()
-
-
 def test_a_row_may_say_what_is_to_be_done() -> None:
     said = (
         "anna@example.com,vip,Grant",
@@ -394,12 +371,6 @@ def test_a_row_may_say_what_is_to_be_done() -> None:
     assert reasons(found)[-1] == UnknownAction("boom")
 
 
-def test_the_same_row_twice_is_done_once() -> None:
-    found = plan("email,name,segments\na@b.co,A,vip;free\nA@B.co,A,free;vip\n")
-
-    assert reasons(found) == [Add, DuplicateOf(2)]
-
-
 def test_rows_that_contradict_each_other_are_both_left() -> None:
     found = plan(
         "email,segments,action\nben@example.com,vip,revoke\nben@example.com,,remove\nben@example.com,vip,revoke\n"
@@ -407,15 +378,6 @@ def test_rows_that_contradict_each_other_are_both_left() -> None:
 
     assert reasons(found) == [Contradicts(3), Contradicts(2), DuplicateOf(2)]
     assert edits(found) == {}
-
-
-def test_one_segment_a_row_adds_up() -> None:
-    found = plan("email,segments\nanna@example.com,vip\nanna@example.com,premium\n", Mode.GRANT)
-
-    assert reasons(found) == [Alter, Together]
-    assert [each.after["allowedSegments"] for each in edits(found).values() if each.after] == [
-        ["free", "vip", "premium"]
-    ]
 
 
 def test_where_segments_are_not_known_none_is_refused() -> None:
@@ -469,12 +431,3 @@ def test_a_row_that_would_only_rename_a_member_says_that_it_can_not() -> None:
     same = only("email,name,segments,action\nanna@example.com,Anna,free,update\n")
 
     assert (renamed.why, same.why) == (Nothing.OTHER_NAME, Nothing.AS_ASKED)
-
-
-@pytest.mark.parametrize("action", ["update", "grant"])
-def test_a_row_that_changes_segments_says_that_the_name_stays(action: str) -> None:
-    renamed = only(f'email,name,segments,action\nanna@example.com,Anja,"free,vip",{action}\n')
-    same = only(f'email,name,segments,action\nanna@example.com,Anna,"free,vip",{action}\n')
-
-    assert renamed.after == same.after | {"name": "Anna"}
-    assert (renamed.name_kept, same.name_kept) == ("Anna", None)

@@ -37,7 +37,6 @@ from bot.rules.rule_import_plan import (
     InvalidRecord,
     New,
     OnDiffers,
-    OnNew,
     OtherType,
     Same,
     Skipped,
@@ -256,19 +255,6 @@ def test_an_export_comes_back_field_for_field(kind: str) -> None:
     assert "id" not in asked.after["pairs"][0]
 
 
-@pytest.mark.parametrize("kind", KNOWN_TYPES)
-def test_what_was_exported_is_the_same_as_what_is_there(kind: str) -> None:
-    assert plan(record(kind), having=(record(kind),)) == (Same(1, live(record(kind))[0]),)
-
-
-def test_imported_rules_arrive_inactive_and_say_so() -> None:
-    without = {name: value for name, value in record("Cancel").items() if name != "status"}
-
-    asked = planned(plan(record(), without), Choices())
-
-    assert [each.after["status"] for each in asked if each.after] == ["Inactive", "Inactive"]
-
-
 def test_what_was_imported_once_is_found_again_under_its_new_id() -> None:
     born = record(suffix="new") | {"name": "Redirect x1", "status": "Inactive", "pairs": record()["pairs"]}
 
@@ -327,10 +313,6 @@ def test_a_copy_is_a_new_rule_with_a_name_of_its_own() -> None:
     assert (asked.kind, asked.target.key) == (Kind.RULE_CREATE, None)
     assert asked.after is not None
     assert (asked.after["name"], asked.after["status"]) == ("Redirect x1 (copy)", "Inactive")
-
-
-def test_new_ones_are_left_out_where_so_chosen() -> None:
-    assert planned(plan(record()), Choices(new=OnNew.SKIP)) == []
 
 
 def test_a_rule_of_the_same_name_is_pointed_at() -> None:
@@ -396,13 +378,6 @@ def test_what_is_in_no_form_at_all_is_refused_in_words(source: Any) -> None:
     assert isinstance(entry.reason, Flawed)
 
 
-def test_a_type_that_is_no_text_is_refused_and_nothing_breaks() -> None:
-    entry = only(plan(record() | {"ruleType": ["Redirect"], "pairs": [], "source": FIRST_SOURCE}))
-
-    assert isinstance(entry, InvalidRecord)
-    assert entry.reason == WrongField("ruleType")
-
-
 def test_a_rule_twice_in_the_file_is_made_once() -> None:
     nameless = {name: value for name, value in record("Cancel").items() if name != "id"}
     found = plan(record(), record(), record(name="Other"), nameless, nameless, record("Cancel"))
@@ -443,23 +418,6 @@ def test_what_cannot_be_a_rule_says_why(broken: Any, reason: object) -> None:
 
     assert isinstance(entry, InvalidRecord)
     assert entry.reason == reason
-
-
-def test_a_rule_is_judged_as_a_form_judges_it() -> None:
-    entry = only(
-        plan(record(pairs=[{"source": {"key": "Url", "operator": "Equals", "value": ""}, "destination": "x"}]))
-    )
-
-    assert isinstance(entry, InvalidRecord)
-    assert isinstance(entry.reason, Flawed)
-    assert [(problem.field, problem.pair) for problem in entry.reason.problems] == [("value", 1), ("destination", 1)]
-
-
-def test_an_old_flaw_does_not_stand_in_the_way() -> None:
-    flawed = record(pairs=[{"source": {"value": ""}, "destination": "https://shop.example.com/"}])
-
-    assert isinstance(only(plan(flawed, having=(flawed,))), Same)
-    assert isinstance(only(plan(flawed | {"name": "Other"}, having=(flawed,))), Differs)
 
 
 def test_a_type_never_changes() -> None:
