@@ -5,21 +5,12 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.members.access_check import MAX_NEAR_MEMBERS, Likeness, Standing, explained
-from bot.members.model import Member, found, known_segments, nearest, reference, spelled, strangers
+from bot.members.access_check import MAX_NEAR_MEMBERS, Standing, explained
+from bot.members.model import Member, known_segments, nearest, reference, spelled, strangers
 
 ANNA = Member(email="anna.berg@example.com", name="Anna", segments=("free", "VIP"))
 OTHER = Member(email="Anna.Berg@example.com", name="Other", segments=("vip",))
 EMAILS = st.text("abAB.@+", min_size=1, max_size=12)
-
-
-def test_exact_spelling_wins_and_two_that_differ_in_case_are_not_guessed_between() -> None:
-    assert found([ANNA, OTHER], "anna.berg@example.com") is ANNA
-    assert found([ANNA], "ANNA.berg@example.com") is ANNA
-    assert found([ANNA, OTHER], "ANNA.berg@example.com") is None
-
-    verdict = explained("ANNA.berg@example.com", None, site="blog", members=[ANNA, OTHER])
-    assert [near.likeness for near in verdict.near] == [Likeness.CASE, Likeness.CASE]
 
 
 def test_a_segment_is_had_lacked_alike_or_not_known() -> None:

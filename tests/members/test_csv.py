@@ -184,23 +184,6 @@ def test_an_action_stays_where_it_is_unless_its_column_was_chosen_for_something_
     assert [told(entry) for entry in plan(text, chosen={Column.EMAIL: 0, Column.NAME: 1}).entries] == ["AlreadyMember"]
 
 
-@pytest.mark.parametrize(
-    ("row", "expected"),
-    [
-        ("SUSI@EXAMPLE.NET,", "add SUSI@example.net ()"),
-        ("SUSI@BÜCHER.EXAMPLE,", "add SUSI@bücher.example ()"),
-        ("ANNA@EXAMPLE.COM,Anna", "nothing"),
-        ('a@b.co,"Anna\r\nMaria\u2028 Berg"', "add a@b.co (Anna Maria Berg)"),
-        ('"""Anna\nBerg"" <a@b.co>",', "add a@b.co (Anna Berg)"),
-        ('"a@b.co, c@d.co",', "InvalidEmail"),
-        ('"a@b.co c@d.co",', "InvalidEmail"),
-        (",Anna", "MissingEmail"),
-    ],
-)
-def test_emails_and_names_are_tidied_before_they_are_stored(row: str, expected: str) -> None:
-    assert lines(f"email,name\n{row}\n") == [expected]
-
-
 def test_of_two_spellings_in_a_file_the_lower_case_one_is_stored() -> None:
     assert lines("email\nSUSI@example.net\nsusi@EXAMPLE.NET\n") == ["add susi@example.net ()", "DuplicateOf"]
 

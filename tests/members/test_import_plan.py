@@ -151,16 +151,6 @@ def test_without_headings_the_cells_tell(text: str, expected: list[tuple[str, st
     assert seen(text) == expected
 
 
-def test_lines_are_counted_where_a_row_begins() -> None:
-    file = read('email,name\n\n"a@b.co","Anna\nSmith"\nc@d.co,Ben\n')
-
-    assert [row.line for row in file.rows] == [3, 5]
-
-
-def test_columns_that_mean_nothing_are_named() -> None:
-    assert read("email,Shoe size,outcome\na@b.co,38,done\n").ignored == ("Shoe size", "outcome")
-
-
 REFUSED: list[tuple[bytes, type[BadFile]]] = [
     (b"", EmptyFile),
     (b"\xef\xbb\xbf\r\n", EmptyFile),
@@ -204,13 +194,6 @@ def test_a_list_of_emails_on_one_line_may_be_as_long_as_a_table() -> None:
     many = [f"member{number}@example.com" for number in range(MAX_ROWS)]
 
     assert [row.email for row in read(", ".join(many)).rows] == many
-
-
-def test_a_row_that_is_too_wide_is_pointed_at() -> None:
-    with pytest.raises(TooWide) as caught:
-        read("email,name\n\na@b.co,Anna\nb@c.de" + "," * MAX_COLUMNS)
-
-    assert caught.value.line == 4
 
 
 def test_a_hundred_megabytes_are_not_even_looked_at() -> None:

@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from bot.rules.engines import Engine
-from bot.rules.expressions import UndecidableKind, UndecidableReason
 from bot.rules.matching import judged
 from bot.rules.model import Rule
 from bot.rules.outcomes import Match, Note, NoteKind
@@ -180,13 +179,3 @@ def test_a_rule_that_acts_in_one_engine_says_in_which(one: Rule, only: Engine | 
     assert isinstance(found, Match)
     assert found.only is only
     assert list(found.notes) == ([told] if told else [])
-
-
-def test_a_pair_that_cannot_be_tried_is_told_beside_one_that_holds() -> None:
-    found = judged(rule("Redirect", to(B, "Matches", "/(?=a)/"), to(C)), Url.of(H))
-
-    assert isinstance(found, Match)
-    assert found.result == C
-    assert found.depends
-    why = UndecidableReason(UndecidableKind.LOOKS_AROUND)
-    assert found.notes == (Note(NoteKind.UNTRIED_PAIR, pair=1, why=why),)

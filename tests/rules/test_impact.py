@@ -21,18 +21,6 @@ def known(*texts: str) -> list[Url]:
     return [Url.of(text) for text in texts]
 
 
-def test_only_what_fares_otherwise_is_told() -> None:
-    before = rule("r", "Redirect", A, destination=B)
-    after = rule("r", "Redirect", A, destination=f"{B}/new")
-
-    found = impact([before], before, after, known(A, B))
-
-    assert found.known == 2
-    assert [(shift.url, shift.before.results, shift.after.results) for shift in found.shifts] == [
-        (A, (B,), (f"{B}/new",))
-    ]
-
-
 def test_a_deletion_and_a_creation_are_each_others_opposite() -> None:
     block = rule("c", "Cancel", A)
 
@@ -47,9 +35,3 @@ def test_where_another_rule_does_the_same_nothing_changes() -> None:
     one, twin = rule("r", "Redirect", A, destination=B), rule("twin", "Redirect", A, destination=B)
 
     assert impact([one, twin], one, None, known(A)) == Impact(1, ())
-
-
-def test_what_is_switched_off_does_nothing() -> None:
-    off = rule("r", "Redirect", A, destination=B).model_copy(update={"status": "Inactive"})
-
-    assert impact([off], off, None, known(A)).shifts == ()
