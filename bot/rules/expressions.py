@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
@@ -166,24 +167,21 @@ def substituted(
     names: Mapping[str, int] = MappingProxyType({}),
 ) -> str:
     """What JavaScript puts in the place of ``text[start:end]`` for *template*; raises CannotTell where that is too long."""
-    length = len(text)
     parts = {"&": slice(start, end), "`": slice(start), "'": slice(end, None)}
 
     def value(match: re.Match[str]) -> str:
-        nonlocal length
         sign, digits, name = match.groups()
         if sign:
-            put = sign if sign == "$" else text[parts[sign]]
-        elif name:
-            put = ((captures[names[name] - 1] or "") if name in names else "") if names else match[0]
-        else:
-            put = _numbered(digits, captures)
-        length += len(put)
-        of_a_length(length)
-        return put
+            return sign if sign == "$" else text[parts[sign]]
+        if name:
+            return ((captures[names[name] - 1] or "") if name in names else "") if names else match[0]
+        return _numbered(digits, captures)
 
-    of_a_length(length + len(template))
-    return SUBSTITUTE.sub(value, template)
+    of_a_length(len(text) + len(template))
+    counts = Counter(match[0] for match in SUBSTITUTE.finditer(template))
+    values = {mark: SUBSTITUTE.sub(value, mark) for mark in counts}
+    of_a_length(len(text) + sum(len(values[mark]) * count for mark, count in counts.items()))
+    return SUBSTITUTE.sub(lambda match: values[match[0]], template)
 
 
 def _numbered(digits: str, captures: Captures) -> str:

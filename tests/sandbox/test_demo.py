@@ -17,7 +17,7 @@ from sandbox.gatehouse import WORKSPACES
 from sandbox.slack.running import running_slack
 from sandbox.slack.serving import listening
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("port 8800")]  # or one lets go of it while another starts
 
 ROOT = Path(__file__).parents[2]
 
