@@ -9,6 +9,7 @@ from typing import Any, Final, assert_never
 
 from bot.changes.consequences import LATE_START
 from bot.changes.execute import Executor
+from bot.changes.freezing import Freezes, Frozen
 from bot.changes.journal import GATEHOUSE, Journal, event_of
 from bot.changes.model import Change, Guard, Held, Move, Question, RevertFailure, State, canonical_form
 from bot.changes.refusals import (
@@ -42,11 +43,12 @@ class Decisions:
     access: Access
     executor: Executor
     rights: Rights
+    freezes: Freezes
 
     async def decide(self, change: Change, decision: OfRequest, by: str, *, reason: str = "") -> Change:
         """Take the decision about *change*, as it was just read, if it is *by*'s and still open; apply what has all it needs.
 
-        Raises as `Rights.require` does, PolicyTightened, MoreMustAgree, or AlreadyDecided with the change as it stands.
+        Raises as `Rights.require` does, PolicyTightened, Frozen, MoreMustAgree, or AlreadyDecided with the change as it stands.
         """
         note(change=change.id, decision=decision)
         if not _open(change, decision):
@@ -55,11 +57,8 @@ class Decisions:
         if expires is not None and self.journal.now() >= expires and change.state is State.PROPOSED:
             raise AlreadyDecided(await self.expire(change) or await self.journal.get(change.id))
         await self.rights.require(change, decision, by)
-        if decision in RELEASES and (stricter := await self._tightened(change)) is not None:
-            if decision is Decision.CONFIRM and stricter.decision.guard is not Guard.CONFIRM:
-                raise PolicyTightened(stricter)
-            change = stricter
-            await self.rights.require(change, decision, by)
+        if decision in RELEASES:
+            change = await self._releasable(change, decision, by)
         match decision:
             case Decision.WITHDRAW:
                 move = Move.CANCEL if change.state is State.PROPOSED else Move.WITHDRAW
@@ -77,6 +76,17 @@ class Decisions:
         if moved is None:
             return await self._decide_again(change, decision, by, reason)
         return await self.executor.go_on(moved)
+
+    async def _releasable(self, change: Change, decision: OfRequest, by: str) -> Change:
+        """*change* under the policy of now, where that lets *decision* through; raises as `decide` does."""
+        if (stricter := await self._tightened(change)) is not None:
+            if decision is Decision.CONFIRM and stricter.decision.guard is not Guard.CONFIRM:
+                raise PolicyTightened(stricter)
+            change = stricter
+            await self.rights.require(change, decision, by)
+        if decision is not Decision.BREAK_GLASS:
+            await self.freezes.require(change)
+        return change
 
     async def _decide_again(self, judged: Change, decision: OfRequest, by: str, reason: str = "") -> Change:
         """The same decision where more stands before the change by now than before *judged*; else it came too late."""
@@ -161,6 +171,8 @@ class Decisions:
             return {"why": Held.RIGHT, "lost_right": error.user, "outcome": error.why.value}
         except PolicyTightened:
             return {"why": Held.POLICY}
+        if await self.freezes.against_change(change, self.journal.now()) is not None:
+            return {"why": Held.FROZEN}
         is_enough = change.decision.glass_broken or stricter.decision.asks_the_same(change.decision)
         return {} if is_enough else {"why": Held.POLICY}
 
@@ -169,7 +181,7 @@ class Decisions:
     ) -> Change:
         """Have what is planned done at another time, or now; what somebody approved is theirs to approve again.
 
-        Raises NotPlanned, StartIsPast, EndsBeforeStart, PolicyTightened, and as `Rights.require` does.
+        Raises NotPlanned, StartIsPast, EndsBeforeStart, PolicyTightened, Frozen, and as `Rights.require` does.
         """
         await self.rights.require(change, Decision.REPLAN, by)
         now = self.journal.now()
@@ -180,6 +192,8 @@ class Decisions:
         ends = change.request.reverts_at
         if ends is not None and ends <= (starts_at or now):
             raise EndsBeforeStart
+        if (freeze := await self.freezes.against_change(change, starts_at or now)) is not None:
+            raise Frozen(freeze)
         another: dict[str, Any] = {"starts_at": starts_at, "starts_at_as_typed": as_typed}
         another |= {"held": Held.NOT, "held_at": None}
         if change.decision.guard is Guard.APPROVE and not change.decision.glass_broken:

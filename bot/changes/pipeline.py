@@ -15,6 +15,7 @@ import structlog
 
 from bot.changes.decisions import LOOKED, Decisions
 from bot.changes.execute import RECONCILE_AFTER, Executor, Failpoint, no_failpoint
+from bot.changes.freezing import Freezes
 from bot.changes.journal import LEASE, Journal
 from bot.changes.model import Change
 from bot.changes.propose import FollowUps, Proposer
@@ -42,6 +43,7 @@ class Pipeline:
     decisions: Decisions
     followups: FollowUps
     refusals: Refusals
+    freezes: Freezes
     executor: Executor
     journal: Journal
 
@@ -98,7 +100,8 @@ def open_pipeline(
     """
     journal = Journal(store, now, owner, wake_outbox, wake_batches, lease, open_limits)
     executor = Executor(journal, adapter, access, reconcile_after, failpoint)
-    proposer = Proposer(journal, access, executor, new_id)
+    freezes = Freezes(store, access, now)
+    proposer = Proposer(journal, access, executor, freezes, new_id)
 
     async def has_seen(change: Change, by: str) -> bool:
         return await shows_all(change) or await store.changes.has_decided(change.id, by, LOOKED, change.fingerprint)
@@ -106,9 +109,10 @@ def open_pipeline(
     rights = Rights(access, has_seen)
     return Pipeline(
         proposer=proposer,
-        decisions=Decisions(journal, access, executor, rights),
+        decisions=Decisions(journal, access, executor, rights, freezes),
         followups=FollowUps(store, adapter, proposer, rights),
         refusals=Refusals(journal.note, now),
+        freezes=freezes,
         executor=executor,
         journal=journal,
     )

@@ -9,6 +9,7 @@ from typing import Final, Literal
 
 from bot.changes.consequences import LATE_START
 from bot.changes.execute import Executor
+from bot.changes.freezing import Freezes, Frozen
 from bot.changes.journal import Journal
 from bot.changes.model import (
     HOLDING,
@@ -57,6 +58,7 @@ class Proposer:
     journal: Journal
     access: Access
     executor: Executor
+    freezes: Freezes
     new_id: Callable[[], str]
 
     async def submit(self, proposal: Proposal, *, idempotency_key: str, reverts: Change | None = None) -> Change:
@@ -67,7 +69,7 @@ class Proposer:
         """Record what is proposed, once per *idempotency_key*; what nothing stands before is claimed, to be gone on with at once.
 
         *reverts*: the temporary change whose end it is.
-        Raises TargetBusy while another change holds the target, NotAllowed and NobodyCanApprove as the policy says,
+        Raises TargetBusy while another change holds the target, NotAllowed, NobodyCanApprove and Frozen as the policy says,
         DirectoryUnavailable where Slack does not tell who asks, NotTemporary where *reverts* has another end now,
         EndIsPast, and NothingToDo.
         """
@@ -80,21 +82,31 @@ class Proposer:
             raise StartIsPast(change.request.starts_at_as_typed)
         note(change=change.id)
         if not proposal.request.agreed:
-            change = await self._under_guard(change, proposal.guard)
+            change = await self._under_guard(change, proposal)
         self.executor.failpoint("propose")
         if change.decision.guard is Guard.NONE and not change.is_set:
             self.executor.failpoint("claim")
         items = proposal.items if change.is_set else ()
         return await self.journal.open(change, idempotency_key, items, reverts=reverts, begin=not change.is_set)
 
-    async def _under_guard(self, change: Change, asked: Guard | None) -> Change:
-        """*change* with what must stand before it here and now: the strictest guard of all that it needs."""
-        request = change.request
+    async def _under_guard(self, change: Change, proposal: Proposal) -> Change:
+        """*change* with what must stand before it here and now: the strictest guard of all that it needs.
+
+        What is frozen waits where somebody may override that, for them or for the end of the freeze.
+        """
+        request, asked = change.request, proposal.guard
         await self.access.require_all(change.operations, request.requester, request.channel)
         if self.access.is_own_undo(change):
             return change.changed(guard=asked or Guard.NONE, expires=change.created + OWN_UNDO_WITHIN)
         standing = await self.access.standing(change.needs, request.requester, request.channel)
         rule = standing.rule
+        edits = [item.edit for item in proposal.items if item.kind is not None]
+        freeze = await self.freezes.against(edits, request.starts_at or change.created, request.requester)
+        if freeze is not None:
+            if not rule.break_glass:
+                raise Frozen(freeze)
+            asked = max(asked or Guard.CONFIRM, Guard.CONFIRM, key=STRENGTH.index)
+            change = change.changed(frozen_until=freeze.until)
         ends = (change.request.starts_at, LATE_START), (change.request.reverts_at, timedelta())
         limits = [at + more for at, more in ends if at is not None]
         decision = ChangeDecision(

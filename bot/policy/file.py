@@ -41,6 +41,7 @@ EMPTY: Final = "the file is empty. Write a policy, or leave POLICY_FILE unset to
 LOST: Final = {
     "roles": "there are none any more, so everybody could do everything. If that is what you want, restart Gatehouse",
     "guards": "there are none any more, so the defaults would hold. If that is what you want, restart Gatehouse",
+    "freeze": "there is none any more, so what was frozen could be changed. If that is what you want, restart Gatehouse",
 }
 """Tables that a policy doesn't lose while Gatehouse runs, and why: a file that was cut looks the same."""
 ALIAS: Final = re.compile(r"[\w-]+(?: +[\w-]+)*")
@@ -79,6 +80,7 @@ def summary(path: str | None, policy: Policy) -> str:
         ("role", "roles"): len(policy.roles),
         ("guard", "guards"): len(policy.guards),
         ("alias", "aliases"): len(policy.aliases),
+        **({("freeze", "freezes"): len(policy.freeze)} if policy.freeze else {}),
     }
     return f"{path}: " + ", ".join(f"{count} {words[count != 1]}" for words, count in counts.items())
 
@@ -164,7 +166,8 @@ def _wrong(text: str, place: Sequence[str | int], words: str) -> Wrong:
 def line_of(text: str, path: Sequence[str | int]) -> int:
     """The line on which the value at *path* is set, or the nearest one around it; the reader of TOML tells no lines."""
     wanted = [part for part in path if isinstance(part, str)]
-    index = next((part for part in path if isinstance(part, int)), 0) if path and path[0] == "guards" else 0
+    many = path[0] if path and isinstance(path[0], str) and len(path) > 1 and isinstance(path[1], int) else ""
+    index = path[1] if many and isinstance(path[1], int) else 0
     table: list[str] = []
     seen: dict[str, int] = {}
     best, depth = 1, 0
@@ -178,7 +181,7 @@ def line_of(text: str, path: Sequence[str | int]) -> int:
             here = [*table, *(part.strip("\"'") for part in match["name"].split("."))]
         else:
             continue
-        right_one = table[:1] != ["guards"] or seen.get("guards", 0) == index
+        right_one = not many or table[:1] != [many] or seen.get(many, 0) == index
         if right_one and len(here) > depth and here == wanted[: len(here)]:
             best, depth = number, len(here)
     return best

@@ -14,12 +14,14 @@ from typing import Annotated, Any, Final
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
 from bot.changes.model import Guard, Kind
+from bot.policy.freezes import Freeze
 from bot.text.times import seconds_of
 
 READS: Final = ("rule.read", "member.read", "audit.read")
 APPROVE: Final = "approve"
 SETTINGS: Final = "settings.update"
-OPERATIONS: Final = (*READS, *dict.fromkeys(kind.operation for kind in Kind), APPROVE, SETTINGS)
+FREEZE: Final = "freeze"
+OPERATIONS: Final = (*READS, *dict.fromkeys(kind.operation for kind in Kind), APPROVE, SETTINGS, FREEZE)
 """All that a role may be given; patterns such as ``rule.*`` are allowed, ``read`` stands for every ``*.read``."""
 
 DESTRUCTIVE: Final = frozenset(kind.operation for kind in Kind if kind.destroys)
@@ -221,6 +223,8 @@ class Policy(_Strict):
     channels: Channels = Channels()
     roles: dict[str, Role] = Field(default_factory=dict)
     guards: tuple[GuardRule, ...] = ()
+    freeze: tuple[Freeze, ...] = ()
+    """What nobody may change for a while, whatever their roles."""
     aliases: Annotated[dict[str, str], AfterValidator(_normal)] = Field(default_factory=dict)
     """A team's own words for the beginning of a command, in lower case."""
 

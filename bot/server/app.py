@@ -173,6 +173,7 @@ async def running(
             Pace(time.monotonic, timing.pace),
             timing.failpoint,
             services.groups,
+            pipeline.freezes,
         )
         outbox = OutboxWorker(pipeline.journal, cards.deliver, wake=wake_outbox)
         slack.heard = outbox.slack_answered

@@ -1,4 +1,4 @@
-"""Small facts by name: channel and personal settings, test URLs, the last list somebody saw, and ids of restored rules."""
+"""Small facts by name: channel and personal settings, test URLs, freezes, the last list somebody saw, ids of restored rules."""
 
 from __future__ import annotations
 
@@ -114,6 +114,28 @@ class LastLists:
             return
         async with self._session.writing() as tx:
             await upsert(tx, settings, _row(person, f"listed_{service}", json.dumps(list(refs))))
+
+
+FREEZES: Final = {"owner": "gatehouse", "name": "freezes"}
+
+
+class FrozenByCommand:
+    """What is frozen by command, as texts that `bot.changes.freezing` writes."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+
+    async def all(self) -> list[str]:
+        async with self._session.reading() as connection:
+            return list(json.loads(await _value(connection, **FREEZES) or "[]"))
+
+    async def locked(self, tx: AsyncConnection) -> list[str]:
+        """The same, kept from others to the end of the transaction."""
+        await upsert(tx, settings, {**FREEZES, "value": "[]"}, {"owner": FREEZES["owner"]})
+        return list(json.loads(await _value(tx, **FREEZES)))
+
+    async def put(self, tx: AsyncConnection, freezes: Sequence[str]) -> None:
+        await upsert(tx, settings, {**FREEZES, "value": json.dumps(list(freezes))})
 
 
 MAX_LINKS: Final = 100

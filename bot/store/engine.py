@@ -21,7 +21,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 from bot.changes.model import State
 from bot.store.audit import Audit
 from bot.store.changes import Changes
-from bot.store.channel_settings import ChannelSettings, FormerIds, LastLists, TestUrls
+from bot.store.channel_settings import ChannelSettings, FormerIds, FrozenByCommand, LastLists, TestUrls
 from bot.store.db import Session, StoreCorrupt, StoreError, StoreMissing, async_url, bound, make_engine, private, upsert
 from bot.store.items import Items
 from bot.store.migrations.run import (
@@ -55,6 +55,7 @@ class Store:
     items: Items
     channel_settings: ChannelSettings
     test_urls: TestUrls
+    freezes: FrozenByCommand
 
     def transaction(self) -> AbstractAsyncContextManager[AsyncConnection]:
         """What belongs together, committed together; raises StoreError, and CommitUnknown where it may have been written."""
@@ -128,6 +129,7 @@ async def open_store(
             items=Items(session),
             channel_settings=ChannelSettings(session, audit),
             test_urls=TestUrls(session),
+            freezes=FrozenByCommand(session),
         )
     finally:
         await engine.dispose()

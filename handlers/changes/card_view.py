@@ -24,6 +24,7 @@ from bot.changes.model import (
     canonical_form,
 )
 from bot.members.model import Member
+from bot.policy.freezes import Freeze
 from bot.rules.edit import MAX_PAIRS
 from bot.rules.model import Groups, Pair, Rule, RuleDraft, why_group_is_off
 from bot.text.emails import masked
@@ -31,6 +32,7 @@ from handlers.blocks import messages
 from handlers.blocks.messages import Block, Message, code, esc
 from handlers.changes import items_view
 from handlers.changes.diff import FIRST_PAIRS, Line, differences, render, without_only_pair
+from handlers.changes.freeze_view import freeze_line
 from handlers.changes.full_view import change_warnings, hides, is_masked, item_warnings
 from handlers.changes.items_view import Progress, counts_text, progress_text
 from handlers.changes.sentences import (
@@ -224,6 +226,7 @@ def _proposed(change: Change) -> list[Block | None]:
         return [
             _decide(change, yes, "confirm", style=style, confirm=_question(change, yes)),
             _decide(change, no, "keep"),
+            _override(change) if change.request.frozen_until is not None else None,
         ]
     yes = APPROVE.get(change.edit.kind, "Approve")
     asked = _question(change, yes) if change.is_set or change.edit.kind.destroys else None
@@ -233,8 +236,12 @@ def _proposed(change: Change) -> list[Block | None]:
         _decide(change, "Withdraw", "keep"),
         _decide(change, "Ask…", "ask"),
         _switch_off(change),
-        _decide(change, "Emergency override…", "break_glass") if change.decision.break_glass else None,
+        _override(change),
     ]
+
+
+def _override(change: Change) -> Block | None:
+    return _decide(change, "Emergency override…", "break_glass") if change.decision.break_glass else None
 
 
 def decision_blocks(change: Change, groups: Groups | None) -> list[Block]:
@@ -471,10 +478,12 @@ def card(
     progress: Progress | None = None,
     groups: Groups | None = None,
     deleted: Change | None = None,
+    freeze: Freeze | None = None,
 ) -> Message:
     """*change* as it stands now: of one item, with what the *groups* make of it; of many, with their *progress*.
 
-    *deleted*: what deleted the thing that a temporary change is about. Addresses are masked: the card is for the channel.
+    *deleted*: what deleted the thing that a temporary change is about. *freeze*: what will keep it from beginning. Addresses
+    are masked: the card is for the channel.
     """
     if deleted is not None:
         title, said, blocks = deleted_title(change), deleted_line(change, deleted), list[Block]()
@@ -486,6 +495,7 @@ def card(
     mark = ":wastebasket:" if deleted is not None else _mark(change, progress)
     blocks = [
         messages.section(f"{mark} *{title}*\n{said}"),
+        *([messages.section(freeze_line(freeze))] if freeze is not None else []),
         *_warnings(change, progress),
         *(messages.section(line) for line in _remarks(change, progress)),
         *blocks,

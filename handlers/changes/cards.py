@@ -12,6 +12,7 @@ import structlog
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from bot.changes.execute import Failpoint, no_failpoint
+from bot.changes.freezing import Freezes
 from bot.changes.model import NOT_DONE, Change, Item, Outcome, State
 from bot.changes.notify import Pace
 from bot.gatehouse import GroupsReader
@@ -35,14 +36,17 @@ log = structlog.get_logger(__name__)
 WRONG: Final = NOT_DONE | {Outcome.UNKNOWN, Outcome.UNSETTLED}
 
 
-async def draw_card(change: Change, store: Store, groups: GroupsReader | None) -> Message:
+async def draw_card(
+    change: Change, store: Store, groups: GroupsReader | None, freezes: Freezes | None = None
+) -> Message:
     """Return the card of *change*, as a channel may see it."""
     change = without_secrets(change)
     progress = await _progress(change, store) if change.is_set else None
     ends_alone = change.temporary and not change.is_set
     deleted = await store.changes.deleted_by(change.edit.target) if ends_alone else None
     in_group = await groups_of(change, groups)
-    return card_view.card(change, progress=progress, groups=in_group, deleted=deleted)
+    freeze = await freezes.against_start(change) if freezes is not None else None
+    return card_view.card(change, progress=progress, groups=in_group, deleted=deleted, freeze=freeze)
 
 
 def _item_without_secrets(item: Item) -> Item:
@@ -105,6 +109,7 @@ class Cards:
     pace: Pace
     failpoint: Failpoint = no_failpoint
     groups: GroupsReader | None = None
+    freezes: Freezes | None = None
 
     async def deliver(self, change: Change, purpose: str, is_plain: bool = False) -> Note | None:
         """Show *change* as it stands, or say in its thread what *purpose* is; each note once.
@@ -126,7 +131,7 @@ class Cards:
         """The card and whether it shows all, or a plain one that can't: people have to hear of a change that nobody can show."""
         self.failpoint("draw")
         try:
-            card = await draw_card(change, self.store, self.groups)
+            card = await draw_card(change, self.store, self.groups, self.freezes)
         except (StoreError, OtherRelease):
             raise
         except Exception:  # one that is tried again would fail again

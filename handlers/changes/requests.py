@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any, Final
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
+from bot.changes.freezing import Frozen
 from bot.changes.model import Change, ChangeRequest, Edit, Kind, State, Target
 from bot.changes.proposals import Proposal, together
 from bot.changes.refusals import EndIsPast, EndsBeforeStart, StartIsPast
 from bot.gatehouse import Gatehouse
+from bot.policy.freezes import Freeze
 from bot.text.times import WallTime, next_time
+from handlers.blocks import messages
 from handlers.blocks.messages import Block
 from handlers.blocks.modals import View, end_of_form
+from handlers.changes.freeze_view import freeze_line, frozen_words
 from handlers.changes.list_view import coming
-from handlers.errors import TimeIsFar
+from handlers.errors import Refusal, TimeIsFar, Words
 from handlers.grammar.command import Command
 from handlers.grammar.fields import LONGEST_DURATION, Expiry, Start
 from handlers.slack.registry import Recorded
@@ -53,8 +58,25 @@ async def submit(
     start, expiry = (getattr(command, name, None) for name in ("start", "expiry"))
     proposal = await timed(proposal, caller, gatehouse, start=start, expiry=expiry)
     proposal = await warned_of_plans(proposal, caller, gatehouse)
-    await gatehouse.changes.proposer.submit(proposal, idempotency_key=caller.request)
+    try:
+        await gatehouse.changes.proposer.submit(proposal, idempotency_key=caller.request)
+    except Frozen as error:
+        raise FrozenNow(error.freeze, command) from error
     return Announced()
+
+
+@dataclass(eq=False, repr=False)
+class FrozenNow(Refusal):
+    """What *command* asks for is frozen at its time."""
+
+    freeze: Freeze
+    command: Command
+
+    def words(self) -> Words:
+        ends = self.freeze.until + timedelta(minutes=1, microseconds=-1)  # a start is said to the minute
+        then = {"start": Start.at_moment(ends)} if hasattr(self.command, "start") else {}
+        again = {"Plan it for then": replace(self.command, **then)} if then else {}
+        return replace(frozen_words(self.freeze), again=again)
 
 
 async def record(
@@ -65,10 +87,15 @@ async def record(
     return Recorded(await gatehouse.changes.proposer.record(proposal, idempotency_key=caller.request), end)
 
 
-async def what_becomes_of(target: Target, gatehouse: Gatehouse) -> list[Block]:
-    """What will be done to *target* by itself, for whoever is shown it."""
+async def what_becomes_of(target: Target, now: Document, gatehouse: Gatehouse) -> list[Block]:
+    """What will be done by itself to *target*, which is so *now*, and what keeps everybody from changing it."""
     changes = await gatehouse.store.changes.coming([target])
-    return coming(changes, {each.id: await gatehouse.store.cards.link(each.id) for each in changes})
+    links = {each.id: await gatehouse.store.cards.link(each.id) for each in changes}
+    kind = Kind.MEMBER_UPDATE if target.service == "members" else Kind.RULE_UPDATE
+    edit = Edit(kind=kind, target=target, before=now, after=now)
+    freeze = await gatehouse.changes.freezes.against([edit], gatehouse.now(), by="")
+    frozen = [messages.section(freeze_line(freeze))] if freeze is not None else []
+    return [*frozen, *coming(changes, links)]
 
 
 MOST_LOOKED_AT: Final = 20
@@ -128,13 +155,22 @@ async def timed(
         return proposal
     if expiry.seconds is not None:
         return proposal.amended(revert_after=expiry.seconds)
-    ends = end_of(expiry, zone, now)
+    ends = await ending(expiry, now, caller, gatehouse)
+    return proposal.amended(reverts_at=ends, reverts_at_as_typed=_as_read(ends, expiry.until, zone))
+
+
+async def ending(expiry: Expiry, starts: datetime, caller: Caller, gatehouse: Gatehouse) -> datetime:
+    """The moment that *expiry* means to *caller* for what begins at *starts*; raises EndIsPast, EndsBeforeStart, TimeIsFar."""
+    zone = zone_of((await gatehouse.access.person(caller.user)).tz)
+    if expiry.seconds is not None:
+        return starts + timedelta(seconds=expiry.seconds)
+    ends = end_of(expiry, zone, starts)
     if ends is None or ends <= gatehouse.now():
         raise EndIsPast(expiry.as_typed)
-    if start is not None and ends <= now:
+    if ends <= starts:
         raise EndsBeforeStart
     _require_near(ends, expiry.as_typed, gatehouse)
-    return proposal.amended(reverts_at=ends, reverts_at_as_typed=_as_read(ends, expiry.until, zone))
+    return ends
 
 
 async def beginning(start: Start, caller: Caller, gatehouse: Gatehouse) -> tuple[datetime, str]:

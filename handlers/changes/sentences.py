@@ -104,7 +104,10 @@ def _request(change: Change) -> str:
 
 
 def _waiting(change: Change) -> str:
-    return "\n".join(filter(None, [_request(change), needed(change)]))
+    until, frozen = change.request.frozen_until, ""
+    if until is not None:
+        frozen = f":snowflake: Frozen until {when(until)} when it was requested: till then, only an emergency override passes."
+    return "\n".join(filter(None, [_request(change), needed(change), frozen]))
 
 
 def needed(change: Change, where: str = "this channel") -> str:
@@ -186,6 +189,8 @@ def held_line(change: Change) -> str:
             why = f"{why_not_any_more(change)}."
         case Held.POLICY:
             why = "the policy asks for more than it did when this was planned."
+        case Held.FROZEN:
+            why = "it may not be changed then. Say when, once nothing freezes it any more."
     return f"It was to start {when(change.request.starts_at)}: {why}"
 
 

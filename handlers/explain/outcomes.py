@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from bot.changes.freezing import Frozen, NoFreeze, TooManyFreezes
 from bot.changes.model import LIVE, State
 from bot.changes.proposals import NothingToDo
 from bot.changes.refusals import (
@@ -33,9 +34,16 @@ from bot.store.db import CommitUnknown, StoreError, TargetBusy
 from bot.store.tables import OtherRelease
 from handlers.blocks.messages import clock_time, code, ended, esc, plural
 from handlers.changes.card_view import NOTHING_HAPPENED, label
+from handlers.changes.freeze_view import frozen_words
 from handlers.changes.sentences import STATES, THINGS, lost_right, plain_title
 from handlers.errors import Table, Words
-from handlers.gatehouse.commands import GatehouseInspect, GatehousePending, GatehouseSettings, GatehouseStatus
+from handlers.gatehouse.commands import (
+    GatehouseFreezes,
+    GatehouseInspect,
+    GatehousePending,
+    GatehouseSettings,
+    GatehouseStatus,
+)
 from handlers.slack.client import SlackRefused, SlackUnreachable
 
 
@@ -132,6 +140,13 @@ CHANGE_WORDS: Final[Table] = {
         f"Your vote counts: {e.given} of the {e.needed} needed to change when *{plain_title(e.change)}* ends.",
         next="Ask someone else who can approve it to press the same button.",
         unchanged=None,
+    ),
+    Frozen: lambda e: frozen_words(e.freeze),
+    NoFreeze: lambda _: Words("Nothing of that is frozen or locked.", again={"List freezes": GatehouseFreezes()}),
+    TooManyFreezes: lambda e: Words(
+        f"There are {plural(e.count, 'freeze')} already.",
+        next="Lift one, or put it into the policy.",
+        again={"List freezes": GatehouseFreezes()},
     ),
     NotUndoable: _not_undoable,
     NotTemporary: _not_temporary,

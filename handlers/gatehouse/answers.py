@@ -43,6 +43,8 @@ from handlers.slack.reply import Caller, Private, Reply
 MAX_LOOKED_THROUGH: Final = 200
 """Open changes that are looked through for those that somebody may read, and changes of a rule for its history."""
 STEPS: Final = ("announced", "applying")
+FROZEN_SHOWN: Final = 10
+"""Freezes that an answer about other things names."""
 MECHANICS: Final = (*STEPS, "begun")
 """Events that say how something was done rather than what; the export has them."""
 MENTIONED: Final = re.compile(r"<@([UW][A-Z0-9]{5,20})(?:\|[^<>]*)?>|([UW][A-Z0-9]{7,20})")
@@ -204,7 +206,13 @@ async def whoami(command: GatehouseWhoami, caller: Caller, gatehouse: Gatehouse)
     guards = gatehouse.access.guards()
     return Private(
         views.whoami(
-            person, caller.channel, allowed, guards, sites=tuple(gatehouse.sites), act=gatehouse.access.act_in()
+            person,
+            caller.channel,
+            allowed,
+            guards,
+            sites=tuple(gatehouse.sites),
+            act=gatehouse.access.act_in(),
+            freezes=(await gatehouse.changes.freezes.all())[:FROZEN_SHOWN],
         )
     )
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from bot.text.times import DAYS, seconds_of, since_in
 from handlers.grammar.command import Command, Rest
-from handlers.grammar.fields import PAGE, Filter, Text, takes
+from handlers.grammar.fields import PAGE, REASON, START, UNTIL_WHEN, Expiry, Filter, Flag, Start, Text, takes
 from handlers.grammar.tokens import quoted
 
 
@@ -81,6 +81,76 @@ class GatehousePlanned(GatehouseCommand):
     summary = "List what starts and what reverts by itself, and when"
     example = "planned"
     page: int | None = takes(PAGE)
+
+
+EVERYTHING: Final = frozenset({"everything", "all"})
+NAMED: Final = re.compile(r"(group|site|segment):(.+)", re.IGNORECASE)
+HOST: Final = re.compile(r"(?:https?://)?((?:[\w*-]+\.)+[\w*-]+|localhost)/?", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Covered:
+    """What a freeze covers: *kind* is ``hosts``, ``group``, ``site`` or ``segment``, or nothing for everything."""
+
+    kind: str
+    names: tuple[str, ...] = ()
+
+
+def covered(text: str) -> Covered | None:
+    """What the words after ``freeze`` name; None for other words."""
+    if text.strip().casefold() in EVERYTHING:
+        return Covered("")
+    if (named := NAMED.fullmatch(text.strip())) is not None:
+        return Covered(named[1].casefold(), (named[2].strip().strip('"'),))
+    hosts = [HOST.fullmatch(word) for word in text.replace(",", " ").split()]
+    names = tuple(host[1].casefold() for host in hosts if host is not None)
+    return Covered("hosts", names) if len(names) == len(hosts) else None
+
+
+class ToFreeze(Text):
+    """Hosts, ``group:NAME``, ``site:NAME``, ``segment:NAME`` or ``everything``."""
+
+    def read(self, rest: Rest) -> Any:
+        text = super().read(rest)
+        if covered(text) is None:
+            raise rest.unclear(
+                f"“{text[:40]}” isn’t a host. Write one, everything, or group:, site: or segment: and a name."
+            )
+        return text
+
+    def write(self, value: str) -> str:
+        return value
+
+
+@dataclass(frozen=True)
+class GatehouseFreezes(GatehouseCommand):
+    needs, or_needs = "rule.read", ("member.read",)
+    verb, summary = "freezes", "List what is frozen or locked, and until when"
+    example = "freezes"
+
+
+@dataclass(frozen=True)
+class GatehouseFreeze(GatehouseCommand):
+    needs = "freeze"
+    verb, summary = "freeze", "Keep everybody from changing what is on a host, in a group, on a site, or everything"
+    example = "freeze shop.example.com until Monday 9:00 because cutover"
+    writes = True
+    what: str = takes(ToFreeze("WHAT", "what is to be frozen"))
+    expiry: Expiry = takes(UNTIL_WHEN)
+    start: Start | None = takes(START)
+    reason: str | None = takes(REASON)
+    anyway: bool = takes(Flag("anyway"), False)
+    """Whether it is known what is planned within it."""
+
+
+@dataclass(frozen=True)
+class GatehouseUnfreeze(GatehouseCommand):
+    needs, or_needs = "freeze", ("rule.update",)
+    verb, synonyms = "unfreeze", ("lift",)
+    summary = "Lift a freeze; a second person has to agree"
+    example = "unfreeze shop.example.com"
+    writes = True
+    what: str = takes(Text("WHAT", "which freeze"))
 
 
 @dataclass(frozen=True)

@@ -8,11 +8,13 @@ from datetime import datetime
 from typing import Final
 
 from bot.changes.model import Change, State, fingerprint
+from bot.policy.freezes import Freeze
 from bot.store.channel_settings import DELIMITER, NOTICES, Preferences
 from handlers.blocks import inputs, messages, modals
 from handlers.blocks.menus import member_menu, rule_menu
 from handlers.blocks.messages import Block, Message, code, esc
 from handlers.blocks.modals import View, frame, metadata, section
+from handlers.changes.freeze_view import freeze_line
 from handlers.changes.list_view import more_line, open_button, rows
 from handlers.changes.sentences import approvals_to_be, when
 from handlers.gatehouse.commands import GatehouseHelp, GatehouseInspect, GatehousePending, GatehouseWhoami
@@ -41,6 +43,7 @@ def home(
     reads_members: bool,
     channel: str,
     now: datetime,
+    freezes: Sequence[Freeze] = (),
 ) -> View:
     """What waits for the reader, what of theirs waits (*own*) or comes by itself (*coming*), and what they did last.
 
@@ -51,6 +54,7 @@ def home(
     )
     blocks = [
         messages.header("Gatehouse"),
+        *([messages.section("\n".join(map(freeze_line, freezes)))] if freezes else []),
         *_change_list("Waiting for you", decisions, links, nothing, open_button),
         *_change_list("Review due", reviews, links),
         *_change_list("Yours, waiting for others", own, links, more=_approval),

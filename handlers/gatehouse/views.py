@@ -8,9 +8,11 @@ from typing import Final
 
 from bot import __version__
 from bot.changes.model import Change, Guard, State
+from bot.policy.freezes import Freeze
 from bot.policy.model import GuardRule, Person, Why
 from handlers.blocks import messages
 from handlers.blocks.messages import Block, ListPage, Message, code, entities, esc, listed
+from handlers.changes.freeze_view import freeze_line
 from handlers.changes.list_view import answer, more_line, open_button, rows
 from handlers.changes.sentences import STATES
 from handlers.explain.why_not import WHY_NOT
@@ -191,6 +193,7 @@ DOES: Final = {
     "member.remove": "remove members",
     "approve": "approve requests",
     "settings.update": "change this channel’s settings",
+    "freeze": "freeze hosts and sites",
 }
 
 
@@ -202,6 +205,7 @@ def whoami(
     *,
     sites: Sequence[str],
     act: Sequence[str],
+    freezes: Sequence[Freeze] = (),
 ) -> Message:
     """What somebody can do in this channel, what a second person must approve, and why not the rest."""
     may = [name for name, why in allowed.items() if why is None]
@@ -223,7 +227,8 @@ def whoami(
     known = f"Sites: {', '.join(esc(site, 40) for site in sites)}" if sites else "No sites are set up"
     where = f"Changes are allowed in {', '.join(f'<#{each}>' for each in act)}" if act else ""
     small = " · ".join(filter(None, (known, f"Your time zone: {esc(person.tz, 40)}", where)))
-    blocks = [messages.section("\n".join(lines)), messages.context(f"<@{person.id}> · {small}")]
+    frozen = [messages.section("\n".join(map(freeze_line, freezes)))] if freezes else []
+    blocks = [messages.section("\n".join(lines)), *frozen, messages.context(f"<@{person.id}> · {small}")]
     return messages.message("What you can do with Gatehouse here", blocks)
 
 

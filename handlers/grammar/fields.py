@@ -21,7 +21,7 @@ def takes(part: Part, default: Any = None) -> Any:
 
 
 PLAIN: Final = re.compile(r"[A-Za-z0-9#][\w@.+#/-]*")
-KEYWORDS: Final = frozenset({"because", "for", "until", "named", "to", "from", "help", "here"})
+KEYWORDS: Final = frozenset({"because", "for", "until", "named", "to", "from", "help", "here", "anyway"})
 
 
 def one_word(text: str) -> str:
@@ -153,7 +153,7 @@ class ForOrUntil(Part):
 
     rank, written = Rank.EXPIRY, 2
 
-    def read(self, rest: Rest) -> Expiry | None:
+    def read(self, rest: Rest) -> Any:
         for index, word in enumerate(rest.words[:-1]):
             if word.keyword not in {"for", "until"}:
                 continue
@@ -168,13 +168,14 @@ class ForOrUntil(Part):
                 # Left as words, this would make for good what was meant for a while.
                 wanted = "for 2h, for 30m or for 7d" if word.keyword == "for" else "until 18:00 or until tomorrow 9am"
                 raise rest.unclear(f"“{word.text} {following[0].text[:20]}” isn’t a time. Write {wanted}.")
-        return None
+        return self.needed(None, rest)
 
     def write(self, value: Expiry) -> str:
         return value.as_typed
 
 
 EXPIRY: Final = ForOrUntil("for DUR")
+UNTIL_WHEN: Final = ForOrUntil("for DUR", "until when")
 
 
 @dataclass(frozen=True, slots=True)

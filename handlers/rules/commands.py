@@ -16,6 +16,7 @@ from handlers.grammar.fields import (
     REASON,
     REFS,
     START,
+    UNTIL_WHEN,
     Choice,
     Expiry,
     Filter,
@@ -163,6 +164,26 @@ class RulesPin(RulesCommand):
     verb, summary = "pin", "Post a rule in the channel, and pin it there"
     example = "pin #1"
     is_public = True
+    ref: str = takes(ONE_RULE)
+
+
+@dataclass(frozen=True)
+class RulesLock(RulesCommand):
+    needs = "rule.update"
+    verb, summary = "lock", "Keep everybody else from changing a rule for a while"
+    example = "lock #1 for 2h because incident"
+    writes = True
+    ref: str = takes(ONE_RULE)
+    expiry: Expiry = takes(UNTIL_WHEN)
+    reason: str | None = takes(REASON)
+
+
+@dataclass(frozen=True)
+class RulesUnlock(RulesCommand):
+    needs = "rule.update"
+    verb, summary = "unlock", "Let others change a rule that is locked"
+    example = "unlock #1"
+    writes = True
     ref: str = takes(ONE_RULE)
 
 

@@ -38,7 +38,7 @@ from handlers.rules.commands import (
 from handlers.rules.rule_lookup import Look, look_at, preview, refuse_silent_loop
 from handlers.rules.rule_refs import find_rule, find_rules, groups_of
 from handlers.slack.registry import handles
-from handlers.slack.reply import Caller, Modal, Pinned, Private, Reply
+from handlers.slack.reply import Caller, Modal, Posted, Private, Reply
 
 
 @handles(RulesMenu)
@@ -54,7 +54,7 @@ async def show(command: RulesShow, caller: Caller, gatehouse: Gatehouse) -> Repl
     groups = await groups_of([rule], gatehouse)
     if not caller.public:
         gatehouse.last_shown.put(caller.user, Target(service="rules", key=rule.id))
-    more = await what_becomes_of(Target(service="rules", key=rule.id), gatehouse)
+    more = await what_becomes_of(Target(service="rules", key=rule.id), rule.document(), gatehouse)
     command = RulesShow(ref=rule.id)
     return Private(views.rule_card(rule, command=command, public=caller.public, groups=groups, more=more))
 
@@ -64,7 +64,8 @@ async def pin(command: RulesPin, caller: Caller, gatehouse: Gatehouse) -> Reply:
     """The rule as it is now: what is pinned does not follow it, so it says of when it is."""
     rule = await find_rule(command, caller, gatehouse)
     card = views.rule_card(rule, command=RulesShow(ref=rule.id), public=True, groups=await groups_of([rule], gatehouse))
-    return Pinned(replace(card, blocks=(*card.blocks, messages.context(f"As of {when(gatehouse.now())}"))))
+    card = replace(card, blocks=(*card.blocks, messages.context(f"As of {when(gatehouse.now())}")))
+    return Posted(card, is_pinned=True)
 
 
 @handles(RulesOn)
@@ -93,9 +94,9 @@ async def _with_group_ids(command: RulesSet, gatehouse: Gatehouse) -> RulesSet:
     """*command* with the ids of the groups that it names; raises NoGroups and NotOneGroup."""
     if not any(name.casefold() in GROUP_FIELDS and value for name, value in command.fields):
         return command
-    groups = (await _list_groups(gatehouse)).whole()
+    groups = (await list_groups(gatehouse)).whole()
     fields = (
-        (name, _find_group(value, groups).id if name.casefold() in GROUP_FIELDS and value else value)
+        (name, find_group(value, groups).id if name.casefold() in GROUP_FIELDS and value else value)
         for name, value in command.fields
     )
     return replace(command, fields=tuple(fields))
@@ -235,7 +236,7 @@ async def copy(command: RulesCopy, caller: Caller, gatehouse: Gatehouse) -> Repl
 
 @handles(RulesGroups)
 async def show_groups(command: RulesGroups, caller: Caller, gatehouse: Gatehouse) -> Reply:
-    groups = await _list_groups(gatehouse)
+    groups = await list_groups(gatehouse)
     listing = await gatehouse.rules.all()
     rules = Counter(rule.group_id for rule in listing.known if rule.group_id)
     on = Counter(rule.group_id for rule in listing.known if rule.group_id and rule.active)
@@ -246,7 +247,7 @@ async def show_groups(command: RulesGroups, caller: Caller, gatehouse: Gatehouse
 
 @handles(RulesGroup)
 async def switch_group(command: RulesGroup, caller: Caller, gatehouse: Gatehouse) -> Reply:
-    group = _find_group(command.group, (await _list_groups(gatehouse)).whole())
+    group = find_group(command.group, (await list_groups(gatehouse)).whole())
     after = group.switched(on=command.switch == "on")
     if after == group.body():
         raise NothingToChange([group.title], command.switch)
@@ -255,14 +256,14 @@ async def switch_group(command: RulesGroup, caller: Caller, gatehouse: Gatehouse
     return await submit([proposal], command, caller, gatehouse)
 
 
-async def _list_groups(gatehouse: Gatehouse) -> Listing[Group]:
+async def list_groups(gatehouse: Gatehouse) -> Listing[Group]:
     groups = await gatehouse.groups.listed()
     if groups is None:
         raise NoGroups
     return groups
 
 
-def _find_group(ref: str, groups: Sequence[Group]) -> Group:
+def find_group(ref: str, groups: Sequence[Group]) -> Group:
     """The one group that *ref* refers to; raises NotOneGroup."""
     found = meant(ref, (named_group(group) for group in groups), GROUP_REFERENCE)
     if not found.is_sure:

@@ -28,7 +28,7 @@ from handlers.slack.client import ModalGone, Slack, SlackRefused, SlackUnreachab
 from handlers.slack.files import SlackFiles
 from handlers.slack.payloads import caller_of
 from handlers.slack.registry import RUNNING, Click, Recorded, action_name, clicks
-from handlers.slack.reply import Announced, Attached, Caller, HomeTab, Modal, Pinned, Private, Refilled, Reply
+from handlers.slack.reply import Announced, Attached, Caller, HomeTab, Modal, Posted, Private, Refilled, Reply
 
 log = structlog.get_logger(__name__)
 
@@ -130,8 +130,8 @@ class Answers:
                 await self._slack.post(caller.channel, message, thread=caller.answered_in)
             case Private(message):
                 await self._tell(caller, message)
-            case Pinned(message):
-                await self._pin(caller, message)
+            case Posted(message, is_pinned):
+                await self._post(caller, message, is_pinned=is_pinned)
             case Modal():
                 await self._show(caller, reply)
             case Refilled(view):
@@ -150,8 +150,10 @@ class Answers:
         elif caller.replacing:
             await self._tell(caller, intent_view.done(caller.channel))
 
-    async def _pin(self, caller: Caller, message: Message) -> None:
+    async def _post(self, caller: Caller, message: Message, *, is_pinned: bool) -> None:
         channel, ts = await self._slack.post(caller.channel, message)
+        if not is_pinned:
+            return
         try:
             await self._slack.call("pins.add", channel=channel, timestamp=ts)
         except SlackRefused as refusal:

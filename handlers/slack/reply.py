@@ -21,10 +21,11 @@ class Private:
 
 
 @dataclass(frozen=True, slots=True)
-class Pinned:
-    """The whole channel sees it, and it is pinned there."""
+class Posted:
+    """The whole channel sees it, and it may be pinned there."""
 
     message: Message
+    is_pinned: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +70,7 @@ class HomeTab:
     fill: Callable[[], Awaitable[View]]
 
 
-Reply = Private | Pinned | Modal | Announced | Refilled | Attached | HomeTab
+Reply = Private | Posted | Modal | Announced | Refilled | Attached | HomeTab
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ import sqlalchemy as sa
 
 from bot.changes.consequences import HELD_LONGEST, LATE_START
 from bot.changes.model import OPEN, OUTCOMES, Change, Guard, Item, Kind, Outcome, State, Tally
+from bot.policy.freezes import ChatFreeze
 from bot.store.db import TargetBusy
 from tests.changes.world import DAN, SITE, Sent, World, content, holds
 from tests.harness.truth import wrongly_due
@@ -89,6 +90,8 @@ class Promises:
     applied: Counter[str] = field(default_factory=Counter)
     reverts: set[str] = field(default_factory=set)
     """What takes temporary changes back, at their end or when somebody ends them early."""
+    frozen: list[ChatFreeze] = field(default_factory=list)
+    """What was frozen or locked before the step."""
     items: dict[tuple[str, int], Item] = field(default_factory=dict)
     """The items of all change sets, by set and number."""
     _documents: dict[str, str] = field(default_factory=dict)
@@ -180,11 +183,35 @@ class Promises:
             self._told(new, any(self._versions.get(card, 0) < versions.get(card, 0) for card in cards), events)
             if _passed_a_decision(old, new):
                 self._decided(new)
+                self._not_frozen(old, new)
             if new.state in ENDS:
                 self._ended(new)
         self.applied[new.id] += events.count("applied")
         assert self.applied[new.id] == (new.state is State.APPLIED)
         self.seen[new.id], self._documents[new.id] = new, row.document
+
+    def _not_frozen(self, old: Change | None, new: Change) -> None:
+        """What nobody may change at its time is let through by nobody, but for ends, undos of one's own, and an override."""
+        was_let_through = new.state in {
+            *HOLDS_ITS_TARGET,
+            State.PLANNED,
+            State.APPLIED,
+            State.APPLYING,
+            State.UNSETTLED,
+        }
+        is_free = new.request.agreed or new.set_id or new.decision.glass_broken
+        if not was_let_through or is_free or (old is None and self._takes_back_own(new)):
+            return
+        begins = old is not None and old.state is State.PLANNED
+        times = [self.world.step_began, self.world.clock()]
+        if new.request.starts_at is not None and not begins:
+            times = [new.request.starts_at]
+        items = [item.edit for (whole, _), item in self.items.items() if whole == new.id]
+        for freeze in self.frozen:
+            covers = any(freeze.covers(edit) for edit in items or [new.edit])
+            is_held = freeze.is_lock and freeze.by == new.request.requester
+            if covers and not is_held and all(map(freeze.holds_at, times)):
+                raise AssertionError(f"let through, though {freeze.title} was frozen")
 
     def _begun(self, new: Change) -> None:
         """A request is its requester's to make, and the policy's guard stands before it."""

@@ -22,6 +22,7 @@ from hypothesis import HealthCheck, Phase, seed, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_state_machine_as_test
 
+from bot.changes.freezing import Frozen, NoFreeze, TooManyFreezes
 from bot.changes.model import LIVE, Change, ChangeRequest, Edit, Guard, Kind, State, Target
 from bot.changes.pipeline import Pipeline
 from bot.changes.proposals import NothingToDo, Proposal, together
@@ -44,6 +45,7 @@ from bot.changes.refusals import (
 from bot.changes.rights import OF_REQUEST, Decision, OfRequest
 from bot.clients.errors import ClientError
 from bot.policy.access import DirectoryUnavailable, NobodyCanApprove, NotAllowed
+from bot.policy.freezes import ChatFreeze
 from bot.policy.model import Irreconcilable, Person, Why
 from bot.store.db import TargetBusy
 from sandbox.services.database import Record
@@ -59,6 +61,7 @@ from tests.changes.world import (
     EVERYBODY,
     GROUP_IDS,
     GUEST,
+    MAILBOXES,
     OPS,
     POLICIES,
     RULE_IDS,
@@ -94,6 +97,9 @@ REFUSALS: Final = (
     StartIsPast,
     NotPlanned,
     PolicyTightened,
+    Frozen,
+    NoFreeze,
+    TooManyFreezes,
     AlreadyDecided,
     ApprovalWaits,
     MoreMustAgree,
@@ -399,6 +405,43 @@ class Machine(RuleBasedStateMachine):
             change,
         )
         self.promises.by_click = False
+
+    @rule(
+        number=anything,
+        which=anything,
+        by=people,
+        seconds=spans,
+        after=st.sampled_from([0, 0, 600]),
+        accident=accidents,
+    )
+    def freeze(self, number: int, which: int, by: str, seconds: int, after: int, accident: int | None) -> None:
+        """Somebody freezes a part of it, or everything, or locks a rule."""
+        some: dict[str, Any] = (
+            {"rules": (RULE_IDS[which % len(RULE_IDS)],), "is_lock": which % 2 == 0},
+            {"sites": (SITE,)},
+            {"groups": tuple(GROUP_IDS)},
+            {},
+        )[which % 4]
+        name, starts = f"Freeze {next(self.names)}", self.world.clock() + timedelta(seconds=after)
+        made = ChatFreeze(
+            id=name, title=name, by=by, channel=OPS, starts=starts, until=starts + timedelta(seconds=seconds), **some
+        )
+        self.replicas[number % 2].fuse.left = accident
+        self.take(number, lambda mine: mine.pipeline.freezes.make(made), look=False)
+        self.promises.frozen = self.runner.run(_of(self.replicas[0].pipeline.freezes.made()))
+
+    @rule(number=anything, which=anything, people=st.lists(people, min_size=1, max_size=3))
+    def lift(self, number: int, which: int, people: list[str]) -> None:
+        """One person lifts a lock of theirs, and two anything."""
+        if not (frozen := self.promises.frozen):
+            return
+        chosen = frozen[which % len(frozen)]
+        lifting = {MAILBOXES.get(each, each) for each in (*chosen.lifted_by, *people)}
+        for by in people:
+            self.take(number, lambda mine, by=by: mine.pipeline.freezes.lift(chosen.id, by, OPS), look=False)  # type: ignore[misc]
+        self.promises.frozen = self.runner.run(_of(self.replicas[0].pipeline.freezes.made()))
+        if chosen.until > self.world.clock() and not (chosen.is_lock and chosen.by in people) and len(lifting) < 2:
+            assert chosen.id in {each.id for each in self.promises.frozen}, "lifted by one person"
 
     @rule(number=anything, which=anything, one=people)
     def everybody_helps(self, number: int, which: int, one: str) -> None:

@@ -15,7 +15,8 @@ import pytest
 import pytest_asyncio
 
 from bot.changes.model import State
-from handlers.rules.commands import RulesSamples
+from handlers.gatehouse.commands import GatehouseFreeze, GatehouseUnfreeze
+from handlers.rules.commands import RulesLock, RulesSamples, RulesUnlock
 from handlers.slack import registry
 from sandbox.demo import Sandbox
 from sandbox.services.database import Record
@@ -121,6 +122,9 @@ async def test_every_group_through_every_door(play: Players, door: Door) -> None
 
 
 ELSEWHERE: Final[Mapping[Through, str]] = {
+    **dict.fromkeys(
+        (GatehouseFreeze, GatehouseUnfreeze, RulesLock, RulesUnlock), "keep others away: tests/stories/test_frozen.py"
+    ),
     RulesSamples: "the test URLs of a channel: tests/stories/test_samples.py",
     "v1.settings.form": "the settings of a channel: tests/stories/test_settings.py",
     "v1.settings.mine": "what one person is notified of: tests/stories/test_home.py",

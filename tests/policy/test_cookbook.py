@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Final
 
 import pytest
 
-from bot.changes.model import Guard
+from bot.changes.model import Edit, Guard, Kind, Target
 from bot.policy.file import read_policy
 from bot.policy.model import OPERATIONS, Channel, Person, Policy, Why, strictest
 from handlers.grammar.parser import VERBS
@@ -115,6 +115,34 @@ def auditors(policy: Policy) -> None:
     assert policy.refusal("rule.update", of("S0TEAM001"), OPS) is None
 
 
+def christmas(policy: Policy) -> None:
+    (freeze,) = policy.freeze
+    shop, status = (
+        Edit(kind=Kind.RULE_CREATE, target=Target(service="rules"), before=None, after={"pairs": [{"source": source}]})
+        for source in (
+            {"key": "Url", "operator": "Equals", "value": f"https://{host}.example.com/a"}
+            for host in ("shop", "status")
+        )
+    )
+
+    assert freeze.covers(shop)
+    assert not freeze.covers(status)
+    assert not freeze.holds_at(datetime(2026, 12, 18, 16, 59, tzinfo=UTC)), "by the clocks of Berlin"
+    assert freeze.holds_at(datetime(2026, 12, 18, 17, 0, tzinfo=UTC))
+    assert not freeze.holds_at(datetime(2027, 1, 4, 8, 0, tzinfo=UTC))
+    assert policy.holds_any(policy.guard_for("rule.update", None).break_glass, of("S0ONCALL"), OPS)
+
+
+def marketing(policy: Policy) -> None:
+    team = of("S0MARKET1")
+
+    assert [policy.refusal(operation, team, OPS) for operation in ("rule.create", "rule.update")] == [None, None]
+    assert policy.refusal("rule.delete", team, OPS) is Why.NO_ROLE
+    guard = policy.guard_for("rule.create", None)
+    assert policy.approve_refusal(guard.approvers, of("S0ONCALL"), OPS) is None
+    assert policy.approve_refusal(guard.approvers, team, OPS) is Why.NO_ROLE
+
+
 PLAYS: Final[dict[str, Callable[[Policy], None]]] = {
     "One team and nobody else": one_team,
     "Everyone in the channel may look, on-call may change": followers,
@@ -126,6 +154,8 @@ PLAYS: Final[dict[str, Callable[[Policy], None]]] = {
     "User groups as roles": user_groups,
     "Nothing goes live unseen": unseen,
     "Auditors read everything and change nothing": auditors,
+    "A Christmas freeze": christmas,
+    "Marketing plans, on-call agrees": marketing,
 }
 
 

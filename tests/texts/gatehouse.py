@@ -8,13 +8,22 @@ from datetime import timedelta
 from typing import Any, Final
 
 from bot.changes.model import Change, Guard, Kind, State, Undone
+from bot.policy.freezes import ChatFreeze, Freeze
 from bot.policy.model import OPERATIONS, GuardRule, Person, Why
 from bot.store.audit import Entry, Filters
 from bot.store.channel_settings import Preferences
 from handlers.blocks.messages import ListPage
+from handlers.changes import freeze_view
 from handlers.changes.sentences import subject
 from handlers.gatehouse import audit_view, home_view, views
-from handlers.gatehouse.commands import GatehouseAudit, GatehouseDigest, GatehousePending, GatehousePlanned
+from handlers.gatehouse.commands import (
+    GatehouseAudit,
+    GatehouseDigest,
+    GatehouseFreeze,
+    GatehousePending,
+    GatehousePlanned,
+)
+from handlers.grammar.fields import Expiry
 from handlers.rules.commands import RulesHistory
 from tests.texts import Sample
 from tests.texts.cards import ANNA, CARA, CAUSES, MOVED, NOW, OLD_SHOP, OPS, SALE, change, off, with_vip
@@ -189,5 +198,22 @@ def homes() -> Iterator[Sample]:
     yield "my notifications", home_view.my_form(["approved"], OPS)
 
 
+def freezes() -> Iterator[Sample]:
+    planned = CHANGES[0].changed(state=State.PLANNED, starts_at=NOW + timedelta(hours=1))
+    while_ = {"starts": NOW, "until": NOW + timedelta(days=2)}
+    frozen = ChatFreeze(id="f", title="shop.example.com", by=CARA, channel=OPS, why="cutover", hosts=("s",), **while_)
+    lock = ChatFreeze(id="l", title="“Old shop”", by=CARA, channel=OPS, is_lock=True, **while_)
+    policy = Freeze(hosts=("*.example.com",), excepted=("status.example.com",), why="Christmas", **while_)
+    command = GatehouseFreeze(what="shop.example.com", expiry=Expiry("for 2h", 7200), anyway=True)
+    yield "freeze, with a plan in it", freeze_view.preview(frozen, [planned], LINKS, command)
+    yield "frozen", freeze_view.made(frozen, [planned], LINKS)
+    yield "locked", freeze_view.made(lock, [], {})
+    yield "one wants to lift it", freeze_view.one_more(frozen, CARA)
+    yield "lifted", freeze_view.lifted(frozen.model_copy(update={"lifted_by": (CARA, "U0BOB0001")}), "U0BOB0001")
+    yield "unlocked", freeze_view.lifted(lock, CARA)
+    yield "freezes", freeze_view.listing([frozen, lock, policy])
+    yield "no freezes", freeze_view.listing([])
+
+
 def samples() -> Iterator[Sample]:
-    yield from (*answers(), *people(), *waiting(), *records(), *homes())
+    yield from (*answers(), *people(), *waiting(), *records(), *homes(), *freezes())

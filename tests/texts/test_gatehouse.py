@@ -29,6 +29,8 @@ Rules
 `/rules list [TEXT] [type:redirect] [status:on] [url:TEXT] [group:NAME] [sort:name|type|changed] [page:N]`  List or search rules by name, id or URL; filters combine
 `/rules show [REF]`  Show a rule; without REF, search as you type
 `/rules pin REF`  Post a rule in the channel, and pin it there
+`/rules lock REF for DUR [because TEXT]`  Keep everybody else from changing a rule for a while
+`/rules unlock REF`  Let others change a rule that is locked
 `/rules which URL [URL…] [REF] [on DAY TIME]`  Show where a URL ends up, by which rules, now or at a time; with REF, why that rule matches or not
 `/rules check [REF] [page:N]`  Find loops, shadowed rules, duplicates and dead rules
 `/rules new [TYPE] [FROM] [to TO] [named "NAME"] [on DAY TIME] [for DUR] [because TEXT]`  Create a rule (opens a form)
@@ -73,6 +75,9 @@ Gatehouse
 `/gatehouse inspect CHANGE`  Show everything a request would change, to people who can decide on it
 `/gatehouse undo [CHANGE]`  Undo a change: your last one here, or the one with that reference
 `/gatehouse planned [page:N]`  List what starts and what reverts by itself, and when
+`/gatehouse freezes`  List what is frozen or locked, and until when
+`/gatehouse freeze WHAT [anyway] [on DAY TIME] for DUR [because TEXT]`  Keep everybody from changing what is on a host, in a group, on a site, or everything
+`/gatehouse unfreeze WHAT`  Lift a freeze; a second person has to agree
 `/gatehouse audit [who:@x] [since:24h] [REF] [page:N]`  List who changed what, when and why
 `/gatehouse digest [DUR]`  Summarize what changed in the last day, or another time
 `/gatehouse status`  Check the services, Slack and the database
@@ -152,7 +157,7 @@ You need a second person’s approval to delete rules and remove members.
 """,
             "may do some": """\
 What you can do with Gatehouse here
-In #C0OPS0001 you can read rules, read members, read the audit, create rules, change rules, add members, rename members, grant access, revoke access and change this channel’s settings.
+In #C0OPS0001 you can read rules, read members, read the audit, create rules, change rules, add members, rename members, grant access, revoke access, change this channel’s settings and freeze hosts and sites.
 You need 2 other people’s approval to change rules.
 You need to confirm once more to revoke access.
 You can’t delete rules or remove members. None of your roles allows this.
@@ -387,6 +392,62 @@ Extra segments (optional): <beta>
 ┌ My notifications
 Send me a direct message when my request is (optional): <approved>
 [Save]\
+""",
+        }
+    )
+
+
+def test_freezes() -> None:
+    assert texts(gatehouse.freezes()) == snapshot(
+        {
+            "freeze, with a plan in it": """\
+Freeze?
+(snowflake) Freeze shop.example.com from 2026-11-21 01:24 UTC until 2026-11-23 01:24 UTC?
+1 planned change won’t start, planned by @alice:
+Change the destination of “Old shop to new shop”: `https://shop.example.com/new` → `https://shop.example.com/landing` · planned, starts 2026-11-21 02:24 UTC
+@alice: “the landing page moved” · 2026-11-21 01:26 UTC · #C0OPS0001 · card
+[Freeze]\
+""",
+            "frozen": """\
+shop.example.com is frozen
+(snowflake) shop.example.com is frozen from 2026-11-21 01:24 UTC until 2026-11-23 01:24 UTC by @cara (“cutover”).
+Nobody can change it. Two people can lift it.
+1 planned change won’t start, planned by @alice:
+Change the destination of “Old shop to new shop”: `https://shop.example.com/new` → `https://shop.example.com/landing` · planned, starts 2026-11-21 02:24 UTC
+@alice: “the landing page moved” · 2026-11-21 01:26 UTC · #C0OPS0001 · card
+Temporary changes still end, and what was let through before still goes on. The emergency override passes, where the policy has one.
+[Lift]\
+""",
+            "locked": """\
+“Old shop” is locked
+(lock) “Old shop” is locked from 2026-11-21 01:24 UTC until 2026-11-23 01:24 UTC by @cara.
+Only @cara can change it. @cara, or two others, can lift it.
+Temporary changes still end, and what was let through before still goes on. The emergency override passes, where the policy has one.
+[Unlock]\
+""",
+            "one wants to lift it": """\
+Someone else has to agree to lift a freeze.
+(snowflake) @cara wants to lift it: shop.example.com is frozen from 2026-11-21 01:24 UTC until 2026-11-23 01:24 UTC by @cara (“cutover”). Someone else has to agree.
+[Lift]\
+""",
+            "lifted": """\
+shop.example.com is no longer frozen
+(unlock) shop.example.com is no longer frozen. Lifted by @bob and @cara.\
+""",
+            "unlocked": """\
+“Old shop” is unlocked
+(unlock) “Old shop” is unlocked. Lifted by @cara.\
+""",
+            "freezes": """\
+3 freezes
+(snowflake) shop.example.com is frozen from 2026-11-21 01:24 UTC until 2026-11-23 01:24 UTC by @cara (“cutover”)  [Lift]
+(lock) “Old shop” is locked from 2026-11-21 01:24 UTC until 2026-11-23 01:24 UTC by @cara  [Unlock]
+(snowflake) *.example.com, except status.example.com is frozen from 2026-11-21 01:24 UTC until 2026-11-23 01:24 UTC by the policy (“Christmas”)\
+""",
+            "no freezes": """\
+Nothing is frozen.
+(snowflake) Nothing is frozen.
+Freeze a host with `/gatehouse freeze shop.example.com until Monday 9:00 because cutover`.\
 """,
         }
     )

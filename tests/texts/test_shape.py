@@ -130,8 +130,8 @@ def test_quotes_in_a_name_do_not_end_it() -> None:
 
 
 VERBS: Final = re.compile(
-    "Add|Approve|Cancel|Do|Ask|Change|Check|Choose|Copy|Create|Decide|Delete|Deny|Edit|Extend|Find|Grant|Keep|List|Mark|Override|Put|Redo|Refresh"
-    "|Remove|Request|Retry|Revert|Revoke|Run|Search|Share|Show|Sort|Stop|Switch|Try|Undo|Use|Withdraw"
+    "Add|Approve|Cancel|Do|Ask|Change|Check|Choose|Copy|Create|Decide|Delete|Deny|Edit|Extend|Find|Freeze|Grant|Keep|Lift|List|Mark"
+    "|Override|Put|Redo|Refresh|Remove|Request|Retry|Revert|Revoke|Run|Search|Share|Show|Sort|Stop|Switch|Try|Undo|Unlock|Use|Withdraw"
 )
 NO_VERBS: Final = frozenset(
     {

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bot.text.times import WallTime
-from handlers.gatehouse.commands import GatehouseHelp, GatehouseStatus
+from handlers.gatehouse.commands import GatehouseHelp, GatehouseStatus, ToFreeze
 from handlers.grammar.command import Command, Part, Rest, Unclear
 from handlers.grammar.fields import (
     Choice,
@@ -325,6 +325,9 @@ VALUES: dict[type[Part], st.SearchStrategy[object]] = {
     **dict.fromkeys((Filter, Led, Text, First, GroupName, Segment), TEXTS),
     **dict.fromkeys((Refs, Segments, Urls), SEVERAL),
     Emails: TEXTS.map(lambda text: (text,)) | st.lists(EMAILS, min_size=1, unique=True).map(tuple),
+    ToFreeze: st.sampled_from(
+        ["shop.example.com", "a.example.com *.b.example", "group:Sales", 'site:"b c"', "everything"]
+    ),
     Page: st.integers(1, 999_999),
     Order: st.sampled_from(SORTS),
     Reach: st.sampled_from(REACHES),

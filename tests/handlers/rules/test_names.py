@@ -16,7 +16,7 @@ from handlers.grammar.known import Known
 from handlers.members.commands import MembersList
 from handlers.members.member_lookup import fits
 from handlers.rules.commands import RulesList
-from handlers.rules.rule_edit import _find_group
+from handlers.rules.rule_edit import find_group
 from handlers.rules.rule_lookup import fitting
 
 SITE: Final = "https://www.example.com"
@@ -87,7 +87,7 @@ def off(ref: str) -> Iterable[str]:
 
 def group(ref: str) -> Iterable[str]:
     try:
-        return [_find_group(ref, GROUPS).id]
+        return [find_group(ref, GROUPS).id]
     except NotOneGroup as error:
         return [one.id for one in error.candidates]
 

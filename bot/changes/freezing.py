@@ -1,0 +1,173 @@
+"""What is frozen here and now: asked before a change is let through, made with a command, and lifted by two people."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Final
+
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from bot.changes.model import Change, Edit, State
+from bot.policy.access import Access
+from bot.policy.freezes import ChatFreeze, Freeze
+from bot.store.audit import Event
+from bot.store.engine import Store
+from bot.store.outbox import Purpose
+
+
+class Frozen(Exception):
+    """What somebody asks for or decides about may not be changed at its time, by *freeze*."""
+
+    def __init__(self, freeze: Freeze) -> None:
+        super().__init__(freeze.why)
+        self.freeze = freeze
+
+
+class NoFreeze(Exception):
+    """The freeze is over, or was lifted."""
+
+
+class TooManyFreezes(Exception):
+    """So many (*count*) were made by command and hold yet that there can be no more."""
+
+    def __init__(self, count: int) -> None:
+        super().__init__(count)
+        self.count = count
+
+
+MAX_FREEZES: Final = 50
+"""Made by command: each is looked at for every change."""
+
+
+@dataclass(frozen=True, slots=True)
+class Freezes:
+    """The freezes of the policy of now, and those that were made by command."""
+
+    store: Store
+    access: Access
+    now: Callable[[], datetime]
+
+    async def all(self) -> list[Freeze]:
+        """Those that hold or are to come, in the order in which they begin."""
+        now = self.now()
+        found = [*self.access.policy().freeze, *await self.made()]
+        return sorted((each for each in found if each.until > now), key=lambda each: each.starts)
+
+    async def made(self) -> list[ChatFreeze]:
+        """Those that were made by command and are not over."""
+        return self._not_over(await self.store.freezes.all())
+
+    async def against(self, edits: Iterable[Edit], at: datetime, by: str) -> Freeze | None:
+        """The freeze that keeps *by* from making *edits* at a time; of several the one that ends last."""
+        if not (holding := await self._holding(at, by)):
+            return None
+        return await asyncio.to_thread(_first_that_covers, holding, list(edits))
+
+    async def against_change(self, change: Change, at: datetime) -> Freeze | None:
+        """The same for all that *change* does; what was agreed to before, such as an end, goes on."""
+        if change.request.agreed or change.decision.glass_broken:
+            return None
+        if not (holding := await self._holding(at, change.request.requester)):
+            return None
+        return await asyncio.to_thread(_first_that_covers, holding, await self.edits_of(change))
+
+    async def against_start(self, change: Change) -> Freeze | None:
+        """The freeze that will keep what is planned from beginning."""
+        starts = change.request.starts_at
+        if change.state is not State.PLANNED or starts is None:
+            return None
+        return await self.against_change(change, starts)
+
+    async def _holding(self, at: datetime, by: str) -> list[Freeze]:
+        """The freezes that hold at a time and bind *by*, the last to end first."""
+        holding = [each for each in await self.all() if each.holds_at(at) and not is_held_by(each, by)]
+        return sorted(holding, key=lambda each: each.until, reverse=True)
+
+    async def edits_of(self, change: Change) -> Sequence[Edit]:
+        """Everything that *change* does."""
+        if not change.is_set:
+            return [change.edit]
+        return [item.edit async for item in self.store.items.all(change.id) if item.kind is not None]
+
+    async def require(self, change: Change) -> None:
+        """Return where *change* may be made at its start, or now; raises Frozen."""
+        if (freeze := await self.against_change(change, change.request.starts_at or self.now())) is not None:
+            raise Frozen(freeze)
+
+    async def planned_in(self, freeze: Freeze) -> Sequence[Change]:
+        """The changes that were to begin within *freeze*, which will be held."""
+        planned = await self.store.changes.planned()
+        at = [(change, change.request.starts_at) for change in planned]
+        within = [change for change, starts in at if starts is not None and freeze.holds_at(starts)]
+        return [
+            change
+            for change in within
+            if not is_held_by(freeze, change.request.requester)
+            and not change.decision.glass_broken
+            and any(freeze.covers(edit) for edit in await self.edits_of(change))
+        ]
+
+    async def make(self, freeze: ChatFreeze) -> None:
+        """Keep *freeze*, once per id; raises TooManyFreezes."""
+        async with self.store.transaction() as tx:
+            kept = self._not_over(await self.store.freezes.locked(tx))
+            if any(each.id == freeze.id for each in kept):
+                return
+            if len(kept) >= MAX_FREEZES:
+                raise TooManyFreezes(len(kept))
+            await self._put(tx, [*kept, freeze])
+            detail = {"until": freeze.until.isoformat(), "why": freeze.why}
+            event = Event("locked" if freeze.is_lock else "froze", freeze.by, freeze.channel, detail=detail)
+            await self.store.audit.append(tx, replace(event, target=_on_record(freeze)))
+            await self._redraw(tx, freeze)
+
+    async def lift(self, freeze_id: str, by: str, channel: str) -> tuple[ChatFreeze, bool]:
+        """Count that *by* wants a freeze lifted; return it, and whether it is: two people lift one, whoever holds a lock alone.
+
+        Raises NoFreeze and DirectoryUnavailable.
+        """
+        made = {each.id: each for each in await self.made()}
+        if (found := made.get(freeze_id)) is None:
+            raise NoFreeze
+        wanting = tuple(dict.fromkeys([*found.lifted_by, by]))
+        is_lifted = is_held_by(found, by) or await self.access.people(wanting) > 1
+        async with self.store.transaction() as tx:
+            kept = self._not_over(await self.store.freezes.locked(tx))
+            if found not in kept:
+                raise NoFreeze
+            others = [each for each in kept if each.id != freeze_id]
+            found = found.model_copy(update={"lifted_by": wanting})
+            await self._put(tx, others if is_lifted else [*others, found])
+            event = "lifted" if is_lifted else "wants_to_lift"
+            await self.store.audit.append(tx, Event(event, by, channel, target=_on_record(found)))
+            await self._redraw(tx, found)
+        return found, is_lifted
+
+    async def _redraw(self, tx: AsyncConnection, freeze: Freeze) -> None:
+        """Have the cards of what was planned within *freeze* say so, or no longer."""
+        for change in await self.planned_in(freeze):
+            await self.store.outbox.enqueue(tx, change.id, Purpose.CARD)
+
+    async def _put(self, tx: AsyncConnection, made: Sequence[ChatFreeze]) -> None:
+        await self.store.freezes.put(tx, [each.model_dump_json(by_alias=True) for each in made])
+
+    def _not_over(self, kept: Iterable[str]) -> list[ChatFreeze]:
+        made = map(ChatFreeze.model_validate_json, kept)
+        return [each for each in made if each.until > self.now()]
+
+
+def _first_that_covers(freezes: Iterable[Freeze], edits: Sequence[Edit]) -> Freeze | None:
+    return next((each for each in freezes if any(each.covers(edit) for edit in edits)), None)
+
+
+def _on_record(freeze: ChatFreeze) -> str:
+    """What the audit calls it."""
+    return f"freeze/{freeze.title}"
+
+
+def is_held_by(freeze: Freeze, person: str) -> bool:
+    """Whether *freeze* is a lock of *person*, whom it keeps from nothing."""
+    return isinstance(freeze, ChatFreeze) and freeze.is_lock and freeze.by == person

@@ -1,0 +1,148 @@
+"""What may not be changed for a while: a freeze of the policy or of the chat, and a lock that one person holds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from fnmatch import fnmatchcase
+from typing import Annotated, Any, Final
+from urllib.parse import urlsplit
+from zoneinfo import ZoneInfo
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+
+from bot.changes.model import Document, Edit, Kind
+
+Names = tuple[str, ...]
+"""Patterns such as ``*.example.com``, whose case doesn't matter."""
+
+
+def _zone(name: str) -> str:
+    try:
+        ZoneInfo(name)
+    except (OSError, ValueError) as error:
+        raise ValueError(f"“{name[:40]}” is no time zone; write one such as Europe/Berlin") from error
+    return name
+
+
+class Freeze(BaseModel):
+    """From when until when nobody may change what it covers: what any of the lists names, or everything without lists."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
+
+    starts: datetime = Field(alias="from")
+    until: datetime = Field(alias="to")
+    tz: Annotated[str, AfterValidator(_zone)] = "UTC"
+    """Whose clocks *starts* and *until* mean, where they name no offset."""
+    hosts: Names = ()
+    rules: Names = ()
+    """Ids or names."""
+    groups: Names = ()
+    """Ids."""
+    sites: Names = ()
+    segments: Names = ()
+    excepted: Names = Field(default=(), alias="except")
+    """Hosts, rules by id or name, and sites that may be changed nevertheless."""
+    why: str = ""
+
+    @model_validator(mode="after")
+    def _in_order(self) -> Freeze:
+        for name in ("starts", "until"):
+            moment: datetime = getattr(self, name)
+            if moment.tzinfo is None:
+                object.__setattr__(self, name, moment.replace(tzinfo=ZoneInfo(self.tz)))
+        if self.until <= self.starts:
+            raise ValueError("it ends before it begins")
+        return self
+
+    def holds_at(self, moment: datetime) -> bool:
+        return self.starts <= moment < self.until
+
+    def covers(self, edit: Edit) -> bool:
+        """Whether *edit* changes what is frozen, or may do so: a source that can match any host counts for each."""
+        is_named = _of_member if edit.target.service == "members" else _of_rule
+        everything = not (self.hosts or self.rules or self.groups or self.sites or self.segments)
+        return (everything or is_named(self, edit)) and not self._excepts(edit)
+
+    def _excepts(self, edit: Edit) -> bool:
+        if not self.excepted:
+            return False
+        hosts = _hosts(edit)
+        names = [edit.target.site] if edit.target.service == "members" else _names(edit)
+        everywhere = bool(hosts) and all(host is not None and _fits(host, self.excepted) for host in hosts)
+        return everywhere or any(_fits(name, self.excepted) for name in names if name)
+
+
+class ChatFreeze(Freeze):
+    """One that somebody made with a command; *title*: what it covers, as people call it."""
+
+    id: str
+    title: str
+    by: str
+    channel: str
+    is_lock: bool = False
+    """Whether whoever made it may go on changing it, and lift it alone."""
+    lifted_by: tuple[str, ...] = ()
+    """Who wants it lifted so far."""
+
+
+def _of_member(freeze: Freeze, edit: Edit) -> bool:
+    segments = {segment for document in (edit.before, edit.after) for segment in _segments(document)}
+    return _fits(edit.target.site or "", freeze.sites) or any(_fits(name, freeze.segments) for name in segments)
+
+
+def _of_rule(freeze: Freeze, edit: Edit) -> bool:
+    if edit.kind is Kind.GROUP_UPDATE:
+        return bool(freeze.hosts or freeze.rules) or _fits(edit.target.key or "", freeze.groups)
+    in_groups = {(document or {}).get("groupId") for document in (edit.before, edit.after)}
+    return (
+        any(_fits(name, freeze.rules) for name in _names(edit))
+        or any(_fits(group, freeze.groups) for group in in_groups if isinstance(group, str))
+        or (bool(freeze.hosts) and any(host is None or _fits(host, freeze.hosts) for host in _hosts(edit)))
+    )
+
+
+def _fits(name: str, patterns: Names) -> bool:
+    return any(fnmatchcase(name.casefold(), pattern.casefold()) for pattern in patterns)
+
+
+def _names(edit: Edit) -> Iterator[str]:
+    """The id of a rule, and its names before and after."""
+    yield edit.target.key or ""
+    for document in (edit.before, edit.after):
+        if isinstance(name := (document or {}).get("name"), str):
+            yield name
+
+
+def _segments(document: Document | None) -> Sequence[str]:
+    return (document or {}).get("allowedSegments") or ()
+
+
+def _hosts(edit: Edit) -> set[str | None]:
+    """The hosts whose URLs a rule may match, before and after; None among them for a source that may match any."""
+    if edit.target.service == "members":
+        return set()
+    documents = [document for document in (edit.before, edit.after) if document is not None]
+    return {_host(pair) for document in documents for pair in document.get("pairs") or [None]} or {None}
+
+
+WHOLE: Final = frozenset({"equals", "wildcard_matches"})
+"""Operators by which a source says the beginning of what it matches."""
+
+
+def _host(pair: Any) -> str | None:
+    """The one host that a pair can match; None where it may be any."""
+    source = pair.get("source") if isinstance(pair, dict) else None
+    if not isinstance(source, dict):
+        return None
+    key, operator, value = (str(source.get(name) or "").casefold() for name in ("key", "operator", "value"))
+    if operator not in WHOLE:
+        return None
+    if key == "url":
+        try:
+            value = urlsplit(value).hostname or ""
+        except ValueError:
+            return None
+    elif key != "host":
+        return None
+    return value if value and "*" not in value else None

@@ -1,0 +1,211 @@
+"""In a freeze nobody changes what it covers but by the emergency override; what is temporary ends, and two people lift it."""
+
+from __future__ import annotations
+
+import pytest
+
+from bot.changes.model import Held, State
+from sandbox.demo import Sandbox
+from tests.conftest import OPS, Clock
+from tests.harness.channels import buttons
+from tests.harness.colleague import Colleague, ended
+from tests.harness.looking import approves
+from tests.stories.test_planned import ANNA, HOUR, MOMENT, NAME, OLD, status
+
+
+@pytest.fixture
+def bob(workspace: Sandbox) -> Colleague:
+    """In the channel that the others are in."""
+    return Colleague(workspace, "U0BOB0001", OPS)
+
+
+FREEZE = "/gatehouse freeze shop.example.com for 2h because cutover"
+
+
+@pytest.mark.threat("B18")
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"/rules off {OLD}",
+        f'/rules set {OLD} description="For the sale"',
+        f"/rules delete {OLD}",
+        f"/rules off {OLD} Redirect_imgs2",
+        "/rules group off Sales campaigns",
+        '/rules make redirect https://shop.example.com/sale to https://shop.example.com/w named "Sale" for 1h',
+        f"/rules off {OLD} in 1h",
+    ],
+)
+async def test_what_is_frozen_is_not_changed_but_planned_for_after(
+    workspace: Sandbox, alice: Colleague, bob: Colleague, clock: Clock, text: str
+) -> None:
+    await bob.says(FREEZE)
+    refused = await alice.is_refused(text)
+
+    assert "cutover" in alice.slack_text(refused)
+    assert workspace.services.rules.calls("PUT") == workspace.services.rules.calls("POST") == []
+    await alice.clicks(refused, "Plan it for then")
+    await alice.sees_change(state=State.PROPOSED if "delete" in text else State.PLANNED)
+
+
+@pytest.mark.parametrize("text", ["/rules off Redirect_track1", f"/members grant {ANNA} vip"])
+async def test_all_else_is_changed_as_ever(workspace: Sandbox, alice: Colleague, bob: Colleague, text: str) -> None:
+    await bob.says(FREEZE)
+    await alice.says(text)
+    await alice.sees_change()
+
+
+async def test_everything_is_everything(workspace: Sandbox, alice: Colleague, bob: Colleague, clock: Clock) -> None:
+    await bob.says("/gatehouse freeze everything for 2h")
+    await alice.is_refused("/rules off Redirect_imgs2")
+    await alice.is_refused(f"/members grant {ANNA} vip")
+    clock.ahead += 2 * HOUR + MOMENT
+    await alice.says("/rules off Redirect_imgs2")
+    await alice.sees_change()
+
+
+async def test_what_is_temporary_ends_and_may_be_ended(
+    workspace: Sandbox, alice: Colleague, bob: Colleague, clock: Clock
+) -> None:
+    await alice.says(f"/rules off {OLD} for 1h")
+    await alice.sees_change()
+    await bob.says(FREEZE)
+    clock.ahead += HOUR + MOMENT
+    await alice.sees_change(where=ended)
+    assert status(workspace) == "Active"
+
+
+@pytest.mark.threat("B18")
+async def test_a_request_waits_for_the_end_of_the_freeze(
+    workspace: Sandbox, alice: Colleague, bob: Colleague, cara: Colleague, clock: Clock
+) -> None:
+    card = await alice.says(f"/rules delete {OLD}")
+    await bob.says(FREEZE)
+    await approves(cara, card)
+    await cara.sees_problem()
+    assert workspace.services.rules.get(OLD) is not None
+
+    clock.ahead += 2 * HOUR + MOMENT
+    await approves(cara, card)
+    await alice.sees_change()
+    assert workspace.services.rules.get(OLD) is None
+
+
+@pytest.mark.threat("B18")
+async def test_what_is_planned_within_is_named_before_and_held_at_its_start(
+    workspace: Sandbox, alice: Colleague, bob: Colleague, cara: Colleague, clock: Clock
+) -> None:
+    await alice.types(f"/rules off {OLD} in 1h")
+    card = await alice.sees_change(state=State.PLANNED)
+    asked = await bob.says(FREEZE)
+    assert NAME in bob.slack_text(asked)
+
+    await bob.clicks(asked, "Freeze")
+    await alice.sees("frozen")
+    clock.ahead += HOUR + MOMENT
+    held = await alice.sees_change(state=State.PLANNED, where=lambda change: change.run.held is Held.FROZEN)
+    assert held.ts == card.ts
+    assert status(workspace) == "Active"
+    await alice.clicks(held, "v1.decide.now")
+    await alice.sees_problem()
+
+    clock.ahead += HOUR
+    await alice.clicks(held, "v1.decide.now")
+    await alice.sees_change()
+    assert status(workspace) == "Inactive"
+
+
+@pytest.mark.threat("B18")
+async def test_two_people_lift_a_freeze(workspace: Sandbox, alice: Colleague, bob: Colleague) -> None:
+    card = await bob.says(FREEZE)
+    await bob.clicks(card, "Lift")
+    again = await bob.sees("Someone else has to agree")
+    await bob.says("/gatehouse unfreeze shop.example.com")
+    await alice.is_refused(f"/rules off {OLD}")
+
+    await alice.clicks(again, "Lift")
+    await alice.sees("no longer frozen")
+    await alice.says(f"/rules off {OLD}")
+    await alice.sees_change()
+    await bob.is_refused("/gatehouse unfreeze shop.example.com")
+
+
+async def test_a_lock_is_its_holders(workspace: Sandbox, alice: Colleague, bob: Colleague, clock: Clock) -> None:
+    await bob.says(f"/rules lock {OLD} for 2h because incident")
+    assert "incident" in alice.slack_text(await alice.is_refused(f"/rules off {OLD}"))
+    await bob.says(f"/rules off {OLD}")
+    await bob.sees_change()
+    assert "incident" in alice.slack_text(await alice.says(f"/rules show {OLD}"))
+
+    await alice.says(f"/rules unlock {OLD}")
+    await alice.sees("Someone else has to agree")
+    await alice.is_refused(f"/rules on {OLD}")
+    await bob.says(f"/rules unlock {OLD}")
+    await alice.sees("unlocked")
+    await alice.says(f"/rules on {OLD}")
+    await alice.sees_change(where=lambda change: change.request.requester == alice.id)
+
+
+OVERRIDE = """
+[roles.everyone]
+channels = ["C0OPS0001"]
+may = ["*"]
+
+[roles.oncall]
+groups = ["S0ONCALL"]
+
+[[guards]]
+operation = "rule.update"
+guard = "none"
+break_glass = ["oncall"]
+"""
+
+
+@pytest.mark.threat("B18")
+@pytest.mark.policy(OVERRIDE)
+async def test_the_emergency_override_passes_and_is_reviewed(
+    workspace: Sandbox, alice: Colleague, bob: Colleague, clock: Clock
+) -> None:
+    await bob.says(FREEZE)
+    card = await alice.says(f"/rules off {OLD}")
+    await alice.clicks(card, "v1.decide.confirm", confirm=True)
+    await alice.sees_problem()
+    await alice.clicks(card, "v1.decide.break_glass", opens="Why can’t this wait for an approval?")
+    alice.fills(**{"Why_can’t_this_wait_for_an_approval?": "It burns and everybody sleeps"})
+    assert await alice.submits() == {}
+    done = await alice.sees_change(where=lambda change: change.decision.glass_broken)
+    assert status(workspace) == "Inactive"
+    assert "v1.decide.sign" in {one["action_id"] for one in buttons(done.blocks)}
+
+
+POLICY = """
+[[freeze]]
+from = 2020-01-01 00:00:00
+to = 2100-01-01 00:00:00
+tz = "Europe/Berlin"
+hosts = ["*.example.com"]
+except = ["images.example.com"]
+why = "Christmas"
+"""
+
+
+@pytest.mark.policy(POLICY)
+async def test_a_freeze_of_the_policy_is_lifted_by_nobody(workspace: Sandbox, alice: Colleague) -> None:
+    assert "Christmas" in alice.slack_text(await alice.is_refused(f"/rules off {OLD}"))
+    for command in ("/gatehouse whoami", "/gatehouse freezes", f"/rules show {OLD}"):
+        assert "Christmas" in alice.slack_text(await alice.says(command)), command
+    await alice.is_refused("/gatehouse unfreeze *.example.com")
+
+
+@pytest.mark.parametrize(
+    "words",
+    ["shop.example.com", "shop for 2h", "shop.example.com until yesterday", "group:nothing for 2h", "site:x for 2h"],
+)
+async def test_what_is_no_freeze_is_told(alice: Colleague, words: str) -> None:
+    await alice.is_refused(f"/gatehouse freeze {words}")
+    await alice.says("/rules off Redirect_imgs2")
+    await alice.sees_change()
+
+
+async def test_home_says_what_is_frozen(workspace: Sandbox, alice: Colleague, bob: Colleague) -> None:
+    await bob.says(FREEZE)
+    assert "cutover" in str(await alice.opens_home("cutover"))
