@@ -11,10 +11,11 @@ from bot.changes.consequences import LATE_START
 from bot.changes.execute import Executor
 from bot.changes.freezing import Freezes, Frozen
 from bot.changes.journal import GATEHOUSE, Journal, event_of
-from bot.changes.model import Change, Guard, Held, Move, Question, RevertFailure, State, canonical_form
+from bot.changes.model import Change, Guard, Held, Move, Question, RevertFailure, State, canonical_form, fingerprint
 from bot.changes.refusals import (
     AlreadyDecided,
     ApprovalWaits,
+    EndIsPast,
     EndsBeforeStart,
     MoreMustAgree,
     NothingToReview,
@@ -268,12 +269,23 @@ class Decisions:
         """Let a temporary *change* end so much later; raises NotTemporary, MoreMustAgree, and as `Rights.require` does."""
 
         def extended(held: Change) -> Mapping[str, Any]:
-            if not held.temporary or held.request.reverts_at is None:
-                raise NotTemporary(held)
-            return {"reverts_at": max(held.request.reverts_at, self.journal.now()) + timedelta(seconds=seconds)}
+            ends = max(_end_of(held), self.journal.now()) + timedelta(seconds=seconds)
+            return {"reverts_at": ends, "reverts_at_as_typed": ""}
 
         await self._agree(change, Decision.EXTEND, by)
         return await self.journal.record(change, "extended", by, extended, request=request)
+
+    async def end_at(self, change: Change, *, by: str, ends_at: datetime, as_typed: str, request: str) -> Change:
+        """Let a temporary *change* end at another time, later or sooner; raises as `extend` does, and EndIsPast."""
+        if ends_at <= self.journal.now():
+            raise EndIsPast(as_typed)
+
+        def moved(held: Change) -> Mapping[str, Any]:
+            _end_of(held)
+            return {"reverts_at": ends_at, "reverts_at_as_typed": as_typed}
+
+        await self._agree(change, Decision.EXTEND, by, ends_at)
+        return await self.journal.record(change, "end_moved", by, moved, request=request)
 
     async def keep(self, change: Change, *, by: str, request: str) -> Change:
         """Let a temporary *change* stay; raises NotTemporary, MoreMustAgree, and as `Rights.require` does."""
@@ -286,10 +298,10 @@ class Decisions:
         await self._agree(change, Decision.KEEP, by)
         return await self.journal.record(change, "made_permanent", by, kept, request=request)
 
-    async def _agree(self, change: Change, decision: Decision, by: str) -> None:
+    async def _agree(self, change: Change, decision: Decision, by: str, to: datetime | None = None) -> None:
         """Return where *decision* about the end of *change* is *by*'s, and as many agree as would have to approve it now.
 
-        A click is one vote about this end; each voter must still have the right. Raises MoreMustAgree.
+        A click is one vote about this end, and *to* this other one; each voter must still have the right. Raises MoreMustAgree.
         """
         change = await self.rights.as_of_now(change)
         await self.rights.require(change, decision, by)
@@ -297,7 +309,8 @@ class Decisions:
         ends = change.request.reverts_at
         if needed == 1 or ends is None:
             return
-        vote = f"{decision}:{int(ends.timestamp()) % 100_000_000}"
+        about = int(ends.timestamp()) if to is None else int(fingerprint([str(ends), str(to)])[:8], 16)
+        vote = f"{decision}:{about % 100_000_000}"
         async with self.journal.store.transaction() as tx:
             if await self.journal.store.changes.decided(tx, change.id, by, vote, ""):
                 await self.journal.store.audit.append(tx, event_of("agreed", change, by, to=decision))
@@ -305,6 +318,13 @@ class Decisions:
         able = [each for each in voters if each == by or await self.rights.may(change, decision, each)]
         if (given := await self.access.people(able)) < needed:
             raise MoreMustAgree(change, given, needed)
+
+
+def _end_of(change: Change) -> datetime:
+    """When a temporary *change* ends; raises NotTemporary for another one."""
+    if not change.temporary or change.request.reverts_at is None:
+        raise NotTemporary(change)
+    return change.request.reverts_at
 
 
 def _open(change: Change, decision: Decision) -> bool:

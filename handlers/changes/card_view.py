@@ -318,6 +318,7 @@ def _applied(change: Change) -> list[Block | None]:
         if (switched := is_switched(change)) is not None:
             back = "on" if switched == "off" else "off"
             buttons = {"end": f"Switch {back} now", "extend": extension(change)[1], "stay": f"Keep {switched}"}
+        buttons |= {"until": "Other time…"}
     elif change.run.revert_failure is RevertFailure.CHANGED and not change.is_set:
         buttons = {"putback": "Revert anyway", "stay": "Keep"}
     else:

@@ -15,12 +15,12 @@ from bot.gatehouse import Gatehouse
 from handlers.blocks.modals import FULL_CHANGE, OPENED_BY, metadata
 from handlers.changes import card_view, full_view, notes_view
 from handlers.changes.cards import groups_of
-from handlers.changes.requests import beginning
+from handlers.changes.requests import beginning, ending
 from handlers.changes.sentences import extension, plain_title, title_of
 from handlers.errors import NothingToUndo, OldButton, OldCard
 from handlers.gatehouse.commands import GatehouseInspect, GatehouseUndo
 from handlers.grammar.command import Command
-from handlers.grammar.fields import parse_start
+from handlers.grammar.fields import parse_expiry, parse_start
 from handlers.rules.rule_refs import find_change
 from handlers.slack.registry import Click, Form, Recorded, clicks, handles, submits
 from handlers.slack.reply import Announced, Attached, Caller, Modal, Private, Reply
@@ -154,13 +154,26 @@ def _asks(name: str) -> None:
     @clicks(f"decide.{name}")
     async def ask(click: Click, caller: Caller, gatehouse: Gatehouse) -> Reply:
         change = await change_of_click(click, caller, gatehouse)
-        if change.state is not (State.PLANNED if name == notes_view.REPLAN else State.PROPOSED):
+        if change.state is not ASKED_IN.get(name, State.PROPOSED):
             raise AlreadyDecided(change)
-        await gatehouse.changes.decisions.rights.require(change, Decision(name), caller.user)
+        decision = Decision.EXTEND if name == notes_view.UNTIL else Decision(name)
+        await gatehouse.changes.decisions.rights.require(change, decision, caller.user)
         opened_by = metadata(click.view or {}).get(OPENED_BY, "")
         return Modal(
             notes_view.reason_form(name, change, title=plain_title(change), channel=caller.channel, opened_by=opened_by)
         )
+
+
+ASKED_IN: Final = {notes_view.REPLAN: State.PLANNED, notes_view.UNTIL: State.APPLIED}
+"""The states in which forms are opened that aren't about a request."""
+
+
+async def _move_end(change: Change, text: str, caller: Caller, gatehouse: Gatehouse) -> Change:
+    if (expiry := parse_expiry(text)) is None:
+        raise OldButton
+    ends, as_typed = await ending(expiry, caller.asked_at or gatehouse.now(), caller, gatehouse)
+    move = gatehouse.changes.decisions.end_at
+    return await move(change, by=caller.user, request=caller.request, ends_at=ends, as_typed=as_typed)
 
 
 async def _move(change: Change, text: str, caller: Caller, gatehouse: Gatehouse) -> Change:
@@ -178,6 +191,7 @@ REASONED: Final[dict[str, Callable[[Change, str, Caller, Gatehouse], Awaitable[C
         change, Decision.BREAK_GLASS, c.user, reason=why
     ),
     notes_view.REPLAN: _move,
+    notes_view.UNTIL: _move_end,
 }
 """What is done once a form has asked for words."""
 

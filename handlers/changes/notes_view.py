@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -24,7 +24,7 @@ from handlers.changes.sentences import (
     when,
     words,
 )
-from handlers.grammar.fields import parse_start
+from handlers.grammar.fields import parse_expiry, parse_start
 
 
 def note(change: Change, purpose: str) -> Message | None:
@@ -238,6 +238,15 @@ REASON_FORMS: Final = {
         missing="Enter a time such as tomorrow 9:00 or Friday 18:00.",
         end=":alarm_clock: *Moved.* See its card.",
     ),
+    "until": _Words(
+        title="Other time",
+        label="Until when?",
+        submit="Move",
+        hint="A time such as 18:00 or Friday 9:00, or how long from now, such as 3h.",
+        intro="It reverts at that time instead, sooner or later than now.",
+        missing="Enter a time such as 18:00 or Friday 9:00, or a duration such as 3h.",
+        end=":alarm_clock: *Moved.* See its card.",
+    ),
     "break_glass": _Words(
         title="Emergency override",
         label="Why can’t this wait for an approval?",
@@ -251,7 +260,11 @@ REASON_FORMS: Final = {
     ),
 }
 REPLAN: Final = "replan"
-"""The form that asks for a time."""
+"""The form that asks when what is planned is to begin."""
+UNTIL: Final = "until"
+"""The form that asks when what is temporary is to end."""
+TIMES: Final[Mapping[str, Callable[[str], object]]] = {REPLAN: parse_start, UNTIL: parse_expiry}
+"""The forms that ask for a time, and what reads it."""
 MAX_REASON: Final = 1000
 BLOCK: Final = "words"
 
@@ -264,9 +277,9 @@ def reason_form(name: str, change: Change, *, title: str, channel: str, opened_b
     """The form about *change*; *title* (mrkdwn) says what it is about. *opened_by*: what the full view has as that."""
     words = REASON_FORMS[name]
     blocks = [
-        section(f"*{title}?*\nRequested by <@{change.request.requester}>"),
+        section(f"*{title}{'' if name in TIMES else '?'}*\nRequested by <@{change.request.requester}>"),
         section(words.intro),
-        inputs.text(BLOCK, words.label, None, multiline=name != REPLAN, hint=words.hint),
+        inputs.text(BLOCK, words.label, None, multiline=name not in TIMES, hint=words.hint),
     ]
     about = {"name": name, "change": change.id, "channel": channel, OPENED_BY: opened_by}
     return frame(words.title, blocks, callback_id=callback(name), submit=words.submit, metadata=about)
@@ -291,7 +304,8 @@ def read(view: View) -> Reasoned:
 def errors(sent: Reasoned) -> dict[str, str]:
     """What is wrong with the words, under their input."""
     length, words = len(sent.words), REASON_FORMS.get(sent.name)
-    if words is not None and (length < words.least or (sent.name == REPLAN and parse_start(sent.words) is None)):
+    is_no_time = sent.name in TIMES and TIMES[sent.name](sent.words) is None
+    if words is not None and (length < words.least or is_no_time):
         return {BLOCK: words.missing}
     return {BLOCK: f"Shorten it to {MAX_REASON:,} characters; it has {length:,}."} if length > MAX_REASON else {}
 

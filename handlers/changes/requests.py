@@ -144,7 +144,6 @@ async def timed(
     """
     if start is None and expiry is None:
         return proposal
-    zone = zone_of((await gatehouse.access.person(caller.user)).tz)
     now = caller.asked_at or gatehouse.now()
     if start is not None:
         now, read = await beginning(start, caller, gatehouse)
@@ -155,22 +154,26 @@ async def timed(
         return proposal
     if expiry.seconds is not None:
         return proposal.amended(revert_after=expiry.seconds)
-    ends = await ending(expiry, now, caller, gatehouse)
-    return proposal.amended(reverts_at=ends, reverts_at_as_typed=_as_read(ends, expiry.until, zone))
+    ends, read = await ending(expiry, now, caller, gatehouse)
+    return proposal.amended(reverts_at=ends, reverts_at_as_typed=read)
 
 
-async def ending(expiry: Expiry, starts: datetime, caller: Caller, gatehouse: Gatehouse) -> datetime:
-    """The moment that *expiry* means to *caller* for what begins at *starts*; raises EndIsPast, EndsBeforeStart, TimeIsFar."""
+async def ending(expiry: Expiry, starts: datetime, caller: Caller, gatehouse: Gatehouse) -> tuple[datetime, str]:
+    """The moment that *expiry* means to *caller* for what begins at *starts*, and how their clocks show it.
+
+    Raises EndIsPast, EndsBeforeStart and TimeIsFar.
+    """
     zone = zone_of((await gatehouse.access.person(caller.user)).tz)
     if expiry.seconds is not None:
-        return starts + timedelta(seconds=expiry.seconds)
+        lasts = starts + timedelta(seconds=expiry.seconds)
+        return lasts, _as_read(lasts, None, zone)
     ends = end_of(expiry, zone, starts)
     if ends is None or ends <= gatehouse.now():
         raise EndIsPast(expiry.as_typed)
     if ends <= starts:
         raise EndsBeforeStart
     _require_near(ends, expiry.as_typed, gatehouse)
-    return ends
+    return ends, _as_read(ends, expiry.until, zone)
 
 
 async def beginning(start: Start, caller: Caller, gatehouse: Gatehouse) -> tuple[datetime, str]:

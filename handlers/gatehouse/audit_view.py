@@ -60,6 +60,7 @@ ACTIONS: Final = {
     "looked": "looked at",
     "made_permanent": "kept",
     "extended": "extended",
+    "end_moved": "end moved",
 }
 """What people do about the requests of others, besides deciding."""
 

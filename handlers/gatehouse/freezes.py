@@ -33,7 +33,7 @@ async def freeze(command: GatehouseFreeze, caller: Caller, gatehouse: Gatehouse)
     starts = gatehouse.now()
     if command.start is not None:
         starts, _ = await beginning(command.start, caller, gatehouse)
-    until = await ending(command.expiry, starts, caller, gatehouse)
+    until, _ = await ending(command.expiry, starts, caller, gatehouse)
     named = await _lists_of(command.what, gatehouse)
     title = command.what if any(named.values()) else "Everything"
     made = ChatFreeze(starts=starts, until=until, title=title, **_by(caller), why=command.reason or "", **named)
@@ -49,9 +49,10 @@ async def freeze(command: GatehouseFreeze, caller: Caller, gatehouse: Gatehouse)
 async def lock(command: RulesLock, caller: Caller, gatehouse: Gatehouse) -> Reply:
     rule = await find_rule(command, caller, gatehouse)
     starts = gatehouse.now()
+    until, _ = await ending(command.expiry, starts, caller, gatehouse)
     made = ChatFreeze(
         starts=starts,
-        until=await ending(command.expiry, starts, caller, gatehouse),
+        until=until,
         title=f"“{rule.title}”",
         **_by(caller),
         why=command.reason or "",

@@ -556,14 +556,18 @@ class Machine(RuleBasedStateMachine):
         change = self.pick(which, self.changes(State.APPLIED) or self.changes())
         self.clicked(number, lambda pipeline, now: pipeline.followups.undo(now, by=by, channel=OPS), change)
 
-    @rule(number=anything, which=anything, by=people, seconds=st.none() | spans)
-    def reschedule(self, number: int, which: int, by: str, seconds: int | None) -> None:
+    @rule(number=anything, which=anything, by=people, seconds=st.none() | spans, is_other=st.booleans())
+    def reschedule(self, number: int, which: int, by: str, seconds: int | None, is_other: bool) -> None:
         found = self.changes(State.APPLIED)
         change = self.pick(which, [each for each in found if each.request.reverts_at] or found)
+        began = self.world.clock()
 
         async def click(pipeline: Pipeline, now: Change, request: str) -> Change:
             if seconds is None:
                 return await pipeline.decisions.keep(now, by=by, request=request)
+            if is_other:
+                ends = began + timedelta(seconds=seconds)
+                return await pipeline.decisions.end_at(now, by=by, ends_at=ends, as_typed="", request=request)
             return await pipeline.decisions.extend(now, by=by, seconds=seconds, request=request)
 
         self.clicked_once(number, click, change)

@@ -134,6 +134,7 @@ ELSEWHERE: Final[Mapping[Through, str]] = {
     "decide.sign": "the review of an override: tests/stories/test_break_glass.py",
     "decide.confirm": "the click of its own requester: tests/stories/test_requests.py",
     "decide.putback": "after a failed end: tests/stories/test_temporary.py",
+    "v1.decision.until": "another end: tests/stories/test_temporary.py",
     "decide.stop": "in the middle of a bulk change: tests/stories/test_sets.py",
     "decide.again": "after a bulk change that failed in part: tests/stories/test_sets.py",
 }

@@ -606,20 +606,23 @@ On · Redirect
 (double_vertical_bar) “Old shop to new shop” is off until 2026-11-21 03:24 UTC
 @alice · “we test” · 2026-11-21 01:26 UTC
 `https://shop.example.com/old` → `https://shop.example.com/new`
-[Switch on now]  [Extend by 1 h]  [Keep off]  [Details]\
+[Switch on now]  [Extend by 1 h]  [Keep off]
+[Other time…]  [Details]\
 """,
             "granted until a time that was typed": """\
 Anna Berg has access to “vip” on blog until <!date^1795231440^{date_short_pretty} {time}|2026-11-21 03:24 UTC> (03:24 Europe/Berlin)
 (white_check_mark) Anna Berg has access to “vip” on blog until 2026-11-21 03:24 UTC (03:24 Europe/Berlin)
 `a***@example.com` · Requested by @alice · “we test” · approved by @cara · 2026-11-21 01:26 UTC
-[Revert now]  [Extend by 1 h]  [Keep]  [Details]\
+[Revert now]  [Extend by 1 h]  [Keep]
+[Other time…]  [Details]\
 """,
             "destination changed for two hours": """\
 “Old shop to new shop”: destination changed until <!date^1795231440^{date_short_pretty} {time}|2026-11-21 03:24 UTC>
 (white_check_mark) “Old shop to new shop”: destination changed until 2026-11-21 03:24 UTC
 @alice · “we test” · 2026-11-21 01:26 UTC
 destination  `https://shop.example.com/new` → `https://shop.example.com/landing`
-[Revert now]  [Extend by 1 h]  [Keep]  [Details]\
+[Revert now]  [Extend by 1 h]  [Keep]
+[Other time…]  [Details]\
 """,
             "not reverted: changed": """\
 Switch off “Old shop to new shop”: not reverted
@@ -980,7 +983,8 @@ Requested by @alice · “we test”
 @alice · “we test” · 2026-11-21 01:26 UTC
 ✓ Old shop to new shop: off, `https://shop.example.com/old` → `https://shop.example.com/new`
 ✓ Sale 2026: off, `https://shop.example.com/sale` → `https://shop.example.com/landing2`, only for page domain `blog.example.com` or `shop.example.com`, method `GET`, …and 2 more pairs
-[Revert now]  [Extend by 1 h]  [Keep]  [Details]\
+[Revert now]  [Extend by 1 h]  [Keep]
+[Other time…]  [Details]\
 """,
             "two of three done": """\
 Switch off 3 rules: 2 of 3 done
@@ -1379,7 +1383,7 @@ Your question: <>
             "form: ask, 1,001 characters": "Shorten it to 1,000 characters; it has 1,001.",
             "form: replan": """\
 ┌ Other time
-Delete “Sale 2026”?
+Delete “Sale 2026”
 Requested by @alice
 What somebody approved for a time has to be approved again for another one.
 When?: <>
@@ -1387,6 +1391,16 @@ When?: <>
 """,
             "form: replan, 0 characters": "Enter a time such as tomorrow 9:00 or Friday 18:00.",
             "form: replan, 1,001 characters": "Enter a time such as tomorrow 9:00 or Friday 18:00.",
+            "form: until": """\
+┌ Other time
+Delete “Sale 2026”
+Requested by @alice
+It reverts at that time instead, sooner or later than now.
+Until when?: <>
+[Move]\
+""",
+            "form: until, 0 characters": "Enter a time such as 18:00 or Friday 9:00, or a duration such as 3h.",
+            "form: until, 1,001 characters": "Enter a time such as 18:00 or Friday 9:00, or a duration such as 3h.",
             "form: break_glass": """\
 ┌ Emergency override
 Delete “Sale 2026”?

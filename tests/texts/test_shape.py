@@ -14,6 +14,7 @@ import tests.texts
 from bot.changes.model import Kind, State
 from bot.rules.model import Groups, Rule
 from handlers.blocks.messages import Message, in_quotes, quoted
+from handlers.changes.notes_view import REASON_FORMS
 from handlers.changes.sentences import REVERT_FAILURES, title_of
 from handlers.grammar.command import Command
 from handlers.grammar.parser import parse
@@ -150,7 +151,7 @@ NO_VERBS: Final = frozenset(
     }
 )
 """Tabs, pages, and the name of an act that has no verb."""
-FORMS: Final = frozenset(f"v1.decide.{name}" for name in ("deny", "ask", "break_glass", "replan"))
+FORMS: Final = frozenset(f"v1.decide.{name}" for name in REASON_FORMS)
 
 
 def opens_form(button: Mapping[str, Any]) -> bool:
