@@ -22,8 +22,9 @@ TYPOGRAPHY: Final = str.maketrans(
     }
 )
 ZERO_WIDTH: Final = str.maketrans(dict.fromkeys("\u200b\u200c\u200d\u2060\ufeff", ""))
-RUN: Final = re.compile(r"\S+")
-IN_EMAIL: Final = re.compile(r"""[^<'"]@""")
+RUN: Final = re.compile(r"""[^\s,;"']+""")
+"""What an email is part of as a whole."""
+IN_EMAIL: Final = re.compile(r"[^<]@")
 WORD: Final = re.compile(
     r"""
       "(?P<double>[^"]*)"(?=\s|,|$)
@@ -59,7 +60,7 @@ class Word:
 
 def cleaned(text: str) -> str:
     """*text* as its author meant it: ``<url|label>`` is the URL, entities are decoded once, quotes are straight."""
-    return MARKUP.sub(_unwrapped, RUN.sub(_without_zero_width, text.translate(TYPOGRAPHY))).strip()
+    return RUN.sub(_without_zero_width, MARKUP.sub(_unwrapped, text.translate(TYPOGRAPHY))).strip()
 
 
 def _without_zero_width(match: re.Match[str]) -> str:
