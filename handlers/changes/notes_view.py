@@ -277,7 +277,7 @@ def reason_form(name: str, change: Change, *, title: str, channel: str, opened_b
     """The form about *change*; *title* (mrkdwn) says what it is about. *opened_by*: what the full view has as that."""
     words = REASON_FORMS[name]
     blocks = [
-        section(f"*{title}{'' if name in TIMES else '?'}*\nRequested by <@{change.request.requester}>"),
+        section(f"*{title}?*\nRequested by <@{change.request.requester}>"),
         section(words.intro),
         inputs.text(BLOCK, words.label, None, multiline=name not in TIMES, hint=words.hint),
     ]

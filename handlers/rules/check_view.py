@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from datetime import datetime
 from typing import Final
 
 from bot.clients.lists import Gap
@@ -11,6 +12,7 @@ from bot.rules.lint.findings import Finding, FindingKind, Location, Reason
 from bot.rules.matching import Difference, Impact, UrlOutcome
 from handlers.blocks import messages
 from handlers.blocks.messages import Block, ListPage, Message, clip, code, esc, first_of, in_quotes, listed
+from handlers.changes.sentences import when
 from handlers.grammar.command import slash
 from handlers.rules.commands import RulesCheck, RulesSamples, RulesWhich
 from handlers.rules.reasons import undecidable_words
@@ -221,9 +223,19 @@ FINDING_SENTENCES: Final[dict[FindingKind, Callable[[Finding], str]]] = {
 
 
 def findings_page(
-    page: ListPage[Finding], *, command: RulesCheck, rules: int, gap: Gap | None, complete: bool, public: bool
+    page: ListPage[Finding],
+    *,
+    command: RulesCheck,
+    rules: int,
+    gap: Gap | None,
+    complete: bool,
+    public: bool,
+    ahead: Sequence[tuple[datetime, Finding]] = (),
 ) -> Message:
-    """One page of what was found, the worst first. *rules*: how many were checked."""
+    """One page of what was found, the worst first. *rules*: how many were checked.
+
+    *ahead*: what will be wrong, and when it begins.
+    """
     checked = messages.plural(rules, "rule")
     if page.total:
         title = f"{messages.plural(page.total, 'finding')} in {checked}"
@@ -233,6 +245,7 @@ def findings_page(
         blocks = [messages.section(f"{':warning:' if gap else ':white_check_mark:'} *{title}*")]
     for number, finding in enumerate(page.items, start=page.first):
         blocks += _finding(finding, number, public=public)
+    blocks += _ahead(ahead)
     notes = [f":warning: {gap.sentence('rules')}"] if gap else []
     notes += [] if complete else [UNTRIED]
     if page.count > 1:
@@ -242,6 +255,16 @@ def findings_page(
     blocks += [messages.context("\n".join(notes))] if notes else []
     buttons = [*page.turn_buttons(command), None if public else messages.share_button(command)]
     return messages.message(title, [*blocks, *messages.actions(buttons)])
+
+
+def _ahead(ahead: Sequence[tuple[datetime, Finding]]) -> list[Block]:
+    if not ahead:
+        return []
+    lines = [f":alarm_clock: {when(at)}: {esc(words(finding), 500)}" for at, finding in ahead[:MOST_WARNINGS]]
+    lines += [f"_and {len(ahead) - MOST_WARNINGS} more_"] if len(ahead) > MOST_WARNINGS else []
+    return [
+        messages.section(text) for text in messages.packed(["*In the next seven days, by what is planned*", *lines])
+    ]
 
 
 def _finding(finding: Finding, number: int, *, public: bool) -> list[Block]:

@@ -154,9 +154,11 @@ class RulesList(RulesFiltered, RulesCommand):
 @dataclass(frozen=True)
 class RulesShow(RulesCommand):
     verb, synonyms = "show", ("get", "view", "info")
-    summary = "Show a rule; without REF, search as you type"
+    summary = "Show a rule, now or at a time; without REF, search as you type"
     example = "show #1"
     ref: str = takes(Text("REF"), "")
+    start: Start | None = takes(START)
+    """The time that it is to be shown at; None for now."""
 
 
 @dataclass(frozen=True)

@@ -43,7 +43,7 @@ from handlers.rules.form_fields_view import (
 from handlers.rules.reasons import problem_words
 from handlers.rules.rule_edit import update_of
 from handlers.rules.rule_form_view import RuleForm
-from handlers.rules.rule_lookup import NEW, Look, look_at, preview
+from handlers.rules.rule_lookup import NEW, Look, look_at, preview, start_of_command
 from handlers.slack.registry import Click, Form, Recorded, clicks, submits
 from handlers.slack.reply import Caller, Refilled, Reply
 
@@ -113,7 +113,8 @@ async def _save_rule(sent: SentForm, caller: Caller, gatehouse: Gatehouse) -> Vi
     edited = base if form.mode == "edit" else None
     if edited is not None and (unfit := _unfit(edited, draft, form)) is not None:
         return unfit
-    look = await look_at(gatehouse, edited, draft)
+    at = await start_of_command(parse_start(form.start), caller, gatehouse)
+    look = await look_at(gatehouse, edited, draft, at)
     shifts = await preview(gatehouse, caller, edited, draft, (form.reason,))
     before = edited.document() if edited is not None else None
     doubts = await asyncio.to_thread(draft_warnings, before, draft.body())

@@ -15,10 +15,12 @@ from bot.rules.edit import BadField, Problem, ProblemKind, introduced, problems,
 from bot.rules.model import Group, Rule, RuleDraft
 from bot.text.names import GROUP_REFERENCE, meant, named_group
 from handlers.blocks import menus, messages, modals
+from handlers.blocks.messages import quoted
 from handlers.changes.requests import as_typed, propose, start_as_typed, submit, what_becomes_of
 from handlers.changes.sentences import when
 from handlers.errors import InvalidDraft, NoGroups, NothingToChange, NotOneGroup, RefusedField
 from handlers.grammar.command import Command
+from handlers.grammar.fields import Start
 from handlers.rules import rule_form_view, views
 from handlers.rules.commands import (
     RulesCopy,
@@ -35,7 +37,7 @@ from handlers.rules.commands import (
     RulesSet,
     RulesShow,
 )
-from handlers.rules.rule_lookup import Look, look_at, preview, refuse_silent_loop
+from handlers.rules.rule_lookup import Look, look_at, preview, refuse_silent_loop, rules_then, start_of_command
 from handlers.rules.rule_refs import find_rule, find_rules, groups_of
 from handlers.slack.registry import handles
 from handlers.slack.reply import Caller, Modal, Posted, Private, Reply
@@ -51,12 +53,28 @@ async def show(command: RulesShow, caller: Caller, gatehouse: Gatehouse) -> Repl
     if not command.ref.strip():
         return Modal(menus.rule_modal(caller.channel))
     rule = await find_rule(command, caller, gatehouse)
+    if command.start is not None:
+        return await _show_then(rule, command.start, caller, gatehouse)
     groups = await groups_of([rule], gatehouse)
     if not caller.public:
         gatehouse.last_shown.put(caller.user, Target(service="rules", key=rule.id))
     more = await what_becomes_of(Target(service="rules", key=rule.id), rule.document(), gatehouse)
     command = RulesShow(ref=rule.id)
     return Private(views.rule_card(rule, command=command, public=caller.public, groups=groups, more=more))
+
+
+async def _show_then(rule: Rule, start: Start, caller: Caller, gatehouse: Gatehouse) -> Reply:
+    """The rule as it will be, by what is planned and what ends until then; there is nothing to click on it yet."""
+    rules, lead = await rules_then(start, [rule], caller, gatehouse)
+    then = next((each for each in rules if each.id == rule.id), None)
+    if then is None:
+        gone = f"{quoted(rule.title, 200)} will be deleted by then."
+        return Private(messages.message(gone, [*lead, messages.section(f":wastebasket: *{gone}*")]))
+    card = views.rule_card(
+        then, command=RulesShow(ref=rule.id), public=caller.public, groups=await groups_of([then], gatehouse)
+    )
+    shown = [block for block in card.blocks if block["type"] != "actions"]
+    return Private(replace(card, blocks=(*lead, *shown)))
 
 
 @handles(RulesPin)
@@ -123,7 +141,7 @@ async def _edit(
     edit: Callable[[Rule], dict[str, Any]],
 ) -> Reply:
     """Read, edit, write: quick, without a question unless the policy has one, announced by its card."""
-    wanted = []
+    wanted, at = [], await start_of_command(command.start, caller, gatehouse)
     for rule in (rules := await find_rules(command, caller, gatehouse)):
         after = edit(rule)
         if after == rule.body():
@@ -131,7 +149,7 @@ async def _edit(
         draft = RuleDraft.model_validate(after)
         if wrong := introduced(rule, draft):
             raise InvalidDraft(wrong)
-        look = await look_at(gatehouse, rule, draft) if len(rules) <= LOOKED_AT else NOT_LOOKED
+        look = await look_at(gatehouse, rule, draft, at) if len(rules) <= LOOKED_AT else NOT_LOOKED
         refuse_silent_loop(look.findings, command.because)
         said = (command.because, *command.refs)
         shifts = await preview(gatehouse, caller, rule, draft, said) if len(rules) == 1 else ()
@@ -200,7 +218,7 @@ async def make(command: RulesMake, caller: Caller, gatehouse: Gatehouse) -> Repl
     )
     if wrong := problems(draft := form.draft()):
         raise InvalidDraft(wrong)
-    look = await look_at(gatehouse, None, draft)
+    look = await look_at(gatehouse, None, draft, await start_of_command(command.start, caller, gatehouse))
     refuse_silent_loop(look.findings, command.because)
     proposal = propose(
         caller,

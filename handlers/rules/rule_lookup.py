@@ -6,11 +6,11 @@ import asyncio
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, Final
 
 from bot.changes import forecast
-from bot.changes.model import Change, Edit, Target
+from bot.changes.model import Target
 from bot.clients.cache import looked_up
 from bot.clients.errors import ClientError
 from bot.clients.json_stream import aside, cooperatively
@@ -36,6 +36,7 @@ from handlers.blocks.tables import ROWS_PER_PAGE
 from handlers.changes.requests import beginning
 from handlers.errors import LoopNeedsReason
 from handlers.grammar.command import Command, slash
+from handlers.grammar.fields import Start
 from handlers.rules import check_view, views, which_view
 from handlers.rules.commands import RulesCheck, RulesFiltered, RulesList, RulesSamples, RulesShow, RulesWhich
 from handlers.rules.reasons import type_word
@@ -127,7 +128,7 @@ async def which(command: RulesWhich, caller: Caller, gatehouse: Gatehouse) -> Re
             one, verdict, url, command=command, assumed=assumed, public=caller.public
         )
         return Private(message)
-    rules, lead = await _rules_then(command, listing.known, caller, gatehouse)
+    rules, lead = await rules_then(command.start, listing.known, caller, gatehouse)
     route = await follow(await explain_url(rules, url, groups), rules, groups)
     asleep = which_view.asleep_in(route)
     back_on = await _back_on(asleep.rule, gatehouse) if asleep is not None else None
@@ -137,23 +138,27 @@ async def which(command: RulesWhich, caller: Caller, gatehouse: Gatehouse) -> Re
     return Private(replace(answer, blocks=(*lead, *answer.blocks)))
 
 
-async def _rules_then(
-    command: RulesWhich, rules: Sequence[Rule], caller: Caller, gatehouse: Gatehouse
+async def rules_then(
+    start: Start | None, rules: Sequence[Rule], caller: Caller, gatehouse: Gatehouse
 ) -> tuple[Sequence[Rule], Sequence[Block]]:
-    """The *rules* at the time that the question is about, and a line that says so; as they are, where it is about now."""
-    if command.start is None:
+    """The *rules* at the time that a question is about, and a line that says so; as they are, where it is about now."""
+    if start is None:
         return rules, ()
-    moment, _ = await beginning(command.start, caller, gatehouse)
-    changes = await gatehouse.store.changes.all_coming()
-    edits = [(change, await _edits(change, gatehouse)) for change in changes]
-    coming = forecast.events(edits, moment)
+    moment, _ = await beginning(start, caller, gatehouse)
+    coming = await _coming(moment, gatehouse)
     return forecast.after(rules, coming), which_view.at_a_time(moment, len(coming))
 
 
-async def _edits(change: Change, gatehouse: Gatehouse) -> Sequence[Edit]:
-    if not change.is_set:
-        return [change.edit]
-    return [item.edit async for item in gatehouse.store.items.all(change.id) if item.kind is not None]
+async def start_of_command(start: Start | None, caller: Caller, gatehouse: Gatehouse) -> datetime | None:
+    """The moment that *start* means to *caller*; None for at once."""
+    return None if start is None else (await beginning(start, caller, gatehouse))[0]
+
+
+async def _coming(until: datetime, gatehouse: Gatehouse) -> Sequence[forecast.Event]:
+    """What will be done to rules by itself up to *until*, in that order."""
+    changes = await gatehouse.store.changes.all_coming()
+    edits_of = gatehouse.changes.freezes.edits_of
+    return forecast.events([(change, await edits_of(change)) for change in changes], until)
 
 
 async def _back_on(rule: Rule, gatehouse: Gatehouse) -> datetime | None:
@@ -224,8 +229,28 @@ async def _check_rules(command: RulesCheck, caller: Caller, gatehouse: Gatehouse
             gap=listing.gap,
             complete=effort.enough,
             public=caller.public,
+            ahead=await _ahead(listing.known, groups, gatehouse) if one is None else (),
         )
     )
+
+
+AHEAD: Final = timedelta(days=7)
+MOST_AHEAD: Final = 20
+"""Planned starts and ends of these days that are looked at."""
+
+
+async def _ahead(
+    rules: Sequence[Rule], groups: Groups | None, gatehouse: Gatehouse
+) -> Sequence[tuple[datetime, Finding]]:
+    """What will be wrong within some days by what is planned and what ends, and is not yet, with when it begins."""
+    found: list[tuple[datetime, Finding]] = []
+    for event in (await _coming(gatehouse.now() + AHEAD, gatehouse))[:MOST_AHEAD]:
+        before = next((rule for rule in rules if rule.id == event.key), None)
+        then = forecast.after(rules, [event])
+        after = next((rule for rule in then if rule.id == event.key), None)
+        found += [(event.at, finding) for finding in await _gather(check_change(rules, before, after, groups))]
+        rules = then
+    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,8 +278,10 @@ class Look:
         return (*blind, *unread, *partly)
 
 
-async def look_at(gatehouse: Gatehouse, before: Rule | None, after: RuleDraft) -> Look:
+async def look_at(gatehouse: Gatehouse, before: Rule | None, after: RuleDraft, at: datetime | None = None) -> Look:
     """What making *after* of *before* would add to what is wrong, by rules some seconds old.
+
+    *at*: when it begins, so by the rules of then.
 
     A list that cannot be read stops nobody: at night a switch is wanted more than advice. It is said, though.
     """
@@ -264,6 +291,7 @@ async def look_at(gatehouse: Gatehouse, before: Rule | None, after: RuleDraft) -
         try:
             listing = await gatehouse.rules.recent()
             rules, gap = listing.known, listing.gap
+            rules = rules if at is None else forecast.after(rules, await _coming(at, gatehouse))
         except ClientError:
             blind = True
     groups = await groups_of([*rules, after], gatehouse)

@@ -309,3 +309,28 @@ async def test_a_url_is_explained_for_a_time_to_come(alice: Colleague, text: str
     head, outcome, *_ = answer.splitlines()
     assert "As planned for" in head
     assert (f"redirects to `{ends_at}`" in outcome) if ends_at else ("redirects to" not in outcome)
+
+
+async def test_a_rule_and_what_is_wrong_are_shown_for_a_time_to_come(
+    workspace: Sandbox, alice: Colleague, clock: Clock
+) -> None:
+    await alice.types(f"/rules set {OLD} to=https://shop.example.com/old in 2h because it is a drill")
+    card = await alice.sees_change(state=State.PLANNED)
+
+    assert "/old`" in alice.slack_text(await alice.says(f"/rules show {OLD} in 3h"))
+    now = alice.slack_text(await alice.says(f"/rules show {OLD} in 1h"))
+    assert "https://shop.example.com/new" in now
+    found = alice.slack_text(await alice.says("/rules check"))
+    assert NAME in found.partition("next seven days")[2]
+    await alice.clicks(card, "v1.decide.keep")
+    await alice.sees_change(state=State.CANCELLED)
+    assert "next seven days" not in alice.slack_text(await alice.says("/rules check"))
+
+
+async def test_a_plan_is_checked_by_the_rules_of_then(alice: Colleague, clock: Clock) -> None:
+    await alice.types('/rules make redirect https://a.example.net/x to https://b.example.net/ named "There" in 1h')
+    await alice.sees_change(state=State.PLANNED)
+    await alice.types('/rules make redirect https://b.example.net/ to https://a.example.net/x named "Back" in 2h')
+    await alice.sees_problem("loop")
+    await alice.types('/rules make redirect https://b.example.net/ to https://a.example.net/x named "Back" in 30m')
+    await alice.sees_change(of="Back", state=State.PLANNED)

@@ -1383,7 +1383,7 @@ Your question: <>
             "form: ask, 1,001 characters": "Shorten it to 1,000 characters; it has 1,001.",
             "form: replan": """\
 ┌ Other time
-Delete “Sale 2026”
+Delete “Sale 2026”?
 Requested by @alice
 What somebody approved for a time has to be approved again for another one.
 When?: <>
@@ -1393,7 +1393,7 @@ When?: <>
             "form: replan, 1,001 characters": "Enter a time such as tomorrow 9:00 or Friday 18:00.",
             "form: until": """\
 ┌ Other time
-Delete “Sale 2026”
+Delete “Sale 2026”?
 Requested by @alice
 It reverts at that time instead, sooner or later than now.
 Until when?: <>
