@@ -26,7 +26,6 @@ from bot.changes.model import (
     canonical_form,
     weightiest,
 )
-from bot.changes.verify import Snapshot
 from bot.rules.model import Rule, RuleDraft
 
 UNDONE_BY: Final[Mapping[Kind, Kind]] = {
@@ -118,12 +117,28 @@ def caused_by(change: Change, kind: CauseKind = CauseKind.UNDO) -> Cause:
 
 
 def inverse(
-    change: Change, live: Document | None = None, *, by: str, channel: str, cause: Cause | None = None
+    change: Change,
+    done: Iterable[tuple[Change, Document | None]],
+    *,
+    by: str,
+    channel: str,
+    cause: Cause | None = None,
 ) -> Proposal:
-    """What takes *change* back on *live*, its target as it is now, if that is known: from what it made, to what was before.
+    """What takes *change* back: each of its things that was *done*, on that thing as it is now, the last one first."""
+    edits = [(each.id, _inverse_edit(each, live)) for each, live in done]
+    title = change.bulk.title
+    return Proposal(
+        title=title and (f"Undo: {title}" if change.request.undoes is None else title.removeprefix("Undo: ")),
+        items=[Item.of(number, edit, undoes=id_) for number, (id_, edit) in enumerate(reversed(edits), 1)],
+        request=ChangeRequest(requester=by, channel=channel, undoes=change.id, cause=cause or caused_by(change)),
+    )
+
+
+def _inverse_edit(change: Change, live: Document | None) -> Edit:
+    """From what *change* made of one thing to what was before, on *live*, that thing as it is now, if that is known.
 
     Of a member it is the difference that is undone, so that segments which somebody gave or took since stay so.
-    Where *live* no longer has what the change made, the proposal is for what it made, and will be found out of date.
+    Where *live* no longer has what the change made, the edit is of what it made, and will be found out of date.
     """
     edit, before, after = change.edit, change.run.result, change.edit.before
     kind, target = UNDONE_BY[edit.kind], edit.target
@@ -134,37 +149,43 @@ def inverse(
     elif target.service == "members" and None not in (before, after, live):
         before = live if is_there(change, live) else before
         after = applied_to(live or {}, change.run.result or {}, after or {})
-    return Proposal.of(
-        Edit(
-            kind=kind,
-            target=target.model_copy(update={"key": None}) if kind is Kind.RULE_CREATE else target,
-            before=before if edit.after is not None else None,
-            after=after,
-        ),
-        ChangeRequest(requester=by, channel=channel, undoes=change.id, cause=cause or caused_by(change)),
+    return Edit(
+        kind=kind,
+        target=target.model_copy(update={"key": None}) if kind is Kind.RULE_CREATE else target,
+        before=before if edit.after is not None else None,
+        after=after,
     )
 
 
 def revert_anyway(change: Change, live: Document, *, by: str, channel: str) -> Proposal:
     """The inverse of *change*, though somebody changed its target since: from *live*, and only after a look at it."""
-    undo = inverse(change, live, by=by, channel=channel, cause=caused_by(change, CauseKind.LATE_END))
+    undo = inverse(change, [(change, live)], by=by, channel=channel, cause=caused_by(change, CauseKind.LATE_END))
     return Proposal.of(undo.edit.model_copy(update={"before": live}), undo.request, Guard.CONFIRM)
 
 
-def request_again(change: Change, live: Document | None, *, by: str, channel: str) -> Proposal:
-    """What *change* asked for, on its target as it is now: what it meant to change, and nothing else.
+def request_again(change: Change, wanted: Iterable[tuple[Item, Document | None]], *, by: str, channel: str) -> Proposal:
+    """What *change* asked for, of each of the *wanted* things on that thing as it is now: what it meant to change, no more.
 
-    Where the target is no longer what was shown, the requester is asked first.
+    Things that are gone, or there already, are left out. Where one is no longer what was shown, the requester is asked
+    first. Raises NothingToDo.
     """
-    edit, asked = change.edit, change.request
-    after = edit.after
-    if live is not None and edit.before is not None and after is not None:
-        base = Rule.model_validate(live).body() if edit.target.service == "rules" else live
-        after = applied_to(base, edit.before, after)
-    moved = canonical_form(live) != canonical_form(edit.before)
-    return Proposal.of(
-        Edit(kind=edit.kind, target=edit.target, before=live, after=after),
-        ChangeRequest(
+    asked, items, has_moved = change.request, list[Item](), False
+    for item, live in wanted:
+        if item.kind is None or (live is None) != item.kind.creates:
+            continue
+        after = item.after
+        if live is not None and item.before is not None and after is not None:
+            base = Rule.model_validate(live).body() if item.target.service == "rules" else live
+            after = applied_to(base, item.before, after)
+        edit = Edit(kind=item.kind, target=item.target, before=live, after=after)
+        items.append(Item.of(len(items) + 1, edit, source=item.source))
+        has_moved = has_moved or canonical_form(live) != canonical_form(item.before)
+    if not items:
+        raise NothingToDo(change.bulk.title)
+    return Proposal(
+        title=change.bulk.title,
+        items=items,
+        request=ChangeRequest(
             requester=by,
             channel=channel,
             reason=asked.reason,
@@ -175,7 +196,7 @@ def request_again(change: Change, live: Document | None, *, by: str, channel: st
             reverts_at=None if asked.revert_after else asked.reverts_at,
             reverts_at_as_typed=asked.reverts_at_as_typed,
         ),
-        Guard.CONFIRM if moved else None,
+        guard=Guard.CONFIRM if has_moved else None,
     )
 
 
@@ -207,7 +228,7 @@ def together(title: str, proposals: Sequence[Proposal]) -> Proposal:
     first = proposals[0].request
     return Proposal(
         title=title,
-        items=[_numbered(number, proposal.items[0]) for number, proposal in enumerate(proposals, 1)],
+        items=[proposal.items[0].model_copy(update={"number": number}) for number, proposal in enumerate(proposals, 1)],
         request=ChangeRequest(
             requester=first.requester,
             channel=first.channel,
@@ -219,46 +240,6 @@ def together(title: str, proposals: Sequence[Proposal]) -> Proposal:
             reverts_at_as_typed=first.reverts_at_as_typed,
             warnings=tuple(dict.fromkeys(line for proposal in proposals for line in proposal.request.warnings)),
         ),
-    )
-
-
-def _numbered(number: int, item: Item, source: str = "") -> Item:
-    return item.model_copy(update={"number": number, "source": source})
-
-
-def inverse_of(
-    whole: Change, done: Iterable[tuple[Change, Document | None]], *, by: str, channel: str, cause: Cause | None = None
-) -> Proposal:
-    """What undoes those items of *whole* that were *done*, on what there is now of each, the last one first."""
-    cause = cause or caused_by(whole)
-    proposals = [inverse(change, live, by=by, channel=channel, cause=cause) for change, live in done]
-    return Proposal(
-        title=f"Undo: {whole.bulk.title}" if whole.request.undoes is None else whole.bulk.title.removeprefix("Undo: "),
-        items=[_numbered(number, proposal.items[0]) for number, proposal in enumerate(reversed(proposals), 1)],
-        request=ChangeRequest(requester=by, channel=channel, undoes=whole.id, cause=cause),
-    )
-
-
-def again(whole: Change, failed: Iterable[tuple[Item, Snapshot]], *, by: str, channel: str) -> Proposal:
-    """Once more what was not done, on what there is now and until the same end.
-
-    Items whose target is gone, or there already, are left out. Where a target is no longer what was shown, the
-    requester is asked first.
-    """
-    proposals = []
-    for item, snapshot in failed:
-        live = snapshot.live(item.target)
-        if item.kind is not None and (live is not None) != item.kind.creates:
-            change = whole.model_copy(update={"edit": item.edit})
-            proposals.append((request_again(change, live, by=by, channel=channel), item.source))
-    if not proposals:
-        raise NothingToDo(whole.bulk.title)
-    items = [_numbered(number, proposal.items[0], source) for number, (proposal, source) in enumerate(proposals, 1)]
-    asks = any(proposal.guard is Guard.CONFIRM for proposal, _ in proposals)
-    return replace(
-        together(whole.bulk.title, [proposal for proposal, _ in proposals]),
-        items=items,
-        guard=Guard.CONFIRM if asks else None,
     )
 
 

@@ -21,6 +21,7 @@ from bot.changes.model import (
     ChangeDecision,
     Document,
     Guard,
+    Item,
     Move,
     Outcome,
     State,
@@ -28,16 +29,14 @@ from bot.changes.model import (
 )
 from bot.changes.proposals import (
     Proposal,
-    again,
     caused_by,
     inverse,
-    inverse_of,
     request_again,
     revert_anyway,
 )
 from bot.changes.refusals import AlreadyDecided, EndIsPast, NotTemporary, NotUndoable, StartIsPast
 from bot.changes.rights import Decision, Rights
-from bot.changes.verify import AdapterOf, Snapshot, read_live
+from bot.changes.verify import AdapterOf, Snapshot
 from bot.clients.errors import ClientError
 from bot.policy.access import Access
 from bot.policy.model import STRENGTH
@@ -194,24 +193,23 @@ class FollowUps:
 
     async def _inverse(self, change: Change, *, by: str, channel: str, cause: Cause | None = None) -> Proposal:
         _require_undoable(change)
-        if not change.is_set:
-            moved, live = (await self._as_they_are([change]))[0]
-            return inverse(moved, live, by=by, channel=channel, cause=cause)
-        done = await self._as_they_are(await self._done_items(change))
-        return inverse_of(change, done, by=by, channel=channel, cause=cause)
+        done = await self._as_they_are(await self._done(change))
+        return inverse(change, done, by=by, channel=channel, cause=cause)
 
-    async def _done_items(self, whole: Change) -> Sequence[Change]:
-        """The items of a set that were done and can be undone; raises NotUndoable where there is none."""
-        items = await self.store.items.some(whole.id, (Outcome.APPLIED,), whole.bulk.size)
+    async def _done(self, change: Change) -> Sequence[Change]:
+        """What of *change* was done and can be undone: itself, or items of it; raises NotUndoable where there is none."""
+        if not change.is_set:
+            return [change]
+        items = await self.store.items.some(change.id, (Outcome.APPLIED,), change.bulk.size)
         changes = await self.store.changes.many([item.change_id for item in items if item.change_id])
-        done = [change for change in changes.values() if change.state is State.APPLIED and change.run.undone_by is None]
+        done = [each for each in changes.values() if each.state is State.APPLIED and each.run.undone_by is None]
         if not done:
-            raise NotUndoable(whole)
-        return sorted(done, key=lambda change: change.item_number)
+            raise NotUndoable(change)
+        return sorted(done, key=lambda each: each.item_number)
 
     async def require_readable(self, whole: Change) -> None:
         """That what the items of *whole* were done to can be read now; raises a ClientError, and NotUndoable."""
-        await self._snapshots([done.edit.target for done in await self._done_items(whole)])
+        await self._snapshots([done.edit.target for done in await self._done(whole)])
 
     async def _as_they_are(self, changes: Sequence[Change]) -> Sequence[tuple[Change, Document | None]]:
         """Each change under the id that its target has now, with what is there: of members only, as an undo of theirs
@@ -229,10 +227,11 @@ class FollowUps:
             found.append((change, change.run.result if snapshot is None else snapshot.live(change.edit.target)))
         return found
 
-    async def _with_live(self, change: Change) -> tuple[Change, Document | None]:
-        """*change* under the id that its target has now, and what is there; raises a ClientError."""
-        target = await self.now_called(change.edit.target)
-        return change.changed(target=target), await read_live(self.adapter(target), target)
+    async def _now(self, targets: Sequence[Target]) -> Sequence[tuple[Target, Document | None]]:
+        """*targets* under the ids that they have now, with what is there; raises a ClientError."""
+        called = [await self.now_called(target) for target in targets]
+        snapshots = await self._snapshots([target for target in called if target.key])
+        return [(target, snapshots[target.place].live(target) if target.key else None) for target in called]
 
     async def _snapshots(self, targets: Sequence[Target]) -> Mapping[tuple[str, str | None], Snapshot]:
         """*targets* as they are now, by their places."""
@@ -260,22 +259,27 @@ class FollowUps:
         """Propose the end of a temporary *change* that was left because somebody changed its target."""
         if change.state is not State.APPLIED or not change.run.revert_failure or change.run.undone_by is not None:
             raise NotTemporary(change)
-        moved, live = await self._with_live(change)
+        ((target, live),) = await self._now([change.edit.target])
         if live is None:
             raise NotTemporary(change)
-        return await self.proposer.submit(
-            revert_anyway(moved, live, by=by, channel=channel), idempotency_key=idempotency_key
-        )
+        proposal = revert_anyway(change.changed(target=target), live, by=by, channel=channel)
+        return await self.proposer.submit(proposal, idempotency_key=idempotency_key)
 
     async def request_again(self, change: Change, *, by: str, channel: str, idempotency_key: str) -> Change:
-        """Propose what a stale *change* asked for on its target as it is now; raises AlreadyDecided for another one."""
+        """Propose what *change* asked for and what was not done, on what there is now; raises NothingToDo.
+
+        That is a stale change, one that is held, or those items of an ended bulk change; AlreadyDecided for any other one.
+        """
         is_held = change.state is State.PLANNED and bool(change.run.held)
-        if change.state is not State.STALE and not is_held:
+        has_ended = change.state not in LIVE if change.is_set else change.state is State.STALE
+        if not has_ended and not is_held:
             raise AlreadyDecided(change)
-        moved, live = await self._with_live(change)
-        if (live is None) != change.edit.kind.creates:
-            raise AlreadyDecided(change)
-        again = request_again(moved, live, by=by, channel=channel)
+        items = await self._not_done(change)
+        now = await self._now([item.target for item in items])
+        wanted = [
+            (item.model_copy(update={"target": target}), live) for item, (target, live) in zip(items, now, strict=True)
+        ]
+        again = request_again(change, wanted, by=by, channel=channel)
         if (starts := again.request.starts_at) is not None and starts <= self.proposer.journal.now():
             again = again.amended(starts_at=None, starts_at_as_typed="")
         made = await self.proposer.submit(again, idempotency_key=idempotency_key)
@@ -284,14 +288,11 @@ class FollowUps:
             await self.proposer.journal.move(change, Move.WITHDRAW, by=by, **decided)
         return made
 
-    async def again(self, whole: Change, *, by: str, channel: str, idempotency_key: str) -> Change:
-        """Propose those items of an ended set that were not done, on what there is now; raises NothingToDo."""
-        if not whole.is_set or whole.state in LIVE:
-            raise AlreadyDecided(whole)
-        items = await self.store.items.some(whole.id, NOT_DONE, whole.bulk.size)
-        snapshots = await self._snapshots([item.target for item in items])
-        failed = [(item, snapshots[item.target.place]) for item in items]
-        return await self.proposer.submit(again(whole, failed, by=by, channel=channel), idempotency_key=idempotency_key)
+    async def _not_done(self, change: Change) -> Sequence[Item]:
+        """The items of *change* of which nothing happened; it is its own one, if it is of one thing."""
+        if not change.is_set:
+            return [Item.of(1, change.edit)]
+        return await self.store.items.some(change.id, NOT_DONE | {Outcome.WAITING}, change.bulk.size)
 
     async def now_called(self, target: Target) -> Target:
         """*target* under the id that it has now: a rule that came back has a new one."""

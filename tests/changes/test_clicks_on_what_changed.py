@@ -15,7 +15,7 @@ import pytest
 from bot.changes.journal import GATEHOUSE
 from bot.changes.model import CauseKind, Change, ChangeRequest, Edit, Guard, Kind, State, Target
 from bot.changes.pipeline import Pipeline
-from bot.changes.proposals import Proposal, caused_by
+from bot.changes.proposals import NothingToDo, Proposal, caused_by
 from bot.changes.refusals import AlreadyDecided, MoreMustAgree, NothingToReview, NotTemporary, NotUndoable
 from bot.changes.rights import Decision
 from bot.changes.verify import Snapshot
@@ -361,7 +361,7 @@ async def test_what_is_gone_is_not_asked_for_again(world: World, mine: Replica) 
     stale = await mine.pipeline.decisions.decide(change, Decision.CONFIRM, ALICE)
     assert stale.state is State.STALE
 
-    with pytest.raises(AlreadyDecided):
+    with pytest.raises(NothingToDo):
         await mine.pipeline.followups.request_again(stale, by=ALICE, channel=OPS, idempotency_key="again")
 
     world.edit(("rules", RULE_IDS[0]), {**(change.edit.before or {}), "name": "Theirs"})

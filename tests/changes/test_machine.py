@@ -531,7 +531,9 @@ class Machine(RuleBasedStateMachine):
         idempotency_key = f"request {next(self.names)}"
         self.clicked(
             number,
-            lambda pipeline, now: pipeline.followups.again(now, by=by, channel=OPS, idempotency_key=idempotency_key),
+            lambda pipeline, now: pipeline.followups.request_again(
+                now, by=by, channel=OPS, idempotency_key=idempotency_key
+            ),
             change,
         )
         asked = self.runner.run(_of(self.world.store.changes.of_key(idempotency_key)))

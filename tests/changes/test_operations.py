@@ -81,7 +81,8 @@ def applied(wanted: Proposal) -> Change:
 def test_an_undo_needs_what_it_does(
     kind: Kind, before: dict[str, Any] | None, after: dict[str, Any] | None, needed: set[str]
 ) -> None:
-    undo = inverse(applied(proposal(kind, before, after)), after, by="U0ASKER01", channel="C0OPS0001")
+    done = applied(proposal(kind, before, after))
+    undo = inverse(done, [(done, after)], by="U0ASKER01", channel="C0OPS0001")
 
     assert set(undo.change("2" * 32, NOW).operations) == needed
 

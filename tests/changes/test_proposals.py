@@ -58,7 +58,7 @@ def test_a_member_comes_back_without_the_fields_that_the_service_made_up() -> No
         request=ChangeRequest(requester=ALICE, channel=OPS),
     )
 
-    assert inverse(removal, by=ALICE, channel=OPS).edit.after == ANN
+    assert inverse(removal, [(removal, None)], by=ALICE, channel=OPS).edit.after == ANN
 
 
 @pytest.fixture

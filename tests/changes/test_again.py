@@ -1,0 +1,65 @@
+"""What was not done is asked for again: one thing or many, on what there is now."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from datetime import timedelta
+from itertools import count
+from typing import Final
+
+import pytest
+
+from bot.changes.model import Change, ChangeRequest, Edit, Held, Item, Kind, State, Target
+from bot.changes.proposals import Proposal, together
+from tests.changes.world import ALICE, OPS, POLICIES, RULE_IDS, Replica, World, a_world, renames, replica
+
+pytestmark = pytest.mark.slow
+
+RULES: Final = Target(service="rules")
+
+
+@pytest.fixture
+async def world(database_url: str) -> AsyncIterator[World]:
+    async with a_world(database_url) as world:
+        await world.begin(POLICIES["free"])
+        yield world
+
+
+@pytest.fixture
+def mine(world: World) -> Replica:
+    return replica(world, "mine", count(1))
+
+
+async def asked_again(world: World, mine: Replica, change: Change) -> tuple[Change, Sequence[Item]]:
+    again = await mine.pipeline.followups.request_again(change, by=ALICE, channel=OPS, idempotency_key="again")
+    return again, [item async for item in world.store.items.all(again.id)]
+
+
+async def test_what_failed_of_a_planned_bulk_change_is_tried_at_once(world: World, mine: Replica) -> None:
+    starts = world.clock() + timedelta(hours=1)
+    whole = await mine.pipeline.proposer.submit(renames(world, "Ours", starts_at=starts), idempotency_key="request")
+    world.clock.moment = starts
+    while await mine.timers.run_one():
+        pass
+    theirs = world.truth()["rules", RULE_IDS[0]] | {"name": "Theirs"}
+    world.edit(("rules", RULE_IDS[0]), theirs)
+    assert await mine.carry_out_a_set()
+
+    again, items = await asked_again(world, mine, await mine.pipeline.journal.get(whole.id))
+
+    assert (again.state, again.request.starts_at) == (State.PROPOSED, None)
+    assert [(item.before, (item.after or {})["name"]) for item in items] == [(theirs, "Ours")]
+
+
+async def test_a_bulk_change_that_is_held_is_planned_again(world: World, mine: Replica) -> None:
+    request = ChangeRequest(requester=ALICE, channel=OPS, starts_at=world.clock() + timedelta(hours=1))
+    edits = [Edit(kind=Kind.RULE_CREATE, target=RULES, before=None, after={"name": name}) for name in ("A", "B")]
+    wanted = together("Import 2 rules", [Proposal.of(edit, request) for edit in edits])
+    whole = await mine.pipeline.proposer.submit(wanted, idempotency_key="request")
+    await mine.pipeline.journal.hold(whole, Held.RIGHT)
+
+    again, items = await asked_again(world, mine, await mine.pipeline.journal.get(whole.id))
+
+    assert (again.state, again.request.starts_at) == (State.PLANNED, request.starts_at)
+    assert [item.edit for item in items] == edits
+    assert (await mine.pipeline.journal.get(whole.id)).state is State.CANCELLED
