@@ -40,8 +40,6 @@ from handlers.changes.sentences import (
     STATES,
     THINGS,
     VERBS,
-    bulk_words,
-    counted,
     deleted_line,
     deleted_title,
     extension,
@@ -54,8 +52,6 @@ from handlers.changes.sentences import (
     review_line,
     sentence,
     title_of,
-    until,
-    waiting_title,
     why_not_any_more,
 )
 from handlers.gatehouse.commands import GatehouseInspect
@@ -72,10 +68,16 @@ MAX_SHORT_PAIRS: Final = 3
 NOTHING_HAPPENED: Final = frozenset({State.CANCELLED, State.DENIED, State.EXPIRED})
 
 
-def body(change: Change, groups: Groups | None) -> list[Block]:
-    """What goes, what came, or what differs; nothing where nothing happened."""
+def body(change: Change, groups: Groups | None, progress: Progress | None) -> list[Block]:
+    """What goes, what came, or what differs; of many items, how far each is. Nothing where nothing happened."""
     if change.state in NOTHING_HAPPENED:
         return []
+    if progress is not None:
+        return _items(change, progress)
+    return [*_one(change, groups), *_group_notes(change, groups)]
+
+
+def _one(change: Change, groups: Groups | None) -> list[Block]:
     if change.state is State.STALE:
         return _stale(change)
     if change.state is State.APPLIED and (other := _stored_otherwise(change)):
@@ -488,11 +490,10 @@ def card(
     """
     if deleted is not None:
         title, said, blocks = deleted_title(change), deleted_line(change, deleted), list[Block]()
-    elif progress is None:
-        title = f"{plain_title(change)}: not stored as requested" if _is_otherwise(change) else title_of(change)
-        said, blocks = sentence(change), [*body(change, groups), *_group_notes(change, groups)]
     else:
-        title, said, blocks = _items_title(change, progress.tally), sentence(change), _items_body(change, progress)
+        title = title_of(change, progress.tally if progress is not None else None)
+        title = f"{plain_title(change)}: not stored as requested" if _is_otherwise(change) else title
+        said, blocks = sentence(change), body(change, groups, progress)
     mark = ":wastebasket:" if deleted is not None else _mark(change, progress)
     blocks = [
         messages.section(f"{mark} *{title}*\n{said}"),
@@ -550,28 +551,8 @@ def _is_partial(change: Change, tally: Tally) -> bool:
     return change.state is State.APPLIED and tally.of(DONE) < tally.meant
 
 
-def _items_title(change: Change, tally: Tally) -> str:
-    """The head of a bulk change: what is asked, how far it is, or what has come of it."""
-    title, done, meant = plain_title(change), tally.of(DONE), tally.meant
-    if change.state in {State.PROPOSED, State.PLANNED}:
-        return waiting_title(change, title)
-    if change.state in {State.APPROVED, State.APPLYING}:
-        return f"{title}: stopping…" if change.run.stopped_by else f"{title}…"
-    if change.state is not State.APPLIED:
-        return f"{title}: {STATES[change.state].word}"
-    if change.run.undone_by:
-        is_all = tally[Outcome.UNDONE] == meant
-        return esc(bulk_words(counted(change)).undone, 150) if is_all else f"{title}: undone"
-    if done < meant:
-        open_still = tally[Outcome.UNKNOWN]
-        return f"{title}: {done:,} of {meant:,} done" + (f", {open_still:,} not confirmed yet" if open_still else "")
-    return esc(bulk_words(counted(change)).done, 150) + (until(change) if change.temporary else "")
-
-
-def _items_body(change: Change, progress: Progress) -> list[Block]:
-    """How far it is, once it was begun, and the items; nothing where nothing happened."""
-    if change.state in NOTHING_HAPPENED:
-        return []
+def _items(change: Change, progress: Progress) -> list[Block]:
+    """How far it is, once it was begun, and the items."""
     how_far = [messages.section(text)] if (text := _how_far(change, progress.tally)) else []
     has_begun = change.state not in {State.PROPOSED, State.PLANNED}
     items = items_view.lines(progress, has_begun=has_begun) if progress.first else []

@@ -15,7 +15,7 @@ from handlers.blocks import messages
 from handlers.blocks.messages import Block, code, esc
 from handlers.changes.diff import differences, render, without_only_pair
 from handlers.changes.full_view import says
-from handlers.changes.sentences import VERBS_ALONE, bulk_words, words
+from handlers.changes.sentences import VERBS_ALONE, phrases, plain_title, words
 from handlers.members.views import segments_line
 from handlers.rules.pairs_view import effect_line, filters_words, source_line
 from handlers.rules.reasons import type_word
@@ -209,11 +209,10 @@ def comment(whole: Change, items: Sequence[Item]) -> str:
     meant = sum(item.kind is not None for item in items)
     done = sum(item.outcome in DONE for item in items)
     skipped = sum(item.outcome is Outcome.SKIPPED and not item.follows for item in items)
-    title = bulk_words(whole.bulk.title)
-    head = title.done if done == meant else f"{title.asked}: {done:,} of {meant:,} done"
+    head = phrases(whole).done if done == meant else f"{plain_title(whole)}: {done:,} of {meant:,} done"
     entries = "1 entry was" if skipped == 1 else f"{skipped:,} entries were"
     why = f" {entries} skipped. The attached file says why, and what" if skipped else " The attached file says what"
-    return f"*{esc(head, 180)}.*{why} became of each entry."
+    return f"*{head}.*{why} became of each entry."
 
 
 def lines(progress: Progress, *, has_begun: bool) -> list[Block]:

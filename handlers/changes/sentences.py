@@ -9,7 +9,20 @@ from datetime import datetime
 from typing import Final, assert_never
 
 from bot.changes.execute import END_PASSED, HELD_FOR, LOST_RIGHT, TOO_OLD
-from bot.changes.model import Cause, CauseKind, Change, Guard, Held, Kind, RevertFailure, State, Undone
+from bot.changes.model import (
+    DONE,
+    Cause,
+    CauseKind,
+    Change,
+    Guard,
+    Held,
+    Kind,
+    Outcome,
+    RevertFailure,
+    State,
+    Tally,
+    Undone,
+)
 from bot.clients.errors import REFUSALS, OutcomeUnknown, Unreachable
 from bot.policy.model import Why
 from bot.text.emails import all_masked, masked
@@ -456,7 +469,7 @@ def mark_of(change: Change) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Phrases:
-    """One change, said in each of the ways that a title needs; mrkdwn, without a full stop."""
+    """A change of one thing or many, said in each of the ways that a title needs; mrkdwn, without a full stop."""
 
     request: str
     done: str
@@ -466,7 +479,9 @@ class Phrases:
 
 
 def phrases(change: Change) -> Phrases:
-    """What *change* is called while it is asked for, and once it is done, or not."""
+    """What *change* is called while it is asked for, and once all of it is done, or not."""
+    if change.is_set:
+        return _bulk_phrases(change)
     name = _name(change)
     if (switched := is_switched(change)) is not None:
         back = "back on" if switched == "off" else "off again"
@@ -561,7 +576,7 @@ def segments_changed(change: Change) -> str:
 COUNTED: Final = re.compile(r"((?:Undo: )?(?:Switch on|Switch off|Delete)) [\d,]+ rules?")
 
 
-def counted(change: Change) -> str:
+def _counted(change: Change) -> str:
     """The title of a bulk change, with how many things it has: another try of it may have fewer."""
     found = COUNTED.fullmatch(change.bulk.title)
     return f"{found[1]} {plural(change.bulk.size, 'rule')}" if found else change.bulk.title
@@ -577,16 +592,7 @@ def is_offboarding(change: Change) -> bool:
 
 def plain_title(change: Change) -> str:
     """What is asked, without code: ``Switch off “Old shop”``, ``Change the destination of “Old shop”``."""
-    return (esc(bulk_words(counted(change)).asked, 150) if change.is_set else phrases(change).request).replace("`", "")
-
-
-@dataclass(frozen=True, slots=True)
-class BulkWords:
-    """The title of a bulk change while it is asked for, once all of it is done, and once all of that is undone."""
-
-    asked: str
-    done: str
-    undone: str
+    return phrases(change).request.replace("`", "")
 
 
 UNDO: Final = "Undo: "
@@ -610,41 +616,52 @@ BULK: Final = (
 called, and what that is once done."""
 
 
-def bulk_words(title: str) -> BulkWords:
-    """Return the words for a bulk change with that *title*, as it is on record."""
+def _bulk_phrases(change: Change) -> Phrases:
+    title = _counted(change)
     plain = title.removeprefix(UNDO)
-    words = BulkWords(plain, f"{plain}: done", f"Undone: {plain}")
-    undo = f"{UNDO}{plain}"
+    undo, done, undone = f"{UNDO}{plain}", f"{plain}: done", f"Undone: {plain}"
     for begins, middle, *templates in BULK:
         if plain.startswith(begins) and middle in plain:
             rest = plain.removeprefix(begins)
             what, _, of = rest.rpartition(middle) if middle else (rest, "", "")
             done, undo, undone = (template.format(what, of) for template in templates)
-            words = BulkWords(plain, done, undone)
             break
-    return BulkWords(undo, words.undone, words.done) if title.startswith(UNDO) else words
+    request, done, undone = (undo, undone, done) if title.startswith(UNDO) else (plain, done, undone)
+    request = esc(request, 150).replace("`", "")
+    return Phrases(request, esc(done, 150), request, f"{request}: {STATES[change.state].word}", esc(undone, 150))
 
 
-def title_of(change: Change) -> str:
-    """The head of its card: what is asked, or what has come of it."""
+def title_of(change: Change, tally: Tally | None = None) -> str:
+    """The head of its card: what is asked, or what has come of it; of a bulk change, by the *tally* of its items."""
     said = phrases(change)
     match change.state:
         case State.PROPOSED | State.PLANNED:
             return waiting_title(change, said.request)
+        case State.APPLIED if tally is not None and (partly := _partly(change, tally)):
+            return f"{said.request}: {partly}"
         case State.APPLIED if change.run.undone_by:
             return said.undone
-        case State.APPLIED if change.run.revert_failure:
+        case State.APPLIED if change.run.revert_failure and tally is None:
             return _not_reverted(change, said)
         case State.APPLIED:
             return said.done + (until(change) if change.temporary else "")
-        case State.APPROVED if change.run.waits:
+        case State.APPROVED if change.run.waits and tally is None:
             return f"{said.request}: waiting for the service"
         case State.APPROVED | State.APPLYING:
-            return f"{said.under_way}…"
+            return f"{said.under_way}: stopping…" if change.run.stopped_by else f"{said.under_way}…"
         case State.UNKNOWN | State.UNSETTLED:
             return f"{said.under_way}: {STATES[change.state].word}"
         case State.FAILED | State.STALE | State.CANCELLED | State.DENIED | State.EXPIRED:
             return said.not_done
+
+
+def _partly(change: Change, tally: Tally) -> str:
+    """How much of a bulk change is done, or that it was undone, where that is not all of it; else nothing."""
+    if change.run.undone_by:
+        return "" if tally[Outcome.UNDONE] == tally.meant else "undone"
+    done, unclear = tally.of(DONE), tally[Outcome.UNKNOWN]
+    more = f", {unclear:,} not confirmed yet" if unclear else ""
+    return f"{done:,} of {tally.meant:,} done{more}" if done < tally.meant else ""
 
 
 def _not_reverted(change: Change, said: Phrases) -> str:
