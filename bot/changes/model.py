@@ -220,6 +220,17 @@ class Edit(Stored):
     before: Document | None
     after: Document | None
 
+    @property
+    def name(self) -> str:
+        """What people call the thing; empty where they don't, such as a member known by email alone."""
+        return str((self.before or self.after or {}).get("name") or "")
+
+    @property
+    def needs(self) -> tuple[Need, ...]:
+        """Every operation of the policy that it takes to ask for this, by site."""
+        found = operations_of(self.kind.operation, self.before, self.after)
+        return tuple((operation, self.target.site) for operation in found)
+
 
 class CauseKind(StrEnum):
     """How a change came to undo another one."""
@@ -476,11 +487,7 @@ class Change(Stored):
     @property
     def needs(self) -> tuple[Need, ...]:
         """Every operation of the policy that it takes to ask for this, by site."""
-        if self.is_set:
-            return self.bulk.needs_of_items
-        edit = self.edit
-        found = operations_of(edit.kind.operation, edit.before, edit.after)
-        return tuple((operation, edit.target.site) for operation in found)
+        return self.bulk.needs_of_items if self.is_set else self.edit.needs
 
     @property
     def operations(self) -> tuple[str, ...]:
@@ -610,12 +617,6 @@ class Item(Stored):
         """What people call the thing; may be an address."""
         document = self.before or self.after or {}
         return str(document.get("name") or self.target.key or "")
-
-    @property
-    def needs(self) -> tuple[Need, ...]:
-        """Every operation of the policy that it takes to ask for this item, by site."""
-        found = operations_of(self.kind.operation, self.before, self.after) if self.kind is not None else ()
-        return tuple((operation, self.target.site) for operation in found)
 
 
 @dataclass(frozen=True, slots=True)

@@ -99,7 +99,9 @@ class Proposal:
             bulk=Bulk(
                 size=len(self.items),
                 kinds=kinds,
-                needs_of_items=tuple(dict.fromkeys(need for item in self.items for need in item.needs)),
+                needs_of_items=tuple(
+                    dict.fromkeys(need for item in self.items if item.kind is not None for need in item.edit.needs)
+                ),
                 title=self.title,
                 columns=self.columns,
                 separator=self.separator,

@@ -31,7 +31,7 @@ from bot.text.emails import masked
 from handlers.blocks import messages
 from handlers.blocks.messages import Block, Message, code, esc
 from handlers.changes import items_view
-from handlers.changes.diff import FIRST_PAIRS, Line, differences, render, without_only_pair
+from handlers.changes.diff import FIRST_PAIRS, Line, differences, field_changes, render
 from handlers.changes.freeze_view import freeze_line
 from handlers.changes.full_view import change_warnings, hides, is_masked, item_warnings
 from handlers.changes.items_view import Progress, counts_text, progress_text
@@ -105,14 +105,14 @@ def _with_group_names(change: Change, lines: Iterable[Line], groups: Groups | No
 
 def _differing(change: Change, groups: Groups | None) -> list[Block]:
     """What an edit changes, and while somebody has to decide, what else a rule depends on; less what its title says."""
-    lines = without_only_pair(differences(change.edit.before, change.edit.after), change.edit.before, change.edit.after)
-    is_in_title = is_switched(change) or (change.edit.kind in ACCESS and len(lines) == 1)
+    lines = field_changes(change.edit)
+    is_in_title = is_switched(change.edit) or (change.edit.kind in ACCESS and len(lines) == 1)
     lines = _with_group_names(change, lines, groups)
     shown = [] if is_in_title else [messages.section(render(lines))] if lines else []
-    if change.edit.kind is not Kind.RULE_UPDATE or not (is_switched(change) or change.state is State.PROPOSED):
+    if change.edit.kind is not Kind.RULE_UPDATE or not (is_switched(change.edit) or change.state is State.PROPOSED):
         return shown
     rule = RuleDraft.model_validate(change.edit.after or {})
-    if is_switched(change):
+    if is_switched(change.edit):
         return pair_lines(rule, MAX_SHORT_PAIRS)
     filters = dict.fromkeys(filter(None, (filters_words(pair) for pair in rule.pairs or ())))
     left = sum(pair == Pair() for pair in rule.pairs or ()) if len(rule.pairs or ()) > MAX_PAIRS else 0
@@ -146,7 +146,11 @@ def _stale(change: Change) -> list[Block]:
     then_now = differences(change.edit.before, change.run.result)
     shown = [messages.section(f"*Then → now*\n{render(then_now)}")] if then_now else []
     wanted = differences(change.edit.before, change.edit.after) if change.edit.before and change.edit.after else []
-    return [*shown, messages.section(f"*Requested*\n{render(wanted)}")] if wanted and not is_switched(change) else shown
+    return (
+        [*shown, messages.section(f"*Requested*\n{render(wanted)}")]
+        if wanted and not is_switched(change.edit)
+        else shown
+    )
 
 
 def _not_restored(change: Change) -> list[Block]:
@@ -199,7 +203,7 @@ def _group_notes(change: Change, groups: Groups | None) -> list[Block]:
     if change.edit.after is None or change.state not in {State.PROPOSED, State.APPLIED} or change.run.undone_by:
         return []
     if change.edit.kind is Kind.GROUP_UPDATE:
-        if (switched := is_switched(change)) is None:
+        if (switched := is_switched(change.edit)) is None:
             return []
         rules = (
             "All rules in this group stop working"
@@ -272,7 +276,7 @@ def _verb(change: Change) -> str:
             return "Remove from every site" if change.edit.kind.destroys else "Put back on all sites"
         verb = VERBS[change.edit.kind][0].capitalize() if len(change.bulk.kinds) == 1 else "Change"
         return f"{verb} all {change.bulk.size:,}"
-    if (switched := is_switched(change)) is not None:
+    if (switched := is_switched(change.edit)) is not None:
         return f"Switch {switched}"
     if change.edit.kind in ACCESS:
         return "Grant access" if change.edit.kind is Kind.MEMBER_GRANT else "Revoke access"
@@ -317,7 +321,7 @@ def _applied(change: Change) -> list[Block | None]:
         return [_switch_off_again(change), _redo(change)]
     if change.temporary:
         buttons = {"end": "Revert now", "extend": extension(change)[1], "stay": "Keep"}
-        if (switched := is_switched(change)) is not None:
+        if (switched := is_switched(change.edit)) is not None:
             back = "on" if switched == "off" else "off"
             buttons = {"end": f"Switch {back} now", "extend": extension(change)[1], "stay": f"Keep {switched}"}
         buttons |= {"until": "Other time…"}
@@ -401,7 +405,7 @@ def _planned(change: Change) -> list[Block | None]:
 
 def _switch_off_again(change: Change) -> Block | None:
     """Asks how long, since what is over was temporary."""
-    if not is_reverted(change) or is_switched(change) != "off" or change.edit.target.service != "rules":
+    if not is_reverted(change) or is_switched(change.edit) != "off" or change.edit.target.service != "rules":
         return None
     return messages.temporary_button("Switch off again…", RulesOff(refs=(change.edit.target.key or "",)), "again")
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import zip_longest
 from typing import Any, Final
 
-from bot.changes.model import Change, canonical_form
+from bot.changes.model import Change, Edit, canonical_form
 from bot.rules.edit import MAX_PAIRS
 from bot.rules.pair_fields import CHOICES, NOUNS
 from bot.rules.secrets import hidden, only_pairs
@@ -122,9 +122,10 @@ def _lists(path: str, before: list[Any], after: list[Any]) -> Iterator[Line]:
     yield from (Line(f"{path}.{at}", None, new) for at, new in come[len(gone) :])
 
 
-def without_only_pair(lines: list[Line], before: Document, after: Document) -> list[Line]:
-    """The *lines* without ``pair 1`` where there is no other pair."""
-    if any(len((document or {}).get("pairs") or ()) != 1 for document in (before, after)):
+def field_changes(edit: Edit) -> list[Line]:
+    """Every field that *edit* changes; that of a pair without ``pair 1`` where there is no other pair."""
+    lines = differences(edit.before, edit.after)
+    if any(len((document or {}).get("pairs") or ()) != 1 for document in (edit.before, edit.after)):
         return lines
     return [replace(line, field=line.field.removeprefix("pair 1.")) for line in lines]
 

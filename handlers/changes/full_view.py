@@ -55,8 +55,7 @@ class Entry:
 def entries(change: Change, listed: Iterable[Item] = ()) -> Iterator[Entry]:
     """What *change* is about; of a bulk change, each of its items, *listed* in order."""
     if not change.is_set:
-        edit = change.edit
-        listed = [Item(number=0, kind=edit.kind, target=edit.target, before=edit.before, after=edit.after)]
+        listed = [Item.of(0, change.edit)]
     for item in listed:
         yield _entry(item)
 

@@ -13,9 +13,9 @@ from bot.rules.url import authority
 from bot.text.emails import all_masked, masked
 from handlers.blocks import messages
 from handlers.blocks.messages import Block, code, esc
-from handlers.changes.diff import differences, render, without_only_pair
+from handlers.changes.diff import field_changes, render
 from handlers.changes.full_view import says
-from handlers.changes.sentences import VERBS_ALONE, phrases, plain_title, words
+from handlers.changes.sentences import VERBS_ALONE, is_switched, phrases, plain_title, words
 from handlers.members.views import segments_line
 from handlers.rules.pairs_view import effect_line, filters_words, source_line
 from handlers.rules.reasons import type_word
@@ -92,7 +92,7 @@ def _what(item: Item) -> str:
         return _what_of_member(item)
     if item.kind.destroys or item.kind.creates:
         return _whole_rule(item)
-    if switched := _switched(item):
+    if switched := is_switched(item.edit):
         return ", ".join(filter(None, [switched, _first_pair(RuleDraft.model_validate(item.after or {}))]))
     at = f" at {hosts}" if (hosts := _hosts(item.before)) else ""
     return f"{_differing(item)}{at}"
@@ -106,21 +106,13 @@ def _what_of_member(item: Item) -> str:
     return _differing(item)
 
 
-def _switched(item: Item) -> str:
-    """Return ``on`` or ``off`` where only that changes."""
-    lines = differences(item.before, item.after) if item.before and item.after else []
-    is_only = [line.field for line in lines] == ["status"]
-    return ("on" if lines[0].after == "Active" else "off") if is_only else ""
-
-
 def _differing(item: Item) -> str:
-    lines = differences(item.before, item.after) if item.before and item.after else []
+    lines = field_changes(item.edit) if item.before and item.after else []
     if not lines:
         return _verb(item)
     shown = all_masked if item.target.service == "members" else str
     left = len(lines) - MAX_FIELDS
     more = f", …and {messages.plural(left, 'more field')}" if left > 0 else ""
-    lines = without_only_pair(lines, item.before, item.after)
     return render(lines[:MAX_FIELDS], shown=shown).replace("\n", ", ") + more
 
 

@@ -66,7 +66,7 @@ def safe_title(change: Change) -> str:
 def _values(change: Change, *, public: bool) -> str:
     """The old value and the new one, where an edit changes one field; nothing where the title says so already."""
     edit = change.edit
-    lines = differences(edit.before, edit.after) if edit.kind in EDITS and not is_switched(change) else []
+    lines = differences(edit.before, edit.after) if edit.kind in EDITS and not is_switched(edit) else []
     if len(lines) != 1 or lines[0].field == "allowedSegments":
         return ""
     before, after = around(lines[0].before, lines[0].after, 60, shown=all_masked if public else str)

@@ -115,8 +115,7 @@ async def warned_of_plans(proposal: Proposal, caller: Caller, gatehouse: Gatehou
 
 def _collision(coming: Change, starts_at: datetime | None, zone: ZoneInfo) -> str:
     """What a change that begins at *starts_at*, or now, does to one that is *coming*, or that to it; empty for nothing."""
-    name = (coming.edit.before or coming.edit.after or {}).get("name") or "It"
-    begins, ends = coming.request.starts_at, coming.request.reverts_at
+    name, begins, ends = coming.edit.name or "It", coming.request.starts_at, coming.request.reverts_at
     if coming.state is State.PLANNED and begins is not None:
         first = starts_at is None or starts_at < begins
         then = (

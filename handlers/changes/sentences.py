@@ -14,6 +14,7 @@ from bot.changes.model import (
     Cause,
     CauseKind,
     Change,
+    Edit,
     Guard,
     Held,
     Kind,
@@ -28,7 +29,7 @@ from bot.policy.model import Why
 from bot.text.emails import all_masked, masked
 from bot.text.times import in_words
 from handlers.blocks.messages import code, esc, listed, plural, quoted
-from handlers.changes.diff import differences, field_name, without_only_pair
+from handlers.changes.diff import differences, field_changes, field_name
 from handlers.explain.why_not import WHY_NOT
 
 THINGS: Final = {"rules": "rule", "members": "member", "groups": "group"}
@@ -464,7 +465,7 @@ def mark_of(change: Change) -> str:
         return ":rotating_light:"
     if change.run.revert_failure or change.request.warnings:
         return ":warning:"
-    return ":double_vertical_bar:" if is_switched(change) == "off" else STATES[change.state].mark
+    return ":double_vertical_bar:" if is_switched(change.edit) == "off" else STATES[change.state].mark
 
 
 @dataclass(frozen=True, slots=True)
@@ -483,7 +484,7 @@ def phrases(change: Change) -> Phrases:
     if change.is_set:
         return _bulk_phrases(change)
     name = _name(change)
-    if (switched := is_switched(change)) is not None:
+    if (switched := is_switched(change.edit)) is not None:
         back = "back on" if switched == "off" else "off again"
         the, this = ("the group ", f"The group {name}") if change.edit.target.service == "groups" else ("", name)
         return Phrases(
@@ -677,9 +678,9 @@ def _not_reverted(change: Change, said: Phrases) -> str:
             return f"{said.done}: not reverted"
 
 
-def is_switched(change: Change) -> str | None:
-    """Return ``on`` or ``off`` where an edit changes only that."""
-    lines = differences(change.edit.before, change.edit.after) if change.edit.kind in EDITS else []
+def is_switched(edit: Edit) -> str | None:
+    """Return ``on`` or ``off`` where *edit* changes only that."""
+    lines = differences(edit.before, edit.after) if edit.kind in EDITS else []
     if [line.field for line in lines] != ["status"]:
         return None
     return {"Active": "on", "Inactive": "off"}.get(str(lines[0].after))
@@ -687,8 +688,7 @@ def is_switched(change: Change) -> str | None:
 
 def _fields(change: Change) -> str:
     """The fields that an edit changes, as people call them; how many, where there are too many for a title."""
-    lines = without_only_pair(differences(change.edit.before, change.edit.after), change.edit.before, change.edit.after)
-    names = list(dict.fromkeys(field_name(line.field) for line in lines))
+    names = list(dict.fromkeys(field_name(line.field) for line in field_changes(change.edit)))
     if not names or len(names) > MAX_FIELDS:
         return f"{len(names)} fields" if names else "nothing"
     return f"the {listed([esc(name, 60) for name in names])}"
@@ -696,13 +696,12 @@ def _fields(change: Change) -> str:
 
 def _name(change: Change) -> str:
     """What the change is about, as a channel may see it."""
-    name = (change.edit.before or change.edit.after or {}).get("name")
     if change.edit.target.service in {"rules", "groups"}:
-        return quoted(str(named)) if (named := name or change.edit.target.key) else "a rule"
+        return quoted(named) if (named := change.edit.name or change.edit.target.key) else "a rule"
     return _shown_name(change) or code(masked(change.edit.target.key or ""))
 
 
 def _shown_name(change: Change) -> str:
     """The name of a member, where it is one and no email."""
-    name = str((change.edit.before or change.edit.after or {}).get("name") or "")
+    name = change.edit.name
     return esc(name, 80) if name and "@" not in name else ""
