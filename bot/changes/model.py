@@ -542,7 +542,7 @@ class Ended(NamedTuple):
 
 
 class Outcome(StrEnum):
-    """How far an item has come."""
+    """How far an item has come; once it was begun, by the name of its change's state."""
 
     WAITING = "waiting"
     APPLYING = "applying"
@@ -565,17 +565,6 @@ DONE: Final = frozenset({Outcome.APPLIED, Outcome.UNDONE})
 OPEN: Final = frozenset({Outcome.WAITING, Outcome.APPLYING})
 NOT_DONE: Final = frozenset({Outcome.FAILED, Outcome.STALE, Outcome.BUSY, Outcome.STOPPED})
 """Items that may be asked for again: nothing of them happened."""
-
-OUTCOMES: Final[Mapping[State, Outcome]] = {
-    State.APPROVED: Outcome.APPLYING,
-    State.APPLYING: Outcome.APPLYING,
-    State.APPLIED: Outcome.APPLIED,
-    State.FAILED: Outcome.FAILED,
-    State.STALE: Outcome.STALE,
-    State.UNKNOWN: Outcome.UNKNOWN,
-    State.UNSETTLED: Outcome.UNSETTLED,
-}
-"""What the state of an item's change means for the item."""
 
 
 class Item(Stored):

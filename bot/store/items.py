@@ -9,7 +9,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from bot.changes.model import OPEN, OUTCOMES, Change, Item, Outcome, State, Tally
+from bot.changes.model import OPEN, Change, Item, Outcome, State, Tally
 from bot.store.db import Session
 from bot.store.tables import OtherRelease, items
 from bot.text.documents import restored, stored
@@ -106,7 +106,7 @@ class Items:
             {
                 "which_set": change.set_id,
                 "which": change.item_number,
-                "outcome": OUTCOMES[change.state],
+                "outcome": Outcome(change.state),
                 "change_id": change.id,
                 "why": "" if change.state is State.APPLIED else change.run.outcome,
             }

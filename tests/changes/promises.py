@@ -12,7 +12,7 @@ from typing import Any, Final
 import sqlalchemy as sa
 
 from bot.changes.consequences import HELD_LONGEST, LATE_START
-from bot.changes.model import OPEN, OUTCOMES, Change, Guard, Item, Kind, Outcome, State, Tally
+from bot.changes.model import OPEN, Change, Guard, Item, Kind, Outcome, State, Tally
 from bot.policy.freezes import ChatFreeze
 from bot.store.db import TargetBusy
 from tests.changes.world import DAN, SITE, Sent, World, content, holds
@@ -151,7 +151,7 @@ class Promises:
                 assert item.outcome in UNTOUCHED, f"{item.outcome}, without a change"
                 continue
             change = self.seen[item.change_id]
-            assert item.outcome is (Outcome.UNDONE if change.run.undone_by else OUTCOMES[change.state])
+            assert item.outcome is (Outcome.UNDONE if change.run.undone_by else Outcome(change.state))
             assert (change.set_id, change.item_number) == (set_id, item.number)
             assert (change.edit.kind, change.edit.before, change.edit.after) == (item.kind, item.before, item.after)
             assert change.edit.target == item.target or item.kind is Kind.RULE_CREATE
