@@ -322,18 +322,18 @@ class Journal:
         change = await self.store.changes.held(tx, undo.request.undoes or "", ends_work=True)
         if change is None:
             return ""
-        fields: dict[str, Any] = {} if change.is_set else _undone_by(undo, undo.id)
-        if change.review_due and undo.request.settles_review:
-            fields["reviewed_by"] = undo.request.requester
-        await self._record(tx, change, **fields)
+        is_review = change.review_due and undo.request.settles_review
+        fields = {"reviewed_by": undo.request.requester} if is_review else {}
+        if change.is_set:
+            await self._record(tx, change, **fields)
+        else:
+            await self._mark_undone(tx, change, undo, undo.id, **fields)
         was_temporary = change.set_id is None and change.request.reverts_at is not None
         if was_temporary and undo.request.requester != change.request.requester:
             await self.store.outbox.enqueue(tx, change.id, "notify-reverted")
         if change.set_id is not None:
             await self.store.items.mark(tx, change.set_id, change.item_number, Outcome.UNDONE)
         await self.store.outbox.enqueue(tx, change.set_id or change.id, "card")
-        if not change.is_set:
-            await self._restore(tx, change, undo)
         if undo.edit.kind is Kind.RULE_CREATE and change.edit.target.key and undo.edit.target.key:
             await self.store.former_ids.put(tx, change.edit.target.key, undo.edit.target.key)
             await self._redraw_ending(tx, change.edit.target)
@@ -364,8 +364,14 @@ class Journal:
         if whole is None or whole.state is not State.APPLIED or whole.run.undone_by is not None:
             return
         if not await self.store.items.has_any(tx, set_id, UNDOABLE):
-            await self._record(tx, whole, **_undone_by(undo, undo.set_id or undo.id))
-            await self._restore(tx, whole, undo)
+            await self._mark_undone(tx, whole, undo, undo.set_id or undo.id)
+
+    async def _mark_undone(self, tx: AsyncConnection, change: Change, undo: Change, by: str, **fields: Any) -> None:
+        """Write on *change* that *undo* took it back, or the bulk change *by* that it is an item of; and *fields* besides."""
+        cause, at = undo.request.cause, undo.run.finished_at
+        undone = Undone(at=at, by=undo.request.requester, cause=cause) if cause is not None and at is not None else None
+        await self._record(tx, change, undone_by=by, undone=undone, redone=None, **fields)
+        await self._restore(tx, change, undo)
 
     async def hold(self, change: Change, why: Held, **fields: Any) -> None:
         """Have what was planned not begin at its time, and those who asked and approved hear *why*; *fields*: what else is so."""
@@ -533,13 +539,6 @@ def told(change: Change) -> dict[str, Any]:
     if change.decision.glass_broken:
         told["glass_broken"] = True
     return told
-
-
-def _undone_by(undo: Change, undo_id: str) -> dict[str, Any]:
-    """What is recorded on a change that *undo*, or the whole with *undo_id* that it is an item of, took back."""
-    cause, at = undo.request.cause, undo.run.finished_at
-    undone = Undone(at=at, by=undo.request.requester, cause=cause) if cause is not None and at is not None else None
-    return {"undone_by": undo_id, "undone": undone, "redone": None}
 
 
 def _is_news_to_requester(change: Change, by: str) -> bool:
