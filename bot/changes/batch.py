@@ -15,7 +15,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from bot.changes.execute import END_PASSED, TOO_OLD, Executor
 from bot.changes.journal import Journal, event_of, slices
-from bot.changes.model import Change, Item, Kind, Move, Outcome, Target, canonical_form, fingerprint
+from bot.changes.model import OPEN, Change, Item, Kind, Move, Outcome, Target, canonical_form, fingerprint
 from bot.changes.proposals import begun
 from bot.changes.verify import Look, Snapshot, fresh_for
 from bot.changes.worker import Backoff, ChangeLease, LeaseLost, Wake, keep_change_lease, work_off
@@ -61,7 +61,7 @@ class Chunks:
         None where all others are done, or must wait for what is at work.
         """
         async with self._turn:
-            chunk = self._apart(await self._items.left(self._set_id, self._size + len(self._at_work)))
+            chunk = self._apart(await self._items.some(self._set_id, OPEN, self._size + len(self._at_work)))
             self._at_work |= {item.number: _thing(item) for item in chunk}
         try:
             yield chunk
@@ -320,7 +320,7 @@ class BatchWorker:
                 await items.stop(tx, whole.id)
         async with keep_change_lease(self.journal, whole) as lease:
             batch = self.batch(whole, lease, refused=bool(refusal))
-            while await items.left(whole.id, 1):
+            while await items.some(whole.id, OPEN, 1):
                 if self.journal.stopping.is_set():
                     return
                 await batch.carry_out()

@@ -563,6 +563,7 @@ class Outcome(StrEnum):
 
 DONE: Final = frozenset({Outcome.APPLIED, Outcome.UNDONE})
 OPEN: Final = frozenset({Outcome.WAITING, Outcome.APPLYING})
+"""Items that are not at their end: waiting, or at work, maybe left by a process that died."""
 NOT_DONE: Final = frozenset({Outcome.FAILED, Outcome.STALE, Outcome.BUSY, Outcome.STOPPED})
 """Items that may be asked for again: nothing of them happened."""
 

@@ -9,7 +9,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from bot.changes.model import OPEN, Change, Item, Outcome, State, Tally
+from bot.changes.model import Change, Item, Outcome, State, Tally
 from bot.store.db import Session
 from bot.store.tables import OtherRelease, items
 from bot.text.documents import restored, stored
@@ -48,15 +48,8 @@ class Items:
         for first in range(0, len(rows), PAGE):
             await tx.execute(sa.insert(items), rows[first : first + PAGE])
 
-    async def left(self, set_id: str, limit: int) -> Sequence[Item]:
-        """The first items that are not at their end: those at work, left by a process that died, and waiting ones."""
-        return await self._read(set_id, OPEN, limit)
-
     async def some(self, set_id: str, outcomes: Collection[Outcome], limit: int) -> Sequence[Item]:
         """The first items with one of these outcomes."""
-        return await self._read(set_id, outcomes, limit)
-
-    async def _read(self, set_id: str, outcomes: Collection[Outcome], limit: int) -> Sequence[Item]:
         unknown = items.c.outcome.not_in(sorted(Outcome))  # read as well, so that it is noticed
         wanted = sa.and_(items.c.set_id == set_id, sa.or_(items.c.outcome.in_(sorted(outcomes)), unknown))
         query = sa.select(items).where(wanted).order_by(items.c.number).limit(limit)

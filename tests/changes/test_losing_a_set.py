@@ -11,7 +11,7 @@ import pytest
 
 from bot.changes.batch import BatchExecutor
 from bot.changes.journal import LEASE
-from bot.changes.model import Change, Outcome
+from bot.changes.model import OPEN, Change, Outcome
 from bot.changes.proposals import begun
 from bot.changes.worker import ChangeLease, LeaseLost
 from tests.changes.world import ALICE, POLICIES, RULE_IDS, Replica, World, a_world, renames, replica
@@ -33,7 +33,7 @@ async def claimed(world: World, mine: Replica, new_id: Callable[[], str]) -> tup
     world.clock.moment += timedelta(milliseconds=1)
     whole = await mine.sets.journal.claim_due(sets=True)
     assert whole is not None
-    items = await world.store.items.left(whole.id, len(RULE_IDS))
+    items = await world.store.items.some(whole.id, OPEN, len(RULE_IDS))
     batch = mine.sets.batch(whole, ChangeLease(mine.sets.journal, whole, world.clock()))
     return batch, [begun(whole, item, change_id=new_id(), now=world.clock()) for item in items]
 
