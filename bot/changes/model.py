@@ -451,7 +451,7 @@ class Change(Stored):
     created: datetime
     state: State = State.PROPOSED
     edit: Edit
-    """Of a bulk change: the weightiest of its kinds and the service that it is for."""
+    """Of a bulk change: the weightiest of its kinds and the service that it is for; it is about no one thing there."""
     request: ChangeRequest
     decision: ChangeDecision = ChangeDecision()
     run: Run = Run()

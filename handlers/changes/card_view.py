@@ -413,7 +413,7 @@ def _switch_off_again(change: Change) -> Block | None:
 def _switch_off(change: Change) -> Block | None:
     """Stop a rule at once that somebody else has yet to agree to delete, such as one that was made by mistake."""
     is_on = (change.edit.before or {}).get("status") == "Active"
-    if change.edit.kind is not Kind.RULE_DELETE or not is_on or change.is_set:
+    if change.edit.kind is not Kind.RULE_DELETE or not is_on:
         return None
     return messages.run_button("Switch off instead", RulesOff(refs=(change.edit.target.key or "",)), "off")
 

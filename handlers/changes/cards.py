@@ -42,8 +42,7 @@ async def draw_card(
     """Return the card of *change*, as a channel may see it."""
     change = without_secrets(change)
     progress = await _progress(change, store) if change.is_set else None
-    ends_alone = change.temporary and not change.is_set
-    deleted = await store.changes.deleted_by(change.edit.target) if ends_alone else None
+    deleted = await store.changes.deleted_by(change.edit.target) if change.temporary else None
     in_group = await groups_of(change, groups)
     freeze = await freezes.against_start(change) if freezes is not None else None
     return card_view.card(change, progress=progress, groups=in_group, deleted=deleted, freeze=freeze)

@@ -105,7 +105,7 @@ def lines_of(kind: Kind | None, before: Document, after: Document) -> list[Line]
 
 def change_warnings(change: Change) -> tuple[str, ...]:
     """What in a single change, or in the reason for it, may be taken for something else."""
-    found = [] if change.is_set else [line for entry in entries(change) for line in entry.warnings]
+    found = [line for entry in entries(change) for line in entry.warnings]
     return (*found, *lookalike_warnings([("reason", change.request.reason)]))
 
 
@@ -326,7 +326,7 @@ def hides(change: Change, blocks: Iterable[Block]) -> bool:
     if change.edit.kind is Kind.RULE_DELETE:
         rest = {name: value for name, value in (before or {}).items() if name not in SHOWN_IN_WORDS}
         return not says(text, rest, None)
-    return not (change.is_set or change.edit.kind.destroys or says(text, before, change.edit.after))
+    return not (change.edit.kind.destroys or says(text, before, change.edit.after))
 
 
 def is_masked(blocks: list[Block]) -> bool:

@@ -48,7 +48,7 @@ def _line(*parts: str) -> str:
 def whom(change: Change, *, public: bool = True) -> str:
     """The email of the member, masked for a channel; nothing where the title has it like that."""
     target = change.edit.target
-    email = target.key or "" if target.service == "members" and not change.is_set else ""
+    email = target.key or "" if target.service == "members" else ""
     if not public:
         return code(email) if email else ""
     return code(masked(email)) if email and _shown_name(change) else ""

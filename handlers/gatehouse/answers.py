@@ -288,7 +288,7 @@ async def temporary_changes(gatehouse: Gatehouse) -> list[Change]:
     due = [timer.change_id for timer in await gatehouse.store.timers.pending(TimerKind.REVERT)]
     ending = [change for change in await _changes_of(due, gatehouse) if change.temporary]
     deleted = gatehouse.store.changes.deleted_by
-    return [change for change in ending if change.is_set or await deleted(change.edit.target) is None]
+    return [change for change in ending if await deleted(change.edit.target) is None]
 
 
 async def _changes_of(ids: Sequence[str], gatehouse: Gatehouse) -> list[Change]:
