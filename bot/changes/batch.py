@@ -315,11 +315,10 @@ class BatchWorker:
             if whole.run.attempt <= 1:  # else what was begun already is looked at again when the lease is over
                 await self.executor.wait(whole, f"Slack does not say {error}")
             return
-        if refusal:
-            async with self.journal.store.transaction() as tx:
-                await items.stop(tx, whole.id)
         async with keep_change_lease(self.journal, whole) as lease:
             batch = self.batch(whole, lease, refused=bool(refusal))
+            if refusal:
+                await batch.stop()
             while await items.some(whole.id, OPEN, 1):
                 if self.journal.stopping.is_set():
                     return

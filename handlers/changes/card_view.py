@@ -315,25 +315,32 @@ def _consequence(change: Change) -> str:
     return "It takes effect at once. You can undo it."
 
 
-def _applied(change: Change) -> list[Block | None]:
-    """How a change that was applied can be undone, or kept; where it came to its end, made once more for some time."""
+def _applied(change: Change, progress: Progress | None) -> list[Block | None]:
+    """How a change that was applied can be undone, or kept; where it came to its end, made once more for some time.
+
+    Of many items, those that were not done can be tried again, and one can be undone alone.
+    """
     if change.run.undone_by:
         return [_switch_off_again(change), _redo(change)]
     if change.temporary:
         buttons = {"end": "Revert now", "extend": extension(change)[1], "stay": "Keep"}
         if (switched := is_switched(change.edit)) is not None:
-            back = "on" if switched == "off" else "off"
-            buttons = {"end": f"Switch {back} now", "extend": extension(change)[1], "stay": f"Keep {switched}"}
+            other = "on" if switched == "off" else "off"
+            buttons = {"end": f"Switch {other} now", "extend": extension(change)[1], "stay": f"Keep {switched}"}
         buttons |= {"until": "Other time…"}
     elif change.run.revert_failure is RevertFailure.CHANGED and not change.is_set:
         buttons = {"putback": "Revert anyway", "stay": "Keep"}
     else:
         buttons = {"undo": "Undo"}
     deletes = _deletes_again(change, "Undo") if change.edit.kind.creates else None
-    return [
+    back = [
         _decide(change, label, decision, confirm=deletes if decision == "undo" else None)
         for decision, label in buttons.items()
     ]
+    if progress is None or change.temporary:
+        return back
+    is_done = progress.tally[Outcome.APPLIED] > 0
+    return [_try_again(change, progress), *(back if is_done else []), *_single_undos(progress.first)]
 
 
 def _redo(change: Change) -> Block | None:
@@ -353,14 +360,6 @@ def _deletes_again(change: Change, verb: str) -> Block:
     return messages.confirm(f"{verb} {messages.in_quotes(title, 80)}?", f"{goes} {gone} again.", verb, "Cancel")
 
 
-def _items_applied(change: Change, progress: Progress) -> list[Block | None]:
-    """The same for a bulk change, with a way to try again what was not done, and to undo what was done to one item."""
-    if change.run.undone_by or change.temporary:
-        return _applied(change)
-    undo = _applied(change) if progress.tally[Outcome.APPLIED] else []
-    return [_try_again(change, progress), *undo, *_single_undos(progress.first)]
-
-
 def _try_again(change: Change, progress: Progress) -> Block | None:
     rest, done = progress.tally.of(NOT_DONE), progress.tally.of(DONE)
     others = "one" if rest == 1 else f"{rest:,}"
@@ -376,7 +375,7 @@ def _buttons(change: Change, progress: Progress | None) -> list[Block | None]:
         case State.PLANNED:
             return _planned(change)
         case State.APPLIED:
-            return [sign, *(_applied(change) if progress is None else _items_applied(change, progress))]
+            return [sign, *_applied(change, progress)]
         case State.APPROVED | State.APPLYING if progress is not None:
             return [] if change.run.stopped_by else [_decide(change, "Stop", "stop")]
         case State.FAILED if progress is not None:
