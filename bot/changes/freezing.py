@@ -42,6 +42,10 @@ MAX_FREEZES: Final = 50
 """Made by command: each is looked at for every change."""
 
 
+MOST_PLANNED: Final = 5_000
+"""Plans that are looked through for those within a freeze; those after them are held all the same."""
+
+
 @dataclass(frozen=True, slots=True)
 class Freezes:
     """The freezes of the policy of now, and those that were made by command."""
@@ -99,7 +103,7 @@ class Freezes:
 
     async def planned_in(self, freeze: Freeze) -> Sequence[Change]:
         """The changes that were to begin within *freeze*, which will be held."""
-        planned = await self.store.changes.planned()
+        planned = await self.store.changes.planned(MOST_PLANNED)
         at = [(change, change.request.starts_at) for change in planned]
         within = [change for change, starts in at if starts is not None and freeze.holds_at(starts)]
         return [

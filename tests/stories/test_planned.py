@@ -10,7 +10,7 @@ import pytest
 from bot.changes.consequences import HELD_LONGEST, LATE_START
 from bot.changes.model import Held, State
 from sandbox.demo import Sandbox
-from tests.conftest import OPS, Clock
+from tests.conftest import OPS, Clock, until
 from tests.harness.channels import buttons
 from tests.harness.colleague import Colleague, ended
 from tests.harness.looking import approves
@@ -217,6 +217,42 @@ async def test_who_lost_the_right_meanwhile_begins_nothing(
 
     await cara.sees_change(state=State.PLANNED, where=lambda change: change.run.held is Held.RIGHT)
     assert writes(workspace) == []
+
+
+async def test_a_service_that_is_down_at_the_moment_is_waited_for(
+    workspace: Sandbox, alice: Colleague, clock: Clock
+) -> None:
+    await alice.types(f"/rules off {OLD} in 2h")
+    await alice.sees_change(state=State.PLANNED)
+    faults = workspace.services.rules.stage.faults
+    before = len(workspace.services.rules.calls("GET"))
+    faults.add("cut_before", times=10_000)
+    clock.ahead += 2 * HOUR + MOMENT
+    await until(lambda: bool(workspace.services.rules.calls("GET")[before:]))
+    assert status(workspace) == "Active"
+
+    faults.clear()
+    clock.ahead += timedelta(minutes=5)
+    await alice.sees_change()
+    assert status(workspace) == "Inactive"
+
+
+@pytest.mark.slow
+async def test_five_hundred_plans_of_a_channel_are_each_begun_once(
+    workspace: Sandbox, alice: Colleague, clock: Clock
+) -> None:
+    rules, old = workspace.services.rules, workspace.services.rules.get(OLD) or {}
+    ids = [f"Redirect_p{number:03}" for number in range(500)]
+    for each in ids:
+        rules.put({**old, "id": each, "name": f"Plan {each}"})
+    for number in range(0, 500, 100):
+        asked = await alice.says(f"/rules off {' '.join(ids[number : number + 100])} in 2h")
+        assert "Switch off 100 rules" in alice.slack_text(asked)
+
+    clock.ahead += 2 * HOUR + MOMENT
+    await until(lambda: len(rules.calls("PUT")) >= 500, seconds=120)
+    await alice.sees_set(applied=100)
+    assert sorted(call.path for call in rules.calls("PUT")) == [f"/v1/rules/{each}" for each in ids]
 
 
 @pytest.mark.parametrize(
