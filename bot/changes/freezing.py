@@ -70,6 +70,10 @@ class Freezes:
             return None
         return await asyncio.to_thread(_first_that_covers, holding, list(edits))
 
+    async def on(self, edit: Edit) -> Sequence[Freeze]:
+        """Every freeze and lock that holds now for what *edit* is about, whoever holds it."""
+        return [each for each in await self._holding(self.now(), "") if each.covers(edit)]
+
     async def against_change(self, change: Change, at: datetime) -> Freeze | None:
         """The same for all that *change* does; what was agreed to before, such as an end, goes on."""
         if change.request.agreed or change.decision.glass_broken:

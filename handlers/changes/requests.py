@@ -93,9 +93,8 @@ async def what_becomes_of(target: Target, now: Document, gatehouse: Gatehouse) -
     links = {each.id: await gatehouse.store.cards.link(each.id) for each in changes}
     kind = Kind.MEMBER_UPDATE if target.service == "members" else Kind.RULE_UPDATE
     edit = Edit(kind=kind, target=target, before=now, after=now)
-    freeze = await gatehouse.changes.freezes.against([edit], gatehouse.now(), by="")
-    frozen = [messages.section(freeze_line(freeze))] if freeze is not None else []
-    return [*frozen, *coming(changes, links)]
+    frozen = "\n".join(map(freeze_line, await gatehouse.changes.freezes.on(edit)))
+    return [*([messages.section(frozen)] if frozen else []), *coming(changes, links)]
 
 
 MOST_LOOKED_AT: Final = 20
