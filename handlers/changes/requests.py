@@ -14,6 +14,7 @@ from bot.changes.proposals import Proposal, together
 from bot.changes.refusals import EndIsPast, EndsBeforeStart, StartIsPast
 from bot.gatehouse import Gatehouse
 from bot.policy.freezes import Freeze
+from bot.text.documents import NestedTooDeep, ServiceRecord
 from bot.text.times import WallTime, next_time
 from handlers.blocks import messages
 from handlers.blocks.messages import Block
@@ -87,14 +88,21 @@ async def record(
     return Recorded(await gatehouse.changes.proposer.record(proposal, idempotency_key=caller.request), end)
 
 
-async def what_becomes_of(target: Target, now: Document, gatehouse: Gatehouse) -> list[Block]:
+async def what_becomes_of(target: Target, now: ServiceRecord, gatehouse: Gatehouse) -> list[Block]:
     """What will be done by itself to *target*, which is so *now*, and what keeps everybody from changing it."""
     changes = await gatehouse.store.changes.coming([target])
     links = {each.id: await gatehouse.store.cards.link(each.id) for each in changes}
-    kind = Kind.MEMBER_UPDATE if target.service == "members" else Kind.RULE_UPDATE
-    edit = Edit(kind=kind, target=target, before=now, after=now)
-    frozen = "\n".join(map(freeze_line, await gatehouse.changes.freezes.on(edit)))
+    frozen = "\n".join(map(freeze_line, await _freezes_on(target, now, gatehouse)))
     return [*([messages.section(frozen)] if frozen else []), *coming(changes, links)]
+
+
+async def _freezes_on(target: Target, now: ServiceRecord, gatehouse: Gatehouse) -> Sequence[Freeze]:
+    kind = Kind.MEMBER_UPDATE if target.service == "members" else Kind.RULE_UPDATE
+    try:
+        document = now.document()
+    except NestedTooDeep:  # nobody can change it anyhow
+        return []
+    return await gatehouse.changes.freezes.on(Edit(kind=kind, target=target, before=document, after=document))
 
 
 MOST_LOOKED_AT: Final = 20

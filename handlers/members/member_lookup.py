@@ -116,7 +116,7 @@ async def _card(
         public=public,
         reference=gatehouse.reference(site.name, member.email),
         others=others,
-        more=await what_becomes_of(target, member.document(), gatehouse),
+        more=await what_becomes_of(target, member, gatehouse),
     )
 
 

@@ -58,7 +58,7 @@ async def show(command: RulesShow, caller: Caller, gatehouse: Gatehouse) -> Repl
     groups = await groups_of([rule], gatehouse)
     if not caller.public:
         gatehouse.last_shown.put(caller.user, Target(service="rules", key=rule.id))
-    more = await what_becomes_of(Target(service="rules", key=rule.id), rule.document(), gatehouse)
+    more = await what_becomes_of(Target(service="rules", key=rule.id), rule, gatehouse)
     command = RulesShow(ref=rule.id)
     return Private(views.rule_card(rule, command=command, public=caller.public, groups=groups, more=more))
 
