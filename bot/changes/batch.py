@@ -35,7 +35,7 @@ AT_ONCE: Final = 8
 """Requests to one service at a time."""
 LOOK_AGAIN: Final = 1.0
 """Seconds until an item is looked at again that another process has."""
-SETS_AT_ONCE: Final = 4
+BULK_CHANGES_AT_ONCE: Final = 4
 """Bulk changes of one service."""
 MIN_CHUNK: Final = 100
 """Items of a chunk, where a service is slow, and of the first one."""
@@ -295,8 +295,8 @@ class BatchWorker:
 
     async def run(self, *, every: float) -> None:
         """Carry bulk changes out until cancelled, several at a time, so that a long one holds up no short one."""
-        claim = partial(self.journal.claim_due, sets=True)
-        await work_off("sets", SERVICES, claim, self._do, width=SETS_AT_ONCE, every=every, wake=self.wake)
+        claim = partial(self.journal.claim_due, bulk=True)
+        await work_off("sets", SERVICES, claim, self._do, width=BULK_CHANGES_AT_ONCE, every=every, wake=self.wake)
 
     async def _do(self, whole: Change) -> None:
         """Where it fails, it stays claimed until its lease ends, and is then taken over."""
@@ -323,7 +323,7 @@ class BatchWorker:
                 if self.journal.stopping.is_set():
                     return
                 await batch.carry_out()
-            self.executor.failpoint("end of set")
+            self.executor.failpoint("end of bulk change")
             await self._end(whole, refusal)
 
     def batch(self, whole: Change, lease: ChangeLease, *, refused: bool = False) -> BatchExecutor:

@@ -244,10 +244,10 @@ class Decisions:
         return await self.journal.ask(change, Question(by=by, text=text))
 
     async def stop(self, whole: Change, *, by: str, request: str) -> Change:
-        """Let nothing more of a running set begin; raises AlreadyDecided, NotAllowed, DirectoryUnavailable."""
+        """Let nothing more of a running bulk change begin; raises AlreadyDecided, NotAllowed, DirectoryUnavailable."""
 
         def stopped(held: Change) -> Mapping[str, Any]:
-            if not held.is_set or held.state not in {State.APPROVED, State.APPLYING}:
+            if not held.is_bulk or held.state not in {State.APPROVED, State.APPLYING}:
                 raise AlreadyDecided(held)
             return {} if held.run.stopped_by else {"stopped_by": by}
 

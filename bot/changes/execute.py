@@ -89,7 +89,7 @@ class Executor:
 
         A bulk change is left to its own worker, for it may take long. Raises Unrecorded where our database fails.
         """
-        if change.is_set or (change.run.leased_until is None and change.state is not State.APPROVED):
+        if change.is_bulk or (change.run.leased_until is None and change.state is not State.APPROVED):
             return change
         try:
             if change.run.leased_until is not None:

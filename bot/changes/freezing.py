@@ -96,7 +96,7 @@ class Freezes:
 
     async def edits_of(self, change: Change) -> Sequence[Edit]:
         """Everything that *change* does."""
-        if not change.is_set:
+        if not change.is_bulk:
             return [change.edit]
         return [item.edit async for item in self.store.items.all(change.id) if item.kind is not None]
 

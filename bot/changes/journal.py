@@ -143,7 +143,7 @@ class Journal:
 
     async def _approved_at_once(self, tx: AsyncConnection, change: Change) -> Change:
         decided: dict[str, Any] = {"decided_by": change.request.requester, "decided_at": change.created}
-        due = change.created + (timedelta() if change.is_set else self.lease)
+        due = change.created + (timedelta() if change.is_bulk else self.lease)
         return await self.store.changes.move(tx, change.id, self._release(change), due=due, **decided) or change
 
     def _release(self, change: Change) -> Move:
@@ -194,7 +194,7 @@ class Journal:
 
     def _wake(self, change: Change) -> None:
         self.wake_outbox()
-        if change.is_set and change.state is State.APPROVED:
+        if change.is_bulk and change.state is State.APPROVED:
             self.wake_batches()
 
     async def _moved(
@@ -204,7 +204,7 @@ class Journal:
         if is_decision := move is Move.APPROVE:
             move = self._release(change)
         if move in BEGINNINGS:
-            fields.setdefault("due", self.now() + (timedelta() if change.is_set else self.lease))
+            fields.setdefault("due", self.now() + (timedelta() if change.is_bulk else self.lease))
         under = change.decision if is_decision else None
         moved = await self.store.changes.move(tx, change.id, move, under=under, **fields)
         if moved is None:
@@ -212,7 +212,7 @@ class Journal:
         await self._follow(tx, change, moved, move, by)
         after: Sequence[Event] = ()
         event = event_of(CONSEQUENCES[move].event, moved, by, **told(moved))
-        if move in BEGINNINGS and not moved.is_set:
+        if move in BEGINNINGS and not moved.is_bulk:
             moved, after = await self._claimed(tx, moved)
         await self.store.audit.append(tx, *before, event, *after)
         return moved
@@ -220,7 +220,7 @@ class Journal:
     async def _follow(self, tx: AsyncConnection, change: Change, moved: Change, move: Move, by: str) -> None:
         """Enqueue what Slack is to show and set what falls due, now that *change* was *moved* through *by*."""
         follows = CONSEQUENCES[move]
-        within = SHOWN_WITHIN if move in BEGINNINGS and not moved.is_set else timedelta()
+        within = SHOWN_WITHIN if move in BEGINNINGS and not moved.is_bulk else timedelta()
         await self.store.outbox.enqueue(tx, moved.id, "card", within=within)
         if move is Move.FINISH and moved.request.starts_at is not None:
             await self.store.outbox.enqueue(tx, moved.id, Purpose.STARTED)
@@ -231,7 +231,7 @@ class Journal:
                 await self.store.outbox.make_due(tx, moved.id)
             if follows.notice:
                 await self.store.outbox.enqueue(tx, moved.id, follows.notice, within=within)
-        if moved.is_set and follows.stops_items:
+        if moved.is_bulk and follows.stops_items:
             await self.store.items.stop(tx, moved.id)
         if moved.decision.glass_broken and move in {Move.APPROVE, Move.PLAN}:
             await self.store.outbox.enqueue(tx, moved.id, "break_glass")
@@ -310,8 +310,8 @@ class Journal:
                 by = change.request.requester if change else GATEHOUSE
                 await self._follow(tx, waiting, stale, Move.INVALIDATE, by)
                 overtaken.append(stale)
-        sets = {await self._undone(tx, change): change for change in changes if change.request.undoes}
-        for set_id, undo in sets.items():
+        wholes = {await self._undone(tx, change): change for change in changes if change.request.undoes}
+        for set_id, undo in wholes.items():
             await self._undone_whole(tx, set_id, undo)
         return overtaken
 
@@ -324,7 +324,7 @@ class Journal:
             return ""
         is_review = change.review_due and undo.request.settles_review
         fields = {"reviewed_by": undo.request.requester} if is_review else {}
-        if change.is_set:
+        if change.is_bulk:
             await self._record(tx, change, **fields)
         else:
             await self._mark_undone(tx, change, undo, undo.id, **fields)
@@ -337,7 +337,7 @@ class Journal:
         if undo.edit.kind is Kind.RULE_CREATE and change.edit.target.key and undo.edit.target.key:
             await self.store.former_ids.put(tx, change.edit.target.key, undo.edit.target.key)
             await self._redraw_ending(tx, change.edit.target)
-        return change.id if change.is_set else change.set_id or ""
+        return change.id if change.is_bulk else change.set_id or ""
 
     async def _restore(self, tx: AsyncConnection, undone: Change, redo: Change) -> None:
         """Let what *undone* had undone count again, now that *redo* undid that; what was temporary stays at its end."""
@@ -402,26 +402,26 @@ class Journal:
         claimed = await self.store.changes.take(tx, approved, self.owner, self.lease)
         return (approved, ()) if claimed is None else (claimed, [began(claimed)])
 
-    async def claim_due(self, service: str | None = None, *, sets: bool = False) -> Change | None:
+    async def claim_due(self, service: str | None = None, *, bulk: bool = False) -> Change | None:
         """Take a change that was left, by a process that died or by a service that was away; of *service* alone, or any.
 
-        *sets*: a bulk change that was approved or left, instead of a change of one thing.
+        *bulk*: a bulk change that was approved or left, instead of a change of one thing.
         """
-        due: dict[str, Any] = {"sets": sets, "but": self.at_work, "service": service}
+        due: dict[str, Any] = {"bulk": bulk, "but": self.at_work, "service": service}
         if not await self.store.changes.any_due(**due):
             return None
         async with self.store.transaction() as tx:
             claimed = await self.store.changes.claim_due(tx, self.owner, self.lease, **due)
-            if claimed is not None and claimed.is_set:
+            if claimed is not None and claimed.is_bulk:
                 within = (
                     PROGRESS if claimed.request.cause else timedelta()
                 )  # mostly the card of what it undoes tells it
                 await self.store.outbox.enqueue(tx, claimed.id, "card", within=within)
             if claimed is not None and claimed.state is State.APPLYING:
                 await self.store.audit.append(tx, began(claimed))
-        if claimed is not None and (claimed.run.attempt > 1 or not claimed.is_set):
+        if claimed is not None and (claimed.run.attempt > 1 or not claimed.is_bulk):
             log.info("taken_up", change=claimed.id[:8], state=claimed.state.value, attempt=claimed.run.attempt)
-        if sets:
+        if bulk:
             self.wake_outbox()
         return claimed
 
@@ -497,7 +497,7 @@ def tell_ends(changes: Sequence[Change]) -> None:
     """Count and log those of *changes*, which were moved and committed, that ended or are not confirmed."""
     for change in changes:
         if change.state is State.UNKNOWN or change.state not in LIVE:
-            kind = "bulk" if change.is_set else change.edit.kind.value
+            kind = "bulk" if change.is_bulk else change.edit.kind.value
             ENDED_CHANGES.labels(change.state, kind).inc()
             if change.set_id is None:  # the line of a bulk change stands for its items
                 log.info("change", change=change.id[:8], kind=kind, state=change.state.value, **_told_in_log(change))
@@ -525,7 +525,7 @@ def began(change: Change) -> Event:
 
 
 def _asked(change: Change) -> dict[str, Any]:
-    if change.is_set:
+    if change.is_bulk:
         return {"title": change.bulk.title, "items": change.bulk.size, "kinds": list(change.bulk.kinds)}
     return {"before": change.edit.before, "after": change.edit.after}
 

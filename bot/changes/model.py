@@ -437,7 +437,7 @@ class Bulk(Stored):
     title: str = ""
     """What it does, in a few words."""
     columns: tuple[str, ...] = ()
-    """Of an imported set: the headings of its table, which whoever asked gets back with an outcome for each row."""
+    """Of an import: the headings of its table, which whoever asked gets back with an outcome for each row."""
     separator: str = ","
 
 
@@ -481,13 +481,13 @@ class Change(Stored):
         return self.changed(approvals=(*given, Approval(by=person, at=at)))
 
     @property
-    def is_set(self) -> bool:
+    def is_bulk(self) -> bool:
         return self.bulk.size > 0
 
     @property
     def needs(self) -> tuple[Need, ...]:
         """Every operation of the policy that it takes to ask for this, by site."""
-        return self.bulk.needs_of_items if self.is_set else self.edit.needs
+        return self.bulk.needs_of_items if self.is_bulk else self.edit.needs
 
     @property
     def operations(self) -> tuple[str, ...]:
@@ -556,9 +556,9 @@ class Outcome(StrEnum):
     BUSY = "busy"
     """Another change held its target, so it was not begun."""
     STOPPED = "stopped"
-    """Somebody stopped the set first."""
+    """Somebody stopped the bulk change first."""
     SKIPPED = "skipped"
-    """Nothing was to be done, or could be: known before the set was asked for."""
+    """Nothing was to be done, or could be: known before the bulk change was asked for."""
 
 
 DONE: Final = frozenset({Outcome.APPLIED, Outcome.UNDONE})
@@ -582,7 +582,7 @@ class Item(Stored):
     source: str = ""
     """Where the item comes from, such as the line of a file."""
     cells: tuple[str, ...] = ()
-    """The row that it came from, under the columns of the set."""
+    """The row that it came from, under the columns of the bulk change."""
     follows: int = 0
     """The number of the item that it is done together with, if it is."""
     outcome: Outcome = Outcome.WAITING
@@ -611,7 +611,7 @@ class Item(Stored):
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """How many items of a set are where."""
+    """How many items of a bulk change are where."""
 
     counts: Mapping[Outcome, int]
 

@@ -233,7 +233,7 @@ async def is_told_elsewhere(change: Change, store: Store) -> bool:
         return request.quiet_refusal and not is_final  # a try in vain to end what is temporary is made again
     if run.attempt > 1 and not request.quiet_refusal:
         return False
-    if change.is_set:
+    if change.is_bulk:
         tally = await store.items.tally(change.id)
         if tally.of(DONE) < tally.meant:
             return False

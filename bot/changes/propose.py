@@ -83,10 +83,10 @@ class Proposer:
         if not proposal.request.agreed:
             change = await self._under_guard(change, proposal)
         self.executor.failpoint("propose")
-        if change.decision.guard is Guard.NONE and not change.is_set:
+        if change.decision.guard is Guard.NONE and not change.is_bulk:
             self.executor.failpoint("claim")
-        items = proposal.items if change.is_set else ()
-        return await self.journal.open(change, idempotency_key, items, reverts=reverts, begin=not change.is_set)
+        items = proposal.items if change.is_bulk else ()
+        return await self.journal.open(change, idempotency_key, items, reverts=reverts, begin=not change.is_bulk)
 
     async def _under_guard(self, change: Change, proposal: Proposal) -> Change:
         """*change* with what must stand before it here and now: the strictest guard of all that it needs.
@@ -198,7 +198,7 @@ class FollowUps:
 
     async def _done(self, change: Change) -> Sequence[Change]:
         """What of *change* was done and can be undone: itself, or items of it; raises NotUndoable where there is none."""
-        if not change.is_set:
+        if not change.is_bulk:
             return [change]
         items = await self.store.items.some(change.id, (Outcome.APPLIED,), change.bulk.size)
         changes = await self.store.changes.many([item.change_id for item in items if item.change_id])
@@ -271,7 +271,7 @@ class FollowUps:
         That is a stale change, one that is held, or those items of an ended bulk change; AlreadyDecided for any other one.
         """
         is_held = change.state is State.PLANNED and bool(change.run.held)
-        has_ended = change.state not in LIVE if change.is_set else change.state is State.STALE
+        has_ended = change.state not in LIVE if change.is_bulk else change.state is State.STALE
         if not has_ended and not is_held:
             raise AlreadyDecided(change)
         items = await self._not_done(change)
@@ -290,7 +290,7 @@ class FollowUps:
 
     async def _not_done(self, change: Change) -> Sequence[Item]:
         """The items of *change* of which nothing happened; it is its own one, if it is of one thing."""
-        if not change.is_set:
+        if not change.is_bulk:
             return [Item.of(1, change.edit)]
         return await self.store.items.some(change.id, NOT_DONE | {Outcome.WAITING}, change.bulk.size)
 
@@ -322,4 +322,4 @@ def _serves(undo: Change, change: Change, by: str, channel: str, *, is_own: bool
     if undo.state is State.PROPOSED:
         is_same = undo.decision.guard is Guard.APPROVE and undo.request.channel == channel
         return undo.request.requester == by or (is_same and not is_own)
-    return undo.state in HOLDING or (undo.state is State.APPLIED and not change.is_set and undo.run.undone_by is None)
+    return undo.state in HOLDING or (undo.state is State.APPLIED and not change.is_bulk and undo.run.undone_by is None)

@@ -155,7 +155,7 @@ class TimerWorker:
 
     async def _failed_for_now(self, revert: Change) -> bool:
         """Whether it is known that *revert*, or an item of it, was not done, and nobody said no: then it is tried again."""
-        if not revert.is_set:
+        if not revert.is_bulk:
             return revert.state is State.FAILED and _is_passing(revert)
         store = self.journal.store
         if await self._has_unknown(revert):
@@ -169,7 +169,7 @@ class TimerWorker:
         if revert.state is State.UNSETTLED:
             return RevertFailure.UNCONFIRMED
         tally = await self.journal.store.items.tally(revert.id)
-        if not (tally[Outcome.FAILED] > 0 if revert.is_set else revert.state is State.FAILED):
+        if not (tally[Outcome.FAILED] > 0 if revert.is_bulk else revert.state is State.FAILED):
             return RevertFailure.CHANGED
         return RevertFailure.UNSENT if revert.run.refusal in NEVER - REFUSALS else RevertFailure.REFUSED
 
@@ -188,7 +188,7 @@ class TimerWorker:
 
     async def _in_the_way(self, change: Change) -> RevertFailure:
         """Why the change can't simply be reverted: somebody changed what it made, or it is gone."""
-        if change.is_set:  # each of its items is compared on its own
+        if change.is_bulk:  # each of its items is compared on its own
             await self.pipeline.followups.require_readable(change)
             return RevertFailure.NONE
         target = await self.pipeline.followups.now_called(change.edit.target)

@@ -250,7 +250,7 @@ async def keep_change_lease(journal: Journal, change: Change) -> AsyncIterator[C
 
     Within the block, nothing is sent to a service once the lease is lost, and this process does not claim the change again.
     """
-    in_bulk = change.is_set or change.set_id is not None
+    in_bulk = change.is_bulk or change.set_id is not None
     lease = ChangeLease(journal, change, change.run.leased_until or journal.now(), in_bulk)
     journal.at_work.add(change.id)
     outer = fence.set(lease.require)

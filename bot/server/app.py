@@ -178,7 +178,7 @@ async def running(
         outbox = OutboxWorker(pipeline.journal, cards.deliver, wake=wake_outbox)
         slack.heard = outbox.slack_answered
         timers = TimerWorker(pipeline, wake_timers)
-        sets = BatchWorker(pipeline.executor, pipeline.proposer.new_id, wake_batches)
+        batches = BatchWorker(pipeline.executor, pipeline.proposer.new_id, wake_batches)
         await signing_in
         await _take_over(store)
         await store.outbox.retry_given_up()
@@ -193,7 +193,7 @@ async def running(
             router.resume(every=timing.recover_every),
             timers.run(every=timing.look_every),
             pipeline.recover(every=timing.recover_every),
-            sets.run(every=timing.recover_every),
+            batches.run(every=timing.recover_every),
         )
         await stack.enter_async_context(_working(pipeline, router.tasks, claiming, outbox, every=timing.look_every))
 

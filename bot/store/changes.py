@@ -68,7 +68,7 @@ def _moved(change: Change, move: Move, fields: Mapping[str, Any]) -> Change:
 
 
 class Changes:
-    """All of them: looked up, and written one by one or, as the items of a set, many at once.
+    """All of them: looked up, and written one by one or, as the items of a bulk change, many at once.
 
     What meets a change that this release doesn't know raises OtherRelease, and the process stands still.
     """
@@ -298,7 +298,7 @@ class Changes:
         owner: str,
         lease: timedelta,
         *,
-        sets: bool = False,
+        bulk: bool = False,
         but: Collection[str] = (),
         service: str | None = None,
     ) -> Change | None:
@@ -306,21 +306,21 @@ class Changes:
 
         *but*: ids of those that are not to be taken. *service*: the one whose changes are taken; None for each.
         """
-        row = (await tx.execute(self._session.skipping_locked(self._due(sets, but, service)))).one_or_none()
+        row = (await tx.execute(self._session.skipping_locked(self._due(bulk, but, service)))).one_or_none()
         return None if row is None else await self.take(tx, change_of(row), owner, lease)
 
-    async def any_due(self, *, sets: bool = False, but: Collection[str] = (), service: str | None = None) -> bool:
+    async def any_due(self, *, bulk: bool = False, but: Collection[str] = (), service: str | None = None) -> bool:
         """Whether there is something for `claim_due`: a look that holds nobody up. Nothing where this process stands still."""
-        return not self._session.stands_still and bool(await self._rows(self._due(sets, but, service)))
+        return not self._session.stands_still and bool(await self._rows(self._due(bulk, but, service)))
 
-    def _due(self, sets: bool, but: Collection[str], service: str | None) -> sa.Select[Any]:
-        """What may be taken. An item that is being applied is its set's; one whose outcome is not known is anybody's."""
+    def _due(self, bulk: bool, but: Collection[str], service: str | None) -> sa.Select[Any]:
+        """What may be taken. An item that is being applied is its bulk change's; one whose outcome is not known is anybody's."""
         claimed = sa.or_(
             changes.c.state == State.UNKNOWN, sa.and_(changes.c.state == State.APPLYING, changes.c.set_id == "")
         )
         abandoned = sa.and_(claimed, self.leases.free)
         left = sa.and_(changes.c.state == State.APPROVED, changes.c.due < self._session.now())
-        kind = changes.c.size > 0 if sets else changes.c.size == 0
+        kind = changes.c.size > 0 if bulk else changes.c.size == 0
         wanted = sa.and_(kind, sa.or_(abandoned, left), changes.c.id.not_in(but))
         here = sa.true() if service is None else of_service(service)
         since = sa.case((changes.c.state == State.APPROVED, changes.c.due), else_=changes.c.lease)
@@ -379,7 +379,7 @@ class Changes:
     ) -> Sequence[Change]:
         """Store new changes that are being applied already; those whose target is held by then are left out."""
         until = self._session.now(lease)
-        # In the same order by all: two sets with the same targets would wait for each other.
+        # In the same order by all: two bulk changes with the same targets would wait for each other.
         ordered = sorted(items, key=held_by)
         rows = [_new_row(item, f"item:{item.id}") | {"owner": owner, "lease": until} for item in ordered]
         if not rows:

@@ -1,4 +1,4 @@
-"""The items of bulk changes: what each is to do, written when the set is asked for, and what became of it."""
+"""The items of bulk changes: what each is to do, written when the bulk change is asked for, and what became of it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Row = dict[str, Any]
 
 
 async def rows_of(set_id: str, wanted: Sequence[Item]) -> Sequence[Row]:
-    """The items of a new set as they are stored; made before the transaction, and with the loop let in between."""
+    """The items of a new bulk change as they are stored; made before the transaction, and with the loop let in between."""
     rows: list[Row] = []
     for number, item in enumerate(wanted):
         if number % PAGE == 0:
@@ -44,7 +44,7 @@ class Items:
         self._session = session
 
     async def add(self, tx: AsyncConnection, rows: Sequence[Row]) -> None:
-        """Write the items of a new set, as `rows_of` made them."""
+        """Write the items of a new bulk change, as `rows_of` made them."""
         for first in range(0, len(rows), PAGE):
             await tx.execute(sa.insert(items), rows[first : first + PAGE])
 
@@ -77,14 +77,14 @@ class Items:
             return None if row is None else _item(row)
 
     async def tally(self, set_id: str) -> Tally:
-        """How many items of a set have which outcome."""
+        """How many items of a bulk change have which outcome."""
         many = sa.func.count().label("many")
         query = sa.select(items.c.outcome, many).where(items.c.set_id == set_id).group_by(items.c.outcome)
         async with self._session.reading() as connection:
             return Tally({_read_outcome(row.outcome, set_id): row.many for row in await connection.execute(query)})
 
     async def has_any(self, tx: AsyncConnection, set_id: str, outcomes: Collection[Outcome]) -> bool:
-        """Whether an item of a set has one of these outcomes."""
+        """Whether an item of a bulk change has one of these outcomes."""
         wanted = sa.and_(items.c.set_id == set_id, items.c.outcome.in_(sorted(outcomes)))
         return await tx.scalar(sa.select(items.c.number).where(wanted).limit(1)) is not None
 
@@ -130,7 +130,7 @@ class Items:
 
 
 def _item(row: sa.Row[*tuple[Any, ...]]) -> Item:
-    """The item of a row; raises OtherRelease, for what a set is about must be known as a whole."""
+    """The item of a row; raises OtherRelease, for what a bulk change is about must be known as a whole."""
     try:
         item = restored(Item, row.document)
     except ValueError as error:

@@ -228,7 +228,7 @@ def held_by(change: Change) -> str:
     if change.edit.target.key:
         return str(change.edit.target)
     return f"{change.edit.target}/" + (
-        f"set:{change.id}" if change.is_set else f"{NEW}{fingerprint(canonical_form(change.edit.after))}"
+        f"set:{change.id}" if change.is_bulk else f"{NEW}{fingerprint(canonical_form(change.edit.after))}"
     )
 
 

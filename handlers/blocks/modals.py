@@ -259,7 +259,7 @@ def end_of_form(change: Change) -> View:
         return frame("Gatehouse", [warning(why)], callback_id="v1.notice")
     if change.state is State.STALE:
         return moved()
-    if change.is_set:
+    if change.is_bulk:
         words = f":hourglass_flowing_sand: *Started.* Its card in <#{change.request.channel}> shows the progress."
     elif change.state is State.APPLIED:
         words = f":white_check_mark: *{title} saved.* See its card in <#{change.request.channel}>."

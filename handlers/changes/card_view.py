@@ -228,14 +228,14 @@ def _proposed(change: Change) -> list[Block | None]:
     style = "danger" if change.edit.kind.destroys else "primary"
     if change.decision.guard is Guard.CONFIRM:
         yes = _verb(change)
-        no = f"Keep {_thing(change)}" if change.edit.kind.destroys and not change.is_set else "Withdraw"
+        no = f"Keep {_thing(change)}" if change.edit.kind.destroys and not change.is_bulk else "Withdraw"
         return [
             _decide(change, yes, "confirm", style=style, confirm=_question(change, yes)),
             _decide(change, no, "keep"),
             _override(change) if change.request.frozen_until is not None else None,
         ]
     yes = APPROVE.get(change.edit.kind, "Approve")
-    asked = _question(change, yes) if change.is_set or change.edit.kind.destroys else None
+    asked = _question(change, yes) if change.is_bulk or change.edit.kind.destroys else None
     return [
         _decide(change, yes, "approve", style=style, confirm=asked),
         _decide(change, "Deny…", "deny"),
@@ -269,7 +269,7 @@ def _thing(change: Change) -> str:
 def _verb(change: Change) -> str:
     """The verb and the object of the button that confirms *change*."""
     title = html.unescape(plain_title(change)).replace(messages.WORD_JOINER, "")
-    if change.is_set:
+    if change.is_bulk:
         if len(title) <= MAX_CONFIRM and "@" not in title:
             return title
         if is_offboarding(change):
@@ -298,13 +298,13 @@ def _consequence(change: Change) -> str:
     """What happens after a click, for Slack's own question."""
     before = change.edit.before or {}
     pairs, is_on = len(before.get("pairs") or ()), before.get("status") == "Active"
-    if change.edit.kind is Kind.RULE_DELETE and change.is_set:
+    if change.edit.kind is Kind.RULE_DELETE and change.is_bulk:
         rules = messages.plural(change.bulk.size, "rule")
         return f"{rules} stop working at once. Undo creates them again, under new ids."
     if change.edit.kind is Kind.RULE_DELETE:
         goes = f"All {pairs:,} pairs are deleted. " if pairs > 1 else ""
         return f"{goes}{'It stops working at once. ' if is_on else ''}Undo creates it again, under a new id."
-    if change.edit.kind is Kind.MEMBER_REMOVE and change.is_set:
+    if change.edit.kind is Kind.MEMBER_REMOVE and change.is_bulk:
         restored = "name and segments on each site" if is_offboarding(change) else "names and segments"
         return f"Access ends at once. Undo restores {restored}."
     if change.edit.kind is Kind.MEMBER_REMOVE:
@@ -328,7 +328,7 @@ def _applied(change: Change, progress: Progress | None) -> list[Block | None]:
             other = "on" if switched == "off" else "off"
             buttons = {"end": f"Switch {other} now", "extend": extension(change)[1], "stay": f"Keep {switched}"}
         buttons |= {"until": "Other time…"}
-    elif change.run.revert_failure is RevertFailure.CHANGED and not change.is_set:
+    elif change.run.revert_failure is RevertFailure.CHANGED and not change.is_bulk:
         buttons = {"putback": "Revert anyway", "stay": "Keep"}
     else:
         buttons = {"undo": "Undo"}
@@ -356,7 +356,7 @@ def _deletes_again(change: Change, verb: str) -> Block:
     """Slack's own question before the undo, or redo, that deletes; whose approval it takes is the policy's."""
     title = html.unescape(plain_title(change)).replace(messages.WORD_JOINER, "")
     gone = "removed" if change.edit.target.service == "members" else "deleted"
-    goes = "All of it is" if change.is_set else f"The {_thing(change)} is"
+    goes = "All of it is" if change.is_bulk else f"The {_thing(change)} is"
     return messages.confirm(f"{verb} {messages.in_quotes(title, 80)}?", f"{goes} {gone} again.", verb, "Cancel")
 
 
@@ -394,7 +394,7 @@ def _planned(change: Change) -> list[Block | None]:
         return [_decide(change, "Request again", "afresh"), cancel]
     yes = _verb(change)
     again = change.decision.guard is Guard.APPROVE and not change.decision.glass_broken
-    asked = _question(change, yes) if not again and (change.is_set or change.edit.kind.destroys) else None
+    asked = _question(change, yes) if not again and (change.is_bulk or change.edit.kind.destroys) else None
     return [
         _decide(change, "Ask to do it now" if again else "Do it now", "now", confirm=asked),
         _decide(change, "Other time…", "replan"),
@@ -435,7 +435,7 @@ def label(change: Change) -> str:
     """What the button that shows everything is called."""
     if change.state is not State.PROPOSED and not change.review_due:
         return "Show to me"
-    if not change.is_set or is_offboarding(change):
+    if not change.is_bulk or is_offboarding(change):
         return "Show full change"
     thing = THINGS.get(change.edit.target.service, "item")
     return f"Show all {change.bulk.size:,} {thing}s" if change.bulk.size > 1 else f"Show the {thing}"
@@ -517,7 +517,7 @@ def plain_card(change: Change) -> Message:
     """The card of a change that can't be drawn: what it is and how it stands, and nothing of what it is about."""
     key = change.edit.target.key or ""
     name = masked(key) if change.edit.target.service == "members" else key
-    title = f"{_verb(change)} {code(name, 100) if name and not change.is_set else ''}".strip()
+    title = f"{_verb(change)} {code(name, 100) if name and not change.is_bulk else ''}".strip()
     words = f"Requested by <@{change.request.requester}> · {STATES[change.state].word}"
     about, buttons = "Gatehouse can’t show what this changes", list[Block | None]()
     if change.state is State.PROPOSED:

@@ -41,7 +41,7 @@ async def draw_card(
 ) -> Message:
     """Return the card of *change*, as a channel may see it."""
     change = without_secrets(change)
-    progress = await _progress(change, store) if change.is_set else None
+    progress = await _progress(change, store) if change.is_bulk else None
     deleted = await store.changes.deleted_by(change.edit.target) if change.temporary else None
     in_group = await groups_of(change, groups)
     freeze = await freezes.against_start(change) if freezes is not None else None
@@ -54,7 +54,7 @@ def _item_without_secrets(item: Item) -> Item:
 
 
 async def _progress(whole: Change, store: Store) -> items_view.Progress:
-    """How far a set is; of a long one, first what went wrong."""
+    """How far a bulk change is; of a long one, first what went wrong."""
     tally = await store.items.tally(whole.id)
     if whole.bulk.size <= items_view.SHOWN:
         first = await store.items.some(whole.id, set(Outcome), items_view.SHOWN)

@@ -26,7 +26,7 @@ from handlers.slack.registry import Click, Form, Recorded, clicks, handles, subm
 from handlers.slack.reply import Announced, Attached, Caller, Modal, Private, Reply
 
 MAX_PARTS: Final = 300
-"""Of a set that is shown in a modal; a longer one is a file at once, while Slack still takes an answer to the click."""
+"""Of a bulk change that is shown in a modal; a longer one is a file at once, while Slack still takes an answer to the click."""
 
 
 @handles(GatehouseInspect)
@@ -56,13 +56,13 @@ async def can_decide(change: Change, user: str, gatehouse: Gatehouse) -> bool:
 
 
 async def _show_all(change: Change, caller: Caller, gatehouse: Gatehouse) -> Reply:
-    listed = [item async for item in gatehouse.store.items.all(change.id)] if change.is_set else []
+    listed = [item async for item in gatehouse.store.items.all(change.id)] if change.is_bulk else []
     title = plain_title(change)
     if len(listed) <= MAX_PARTS:
         below = []
         if await can_decide(change, caller.user, gatehouse):
             below = card_view.decision_blocks(change, await groups_of(change, gatehouse.groups))
-        head = title if change.is_set else title_of(change)
+        head = title if change.is_bulk else title_of(change)
         entries = await asyncio.to_thread(lambda: list(full_view.entries(change, listed)))
         view = full_view.modal(change, entries, head, below, places=gatehouse.places, opened_by=caller.request)
         if view is not None:

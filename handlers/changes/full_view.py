@@ -54,7 +54,7 @@ class Entry:
 
 def entries(change: Change, listed: Iterable[Item] = ()) -> Iterator[Entry]:
     """What *change* is about; of a bulk change, each of its items, *listed* in order."""
-    if not change.is_set:
+    if not change.is_bulk:
         listed = [Item.of(0, change.edit)]
     for item in listed:
         yield _entry(item)
@@ -120,7 +120,7 @@ def draft_warnings(before: Document, after: Document) -> dict[str, str]:
 
 
 def item_warnings(listed: Iterable[Item]) -> tuple[str, ...]:
-    """The same for the items of a set, each by its number."""
+    """The same for the items of a bulk change, each by its number."""
     return tuple(f"Item {item.number}: {line}" for item in listed for line in _entry(item).warnings)
 
 
@@ -276,7 +276,7 @@ def _remarks(change: Change) -> Iterator[tuple[str, str]]:
 def file_pieces(change: Change, listed: Iterable[Entry]) -> Iterator[bytes]:
     """Everything as text, piece by piece. What people or services wrote never begins a line."""
     reason = f"Reason: {whole(change.request.reason)}\n" if change.request.reason else ""
-    title = whole(change.bulk.title) if change.is_set else VERBS[change.edit.kind][0].capitalize()
+    title = whole(change.bulk.title) if change.is_bulk else VERBS[change.edit.kind][0].capitalize()
     yield f"{title}\nChange {change.id}\n{reason}".encode(errors="replace")
     for _, line in _remarks(change):
         yield f"{whole(line)}\n".encode(errors="replace")

@@ -71,7 +71,9 @@ def _held(change: Change, _: str) -> str:
 def _offer(change: Change, _: str) -> str:
     if not change.temporary:
         return ""
-    ends = f"{plain_title(change)}: reverts at {when(change.request.reverts_at)}" if change.is_set else title_of(change)
+    ends = (
+        f"{plain_title(change)}: reverts at {when(change.request.reverts_at)}" if change.is_bulk else title_of(change)
+    )
     return f":bell: <@{change.request.requester}> *{ends}*\nExtend or keep it on the card."
 
 
@@ -146,7 +148,9 @@ def notice(change: Change, kind: str, *, link: str, undone_by: str = "") -> Mess
 
 def _end_of(change: Change) -> str:
     """Return what became of *change*, for its requester."""
-    return f"{plain_title(change)}: {STATES[change.state].word}" if change.is_set else title_of(change).replace("`", "")
+    return (
+        f"{plain_title(change)}: {STATES[change.state].word}" if change.is_bulk else title_of(change).replace("`", "")
+    )
 
 
 def decided(change: Change, link: str = "") -> Message:
@@ -183,7 +187,7 @@ def _failed(change: Change, _undone_by: str) -> str:
 
 def _reverted(change: Change, undone_by: str) -> str:
     by = f" by <@{undone_by}>" if undone_by else ""
-    said = f"{plain_title(change)}: reverted" if change.is_set else phrases(change).undone.replace("`", "")
+    said = f"{plain_title(change)}: reverted" if change.is_bulk else phrases(change).undone.replace("`", "")
     return f":leftwards_arrow_with_hook: *{said}*\nYour temporary change was reverted early{by}."
 
 

@@ -217,7 +217,7 @@ def _failed(change: Change) -> str:
         lost = why_not_any_more(change)
         why = f"{lost if lost.startswith('<') else lost[:1].upper() + lost[1:]}."
     else:
-        why = _said(change) or ("" if change.is_set else "The service shows no sign of it.")
+        why = _said(change) or ("" if change.is_bulk else "The service shows no sign of it.")
     return f"{why} *Nothing was changed.*\n{_request(change)}".strip()
 
 
@@ -248,8 +248,8 @@ def _unsettled(change: Change) -> str:
 
 
 def _stale(change: Change) -> str:
-    thing = "what this is about" if change.is_set else f"the {THINGS.get(change.edit.target.service, 'thing')}"
-    if change.run.result is None and not change.is_set:
+    thing = "what this is about" if change.is_bulk else f"the {THINGS.get(change.edit.target.service, 'thing')}"
+    if change.run.result is None and not change.is_bulk:
         why = f"{thing} no longer exists. *Nothing was changed.*"
     else:
         why = f"someone edited {thing} after the request, so Gatehouse left it alone."
@@ -481,7 +481,7 @@ class Phrases:
 
 def phrases(change: Change) -> Phrases:
     """What *change* is called while it is asked for, and once all of it is done, or not."""
-    if change.is_set:
+    if change.is_bulk:
         return _bulk_phrases(change)
     name = _name(change)
     if (switched := is_switched(change.edit)) is not None:

@@ -88,7 +88,7 @@ def _not_temporary(error: NotTemporary) -> Words:
 
 def _busy(error: TargetBusy) -> Words:
     other = error.change
-    thing = "one of these" if other.is_set else f"this {THINGS.get(other.edit.target.service, 'thing')}"
+    thing = "one of these" if other.is_bulk else f"this {THINGS.get(other.edit.target.service, 'thing')}"
     return Words(
         f"Another change to {thing} is still open: *{plain_title(other)}*, by <@{other.request.requester}>.",
         next="Gatehouse still checks whether it took effect. Try again once its card says so."

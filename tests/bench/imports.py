@@ -1,4 +1,4 @@
-"""A long change set, against a bare loop that sends the same bodies: what records, reading back and the card cost."""
+"""A long bulk change, against a bare loop that sends the same bodies: what records, reading back and the card cost."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class Taken:
 
 def report(rows: int) -> Report:
     """Import so many members, and a tenth of that of rules."""
-    about = "A long change set, beside a loop over httpx that sends the same bodies and keeps no record."
+    about = "A long bulk change, beside a loop over httpx that sends the same bodies and keeps no record."
     return Report("Import", about, [members(rows), rules(max(1, rows // 10))])
 
 
@@ -120,7 +120,13 @@ def _sheet(title: str, bare: Taken, ours: Taken) -> Sheet:
     )
     rows = [
         ("bare httpx", f"{bare.rate:.0f}", "1.00", f"{bare.stall * 1000:.0f} ms", ""),
-        ("change set", f"{ours.rate:.0f}", f"{ours.rate / bare.rate:.2f}", f"{ours.stall * 1000:.0f} ms", _aside(ours)),
+        (
+            "bulk change",
+            f"{ours.rate:.0f}",
+            f"{ours.rate / bare.rate:.2f}",
+            f"{ours.stall * 1000:.0f} ms",
+            _aside(ours),
+        ),
         ("to record what is asked", f"{ours.rows / ours.asked:.0f}", "", "", ""),
     ]
     return Sheet(f"{title}: {ours.rows:,} rows, {AT_ONCE} requests at a time", columns, rows)
@@ -133,7 +139,7 @@ def _aside(ours: Taken) -> str:
 
 
 async def _bare(places: Places, path: str, wanted: Sequence[Record]) -> Taken:
-    """Send the bodies, as many at once as a change set does, and look at nothing but the status."""
+    """Send the bodies, as many at once as a bulk change does, and look at nothing but the status."""
     base, headers = (
         (places.rules, {"x-api-key": RULES_KEY})
         if path == "rules"

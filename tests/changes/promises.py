@@ -93,7 +93,7 @@ class Promises:
     frozen: list[ChatFreeze] = field(default_factory=list)
     """What was frozen or locked before the step."""
     items: dict[tuple[str, int], Item] = field(default_factory=dict)
-    """The items of all change sets, by set and number."""
+    """The items of all bulk changes, by change and number."""
     _documents: dict[str, str] = field(default_factory=dict)
     _versions: dict[str, int] = field(default_factory=dict)
     _now: dict[str, Change] = field(default_factory=dict)
@@ -143,7 +143,7 @@ class Promises:
     def _parts_are_as_their_changes(self) -> None:
         """Each item became one change at most, which is what was decided on; and its outcome is that change's."""
         sizes = Counter(set_id for set_id, _ in self.items)
-        assert sizes == {change.id: change.bulk.size for change in self.seen.values() if change.is_set}
+        assert sizes == {change.id: change.bulk.size for change in self.seen.values() if change.is_bulk}
         begun = [change for change in self.seen.values() if change.set_id]
         assert len({(change.set_id, change.item_number) for change in begun}) == len(begun), "a part was begun twice"
         for (set_id, _), item in self.items.items():
@@ -161,7 +161,7 @@ class Promises:
         made = Counter(
             change.edit.target.key
             for change in self.seen.values()
-            if change.edit.kind is Kind.RULE_CREATE and change.state is State.APPLIED and not change.is_set
+            if change.edit.kind is Kind.RULE_CREATE and change.state is State.APPLIED and not change.is_bulk
         )
         assert not made or max(made.values()) == 1, f"made twice: {made}"
 
@@ -392,7 +392,7 @@ class Promises:
         assert self.world.may(new.request.requester)
 
     def _ended(self, new: Change) -> None:
-        if new.is_set:
+        if new.is_bulk:
             self._set_ended(new)
         else:
             self._thing_ended(new)
@@ -439,7 +439,7 @@ class Promises:
 
     def _in_force(self, change: Change) -> list[Change]:
         """What was done of a *change*, and not undone on its own: itself, or items of it."""
-        begun = [item for item in self.seen.values() if item.set_id == change.id] if change.is_set else [change]
+        begun = [item for item in self.seen.values() if item.set_id == change.id] if change.is_bulk else [change]
         return [done for done in begun if done.state is State.APPLIED and done.run.undone_by is None]
 
     async def end(self) -> None:
@@ -469,7 +469,7 @@ class Promises:
             quiet = True
         assert quiet or card is not None
         assert quiet or card is None or card.state is change.state, "the card tells of another end"
-        if change.is_set:
+        if change.is_bulk:
             assert self.tally(change).of(OPEN) == 0
             if card is not None:
                 assert self.world.tallies[change.id].counts == self.tally(change).counts, "the card tells of other ends"
@@ -490,7 +490,7 @@ class Promises:
 
 
 def _is_done_end(change: Change) -> bool:
-    return change.request.agreed and change.state is State.APPLIED and not change.is_set
+    return change.request.agreed and change.state is State.APPLIED and not change.is_bulk
 
 
 def _is_done_undo(change: Change) -> bool:

@@ -31,7 +31,7 @@ async def claimed(world: World, mine: Replica, new_id: Callable[[], str]) -> tup
     """A set that *mine* has claimed and carries out, and its parts as they would be begun."""
     await mine.pipeline.proposer.submit(renames(world, "Ours"), idempotency_key="request")
     world.clock.moment += timedelta(milliseconds=1)
-    whole = await mine.sets.journal.claim_due(sets=True)
+    whole = await mine.sets.journal.claim_due(bulk=True)
     assert whole is not None
     items = await world.store.items.some(whole.id, OPEN, len(RULE_IDS))
     batch = mine.sets.batch(whole, ChangeLease(mine.sets.journal, whole, world.clock()))

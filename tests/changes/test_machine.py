@@ -520,14 +520,14 @@ class Machine(RuleBasedStateMachine):
 
     @rule(number=anything, which=anything, by=people)
     def stop(self, number: int, which: int, by: str) -> None:
-        change = self.pick(which, [each for each in self.changes(State.APPROVED, State.APPLYING) if each.is_set])
+        change = self.pick(which, [each for each in self.changes(State.APPROVED, State.APPLYING) if each.is_bulk])
         self.clicked_once(
             number, lambda pipeline, now, click: pipeline.decisions.stop(now, by=by, request=click), change
         )
 
     @rule(number=anything, which=anything, by=people)
     def again(self, number: int, which: int, by: str) -> None:
-        change = self.pick(which, [each for each in self.changes() if each.is_set and each.state not in LIVE])
+        change = self.pick(which, [each for each in self.changes() if each.is_bulk and each.state not in LIVE])
         idempotency_key = f"request {next(self.names)}"
         self.clicked(
             number,

@@ -357,7 +357,7 @@ async def test_a_set_that_was_begun_goes_on_waiting_for_slack_as_what_it_is(worl
 
     dying = replace(mine.sets, executor=replace(mine.sets.executor, failpoint=dies))
     world.clock.moment += A_WHILE
-    claimed = await mine.sets.journal.claim_due(sets=True)
+    claimed = await mine.sets.journal.claim_due(bulk=True)
     assert claimed is not None
     with pytest.raises(BaseExceptionGroup) as dead:
         await dying.carry_out(claimed)

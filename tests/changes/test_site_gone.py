@@ -34,7 +34,7 @@ async def a_set(mine: Replica) -> Change:
 async def carried_out(world: World, mine: Replica, failpoint: Callable[[str], None] | None = None) -> None:
     """What the worker does, where the settings name rules alone."""
     world.clock.moment += timedelta(minutes=2)
-    whole = await mine.sets.journal.claim_due(sets=True)
+    whole = await mine.sets.journal.claim_due(bulk=True)
     assert whole is not None
     executor = replace(
         mine.sets.executor, adapter=Services(world.rules, world.groups, {}).adapter, reconcile_after=(0.0,)

@@ -29,7 +29,7 @@ async def test_the_look_is_taken_anew(database_url: str, step: str, away: bool) 
 
         world.clock.moment += timedelta(milliseconds=1)
         await replace(mine.sets, executor=replace(mine.sets.executor, failpoint=failpoint)).carry_out(
-            await mine.sets.journal.claim_due(sets=True) or whole
+            await mine.sets.journal.claim_due(bulk=True) or whole
         )
 
         tally = await world.store.items.tally(whole.id)

@@ -171,7 +171,7 @@ class World:
     cards: dict[str, Change] = field(default_factory=dict)
     """Every change as its card shows it."""
     tallies: dict[str, Tally] = field(default_factory=dict)
-    """How far every change set is, as its card shows it."""
+    """How far every bulk change is, as its card shows it."""
     told: Counter[tuple[str, str]] = field(default_factory=Counter)
     deaf: list[Exception] = field(default_factory=list)
     """What Slack answers to the next messages instead of taking them."""
@@ -411,7 +411,7 @@ class Replica:
     async def carry_out_a_set(self) -> bool:
         """What the worker does with one set, a moment later; False where there is none to do."""
         self.fuse.clock.moment += timedelta(milliseconds=1)
-        if (whole := await self.sets.journal.claim_due(sets=True)) is None:
+        if (whole := await self.sets.journal.claim_due(bulk=True)) is None:
             return False
         died = False
         try:
@@ -446,7 +446,7 @@ def replica(world: World, owner: str, ids: count[int]) -> Replica:
             world.cards[change.id] = change
             async with world.store.transaction() as tx:
                 await world.store.cards.put(tx, change.id, OPS, f"1.{len(world.cards)}", purpose)
-            if change.is_set:
+            if change.is_bulk:
                 world.tallies[change.id] = await world.store.items.tally(change.id)
         world.told[change.id, purpose] += 1
         fuse("told")

@@ -1,4 +1,4 @@
-"""kill -9 while a long change set is carried out: it ends as if nobody had, and nothing of it is done twice."""
+"""kill -9 while a long bulk change is carried out: it ends as if nobody had, and nothing of it is done twice."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ STEPS: Final = (
     "sent:7",
     "read back:1",
     "record:2",
-    "end of set:1",
+    "end of bulk change:1",
     "share result:1",
     "shared result:1",
 )

@@ -107,7 +107,7 @@ WRITES: Final = {
 
 
 AROUND_A_SET: Final = AROUND_A_WRITE | {"refuse": Strike(".*", after=2), "stale_read": Strike("GET", after=4)}
-"""Of a set of two rules, which are both read before either is sent, and each again right before it is."""
+"""Of a bulk change of two rules, which are both read before either is sent, and each again right before it is."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,7 +25,7 @@ from tests.drills.fleet import RULE
 
 STEPS: Final = (
     *("store", "acknowledge", "run", "propose", "claim", "begin", "look", "write", "sent", "read back", "record"),
-    *("end of set", "post", "posted", "edit", "finish"),
+    *("end of bulk change", "post", "posted", "edit", "finish"),
 )
 """Every failpoint. An operation that doesn't come by one meets no fault there."""
 

@@ -205,7 +205,7 @@ class World:
             pauses.sleep,
         )
         whole = await pipeline.proposer.submit(together("Several", wanted), idempotency_key=uuid4().hex)
-        claimed = await sets.journal.claim_due(sets=True)
+        claimed = await sets.journal.claim_due(bulk=True)
         assert claimed is not None
         assert claimed.id == whole.id
         await sets.carry_out(claimed)

@@ -67,14 +67,14 @@ class Colleague(Person):
         return await self._waits_for(lambda: self._card(fits), f"{of} {state}")
 
     async def sees_set(self, *, where: Callable[[Change], object] = lambda _: True, **outcomes: int) -> Message:
-        """The card of the newest change set that is over, for which *where* holds, and whose items have these *outcomes*.
+        """The card of the newest bulk change that is over, for which *where* holds, and whose items have these *outcomes*.
 
         ``applied=2, failed=1``: so many of its items, and it has no others.
         """
         expected = {Outcome(name): many for name, many in outcomes.items()}
 
         async def fits(change: Change) -> bool:
-            if not change.is_set or change.state in LIVE or not where(change):
+            if not change.is_bulk or change.state in LIVE or not where(change):
                 return False
             return (await self.store.items.tally(change.id)).counts == expected
 

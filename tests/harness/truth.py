@@ -125,7 +125,7 @@ async def histories(store: Store) -> list[History]:
         events = [(row.event, datetime.fromtimestamp(row.at / 1e6, UTC)) for row in rows if row.change_id == change.id]
         began = next((at for event, at in events if event in BEGINS), None)
         ended = [at for event, at in events if event == change.state and change.state not in LIVE]
-        if not change.is_set:
+        if not change.is_bulk:
             found.append(History(change, began, ended[0] if ended else None))
     return found
 

@@ -107,7 +107,7 @@ LOOKS: Final[dict[str, Callable[[Store], Awaitable[object]]]] = {
     "timers: what is due": lambda store: store.timers.claim("me", LEASE),
     "timers: what will be": lambda store: store.timers.pending(TimerKind.REVERT),
     "changes: what was left": lambda store: store.changes.any_due(),
-    "changes: what sets were left": lambda store: store.changes.any_due(sets=True),
+    "changes: what sets were left": lambda store: store.changes.any_due(bulk=True),
     "changes: how many are open": lambda store: store.changes.backlogs(),
     "changes: open ones": lambda store: store.changes.open(),
     "changes: of a target": lambda store: store.changes.for_targets(["rules/7"]),

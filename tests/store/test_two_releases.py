@@ -303,7 +303,7 @@ async def test_nothing_more_is_begun_of_a_set_with_an_item_that_only_a_newer_rel
     truth = world.truth()
     world.clock.moment += timedelta(milliseconds=1)
 
-    claimed = await mine.sets.journal.claim_due(sets=True)
+    claimed = await mine.sets.journal.claim_due(bulk=True)
     assert claimed is not None
     await mine.sets._do(claimed)
 

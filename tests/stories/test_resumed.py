@@ -83,10 +83,10 @@ class Ask:
 
     act: Callable[[World], Awaitable[Any]]
     expected: tuple[tuple[Kind, str], ...]
-    is_set: bool = False
+    is_bulk: bool = False
 
 
-def types(text: str, *expected: tuple[Kind, str], is_set: bool = False) -> Ask:
+def types(text: str, *expected: tuple[Kind, str], is_bulk: bool = False) -> Ask:
     """Type *text*, in which ``{…}`` is the number of that row."""
 
     async def act(world: World) -> None:
@@ -96,7 +96,7 @@ def types(text: str, *expected: tuple[Kind, str], is_set: bool = False) -> Ask:
         await world.alice.types(_filled(text, rows))
 
     rows: dict[str, str] = {}
-    return Ask(act, expected, is_set)
+    return Ask(act, expected, is_bulk)
 
 
 def _filled(text: str, rows: dict[str, str]) -> str:
@@ -132,7 +132,7 @@ ASKS: Final = (
         "/rules off {Redirect_imgs1} {Redirect_chk02}",
         (UPDATE, "rules/Redirect_imgs1"),
         (UPDATE, "rules/Redirect_chk02"),
-        is_set=True,
+        is_bulk=True,
     ),
     types("/rules group off sales", (Kind.GROUP_UPDATE, "groups/Group_sales")),
     types(f"/members grant {{{ANNA}}} vip", (GRANT, f"members/blog/{ANNA}")),
@@ -186,7 +186,7 @@ async def taken_up(world: World) -> None:
     "step", ["run", *(pytest.param(each, marks=pytest.mark.slow) for each in (*INTERRUPTED, *APPLIED) if each != "run")]
 )
 async def test_it_means_what_it_meant(step: str, tmp_path: Path, database_url: str, clock: Clock) -> None:
-    asks = [ask for ask in ASKS if step in INTERRUPTED or not ask.is_set]
+    asks = [ask for ask in ASKS if step in INTERRUPTED or not ask.is_bulk]
     async with interrupted_world(tmp_path, database_url, clock) as world:
         alice = world.alice
         for rule_id, more in ((BY_CLICK, ""), (ENDED, " for 2h"), (LAST, "")):
@@ -207,7 +207,7 @@ async def test_it_means_what_it_meant(step: str, tmp_path: Path, database_url: s
         made = [change for change in await all_changes(world.store) if change.id not in before]
         meant = Counter((kind, target) for ask in asks for kind, target in ask.expected)
         assert (
-            Counter((change.edit.kind, str(change.edit.target)) for change in made if not change.is_set)
+            Counter((change.edit.kind, str(change.edit.target)) for change in made if not change.is_bulk)
             == meant + BETWEEN
         )
         refused = [text for text in map(alice.slack_text, alice._bots()[seen:]) if "Nothing was changed" in text]
