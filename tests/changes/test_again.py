@@ -51,6 +51,20 @@ async def test_what_failed_of_a_planned_bulk_change_is_tried_at_once(world: Worl
     assert [(item.before, (item.after or {})["name"]) for item in items] == [(theirs, "Ours")]
 
 
+async def test_what_failed_is_found_under_the_id_that_it_came_back_with(world: World, mine: Replica) -> None:
+    whole = await mine.pipeline.proposer.submit(renames(world, "Ours"), idempotency_key="request")
+    rule = world.truth()["rules", RULE_IDS[0]]
+    world.edit(("rules", RULE_IDS[0]), None)
+    assert await mine.carry_out_a_set()
+    world.edit(("rules", "Redirect_back"), rule)
+    async with world.store.transaction() as tx:
+        await world.store.former_ids.put(tx, RULE_IDS[0], "Redirect_back")
+
+    _, items = await asked_again(world, mine, await mine.pipeline.journal.get(whole.id))
+
+    assert [item.target.key for item in items] == ["Redirect_back"]
+
+
 async def test_a_bulk_change_that_is_held_is_planned_again(world: World, mine: Replica) -> None:
     request = ChangeRequest(requester=ALICE, channel=OPS, starts_at=world.clock() + timedelta(hours=1))
     edits = [Edit(kind=Kind.RULE_CREATE, target=RULES, before=None, after={"name": name}) for name in ("A", "B")]
