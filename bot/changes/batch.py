@@ -47,9 +47,10 @@ Result = TypeVar("Result")
 class Chunks:
     """The items of one bulk change that are not at their end, dealt out in their order to several who work at once."""
 
-    def __init__(self, items: Items, set_id: str) -> None:
+    def __init__(self, items: Items, set_id: str, *, in_steps: bool = False) -> None:
         self._items = items
         self._set_id = set_id
+        self._in_steps = in_steps
         self._size = MIN_CHUNK
         self._at_work: dict[int, str] = {}
         self._turn = asyncio.Lock()
@@ -73,8 +74,11 @@ class Chunks:
         """The first of *left* that are not at work, and those like it, up to one whose thing another one is about.
 
         The look at its target must come after what the other one does to it; and of two rules that are alike, the
-        first one must exist before the second is sent, or neither could be told from the other by reading back.
+        first one must exist before the second is sent, or neither could be told from the other by reading back. Of steps
+        each is a chunk of its own.
         """
+        if self._in_steps:
+            return [] if self._at_work else left[:1]
         things = set(self._at_work.values())
         chunk: list[Item] = []
         for item in left:
@@ -328,7 +332,7 @@ class BatchWorker:
 
     def batch(self, whole: Change, lease: ChangeLease, *, refused: bool = False) -> BatchExecutor:
         """What carries out a bulk change that this process claimed."""
-        chunks = Chunks(self.journal.store.items, whole.id)
+        chunks = Chunks(self.journal.store.items, whole.id, in_steps=whole.bulk.in_steps)
         return BatchExecutor(whole, lease, chunks, self.executor, self.new_id, self.backoff, self.sleep, refused)
 
     async def _end(self, whole: Change, refusal: Mapping[str, str]) -> None:

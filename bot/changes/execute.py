@@ -12,7 +12,7 @@ from typing import Any, Final
 import structlog
 
 from bot.changes.journal import Journal
-from bot.changes.model import Change, Ended, Guard, Kind, Move, State, Target, canonical_form
+from bot.changes.model import Change, Document, Ended, Guard, Kind, Move, State, Target, canonical_form
 from bot.changes.refusals import Unrecorded
 from bot.changes.verify import (
     UNREADABLE,
@@ -20,11 +20,13 @@ from bot.changes.verify import (
     Differs,
     EndPassed,
     Look,
+    OutOfTurn,
     Reading,
     Sent,
     Verification,
     classify,
     read_back,
+    require_turn,
 )
 from bot.changes.worker import Backoff, LeaseLost, keep_change_lease
 from bot.clients.errors import ClientError, OutcomeUnknown, RateLimited, Unreachable
@@ -188,7 +190,7 @@ class Executor:
         """Send a change whose target is as it was shown; while the service takes nothing, for as long as *backoff* has it."""
         try:
             return await backoff.retry(partial(self._write, change, look))
-        except (ClientError, Differs, EndPassed) as error:
+        except (ClientError, Differs, EndPassed, OutOfTurn) as error:
             return Sent(change, error=error)
 
     async def _write(self, change: Change, look: Look) -> Sent:
@@ -211,7 +213,7 @@ class Executor:
         for _ in range(LOOKS_BEFORE_A_WRITE):
             self.failpoint("look")
             began = self.journal.now()
-            live = await look.live(change)
+            live = await (self._in_turn(change) if change.bulk.in_steps else look.live(change))
             if canonical_form(live) != canonical_form(change.edit.before):
                 raise Differs(live)
             change = await self._remember_lookalikes(change)
@@ -219,6 +221,13 @@ class Executor:
             if self.journal.now() <= began + self.journal.lease / 2:
                 break
         return change
+
+    async def _in_turn(self, step: Change) -> Document | None:
+        """The target of a *step* as it is now, read with what the other steps are about; raises OutOfTurn."""
+        steps = [item async for item in self.journal.store.items.all(step.set_id or "")]
+        now = await self.adapter(step.edit.target).snapshot([each.target for each in steps])
+        require_turn(step.item_number, steps, now)
+        return now.live(step.edit.target)
 
     async def _remember_lookalikes(self, change: Change) -> Change:
         """Before a create: note what looks the same already, or a lost answer could not be told from an old rule.

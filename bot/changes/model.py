@@ -71,6 +71,11 @@ def _segments(member: Mapping[str, Any] | None) -> frozenset[str]:
     return frozenset((member or {}).get("allowedSegments") or ())
 
 
+def has_access_of(live: Mapping[str, Any] | None, other: Mapping[str, Any] | None) -> bool:
+    """Whether the member *live* is there and has every segment of the *other*."""
+    return live is not None and _segments(live) >= _segments(other)
+
+
 class State(StrEnum):
     PROPOSED = "proposed"
     PLANNED = "planned"
@@ -439,6 +444,8 @@ class Bulk(Stored):
     columns: tuple[str, ...] = ()
     """Of an import: the headings of its table, which whoever asked gets back with an outcome for each row."""
     separator: str = ","
+    in_steps: bool = False
+    """Its items are steps of one thing: each is sent only where what those before it made is confirmed, and still there."""
 
 
 class Change(Stored):

@@ -20,10 +20,12 @@ from bot.changes.model import (
     Guard,
     Item,
     Kind,
+    Outcome,
     Run,
     State,
     Target,
     canonical_form,
+    has_access_of,
     weightiest,
 )
 from bot.rules.model import Rule, RuleDraft
@@ -49,6 +51,10 @@ class NothingToDo(Exception):
     """A bulk change without an item that is to be done."""
 
 
+class NewEmailTaken(NothingToDo):
+    """A move to an email that is there, without every segment of the member who is to get it."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Proposal:
     """What somebody wants changed: one thing, or many to be decided as one; *before* of each is what they were shown."""
@@ -62,6 +68,8 @@ class Proposal:
     columns: tuple[str, ...] = ()
     """The headings of the table that the items come from."""
     separator: str = ","
+    in_steps: bool = False
+    """Whether the items are done one after the other, each only where what those before it made is there."""
 
     @classmethod
     def of(cls, edit: Edit, request: ChangeRequest, guard: Guard | None = None) -> Self:
@@ -105,6 +113,7 @@ class Proposal:
                 title=self.title,
                 columns=self.columns,
                 separator=self.separator,
+                in_steps=self.in_steps,
             ),
         )
 
@@ -124,15 +133,26 @@ def inverse(
     *,
     by: str,
     channel: str,
+    steps: Sequence[Item] = (),
     cause: Cause | None = None,
 ) -> Proposal:
-    """What takes *change* back: each of its things that was *done*, on that thing as it is now, the last one first."""
-    edits = [(each.id, _inverse_edit(each, live)) for each, live in done]
+    """What takes *change* back: each of its things that was *done*, on that thing as it is now, the last one first.
+
+    *steps*: all items of one in steps. What a step removed is there again before what one before it added is removed.
+    """
+    undos = {each.item_number: Item.of(0, _inverse_edit(each, live), undoes=each.id) for each, live in done}
+    kept = {
+        step.number: _there_already(step.target, step.before)
+        for step in steps
+        if step.number not in undos and step.number > min(undos)
+    }
+    items = [item for _, item in sorted((kept | undos).items(), key=lambda numbered: -numbered[0])]
     title = change.bulk.title
     return Proposal(
         title=title and (f"Undo: {title}" if change.request.undoes is None else title.removeprefix("Undo: ")),
-        items=[Item.of(number, edit, undoes=id_) for number, (id_, edit) in enumerate(reversed(edits), 1)],
+        items=[_numbered(number, item) for number, item in enumerate(items, 1)],
         request=ChangeRequest(requester=by, channel=channel, undoes=change.id, cause=cause or caused_by(change)),
+        in_steps=change.bulk.in_steps and len(items) > 1,
     )
 
 
@@ -165,13 +185,27 @@ def revert_anyway(change: Change, live: Document, *, by: str, channel: str) -> P
     return Proposal.of(undo.edit.model_copy(update={"before": live}), undo.request, Guard.CONFIRM)
 
 
+def _asked_again(asked: ChangeRequest, *, by: str, channel: str) -> ChangeRequest:
+    return ChangeRequest(
+        requester=by,
+        channel=channel,
+        reason=asked.reason,
+        warnings=asked.warnings,
+        starts_at=asked.starts_at,
+        starts_at_as_typed=asked.starts_at_as_typed,
+        revert_after=asked.revert_after,
+        reverts_at=None if asked.revert_after else asked.reverts_at,
+        reverts_at_as_typed=asked.reverts_at_as_typed,
+    )
+
+
 def request_again(change: Change, wanted: Iterable[tuple[Item, Document | None]], *, by: str, channel: str) -> Proposal:
     """What *change* asked for, of each of the *wanted* things on that thing as it is now: what it meant to change, no more.
 
     Things that are gone, or there already, are left out. Where one is no longer what was shown, the requester is asked
     first. Raises NothingToDo.
     """
-    asked, items, has_moved = change.request, list[Item](), False
+    items, has_moved = list[Item](), False
     for item, live in wanted:
         if item.kind is None or (live is None) != item.kind.creates:
             continue
@@ -187,17 +221,7 @@ def request_again(change: Change, wanted: Iterable[tuple[Item, Document | None]]
     return Proposal(
         title=change.bulk.title,
         items=items,
-        request=ChangeRequest(
-            requester=by,
-            channel=channel,
-            reason=asked.reason,
-            warnings=asked.warnings,
-            starts_at=asked.starts_at,
-            starts_at_as_typed=asked.starts_at_as_typed,
-            revert_after=asked.revert_after,
-            reverts_at=None if asked.revert_after else asked.reverts_at,
-            reverts_at_as_typed=asked.reverts_at_as_typed,
-        ),
+        request=_asked_again(change.request, by=by, channel=channel),
         guard=Guard.CONFIRM if has_moved else None,
     )
 
@@ -245,6 +269,44 @@ def together(title: str, proposals: Sequence[Proposal]) -> Proposal:
     )
 
 
+def move_steps(old: Document, email: str, site: str | None) -> list[Item]:
+    """The steps that give the member *old* of *site* another *email*: they are added with it before they are removed."""
+    new = {"name": old.get("name") or "", "email": email, SEGMENTS: list(old.get(SEGMENTS) or ())}
+    of_new, of_old = (Target(service="members", site=site, key=str(each["email"])) for each in (new, old))
+    return [
+        Item.of(1, Edit(kind=Kind.MEMBER_ADD, target=of_new, before=None, after=new)),
+        Item.of(2, Edit(kind=Kind.MEMBER_REMOVE, target=of_old, before=old, after=None)),
+    ]
+
+
+def _numbered(number: int, item: Item) -> Item:
+    return item.model_copy(update={"number": number})
+
+
+def _there_already(target: Target, document: Document | None) -> Item:
+    """A step that needs not be done, for those after it: it has to be there when they are begun."""
+    return Item(number=0, target=target, after=document, outcome=Outcome.SKIPPED, why="there already")
+
+
+def move_again(whole: Change, steps: Sequence[tuple[Item, Document | None]], *, by: str, channel: str) -> Proposal:
+    """What is left of a move, of the member as they are now; raises NothingToDo, and NewEmailTaken."""
+    (add, new), (remove, old) = steps
+    if old is None:
+        raise NothingToDo(whole.bulk.title)
+    if new is not None and not has_access_of(new, old):
+        raise NewEmailTaken(whole.bulk.title)
+    items = move_steps(old, add.target.key or "", add.target.site)
+    if new is not None:
+        items[0] = _numbered(1, _there_already(add.target, items[0].after))
+    return Proposal(
+        title=whole.bulk.title,
+        items=items,
+        request=_asked_again(whole.request, by=by, channel=channel),
+        guard=Guard.CONFIRM if canonical_form(old) != canonical_form(remove.before) else None,
+        in_steps=True,
+    )
+
+
 def begun(whole: Change, item: Item, *, change_id: str, now: datetime) -> Change:
     """The change that an item of *whole* is, as it is written down just before it is sent."""
     return Change(
@@ -269,4 +331,5 @@ def begun(whole: Change, item: Item, *, change_id: str, now: datetime) -> Change
             decided_at=whole.decision.decided_at,
         ),
         run=Run(attempt=1),
+        bulk=Bulk(in_steps=whole.bulk.in_steps),
     )

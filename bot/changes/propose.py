@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Final, Literal
@@ -31,6 +31,7 @@ from bot.changes.proposals import (
     Proposal,
     caused_by,
     inverse,
+    move_again,
     request_again,
     revert_anyway,
 )
@@ -134,10 +135,14 @@ class FollowUps:
     ) -> Change:
         """Take an applied *change* back, by a change like any other; raises NotUndoable for one that was not applied.
 
+        Of a step all steps are undone: alone it might be the last that somebody is there by.
+
         Asked twice, or by two at once, it is one undo: the second asks for what the first one made. *since*: when the
         request came in that asks for it. What *by* has undone since then is this request's, whatever became of it.
         *by_text*: *by* has not seen what the undo deletes, and so confirms it first where nobody else has to approve.
         """
+        if change.bulk.in_steps and change.set_id is not None:
+            change = await self.proposer.journal.get(change.set_id)
         await self.rights.require(change, Decision.UNDO, by)
         undos, is_own = await self._undos(change, "undo"), self._is_own_act(change, by)
         if (made := _made_since(undos, by, since)) is not None:
@@ -194,13 +199,18 @@ class FollowUps:
     async def _inverse(self, change: Change, *, by: str, channel: str, cause: Cause | None = None) -> Proposal:
         _require_undoable(change)
         done = await self._as_they_are(await self._done(change))
-        return inverse(change, done, by=by, channel=channel, cause=cause)
+        steps = await self._items_of(change, Outcome) if change.bulk.in_steps else ()
+        return inverse(change, done, by=by, channel=channel, steps=steps, cause=cause)
+
+    async def _items_of(self, whole: Change, outcomes: Iterable[Outcome]) -> Sequence[Item]:
+        """The items of *whole* with one of these *outcomes*."""
+        return await self.store.items.some(whole.id, frozenset(outcomes), whole.bulk.size)
 
     async def _done(self, change: Change) -> Sequence[Change]:
         """What of *change* was done and can be undone: itself, or items of it; raises NotUndoable where there is none."""
         if not change.is_bulk:
             return [change]
-        items = await self.store.items.some(change.id, (Outcome.APPLIED,), change.bulk.size)
+        items = await self._items_of(change, (Outcome.APPLIED,))
         changes = await self.store.changes.many([item.change_id for item in items if item.change_id])
         done = [each for each in changes.values() if each.state is State.APPLIED and each.run.undone_by is None]
         if not done:
@@ -279,7 +289,8 @@ class FollowUps:
         wanted = [
             (item.model_copy(update={"target": target}), live) for item, (target, live) in zip(items, now, strict=True)
         ]
-        again = request_again(change, wanted, by=by, channel=channel)
+        propose = move_again if change.bulk.in_steps else request_again
+        again = propose(change, wanted, by=by, channel=channel)
         if (starts := again.request.starts_at) is not None and starts <= self.proposer.journal.now():
             again = again.amended(starts_at=None, starts_at_as_typed="")
         made = await self.proposer.submit(again, idempotency_key=idempotency_key)
@@ -289,10 +300,10 @@ class FollowUps:
         return made
 
     async def _not_done(self, change: Change) -> Sequence[Item]:
-        """The items of *change* of which nothing happened; it is its own one, if it is of one thing."""
+        """The items of *change* of which nothing happened, or all its steps; it is its own one, if it is of one thing."""
         if not change.is_bulk:
             return [Item.of(1, change.edit)]
-        return await self.store.items.some(change.id, NOT_DONE | {Outcome.WAITING}, change.bulk.size)
+        return await self._items_of(change, Outcome if change.bulk.in_steps else NOT_DONE | {Outcome.WAITING})
 
     async def now_called(self, target: Target) -> Target:
         """*target* under the id that it has now: a rule that came back has a new one."""

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import Enum, auto
-from typing import Any, Final, Protocol
+from typing import Any, Final, Protocol, TypeAlias
 
-from bot.changes.model import Change, Document, Kind, Move, Target, canonical_form
+from bot.changes.model import Change, Document, Item, Kind, Move, Outcome, Target, canonical_form, has_access_of
 from bot.clients.errors import ClientError, NotFound, OutcomeUnknown, RateLimited, Refusal
 
 AT_A_TIME: Final = 50
@@ -259,13 +259,36 @@ class EndPassed(Exception):
     code: Final = "EndPassed"
 
 
+class OutOfTurn(Exception):
+    """A step whose turn it isn't, so nothing was sent."""
+
+    code: Final = "OutOfTurn"
+
+
+def require_turn(number: int, steps: Iterable[Item], now: Snapshot) -> None:
+    """Raise OutOfTurn unless it is the turn of the step with that *number*: what those before it made is confirmed, and
+    there *now*; and what those after it are about is as it was shown, so that they won't be left undone.
+    """
+    for step in steps:
+        live = now.live(step.target)
+        is_in_place = step.outcome in {Outcome.APPLIED, Outcome.SKIPPED} and has_access_of(live, step.after)
+        if step.number < number and not is_in_place:
+            raise OutOfTurn("The step before it is not confirmed")
+        if step.number > number and canonical_form(live) != canonical_form(step.before):
+            raise OutOfTurn("What the next step removes has changed")
+
+
+SendError: TypeAlias = ClientError | Differs | EndPassed | OutOfTurn
+"""Why a change was not sent, or what became of the call."""
+
+
 @dataclass(frozen=True, slots=True)
 class Sent:
     """What came of sending a change: the answer of its service, or why there is none."""
 
     change: Change
     answer: str | None = None
-    error: ClientError | Differs | EndPassed | None = None
+    error: SendError | None = None
 
     @property
     def is_open(self) -> bool:
@@ -299,13 +322,13 @@ def classify(sent: Sent, reading: Reading) -> tuple[Move, dict[str, Any]] | None
         return Move.FINISH, {"result": reading.live, "target": target} | answer
     if sent.answer is not None:
         return Move.MARK_UNKNOWN, {"outcome": sent.answer, "accepted": True, "target": change.edit.target}
-    refused = isinstance(error, Refusal) and not isinstance(error, RateLimited)
+    refused = isinstance(error, Refusal | OutOfTurn) and not isinstance(error, RateLimited)
     if change.set_id is not None and change.edit.kind is not Kind.RULE_CREATE and not diverged and not refused:
         return None
     return Move.MARK_UNKNOWN, said(error)
 
 
-def said(error: ClientError | Differs | EndPassed | None) -> dict[str, Any]:
+def said(error: SendError | None) -> dict[str, Any]:
     """The fields that keep what the service said, or what became of the call: briefly in words, and by its name."""
     return {} if error is None else {"outcome": str(error)[:300], "refusal": error.code}
 

@@ -29,7 +29,7 @@ from bot.rules.edit import MAX_PAIRS
 from bot.rules.model import Groups, Pair, Rule, RuleDraft, why_group_is_off
 from bot.text.emails import masked
 from handlers.blocks import messages
-from handlers.blocks.messages import Block, Message, code, esc
+from handlers.blocks.messages import Block, Message, code, esc, listed
 from handlers.changes import items_view
 from handlers.changes.diff import FIRST_PAIRS, Line, differences, field_changes, render
 from handlers.changes.freeze_view import freeze_line
@@ -51,6 +51,7 @@ from handlers.changes.sentences import (
     revert_failure_line,
     review_line,
     sentence,
+    takes_away,
     title_of,
     why_not_any_more,
 )
@@ -225,16 +226,16 @@ ONE_ROW: Final = 4
 
 def _proposed(change: Change) -> list[Block | None]:
     """The clicks that are open; who may make them is looked at when they are made."""
-    style = "danger" if change.edit.kind.destroys else "primary"
+    style = "danger" if takes_away(change) else "primary"
     if change.decision.guard is Guard.CONFIRM:
         yes = _verb(change)
-        no = f"Keep {_thing(change)}" if change.edit.kind.destroys and not change.is_bulk else "Withdraw"
+        no = f"Keep {_thing(change)}" if takes_away(change) and not change.is_bulk else "Withdraw"
         return [
             _decide(change, yes, "confirm", style=style, confirm=_question(change, yes)),
             _decide(change, no, "keep"),
             _override(change) if change.request.frozen_until is not None else None,
         ]
-    yes = APPROVE.get(change.edit.kind, "Approve")
+    yes = APPROVE.get(change.edit.kind, "Approve") if takes_away(change) else "Approve"
     asked = _question(change, yes) if change.is_bulk or change.edit.kind.destroys else None
     return [
         _decide(change, yes, "approve", style=style, confirm=asked),
@@ -269,6 +270,8 @@ def _thing(change: Change) -> str:
 def _verb(change: Change) -> str:
     """The verb and the object of the button that confirms *change*."""
     title = html.unescape(plain_title(change)).replace(messages.WORD_JOINER, "")
+    if change.bulk.in_steps:
+        return "Change email"
     if change.is_bulk:
         if len(title) <= MAX_CONFIRM and "@" not in title:
             return title
@@ -291,13 +294,15 @@ def _question(change: Change, yes: str) -> Block:
     title = html.unescape(plain_title(change)).replace(messages.WORD_JOINER, "")
     is_for_later = change.state is State.PROPOSED and change.request.starts_at is not None
     follows = _consequence(change).replace(" at once", " at its time" if is_for_later else " at once")
-    return messages.confirm(f"{messages.clip(title, 90)}?", follows, yes, "Cancel", danger=change.edit.kind.destroys)
+    return messages.confirm(f"{messages.clip(title, 90)}?", follows, yes, "Cancel", danger=takes_away(change))
 
 
 def _consequence(change: Change) -> str:
     """What happens after a click, for Slack's own question."""
     before = change.edit.before or {}
     pairs, is_on = len(before.get("pairs") or ()), before.get("status") == "Active"
+    if change.bulk.in_steps:
+        return "The new email has access before the old one is removed. Undo turns that round."
     if change.edit.kind is Kind.RULE_DELETE and change.is_bulk:
         rules = messages.plural(change.bulk.size, "rule")
         return f"{rules} stop working at once. Undo creates them again, under new ids."
@@ -348,7 +353,7 @@ def _redo(change: Change) -> Block | None:
     undone = change.run.undone
     if undone is None or undone.cause.kind is not CauseKind.UNDO or change.request.reverts_at is not None:
         return None
-    deletes = _deletes_again(change, "Redo") if change.edit.kind.destroys else None
+    deletes = _deletes_again(change, "Redo") if takes_away(change) else None
     return messages.decide_button("Redo", "undo", change.run.undone_by or "", confirm=deletes)
 
 
@@ -435,7 +440,7 @@ def label(change: Change) -> str:
     """What the button that shows everything is called."""
     if change.state is not State.PROPOSED and not change.review_due:
         return "Show to me"
-    if not change.is_bulk or is_offboarding(change):
+    if not change.is_bulk or change.bulk.in_steps or is_offboarding(change):
         return "Show full change"
     thing = THINGS.get(change.edit.target.service, "item")
     return f"Show all {change.bulk.size:,} {thing}s" if change.bulk.size > 1 else f"Show the {thing}"
@@ -559,7 +564,27 @@ def _items(change: Change, progress: Progress) -> list[Block]:
     how_far = [messages.section(text)] if (text := _how_far(change, progress.tally)) else []
     has_begun = change.state not in {State.PROPOSED, State.PLANNED}
     items = items_view.lines(progress, has_begun=has_begun) if progress.first else []
-    return [*how_far, *items]
+    return [*how_far, *items, *_not_moved(change, progress)]
+
+
+MOVED: Final = frozenset({"name", "email", "allowedSegments"})
+"""Fields of a member that somebody can be added with."""
+
+
+def _not_moved(change: Change, progress: Progress) -> list[Block]:
+    """Which fields of a member don't come along to another email, while that is to be decided, and once it is done."""
+    removed = [item.before or {} for item in progress.first if item.kind is Kind.MEMBER_REMOVE]
+    lost = [name for each in removed for name, value in each.items() if name not in MOVED and value not in EMPTY]
+    if not change.bulk.in_steps or not lost or change.state not in WARNED or change.run.undone_by:
+        return []
+    names = [LOST.get(name) or code(name, 60) for name in lost]
+    return [messages.context(f"Name and segments are carried over. Lost: {listed(names, most=MAX_LOST)}.")]
+
+
+EMPTY: Final[tuple[Any, ...]] = (None, "", [], {})
+LOST: Final = {"createdAt": "the join date"}
+"""What people call it."""
+MAX_LOST: Final = 6
 
 
 def _how_far(change: Change, tally: Tally) -> str:

@@ -452,8 +452,13 @@ MAX_FIELDS: Final = 3
 MAX_SEGMENTS: Final = 3
 
 
+def takes_away(change: Change) -> bool:
+    """Whether it is gone for people what *change* deletes or removes: of a move, it is there again already."""
+    return change.edit.kind.destroys and not change.bulk.in_steps
+
+
 def mark_of(change: Change) -> str:
-    if change.state is State.PROPOSED and not change.edit.kind.destroys:
+    if change.state is State.PROPOSED and not takes_away(change):
         return ":raising_hand:"
     if change.run.held and change.state is State.PLANNED:
         return ":warning:"
@@ -609,6 +614,7 @@ BULK: Final = (
         "{0} put back on all their sites",
     ),
     ("Remove ", "", "{0} removed", "Put {0} back", "{0} put back"),
+    ("Change the email of ", "", "Email of {0} changed", "Change the email of {0} back", "Email of {0} changed back"),
     ("Import ", " from ", "{0} imported from {1}", "Undo the import from {1}", "Import from {1} undone"),
     ("Grant ", " to ", "{0} granted to {1}", "Revoke {0} from {1} again", "{0} revoked from {1} again"),
     ("Revoke ", " from ", "{0} revoked from {1}", "Grant {0} to {1} again", "{0} granted to {1} again"),

@@ -6,7 +6,7 @@ from typing import Final
 
 from bot.changes.freezing import Frozen, NoFreeze, TooManyFreezes
 from bot.changes.model import LIVE, State
-from bot.changes.proposals import NothingToDo
+from bot.changes.proposals import NewEmailTaken, NothingToDo
 from bot.changes.refusals import (
     AlreadyDecided,
     ApprovalWaits,
@@ -108,6 +108,10 @@ def _not_undoable(error: NotUndoable) -> Words:
 
 
 CHANGE_WORDS: Final[Table] = {
+    NewEmailTaken: lambda _: Words(
+        "The other email is there already, without all segments of this one, so this one stays.",
+        next="If both are the same person, grant what is missing, then try again.",
+    ),
     NothingToDo: lambda _: Words("Nothing left to do.", "All of it is done, or its target is gone."),
     TargetBusy: _busy,
     TooManyRequests: lambda e: Words(

@@ -58,6 +58,7 @@ SENTENCES_THAT_WORK: Final = (
     ("off pause disable switch turn rule", "rules turn off Old shop until tomorrow 9:30"),
     ("change edit point destination", "rules change Old shop to https://shop.example.com/newer"),
     ("remove offboard kick ban leave", "members offboard anna@example.com"),
+    ("email address new moved member", "members anna@example.com is now anna.berg@example.com"),
     ("undo back revert wrong", "gatehouse undo"),
 )
 """Sentences that work, each with the words of questions that it answers."""

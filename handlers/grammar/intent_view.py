@@ -28,6 +28,7 @@ from handlers.members.commands import (
     MembersEdit,
     MembersGrant,
     MembersList,
+    MembersMove,
     MembersOffboard,
     MembersRemove,
     MembersRevoke,
@@ -381,6 +382,10 @@ COMMAND_SENTENCES: Final[dict[type[Command], Callable[[Any, Context], str]]] = {
     MembersRemove: lambda command, context: (
         f"Request to remove {_people(command, context)}{_site(command, 'from')}. You see everything first"
     ),
+    MembersMove: lambda command, context: (
+        f"Request to change the email of {_person(command.email, context)}{_site(command)} to {code(command.new)}. "
+        "You see everything first"
+    ),
     MembersOffboard: lambda command, context: (
         f"Request to remove {_people(command, context)} from every site. You see everything first"
     ),
@@ -407,6 +412,7 @@ LABELS: Final[Mapping[type[Command], str]] = {
     MembersGrant: "Grant access",
     MembersRevoke: "Revoke access",
     MembersRemove: "Remove member",
+    MembersMove: "Change email",
     MembersOffboard: "Remove from every site",
     MembersWhy: "Check access",
 }

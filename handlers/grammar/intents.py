@@ -33,6 +33,7 @@ from handlers.grammar.parser import VERBS, parse
 from handlers.grammar.recognised import AFTER_ALL, Recognised, bare, points, without_addressees
 from handlers.grammar.tokens import MAX_COMMAND, Word, cleaned, split
 from handlers.grammar.vocabulary import (
+    ACTS,
     AWAY,
     CHANGING,
     COUNTS,
@@ -41,11 +42,14 @@ from handlers.grammar.vocabulary import (
     IDLE,
     LATELY,
     LOOSE,
+    MAIL,
+    MOVED,
     ORDINALS,
     PARTED,
     PERSONS,
     PRONOUNS,
     QUESTIONS,
+    SAYS,
     STATUSES,
     TOPICS,
     TYPES,
@@ -57,6 +61,7 @@ from handlers.members.commands import (
     MembersGrant,
     MembersImport,
     MembersList,
+    MembersMove,
     MembersOffboard,
     MembersRemove,
     MembersRevoke,
@@ -331,6 +336,8 @@ def _under_another_root(root: str, words: Sequence[Word]) -> Command | None:
 def _meant(found: Recognised) -> list[Command]:
     if _is_how_to(found):
         return [GatehouseHelp(topic=found.text)]
+    if moves := _move(found):
+        return moves
     if found.act in LOOKING and not found.verb and not _names_something(found) and (views := _views(found)):
         return views
     if SAMPLES.search(found.text.casefold()):
@@ -807,6 +814,30 @@ def _offboard(found: Recognised) -> list[Command]:
         return everywhere
     here = _for_people(found, lambda emails: MembersRemove(emails, found.site, found.reason), people)
     return here if found.site else [*everywhere, *here]
+
+
+def _move(found: Recognised) -> list[Command]:
+    """Another email for a member: “anna@example.com is now anna.berg@example.com”, “change anna's email to …”."""
+    words = {bare(word) for word in found.text.split()}
+    act = ACTS.get(found.verb, found.act)
+    is_new_email = found.verb == "new" and words & MAIL
+    says = act in MOVING or (words & MOVED and act in {"", "history"}) or is_new_email
+    if not found.emails or found.urls or found.segments or not says or found.question not in {"", *SAYS}:
+        return []
+    emails = list(dict.fromkeys(found.emails))
+    old = [email for email in emails if email in found.known.sites_of] or emails[:-1]
+    new = [email for email in emails if email not in old]
+    typed, found.words = found.words, [word for word in found.words if word not in MOVED]
+    if not old and words & MAIL:
+        old = [email for email in found.people(anywhere=not found.site) if email not in new]
+    if len(new) != 1 or not old or (len(emails) > 1 and len(old) > 1):
+        found.words = typed
+        return []
+    return [MembersMove(email, new[0], found.site, found.reason) for email in old]
+
+
+MOVING: Final = frozenset({"rename", "set", "edit", "redirect"})
+"""Acts that give somebody another email, where two are named."""
 
 
 def _rename(found: Recognised) -> list[Command]:

@@ -12,7 +12,7 @@ from bot.rules.pair_fields import KNOWN_TYPES
 from handlers.grammar.known import words_of
 
 LOOSE: Final = words_of(
-    "add edit new why check which list show set copy samples make on off delete remove grant revoke offboard "
+    "add edit new why check which list show set copy samples make on off delete remove grant revoke move rename offboard "
     "group groups help undo "
 )
 """Verbs whose words may mean something else: they are read by what they name, not by where they stand."""
@@ -169,6 +169,10 @@ SAYS: Final = words_of(
 """Words that make a sentence of a clause."""
 NUMBERED: Final = words_of("ticket case incident number")
 """Words before a number that counts nothing."""
+MAIL: Final = words_of("email e-mail mail emails address adresse emailadresse correo")
+"""Words for what somebody gets a new one of."""
+MOVED: Final = MAIL | words_of("now new changed changes jetzt neue ahora nuevo nueva old")
+"""Words of who gives somebody another email; beside two emails they say no more."""
 HARMLESS: Final = frozenset({"status", "why", "show", "history", "pending", "timers", "whoami", "help"})
 CHANGING: Final = frozenset(word for word, act in ACTS.items() if act not in HARMLESS)
 """Verbs of what changes something."""

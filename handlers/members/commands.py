@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import takewhile
 from typing import Any, Final
 
-from handlers.grammar.command import Command, Part, Rank, Rest
+from handlers.grammar.command import Command, Part, Rank, Rest, Unclear
 from handlers.grammar.fields import (
     EXPIRY,
     NUMBER,
@@ -113,6 +113,18 @@ def _one_by_one(word: Word) -> list[Word]:
     if word.quoted:
         return [word]
     return [replace(word, text=row) for part in word.text.split(",") if part for row in rows_in(part)]
+
+
+class NewEmail(Led):
+    """The email after ``to``."""
+
+    def read(self, rest: Rest) -> Any:
+        email = self.needed(super().read(rest), rest)
+        if "@" not in email:
+            what = f"“{email[:60]}” is not an email."
+            is_of_email = any("@" in word.text for word in rest.words)  # else it may be a sentence: “move anna to vip”
+            raise Unclear(what, about=(rest.kind,), has_verb=is_of_email)
+        return email
 
 
 EMAILS: Final = Emails("EMAIL…", WHOSE)
@@ -240,6 +252,21 @@ class MembersRemove(MembersCommand):
     writes = True
     destroys = True
     emails: tuple[str, ...] = takes(ONLY_EMAILS)
+    site: str | None = takes(SITE)
+    because: str | None = takes(REASON)
+    start: Start | None = takes(START)
+
+
+@dataclass(frozen=True)
+class MembersMove(MembersCommand):
+    needs = "member.remove"
+    verb, synonyms = "move", ("rename",)
+    summary = "Change a member’s email; name and segments stay"
+    example = "move anna@example.com to anna.berg@example.com"
+    writes = True
+    destroys = True
+    email: str = takes(First("EMAIL", WHOSE))
+    new: str = takes(NewEmail("to EMAIL", "to which email"))
     site: str | None = takes(SITE)
     because: str | None = takes(REASON)
     start: Start | None = takes(START)

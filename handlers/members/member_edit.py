@@ -1,24 +1,24 @@
-"""Commands and the form that change members: add, edit, remove, grant, revoke, and offboarding from every site."""
+"""Commands and the form that change members: add, edit, remove, grant, revoke, another email, and offboarding from every site."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Final
 
 from bot.changes.model import Change, ChangeRequest, Item, Kind, Outcome, State, Target, canonical_form, fingerprint
-from bot.changes.proposals import Proposal
+from bot.changes.proposals import Proposal, move_steps
 from bot.clients.errors import ClientError
 from bot.gatehouse import Gatehouse, Site
-from bot.members.model import Catalogue, Member, nearest, spelled
+from bot.members.model import Catalogue, Member, caseless, nearest, spelled
 from bot.text.emails import BadEmail, checked_email, masked
 from handlers.blocks import modals
-from handlers.blocks.messages import ended, in_quotes, listed
+from handlers.blocks.messages import code, ended, esc, in_quotes, listed
 from handlers.blocks.modals import View, end_of_form, time_errors
 from handlers.changes.requests import as_typed, propose, record, start_as_typed, submit, timed
-from handlers.errors import NoMember, NothingToChange, TooMany, UnknownSegment
+from handlers.errors import NoMember, NothingToChange, Refusal, TooMany, UnknownSegment, Words
 from handlers.grammar.command import Command, slash
 from handlers.grammar.fields import parse_expiry, parse_start
 from handlers.members import member_form_view
@@ -26,9 +26,11 @@ from handlers.members.commands import (
     MembersAdd,
     MembersEdit,
     MembersGrant,
+    MembersMove,
     MembersOffboard,
     MembersRemove,
     MembersRevoke,
+    MembersShow,
 )
 from handlers.members.member_form_view import MemberForm
 from handlers.members.member_refs import (
@@ -37,6 +39,8 @@ from handlers.members.member_refs import (
     find_member,
     find_member_named,
     find_members,
+    known_on,
+    others,
     site_for,
 )
 from handlers.slack.registry import Form, Recorded, handles, submits
@@ -230,6 +234,65 @@ async def _change_segments(
     if not proposals:
         raise NothingToChange([member.email for member, _ in wanted], None)
     return await submit(proposals, command, caller, gatehouse, title=f"{title} {len(proposals)} members")
+
+
+@dataclass(eq=False, repr=False)
+class SameEmail(Refusal):
+    """A member is to get the email that they have, or have in other letters: *now* and *wanted*."""
+
+    now: str
+    wanted: str
+
+    def words(self) -> Words:
+        if self.now == self.wanted:
+            return Words(f"{code(self.now)} is their email already.")
+        what = (
+            f"{code(self.wanted)} differs from {code(self.now)} only in upper and lower case: that is the same person."
+        )
+        return Words(what, next="If the spelling matters, change it in the service itself.")
+
+
+@dataclass(eq=False, repr=False)
+class EmailTaken(Refusal):
+    """Somebody on *site* has the *email* that a member is to get."""
+
+    email: str
+    site: str
+
+    def words(self) -> Words:
+        what = f"{code(self.email)} is a member of {esc(self.site)} already, so nobody else can get this email."
+        then = "If both are the same person, give the one that stays the segments of the other, then remove the other."
+        return Words(what, next=then, again={"Show member": MembersShow((self.email,), self.site)})
+
+
+@handles(MembersMove)
+async def move(command: MembersMove, caller: Caller, gatehouse: Gatehouse) -> Reply:
+    site = await site_for(command.site, caller, gatehouse)
+    new = checked_email(command.new)
+    (member,) = await find_members(command, [command.email], site, gatehouse)
+    if caseless(new) == member.identity:
+        raise SameEmail(member.email, new)
+    if (there := await _with_email((await site.members.all()).whole(), new)) is not None:
+        raise EmailTaken(there, site.name)
+    elsewhere = await known_on(member.email, others(site, gatehouse), gatehouse)
+    warnings = (
+        [f"They are a member of {listed(elsewhere)} too, and stay there with the old email."] if elsewhere else []
+    )
+    proposal = Proposal(
+        title=f"Change the email of {_called([member], member.email)}",
+        items=move_steps(member.document(), new, site.name),
+        request=ChangeRequest(
+            requester=caller.user, channel=caller.channel, reason=command.because or "", warnings=tuple(warnings)
+        ),
+        in_steps=True,
+    )
+    return await submit([proposal], command, caller, gatehouse)
+
+
+async def _with_email(members: Sequence[Member], email: str) -> str | None:
+    """The first email of *members* that is *email* in any case of letters."""
+    wanted = caseless(email)
+    return await asyncio.to_thread(lambda: next((each.email for each in members if each.identity == wanted), None))
 
 
 EVERY_SITE = "any site"

@@ -92,7 +92,7 @@ class MemberForm:
         email = (
             inputs.text("email", "Email", inputs.shortened(self.email), placeholder="anna@example.com")
             if self.mode == "add"
-            else section(f"*Email*  {code(self.email)}")
+            else section(f"*Email*  {code(self.email)}\nTo change it, use `{slash('members move')}`.")
         )
         name = inputs.text("name", "Name", _name_shown(self.name), optional=True)
         hidden = len(set(self.segments)) - len(inputs.offered((), self.segments))

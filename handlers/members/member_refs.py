@@ -89,12 +89,12 @@ async def find_members(command: Command, emails: Sequence[str], site: Site, gate
     except NoMember as error:
         if len(emails) > 1:
             raise
-        known = await _known_on(error.email, others(site, gatehouse), gatehouse)
+        known = await known_on(error.email, others(site, gatehouse), gatehouse)
         again = {name: replace(cast("Any", command), site=name) for name in known}
         raise NoMember(error.email, site.name, again) from error
 
 
-async def _known_on(email: str, names: Sequence[str], gatehouse: Gatehouse) -> list[str]:
+async def known_on(email: str, names: Sequence[str], gatehouse: Gatehouse) -> list[str]:
     """The sites of *names* that have a member with this address; one that cannot be asked is passed over."""
     known = []
     for name in names:

@@ -249,6 +249,7 @@ def _known(rules: Sequence[Rule], members: Mapping[str, Sequence[Member]], group
 def _names_of(known: Known, commands: Sequence[Command]) -> Mapping[str, str]:
     """The names of the members that *commands* are about, by their emails."""
     emails = {email for command in commands for email in getattr(command, "emails", ())}
+    emails |= {email for command in commands if (email := getattr(command, "email", None))}
     there = (member for members in known.people.values() for member in members) if emails else ()
     return {member.email: member.name for member in there if member.email in emails and member.name}
 

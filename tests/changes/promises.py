@@ -48,7 +48,7 @@ FIXED_OF_REQUEST: Final = ("requester", "channel", "reason", "undoes", "revert_a
 FIXED_OF_ITEMS: Final = ("set_id", "item_number")
 DONE: Final = (Outcome.APPLIED, Outcome.UNKNOWN, Outcome.UNSETTLED)
 SEGMENTS_OF: Final = "allowedSegments"
-UNTOUCHED: Final = frozenset({Outcome.WAITING, Outcome.BUSY, Outcome.FAILED, Outcome.STOPPED})
+UNTOUCHED: Final = frozenset({Outcome.WAITING, Outcome.BUSY, Outcome.FAILED, Outcome.STOPPED, Outcome.SKIPPED})
 """What an item may be that never became a change."""
 FIXED_AT_THE_END: Final = ("state", "edit.target", "decision.decided_by")
 FIXED_OF_RUN: Final = ("result", "outcome", "refusal", "finished_at", "attempt")

@@ -25,7 +25,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_sta
 from bot.changes.freezing import Frozen, NoFreeze, TooManyFreezes
 from bot.changes.model import LIVE, Change, ChangeRequest, Edit, Guard, Kind, State, Target
 from bot.changes.pipeline import Pipeline
-from bot.changes.proposals import NothingToDo, Proposal, together
+from bot.changes.proposals import NothingToDo, Proposal, move_steps, together
 from bot.changes.refusals import (
     AlreadyDecided,
     ApprovalWaits,
@@ -333,6 +333,17 @@ class Machine(RuleBasedStateMachine):
             self._ask(first, replace(together(f"Set {next(self.names)}", wanted), guard=first.guard))
             self.replicas[first.number % 2].fuse.left = accident
             self.take(first.number, lambda mine: mine.carry_out_a_set())
+
+    @rule(asked=proposals(Kind.MEMBER_REMOVE), accident=accidents)
+    def ask_for_a_move(self, asked: Asked, accident: int | None) -> None:
+        """Somebody gets the other email, which somebody else may have."""
+        removal = self._proposal(replace(asked, revert_after=None))
+        if removal is None or (old := removal.edit.before) is None:
+            return
+        other = next(email for email in EMAILS if email != removal.edit.target.key)
+        self._ask(asked, replace(removal, title="Move", items=move_steps(old, other, SITE), in_steps=True))
+        self.replicas[asked.number % 2].fuse.left = accident
+        self.take(asked.number, lambda mine: mine.carry_out_a_set())
 
     def submit(self, number: int, proposal: Proposal, idempotency_key: str) -> None:
         self.take(number, lambda mine: mine.pipeline.proposer.submit(proposal, idempotency_key=idempotency_key))

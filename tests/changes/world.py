@@ -333,11 +333,21 @@ class Watched:
             assert content(self.world.live(change.edit.target)) == content(change.edit.before), (
                 "written over what nobody saw"
             )
+        if change.bulk.in_steps and change.edit.kind is Kind.MEMBER_REMOVE:
+            self._has_moved(change)
         if self.world.slow:
             self.world.slow -= 1
             self.world.under_way.append((self.world.clock() + LATE, self, change))
             raise OutcomeUnknown(change.edit.target.service, "TimeoutError")
         return await self.send(change)
+
+    def _has_moved(self, removal: Change) -> None:
+        """A member who moves is there with the other email before they are removed."""
+        mine = {*(removal.edit.before or {})["allowedSegments"]}
+        others = (record for place, record in self.world.truth().items() if place[0] == "members")
+        assert any(
+            mine <= {*other["allowedSegments"]} for other in others if other["email"] != removal.edit.target.key
+        ), "a customer is lost"
 
     async def send(self, change: Change) -> str:
         """Have the service do it, and note what it did."""
@@ -363,9 +373,10 @@ class Watched:
         assert recorded.fingerprint == change.fingerprint
         first = self.world.sent.get(change.id, Sent()).effects == 0 or self.world.meddled(change)
         assert first, "sent again though it came true"
-        decided = change.decision.decided_at or change.created
-        assert self.world.step_began <= decided + timedelta(hours=1), "an approval of long ago came true"
         whole = await self.world.store.changes.get(recorded.set_id) if recorded.set_id else recorded
+        planned = (whole or recorded).run.started_at  # everything was asked again then
+        decided = planned or change.decision.decided_at or change.created
+        assert self.world.step_began <= decided + timedelta(hours=1), "an approval of long ago came true"
         ends = (whole or recorded).request.reverts_at
         assert ends is None or self.world.step_began < ends, "done after it was to end"
         waited = self.world.step_began > decided + timedelta(minutes=1)

@@ -17,6 +17,7 @@ from handlers.members.commands import (
     MembersExport,
     MembersGrant,
     MembersImport,
+    MembersMove,
     MembersOffboard,
     MembersRemove,
     MembersRevoke,
@@ -185,6 +186,19 @@ async def remove_by_button_and_withdraw(play: MemberPlay) -> None:
     await play.alice.presses("v1.decide.keep")
     await play.alice.sees("Withdrawn")
     await play.stays()
+
+
+@door(MembersMove, "decide.approve", "decide.undo")
+async def move_and_undo(play: MemberPlay) -> None:
+    new = f"new.{play.email}"
+    await play.is_removed(f"/members move {play.email} to {new} site:blog")
+    served = {name: play.before[name] for name in SERVED}
+    moved = play.sandbox.services.members.get(SITE, new)
+    await play.becomes(lambda: moved, served | {"email": new}, new=True)
+    await play.alice.presses(UNDO)
+    await play.approves()
+    await play.is_back()
+    await play.becomes(lambda: play.sandbox.services.members.get(SITE, new), None)
 
 
 @door(MembersOffboard, "decide.approve", "decide.undo")

@@ -25,6 +25,7 @@ README = {
     "/rules check": "loop: https://shop.example.com/gift-cards",
     "/members why anna.berg@example.com vip": "lacks “vip”",
     "/members grant anna.berg@example.com vip for 7d": "[Extend by 1 week]",
+    "/members move anna.berg@example.com to anna@new.example": "[Approve",
     "/gatehouse undo": "“Old shop to new shop”",
 }
 """What comes of each example of the README."""

@@ -20,7 +20,9 @@ def touched(workspace: Sandbox) -> list[str]:
     return [call.path for call in workspace.services.members.calls() if ANNA in str(call) or call.method != "GET"]
 
 
-@pytest.mark.parametrize("command", ["show", "why", "remove", "offboard", "grant vip", "revoke free"])
+@pytest.mark.parametrize(
+    "command", ["show", "why", "remove", "offboard", "move to a@new.example", "grant vip", "revoke free"]
+)
 async def test_a_command_refuses_it(workspace: Sandbox, bob: Colleague, command: str) -> None:
     verb, _, segment = command.partition(" ")
     for email in SPELLINGS:

@@ -86,6 +86,8 @@ COMMANDS = (
     f"/members remove {ANNA}",
     f"/members offboard {ANNA} because anna.berg@example.com left",
     "/members offboard unknown.person@example.com",
+    f"/members move {ANNA} to anna@new.example because she wrote from anna@new.example",
+    f"/members {ANNA} is now anna@new.example",
     f"/members export {ANNA}",
     f"/gatehouse audit {ANNA}",
 )

@@ -64,6 +64,7 @@ async def test_a_rule_is_switched_off_in_two_hours_for_one(workspace: Sandbox, a
         f"/members grant {ANNA} vip tomorrow 9:00 for 30d",
         f"/members revoke {ANNA} free tomorrow 9:00",
         f"/members remove {ANNA} tomorrow 9:00",
+        f"/members move {ANNA} to anna@new.example tomorrow 9:00",
         f"/members offboard {ANNA} tomorrow 9:00",
     ],
 )

@@ -275,14 +275,32 @@ class Play:
             self.left.append((change, asker.id))
         return change
 
+    async def move(self, company: Company, asker: Somebody) -> None:
+        """Ask for another email of a member: it takes what its addition takes, and what its removal does."""
+        expected = [company.stands(asker, name, SITE) for name in ("member.add", "member.grant", "member.remove")]
+        before, n = self.writes(), next(self._number)
+        change = await self.types(asker.id, f"/members move old{n}@example.com to moved{n}@example.com")
+        if any(isinstance(each, Refused) for each in expected):
+            assert (change, self.writes()) == (None, before), (
+                "moved by somebody who may not, or whom nobody could approve"
+            )
+            return
+        guards = [each.guard for each in expected if isinstance(each, Stands)]
+        if change is not None:  # else nobody may approve all of it
+            assert change.decision.guard.value == next(
+                name for name in ("approve", "confirm", "none") if name in guards
+            )
+            assert (self.writes() > before) == (change.decision.guard is Guard.NONE)
+
     async def undo(self, company: Company, change: Change, asker: Somebody, who: Somebody) -> bool:
         """Undo what *asker* did as *who*, whose own act it is or not; whether it is undone: only one's own needs nobody."""
         operation = UNDO_NEEDS[change.edit.kind]
         site = SITE if operation.startswith("member") else None
         expected = company.stands(who, operation, site)
         lets_own = company.rule_for(operation, site).get("undo_own", True)
-        if who is asker and change.decision.guard is not Guard.APPROVE and lets_own and company.may(who, operation):
-            expected = Stands("confirm" if operation in DESTRUCTIVE else "none")
+        is_alone = who is asker and change.decision.guard is not Guard.APPROVE
+        if is_alone and company.may(who, operation) and (lets_own or expected == Stands("none")):
+            expected = Stands("confirm" if operation in DESTRUCTIVE else "none")  # who types it hasn't seen what goes
         before = self.writes()
         undo = await self.types(who.id, f"/gatehouse undo {change.id[:8]}")
         if isinstance(expected, Refused):
@@ -320,7 +338,7 @@ class Play:
     async def override(self, company: Company, asker: Somebody, kind: Kind) -> None:
         """Go ahead alone: only who may, after a look; and nobody reviews what they did themselves."""
         expected = company.stands(asker, kind.operation, SITE if kind.value.startswith("member") else None)
-        if not isinstance(expected, Stands) or not expected.overriders:
+        if not isinstance(expected, Stands) or not expected.overriders or expected.guard == "none":
             return
         change = await self.ask(asker.id, kind)
         assert change is not None
@@ -401,6 +419,7 @@ async def test_every_change_under_every_policy_takes_those_whom_the_policy_wants
     for asker in staff.askers:
         for kind in Kind:
             await play.request(company, people[asker], kind)
+        await play.move(company, people[asker])
         await play.override(company, people[asker], Kind.RULE_DELETE)
         await play.override(company, people[asker], Kind.MEMBER_GRANT)
 

@@ -433,6 +433,21 @@ def returns() -> list[Item]:
     ]
 
 
+def moves(added: Outcome, removed: Outcome, why: str = "") -> list[Item]:
+    moved = {"name": "Chloe Diaz", "email": "chloe@new.example", "allowedSegments": ["default", "staff"]}
+    old = CHLOE | {"createdAt": 1_756_872_800_000, "note": "pays by invoice"}
+    return [
+        item(1, Kind.MEMBER_ADD, None, moved, outcome=added, site="blog"),
+        item(2, Kind.MEMBER_REMOVE, old, None, outcome=removed, why=why, site="blog"),
+    ]
+
+
+def move_card(state: State, items: list[Item], **more: Any) -> Message:
+    whole, progress = bulk("Change the email of Chloe Diaz", state, items, **more)
+    whole = whole.changed(kind=Kind.MEMBER_REMOVE, in_steps=True)
+    return public(card_view.card(whole, progress=progress))
+
+
 PAUL: Final = CHLOE | {"email": "paul.quist@example.com", "name": "Paul Quist"}
 OFFBOARD: Final = "Remove Chloe Diaz from every site"
 
@@ -499,6 +514,13 @@ def bulk_changes() -> Iterator[Sample]:
         "undo of an offboarding, own click",
         bulk_card(f"Undo: {OFFBOARD}", State.PROPOSED, returns(), guard=Guard.CONFIRM, undoes="0343eab7" * 4),
     )
+    yield "another email", move_card(State.PROPOSED, moves(waiting, waiting), **asked(reason="she wrote"))
+    yield "another email, own click", move_card(State.PROPOSED, moves(waiting, waiting), guard=Guard.CONFIRM)
+    not_sent = "The step before it is not confirmed"
+    yield "another email, not added", move_card(State.FAILED, moves(Outcome.FAILED, Outcome.FAILED, not_sent))
+    yield "another email, not confirmed", move_card(State.APPLIED, moves(Outcome.UNKNOWN, Outcome.FAILED, not_sent))
+    yield "another email, not removed", move_card(State.APPLIED, moves(applied, Outcome.FAILED))
+    yield "email changed", move_card(State.APPLIED, moves(applied, applied), **approved(reason="she wrote"))
     yield "offboarded", bulk_card(OFFBOARD, State.APPLIED, removals(applied), **approved(reason="she left"))
     yield (
         "import of 2 rules",

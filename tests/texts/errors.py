@@ -20,6 +20,7 @@ from handlers.explain.table import answer
 from handlers.grammar.command import Unclear
 from handlers.grammar.parser import NoSuchNumber, parse
 from handlers.members.commands import MembersGrant, MembersShow
+from handlers.members.member_edit import EmailTaken, SameEmail
 from handlers.slack.client import SlackRefused, SlackUnreachable
 from handlers.slack.reply import Caller
 from tests.texts import Sample
@@ -137,6 +138,9 @@ def typed() -> Iterator[Sample]:
     grant = {"Grant vip instead": MembersGrant(emails=("anna@example.com",), segments=("vip",))}
     segment = errors.UnknownSegment("vpi", "blog", ["vip"], grant)
     yield "no such segment", of(segment, "/members grant anna@example.com vpi", attempted=True)
+    yield "the email that they have", of(SameEmail("anna@example.com", "anna@example.com"), attempted=True)
+    yield "the same email in other letters", of(SameEmail("anna@example.com", "Anna@example.com"), attempted=True)
+    yield "somebody else's email", of(EmailTaken("ben@example.com", "blog"), attempted=True)
     wrong = errors.BadFilter(
         "“soon” isn’t a time. Write 24h, 7d, today, yesterday or last night.", "gatehouse digest 24h"
     )

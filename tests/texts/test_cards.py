@@ -1109,6 +1109,71 @@ Emails are masked in channels. Press Show full change before you decide.
 [Show full change]  [Put back on all sites]  [Withdraw]
   [Put back on all sites] asks: Put Chloe Diaz back on all their sites? / Restores name and segments at once. You can undo it. [Cancel] [Put back on all sites]\
 """,
+            "another email": """\
+Change the email of Chloe Diaz?
+(raising_hand) Change the email of Chloe Diaz?
+Requested by @alice · “she wrote”
+Needs approval from someone else in this channel by 2026-11-22 01:24 UTC.
+• Chloe Diaz `c***@new.example` on blog: add, segments `default` `staff`
+• Chloe Diaz `c***@example.com` on blog: remove, segments `default` `staff`
+Name and segments are carried over. Lost: the join date and `note`.
+Emails are masked in channels. Press Show full change before you decide.
+[Show full change]  [Approve]  [Deny…]
+[Withdraw]  [Ask…]
+  [Approve] asks: Change the email of Chloe Diaz? / The new email has access before the old one is removed. Undo turns that round. [Cancel] [Approve]\
+""",
+            "another email, own click": """\
+Change the email of Chloe Diaz?
+(raising_hand) Change the email of Chloe Diaz?
+Requested by @alice · “we test”
+Only @alice can confirm it until 2026-11-22 01:24 UTC.
+• Chloe Diaz `c***@new.example` on blog: add, segments `default` `staff`
+• Chloe Diaz `c***@example.com` on blog: remove, segments `default` `staff`
+Name and segments are carried over. Lost: the join date and `note`.
+Emails are masked in channels. Press Show full change before you decide.
+[Show full change]  [Change email]  [Withdraw]
+  [Change email] asks: Change the email of Chloe Diaz? / The new email has access before the old one is removed. Undo turns that round. [Cancel] [Change email]\
+""",
+            "another email, not added": """\
+Change the email of Chloe Diaz: failed
+✗ Change the email of Chloe Diaz: failed
+Nothing was changed.
+Requested by @alice · “we test”
+2 failed
+✗ Chloe Diaz `c***@new.example` on blog: failed
+✗ Chloe Diaz `c***@example.com` on blog: failed. The step before it is not confirmed
+[Try again]  [Details]\
+""",
+            "another email, not confirmed": """\
+Change the email of Chloe Diaz: 0 of 2 done, 1 not confirmed yet
+(warning) Change the email of Chloe Diaz: 0 of 2 done, 1 not confirmed yet
+@alice · “we test” · 2026-11-21 01:26 UTC
+Gatehouse keeps checking what is not confirmed yet, and updates this card.
+1 failed · 1 not confirmed yet
+? Chloe Diaz `c***@new.example` on blog: not confirmed yet
+✗ Chloe Diaz `c***@example.com` on blog: failed. The step before it is not confirmed
+Name and segments are carried over. Lost: the join date and `note`.
+[Try again]  [Details]\
+""",
+            "another email, not removed": """\
+Change the email of Chloe Diaz: 1 of 2 done
+(warning) Change the email of Chloe Diaz: 1 of 2 done
+@alice · “we test” · 2026-11-21 01:26 UTC
+1 done · 1 failed
+✓ Chloe Diaz `c***@new.example` on blog: added, segments `default` `staff`
+✗ Chloe Diaz `c***@example.com` on blog: failed
+Name and segments are carried over. Lost: the join date and `note`.
+[Retry the one that failed]  [Undo]  [Details]\
+""",
+            "email changed": """\
+Email of Chloe Diaz changed
+(white_check_mark) Email of Chloe Diaz changed
+Requested by @alice · “she wrote” · approved by @cara · 2026-11-21 01:26 UTC
+✓ Chloe Diaz `c***@new.example` on blog: added, segments `default` `staff`
+✓ Chloe Diaz `c***@example.com` on blog: removed, segments `default` `staff`
+Name and segments are carried over. Lost: the join date and `note`.
+[Undo]  [Details]\
+""",
             "offboarded": """\
 Chloe Diaz removed from every site
 (white_check_mark) Chloe Diaz removed from every site

@@ -593,6 +593,22 @@ Nothing was changed. Did you mean “vip”? If it is new in the site’s dashbo
 [Grant vip instead]
 You typed `/members grant anna@example.com vpi`\
 """,
+            "the email that they have": """\
+`anna@example.com` is their email already. Nothing was changed.
+(warning) `anna@example.com` is their email already.
+Nothing was changed.\
+""",
+            "the same email in other letters": """\
+`Anna@example.com` differs from `anna@example.com` only in upper and lower case: that is the same person. Nothing was changed.
+(warning) `Anna@example.com` differs from `anna@example.com` only in upper and lower case: that is the same person.
+Nothing was changed. If the spelling matters, change it in the service itself.\
+""",
+            "somebody else's email": """\
+`ben@example.com` is a member of blog already, so nobody else can get this email. Nothing was changed.
+(warning) `ben@example.com` is a member of blog already, so nobody else can get this email.
+Nothing was changed. If both are the same person, give the one that stays the segments of the other, then remove the other.
+[Show member]\
+""",
             "not a time": """\
 “soon” isn’t a time. Write 24h, 7d, today, yesterday or last night.
 (warning) “soon” isn’t a time. Write 24h, 7d, today, yesterday or last night.

@@ -62,6 +62,7 @@ Members
 `/members grant EMAIL… SEG,… [site:blog] [on DAY TIME] [for DUR] [because TEXT]`  Grant access to segments, also for a limited time
 `/members revoke EMAIL… SEG,… [site:blog] [on DAY TIME] [because TEXT]`  Revoke access to segments
 `/members remove EMAIL… [site:blog] [on DAY TIME] [because TEXT]`  Remove members; asks before it does
+`/members move EMAIL to EMAIL [site:blog] [on DAY TIME] [because TEXT]`  Change a member’s email; name and segments stay
 `/members offboard EMAIL… [on DAY TIME] [because TEXT]`  Remove people from every site; asks before it does
 `/members export [TEXT] [segment:vip] [no:SEGMENT] [site:blog]`  Export members as a table, sent only to you
 `/members import [site:blog]`  Import members from a file (opens a form)

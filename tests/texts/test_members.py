@@ -215,6 +215,7 @@ Why (optional): <>
 ┌ Edit member
 (globe_with_meridians) Site blog
 Email  `anna.berg@example.com`
+To change it, use `/members move`.
 Name (optional): <Anna Berg>
 Segments (optional): <newsletter>
 Start (optional): <>

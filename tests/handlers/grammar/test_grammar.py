@@ -36,11 +36,13 @@ from handlers.members.commands import (
     MembersAdd,
     MembersGrant,
     MembersList,
+    MembersMove,
     MembersOffboard,
     MembersRemove,
     MembersRevoke,
     MembersShow,
     MembersWhy,
+    NewEmail,
     Segment,
     Segments,
 )
@@ -151,6 +153,8 @@ MEMBERS = [
     ("remove a@b.example, c@d.example and #3", MembersRemove(("a@b.example", "c@d.example", "#3"))),
     ("remove Anna Berg", MembersRemove(("Anna Berg",))),
     ("offboard #1-2 a@b.example because gone", MembersOffboard(("#1", "#2", "a@b.example"), "gone")),
+    ("move a@b.example to c@d.example because asked", MembersMove("a@b.example", "c@d.example", None, "asked")),
+    ("rename #3 to c@d.example site:docs", MembersMove("#3", "c@d.example", "docs")),
     ("list no:vip anna", MembersList(text="anna", without_segment="vip")),
 ]
 
@@ -328,6 +332,7 @@ VALUES: dict[type[Part], st.SearchStrategy[object]] = {
     ToFreeze: st.sampled_from(
         ["shop.example.com", "a.example.com *.b.example", "group:Sales", 'site:"b c"', "everything"]
     ),
+    NewEmail: st.sampled_from(["a@b.example", "o'brien@c.example", "_d+e@f.example"]),
     Page: st.integers(1, 999_999),
     Order: st.sampled_from(SORTS),
     Reach: st.sampled_from(REACHES),

@@ -36,6 +36,7 @@ from handlers.members.commands import (
     MembersEdit,
     MembersGrant,
     MembersList,
+    MembersMove,
     MembersOffboard,
     MembersRemove,
     MembersRevoke,
@@ -247,6 +248,15 @@ GUESSES: Final[list[tuple[str, Outcome]]] = [
     (f"/members take vip from {ANNA}", offers(MembersRevoke((ANNA,), ("vip",)))),
     ("/members downgrade anna from premium", offers(MembersRevoke((ANNA,), ("premium",)))),
     ("/members remove vip from anna", offers(MembersRevoke((ANNA,), ("vip",)))),
+    (f"/members {ANNA} is now a@new.example", offers(MembersMove(ANNA, "a@new.example"))),
+    (f"/members a@new.example is the new email of {ANNA}", offers(MembersMove(ANNA, "a@new.example"))),
+    (f"/members change {ANNA} to a@new.example", offers(MembersMove(ANNA, "a@new.example"))),
+    ("/members change anna's email to a@new.example", offers(MembersMove(ANNA, "a@new.example"))),
+    ("/members Anna Berg's new address is a@new.example", offers(MembersMove(ANNA, "a@new.example"))),
+    (
+        "/members update chloe's email to c@new.example because she asked",
+        offers(MembersMove(CHLOE, "c@new.example", None, "she asked")),
+    ),
     ("/members offboard chloe", offers(MembersOffboard((CHLOE,)), MembersOffboard((OTHER_CHLOE,)))),
     ("/members kick chloe diaz", offers(MembersOffboard((CHLOE,)), MembersRemove((CHLOE,)))),
     (
