@@ -70,18 +70,32 @@ class Pace:
         self._last = {name: at for name, at in self._last.items() if now - at < self._seconds} | {channel: now}
 
 
+async def no_digest(_: str) -> tuple[Note | None, datetime | None]:
+    """Where nothing posts digests, none is due."""
+    return None, None
+
+
 class OutboxWorker:
     """Delivers the messages of the outbox. Any replica may; a claim with a lease decides who does."""
 
     def __init__(
-        self, journal: Journal, deliver: Callable[[Change, str, bool], Awaitable[Note | None]], *, wake: Wake
+        self,
+        journal: Journal,
+        deliver: Callable[[Change, str, bool], Awaitable[Note | None]],
+        *,
+        wake: Wake,
+        digest: Callable[[str], Awaitable[tuple[Note | None, datetime | None]]] = no_digest,
     ) -> None:
-        """*deliver*: is given a change, the purpose of a message, and whether that is to be plain."""
+        """*deliver*: is given a change, the purpose of a message, and whether that is to be plain.
+
+        *digest*: is given a channel whose digest is due, and returns when the next one is, too.
+        """
         self._store = journal.store
         self._now = journal.now
         self._owner = journal.owner
         self._lease = journal.lease
         self._deliver = deliver
+        self._digest = digest
         self._wake = wake
         self._claimed: list[Delivery] = []
         """What is claimed and about to be delivered."""
@@ -165,12 +179,16 @@ class OutboxWorker:
     async def _try(self, message: Delivery) -> None:
         began = self._now()
         try:
-            note = None
+            note, again = None, self._once_more(message)
+            is_plain = message.attempt > MAX_UNENDED_TRIES and not message.error
             change = await self._store.changes.get(message.change_id)
-            if change is not None and not await self._is_pointless(change, message.purpose):
+            if message.purpose == Purpose.DIGEST and not is_plain:
+                renew = partial(self._store.outbox.renew, message, self._lease)
+                async with keep_renewing(message.change_id, self._lease, renew):
+                    note, again = await self._digest(message.to)
+            elif change is not None and not await self._is_pointless(change, message.purpose):
                 renew = partial(self._store.outbox.renew, message, self._lease)
                 async with keep_renewing(message.change_id, self._lease, renew):  # a long file takes its time
-                    is_plain = message.attempt > MAX_UNENDED_TRIES and not message.error
                     note = await self._deliver(change, message.name, is_plain)
         except TooSoon as pace:
             await self._store.outbox.give_back(message, self._now() + timedelta(seconds=pace.seconds))
@@ -179,11 +197,13 @@ class OutboxWorker:
         except Exception as error:  # noqa: BLE001  whatever went wrong, it is tried again
             await self._again(message, error, began)
         else:
-            await self._store.outbox.done(message, note, again=self._once_more(message))
+            await self._store.outbox.done(message, note, again=again)
             DELIVERED.inc()
 
     def _once_more(self, message: Delivery) -> datetime | None:
-        """When the same is said again; None for what is said once."""
+        """When the same is said again; None for what is said once. A digest that Slack refused is tried for the next day's."""
+        if message.purpose == Purpose.DIGEST:
+            return self._now() + timedelta(days=1)
         pauses = REPEATED.get(message.purpose)
         return None if pauses is None else self._now() + pauses[min(message.version, len(pauses)) - 1]
 

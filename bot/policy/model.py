@@ -64,6 +64,8 @@ class Person:
     channels: frozenset[str] = frozenset()
     """Of the channels that were asked about, those that they are in."""
     tz: str = "UTC"
+    name: str = ""
+    """What others call them; empty where Slack doesn't tell it."""
     mailbox: str = ""
     """Their email without tags and case: two accounts of one mailbox are one person. Empty where Slack doesn't tell it."""
 

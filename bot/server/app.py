@@ -43,6 +43,7 @@ from bot.store.db import StoreError
 from bot.store.engine import DatabaseClock, Store, alone, open_store
 from bot.store.tables import DATA_VERSION
 from handlers.changes.cards import Cards
+from handlers.gatehouse.digest import ChannelDigests
 from handlers.grammar.command import command_prefix
 from handlers.grammar.parser import VERBS
 from handlers.slack.directory import SlackDirectory
@@ -175,7 +176,8 @@ async def running(
             services.groups,
             pipeline.freezes,
         )
-        outbox = OutboxWorker(pipeline.journal, cards.deliver, wake=wake_outbox)
+        digests = ChannelDigests(gatehouse, slack, cards.pace, timing.failpoint)
+        outbox = OutboxWorker(pipeline.journal, cards.deliver, wake=wake_outbox, digest=digests.deliver)
         slack.heard = outbox.slack_answered
         timers = TimerWorker(pipeline, wake_timers)
         batches = BatchWorker(pipeline.executor, pipeline.proposer.new_id, wake_batches)

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime, time, timedelta
 from typing import Final, Self
+from zoneinfo import ZoneInfo
 
 import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from bot.store.audit import Audit, Event
 from bot.store.db import Session, insert_new, upsert
+from bot.store.leases import Note
 from bot.store.tables import former_ids, settings
 
 
@@ -32,8 +35,13 @@ class ChannelSettings:
         async with self._session.reading() as connection:
             return {row.name: row.value for row in await connection.execute(query)}
 
-    async def change(self, channel: str, before: Mapping[str, str], after: Mapping[str, str], *, by: str) -> None:
-        """Make *after* of *before*; an empty value is none. Raises SettingsMoved where they are not *before* any more."""
+    async def change(
+        self, channel: str, before: Mapping[str, str], after: Mapping[str, str], *, by: str, note: Note | None = None
+    ) -> None:
+        """Make *after* of *before*; an empty value is none. Raises SettingsMoved where they are not *before* any more.
+
+        *note*: what follows from it, in the same transaction; nothing where nothing is changed.
+        """
         names = sorted(name for name in {*before, *after} if before.get(name, "") != after.get(name, ""))
         if not names:
             return
@@ -42,8 +50,17 @@ class ChannelSettings:
             for name in names:
                 if not await self._swap(tx, channel, name, before.get(name, ""), after.get(name, "")):
                     raise SettingsMoved(channel)
+            if note is not None:
+                await note(tx)
             event = Event("settings", by, channel, target=f"settings/{channel}", detail=detail)
             await self._audit.append(tx, event)
+
+    async def put(self, tx: AsyncConnection, channel: str, name: str, value: str) -> None:
+        """Set what Gatehouse itself keeps for *channel*, or nothing: that is nobody's change, and not on record."""
+        if value:
+            await upsert(tx, settings, _row(channel, name, value))
+        else:
+            await tx.execute(sa.delete(settings).where(_is_at(channel, name)))
 
     async def _swap(self, tx: AsyncConnection, channel: str, name: str, old: str, new: str) -> bool:
         """One setting, only if it is still *old*: the database decides between two who change it at once."""
@@ -217,3 +234,50 @@ class Preferences:
 
     def stored(self) -> dict[str, str]:
         return {"site": self.site, "segments": DELIMITER.join(self.segments)}
+
+
+DIGEST: Final = "digest"
+"""The setting of a channel that holds its `DigestTimes`."""
+DIGEST_UNTIL: Final = "digest_until"
+"""The time until which its digests told what happened: the next one goes on from there."""
+DAYS_LOOKED_AT: Final = 8
+
+
+@dataclass(frozen=True, slots=True)
+class DigestTimes:
+    """When a channel gets its digest: on these *days*, when clocks in *zone* show *hour* and *minute*, as *by* set it."""
+
+    days: str
+    """``daily`` or ``weekdays``."""
+    hour: int
+    minute: int
+    zone: str
+    by: str
+
+    @classmethod
+    def of(cls, stored: Mapping[str, str]) -> Self | None:
+        """What the settings of a channel say; None where it gets no digest."""
+        days, hour, minute, zone, by = (*stored.get(DIGEST, "").split(), *[""] * 5)[:5]
+        return cls(days, int(hour), int(minute), zone, by) if by else None
+
+    def stored(self) -> str:
+        return f"{self.days} {self.hour} {self.minute} {self.zone} {self.by}"
+
+    def after(self, moment: datetime) -> datetime:
+        """The first of them after *moment*, in UTC. Where clocks are set forward past it, it is what they would have shown."""
+        return next(each for each in self._around(moment, 1) if each > moment)
+
+    def until(self, moment: datetime) -> datetime:
+        """The last of them until *moment*, in UTC."""
+        return next(each for each in self._around(moment, -1) if each <= moment)
+
+    def _around(self, moment: datetime, step: int) -> Iterator[datetime]:
+        zone = ZoneInfo(self.zone)
+        today = moment.astimezone(zone).date()
+        for count in range(DAYS_LOOKED_AT):
+            day = today + timedelta(days=step * count)
+            if self.days == "daily" or day.weekday() < SATURDAY:
+                yield datetime.combine(day, time(self.hour, self.minute), zone).astimezone(UTC)
+
+
+SATURDAY: Final = 5

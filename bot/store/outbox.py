@@ -80,9 +80,11 @@ class Purpose(StrEnum):
     REVIEW = "review"
     ASK = "ask"
     NOTIFY = "notify"
+    DIGEST = "digest"
+    """Of a channel and no change: its id stands for that of the change."""
 
 
-FOR_LATER: Final = frozenset({Purpose.REMIND, Purpose.STARTS, Purpose.OFFER, Purpose.REVIEW})
+FOR_LATER: Final = frozenset({Purpose.REMIND, Purpose.STARTS, Purpose.OFFER, Purpose.REVIEW, Purpose.DIGEST})
 """Messages that are enqueued long before they are due, and taken back where nothing is left to be said by then."""
 
 

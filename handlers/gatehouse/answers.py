@@ -22,12 +22,10 @@ from handlers.blocks.messages import ListPage, plural
 from handlers.changes.decisions import can_decide
 from handlers.changes.list_view import MAX_LISTED
 from handlers.changes.requests import zone_of
-from handlers.changes.sentences import subject
 from handlers.errors import BadFilter
 from handlers.gatehouse import audit_view, views
 from handlers.gatehouse.commands import (
     GatehouseAudit,
-    GatehouseDigest,
     GatehouseHelp,
     GatehousePending,
     GatehousePlanned,
@@ -58,12 +56,12 @@ async def audit(command: GatehouseAudit, caller: Caller, gatehouse: Gatehouse) -
     skipped = ((command.page or 1) - 1) * MAX_LISTED
     found = await gatehouse.store.audit.found(filters, MAX_LISTED + 1, skip=skipped)
     page = ListPage.of_part(found, command.page, MAX_LISTED)
-    changes = await _changes_behind(page.items, gatehouse, as_sets=not command.ref)
+    changes = await changes_behind(page.items, gatehouse, as_sets=not command.ref)
     links = await links_to(changes.values(), gatehouse)
     return Private(audit_view.entries(page, changes, links, filters, public=caller.public, command=command))
 
 
-async def _changes_behind(found: Sequence[Entry], gatehouse: Gatehouse, *, as_sets: bool) -> Mapping[str, Change]:
+async def changes_behind(found: Sequence[Entry], gatehouse: Gatehouse, *, as_sets: bool) -> Mapping[str, Change]:
     """The changes that entries are about, by the ids there; *as_sets*: the bulk change instead of a part of it."""
     changes = await gatehouse.store.changes.many(list({entry.change_id for entry in found if entry.change_id}))
     if not as_sets:
@@ -220,9 +218,9 @@ async def whoami(command: GatehouseWhoami, caller: Caller, gatehouse: Gatehouse)
 @handles(GatehousePending)
 async def pending(command: GatehousePending, caller: Caller, gatehouse: Gatehouse) -> Reply:
     found, due = await waiting(gatehouse, most=MAX_LOOKED_THROUGH)
-    open_changes, reviews = await _readable(found, caller, gatehouse), await _readable(due, caller, gatehouse)
+    open_changes, reviews = await readable(found, caller, gatehouse), await readable(due, caller, gatehouse)
     page = ListPage.of([*open_changes, *reviews], command.page, MAX_LISTED)
-    open_count = await _open_count(gatehouse)
+    count = await open_count(gatehouse)
     links = await links_to(page.items, gatehouse)
     able = () if caller.public else page.items
     return Private(
@@ -230,16 +228,16 @@ async def pending(command: GatehousePending, caller: Caller, gatehouse: Gatehous
             page,
             links,
             command,
-            counts=(open_count - len(found) + len(open_changes), len(reviews)),
+            counts=(count - len(found) + len(open_changes), len(reviews)),
             public=caller.public,
-            unlisted=open_count - len(found),
+            unlisted=count - len(found),
             hidden=len(found) + len(due) - page.total,
             decidable={each.id for each in able if await can_decide(each, caller.user, gatehouse)},
         )
     )
 
 
-async def _readable(changes: Sequence[Change], caller: Caller, gatehouse: Gatehouse) -> Sequence[Change]:
+async def readable(changes: Sequence[Change], caller: Caller, gatehouse: Gatehouse) -> Sequence[Change]:
     """Those of *changes* that are of kinds that the caller may read here."""
     allowed = await gatehouse.access.all(caller.user, caller.channel)
     return [change for change in changes if allowed[change.reading] is None]
@@ -257,7 +255,7 @@ async def links_to(changes: Iterable[Change], gatehouse: Gatehouse) -> dict[str,
     return {change.id: await link(change.id) or await link(change.request.undoes or "") for change in changes}
 
 
-async def _open_count(gatehouse: Gatehouse) -> int:
+async def open_count(gatehouse: Gatehouse) -> int:
     return sum(
         count for state, count in (await gatehouse.store.changes.counts()).items() if state in LIVE - {State.PLANNED}
     )
@@ -266,7 +264,7 @@ async def _open_count(gatehouse: Gatehouse) -> int:
 @handles(GatehousePlanned)
 async def planned(command: GatehousePlanned, caller: Caller, gatehouse: Gatehouse) -> Reply:
     coming = await what_comes(gatehouse)
-    found = await _readable(coming, caller, gatehouse)
+    found = await readable(coming, caller, gatehouse)
     page = ListPage.of(found, command.page, MAX_LISTED)
     links = await links_to(page.items, gatehouse)
     return Private(views.planned(page, links, command, public=caller.public, hidden=len(coming) - len(found)))
@@ -295,39 +293,6 @@ async def _changes_of(ids: Sequence[str], gatehouse: Gatehouse) -> list[Change]:
     """The changes with these *ids*, in their order."""
     found = await gatehouse.store.changes.many(ids)
     return [found[each] for each in ids if each in found]
-
-
-@handles(GatehouseDigest)
-async def digest(command: GatehouseDigest, caller: Caller, gatehouse: Gatehouse) -> Reply:
-    """What was done and what was not, by whom, and what still waits or will be reverted."""
-    span = command.since or A_DAY
-    filters = Filters(since=await moment_of(span, caller, gatehouse, "gatehouse digest 24h"), without=STEPS)
-    entries = await gatehouse.store.audit.found(filters, limit=MOST_COUNTED)
-    applied = [entry for entry in entries if entry.event == "applied"]
-    done = await _changes_behind(applied, gatehouse, as_sets=False)
-    wholes = {each.id: each for each in (await _changes_behind(applied, gatehouse, as_sets=True)).values()}
-    names = {str(change.edit.target): subject(change) for change in done.values()}
-    waiting = await _open_count(gatehouse)
-    ending = await temporary_changes(gatehouse)
-    return Private(
-        audit_view.digest(
-            entries,
-            names,
-            list(wholes.values()),
-            span=span,
-            more=len(entries) == MOST_COUNTED,
-            waiting=waiting,
-            ending=len(ending),
-            starting=len(await gatehouse.store.changes.planned()),
-            public=caller.public,
-            command=command,
-        )
-    )
-
-
-A_DAY: Final = "24h"
-MOST_COUNTED: Final = 5_000
-"""Entries that a digest counts."""
 
 
 @handles(RulesHistory)

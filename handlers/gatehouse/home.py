@@ -17,6 +17,7 @@ from bot.store.channel_settings import (
     MAX_SEGMENT_LENGTH,
     MAX_SEGMENTS,
     NOTICES_OFF,
+    DigestTimes,
     SettingsMoved,
     stored_notices,
     wanted_notices,
@@ -106,6 +107,7 @@ async def _ask_service(asked: Awaitable[Listing[Any]]) -> str:
 @handles(GatehouseSettings)
 async def show_settings(command: GatehouseSettings, caller: Caller, gatehouse: Gatehouse) -> Reply:
     may = await gatehouse.access.refusal(SETTINGS, caller.user, caller.channel) is None
+    digest = DigestTimes.of(await gatehouse.store.channel_settings.get(caller.channel))
     return Private(
         home_view.card(
             await preferences(caller, gatehouse),
@@ -113,6 +115,7 @@ async def show_settings(command: GatehouseSettings, caller: Caller, gatehouse: G
             sites=tuple(gatehouse.sites),
             everywhere=gatehouse.extra_segments,
             may_change=may,
+            digest=digest,
         )
     )
 

@@ -9,7 +9,7 @@ from typing import Final
 
 from bot.changes.model import Change, State, fingerprint
 from bot.policy.freezes import Freeze
-from bot.store.channel_settings import DELIMITER, NOTICES, Preferences
+from bot.store.channel_settings import DELIMITER, NOTICES, DigestTimes, Preferences
 from handlers.blocks import inputs, messages, modals
 from handlers.blocks.menus import member_menu, rule_menu
 from handlers.blocks.messages import Block, Message, code, esc
@@ -18,6 +18,7 @@ from handlers.changes.freeze_view import freeze_line
 from handlers.changes.list_view import more_line, open_button, rows
 from handlers.changes.sentences import approvals_to_be, when
 from handlers.gatehouse.commands import GatehouseHelp, GatehouseInspect, GatehousePending, GatehouseWhoami
+from handlers.gatehouse.digest_view import times_words
 from handlers.grammar.command import slash
 from handlers.members.commands import MembersList
 from handlers.members.views import segments_line
@@ -131,7 +132,13 @@ FIRST: Final = "(first site)"
 
 
 def card(
-    held: Preferences, channel: str, *, sites: Sequence[str], everywhere: Sequence[str], may_change: bool
+    held: Preferences,
+    channel: str,
+    *,
+    sites: Sequence[str],
+    everywhere: Sequence[str],
+    may_change: bool,
+    digest: DigestTimes | None = None,
 ) -> Message:
     """What the channel has set, and what counts where it has not."""
     of_all = f"\nIn every channel: {segments_line(everywhere)}" if everywhere else ""
@@ -141,6 +148,8 @@ def card(
         messages.section(f"*Extra segments*\n{segments_line(held.segments)}{of_all}"),
         messages.section(f"*Test URLs*\nGatehouse tries each rule change on these URLs: `{slash('rules samples')}`"),
     ]
+    off = f"_off_: `{slash('gatehouse digest weekdays at 9:00')}` has it posted here"
+    blocks.append(messages.section(f"*Digest*\n{times_words(digest) if digest else off}"))
     if not may_change:
         blocks.append(messages.context(f"You can’t change these settings; `{slash('gatehouse whoami')}` says why."))
     changing = messages.button("Change…", "v1.settings.change", channel) if may_change else None

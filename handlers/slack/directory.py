@@ -142,6 +142,7 @@ def person_of(user: Mapping[str, Any], user_id: str, team: str) -> Person:
         user_id,
         barred=_barred(user, user_id, team),
         tz=str(user.get("tz") or "UTC"),
+        name=str(profile.get("display_name") or user.get("real_name") or user.get("name") or ""),
         mailbox=_mailbox(str(profile.get("email") or "")),
     )
 

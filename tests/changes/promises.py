@@ -12,7 +12,7 @@ from typing import Any, Final
 import sqlalchemy as sa
 
 from bot.changes.consequences import HELD_LONGEST, LATE_START
-from bot.changes.model import OPEN, Change, Guard, Item, Kind, Outcome, State, Tally
+from bot.changes.model import OPEN, Change, Guard, Item, Kind, Outcome, RevertFailure, State, Tally
 from bot.policy.freezes import ChatFreeze
 from bot.store.db import TargetBusy
 from tests.changes.world import DAN, SITE, Sent, World, content, holds
@@ -403,7 +403,8 @@ class Promises:
         if whole.state in {State.APPLIED, State.FAILED}:
             assert (tally.of(DONE) > 0) is (whole.state is State.APPLIED)
         else:
-            assert tally.of(Outcome) == tally[Outcome.STOPPED], f"{whole.state}, but begun"
+            left = tally[Outcome.STOPPED] + tally[Outcome.SKIPPED]
+            assert tally.of(Outcome) == left, f"{whole.state}, but begun"
 
     def _thing_ended(self, new: Change) -> None:
         sent, live = self.world.sent.get(new.id, Sent()), self.world.left_by(new)
@@ -461,6 +462,9 @@ class Promises:
         else:
             assert change.state in ENDS, f"stuck: {change.state}"
         card, quiet = self.world.cards.get(change.id), _quiet(change) or bool(change.set_id)
+        if change.state is State.UNSETTLED and quiet and change.request.agreed:
+            undone = self.seen[change.request.undoes or ""]
+            assert undone.run.revert_failure is RevertFailure.UNCONFIRMED, "nothing tells that the end is not confirmed"
         if card is None and _is_done_undo(change):
             undone = self.seen[change.request.undoes or ""]
             told = self.world.cards.get(undone.set_id or undone.id)
@@ -503,7 +507,7 @@ def _quiet(change: Change) -> bool:
     is_quiet = change.request.quiet_refusal and change.decision.guard is Guard.NONE and not change.set_id
     is_quiet = is_quiet and change.request.starts_at is None
     if change.request.agreed:
-        return is_quiet and change.state in {State.FAILED, State.STALE, State.UNKNOWN}
+        return is_quiet and change.state in {State.FAILED, State.STALE, State.UNKNOWN, State.UNSETTLED}
     return is_quiet and change.state in {State.FAILED, State.STALE} and change.run.attempt <= 1
 
 

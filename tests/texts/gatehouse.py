@@ -11,11 +11,10 @@ from bot.changes.model import Change, Guard, Kind, State, Undone
 from bot.policy.freezes import ChatFreeze, Freeze
 from bot.policy.model import OPERATIONS, GuardRule, Person, Why
 from bot.store.audit import Entry, Filters
-from bot.store.channel_settings import Preferences
+from bot.store.channel_settings import DigestTimes, Preferences
 from handlers.blocks.messages import ListPage
 from handlers.changes import freeze_view
-from handlers.changes.sentences import subject
-from handlers.gatehouse import audit_view, home_view, views
+from handlers.gatehouse import audit_view, digest_view, home_view, views
 from handlers.gatehouse.commands import (
     GatehouseAudit,
     GatehouseDigest,
@@ -23,6 +22,7 @@ from handlers.gatehouse.commands import (
     GatehousePending,
     GatehousePlanned,
 )
+from handlers.gatehouse.digest_view import Digest
 from handlers.grammar.fields import Expiry
 from handlers.rules.commands import RulesHistory
 from tests.texts import Sample
@@ -156,25 +156,23 @@ def records() -> Iterator[Sample]:
     )
     yield "no history", audit_view.history(page(), {}, outside=None, public=False, command=rule)
     yield "no history, changed by others", audit_view.history(page(), {}, outside=MODIFIED, public=False, command=rule)
-    names = {str(each.edit.target): subject(each) for each in CHANGES}
-    for title, entries, left in (("digest", found, (1, 3, 2)), ("digest of a quiet day", [], (0, 0, 0))):
-        waits, starts, ends = left
-        done = CHANGES if entries else ()
-        yield (
-            title,
-            audit_view.digest(
-                entries,
-                names,
-                done,
-                span="24h",
-                more=False,
-                waiting=waits,
-                starting=starts,
-                ending=ends,
-                public=False,
-                command=GatehouseDigest(),
-            ),
-        )
+    busy = Digest(
+        entries=found,
+        changes=[CHANGES[0], CHANGES[1], CHANGES[3], CHANGES[4]],
+        waiting=[CHANGES[2]],
+        unlisted=2,
+        reviews=[CHANGES[4]],
+        coming=[CHANGES[1]],
+        links=LINKS,
+    )
+    for title, told in (("digest", busy), ("digest of a quiet day", Digest())):
+        span = digest_view.span_title("24h")
+        yield title, digest_view.digest(told, title=span, public=False, command=GatehouseDigest())
+    yield "digest of a channel, late", digest_view.posted(Digest(), since=NOW, late=timedelta(hours=3))
+    times = DigestTimes("weekdays", 9, 0, "Europe/Berlin", "U0ALICE01")
+    yield "digest set", digest_view.times_set(times, OPS, now=NOW)
+    yield "digest turned off", digest_view.times_set(None, OPS, now=NOW)
+    yield "digest that nobody may read", digest_view.ended(times)
 
 
 def homes() -> Iterator[Sample]:

@@ -80,7 +80,7 @@ Gatehouse
 `/gatehouse freeze WHAT [anyway] [on DAY TIME] for DUR [because TEXT]`  Keep everybody from changing what is on a host, in a group, on a site, or everything
 `/gatehouse unfreeze WHAT`  Lift a freeze; a second person has to agree
 `/gatehouse audit [who:@x] [since:24h] [REF] [page:N]`  List who changed what, when and why
-`/gatehouse digest [DUR]`  Summarize what changed in the last day, or another time
+`/gatehouse digest [DUR] [daily|weekdays at TIME|off] [as file]`  Show what changed in the last day or another time, and what waits; also every day, or as a file
 `/gatehouse status`  Check the services, Slack and the database
 `/gatehouse whoami`  Show what you can do here
 `/gatehouse help [TOPIC]`  Examples, or all commands on a topic
@@ -292,22 +292,53 @@ No history
 (mag) No history. Gatehouse hasn’t changed this rule. The last change, 2026-11-21 01:24 UTC, wasn’t made through Gatehouse.\
 """,
             "digest": """\
-Changes in the last 24h
-(newspaper) Changes in the last 24h
+The last 24h
+(newspaper) The last 24h
 8* done · *1 refused
-What: rule changed × 5,  rule deleted × 2,  access granted
-By: @alice × 8
-Changed: “Sale 2026” × 7,  Anna Berg `a***@example.com`
-(rotating_light) Emergency override by @bob: Delete “Old shop to new shop” · review due
-Why: “we test” × 4,  “the landing page moved”,  “she upgraded”
-1 pending change · 3 planned changes · 2 temporary changes
+• Delete “Old shop to new shop” · done
+@alice: “we test” · emergency override by @bob, review due · 2026-11-21 01:26 UTC · #C0OPS0001 · card
+• Change the destination of “Old shop to new shop”: `https://shop.example.com/new` → `https://shop.example.com/landing` · done
+@alice: “the landing page moved” · 2026-11-21 01:26 UTC · #C0OPS0001 · card
+• Switch off “Sale 2026” · done, reverts 2026-11-21 03:24 UTC
+@alice: “we test” · 2026-11-21 01:26 UTC · #C0OPS0001 · card
+• Grant Anna Berg access to “vip” on blog `anna.berg@example.com` · denied by @cara
+@alice: “she upgraded” · 2026-11-21 01:26 UTC · #C0OPS0001 · card
+3 pending changes
+• Delete “Sale 2026” · waiting for a decision, expires 2026-11-22 01:24 UTC
+@alice: “we test” · Needs approval from someone else in #C0OPS0001 by 2026-11-22 01:24 UTC · 2026-11-21 01:24 UTC · #C0OPS0001 · card
+…and 2 more
+1 review due
+• Delete “Old shop to new shop” · done
+@alice: “we test” · emergency override by @bob, review due · 2026-11-21 01:26 UTC · #C0OPS0001 · card
+In the next 24 hours
+• Switch off “Sale 2026” · done, reverts 2026-11-21 03:24 UTC
+@alice: “we test” · 2026-11-21 01:26 UTC · #C0OPS0001 · card
 [Show pending]  [Show what is planned]  [Details]  [Share in channel]\
 """,
             "digest of a quiet day": """\
-Changes in the last 24h
-(newspaper) Changes in the last 24h
-Nothing was changed, and nobody was refused.
+The last 24h
+(newspaper) The last 24h: nothing happened, nothing is waiting, and nothing is planned for the next 24 hours.
 [Share in channel]\
+""",
+            "digest of a channel, late": """\
+What changed, what is waiting, and what comes
+(newspaper) Since 2026-11-21 01:24 UTC: nothing happened, nothing is waiting, and nothing is planned for the next 24 hours.
+3 h late: Gatehouse or Slack was down\
+""",
+            "digest set": """\
+The digest is set
+(white_check_mark) The digest is posted in #C0OPS0001 on weekdays at 9:00 (Europe/Berlin), set by @alice.
+Next: 2026-11-23 08:00 UTC
+It follows the clocks in Europe/Berlin, also when they change.
+[Remove digest]\
+""",
+            "digest turned off": """\
+No digest is posted
+(white_check_mark) No digest is posted in #C0OPS0001.\
+""",
+            "digest that nobody may read": """\
+The digest is off
+(warning) The digest is off. @alice, who set it, can’t read the audit here any more. To set it again: `/gatehouse digest weekdays at 9:00`\
 """,
         }
     )
@@ -367,6 +398,8 @@ Extra segments
 In every channel: `vip`
 Test URLs
 Gatehouse tries each rule change on these URLs: `/rules samples`
+Digest
+off: `/gatehouse digest weekdays at 9:00` has it posted here
 [Change…]  [Change my notifications…]  [Show test URLs]\
 """,
             "settings, read only": """\
@@ -379,6 +412,8 @@ no segments
 In every channel: `vip`
 Test URLs
 Gatehouse tries each rule change on these URLs: `/rules samples`
+Digest
+off: `/gatehouse digest weekdays at 9:00` has it posted here
 You can’t change these settings; `/gatehouse whoami` says why.
 [Change my notifications…]  [Show test URLs]\
 """,

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bot.text.times import WallTime
-from handlers.gatehouse.commands import GatehouseHelp, GatehouseStatus, ToFreeze
+from handlers.gatehouse.commands import DailyAt, GatehouseHelp, GatehouseStatus, ToFreeze
 from handlers.grammar.command import Command, Part, Rest, Unclear
 from handlers.grammar.fields import (
     Choice,
@@ -337,6 +337,7 @@ VALUES: dict[type[Part], st.SearchStrategy[object]] = {
     Order: st.sampled_from(SORTS),
     Reach: st.sampled_from(REACHES),
     Flag: st.just(value=True),
+    DailyAt: st.sampled_from(["daily at 9:00", "weekdays at 18:30", "off"]),
     ForOrUntil: st.sampled_from([Expiry("for 2h", 7200), Expiry("until 18:00", until=WallTime(18, 0))]),
     OnOrAt: st.sampled_from(
         [

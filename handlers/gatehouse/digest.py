@@ -1,0 +1,178 @@
+"""``/gatehouse digest``: what changed, what waits and what comes, as an answer, as a file, or every day in a channel."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final
+
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from bot.changes.execute import Failpoint
+from bot.changes.model import Change, State
+from bot.changes.notify import Pace
+from bot.changes.timers import LATE
+from bot.gatehouse import Gatehouse
+from bot.policy.limits import EXPORT_RATE
+from bot.policy.model import SETTINGS
+from bot.store.audit import Filters
+from bot.store.channel_settings import DIGEST, DIGEST_UNTIL, DigestTimes
+from bot.store.leases import Note
+from bot.store.outbox import Purpose
+from handlers.blocks.messages import Message
+from handlers.changes.cards import ELSEWHERE
+from handlers.changes.requests import zone_of
+from handlers.gatehouse import digest_view
+from handlers.gatehouse.answers import (
+    MAX_LOOKED_THROUGH,
+    STEPS,
+    changes_behind,
+    links_to,
+    moment_of,
+    open_count,
+    readable,
+    waiting,
+    what_comes,
+)
+from handlers.gatehouse.commands import A_DAY, OFF, GatehouseDigest
+from handlers.gatehouse.digest_view import Digest
+from handlers.slack.client import Slack, SlackRefused
+from handlers.slack.registry import handles
+from handlers.slack.reply import Attached, Caller, Private, Reply
+
+MAX_ENTRIES: Final = 5_000
+"""Entries that a digest counts."""
+AHEAD: Final = timedelta(hours=24)
+
+
+@handles(GatehouseDigest)
+async def digest(command: GatehouseDigest, caller: Caller, gatehouse: Gatehouse) -> Reply:
+    if command.at is not None:
+        return await _set_times(command.at, caller, gatehouse)
+    span = command.since or A_DAY
+    since = await moment_of(span, caller, gatehouse, "gatehouse digest 24h")
+    title = digest_view.span_title(span)
+    if command.as_file:
+        gatehouse.limits.take(EXPORT_RATE, caller.user, caller.channel)
+    found = await read_digest(since, caller, gatehouse)
+    if not command.as_file:
+        return Private(digest_view.digest(found, title=title, public=caller.public, command=command))
+    texts = digest_view.digest_texts(found, title=title, public=True, most=digest_view.MAX_ROWS_IN_FILE)
+    names = await _names(digest_view.people_in(texts), gatehouse)
+    content = await asyncio.to_thread(digest_view.digest_file, texts, names)
+    name = f"handover-{gatehouse.now():%Y-%m-%d-%H%M}.md"
+    comment = f":newspaper: *{title}*, as Markdown to pass on: no email and no secret in it is whole."
+    return Attached(name, content.encode(), comment, exports=("audit", len(found.entries)))
+
+
+async def read_digest(since: datetime | None, caller: Caller, gatehouse: Gatehouse) -> Digest:
+    """What there is to tell *caller* about the time since then, and about the day to come."""
+    entries = await gatehouse.store.audit.found(Filters(since=since, without=STEPS), limit=MAX_ENTRIES)
+    ended = [entry for entry in entries if entry.event in digest_view.ENDS]
+    behind = await changes_behind(ended, gatehouse, as_sets=True)
+    changes = list({each.id: each for entry in ended if (each := behind.get(entry.change_id))}.values())
+    found, due = await waiting(gatehouse, most=MAX_LOOKED_THROUGH)
+    open_changes, reviews = await readable(found, caller, gatehouse), await readable(due, caller, gatehouse)
+    soon = gatehouse.now() + AHEAD
+    comes = [each for each in await what_comes(gatehouse) if (at := _comes_at(each)) is None or at <= soon]
+    coming = await readable(comes, caller, gatehouse)
+    return Digest(
+        entries=entries,
+        has_all=len(entries) < MAX_ENTRIES,
+        changes=changes,
+        waiting=open_changes,
+        unlisted=await open_count(gatehouse) - len(found),
+        reviews=reviews,
+        coming=coming,
+        links=await links_to((*changes, *open_changes, *reviews, *coming), gatehouse),
+    )
+
+
+def _comes_at(change: Change) -> datetime | None:
+    """When *change* starts or reverts; None where it could not start."""
+    if change.state is not State.PLANNED:
+        return change.request.reverts_at
+    return None if change.run.held else change.request.starts_at
+
+
+async def _names(users: set[str], gatehouse: Gatehouse) -> dict[str, str]:
+    """What the people with these ids are called."""
+    return {user: (await gatehouse.access.person(user)).name for user in sorted(users)}
+
+
+async def _set_times(wanted: str, caller: Caller, gatehouse: Gatehouse) -> Reply:
+    """Set when the channel gets its digest, by the clock of *caller*."""
+    await gatehouse.access.require(SETTINGS, caller.user, caller.channel)
+    store, channel = gatehouse.store, caller.channel
+    held = await store.channel_settings.get(channel)
+    zone = zone_of((await gatehouse.access.person(caller.user)).tz).key
+    days, _, clock = wanted.partition(" at ")
+    hour, _, minute = clock.partition(":")
+    times = None if wanted == OFF else DigestTimes(days, int(hour), int(minute), zone, caller.user)
+
+    async def enqueue(tx: AsyncConnection) -> None:
+        until = times.until(gatehouse.now()).isoformat() if times else ""
+        await store.channel_settings.put(tx, channel, DIGEST_UNTIL, until)
+        if times is None:
+            await store.outbox.take_back(tx, channel, Purpose.DIGEST)
+        else:
+            await store.outbox.enqueue(tx, channel, Purpose.DIGEST, due=times.after(gatehouse.now()))
+
+    before, after = {DIGEST: held.get(DIGEST, "")}, {DIGEST: times.stored() if times else ""}
+    await store.channel_settings.change(channel, before, after, by=caller.user, note=enqueue)
+    return Private(digest_view.times_set(times, channel, now=gatehouse.now()))
+
+
+LATEST: Final = timedelta(hours=12)
+"""How late a digest is still posted, once; later, the next one tells what it would have told."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChannelDigests:
+    """Posts the digests of channels that set a time for them."""
+
+    gatehouse: Gatehouse
+    slack: Slack
+    pace: Pace
+    failpoint: Failpoint
+
+    async def deliver(self, channel: str) -> tuple[Note | None, datetime | None]:
+        """Post the digest that is due in *channel*: what notes it, and when the next one is due.
+
+        It tells what happened since the one before. Raises as a card does: then it is tried again.
+        """
+        settings, now = self.gatehouse.store.channel_settings, self.gatehouse.now()
+        stored = await settings.get(channel)
+        if (times := DigestTimes.of(stored)) is None:
+            return None, None
+        due = times.until(now)
+        since = datetime.fromisoformat(stored[DIGEST_UNTIL])
+        if since >= due or now - due > LATEST:
+            return None, times.after(now)
+        refused = await self.gatehouse.access.refusal(GatehouseDigest.needs, times.by, channel)
+        if refused is None:
+            caller = Caller(times.by, channel, request="", public=True)
+            found = await read_digest(since, caller, self.gatehouse)
+            message = digest_view.posted(found, since=since, late=now - due if now - due > LATE else None)
+        else:
+            message = digest_view.ended(times)
+        self.pace.take(channel)
+        self.failpoint("digest")
+        await self._post(channel, times.by, message)
+        self.failpoint("digested")
+
+        async def note(tx: AsyncConnection) -> None:
+            name, value = (DIGEST_UNTIL, now.isoformat()) if refused is None else (DIGEST, "")
+            await settings.put(tx, channel, name, value)
+
+        return note, None if refused is not None else times.after(now)
+
+    async def _post(self, channel: str, by: str, message: Message) -> None:
+        """To the channel, or, where Slack takes nothing for it any more, to the one who set it."""
+        try:
+            await self.slack.post(channel, message)
+        except SlackRefused as refusal:
+            if refusal.code not in ELSEWHERE:
+                raise
+            await self.slack.post(by, message)

@@ -1,0 +1,207 @@
+"""The digest of a period: what changed, what waits and what comes, as a message and as a file."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from functools import partial
+from typing import Final
+
+from bot.changes.model import Change, State
+from bot.store.audit import Entry
+from bot.store.channel_settings import DigestTimes
+from bot.text.times import in_words, seconds_of
+from handlers.blocks import messages
+from handlers.blocks.masking import masked_text
+from handlers.blocks.messages import Message, esc, plural
+from handlers.changes.list_view import row
+from handlers.changes.sentences import STATES, needed, when, words
+from handlers.gatehouse.commands import (
+    A_DAY,
+    OFF,
+    GatehouseAudit,
+    GatehouseDigest,
+    GatehousePending,
+    GatehousePlanned,
+)
+from handlers.grammar.command import slash
+
+ENDS: Final = (State.APPLIED, State.FAILED, State.STALE, State.UNSETTLED, State.DENIED, State.EXPIRED)
+TOLD: Final[Mapping[str, str]] = {
+    **{state.value: STATES[state].word for state in ENDS},
+    "refused": "refused",
+    "reviewed": "reviewed",
+}
+"""The events that a digest counts, and what it calls each."""
+MAX_ROWS: Final = 10
+"""Changes in each part of a digest in Slack."""
+MAX_ROWS_IN_FILE: Final = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Digest:
+    """What a digest tells, all of it such as its reader may read."""
+
+    entries: Sequence[Entry] = ()
+    """What happened; of a bulk change, an entry for each item."""
+    has_all: bool = True
+    """Whether these are all entries of its time."""
+    changes: Sequence[Change] = ()
+    """Those that came to an end, newest first; a bulk change as one."""
+    waiting: Sequence[Change] = ()
+    unlisted: int = 0
+    """How many more wait."""
+    reviews: Sequence[Change] = ()
+    coming: Sequence[Change] = ()
+    """What starts or reverts in the day to come, the next first; before it what could not start."""
+    links: Mapping[str, str] = field(default_factory=dict)
+
+
+def digest(found: Digest, *, title: str, public: bool, command: GatehouseDigest) -> Message:
+    """The digest as a message."""
+    texts = digest_texts(found, title=title, public=public)
+    buttons = [
+        messages.run_button("Show pending", GatehousePending(), 0) if found.waiting or found.reviews else None,
+        messages.run_button("Show what is planned", GatehousePlanned(), 1) if found.coming else None,
+        messages.run_button("Details", GatehouseAudit(since=command.since or A_DAY), 2) if found.entries else None,
+        messages.share_button(command),
+    ]
+    blocks = [messages.section(text) for text in texts]
+    return messages.message(title, [*blocks, *messages.actions(buttons)])
+
+
+def digest_texts(found: Digest, *, title: str, public: bool, most: int = MAX_ROWS) -> list[str]:
+    """The parts of a digest, each with at most so many changes; one line where there is nothing to tell."""
+    part = partial(_part, found.links, public=public, most=most)
+    why = partial(_why_alone, public=public)
+    waiting = len(found.waiting) + found.unlisted
+    parts = [
+        part("", _overrides_first(found.changes), more=why),
+        part(plural(waiting, "pending change"), found.waiting, more=_missing, unlisted=found.unlisted),
+        part(f"{plural(len(found.reviews), 'review')} due", found.reviews, more=why),
+        part("In the next 24 hours", found.coming),
+    ]
+    said = _counted(found)
+    if not said and not any(parts):
+        return [
+            f":newspaper: *{title}:* nothing happened, nothing is waiting, and nothing is planned for the next 24 hours."
+        ]
+    many = "" if found.has_all else f"\nThis counts only the last {len(found.entries):,} entries."
+    head = f":newspaper: *{title}*\n{said or 'Nothing happened.'}{many}"
+    return [head, *(text for part in parts for text in part)]
+
+
+def posted(found: Digest, *, since: datetime, late: timedelta | None) -> Message:
+    """The digest that a channel gets at its time; *late*: by how much, if that is to be said."""
+    title = f"Since {when(since)}"
+    texts = digest_texts(found, title=title, public=True)
+    notes = [messages.context(f"{in_words(late.total_seconds())} late: Gatehouse or Slack was down")] if late else []
+    return messages.message("What changed, what is waiting, and what comes", [*map(messages.section, texts), *notes])
+
+
+def times_words(times: DigestTimes) -> str:
+    """``weekdays at 9:00 (Europe/Berlin), set by @alice``."""
+    days = "every day" if times.days == "daily" else "on weekdays"
+    return f"{days} at {times.hour}:{times.minute:02} ({times.zone}), set by <@{times.by}>"
+
+
+def times_set(times: DigestTimes | None, channel: str, *, now: datetime) -> Message:
+    """That a channel gets its digest at these *times*, or no more."""
+    if times is None:
+        text = f":white_check_mark: *No digest is posted in <#{channel}>.*"
+        return messages.message("No digest is posted", [messages.section(text)])
+    text = f":white_check_mark: *The digest is posted in <#{channel}> {times_words(times)}.*\nNext: {when(times.after(now))}"
+    zone = f"It follows the clocks in {times.zone}, also when they change."
+    off = messages.run_button("Remove digest", GatehouseDigest(at=OFF), 0)
+    return messages.message(
+        "The digest is set", [messages.section(text), messages.context(zone), *messages.actions([off])]
+    )
+
+
+def ended(times: DigestTimes) -> Message:
+    """That a channel gets no digest any more, for who set it may not read what it tells."""
+    again = slash(f"gatehouse digest {times.days} at {times.hour}:{times.minute:02}")
+    why = f"<@{times.by}>, who set it, can’t read the audit here any more."
+    text = f":warning: *The digest is off.* {why} To set it again: `{again}`"
+    return messages.message("The digest is off", [messages.section(text)])
+
+
+def span_title(text: str) -> str:
+    """``Last 24h``, or since a day by its name."""
+    shown = esc(text.removeprefix("since "), 20)
+    return f"The last {shown}" if seconds_of(text) else f"Since {shown}"
+
+
+def _counted(found: Digest) -> str:
+    # What happens to a bulk change as a whole has no target with a key.
+    counts = Counter(each.event for each in found.entries if "/" in each.target or each.event == "refused")
+    return " · ".join(f"*{counts[event]:,}* {name}" for event, name in TOLD.items() if counts[event])
+
+
+def _overrides_first(changes: Sequence[Change]) -> list[Change]:
+    return sorted(changes, key=lambda change: not change.decision.glass_broken)
+
+
+def _missing(change: Change) -> str:
+    return needed(change, f"<#{change.request.channel}>").rstrip(".") if change.state is State.PROPOSED else ""
+
+
+def _why_alone(change: Change, *, public: bool) -> str:
+    """Why somebody did *change* alone, and who has looked at it since."""
+    decision = change.decision
+    if not decision.glass_broken:
+        return ""
+    said = words(decision.decision_reason, 120) if public else esc(decision.decision_reason, 120)
+    review = f"reviewed by <@{decision.reviewed_by}>" if decision.reviewed_by else ""
+    return " · ".join(filter(None, [f"“{said}”" if said else "", review]))
+
+
+def _part(
+    links: Mapping[str, str],
+    title: str,
+    changes: Sequence[Change],
+    *,
+    public: bool,
+    most: int,
+    more: Callable[[Change], str] = lambda _: "",
+    unlisted: int = 0,
+) -> list[str]:
+    """The rows of *changes* below *title*, as few texts; nothing where there are none."""
+    rows = [f"• {row(each, links, public=public, more=more(each))}" for each in changes[:most]]
+    left = len(changes) - len(rows) + unlisted
+    rows += [f"…and {left:,} more"] if left else []
+    return messages.packed([*([f"*{title}*"] if title else []), *rows]) if rows else []
+
+
+DATE: Final = re.compile(r"<!date\^[^<|>]*\|([^<>]*)>")
+LINK: Final = re.compile(r"<(https?://[^<|>]*)\|([^<>]*)>")
+CHANNEL: Final = re.compile(r"<#(\w+)(?:\|[^<>]*)?>")
+GROUP: Final = re.compile(r"<!subteam\^(\w+)(?:\|[^<>]*)?>")
+PERSON: Final = re.compile(r"<@(\w+)>")
+BOLD: Final = re.compile(r"(?<![\w*\u2060])\*(?=[^\s\u2060])([^*\n]+)\*(?![\w*])")
+FOREIGN: Final = re.compile("\u2060?([^\\w\\s])\u2060")
+"""A sign that stands for itself, as `esc` leaves it."""
+SECOND_LINE: Final = re.compile(r"\n(?!• |…)")
+
+
+def people_in(texts: Iterable[str]) -> set[str]:
+    """The ids of the people that *texts* mention."""
+    return {user for text in texts for user in PERSON.findall(text)}
+
+
+def digest_file(texts: Sequence[str], names: Mapping[str, str]) -> str:
+    """The digest as Markdown, with the *names* of people by their ids; no email and no secret in it is whole."""
+    head, *parts = (_markdown(text, names) for text in texts)
+    title, _, rest = head.replace(":newspaper: ", "").partition("\n")
+    return masked_text("\n\n".join([f"# {title.replace('**', '')}", *filter(None, [rest.strip()]), *parts]) + "\n")
+
+
+def _markdown(text: str, names: Mapping[str, str]) -> str:
+    """Slack's *text* as Markdown: a list item for each row, with its second line below it."""
+    text = LINK.sub(r"[\2](\1)", DATE.sub(r"\1", text))
+    text = GROUP.sub(r"@\1", CHANNEL.sub(r"#\1", PERSON.sub(lambda found: names.get(found[1]) or f"@{found[1]}", text)))
+    text = FOREIGN.sub(r"\\\1", BOLD.sub(r"**\1**", text))
+    return SECOND_LINE.sub("\n  ", text.replace("&amp;", "&")).replace("• ", "- ")
