@@ -46,9 +46,12 @@ class Decisions:
     rights: Rights
     freezes: Freezes
 
-    async def decide(self, change: Change, decision: OfRequest, by: str, *, reason: str = "") -> Change:
+    async def decide(
+        self, change: Change, decision: OfRequest, by: str, *, reason: str = "", for_later: bool = False
+    ) -> Change:
         """Take the decision about *change*, as it was just read, if it is *by*'s and still open; apply what has all it needs.
 
+        *for_later*: what is approved, and has no time yet, waits for `replan` to say when.
         Raises as `Rights.require` does, PolicyTightened, Frozen, MoreMustAgree, or AlreadyDecided with the change as it stands.
         """
         note(change=change.id, decision=decision)
@@ -67,7 +70,7 @@ class Decisions:
             case Decision.DENY:
                 moved = await self.journal.move(change, Move.DENY, by=by, **self._decided(by, reason))
             case Decision.APPROVE:
-                return await self._approve(change, by)
+                return await self._approve(change, by, for_later=for_later and change.request.starts_at is None)
             case Decision.CONFIRM | Decision.BREAK_GLASS:
                 override: dict[str, Any] = {"glass_broken": True} if decision is Decision.BREAK_GLASS else {}
                 self.executor.failpoint("claim")
@@ -75,7 +78,7 @@ class Decisions:
             case _:
                 assert_never(decision)
         if moved is None:
-            return await self._decide_again(change, decision, by, reason)
+            return await self._decide_again(change, decision, by, reason=reason)
         return await self.executor.go_on(moved)
 
     async def _releasable(self, change: Change, decision: OfRequest, by: str) -> Change:
@@ -89,12 +92,14 @@ class Decisions:
             await self.freezes.require(change)
         return change
 
-    async def _decide_again(self, judged: Change, decision: OfRequest, by: str, reason: str = "") -> Change:
+    async def _decide_again(
+        self, judged: Change, decision: OfRequest, by: str, *, reason: str = "", for_later: bool = False
+    ) -> Change:
         """The same decision where more stands before the change by now than before *judged*; else it came too late."""
         change = await self.journal.get(judged.id)
         if change.decision.asks_the_same(judged.decision):
             raise AlreadyDecided(change)
-        return await self.decide(change, decision, by, reason=reason)
+        return await self.decide(change, decision, by, reason=reason, for_later=for_later)
 
     async def _tightened(self, change: Change) -> Change | None:
         """*change* under the policy of now, where that asks for more than the one it was asked for under; else None.
@@ -113,21 +118,21 @@ class Decisions:
     def _decided(self, by: str, reason: str = "") -> dict[str, Any]:
         return {"decided_by": by, "decided_at": self.journal.now(), "decision_reason": reason}
 
-    async def _approve(self, change: Change, by: str) -> Change:
+    async def _approve(self, change: Change, by: str, *, for_later: bool) -> Change:
         """One approval more; with the last one, whoever asked and approved before must still have their rights."""
-        given = change.approved_by(by, self.journal.now())
+        given = change.approved_by(by, self.journal.now(), for_later=for_later)
         try:
-            counted = await self.journal.count(change, by, last=await self._completed(given, by))
+            counted = await self.journal.count(change, by, for_later=for_later, last=await self._completed(given, by))
         except (NotAllowed, DirectoryUnavailable, TargetBusy) as error:
             # It still counts, for when the others have their rights again, or the target is free.
-            waits = await self.journal.count(change, by)
+            waits = await self.journal.count(change, by, for_later=for_later)
             if isinstance(error, NotAllowed) and waits is not None:
                 raise ApprovalWaits(waits, error.user, error.why) from error
             raise
         if counted is None:
-            return await self._decide_again(change, Decision.APPROVE, by)
+            return await self._decide_again(change, Decision.APPROVE, by, for_later=for_later)
         if counted.state is State.PROPOSED and len(counted.decision.approvals) > len(given.decision.approvals):
-            return await self._approve(counted, by)  # others approved at the same time
+            return await self._approve(counted, by, for_later=for_later)  # others approved at the same time
         return await self.executor.go_on(counted)
 
     async def _completed(self, given: Change, by: str) -> Mapping[str, Any] | None:
@@ -139,7 +144,8 @@ class Decisions:
             return None
         await self.access.require_still(given, checked=by)
         self.executor.failpoint("claim")
-        return self._decided(by)
+        waits = any(each.for_later for each in given.decision.approvals)
+        return self._decided(by) | ({"held": Held.WORD, "held_at": self.journal.now()} if waits else {})
 
     async def start(self, change: Change) -> None:
         """Begin what was planned, at its time; everything is asked again, and one that anything speaks against is held.
@@ -180,7 +186,7 @@ class Decisions:
     async def replan(
         self, change: Change, *, by: str, request: str, starts_at: datetime | None = None, as_typed: str = ""
     ) -> Change:
-        """Have what is planned done at another time, or now; what somebody approved is theirs to approve again.
+        """Have what is planned done at another time, or now; what somebody approved for a time is theirs to approve again.
 
         Raises NotPlanned, StartIsPast, EndsBeforeStart, PolicyTightened, Frozen, and as `Rights.require` does.
         """
@@ -197,7 +203,8 @@ class Decisions:
             raise Frozen(freeze)
         another: dict[str, Any] = {"starts_at": starts_at, "starts_at_as_typed": as_typed}
         another |= {"held": Held.NOT, "held_at": None}
-        if change.decision.guard is Guard.APPROVE and not change.decision.glass_broken:
+        is_approved_for_now = change.run.held is Held.WORD and starts_at is None
+        if change.decision.guard is Guard.APPROVE and not change.decision.glass_broken and not is_approved_for_now:
             return await self._ask_again(change, by, another)
         if starts_at is None:
             await self.access.require_still(change)

@@ -151,7 +151,9 @@ class Journal:
         starts = change.request.starts_at
         return Move.APPROVE if starts is None or starts <= self.now() else Move.PLAN
 
-    async def count(self, change: Change, by: str, *, last: Mapping[str, Any] | None = None) -> Change | None:
+    async def count(
+        self, change: Change, by: str, *, for_later: bool = False, last: Mapping[str, Any] | None = None
+    ) -> Change | None:
         """One approval of those that are needed, from *by*: the change as it then is, or None where it is too late.
 
         None as well where more stands before the change by now than *change* says: the right to that wasn't asked.
@@ -168,7 +170,7 @@ class Journal:
             if await self.store.changes.decided(
                 tx, held.id, by, f"approve {held.decision.asked_again or ''}".strip(), ""
             ):
-                held = held.approved_by(by, self.now())
+                held = held.approved_by(by, self.now(), for_later=for_later)
                 events = [event_of("approval", held, by, given=len(held.decision.approvals))]
             if events and not completes:
                 await self.store.changes.record(tx, held)
@@ -202,7 +204,7 @@ class Journal:
     ) -> Change | None:
         """The change after *move*, with all that goes with it in *tx*. *before*: events that led to it."""
         if is_decision := move is Move.APPROVE:
-            move = self._release(change)
+            move = Move.PLAN if fields.get("held") else self._release(change)
         if move in BEGINNINGS:
             fields.setdefault("due", self.now() + (timedelta() if change.is_bulk else self.lease))
         under = change.decision if is_decision else None

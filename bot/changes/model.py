@@ -208,6 +208,8 @@ class Approval(Stored):
 
     by: str
     at: datetime
+    for_later: bool = False
+    """It is to wait until somebody says when."""
 
 
 class Question(Stored):
@@ -375,7 +377,7 @@ class RevertFailure(StrEnum):
 
 
 class Held(StrEnum):
-    """Why what was planned is not begun at its time: somebody has to say what is to happen."""
+    """Why what was planned is not begun: somebody has to say what is to happen."""
 
     NOT = ""
     """It is begun, or will be."""
@@ -387,6 +389,8 @@ class Held(StrEnum):
     """The policy asks for more by now."""
     FROZEN = "frozen"
     """It may not be changed at that time."""
+    WORD = "word"
+    """Somebody approved it for later: it has no time, and begins when somebody says so."""
 
 
 class Run(Stored):
@@ -480,12 +484,12 @@ class Change(Stored):
             update[part] = getattr(self, part).model_copy(update=of_part)
         return self.model_copy(update=update)
 
-    def approved_by(self, person: str, at: datetime) -> Change:
+    def approved_by(self, person: str, at: datetime, *, for_later: bool = False) -> Change:
         """This change with the approval of *person*, who counts once."""
         given = self.decision.approvals
         if any(approval.by == person for approval in given):
             return self
-        return self.changed(approvals=(*given, Approval(by=person, at=at)))
+        return self.changed(approvals=(*given, Approval(by=person, at=at, for_later=for_later)))
 
     @property
     def is_bulk(self) -> bool:

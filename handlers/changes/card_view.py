@@ -240,6 +240,7 @@ def _proposed(change: Change) -> list[Block | None]:
     return [
         _decide(change, yes, "approve", style=style, confirm=asked),
         _decide(change, "Deny…", "deny"),
+        _decide(change, "Approve for later", "later") if change.request.starts_at is None else None,
         _decide(change, "Withdraw", "keep"),
         _decide(change, "Ask…", "ask"),
         _switch_off(change),
@@ -398,7 +399,8 @@ def _planned(change: Change) -> list[Block | None]:
     if change.run.held in {Held.RIGHT, Held.POLICY}:
         return [_decide(change, "Request again", "afresh"), cancel]
     yes = _verb(change)
-    again = change.decision.guard is Guard.APPROVE and not change.decision.glass_broken
+    is_for_a_time = change.decision.guard is Guard.APPROVE and change.run.held is not Held.WORD
+    again = is_for_a_time and not change.decision.glass_broken
     asked = _question(change, yes) if not again and (change.is_bulk or change.edit.kind.destroys) else None
     return [
         _decide(change, "Ask to do it now" if again else "Do it now", "now", confirm=asked),

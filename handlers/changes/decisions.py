@@ -102,8 +102,10 @@ def _is_in_full_view(click: Click) -> bool:
     return (click.view or {}).get("callback_id") == FULL_CHANGE
 
 
-async def _decide(decision: OfRequest, change: Change, caller: Caller, gatehouse: Gatehouse) -> Change:
-    return await gatehouse.changes.decisions.decide(change, decision, caller.user)
+async def _decide(
+    decision: OfRequest, change: Change, caller: Caller, gatehouse: Gatehouse, *, for_later: bool = False
+) -> Change:
+    return await gatehouse.changes.decisions.decide(change, decision, caller.user, for_later=for_later)
 
 
 async def _undo(change: Change, caller: Caller, gatehouse: Gatehouse, *, by_text: bool = False) -> Change:
@@ -126,6 +128,7 @@ def _from(caller: Caller) -> dict[str, str]:
 ACTS: Final[dict[str, Callable[[Change, Caller, Gatehouse], Awaitable[Change]]]] = {
     "confirm": partial(_decide, Decision.CONFIRM),
     "approve": partial(_decide, Decision.APPROVE),
+    "later": partial(_decide, Decision.APPROVE, for_later=True),
     "keep": partial(_decide, Decision.WITHDRAW),
     "undo": _undo,
     "end": _revert,

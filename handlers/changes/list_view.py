@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
-from bot.changes.model import Change, Guard, State
+from bot.changes.model import Change, Guard, Held, State
 from bot.text.emails import all_masked
 from handlers.blocks import messages
 from handlers.blocks.messages import Block, ListPage, Message
@@ -79,6 +79,8 @@ def _standing(change: Change) -> str:
     if change.state is State.PROPOSED and change.decision.expires:
         return f"{word}, expires {when(change.decision.expires)}"
     if change.state is State.PLANNED:
+        if change.run.held is Held.WORD:
+            return f"{word}, waits for <@{change.request.requester}> to say when"
         return f"{word}, not started" if change.run.held else f"{word}, starts {when(change.request.starts_at)}"
     if change.state in {State.DENIED, State.CANCELLED}:
         return f"{word} by <@{change.decision.decided_by}>"

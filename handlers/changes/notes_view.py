@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from bot.changes.model import Change, State
+from bot.changes.model import Change, Held, State
 from handlers.blocks import inputs, messages
 from handlers.blocks.messages import Message
 from handlers.blocks.modals import OPENED_BY, View, done, frame, metadata, section
@@ -166,7 +166,8 @@ def _approved(change: Change, _: str) -> str:
     decision = change.decision
     by = " and ".join(mention(one.by) for one in decision.approvals) or mention(decision.decided_by or "")
     how = f"Emergency override by <@{decision.decided_by}>." if decision.glass_broken else f"Approved by {by}."
-    return f":white_check_mark: *{_end_of(change)}*\n{how}"
+    then = f"\n{held_line(change)}" if change.run.held is Held.WORD and change.state is State.PLANNED else ""
+    return f":white_check_mark: *{_end_of(change)}*\n{how}{then}"
 
 
 def _denied(change: Change, _: str) -> str:

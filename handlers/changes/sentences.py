@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, assert_never
 
+from bot.changes.consequences import HELD_LONGEST
 from bot.changes.execute import END_PASSED, HELD_FOR, LOST_RIGHT, TOO_OLD
 from bot.changes.model import (
     DONE,
@@ -203,6 +204,9 @@ def held_line(change: Change) -> str:
             why = f"{why_not_any_more(change)}."
         case Held.POLICY:
             why = "the policy asks for more than it did when this was planned."
+        case Held.WORD:
+            until = when((change.run.held_at or change.created) + HELD_LONGEST)
+            return f"*It has no time yet:* <@{change.request.requester}>, or who else may ask for it, says when, until {until}."
         case Held.FROZEN:
             why = "it may not be changed then. Say when, once nothing freezes it any more."
     return f"It was to start {when(change.request.starts_at)}: {why}"
@@ -382,6 +386,8 @@ def until(change: Change) -> str:
 
 def waiting_title(change: Change, what: str) -> str:
     """The head of what waits for a decision or for its time, or could not begin at it; *what* is to be done."""
+    if change.run.held is Held.WORD:
+        return f"{at_its_time(change, what)}: approved for later"
     if change.run.held:
         return f"{what}: not started"
     return at_its_time(change, what) + ("?" if change.state is State.PROPOSED else "")
@@ -460,7 +466,7 @@ def takes_away(change: Change) -> bool:
 def mark_of(change: Change) -> str:
     if change.state is State.PROPOSED and not takes_away(change):
         return ":raising_hand:"
-    if change.run.held and change.state is State.PLANNED:
+    if change.run.held not in {Held.NOT, Held.WORD} and change.state is State.PLANNED:
         return ":warning:"
     if change.state is not State.APPLIED:
         return STATES[change.state].mark

@@ -397,10 +397,19 @@ class Machine(RuleBasedStateMachine):
 
     # What people decide
 
-    @rule(number=anything, which=anything, by=people, decision=st.sampled_from([*OF_REQUEST, Decision.APPROVE]))
-    def decide(self, number: int, which: int, by: str, decision: OfRequest) -> None:
+    @rule(
+        number=anything,
+        which=anything,
+        by=people,
+        decision=st.sampled_from([*OF_REQUEST, Decision.APPROVE]),
+        for_later=st.booleans(),
+    )
+    def decide(self, number: int, which: int, by: str, decision: OfRequest, *, for_later: bool) -> None:
         if change := self.pick(which, self.changes(State.PROPOSED, State.PLANNED, State.APPROVED)):
-            self.take(number, lambda mine: mine.pipeline.decisions.decide(change, decision, by, reason="typed"))
+            self.take(
+                number,
+                lambda mine: mine.pipeline.decisions.decide(change, decision, by, reason="typed", for_later=for_later),
+            )
 
     @rule(number=anything, which=anything, by=people, seconds=st.none() | spans, accident=accidents)
     def replan(self, number: int, which: int, by: str, seconds: int | None, accident: int | None) -> None:

@@ -134,6 +134,7 @@ ELSEWHERE: Final[Mapping[Through, str]] = {
     "decide.open": "shows a request of a list: tests/stories/test_decide_from_lists.py",
     "decide.sign": "the review of an override: tests/stories/test_break_glass.py",
     "decide.confirm": "the click of its own requester: tests/stories/test_requests.py",
+    "decide.later": "waits for somebody to say when: tests/stories/test_planned.py",
     "decide.putback": "after a failed end: tests/stories/test_temporary.py",
     "v1.decision.until": "another end: tests/stories/test_temporary.py",
     "decide.stop": "in the middle of a bulk change: tests/stories/test_sets.py",

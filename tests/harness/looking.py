@@ -22,8 +22,8 @@ async def looks_at_file(person: Person, card: Message) -> None:
     await person.sees_file(change[:8])
 
 
-async def approves(person: Person, card: Message) -> None:
+async def approves(person: Person, card: Message, button: str = "v1.decide.approve") -> None:
     """Look at everything where the card doesn't show it, then approve what takes something away."""
     if BUTTON in str(card.blocks):
         await looks(person, card)
-    await person.clicks(card, "v1.decide.approve", confirm=True)
+    await person.clicks(card, button, confirm=button == "v1.decide.approve")

@@ -112,6 +112,51 @@ async def test_an_approval_is_for_its_time(workspace: Sandbox, alice: Colleague,
 
 
 @pytest.mark.threat("B17")
+@pytest.mark.parametrize("text", [f"/rules delete {OLD}", f"/rules delete {OLD} Redirect_chk01"])
+async def test_what_is_approved_for_later_begins_when_its_requester_says_so(
+    workspace: Sandbox, alice: Colleague, bob: Colleague, cara: Colleague, clock: Clock, text: str
+) -> None:
+    await alice.types(text)
+    asked = await alice.sees_change(state=State.PROPOSED)
+    await alice.clicks(asked, "v1.decide.later")
+    await alice.sees_problem()
+    await approves(cara, asked, "v1.decide.later")
+    card = await alice.sees_change(state=State.PLANNED)
+    assert card.ts == asked.ts
+    assert (await labels(alice))[1:3] == ["Other time…", "Cancel"]
+    assert "waits for" in alice.slack_text(await alice.says("/gatehouse planned"))
+
+    clock.ahead += 24 * HOUR
+    assert workspace.services.rules.get(OLD) is not None, "nobody said so yet"
+    await alice.clicks(card, "v1.decide.now", confirm=True)
+    await until(lambda: workspace.services.rules.get(OLD) is None)
+
+
+@pytest.mark.threat("B17")
+async def test_another_time_than_the_word_is_approved_again(
+    workspace: Sandbox, alice: Colleague, cara: Colleague
+) -> None:
+    await alice.types(f"/rules delete {OLD}")
+    await approves(cara, await alice.sees_change(state=State.PROPOSED), "v1.decide.later")
+    await alice.clicks(await alice.sees_change(state=State.PLANNED), "v1.decide.replan", opens="Other time")
+    alice.fills(**{"When?": "in 2h"})
+    assert await alice.submits() == {}
+    await alice.sees_change(state=State.PROPOSED, where=lambda change: change.decision.approvals == ())
+
+
+@pytest.mark.threat("B17")
+async def test_what_nobody_says_the_word_for_ends(
+    workspace: Sandbox, alice: Colleague, cara: Colleague, clock: Clock
+) -> None:
+    await alice.types(f"/rules delete {OLD}")
+    await approves(cara, await alice.sees_change(state=State.PROPOSED), "v1.decide.later")
+    await alice.sees_change(state=State.PLANNED)
+    clock.ahead += HELD_LONGEST + MOMENT
+    await alice.sees_change(state=State.EXPIRED)
+    assert writes(workspace) == []
+
+
+@pytest.mark.threat("B17")
 async def test_what_is_cancelled_never_begins(
     workspace: Sandbox, alice: Colleague, bob: Colleague, clock: Clock
 ) -> None:

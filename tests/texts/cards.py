@@ -563,6 +563,7 @@ def planned() -> Iterator[Sample]:
     yield "nobody could begin it", card(late)
     lost: Document = {"lost_right": BOB, "outcome": Why.NO_ROLE.value}
     yield "who approved may not any more", card(change(*switch, **approved(**friday, held="right", **lost)))
+    yield "approved for later", card(change(*switch, **approved(held="word", held_at=NOW)))
     yield "the policy asks for more", card(change(*switch, **friday, held="policy"))
     for purpose, about in {"starts-1": change(*switch, **friday), "held-1": late}.items():
         if (note := notes_view.note(about, purpose)) is not None:

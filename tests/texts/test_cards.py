@@ -20,8 +20,8 @@ On · Redirect
 1. `https://shop.example.com/sale` → `https://shop.example.com/landing2`, only for page domain `blog.example.com` or `shop.example.com`, method `GET`
 2. `https://shop.example.com/deals` → `https://shop.example.com/landing2`
 3. `https://shop.example.com/black-friday` → `https://shop.example.com/landing2`
-[Approve deletion]  [Deny…]  [Withdraw]
-[Ask…]  [Switch off instead]  [Details]
+[Approve deletion]  [Deny…]  [Approve for later]
+[Withdraw]  [Ask…]  [Switch off instead]  [Details]
   [Approve deletion] asks: Delete “Sale 2026”? / All 3 pairs are deleted. It stops working at once. Undo creates it again, under a new id. [Cancel] [Approve deletion]\
 """,
             "delete a rule that is off, others are named, one of two has approved": """\
@@ -31,8 +31,8 @@ Requested by @alice · “we test”
 Needs 2 approvals from @oncall or @bob by 2026-11-22 01:24 UTC. 1 of 2: approved by @cara.
 Off · Redirect
 `https://shop.example.com/old` → `https://shop.example.com/new`
-[Approve deletion]  [Deny…]  [Withdraw]
-[Ask…]  [Emergency override…]  [Details]
+[Approve deletion]  [Deny…]  [Approve for later]
+[Withdraw]  [Ask…]  [Emergency override…]  [Details]
   [Approve deletion] asks: Delete “Old shop to new shop”? / Undo creates it again, under a new id. [Cancel] [Approve deletion]\
 """,
             "delete a rule of 40 pairs, own click": """\
@@ -69,7 +69,7 @@ URL contains `https://shop.example.com` adds request header `Authorization`: `[h
 • /old stays
 Some values are hidden in channels. Press Show full change before you decide.
 [Show full change]  [Approve deletion]  [Deny…]
-[Withdraw]  [Ask…]  [Switch off instead]
+[Approve for later]  [Withdraw]  [Ask…]  [Switch off instead]
   [Approve deletion] asks: Delete “Debug header for support”? / It stops working at once. Undo creates it again, under a new id. [Cancel] [Approve deletion]\
 """,
             "switch off a rule for two hours": """\
@@ -80,8 +80,8 @@ Needs approval from someone else in this channel by 2026-11-22 01:24 UTC.
 1. `https://shop.example.com/sale` → `https://shop.example.com/landing2`, only for page domain `blog.example.com` or `shop.example.com`, method `GET`
 2. `https://shop.example.com/deals` → `https://shop.example.com/landing2`
 3. `https://shop.example.com/black-friday` → `https://shop.example.com/landing2`
-[Approve]  [Deny…]  [Withdraw]
-[Ask…]  [Details]\
+[Approve]  [Deny…]  [Approve for later]
+[Withdraw]  [Ask…]  [Details]\
 """,
             "change a destination, with a warning": """\
 Change the destination of “Old shop to new shop”?
@@ -90,8 +90,8 @@ Requested by @alice · “we test”
 Needs approval from someone else in this channel by 2026-11-22 01:24 UTC.
 Warning: It loops with “Back to the old shop”.
 destination  `https://shop.example.com/new` → `https://shop.example.com/landing`
-[Approve]  [Deny…]  [Withdraw]
-[Ask…]  [Details]\
+[Approve]  [Deny…]  [Approve for later]
+[Withdraw]  [Ask…]  [Details]\
 """,
             "create a rule": """\
 Create “Sale 2026”?
@@ -103,8 +103,8 @@ On · Redirect
 1. `https://shop.example.com/sale` → `https://shop.example.com/landing2`, only for page domain `blog.example.com` or `shop.example.com`, method `GET`
 2. `https://shop.example.com/deals` → `https://shop.example.com/landing2`
 3. `https://shop.example.com/black-friday` → `https://shop.example.com/landing2`
-[Approve]  [Deny…]  [Withdraw]
-[Ask…]  [Emergency override…]  [Details]\
+[Approve]  [Deny…]  [Approve for later]
+[Withdraw]  [Ask…]  [Emergency override…]  [Details]\
 """,
             "switch off a group": """\
 Switch off the group “Experiments”?
@@ -112,8 +112,8 @@ Switch off the group “Experiments”?
 Requested by @alice · “we test”
 Needs approval from someone else in this channel by 2026-11-22 01:24 UTC.
 All rules in this group stop working.
-[Approve]  [Deny…]  [Withdraw]
-[Ask…]  [Details]\
+[Approve]  [Deny…]  [Approve for later]
+[Withdraw]  [Ask…]  [Details]\
 """,
             "remove a member": """\
 Remove Chloe Diaz from blog?
@@ -123,7 +123,7 @@ Needs approval from someone else in this channel by 2026-11-22 01:24 UTC.
 Segments  `default` `staff`
 Emails are masked in channels. Press Show full change before you decide.
 [Show full change]  [Approve removal]  [Deny…]
-[Withdraw]  [Ask…]
+[Approve for later]  [Withdraw]  [Ask…]
   [Approve removal] asks: Remove Chloe Diaz from blog? / c***@example.com loses all access to blog. Undo restores name and segments. [Cancel] [Approve removal]\
 """,
             "remove a member, own click": """\
@@ -143,7 +143,7 @@ Grant Anna Berg access to “vip” on blog until <!date^1795231440^{date_short_
 Needs approval from someone else in this channel by 2026-11-22 01:24 UTC.
 Emails are masked in channels. Press Show full change before you decide.
 [Show full change]  [Approve]  [Deny…]
-[Withdraw]  [Ask…]\
+[Approve for later]  [Withdraw]  [Ask…]\
 """,
             "revoke": """\
 Revoke Anna Berg’s access to “vip” on blog?
@@ -152,7 +152,7 @@ Revoke Anna Berg’s access to “vip” on blog?
 Needs approval from someone else in this channel by 2026-11-22 01:24 UTC.
 Emails are masked in channels. Press Show full change before you decide.
 [Show full change]  [Approve]  [Deny…]
-[Withdraw]  [Ask…]\
+[Approve for later]  [Withdraw]  [Ask…]\
 """,
         }
     )
@@ -944,7 +944,7 @@ Needs approval from someone else in this channel by 2026-11-22 01:24 UTC.
 • Sale 2026: off, `https://shop.example.com/sale` → `https://shop.example.com/landing2`, only for page domain `blog.example.com` or `shop.example.com`, method `GET`, …and 2 more pairs
 This card doesn’t show everything. Press Show all 2 rules before you decide.
 [Show all 2 rules]  [Approve]  [Deny…]
-[Withdraw]  [Ask…]
+[Approve for later]  [Withdraw]  [Ask…]
   [Approve] asks: Switch off 2 rules? / It takes effect at once. You can undo it. [Cancel] [Approve]\
 """,
             "switch off three rules, under way": """\
@@ -1052,7 +1052,7 @@ Needs approval from someone else in this channel by 2026-11-22 01:24 UTC.
 • Chloe Diaz `c***@example.com` on docs: remove, segments `default` `staff`
 Emails are masked in channels. Press Show full change before you decide.
 [Show full change]  [Approve removal]  [Deny…]
-[Withdraw]  [Ask…]
+[Approve for later]  [Withdraw]  [Ask…]
   [Approve removal] asks: Remove Chloe Diaz from every site? / Access ends at once. Undo restores name and segments on each site. [Cancel] [Approve removal]\
 """,
             "offboarding of two people": """\
@@ -1065,7 +1065,7 @@ Needs approval from someone else in this channel by 2026-11-22 01:24 UTC.
 • Paul Quist `p***@example.com` on blog: remove, segments `default` `staff`
 Emails are masked in channels. Press Show full change before you decide.
 [Show full change]  [Approve removal]  [Deny…]
-[Withdraw]  [Ask…]
+[Approve for later]  [Withdraw]  [Ask…]
   [Approve removal] asks: Remove 2 people from every site? / Access ends at once. Undo restores name and segments on each site. [Cancel] [Approve removal]\
 """,
             "offboarding, own click": """\
@@ -1119,7 +1119,7 @@ Needs approval from someone else in this channel by 2026-11-22 01:24 UTC.
 Name and segments are carried over. Lost: the join date and `note`.
 Emails are masked in channels. Press Show full change before you decide.
 [Show full change]  [Approve]  [Deny…]
-[Withdraw]  [Ask…]
+[Approve for later]  [Withdraw]  [Ask…]
   [Approve] asks: Change the email of Chloe Diaz? / The new email has access before the old one is removed. Undo turns that round. [Cancel] [Approve]\
 """,
             "another email, own click": """\
@@ -1192,7 +1192,7 @@ Needs approval from someone else in this channel by 2026-11-22 01:24 UTC.
 • Campaign links: skipped (already here and identical)
 This card doesn’t show everything. Press Show all 3 rules before you decide.
 [Show all 3 rules]  [Approve]  [Deny…]
-[Withdraw]  [Ask…]
+[Approve for later]  [Withdraw]  [Ask…]
   [Approve] asks: Import 2 rules from “campaign.json”? / It takes effect at once. You can undo it. [Cancel] [Approve]\
 """,
             "imported": """\
@@ -1226,7 +1226,7 @@ Needs approval from someone else in this channel by 2026-11-22 01:24 UTC.
 …and 11,988 more.
 This card doesn’t show everything. Press Show all 12,000 rules before you decide.
 [Show all 12,000 rules]  [Approve deletion]  [Deny…]
-[Withdraw]  [Ask…]
+[Approve for later]  [Withdraw]  [Ask…]
   [Approve deletion] asks: Delete 12,000 rules? / 12,000 rules stop working at once. Undo creates them again, under new ids. [Cancel] [Approve deletion]\
 """,
             "what goes with the table of results": "*Import 2 rules from “campaign.json”: 1 of 2 done.* 1 entry was skipped. The attached file says why, and what became of each entry.",
@@ -1289,6 +1289,16 @@ Requested by @alice · “we test” · approved by @cara
 2. `https://shop.example.com/deals` → `https://shop.example.com/landing2`
 3. `https://shop.example.com/black-friday` → `https://shop.example.com/landing2`
 [Request again]  [Cancel]  [Details]\
+""",
+            "approved for later": """\
+Switch off “Sale 2026”: approved for later
+(alarm_clock) Switch off “Sale 2026”: approved for later
+It has no time yet: @alice, or who else may ask for it, says when, until 2026-11-28 01:24 UTC.
+Requested by @alice · “we test” · approved by @cara
+1. `https://shop.example.com/sale` → `https://shop.example.com/landing2`, only for page domain `blog.example.com` or `shop.example.com`, method `GET`
+2. `https://shop.example.com/deals` → `https://shop.example.com/landing2`
+3. `https://shop.example.com/black-friday` → `https://shop.example.com/landing2`
+[Do it now]  [Other time…]  [Cancel]  [Details]\
 """,
             "the policy asks for more": """\
 Switch off “Sale 2026”: not started
