@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import replace
 from datetime import timedelta
 
@@ -9,6 +10,7 @@ import pytest
 
 from bot.changes.consequences import HELD_LONGEST, LATE_START
 from bot.changes.model import Held, State
+from bot.store.queues import TimerKind
 from sandbox.demo import Sandbox
 from tests.conftest import OPS, Clock, until
 from tests.harness.channels import buttons
@@ -270,11 +272,12 @@ async def test_a_service_that_is_down_at_the_moment_is_waited_for(
 ) -> None:
     await alice.types(f"/rules off {OLD} in 2h")
     await alice.sees_change(state=State.PLANNED)
-    faults = workspace.services.rules.stage.faults
-    before = len(workspace.services.rules.calls("GET"))
+    faults, timers = workspace.services.rules.stage.faults, alice.store.timers
     faults.add("cut_before", times=10_000)
     clock.ahead += 2 * HOUR + MOMENT
-    await until(lambda: bool(workspace.services.rules.calls("GET")[before:]))
+    async with asyncio.timeout(30):
+        while not any(due.number for due in await timers.pending(TimerKind.START)):  # noqa: ASYNC110  nothing tells a try
+            await asyncio.sleep(0.01)
     assert status(workspace) == "Active"
 
     faults.clear()
