@@ -71,6 +71,8 @@ class Handed:
     file: str = ""
     packed: str = ""
     reason: str = ""
+    start: str = ""
+    """When it is to be done, as typed; empty for at once."""
     site: str = ""
     mode: str = Mode.ADD
     seen: str = ""
@@ -92,6 +94,7 @@ class Handed:
             file=inputs.file_id(values, "file") or "",
             packed=_pack(inputs.typed(values, "pasted") or ""),
             reason=(inputs.typed(values, inputs.REASON) or "")[:300],
+            start=(inputs.typed(values, inputs.START) or "")[:MAX_START],
             mode=_chosen(values, "mode", Mode.ADD),
         )
 
@@ -107,6 +110,7 @@ def _pack(text: str) -> str:
     return base64.b64encode(zlib.compress(text.encode("utf-8", "surrogatepass"), 9)).decode() if text.strip() else ""
 
 
+MAX_START: Final = 100
 MAX_PACKED: Final = 2_000
 """Characters that a pasted text may have once it is packed: a view keeps 3,000, all told."""
 
@@ -119,7 +123,7 @@ def handed_errors(handed: Handed) -> dict[str, str]:
         return {"pasted": "Use the file or the pasted text, not both."}
     if len(handed.packed) > MAX_PACKED:
         return {"pasted": "That is too long to paste. Save it as a file and choose that."}
-    return {}
+    return modals.time_errors(handed.start, "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,6 +170,7 @@ def file_form(forms: ImportForms, handed: Handed, wrong: str = "") -> View:
         inputs.file("file", "File", forms.types, optional=True),
         inputs.text("pasted", "Or paste its text", pasted, optional=True, multiline=True),
         *asked,
+        inputs.start(handed.start),
     ]
     kept = Handed(handed.channel, site=handed.site, mode="").metadata()
     return frame(forms.title, blocks, callback_id=forms.file_id, submit="Preview", metadata=kept)
@@ -179,6 +184,7 @@ def plan_form(forms: ImportForms, plan: ImportPlan, handed: Handed, *, moved: bo
         *preview_view.plan_blocks(plan, filename=handed.name),
         *([section(NOTHING)] if plan.is_empty else []),
         *plan.asked,
+        *([messages.context(f"Starts: {esc(handed.start, MAX_START)}")] if handed.start and submit else []),
     ]
     metadata = handed.metadata() if submit else None
     return frame(forms.title, blocks, callback_id=forms.plan_id, submit=submit, metadata=metadata)

@@ -18,6 +18,7 @@ from handlers.changes.requests import record, timed
 from handlers.files.import_form_view import Handed, ImportForms, file_form, handed_errors, plan_form
 from handlers.files.import_plan import ImportPlan
 from handlers.files.preview_view import file_words
+from handlers.grammar.fields import parse_start
 from handlers.slack.registry import Form, Recorded, submits
 from handlers.slack.reply import Caller
 
@@ -74,7 +75,7 @@ class Import(Generic[C]):
                 separator=plan.separator,
                 request=ChangeRequest(requester=caller.user, channel=caller.channel, reason=handed.reason),
             )
-            proposal = await timed(proposal, caller, gatehouse, expiry=plan.expiry)
+            proposal = await timed(proposal, caller, gatehouse, start=parse_start(handed.start), expiry=plan.expiry)
             return await record(proposal, caller, gatehouse)
 
     async def _planned(

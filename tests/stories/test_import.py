@@ -82,6 +82,33 @@ async def test_a_table_of_redirects_becomes_rules_in_one_card_until_its_end(
 
 
 @pytest.mark.parametrize("switches", [{"groups": "off"}], indirect=True)
+@pytest.mark.parametrize(("command", "name"), [("/rules import", "vanity.csv"), ("/members import", "people.csv")])
+async def test_what_is_imported_for_later_is_imported_then(
+    workspace: Sandbox, alice: Colleague, bob: Colleague, clock: Clock, command: str, name: str
+) -> None:
+    files = {
+        "vanity.csv": f"from,to\n{SHOP}/sale,{SHOP}/new\n{SHOP}/deal,{SHOP}/new\n",
+        "people.csv": "email,name\nnew.one@example.com,New One\nnew.two@example.com,New Two\n",
+    }
+    person = alice if command == "/rules import" else bob
+    stages = [workspace.services.rules.stage, workspace.services.members.stage]
+    await person.opens(command)
+    person.attaches("File", **{name: files[name].encode()})
+    person.fills(Start="whenever")
+    assert "Enter a time" in str(await person.submits())
+    person.fills(Start="in 2h")
+    assert await person.submits() == {}
+    await person.sees_view(RULES if person is alice else MEMBERS)
+    assert "Starts: in 2h" in person.form
+    assert await person.submits() == {}
+    await person.sees_change(state=State.PLANNED)
+    assert {call.method for stage in stages for call in stage.calls} == {"GET"}
+
+    clock.ahead += timedelta(hours=2, seconds=1)
+    await person.sees_set(applied=2)
+    await person.sees_file("result")
+
+
 async def test_rules_come_without_their_group_into_a_service_without_groups(
     workspace: Sandbox, alice: Colleague
 ) -> None:

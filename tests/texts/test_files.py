@@ -16,6 +16,7 @@ A JSON file from `/rules export` or from the dashboard’s export, or a table (C
 File (optional): <>
 Or paste its text (optional): <>
 Why (optional): <>
+Start (optional): <>
 [Preview]\
 """,
             "rules: the file was refused": """\
@@ -25,6 +26,7 @@ A JSON file from `/rules export` or from the dashboard’s export, or a table (C
 File (optional): <>
 Or paste its text (optional): <>
 Why (optional): <>
+Start (optional): <>
 [Preview]\
 """,
             "rules: the preview": """\
@@ -95,6 +97,7 @@ File (optional): <>
 Or paste its text (optional): <>
 What to do with these people?: <Add them as members>
 Why (optional): <>
+Start (optional): <>
 [Preview]\
 """,
             "members: the preview": """\
