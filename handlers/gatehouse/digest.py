@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
@@ -13,10 +14,12 @@ from bot.changes.execute import Failpoint
 from bot.changes.model import Change, State
 from bot.changes.notify import Pace
 from bot.changes.timers import LATE
+from bot.clients.errors import ClientError
 from bot.gatehouse import Gatehouse
 from bot.policy.limits import EXPORT_RATE
 from bot.policy.model import SETTINGS
-from bot.store.audit import Filters
+from bot.rules.lint.findings import Finding
+from bot.store.audit import Entry, Filters
 from bot.store.channel_settings import DIGEST, DIGEST_UNTIL, DigestTimes
 from bot.store.leases import Note
 from bot.store.outbox import Purpose
@@ -37,6 +40,8 @@ from handlers.gatehouse.answers import (
 )
 from handlers.gatehouse.commands import A_DAY, OFF, GatehouseDigest
 from handlers.gatehouse.digest_view import Digest
+from handlers.rules.commands import RulesCheck
+from handlers.rules.rule_lookup import findings_about
 from handlers.slack.client import Slack, SlackRefused
 from handlers.slack.registry import handles
 from handlers.slack.reply import Attached, Caller, Private, Reply
@@ -72,6 +77,7 @@ async def read_digest(since: datetime | None, caller: Caller, gatehouse: Gatehou
     ended = [entry for entry in entries if entry.event in digest_view.ENDS]
     behind = await changes_behind(ended, gatehouse, as_sets=True)
     changes = list({each.id: each for entry in ended if (each := behind.get(entry.change_id))}.values())
+    findings = await _findings(ended, caller, gatehouse)
     found, due = await waiting(gatehouse, most=MAX_LOOKED_THROUGH)
     open_changes, reviews = await readable(found, caller, gatehouse), await readable(due, caller, gatehouse)
     soon = gatehouse.now() + AHEAD
@@ -85,8 +91,24 @@ async def read_digest(since: datetime | None, caller: Caller, gatehouse: Gatehou
         unlisted=await open_count(gatehouse) - len(found),
         reviews=reviews,
         coming=coming,
+        findings=findings,
         links=await links_to((*changes, *open_changes, *reviews, *coming), gatehouse),
     )
+
+
+RULES: Final = "rules/"
+"""Begins the targets of rules and of their groups."""
+
+
+async def _findings(ended: Sequence[Entry], caller: Caller, gatehouse: Gatehouse) -> Sequence[Finding] | None:
+    """What is wrong now with the rules that were changed; None where it could not be looked at."""
+    changed = {entry.target.removeprefix(RULES) for entry in ended if entry.target.startswith(RULES)}
+    if not changed or await gatehouse.access.refusal(RulesCheck.needs, caller.user, caller.channel) is not None:
+        return ()
+    try:
+        return await findings_about(changed, gatehouse)
+    except ClientError:
+        return None
 
 
 def _comes_at(change: Change) -> datetime | None:

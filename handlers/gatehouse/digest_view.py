@@ -11,6 +11,7 @@ from functools import partial
 from typing import Final
 
 from bot.changes.model import Change, State
+from bot.rules.lint.findings import Finding
 from bot.store.audit import Entry
 from bot.store.channel_settings import DigestTimes
 from bot.text.times import in_words, seconds_of
@@ -28,6 +29,7 @@ from handlers.gatehouse.commands import (
     GatehousePlanned,
 )
 from handlers.grammar.command import slash
+from handlers.rules import check_view
 
 ENDS: Final = (State.APPLIED, State.FAILED, State.STALE, State.UNSETTLED, State.DENIED, State.EXPIRED)
 TOLD: Final[Mapping[str, str]] = {
@@ -57,6 +59,8 @@ class Digest:
     reviews: Sequence[Change] = ()
     coming: Sequence[Change] = ()
     """What starts or reverts in the day to come, the next first; before it what could not start."""
+    findings: Sequence[Finding] | None = ()
+    """What `/rules check` finds now about rules that changed; None where they could not be read."""
     links: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -83,6 +87,7 @@ def digest_texts(found: Digest, *, title: str, public: bool, most: int = MAX_ROW
         part(plural(waiting, "pending change"), found.waiting, more=_missing, unlisted=found.unlisted),
         part(f"{plural(len(found.reviews), 'review')} due", found.reviews, more=why),
         part("In the next 24 hours", found.coming),
+        _findings(found.findings, most),
     ]
     said = _counted(found)
     if not said and not any(parts):
@@ -92,6 +97,20 @@ def digest_texts(found: Digest, *, title: str, public: bool, most: int = MAX_ROW
     many = "" if found.has_all else f"\nThis counts only the last {len(found.entries):,} entries."
     head = f":newspaper: *{title}*\n{said or 'Nothing happened.'}{many}"
     return [head, *(text for part in parts for text in part)]
+
+
+def _findings(findings: Sequence[Finding] | None, most: int) -> list[str]:
+    """What is wrong with rules that changed, as few texts."""
+    if findings is None:
+        return [
+            f"*The rules can’t be read right now*, so `{slash('rules check')}` has to say whether they are all right."
+        ]
+    if not findings:
+        return []
+    head = f"*{plural(len(findings), 'finding')} about rules that changed* (`{slash('rules check')}`)"
+    rows = [f"• {esc(check_view.words(each), 300)}" for each in findings[:most]]
+    rows += [f"…and {len(findings) - most:,} more"] if len(findings) > most else []
+    return messages.packed([head, *rows])
 
 
 def posted(found: Digest, *, since: datetime, late: timedelta | None) -> Message:

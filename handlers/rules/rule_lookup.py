@@ -234,6 +234,13 @@ async def _check_rules(command: RulesCheck, caller: Caller, gatehouse: Gatehouse
     )
 
 
+async def findings_about(keys: Collection[str], gatehouse: Gatehouse) -> Sequence[Finding]:
+    """What is wrong now with rules of which some have these ids, or of groups that do; raises a ClientError."""
+    rules = (await gatehouse.rules.all()).whole()
+    found = await _gather(check_all(rules, await groups_of(rules, gatehouse), effort=Effort()))
+    return [each for each in found if any({place.rule.id, place.rule.group_id} & {*keys} for place in each.places)]
+
+
 AHEAD: Final = timedelta(days=7)
 MOST_AHEAD: Final = 20
 """Planned starts and ends of these days that are looked at."""

@@ -10,6 +10,8 @@ from typing import Any, Final
 from bot.changes.model import Change, Guard, Kind, State, Undone
 from bot.policy.freezes import ChatFreeze, Freeze
 from bot.policy.model import OPERATIONS, GuardRule, Person, Why
+from bot.rules.lint.findings import Finding, FindingKind, Location
+from bot.rules.model import Rule
 from bot.store.audit import Entry, Filters
 from bot.store.channel_settings import DigestTimes, Preferences
 from handlers.blocks.messages import ListPage
@@ -165,7 +167,18 @@ def records() -> Iterator[Sample]:
         coming=[CHANGES[1]],
         links=LINKS,
     )
-    for title, told in (("digest", busy), ("digest of a quiet day", Digest())):
+    twice = Finding(
+        FindingKind.ONE_NAME,
+        (Location(Rule(id="Redirect_a", name="Sale")), Location(Rule(id="Redirect_b", name="Sale"))),
+    )
+    wrong, unread = Digest(findings=[twice]), Digest(findings=None)
+    digests = {
+        "digest": busy,
+        "digest of a quiet day": Digest(),
+        "digest with findings": wrong,
+        "digest, rules unread": unread,
+    }
+    for title, told in digests.items():
         span = digest_view.span_title("24h")
         yield title, digest_view.digest(told, title=span, public=False, command=GatehouseDigest())
     yield "digest of a channel, late", digest_view.posted(Digest(), since=NOW, late=timedelta(hours=3))

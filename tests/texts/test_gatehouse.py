@@ -320,6 +320,21 @@ The last 24h
 (newspaper) The last 24h: nothing happened, nothing is waiting, and nothing is planned for the next 24 hours.
 [Share in channel]\
 """,
+            "digest with findings": """\
+The last 24h
+(newspaper) The last 24h
+Nothing happened.
+1 finding about rules that changed (`/rules check`)
+• 2 rules are called “Sale”: Redirect_a, Redirect_b.
+[Share in channel]\
+""",
+            "digest, rules unread": """\
+The last 24h
+(newspaper) The last 24h
+Nothing happened.
+The rules can’t be read right now, so `/rules check` has to say whether they are all right.
+[Share in channel]\
+""",
             "digest of a channel, late": """\
 What changed, what is waiting, and what comes
 (newspaper) Since 2026-11-21 01:24 UTC: nothing happened, nothing is waiting, and nothing is planned for the next 24 hours.
