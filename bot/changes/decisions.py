@@ -191,16 +191,7 @@ class Decisions:
         Raises NotPlanned, StartIsPast, EndsBeforeStart, PolicyTightened, Frozen, and as `Rights.require` does.
         """
         await self.rights.require(change, Decision.REPLAN, by)
-        now = self.journal.now()
-        if change.state is not State.PLANNED:
-            raise NotPlanned(change)
-        if starts_at is not None and starts_at <= now:
-            raise StartIsPast(as_typed)
-        ends = change.request.reverts_at
-        if ends is not None and ends <= (starts_at or now):
-            raise EndsBeforeStart
-        if (freeze := await self.freezes.against_change(change, starts_at or now)) is not None:
-            raise Frozen(freeze)
+        await self._require_startable(change, starts_at, as_typed)
         another: dict[str, Any] = {"starts_at": starts_at, "starts_at_as_typed": as_typed}
         another |= {"held": Held.NOT, "held_at": None}
         is_approved_for_now = change.run.held is Held.WORD and starts_at is None
@@ -218,6 +209,19 @@ class Decisions:
             return another
 
         return await self.journal.record(change, "replanned", by, replanned, request=request)
+
+    async def _require_startable(self, change: Change, starts_at: datetime | None, as_typed: str) -> None:
+        """That a planned *change* can begin at *starts_at*, or now; raises NotPlanned, StartIsPast, EndsBeforeStart, Frozen."""
+        now = self.journal.now()
+        if change.state is not State.PLANNED:
+            raise NotPlanned(change)
+        if starts_at is not None and starts_at <= now:
+            raise StartIsPast(as_typed)
+        ends = change.request.reverts_at
+        if ends is not None and ends <= (starts_at or now):
+            raise EndsBeforeStart
+        if (freeze := await self.freezes.against_change(change, starts_at or now)) is not None:
+            raise Frozen(freeze)
 
     async def _ask_again(self, change: Change, by: str, another: Mapping[str, Any]) -> Change:
         """The request for what was approved for a time, now for *another* one: nobody has approved that yet."""
