@@ -6,13 +6,15 @@ import csv
 import io
 import itertools
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 from typing import Any, Final
 
-from bot.members.csv_columns import Column, Columns, Layout, by_headings, is_email, is_heading, lay_out, normal
+from bot.members.csv_columns import Column, Columns, Layout, by_headings, ended, is_email, is_heading, lay_out, normal
 from bot.members.model import Member
+from bot.text.code_pages import Reading
 from bot.text.encoding import BadFile, EmptyFile, FileKind, WrongKind, defused, file_text, undefused
 from bot.text.tables import (
     BLANKS,
@@ -80,9 +82,11 @@ def _email(text: str) -> tuple[str, str]:
 def _name(said: Mapping[Column, str]) -> str | None:
     columns = (Column.FIRST_NAME, Column.NAME, Column.LAST_NAME)
     first, name, last = (_join_lines(_unquote(said[column])) if column in said else None for column in columns)
-    if name and (last is not None or name.casefold().startswith((first or "").casefold())):
-        return name  # the whole name; where there is no other last name, it may be that
-    return None if first is name is last is None else " ".join(part for part in (first, name, last) if part)
+    if first is name is last is None:
+        return None
+    whole = (name or "").casefold()
+    first, last = (part if part and part.casefold() not in whole else None for part in (first, last))
+    return " ".join(part for part in (first, name, last) if part)
 
 
 def _join_lines(name: str) -> str:
@@ -114,6 +118,10 @@ class MemberFile:
     """Titles of the columns that are not used, though something stands in them."""
     encoding: str
     separator: str
+    readings: tuple[Reading, ...] = ()
+    """How the file could be read, where it is not Unicode and that makes a difference."""
+    ended: tuple[tuple[str, Mapping[str, int]], ...] = ()
+    """Titles of columns by which some are no members any more; and what they say, with in how many rows."""
 
     @property
     def columns(self) -> Columns:
@@ -124,12 +132,19 @@ class MemberFile:
         return column_title(self.header, at)
 
 
-def read_member_file(content: bytes, chosen: Columns | None = None) -> MemberFile:
+Chosen = Mapping[Column, int | None]
+"""The columns that somebody chose, None where there is none; one is left out while the question is open."""
+
+
+def read_member_file(
+    content: bytes, chosen: Chosen | None = None, encoding: str = "", segments: Iterable[str] = ()
+) -> MemberFile:
     """The rows of a table of members; raises a subclass of BadFile where it is none.
 
-    *chosen*: which column is which, as somebody said who looked at it.
+    *chosen*: which column is which, as somebody said who looked at it. *encoding*: as in `file_text`. *segments*: those
+    that are known.
     """
-    found = file_text(content, windows=True)
+    found = file_text(content, is_table=True, encoding=encoding)
     text = LINKED.sub(r"\1", found.text)
     if text.lstrip().startswith(("{", "[{", "[\n")):
         raise WrongKind(FileKind.JSON)
@@ -138,7 +153,16 @@ def read_member_file(content: bytes, chosen: Columns | None = None) -> MemberFil
         lines = parsed_lines(re.sub(r"[,;\t|]", "\n", text), separator)
     if not lines:
         raise EmptyFile
-    return _table(lines, found.encoding, separator, chosen)
+    read = _table(lines, found.encoding, separator, chosen, frozenset(map(str.casefold, segments)))
+    return replace(read, readings=found.readings) if found.readings and _matters(read) else read
+
+
+def _matters(file: MemberFile) -> bool:
+    """Whether letters beyond ASCII stand where they are used, or in a heading by which people are to choose."""
+    places = {*file.columns.values()}
+    if file.layout.in_doubt or not all(map(str.isascii, file.header or ())):
+        return True
+    return any(not row.cells[at].isascii() for row in file.rows for at in places if at < len(row.cells))
 
 
 def _is_bare(cell: str) -> bool:
@@ -154,10 +178,10 @@ def _is_list(lines: Lines) -> bool:
     )
 
 
-def _table(lines: Lines, encoding: str, separator: str, chosen: Columns | None) -> MemberFile:
+def _table(lines: Lines, encoding: str, separator: str, chosen: Chosen | None, segments: frozenset[str]) -> MemberFile:
     require_width(lines)
     sample = [cells for _, cells in lines[: SAMPLE + 1]]
-    known, header, found = _read_headings(sample)
+    known, header, found = _read_headings(sample, segments)
     if chosen is not None:
         found = _use_chosen(found, chosen)
     body = lines[1:] if header is not None else lines
@@ -171,24 +195,35 @@ def _table(lines: Lines, encoding: str, separator: str, chosen: Columns | None) 
     rows = tuple(read_row(line, cells, found.columns, width) for line, cells in body)
     unused = [at for at in filled_places(lines, width) if at not in found.columns.values()]
     ignored = tuple(column_title(header, at) for at in unused)
-    return MemberFile(rows, header, found, known, _examples(body, width), ignored, encoding, separator)
+    told = tuple((column_title(header, at), counts) for at in unused if (counts := _ended(body, header, at)))
+    return MemberFile(rows, header, found, known, _examples(body, width), ignored, encoding, separator, ended=told)
 
 
-def _read_headings(sample: Sequence[Sequence[str]]) -> tuple[bool, tuple[str, ...] | None, Layout]:
+def _ended(body: Lines, header: Sequence[str] | None, at: int) -> Mapping[str, int]:
+    title = column_title(header, at)
+    return Counter(text for _, cells in body if at < len(cells) and ended(title, text := cells[at].strip(BLANKS)))
+
+
+def _read_headings(
+    sample: Sequence[Sequence[str]], segments: frozenset[str]
+) -> tuple[bool, tuple[str, ...] | None, Layout]:
     """Whether a heading is known, the headings if there are any, and where each column is."""
     first, *others = sample
     if claims := by_headings(first):
-        return True, tuple(first), lay_out(others, claims)
-    found = lay_out(sample, {})
+        return True, tuple(first), lay_out(others, claims, first, segments)
+    found = lay_out(sample, {}, segments=segments)
     if others and is_heading(first, found.columns):
-        return False, tuple(first), lay_out(others, {})
+        return False, tuple(first), lay_out(others, {}, first, segments)
     return False, None, found
 
 
-def _use_chosen(found: Layout, chosen: Columns) -> Layout:
+def _use_chosen(found: Layout, chosen: Chosen) -> Layout:
     """The columns that somebody chose; that of actions is not asked for, so it stays, where it is free."""
-    kept = {column: at for column, at in found.columns.items() if column is Column.ACTION and at not in chosen.values()}
-    return Layout(kept | chosen, chosen=True)
+    columns = {column: at for column, at in chosen.items() if at is not None}
+    kept = {
+        column: at for column, at in found.columns.items() if column is Column.ACTION and at not in columns.values()
+    }
+    return Layout(kept | columns, claimed=found.claimed - chosen.keys(), chosen=True)
 
 
 def _examples(body: Lines, width: int) -> tuple[str, ...]:

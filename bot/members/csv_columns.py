@@ -1,4 +1,7 @@
-"""Tell which column of a table of members is which: by its heading in a dozen languages, or else by its content."""
+"""Tell which column of a table of members is which: by its heading in English, or else by its content.
+
+Half a name is worse than a question: where it isn't certain which columns are the name, people are asked.
+"""
 
 from __future__ import annotations
 
@@ -42,43 +45,42 @@ ACTIONS: Final = {word: mode for mode, words in ACTION_WORDS.items() for word in
 """What people write into a column of actions, in any case of letters."""
 
 HEADINGS: Final[Mapping[Column, str]] = {
-    Column.EMAIL: "email emailaddress emails mail mailaddress useremail memberemail customeremail contactemail primaryemail "
-    "workemail emailid emailadresse mailadresse courriel adressemail adresseemail adresseélectronique adressecourriel "
-    "correo correoelectrónico direccióndecorreo direccióndecorreoelectrónico posta postaelettronica indirizzoemail "
-    "indirizzodipostaelettronica correioeletrônico endereçodeemail emailadres mailadres adresemail "
-    "epostadress epost eposta epostaadresi sähköposti sähköpostiosoite emailováadresa "
-    "почта электроннаяпочта адресэлектроннойпочты емейл имейл пошта електроннапошта адресаелектронноїпошти "
-    "メール メールアドレス eメール 邮箱 电子邮件 电子邮箱 電子郵件 이메일 이메일주소 ηλεκτρονικόταχυδρομείο",
-    Column.NAME: "name fullname displayname membername customername vollständigername nomcomplet nometprénom "
-    "nombrecompleto nombreyapellidos nomecompleto nomeecognome volledigenaam imięinazwisko полноеимя фио повнеім'я піб "
-    "adsoyad adısoyadı adsoyadı isimsoyisim namn navn nimi naam celéjméno όνομα 名前 氏名 お名前 姓名 이름 성명",
-    Column.FIRST_NAME: "firstname first givenname forename vorname prénom nombre nome primeironome voornaam imię имя ім'я "
-    "isim ad adı förnamn fornavn etunimi jméno prenume 名 名字",
-    Column.LAST_NAME: "lastname last surname familyname nachname familienname nom nomdefamille apellido apellidos cognome "
-    "sobrenome apelido últimonome achternaam nazwisko фамилия прізвище soyad soyadı soyisim efternamn efternavn etternavn "
-    "sukunimi příjmení 姓 苗字 성",
-    Column.SEGMENTS: "allowedsegments segments segment allowedsegment segmente segmento segmentos segmenti segmenten "
-    "segmenty segmenter сегмент сегменты сегменти segmentler セグメント access zugang accès acceso accesso acesso "
-    "toegang dostęp доступ erişim åtkomst adgang tilgang アクセス groups group gruppen gruppe groupe groupes grupo grupos "
-    "gruppo gruppi groep groepen grupa grupy группа группы група групи grup gruplar grupp grupper skupina skupiny ryhmä "
-    "グループ 组 群组 그룹 tags tag étiquettes étiquette etiquetas etiqueta etichette etichetta etykiety etykieta labels label "
-    "теги тег метки мітки etiketler etiket taggar タグ 标签 태그 tiers tier plans plan pläne plano planos piano piani "
-    "abonnement abonnements abo abbonamento suscripción assinatura abonament tarif tariff tarife "
-    "тариф подписка план планы プラン levels level niveau memberships "
-    "membership mitgliedschaft adhésion membresía lidmaatschap członkostwo",
-    Column.ACTION: "action actions aktion operation op todo do change",
+    Column.EMAIL: "email emailaddress emails mail mailaddress useremail primaryemail workemail emailid",
+    Column.NAME: "name fullname displayname",
+    Column.FIRST_NAME: "firstname first givenname forename fname",
+    Column.LAST_NAME: "lastname last surname familyname lname",
+    Column.SEGMENTS: "allowedsegments segments segment allowedsegment access groups group tags tag labels label "
+    "tiers tier plans plan levels level memberships membership",
+    Column.ACTION: "action actions operation op todo do change",
 }
-"""Each word as people write it, spaces left out; the most telling first: of two columns for one thing, that one is taken.
-
-A word that means a first name and a whole name alike is a first name: alone it names the person all the same.
-"""
+"""Each word as people write it, spaces left out; the most telling first: of two columns for one thing, that one is taken."""
 
 PERSONS: Final = (
-    "buyer", "customer", "purchaser", "purchase", "member", "subscriber", "contact", "cliente", "client", "billing",
-    "attendee", "kunden", "klant", "klient",
+    "buyer", "customer", "purchaser", "purchase", "member", "subscriber", "contact", "client", "billing", "attendee",
 )  # fmt: skip
-"""What shops write before ``email`` or ``name`` where it is a person's; ``Item name`` and ``User name`` are not."""
-OF_PERSONS: Final = frozenset({Column.EMAIL, Column.NAME, Column.FIRST_NAME, Column.LAST_NAME})
+"""What shops write around ``email`` or ``name`` where it is a person's; ``Item name`` and ``User name`` are not."""
+NO_NAMES: Final = frozenset(
+    word
+    for words in (
+        "address city comment company country county currency department description gender group id industry item",
+        "job language list locale location login method note notes organisation organization payment phone plan",
+        "prefix product region role salutation source state status street suffix timezone title town type url",
+        "username website",
+    )
+    for word in words.split()
+)
+"""Words of headings over which no name stands, though it may look like one."""
+ENDED: Final = frozenset(
+    word
+    for words in (
+        "banned blocked bounced canceled cancelled cleaned deactivated deleted disabled ended expired inactive",
+        "paused suspended unpaid unsubscribed",
+    )
+    for word in words.split()
+)
+"""Words for members who are none any more."""
+OF_NAMES: Final = frozenset({Column.NAME, Column.FIRST_NAME, Column.LAST_NAME})
+OF_PERSONS: Final = OF_NAMES | {Column.EMAIL}
 
 MAX_HEADING: Final = 100
 """Characters of a heading: putting its accents in order takes time with the square of their number."""
@@ -100,9 +102,13 @@ def column_of(heading: str) -> tuple[Column, int] | None:
     word = normal(heading)
     if (found := COLUMN_OF_WORD.get(word)) is not None:
         return found
-    person = next((each for each in PERSONS if word.startswith(each)), None)
-    column, _ = COLUMN_OF_WORD.get(word.removeprefix(person or ""), (None, 0)) if person else (None, 0)
-    return (column, len(COLUMN_OF_WORD)) if column in OF_PERSONS else None
+    for person in PERSONS:
+        column, _ = COLUMN_OF_WORD.get(
+            word.removeprefix(person), COLUMN_OF_WORD.get(word.removesuffix(person), (None, 0))
+        )
+        if column in OF_PERSONS:
+            return column, len(COLUMN_OF_WORD)
+    return None
 
 
 SEPARATED: Final = re.compile(r"[,;|\n]")
@@ -110,6 +116,8 @@ PART: Final = re.compile(r'"[^"]*"|[^,;|\n"]+')
 MAX_EMAIL_CELL: Final = 400
 """Characters of what may be an email with a name: a longer cell is none, and not worth the search."""
 WORD: Final = re.compile(r"[^\s@]+")
+NAME: Final = re.compile(r"[^\W\d_][^\d_@/:;|<>{}=]{0,59}")
+"""What may be somebody's name."""
 FEW_CELLS: Final = 5
 """Cells that tell nothing by being all different: of more, those of segments come again."""
 
@@ -128,7 +136,7 @@ class Layout:
     guessed: frozenset[Column] = frozenset()
     """Columns told by what stands in them alone."""
     claimed: frozenset[Column] = frozenset()
-    """Columns that several headings name: which one is meant, only people can tell."""
+    """Columns that only people can tell: several headings name one, or what stands there may be half a name."""
     chosen: bool = False
     """Whether somebody chose the columns."""
 
@@ -154,19 +162,81 @@ def by_headings(cells: Sequence[str]) -> Claims:
     return {column: places for column, (_, places) in found.items()}
 
 
-def lay_out(rows: Sequence[Sequence[str]], claims: Claims) -> Layout:
-    """The layout by *claims*, and by what the cells of *rows* say. Where headings named something, only the email is
-    looked for: what else has a heading that says nothing to us is not ours.
+def lay_out(
+    rows: Sequence[Sequence[str]], claims: Claims, header: Sequence[str] = (), segments: frozenset[str] = frozenset()
+) -> Layout:
+    """The layout by *claims*, and by what the cells of *rows* say.
+
+    *header*: all headings. *segments*: those that are known, in lower case; a column of them is theirs, or is asked for.
     """
     cells = _texts(rows)
     likely = {column: _likely_places(column, places, cells) for column, places in claims.items()}
     found = {column: places[0] for column, places in likely.items() if len(places) == 1}
+    claimed = {*likely} - {*found}
     guessed: Columns = {}
     if Column.EMAIL not in likely and (at := _of_emails(cells, found)) is not None:
         guessed[Column.EMAIL] = at
+    taken = {*found.values(), *guessed.values(), *(at for column in claimed for at in likely[column])}
+    free = {at: texts for at, texts in cells.items() if at not in taken}
+    of_segments = [at for at, texts in free.items() if _are_segments(texts, segments)]
+    if of_segments and not any(cells.get(at) for at in likely.get(Column.SEGMENTS, ())):
+        claimed.add(Column.SEGMENTS)
+        found.pop(Column.SEGMENTS, None)
+    free = {at: texts for at, texts in free.items() if at not in of_segments and not _has_no_names(header, at)}
     if not claims and guessed:
-        guessed |= _guess_others(cells, guessed)
-    return Layout(found | guessed, frozenset(guessed), frozenset(likely) - frozenset(found))
+        guessed |= _guess_others({at: texts for at, texts in cells.items() if at not in of_segments}, guessed)
+    if not claimed & OF_NAMES and (doubtful := _doubtful_name(rows, found, guessed, free, bool(header))) is not None:
+        claimed.add(doubtful)
+        found.pop(doubtful, None)
+        guessed.pop(doubtful, None)
+    return Layout(found | guessed, frozenset(guessed), frozenset(claimed))
+
+
+def _doubtful_name(
+    rows: Sequence[Sequence[str]], found: Columns, guessed: Columns, free: Cells, has_header: bool
+) -> Column | None:
+    """Which of the columns of names has to be asked for, since half a name or another one would be stored without it."""
+    known = found.keys() & OF_NAMES
+    names = [at for at, texts in free.items() if _look_like_names(texts)]
+    if not known:
+        is_certain = not names or (Column.NAME in guessed and len(names) == 1 and not has_header)
+        return None if is_certain else Column.NAME
+    if known == {Column.NAME}:
+        texts = [text for row in rows if (text := _cell(row, found[Column.NAME]))]
+        whole = sum(" " in text for text in texts)
+        return Column.NAME if names and 2 * whole < len(texts) else None
+    if Column.NAME in known:
+        others = [found[column] for column in known - {Column.NAME}]
+        full = ((_cell(row, found[Column.NAME]).casefold(), row) for row in rows)
+        is_whole = all(_cell(row, at).casefold() in name for name, row in full if name for at in others)
+        return None if is_whole else Column.NAME
+    (missing, *_) = [*({Column.FIRST_NAME, Column.LAST_NAME} - known), None]
+    return missing if any(_look_like_names(texts, in_any_case=True) for texts in free.values()) else None
+
+
+def _cell(row: Sequence[str], at: int) -> str:
+    return row[at].strip() if at < len(row) else ""
+
+
+def _has_no_names(header: Sequence[str], at: int) -> bool:
+    words = re.findall(r"[a-z]+", header[at].casefold()) if at < len(header) else ()
+    return not NO_NAMES.isdisjoint(words)
+
+
+def _look_like_names(texts: Sequence[str], *, in_any_case: bool = False) -> bool:
+    """Whether most of *texts* may be names: words that begin with no small letter, in any script, and hardly come again."""
+    names = sum(bool(NAME.fullmatch(text)) and (in_any_case or not text[0].islower()) for text in texts)
+    return 2 * names > len(texts) and (len(texts) < FEW_CELLS or 4 * len({*texts}) >= len(texts))
+
+
+def _are_segments(texts: Sequence[str], known: frozenset[str]) -> bool:
+    return bool(known) and 2 * sum(any(part.casefold() in known for part in parts(text)) for text in texts) > len(texts)
+
+
+def ended(heading: str, text: str) -> bool:
+    """Whether *text* in a column of this *heading* says that somebody is no member any more."""
+    word = text.strip().casefold()
+    return word in ENDED or (normal(heading) in {"active", "subscribed"} and word in {"no", "false", "0"})
 
 
 def _texts(rows: Sequence[Sequence[str]]) -> Cells:

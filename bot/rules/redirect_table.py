@@ -10,6 +10,7 @@ from typing import Any, Final, TypeAlias
 from bot.rules.files import MAX_RULES, TooManyRules
 from bot.rules.model import Groups
 from bot.rules.url import SCHEME, NotAUrl, Url
+from bot.text.code_pages import Reading
 from bot.text.encoding import BadFile, EmptyFile, file_text, undefused
 from bot.text.tables import (
     BLANKS,
@@ -142,6 +143,8 @@ class RedirectFile:
     """Titles of the columns that are not used, though something stands in them."""
     encoding: str
     separator: str
+    readings: tuple[Reading, ...] = ()
+    """How the file could be read, where it is not Unicode."""
 
     @property
     def ends(self) -> tuple[str, ...]:
@@ -151,12 +154,12 @@ class RedirectFile:
 
 def is_table(content: bytes) -> bool:
     """Whether *content* is a text that can't be JSON with rules; raises BadFile where it is no text."""
-    return not file_text(content, windows=True).text.lstrip().startswith(("[", "{"))
+    return not file_text(content, is_table=True).text.lstrip().startswith(("[", "{"))
 
 
-def read_redirect_file(content: bytes) -> RedirectFile:
-    """The rows of a table of redirects; raises a subclass of BadFile where it is none."""
-    found = file_text(content, windows=True)
+def read_redirect_file(content: bytes, encoding: str = "") -> RedirectFile:
+    """The rows of a table of redirects; raises a subclass of BadFile where it is none. *encoding*: as in `file_text`."""
+    found = file_text(content, is_table=True, encoding=encoding)
     separator, lines = read_lines(found.text, _is_url)
     if not lines:
         raise EmptyFile
@@ -183,6 +186,7 @@ def read_redirect_file(content: bytes) -> RedirectFile:
         tuple(column_title(header, at) for at in unused),
         found.encoding,
         separator,
+        found.readings,
     )
 
 

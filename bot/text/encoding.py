@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
+from bot.text.code_pages import Reading, readings
+
 MAX_FILE_BYTES: Final = 10 * 1024 * 1024
 """Of a file that is imported: looked at before anything else."""
 
@@ -20,6 +22,7 @@ class FileKind(StrEnum):
     WORKBOOK = "workbook"
     ARCHIVE = "archive"
     WEB_PAGE = "web page"
+    CONTACTS = "contacts"
     JSON = "json"
     BINARY = "binary"
 
@@ -63,6 +66,8 @@ class FileText:
 
     text: str
     encoding: str
+    readings: tuple[Reading, ...] = ()
+    """How it could be read, where it is not Unicode."""
 
 
 SIGNATURES: Final = (
@@ -85,16 +90,18 @@ MARKS: Final = (
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
-PAGE_STARTS: Final = ("<!doctype html", "<html", "<head", "<body", "<?xml")
+PAGE_STARTS: Final = ("<!doctype html", "<html", "<head", "<body", "<?xml", "<table", "<meta", "<style", "<div")
 
 
-def file_text(content: bytes, *, windows: bool = False) -> FileText:
-    """*content* as text; raises BadFile. *windows*: what is not Unicode is taken for Windows-1252, as tables often are."""
+def file_text(content: bytes, *, is_table: bool = False, encoding: str = "") -> FileText:
+    """*content* as text; raises BadFile. What is not Unicode is refused, but for tables, as spreadsheets write those: it is
+    read in the *encoding* that somebody chose, or else in the likeliest one.
+    """
     if len(content) > MAX_FILE_BYTES:
         raise FileTooLarge(len(content), MAX_FILE_BYTES)
     if (kind := _signed(content)) is not None:
         raise WrongKind(kind)
-    found = _decoded(content, windows=windows)
+    found = _decoded(content, is_table, encoding)
     if not found.text.strip():
         raise EmptyFile
     _refuse_other_kinds(found.text)
@@ -112,19 +119,18 @@ def _signed(content: bytes) -> FileKind | None:
     return next((kind for start, kind in SIGNATURES if content.startswith(start)), None)
 
 
-def _decoded(content: bytes, *, windows: bool) -> FileText:
+def _decoded(content: bytes, is_table: bool, chosen: str) -> FileText:
     encoding = next((name for mark, name in MARKS if content.startswith(mark)), None) or _unmarked(content)
     try:
         return FileText(content.decode(encoding), encoding.removesuffix("-sig"))
     except UnicodeDecodeError as error:
         if b"\0" in content and encoding == "utf-8":
             raise WrongKind(FileKind.BINARY) from error
-        if not windows or encoding != "utf-8":
+        found = readings(content) if is_table and encoding == "utf-8" else ()
+        if not found:
             raise Undecodable(error.start) from error
-    try:
-        return FileText(content.decode("cp1252"), "cp1252")
-    except UnicodeDecodeError as error:
-        raise Undecodable(error.start) from error
+    page = chosen if any(reading.encoding == chosen for reading in found) else found[0].encoding
+    return FileText(content.decode(page), page, found)
 
 
 def _unmarked(content: bytes) -> str:
@@ -142,6 +148,8 @@ def _refuse_other_kinds(text: str) -> None:
         raise WrongKind(FileKind.PICTURE)
     if start.startswith(PAGE_STARTS):
         raise WrongKind(FileKind.WEB_PAGE)
+    if start.startswith("begin:vcard"):
+        raise WrongKind(FileKind.CONTACTS)
     if "\0" in text:
         raise WrongKind(FileKind.BINARY)
 

@@ -10,9 +10,10 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any, Final, Self, TypeVar
 
-from bot.members.csv import MemberFile
-from bot.members.csv_columns import Column, Columns, Mode
+from bot.members.csv import Chosen, MemberFile
+from bot.members.csv_columns import Column, Mode
 from bot.rules.rule_import_plan import Arrival, Choices, Differs, Entry, New, OnDiffers, OnNew
+from bot.text.code_pages import LABELS, Reading
 from bot.text.tables import MAX_COLUMNS
 from handlers.blocks import inputs, messages, modals
 from handlers.blocks.messages import Block, esc, plural
@@ -28,6 +29,8 @@ MEMBERS: Final = "v1.import.members"
 COLUMN: Final = "column"
 """Begins the ids of the menus in which the column of something is chosen."""
 NO_COLUMN: Final = "none"
+ENCODING: Final = "encoding"
+"""The id of the menu in which the encoding of the file is chosen."""
 PLACES: Final = {str(at): at for at in range(MAX_COLUMNS)}
 """Columns by the values of the menus."""
 MOST_COLUMNS: Final = 50
@@ -75,6 +78,8 @@ class Handed:
     """When it is to be done, as typed; empty for at once."""
     site: str = ""
     mode: str = Mode.ADD
+    encoding: str = ""
+    """What somebody chose who saw how the file reads in it."""
     seen: str = ""
     """Fingerprint of the plan that the form shows."""
 
@@ -82,7 +87,9 @@ class Handed:
     def of(cls, view: View) -> Self:
         """What a form's metadata keeps."""
         kept = modals.metadata(view)
-        return cls(**{"channel": ""} | {name: str(kept[name]) for name in cls.__slots__ if kept.get(name)})
+        known = {name: str(kept[name]) for name in cls.__slots__ if kept.get(name)}
+        chosen = inputs.typed(inputs.values_of(view), ENCODING) or known.get("encoding", "")
+        return cls(**{"channel": ""} | known | {"encoding": chosen})
 
     @classmethod
     def typed(cls, view: View) -> Self:
@@ -178,7 +185,7 @@ def file_form(forms: ImportForms, handed: Handed, wrong: str = "") -> View:
 
 def plan_form(forms: ImportForms, plan: ImportPlan, handed: Handed, *, moved: bool = False) -> View:
     """The preview, whole emails and all: a modal is private. It can be sent where something can be imported, or chosen."""
-    submit = "Import" if not plan.is_empty else "Preview" if plan.asked else None
+    submit = "Import" if not (plan.is_empty or plan.unanswered) else "Preview" if plan.asked else None
     blocks = [
         *([section(MOVED)] if moved else []),
         *preview_view.plan_blocks(plan, filename=handed.name),
@@ -219,14 +226,33 @@ def read_choices(view: View) -> Choices:
     )
 
 
+def encodings_asked(readings: Sequence[Reading], chosen: str) -> list[Block]:
+    """A menu of how the names of a file read, where its encoding can't be told; nothing is chosen before somebody did."""
+    if not readings:
+        return []
+    options = {each.encoding: _as_it_reads(each) for each in readings}
+    words = ":warning: *Which of these is right?* The file isn’t Unicode, so its letters can be read in several ways."
+    return [section(words), inputs.menu(ENCODING, "Encoding", options, chosen, dispatch=True)]
+
+
+def _as_it_reads(reading: Reading) -> str:
+    page = f": {LABELS[reading.encoding]}"
+    return messages.clip(" · ".join(reading.samples), inputs.LONGEST_OPTION - len(page)) + page
+
+
 def columns_asked(file: MemberFile) -> list[Block]:
     """A menu of columns for each thing that is read; none where there is nothing to choose, or nothing was in doubt."""
     if not (file.ignored or file.layout.in_doubt):
         return []
     words = "*Which column is which?* The preview follows what you choose."
-    if file.layout.claimed:
-        names = ", ".join(sorted(file.layout.claimed))
-        words = f":warning: *More than one column could be {names}.* Choose the right one."
+    if claimed := file.layout.claimed:
+        words = (
+            f":warning: *Unclear: {', '.join(sorted(claimed))}.* Choose the right column, or _None_, before you import."
+        )
+    if Column.ACTION in claimed:
+        words = (
+            ":warning: *More than one column says what to do.* Leave only the right one in the file, and start again."
+        )
     return [section(words), *(_column(column, file) for column in ASKED)]
 
 
@@ -248,13 +274,12 @@ def _option(file: MemberFile, at: int) -> str:
     return messages.clip(f"{' '.join(file.title(at).split())}{example}", inputs.LONGEST_OPTION)
 
 
-def read_columns(view: View) -> Columns | None:
-    """The columns that somebody chose; None where the form did not ask."""
+def read_columns(view: View) -> Chosen | None:
+    """The columns that somebody chose, None for what has none; None where the form did not ask."""
     values = inputs.values_of(view)
-    if not any(f"{COLUMN}.{column}" in values for column in ASKED):
-        return None
-    chosen = {column: inputs.typed(values, f"{COLUMN}.{column}") or "" for column in ASKED}
-    return {column: PLACES[at] for column, at in chosen.items() if at in PLACES}
+    chosen = {column: inputs.typed(values, f"{COLUMN}.{column}") for column in ASKED}
+    answers = {column: PLACES.get(at) for column, at in chosen.items() if at}
+    return answers if any(f"{COLUMN}.{column}" in values for column in ASKED) else None
 
 
 def _chosen(values: Mapping[str, Any], block_id: str, default: E) -> E:

@@ -11,10 +11,11 @@ from bot.clients.errors import ClientError
 from bot.clients.json_stream import cooperatively
 from bot.gatehouse import Gatehouse
 from bot.members import import_entries
-from bot.members.csv import headings, read_member_file
-from bot.members.csv_columns import Columns, Mode
+from bot.members.csv import Chosen, headings, read_member_file
+from bot.members.csv_columns import Mode
 from bot.members.import_entries import MemberPlan, Together
 from bot.members.member_import_plan import plan_members
+from bot.members.model import known_segments
 from bot.rules import rule_import_plan
 from bot.rules.files import read_rule_file
 from bot.rules.model import Groups
@@ -46,9 +47,16 @@ async def import_rules(command: RulesImport, caller: Caller, gatehouse: Gatehous
 
 
 def rule_plan(
-    entries: Sequence[rule_import_plan.Entry], choices: Choices | None = None, table: RedirectFile | None = None
+    entries: Sequence[rule_import_plan.Entry],
+    choices: Choices | None = None,
+    table: RedirectFile | None = None,
+    encoding: str = "",
 ) -> ImportPlan:
-    """What importing rules would do, by *choices*; *table*: what they were read from, if it was one."""
+    """What importing rules would do, by *choices*; *table*: what they were read from, if it was one.
+
+    *encoding*: what somebody chose.
+    """
+    readings = table.readings if table is not None else ()
     word = "record" if table is None else "line"
     expiry = expiry_in("until", table.ends[0]) if table is not None and len(table.ends) == 1 else None
     return ImportPlan(
@@ -60,8 +68,12 @@ def rule_plan(
         thing="rule",
         columns=(word, "name", "id"),
         notes=[] if table is None else redirect_notes(table, expiry),
-        asked=import_form_view.choices_asked(entries, ARRIVAL if table is None else TABLE_ARRIVAL),
+        asked=[
+            *import_form_view.encodings_asked(readings, encoding),
+            *import_form_view.choices_asked(entries, ARRIVAL if table is None else TABLE_ARRIVAL),
+        ],
         expiry=expiry,
+        unanswered=bool(readings and not encoding),
     )
 
 
@@ -84,10 +96,10 @@ async def _plan_rules(
     content: bytes, handed: Handed, choices: Choices | None, caller: Caller, gatehouse: Gatehouse
 ) -> ImportPlan:
     if await asyncio.to_thread(is_table, content):
-        table = await asyncio.to_thread(read_redirect_file, content)
+        table = await asyncio.to_thread(read_redirect_file, content, handed.encoding)
         live = (await gatehouse.rules.all()).whole()
         planned = await cooperatively(plan_redirects(table.rows, live, await _groups(gatehouse)))
-        return await asyncio.to_thread(rule_plan, planned, choices, table)
+        return await asyncio.to_thread(rule_plan, planned, choices, table, handed.encoding)
     records = await asyncio.to_thread(read_rule_file, content)
     rules = (await gatehouse.rules.all()).whole()
     entries = await cooperatively(plan_entries(records, rules, await _groups(gatehouse)))
@@ -103,7 +115,7 @@ async def _groups(gatehouse: Gatehouse) -> Groups | None:
         return None
 
 
-Import(RULE_FORMS, import_form_view.read_choices, _plan_rules)
+RULE_IMPORT: Final = Import(RULE_FORMS, import_form_view.read_choices, _plan_rules)
 
 MAX_COLUMNS_KEPT: Final = 100
 """Columns of a table of members that are on record."""
@@ -115,8 +127,9 @@ async def import_members(command: MembersImport, caller: Caller, gatehouse: Gate
     return Modal(file_form(MEMBER_FORMS, Handed(caller.channel, site=site.name)))
 
 
-def member_plan(plan: MemberPlan, site: str) -> ImportPlan:
-    """What importing members into *site* would do."""
+def member_plan(plan: MemberPlan, site: str, encoding: str = "") -> ImportPlan:
+    """What importing members into *site* would do. *encoding*: what somebody chose."""
+    readings = plan.file.readings
     numbers = {entry.row.line: number for number, entry in enumerate(plan.entries, 1)}
     items = [
         _item(
@@ -141,19 +154,21 @@ def member_plan(plan: MemberPlan, site: str) -> ImportPlan:
         columns=headings(plan.file)[:MAX_COLUMNS_KEPT],
         separator=plan.file.separator,
         notes=member_notes(plan),
-        asked=import_form_view.columns_asked(plan.file),
+        asked=[*import_form_view.encodings_asked(readings, encoding), *import_form_view.columns_asked(plan.file)],
+        unanswered=bool(plan.file.layout.claimed or (readings and not encoding)),
     )
 
 
 async def _plan_members(
-    content: bytes, handed: Handed, columns: Columns | None, caller: Caller, gatehouse: Gatehouse
+    content: bytes, handed: Handed, columns: Chosen | None, caller: Caller, gatehouse: Gatehouse
 ) -> ImportPlan:
     site = gatehouse.site(handed.site)
-    file = await asyncio.to_thread(read_member_file, content, columns)
     live = (await site.members.all()).whole()
     extra = await extra_segments(caller, gatehouse)
+    segments = known_segments(live, tuple(extra or ()))
+    file = await asyncio.to_thread(read_member_file, content, columns, handed.encoding, segments)
     planned = await asyncio.to_thread(plan_members, file, Mode(handed.mode), live, extra)
-    return await asyncio.to_thread(member_plan, planned, site.name)
+    return await asyncio.to_thread(member_plan, planned, site.name, handed.encoding)
 
 
 MEMBER_IMPORT: Final = Import(MEMBER_FORMS, import_form_view.read_columns, _plan_members)
@@ -163,3 +178,12 @@ MEMBER_IMPORT: Final = Import(MEMBER_FORMS, import_form_view.read_columns, _plan
 async def choose_column(click: Click, caller: Caller, gatehouse: Gatehouse) -> Reply:
     """Show what happens by the columns that somebody chose."""
     return Refilled(await MEMBER_IMPORT.show(MEMBER_IMPORT.read(click.view or {}), caller, gatehouse))
+
+
+@clicks("form.encoding")
+async def choose_encoding(click: Click, caller: Caller, gatehouse: Gatehouse) -> Reply:
+    """Show what happens by the encoding that somebody chose."""
+    view = click.view or {}
+    if view.get("callback_id") == RULE_FORMS.plan_id:
+        return Refilled(await RULE_IMPORT.show(RULE_IMPORT.read(view), caller, gatehouse))
+    return Refilled(await MEMBER_IMPORT.show(MEMBER_IMPORT.read(view), caller, gatehouse))

@@ -48,6 +48,8 @@ class ImportPlan:
 
     expiry: Expiry | None = None
     """Until when all of it is to last, where the file says so."""
+    unanswered: bool = False
+    """Whether something has to be chosen before anything can be imported."""
 
     @property
     def is_empty(self) -> bool:

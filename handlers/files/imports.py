@@ -64,7 +64,7 @@ class Import(Generic[C]):
     async def _save(self, agreed: tuple[Handed, C | None], caller: Caller, gatehouse: Gatehouse) -> View | Recorded:
         async with gatehouse.limits.file_work("import", caller.user, caller.channel):
             plan, handed = await self._planned(*agreed, caller, gatehouse)
-            if (moved := handed != agreed[0]) or plan.is_empty:
+            if (moved := handed != agreed[0]) or plan.is_empty or plan.unanswered:
                 return plan_form(self.forms, plan, handed, moved=moved)
             count = plural(sum(item.kind is not None for item in plan.items), plan.thing)
             into = f" into {plan.site}" if plan.site else ""

@@ -15,6 +15,7 @@ from bot.members.import_entries import MemberPlan
 from bot.rules import files, redirect_table, rule_import_plan
 from bot.rules.redirect_table import RedirectFile
 from bot.text import encoding, tables
+from bot.text.code_pages import LABELS
 from bot.text.encoding import BadFile, FileKind
 from handlers.blocks import messages
 from handlers.blocks.messages import Block, code, esc, first_of
@@ -209,7 +210,20 @@ def why_not(entry: Any) -> str:
 
 def member_notes(plan: MemberPlan) -> list[Block]:
     """What a table of members may be taken for that it isn’t, and how it was read."""
-    return [*_names_kept(plan), *_lookalikes(plan), messages.context(_how_it_was_read(plan.file))]
+    return [*_names_kept(plan), *_lookalikes(plan), *_ended(plan.file), messages.context(_how_it_was_read(plan.file))]
+
+
+def _ended(file: MemberFile) -> list[Block]:
+    """Columns by which some are no members any more: they aren't used, and those people look like all others."""
+    told = [
+        f"*{esc(title, 40)}*: {first_of([f'{count:,} × {esc(word, 30)}' for word, count in counts.items()], 4)}"
+        for title, counts in file.ended
+    ]
+    if not told:
+        return []
+    return [
+        messages.section(f":warning: *These rows are not left out*: {first_of(told, 3)}. Remove them from the file.")
+    ]
 
 
 def redirect_notes(file: RedirectFile, expiry: Expiry | None) -> list[Block]:
@@ -225,7 +239,6 @@ def redirect_notes(file: RedirectFile, expiry: Expiry | None) -> list[Block]:
 
 
 SEPARATORS: Final[Mapping[str, str]] = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
-ENCODINGS: Final[Mapping[str, str]] = {"cp1252": "Windows-1252"}
 
 
 def _how_it_was_read(file: MemberFile | RedirectFile) -> str:
@@ -233,7 +246,7 @@ def _how_it_was_read(file: MemberFile | RedirectFile) -> str:
     columns = ", ".join(
         f"{column.value} from column {at + 1}" for column, at in sorted(file.columns.items(), key=itemgetter(1))
     )
-    encoding = ENCODINGS.get(file.encoding, file.encoding.upper())
+    encoding = LABELS.get(file.encoding, file.encoding.upper())
     separator = SEPARATORS.get(file.separator, f"“{esc(file.separator)}”")
     return f"Read as {encoding} with {separator}: {columns}.{_headings(file)}{_unused(file)}"
 
@@ -260,12 +273,20 @@ KINDS: Final[Mapping[FileKind, str]] = {
     FileKind.WORKBOOK: "a spreadsheet",
     FileKind.ARCHIVE: "a compressed archive",
     FileKind.WEB_PAGE: "a web page",
+    FileKind.CONTACTS: "contacts (vCard)",
     FileKind.JSON: "JSON",
     FileKind.BINARY: "not text",
 }
 HEADINGS: Final[Mapping[Column, str]] = {column: column.value for column in Column} | {Column.EMAIL: "email"}
 
 AS_TABLE: Final = "Save it as CSV, with a column of emails."
+INSTEAD: Final[Mapping[FileKind, str]] = {
+    FileKind.JSON: AS_TABLE,
+    FileKind.WEB_PAGE: "Open it in a spreadsheet, and save it as CSV.",
+    FileKind.WORKBOOK: "Save it as CSV, and try again.",
+    FileKind.CONTACTS: "Import it into an address book, and export it from there as CSV.",
+}
+"""What to do with a file of another kind."""
 
 FILES: Final[Mapping[type[BadFile], Callable[[Any], tuple[str, str]]]] = {
     encoding.EmptyFile: lambda _: ("The file is empty.", "Check that it was saved, and try again."),
@@ -273,7 +294,7 @@ FILES: Final[Mapping[type[BadFile], Callable[[Any], tuple[str, str]]]] = {
         f"The file is too large: {_megabytes(e.size)}. The limit is {_megabytes(e.most)}.",
         "Split it, and import the parts one by one.",
     ),
-    encoding.WrongKind: lambda e: (f"The file is {KINDS[e.kind]}.", AS_TABLE if e.kind is FileKind.JSON else ""),
+    encoding.WrongKind: lambda e: (f"The file is {KINDS[e.kind]}.", INSTEAD.get(e.kind, "")),
     encoding.Undecodable: lambda e: (
         f"The file’s encoding is unknown (byte {e.at + 1:,}).",
         "Save it as UTF-8, and try again.",

@@ -116,14 +116,12 @@ def test_every_separator_in_every_encoding(encoding: str, separator: str, end: s
 @pytest.mark.parametrize(
     ("heading", "row", "expected"),
     [
-        ("E-Mail-Adresse;Vorname;Name", "a@b.co;Anna;Smith", ("a@b.co", "Anna Smith", None)),
         ("First Name,Last Name,mail", "Anna,Smith,a@b.co", ("a@b.co", "Anna Smith", None)),
         ("first,last,full name,e-mail", "Anna,Smith,Dr Anna Smith,a@b.co", ("a@b.co", "Dr Anna Smith", None)),
         ("First name,Name,Email", "Anna,Anna Smith,a@b.co", ("a@b.co", "Anna Smith", None)),
         ("EMAIL ADDRESS,Access", "a@b.co,vip", ("a@b.co", None, "vip")),
         ("Email,Tags,allowedSegments", "a@b.co,x,vip", ("a@b.co", None, "vip")),
         ("Contact,Plan", "a@b.co,vip", ("a@b.co", None, "vip")),
-        ("Prénom,Nom,Courriel", "Anna,Smith,a@b.co", ("a@b.co", "Anna Smith", None)),
         ("email, name", 'a@b.co, "Smith, Anna"', ("a@b.co", "Smith, Anna", None)),
         ('email,"no\nte",name', 'a@b.co,x,"Anna\nSmith"', ("a@b.co", "Anna Smith", None)),
         ("sep=;\nemail;name", "a@b.co;Anna, the first", ("a@b.co", "Anna, the first", None)),
@@ -162,7 +160,7 @@ REFUSED: list[tuple[bytes, type[BadFile]]] = [
     (b"<html><body>a@b.co</body>", WrongKind),
     (b'[{"email": "a@b.co"}]', WrongKind),
     (b"a@b.co,\0\0\n", WrongKind),
-    (b"a@b.co,\x81\n", Undecodable),
+    (b"a@b.co,\x81\x01\n", Undecodable),
     (b"name,plan\nAnna,vip\n", NoEmails),
     (b"hello\nworld\n", NoEmails),
     (b'email,name\na@b.co,"Anna\n', BrokenTable),

@@ -38,6 +38,11 @@ async def shown(person: Colleague, command: str, label: str, name: str, content:
     return person.form
 
 
+def button(person: Colleague) -> str:
+    """What the button of the open form says."""
+    return str((person.modal or {})["submit"]["text"])
+
+
 async def test_rules_are_shown_then_created_inactive_and_taken_back(
     workspace: Sandbox, alice: Colleague, cara: Colleague
 ) -> None:
@@ -306,7 +311,7 @@ async def test_which_column_is_meant_is_asked_and_what_happens_then_is_shown(
     await bob.opens("/members import")
     bob.attaches("File", **{"sales.csv": table})
     assert await bob.submits() == {}
-    await bob.sees_form("More than one column could be email")
+    await bob.sees_form("Unclear: email, segments")
     assert "Nothing to import" in bob.form
 
     await bob.picks("Email", "E-mail: new@b.example")
@@ -321,12 +326,52 @@ async def test_which_column_is_meant_is_asked_and_what_happens_then_is_shown(
     assert (added["name"], added["allowedSegments"]) == ("Bo Day", ["vip"])
 
 
+async def test_names_in_a_code_page_are_stored_as_somebody_read_them(workspace: Sandbox, bob: Colleague) -> None:
+    table = "Name,Jméno,Email\nDvořák,Jiří,j@b.example\nGad,Léa,l@b.example\n".encode("cp1250")
+    await bob.opens("/members import")
+    bob.attaches("File", **{"excel.csv": table})
+    await bob.submits()
+    await bob.sees_form("Which of these is right?")
+    assert "Read as Windows-1252" in bob.form
+
+    await bob.picks("First name", "Jméno: Jiøí")
+    await bob.sees_form("first name from column 2")
+    await bob.submits()
+    await bob.sees_form("Unclear: name")
+    await bob.picks("Name", "None")
+    await bob.sees_form("Which column is which?")
+    await bob.picks("Last name", "Name: Dvoøák")
+    await bob.sees_form("last name from column 1")
+    assert button(bob) == "Preview", "nothing can be imported before the encoding was chosen"
+    await bob.submits()
+    await bob.sees_form("Which of these is right?")
+    await bob.picks("Encoding", "Dvořák Jiří · Léa · Jméno: Windows-1250 (Central European)")
+    await bob.sees_form("Read as Windows-1250")
+    assert button(bob) == "Import"
+    await bob.submits()
+
+    await bob.sees_set(applied=2)
+    stored = [workspace.services.members.get("site_1", f"{each}@b.example") or {} for each in "jl"]
+    assert [each["name"] for each in stored] == ["Jiří Dvořák", "Léa Gad"]
+
+
+async def test_the_encoding_of_a_table_of_redirects_is_asked_for(workspace: Sandbox, alice: Colleague) -> None:
+    table = f"from,to,name\n{SHOP}/k,{SHOP}/new,Dvořák\n".encode("cp1250")
+    assert "Which of these is right?" in await shown(alice, "/rules import", "File", "vanity.csv", table)
+    await alice.picks("Encoding", "Dvořák: Windows-1250 (Central European)")
+    await alice.sees_form("Read as Windows-1250")
+    await alice.submits()
+
+    await alice.sees_set(applied=1)
+    assert "Dvořák" in [each["name"] for each in workspace.services.rules.all()]
+
+
 @pytest.mark.threat("A13")
 async def test_a_person_has_one_import_at_work_at_a_time(workspace: Sandbox, bob: Colleague) -> None:
     await bob.opens("/members import")
     bob.attaches("File", **{"sales.csv": b"Email,E-mail,Item\nold@b.example,new@b.example,vip\n"})
     await bob.submits()
-    await bob.sees_form("More than one column could be email")
+    await bob.sees_form("Unclear: email, segments")
     workspace.services.members.stage.faults.add("delay", method="GET", value=3.0)
     await bob.picks("Email", "E-mail: new@b.example")
 
@@ -368,7 +413,7 @@ async def test_what_was_chosen_last_is_never_imported_unseen(workspace: Sandbox,
     await bob.opens("/members import")
     bob.attaches("File", **{"some.csv": b"email,a\nnew@b.example,vip\n"})
     await bob.submits()
-    await bob.sees_form("Which column is which?")
+    await bob.sees_form("Unclear: segments")
 
     bob.fills(Segments="a: vip")
     await bob.submits()

@@ -221,10 +221,12 @@ def shown(content: bytes) -> str:
     ("content", "words"),
     [
         (b"email," + b",".join(b"c%d" % n for n in range(9)) + b"\na@b.co\n", "Not used: c0, c1, c2, c3, c4, c5 and 3 more."),
-        (b"Gino,Rossi,g@b.co\nUgo,Bo,u@b.co\n", "There are no headings.   Not used: column 2."),
+        (b"Gino,Rossi,g@b.co\nUgo,Bo,u@b.co\n", "There are no headings.   Not used: column 1, column 2."),
         (b"Ima,Lah\nGino,g@b.co\n", "The first row was read as headings: Ima, Lah."),
         (b"email,name,tag\na@b.co,A. Berg,vip\na@b.co,Anna Berg,free\n", "line 2  `a@b.co` Anna Berg   `vip` `free`"),
         (b"email,name,tag\na@b.co,A. Berg,vip\na@b.co,Anna Berg,free\n", "the same person as line 2, named Anna Berg"),
+        (b"email,action,action\na@b.co,add,remove\n", "More than one column says what to do"),
+        (b"email,status\na@b.co,canceled\nb@b.co,active\n", "These rows are not left out*: *status*: 1 × canceled."),
         (b"email\na.b@gmail.com\nab@gmail.com\n", "line 3  `ab@gmail.com`    and `a.b@gmail.com`"),
     ],
 )  # fmt: skip
