@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any, Final, TypeAlias
 
@@ -45,7 +45,7 @@ class New:
     namesake: str | None = None
     """The id of a live rule with this name and type."""
     ungrouped: str | None = None
-    """The group that the file names and the service does not have: the rule comes without it."""
+    """The group that the file names and the service does not have: the rule comes without it, or into the one that is chosen."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -269,10 +269,14 @@ class Choices:
     new: OnNew = OnNew.CREATE
     differs: OnDiffers = OnDiffers.SKIP
     arrival: Arrival = Arrival.INACTIVE
+    groups: Mapping[str, str] = field(default_factory=dict)
+    """The ids of groups here, for ids in the file that are no group here."""
 
 
 def edit_of(entry: Entry, choices: Choices) -> Edit | None:
     """What is to be changed for *entry*; an overwrite that would change nothing is none."""
+    if isinstance(entry, New | Differs) and (group := choices.groups.get(entry.ungrouped or "")):
+        entry = replace(entry, draft=entry.draft.changed(groupId=group))
     match entry:
         case New(draft=draft) if choices.new is OnNew.CREATE:
             return _creation(_created(draft, choices.arrival))

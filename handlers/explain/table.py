@@ -49,7 +49,7 @@ RULE_WORDS: Final[Table] = {
 
 def _bad_email(error: BadEmail) -> Words:
     if not error.name:
-        return Words(f"That is not an email. {esc(str(error))}", next="Write one such as `anna@example.com`.")
+        return Words(f"That is not an email. {esc(str(error))}", next="For example `anna@example.com`.")
     return Words(
         f"{quoted(error.name, 60)} isn’t an email, and no member is called that.",
         next="Write an email such as `anna@example.com`, or a part of a name.",

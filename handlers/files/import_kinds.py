@@ -51,10 +51,11 @@ def rule_plan(
     choices: Choices | None = None,
     table: RedirectFile | None = None,
     encoding: str = "",
+    groups: Groups | None = None,
 ) -> ImportPlan:
     """What importing rules would do, by *choices*; *table*: what they were read from, if it was one.
 
-    *encoding*: what somebody chose.
+    *encoding*: what somebody chose. *groups*: those that can be chosen for rules whose own one isn't there.
     """
     readings = table.readings if table is not None else ()
     word = "record" if table is None else "line"
@@ -70,6 +71,7 @@ def rule_plan(
         notes=[] if table is None else redirect_notes(table, expiry),
         asked=[
             *import_form_view.encodings_asked(readings, encoding),
+            *import_form_view.groups_asked(entries, groups),
             *import_form_view.choices_asked(entries, ARRIVAL if table is None else TABLE_ARRIVAL),
         ],
         expiry=expiry,
@@ -95,15 +97,16 @@ def _rule_item(at: int, word: str, entry: rule_import_plan.Entry, choices: Choic
 async def _plan_rules(
     content: bytes, handed: Handed, choices: Choices | None, caller: Caller, gatehouse: Gatehouse
 ) -> ImportPlan:
+    groups = await _groups(gatehouse)
     if await asyncio.to_thread(is_table, content):
         table = await asyncio.to_thread(read_redirect_file, content, handed.encoding)
         live = (await gatehouse.rules.all()).whole()
-        planned = await cooperatively(plan_redirects(table.rows, live, await _groups(gatehouse)))
-        return await asyncio.to_thread(rule_plan, planned, choices, table, handed.encoding)
+        planned = await cooperatively(plan_redirects(table.rows, live, groups))
+        return await asyncio.to_thread(rule_plan, planned, choices, table, handed.encoding, groups)
     records = await asyncio.to_thread(read_rule_file, content)
     rules = (await gatehouse.rules.all()).whole()
-    entries = await cooperatively(plan_entries(records, rules, await _groups(gatehouse)))
-    return await asyncio.to_thread(rule_plan, entries, choices)
+    entries = await cooperatively(plan_entries(records, rules, groups))
+    return await asyncio.to_thread(rule_plan, entries, choices, groups=groups)
 
 
 async def _groups(gatehouse: Gatehouse) -> Groups | None:

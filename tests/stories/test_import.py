@@ -86,7 +86,6 @@ async def test_a_table_of_redirects_becomes_rules_in_one_card_until_its_end(
     assert "until" in str(card)
 
 
-@pytest.mark.parametrize("switches", [{"groups": "off"}], indirect=True)
 @pytest.mark.parametrize(("command", "name"), [("/rules import", "vanity.csv"), ("/members import", "people.csv")])
 async def test_what_is_imported_for_later_is_imported_then(
     workspace: Sandbox, alice: Colleague, bob: Colleague, clock: Clock, command: str, name: str
@@ -114,6 +113,7 @@ async def test_what_is_imported_for_later_is_imported_then(
     await person.sees_file("result")
 
 
+@pytest.mark.parametrize("switches", [{"groups": "off"}], indirect=True)
 async def test_rules_come_without_their_group_into_a_service_without_groups(
     workspace: Sandbox, alice: Colleague
 ) -> None:
@@ -126,6 +126,20 @@ async def test_rules_come_without_their_group_into_a_service_without_groups(
     made = {str(each["name"]): each.get("groupId") for each in workspace.services.rules.all()}
     assert not made["one"]
     assert not made["three"]
+
+
+@pytest.mark.parametrize(("chosen", "group"), [("No group", ""), ("Sales campaigns", "Group_sales")])
+async def test_the_group_of_a_rule_whose_own_one_is_not_here_is_asked_for(
+    workspace: Sandbox, alice: Colleague, chosen: str, group: str
+) -> None:
+    records = [rule("one", groupId="gone"), rule("two", groupId="Group_sales"), rule("three")]
+    await shown(alice, "/rules import", "File", "rules.json", json.dumps(records).encode())
+    alice.fills(**{"Group for 1 rule of gone": chosen})
+
+    assert await alice.submits() == {}
+    await alice.sees_set(applied=3)
+    made = {str(each["name"]): each.get("groupId") or "" for each in workspace.services.rules.all()}
+    assert (made["one"], made["two"], made["three"]) == (group, "Group_sales", "")
 
 
 async def test_results_that_slack_refuses_come_once_it_takes_files_again(

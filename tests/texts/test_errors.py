@@ -563,7 +563,7 @@ You typed `/members show #9`\
             "not an email": """\
 That is not an email. The part after the @-sign is not valid.
 (warning) That is not an email. The part after the @-sign is not valid.
-Write one such as `anna@example.com`.
+For example `anna@example.com`.
 You typed `/members why anna@`\
 """,
             "neither an email nor a name": """\
