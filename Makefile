@@ -60,7 +60,7 @@ mutants: develop ## which changed conditions of the core no test notices; N=30 f
 corpus: develop ## how much of what people say is understood, also of what no code was written for; BAD=bad lists the rest
 	@$(BIN)/python -m tests.harness.corpus $(BAD)
 
-bench: develop ## Gatehouse beside a tutorial bot, and what else costs time, into docs/benchmarks.md
+bench: develop ## Gatehouse beside two peers, and what else costs time, into docs/benchmarks.md
 	$(BIN)/python -m tests.bench
 
 reliability: develop ## kills, stops and races at full size, one after the other, into docs/reliability.md; SIZE=long: a night's

@@ -21,19 +21,19 @@ CHARACTERS_PER_LINE: Final = 110
 STYLE: Final = """
 .page { fill: #ffffff } text { font: 13px system-ui, sans-serif; fill: #1f2328 }
 .title { font-weight: 600; font-size: 16px } .group { font-weight: 600 } .note { fill: #59636e }
-.bar0 { fill: #8c959f } .bar1 { fill: #e69f00 } .bar2 { fill: #0072b2 }
+.bar0 { fill: #8c959f } .bar1 { fill: #e69f00 } .bar2 { fill: #009e73 } .bar3 { fill: #0072b2 }
 .tail { stroke: #1f2328; stroke-width: 1.5; fill: none } .axis { stroke: #8c959f }
 @media (prefers-color-scheme: dark) {
 .page { fill: #0d1117 } text { fill: #f0f6fc } .note { fill: #9198a1 }
-.bar0 { fill: #7d8590 } .bar2 { fill: #56b4e9 } .tail { stroke: #f0f6fc }
+.bar0 { fill: #7d8590 } .bar3 { fill: #56b4e9 } .tail { stroke: #f0f6fc }
 }
 """
-"""The blue, sky blue and orange of Okabe and Ito, which all kinds of color vision tell apart, and a gray."""
+"""The blue, sky blue, bluish green and orange of Okabe and Ito, which all kinds of color vision tell apart, and a gray."""
 
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """*label* names it, *text* is its figure in words. *color*: 0 to 2. *tail*: where a line beyond the bar ends."""
+    """*label* names it, *text* is its figure in words. *color*: 0 to 3. *tail*: where a line beyond the bar ends."""
 
     label: str
     value: float

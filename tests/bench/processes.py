@@ -38,8 +38,9 @@ class Bot:
 
 BARE: Final = Bot("bare Bolt", (*UVICORN, "{port}", "tests.bench.bolt_bots:bare"))
 TUTORIAL: Final = Bot("tutorial bot", (*UVICORN, "{port}", "tests.bench.bolt_bots:tutorial"))
+CAREFUL: Final = Bot("careful bot", (*UVICORN, "{port}", "tests.bench.bolt_bots:careful"))
 GATEHOUSE: Final = Bot("Gatehouse", ("bot", "serve"))
-BOTS: Final = (BARE, TUTORIAL, GATEHOUSE)
+BOTS: Final = (BARE, TUTORIAL, CAREFUL, GATEHOUSE)
 
 
 @dataclass(frozen=True, slots=True)

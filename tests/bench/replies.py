@@ -1,4 +1,4 @@
-"""The reply to a slash command: Gatehouse beside a tutorial bot and bare Bolt, as tables and charts."""
+"""The reply to a slash command: Gatehouse beside two peers and bare Bolt, as tables and charts."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Final
 
 from tests.bench.charts import Bar, Chart, Group
 from tests.bench.load import Job
-from tests.bench.processes import BOTS, GATEHOUSE, TUTORIAL, Bot
+from tests.bench.processes import BARE, BOTS, CAREFUL, GATEHOUSE, TUTORIAL, Bot
 from tests.bench.rounds import LIST, WHOAMI, Figures, Plan, Rounds, run
 from tests.bench.sheets import Report, Sheet, compared, number
 from tests.bench.standins import standing_in
@@ -33,9 +33,11 @@ services and the same small receiver of replies.
 - *Bare Bolt* has one listener, which acknowledges and does nothing else. Its acknowledgements count as replies.
 - The *tutorial bot* does the same job as Gatehouse the way tutorials show it (`tests/bench/bolt_bots.py`): a new HTTP client
   for each request, and no rights, records or checks.
+- The *careful bot* does it as quickly as Bolt lets it: it acknowledges first and answers by a task, with one HTTP client for all
+  requests. It has no rights, records or checks either.
 - A reply is *lost* where none comes within 10 seconds.
 - *CPU* is user and system time of the bot's process.
-- In parentheses: the ratio to the tutorial bot, and for acknowledgements the ratio to bare Bolt, at the same load."""
+- In parentheses: the ratio to the careful bot, and for acknowledgements the ratio to bare Bolt, at the same load."""
 
 
 def report(plan: Plan) -> Report:
@@ -43,36 +45,36 @@ def report(plan: Plan) -> Report:
     with standing_in() as places, TemporaryDirectory() as folder:
         found = asyncio.run(run(places, Path(folder), plan))
     sheets = [
-        _sheet(found, "A command without I/O", WHOAMI),
+        _sheet(found, "A command that asks no service", WHOAMI),
         _sheet(found, "A page of rules, read from the service", LIST),
     ]
     charts = [_rate_chart(found), _time_chart(found), _process_chart(found)]
-    return Report("Gatehouse beside a tutorial bot and bare Bolt", ABOUT, [*sheets, _process_sheet(found)], charts)
+    return Report("Gatehouse beside two peers and bare Bolt", ABOUT, [*sheets, _process_sheet(found)], charts)
 
 
 def _sheet(found: Rounds, title: str, job: Job) -> Sheet:
     rows = []
     for at_once in found.loads:
-        bare, tutorial, _ = (found.of(bot, job, at_once) for bot in BOTS)
-        rows += [_row(bot, at_once, found.of(bot, job, at_once), bare, tutorial) for bot in _bots(job)]
+        bare, peer = (found.of(bot, job, at_once) for bot in (BARE, CAREFUL))
+        rows += [_row(bot, at_once, found.of(bot, job, at_once), bare, peer) for bot in _bots(job)]
     return Sheet(f"{title}: `{job}`", COLUMNS, rows)
 
 
-def _row(bot: Bot, at_once: int, own: Figures, bare: Figures, tutorial: Figures) -> list[str]:
+def _row(bot: Bot, at_once: int, own: Figures, bare: Figures, peer: Figures) -> list[str]:
     return [
         f"{bot.name}, {at_once}",
         compared(own.acknowledged, bare.acknowledged, "ms"),
         compared(own.acknowledged_p99, bare.acknowledged_p99, "ms"),
-        compared(own.replied, tutorial.replied, "ms"),
-        compared(own.replied_p99, tutorial.replied_p99, "ms"),
-        compared(own.per_second, tutorial.per_second),
-        compared(own.cpu, tutorial.cpu, "ms"),
+        compared(own.replied, peer.replied, "ms"),
+        compared(own.replied_p99, peer.replied_p99, "ms"),
+        compared(own.per_second, peer.per_second),
+        compared(own.cpu, peer.cpu, "ms"),
         f"{own.lost:.0%}" if own.lost else "none",
     ]
 
 
 def _process_sheet(found: Rounds) -> Sheet:
-    base = found.processes[TUTORIAL]
+    base = found.processes[CAREFUL]
     rows = [
         [
             bot.name,
@@ -86,7 +88,7 @@ def _process_sheet(found: Rounds) -> Sheet:
 
 
 def _rate_chart(found: Rounds) -> Chart:
-    note = "More is better. Bare Bolt only acknowledges. In parentheses: the ratio to the tutorial bot."
+    note = "More is better. Bare Bolt only acknowledges. In parentheses: the ratio to the careful bot."
     groups = _groups(found, _rate, BOTS)
     return Chart("replies-per-second", "Replies per second", note, groups, has_one_scale=True)
 
@@ -102,22 +104,22 @@ def _groups(found: Rounds, bar: Callable[[Rounds, Bot, Job, int], Bar], bots: Se
 
 def _bots(job: Job) -> Sequence[Bot]:
     """The bots that are shown beside each other for a job: bare Bolt lists no rules."""
-    return BOTS if job == WHOAMI else (TUTORIAL, GATEHOUSE)
+    return BOTS if job == WHOAMI else (TUTORIAL, CAREFUL, GATEHOUSE)
 
 
 def _rate(found: Rounds, bot: Bot, job: Job, at_once: int) -> Bar:
-    own, base = (found.of(one, job, at_once).per_second for one in (bot, TUTORIAL))
+    own, base = (found.of(one, job, at_once).per_second for one in (bot, CAREFUL))
     return Bar(bot.name, own, compared(own, base, "/s"), BOTS.index(bot))
 
 
 def _time_chart(found: Rounds) -> Chart:
     note = "Less is better. The bar ends at the median, the line at the 99th percentile. Each group has its own scale."
-    groups = _groups(found, _time, (TUTORIAL, GATEHOUSE))
+    groups = _groups(found, _time, (TUTORIAL, CAREFUL, GATEHOUSE))
     return Chart("command-to-reply", "From the command to the posted reply", note, groups)
 
 
 def _time(found: Rounds, bot: Bot, job: Job, at_once: int) -> Bar:
-    own, base = (found.of(one, job, at_once) for one in (bot, TUTORIAL))
+    own, base = (found.of(one, job, at_once) for one in (bot, CAREFUL))
     words = f"{compared(own.replied, base.replied, 'ms')}, p99 {number(own.replied_p99, 'ms')}"
     return Bar(bot.name, own.replied, words, BOTS.index(bot), tail=own.replied_p99)
 
@@ -127,17 +129,17 @@ def _process_chart(found: Rounds) -> Chart:
     groups += [_process_group(found, "Memory after the load", "after_load", "MiB")]
     at_once = found.loads[len(found.loads) // 2]
     groups += [_cpu_group(found, job, at_once) for job in (WHOAMI, LIST)]
-    note = "Less is better. Each group has its own scale. In parentheses: the ratio to the tutorial bot."
+    note = "Less is better. Each group has its own scale. In parentheses: the ratio to the careful bot."
     return Chart("process", "What a process takes", note, groups)
 
 
 def _process_group(found: Rounds, title: str, name: str, unit: str) -> Group:
-    base = getattr(found.processes[TUTORIAL], name)
+    base = getattr(found.processes[CAREFUL], name)
     own = {bot: getattr(process, name) for bot, process in found.processes.items()}
     return Group(title, [Bar(bot.name, own[bot], compared(own[bot], base, unit), BOTS.index(bot)) for bot in BOTS])
 
 
 def _cpu_group(found: Rounds, job: Job, at_once: int) -> Group:
     own = {bot: found.of(bot, job, at_once).cpu for bot in _bots(job)}
-    bars = [Bar(bot.name, cpu, compared(cpu, own[TUTORIAL], "ms"), BOTS.index(bot)) for bot, cpu in own.items()]
+    bars = [Bar(bot.name, cpu, compared(cpu, own[CAREFUL], "ms"), BOTS.index(bot)) for bot, cpu in own.items()]
     return Group(f"CPU per reply, {job}, {at_once} at once", bars)

@@ -1,4 +1,4 @@
-"""The same commands for bare Bolt, a tutorial bot and Gatehouse, in turn and several times over.
+"""The same commands for bare Bolt, two peers and Gatehouse, in turn and several times over.
 
 Each round starts each bot again, lets everybody give a command once, and then measures. The medians of the rounds are
 reported, so that a machine that is busy for a moment is so for all.
@@ -14,14 +14,17 @@ from statistics import median
 from typing import Final, TypeVar
 
 from tests.bench.load import WARM_UP_AT_ONCE, Job, Taken, loaded, warm_up
-from tests.bench.processes import BARE, BOTS, GATEHOUSE, TUTORIAL, Bot, Running, running
+from tests.bench.processes import BARE, BOTS, CAREFUL, GATEHOUSE, TUTORIAL, Bot, Running, running
 from tests.bench.receiver import Receiver, receiving
 from tests.bench.standins import Places
 
 WHOAMI: Final = Job("/gatehouse", "whoami", expected=(b"U0BENCH", 1))
 LIST: Final = Job("/rules", "list", expected=(b"example.com", 10))
 ACKNOWLEDGED: Final = Job("/gatehouse", "whoami", has_reply=False)
-JOBS: Final[Mapping[Bot, Sequence[Job]]] = {BARE: [ACKNOWLEDGED], TUTORIAL: [WHOAMI, LIST], GATEHOUSE: [WHOAMI, LIST]}
+JOBS: Final[Mapping[Bot, Sequence[Job]]] = {
+    BARE: [ACKNOWLEDGED],
+    **dict.fromkeys((TUTORIAL, CAREFUL, GATEHOUSE), (WHOAMI, LIST)),
+}
 
 
 @dataclass(frozen=True, slots=True)
