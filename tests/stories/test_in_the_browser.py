@@ -89,8 +89,8 @@ async def test_a_rule_from_its_making_to_its_end(browser: Browser, workspace: Sa
 
 async def approve(page: Page) -> None:
     card = page.get_by_role("article").filter(has_text="Delete “Spring sale”?")
-    await card.get_by_role("button", name="Approve").click()
-    await page.get_by_role("alertdialog").get_by_role("button", name="Approve").click()
+    await card.get_by_role("button", name="Approve deletion").click()
+    await page.get_by_role("alertdialog").get_by_role("button", name="Approve deletion").click()
 
 
 async def test_a_request_is_denied_with_a_reason(browser: Browser, workspace: Sandbox) -> None:
