@@ -31,7 +31,7 @@ SOON: Final = timedelta(seconds=3)
 async def test_killed_at_any_step_each_planned_change_begins_once_and_none_early(
     database_url: str, tmp_path: Path, record_property: Callable[[str, object], None]
 ) -> None:
-    many, chance = sized(12, 120, 1_000), random.Random(17)
+    many, chance = sized(12, 1_000, 1_000), random.Random(17)
     is_sqlite = database_url.startswith("sqlite")
     async with running_fleet(database_url, tmp_path, replicas=1 if is_sqlite else 2, look_every=0.5) as fleet:
         planned = [await plan(fleet, number, chance) for number in range(many)]
