@@ -71,7 +71,7 @@ class Freezes:
         return await asyncio.to_thread(_first_that_covers, holding, list(edits))
 
     async def on(self, edit: Edit) -> Sequence[Freeze]:
-        """Every freeze and lock that holds now for what *edit* is about, whoever holds it."""
+        """Every freeze and lock that covers *edit* right now, no matter who holds it."""
         return [each for each in await self._holding(self.now(), "") if each.covers(edit)]
 
     async def against_change(self, change: Change, at: datetime) -> Freeze | None:

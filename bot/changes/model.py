@@ -446,7 +446,7 @@ class Bulk(Stored):
     title: str = ""
     """What it does, in a few words."""
     columns: tuple[str, ...] = ()
-    """Of an import: the headings of its table, which whoever asked gets back with an outcome for each row."""
+    """Of an import: the headings of its table, which its requester gets back with the outcome of each row."""
     separator: str = ","
     in_steps: bool = False
     """Its items are steps of one thing: each is sent only where what those before it made is confirmed, and still there."""

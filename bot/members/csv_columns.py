@@ -136,7 +136,7 @@ class Layout:
     guessed: frozenset[Column] = frozenset()
     """Columns told by what stands in them alone."""
     claimed: frozenset[Column] = frozenset()
-    """Columns that only people can tell: several headings name one, or what stands there may be half a name."""
+    """Columns that only a person can choose: several headings name one, or its cells may hold half a name."""
     chosen: bool = False
     """Whether somebody chose the columns."""
 
@@ -234,7 +234,7 @@ def _are_segments(texts: Sequence[str], known: frozenset[str]) -> bool:
 
 
 def ended(heading: str, text: str) -> bool:
-    """Whether *text* in a column of this *heading* says that somebody is no member any more."""
+    """Whether *text* in a column with this *heading* says that somebody is no longer a member."""
     word = text.strip().casefold()
     return word in ENDED or (normal(heading) in {"active", "subscribed"} and word in {"no", "false", "0"})
 

@@ -94,8 +94,10 @@ PAGE_STARTS: Final = ("<!doctype html", "<html", "<head", "<body", "<?xml", "<ta
 
 
 def file_text(content: bytes, *, is_table: bool = False, encoding: str = "") -> FileText:
-    """*content* as text; raises BadFile. What is not Unicode is refused, but for tables, as spreadsheets write those: it is
-    read in the *encoding* that somebody chose, or else in the likeliest one.
+    """*content* as text; raises BadFile, also where it is not Unicode and no table.
+
+    *is_table*: spreadsheets write other encodings, too, so it is read in the *encoding* that somebody chose, or else in
+    the likeliest one.
     """
     if len(content) > MAX_FILE_BYTES:
         raise FileTooLarge(len(content), MAX_FILE_BYTES)

@@ -56,9 +56,10 @@ class AsFile(Flag):
     written = 1
 
     def read(self, rest: Rest) -> bool:
-        found = [word.keyword for word in rest.words[-2:]] == ["as", "file"]
-        del rest.words[len(rest.words) - 2 * found :]
-        return found
+        if [word.keyword for word in rest.words[-2:]] != ["as", "file"]:
+            return False
+        del rest.words[-2:]
+        return True
 
 
 OFF: Final = "off"

@@ -155,7 +155,7 @@ async def start_of_command(start: Start | None, caller: Caller, gatehouse: Gateh
 
 
 async def _coming(until: datetime, gatehouse: Gatehouse) -> Sequence[forecast.Event]:
-    """What will be done to rules by itself up to *until*, in that order."""
+    """What is due to happen to rules by itself until then, in that order."""
     changes = await gatehouse.store.changes.all_coming()
     edits_of = gatehouse.changes.freezes.edits_of
     return forecast.events([(change, await edits_of(change)) for change in changes], until)

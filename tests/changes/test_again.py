@@ -2,32 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import Sequence
 from datetime import timedelta
-from itertools import count
 from typing import Final
 
 import pytest
 
 from bot.changes.model import Change, ChangeRequest, Edit, Held, Item, Kind, State, Target
 from bot.changes.proposals import Proposal, together
-from tests.changes.world import ALICE, OPS, POLICIES, RULE_IDS, Replica, World, a_world, renames, replica
+from tests.changes.world import ALICE, OPS, RULE_IDS, Replica, World, renames
 
 pytestmark = pytest.mark.slow
 
 RULES: Final = Target(service="rules")
-
-
-@pytest.fixture
-async def world(database_url: str) -> AsyncIterator[World]:
-    async with a_world(database_url) as world:
-        await world.begin(POLICIES["free"])
-        yield world
-
-
-@pytest.fixture
-def mine(world: World) -> Replica:
-    return replica(world, "mine", count(1))
 
 
 async def asked_again(world: World, mine: Replica, change: Change) -> tuple[Change, Sequence[Item]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import timedelta
@@ -33,7 +33,6 @@ from tests.changes.world import (
     Replica,
     Watched,
     World,
-    a_world,
     renames,
     replica,
 )
@@ -42,18 +41,6 @@ from tests.harness.databases import BOTH
 pytestmark = pytest.mark.parametrize("database_url", BOTH, indirect=True)
 HOUR: Final = timedelta(hours=1)
 TARGET: Final = Target(service="rules", key=RULE_IDS[0])
-
-
-@pytest.fixture
-async def world(database_url: str) -> AsyncIterator[World]:
-    async with a_world(database_url) as world:
-        await world.begin(POLICIES["free"])
-        yield world
-
-
-@pytest.fixture
-def mine(world: World) -> Replica:
-    return replica(world, "mine", count(1))
 
 
 async def renamed(world: World, mine: Replica, guard: Guard | None = None) -> Change:

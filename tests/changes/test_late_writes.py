@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
 from dataclasses import replace
 from datetime import timedelta
 from itertools import count
@@ -18,23 +17,11 @@ from bot.policy.model import Person, Why
 from bot.store.db import TargetBusy
 from sandbox.services.answers import Call
 from sandbox.services.database import Record
-from tests.changes.world import ALICE, EMAILS, OPS, POLICIES, RULE_IDS, SITE, Replica, World, a_world, replica, rule
+from tests.changes.world import ALICE, EMAILS, OPS, RULE_IDS, SITE, Replica, World, replica, rule
 from tests.harness.proposing import record_only
 
 A_LEASE_LATER: Final = LEASE + timedelta(seconds=1)
 KINDS: Final = [Kind.RULE_CREATE, Kind.RULE_UPDATE, Kind.RULE_DELETE, Kind.MEMBER_GRANT]
-
-
-@pytest.fixture
-async def world(database_url: str) -> AsyncIterator[World]:
-    async with a_world(database_url) as world:
-        await world.begin(POLICIES["free"])
-        yield world
-
-
-@pytest.fixture
-def mine(world: World) -> Replica:
-    return replica(world, "mine", count(1))
 
 
 def asked(world: World, kind: Kind) -> Proposal:

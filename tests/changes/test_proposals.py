@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
 from datetime import UTC, datetime
-from itertools import count
 from typing import Final
 
 import pytest
@@ -15,7 +13,7 @@ from bot.changes.proposals import Proposal, inverse, is_there
 from bot.changes.refusals import NotTemporary
 from bot.store.tables import former_ids
 from tests.changes.test_rights_again import rename
-from tests.changes.world import ALICE, OPS, POLICIES, RULE_IDS, Replica, World, a_world, renames, replica
+from tests.changes.world import ALICE, OPS, RULE_IDS, Replica, World, renames
 
 MEMBER: Final = Target(service="members", site="site_1", key="ann@example.com")
 RULE: Final = Target(service="rules", key=RULE_IDS[0])
@@ -59,18 +57,6 @@ def test_a_member_comes_back_without_the_fields_that_the_service_made_up() -> No
     )
 
     assert inverse(removal, [(removal, None)], by=ALICE, channel=OPS).edit.after == ANN
-
-
-@pytest.fixture
-async def world(database_url: str) -> AsyncIterator[World]:
-    async with a_world(database_url) as world:
-        await world.begin(POLICIES["free"])
-        yield world
-
-
-@pytest.fixture
-def mine(world: World) -> Replica:
-    return replica(world, "mine", count(1))
 
 
 async def test_the_undo_of_an_undo_is_called_what_it_does_again(world: World, mine: Replica) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
 from datetime import timedelta
 from itertools import count
 from typing import Final
@@ -13,24 +12,12 @@ from bot.changes.model import Change, ChangeRequest, Outcome, State
 from bot.changes.proposals import NewEmailTaken, Proposal, move_steps
 from bot.changes.refusals import NotUndoable
 from sandbox.services.database import Record
-from tests.changes.world import ALICE, EMAILS, OPS, POLICIES, SITE, Died, Replica, World, a_world, replica
+from tests.changes.world import ALICE, EMAILS, OPS, POLICIES, SITE, Died, Replica, World, replica
 from tests.harness.databases import BOTH
 
 pytestmark = pytest.mark.parametrize("database_url", BOTH, indirect=True)
 OLD, NEW = EMAILS
 SEGMENTS: Final = ["free"]
-
-
-@pytest.fixture
-async def world(database_url: str) -> AsyncIterator[World]:
-    async with a_world(database_url) as world:
-        await world.begin(POLICIES["free"])
-        yield world
-
-
-@pytest.fixture
-def mine(world: World) -> Replica:
-    return replica(world, "mine", count(1))
 
 
 def member(world: World, email: str) -> Record | None:

@@ -36,7 +36,7 @@ async def started(folder: Path, *arguments: str) -> asyncio.subprocess.Process:
 async def port_8800_taken() -> AsyncIterator[bool]:
     """Have a listener on the usual port of the page: this test, which is what it yields, unless somebody else is there already.
 
-    Whoever else is there, such as a demo of another test, may go before ours starts.
+    Another one, such as the demo of another test, may be gone before ours starts.
     """
     with ExitStack() as stack:
         is_ours = False
