@@ -25,6 +25,9 @@ log = structlog.get_logger(__name__)
 
 REQUEST_SECONDS: Final = 5.0
 """Seconds within which a request must have arrived, headers and body."""
+IDLE_SECONDS: Final = 75
+"""How long a connection stays open after an answer. Proxies keep theirs for a minute, and a command that one sends just when
+we close it is lost: people read *dispatch_failed*."""
 MAX_CONNECTIONS: Final = 500
 BUSY: Final = b"HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
 
@@ -93,6 +96,7 @@ def web_server(
         host=host,
         port=port,
         http=Connection,
+        timeout_keep_alive=IDLE_SECONDS,
         ws="none",
         log_config=None,
         server_header=False,
@@ -102,7 +106,7 @@ def web_server(
 
 
 class _HttpConnection(H11Protocol):
-    """One that is closed unless its request arrives in time.
+    """One that is closed unless its request arrives in time, or the next one within IDLE_SECONDS.
 
     *arriving*: the connections of this server that wait for a request or the rest of one, the oldest first. Where there
     are too many connections, that one makes room: Slack's requests arrive at once and are not among them for long.
@@ -115,6 +119,8 @@ class _HttpConnection(H11Protocol):
         self._arriving = arriving
         self._seconds = seconds
         self._limit = limit
+        self._is_idle = False
+        """Everything that came is answered; of the next request there is nothing yet."""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn has it
         super().connection_made(transport)
@@ -125,18 +131,22 @@ class _HttpConnection(H11Protocol):
                 transport.close()
                 return
             oldest.give_up()
-        self._wait_for_the_rest()
+        self._wait_for_the_rest(self._seconds)
 
     def data_received(self, data: bytes) -> None:
+        if self._is_idle:
+            self._is_idle = False
+            self._wait_no_more()
         super().data_received(data)
         if _is_answering(self.cycle):
             self._wait_no_more()
         else:
-            self._wait_for_the_rest()
+            self._wait_for_the_rest(self._seconds)
 
     def on_response_complete(self) -> None:
         super().on_response_complete()
-        self._wait_for_the_rest()
+        self._is_idle = self.cycle.response_complete and not self.conn.trailing_data[0]
+        self._wait_for_the_rest(IDLE_SECONDS if self._is_idle else self._seconds)
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._wait_no_more()
@@ -148,9 +158,9 @@ class _HttpConnection(H11Protocol):
         self.connections.discard(self)
         self.transport.abort()
 
-    def _wait_for_the_rest(self) -> None:
+    def _wait_for_the_rest(self, seconds: float) -> None:
         if self not in self._arriving and not self.transport.is_closing():
-            self._arriving[self] = self.loop.call_later(self._seconds, self.give_up)
+            self._arriving[self] = self.loop.call_later(seconds, self.give_up)
 
     def _wait_no_more(self) -> None:
         if timer := self._arriving.pop(self, None):

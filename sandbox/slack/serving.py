@@ -18,6 +18,8 @@ GRACE: Final = 0.1
 """Seconds that an answer under way may still take at the end."""
 BACKLOG: Final = 2048
 """Connections that may wait to be accepted, as uvicorn has it."""
+IDLE_SECONDS: Final = 75
+"""How long a connection stays open after an answer: longer than any client here keeps one, which else is closed as it is used."""
 TURNS_TO_CONNECT: Final = 3
 """Turns of the event loop until a connection that it has accepted is one that the server knows, and can close."""
 
@@ -105,7 +107,13 @@ async def serving(app: ASGIApp, *, port: int = 0, ping_every: float = 10.0, date
     listener = _claimed(port)
     logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)  # faults are what some of these servers are for
     config = uvicorn.Config(
-        app, log_config=None, lifespan="off", ws=Line, ws_ping_interval=ping_every, date_header=dates
+        app,
+        log_config=None,
+        lifespan="off",
+        ws=Line,
+        ws_ping_interval=ping_every,
+        date_header=dates,
+        timeout_keep_alive=IDLE_SECONDS,
     )
     server = _Server(config)
     config.load()

@@ -334,6 +334,19 @@ async def test_a_request_that_arrived_takes_as_long_as_it_takes() -> None:
         assert await status(patient) == 200
 
 
+async def test_between_two_requests_a_connection_stays_open() -> None:
+    """Proxies send the next command on one that they used a minute ago."""
+    async with served(accepted, request_seconds=0.05) as connect:
+        slack, stranger = await connect(), await connect()
+        slack[1].write(head(len(BODY), signed(BODY)) + BODY)
+        await slack[0].readuntil(b"accepted")
+        stranger[1].write(head(100, plausible()))
+        assert await status(stranger) == 0, "the deadline of a request went by"
+        slack[1].write(head(len(BODY), signed(BODY)) + BODY)
+
+        assert await status(slack) == 200
+
+
 async def test_where_there_are_too_many_connections_the_one_that_waits_longest_makes_room() -> None:
     async with served(accepted, request_seconds=3600, max_connections=2) as connect:
         strangers = [await connect(), await connect()]
