@@ -13,7 +13,7 @@ from bot.changes.verify import Snapshot, accept_if_done, alike_before, holds, ke
 from bot.clients.errors import AlreadyExists, ClientError, NotFound, OutcomeUnknown
 from bot.clients.members import MembersClient
 from bot.clients.rules import GroupsClient, RulesClient
-from bot.members.model import Member, caseless, chosen
+from bot.members.model import Member, alike, caseless, chosen
 from bot.rules.model import Group, Rule, RuleDraft
 
 FEW: Final = 10
@@ -127,11 +127,10 @@ class MemberAdapter:
         """Raises Incomplete where a target is not in the part of the members that was read."""
         listing = await self.client.fresh()
         keys = [(target.key or "").strip() for target in targets]
-        identities = {caseless(key) for key in keys}
-        alike = [member for member in listing.known if member.identity in identities]
-        if not {member.email for member in alike}.issuperset(keys):
+        members = alike(listing.known, keys)
+        if not {member.email for member in members}.issuperset(keys):
             listing.whole()  # or it may be in the rest
-        return MemberSnapshot(alike)
+        return MemberSnapshot(members)
 
     async def write(self, change: Change) -> str:
         email = key_of(change)

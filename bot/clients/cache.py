@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any, Final, Generic, NamedTuple, TypeVar
+from typing import Final, Generic, NamedTuple, TypeVar
 
 from bot.clients.gate import Priority, current_priority
-from bot.clients.json_stream import cooperatively, free_gradually
+from bot.clients.json_stream import cooperatively
 from bot.clients.lists import Listing
 from bot.text.search import SearchHit, SearchIndex, search
 
@@ -33,16 +33,39 @@ def one_command() -> Iterator[None]:
         _began.reset(token)
 
 
-class _Kept(NamedTuple):
-    """A result, with when its read began and ended."""
+class Kept(Generic[T]):
+    """One value, or none: it is let go of after some *seconds*, so that what nobody asks for takes no memory."""
+
+    def __init__(self, seconds: float = KEPT_SECONDS) -> None:
+        self._seconds = seconds
+        self._end: asyncio.TimerHandle | None = None
+        self._with_it: list[Callable[[], None]] = []
+        self.value: T | None = None
+
+    def goes_with(self, drop: Callable[[], None]) -> None:
+        """Call *drop* whenever a value goes: what was made of it is let go of, too."""
+        self._with_it.append(drop)
+
+    def put(self, value: T) -> None:
+        """Keep *value*, and let go of the one before it."""
+        self.drop()
+        self.value, self._end = value, asyncio.get_running_loop().call_later(self._seconds, self.drop)
+
+    def drop(self) -> None:
+        """Let go of the value now."""
+        if self._end is None:
+            return
+        self._end.cancel()
+        self.value = self._end = None
+        for each in self._with_it:
+            each()
+
+
+class _Read(NamedTuple, Generic[T]):
+    """What a read brought, and when it began."""
 
     began: float
-    ended: float
-    result: Any
-
-
-def _none(_: object) -> Iterable[Any]:
-    return ()
+    result: T
 
 
 class SingleFlight(Generic[T]):
@@ -51,23 +74,14 @@ class SingleFlight(Generic[T]):
     For the command that it was read for it is `current` as long.
 
     A write calls `drop`: what was read before it, or is being read while it happens, is not given to anybody who
-    asks afterwards. *many* names the items of a result of which there may be very many.
+    asks afterwards.
     """
 
-    def __init__(
-        self,
-        read: Callable[[], Awaitable[T]],
-        *,
-        keep: float = KEPT_SECONDS,
-        many: Callable[[T], Iterable[Any]] = _none,
-    ) -> None:
+    def __init__(self, read: Callable[[], Awaitable[T]], *, keep: float = KEPT_SECONDS) -> None:
         self._read = read
-        self._keep = keep
-        self._many = many
         self._task: asyncio.Task[T] | None = None
         self._priority = Priority.READ
-        self._kept: _Kept | None = None
-        self._going: set[asyncio.Task[None]] = set()
+        self.kept = Kept[_Read[T]](keep)
 
     async def fresh(self) -> T:
         """What a read that starts now, or is under way, brings; its errors are everybody's.
@@ -88,38 +102,33 @@ class SingleFlight(Generic[T]):
         return await self._since(_began.get())
 
     async def _since(self, moment: float) -> T:
-        kept = self._kept
-        if kept is not None and kept.began >= moment and time.monotonic() - kept.ended < self._keep:
-            found: T = kept.result
-            return found
-        return await self.fresh()
+        kept = self.kept.value
+        return kept.result if kept is not None and kept.began >= moment else await self.fresh()
 
     def drop(self) -> None:
         self._task = None
-        self._keep_only(None)
+        self.kept.drop()
 
     async def _fly(self) -> T:
         mine, began = asyncio.current_task(), time.monotonic()
         found = await self._read()
         if self._task is mine:
-            self._keep_only(_Kept(began, time.monotonic(), found))
+            self._task = None  # or it would keep its result
+            self.kept.put(_Read(began, found))
         return found
-
-    def _keep_only(self, kept: _Kept | None) -> None:
-        old, self._kept = self._kept, kept
-        if old is None:
-            return
-        going = asyncio.create_task(free_gradually(list(self._many(old.result))))
-        self._going.add(going)
-        going.add_done_callback(self._going.discard)
 
 
 class SharedList(Generic[T]):
     """One list of a service, read by *read* once for all who ask at the same time, and its index for type-ahead."""
 
     def __init__(self, read: Callable[[], Awaitable[Listing[T]]], text_of: Callable[[T], str]) -> None:
-        self._flight = SingleFlight(read, many=lambda found: found.known)
+        self._flight = SingleFlight(read)
         self._indexed = Indexed(text_of)
+        self.goes_with(self._indexed.drop)
+
+    def goes_with(self, drop: Callable[[], None]) -> None:
+        """Call *drop* whenever what was read is let go of."""
+        self._flight.kept.goes_with(drop)
 
     async def fresh(self) -> Listing[T]:
         """Everything as it is now, through all pages; each once, as it was read last."""
@@ -140,7 +149,6 @@ class SharedList(Generic[T]):
     def drop(self) -> None:
         """Forget what was read: something was written."""
         self._flight.drop()
-        self._indexed.drop()
 
 
 class Indexed(Generic[T]):
@@ -148,17 +156,18 @@ class Indexed(Generic[T]):
 
     def __init__(self, text_of: Callable[[T], str]) -> None:
         self._text_of = text_of
-        self._of: Sequence[T] | None = None
-        self._made: asyncio.Task[SearchIndex[T]] | None = None
+        self._made = Kept[tuple[Sequence[T], asyncio.Task[SearchIndex[T]]]]()
 
     async def of(self, items: Sequence[T]) -> SearchIndex[T]:
         """The index of *items*; everybody who asks for the same list in the meantime waits for the same one."""
-        if self._made is None or self._of is not items:
-            self._of, self._made = items, asyncio.create_task(self._make(items))
-        return await asyncio.shield(self._made)
+        made = self._made.value
+        if made is None or made[0] is not items:
+            made = items, asyncio.create_task(self._make(items))
+            self._made.put(made)
+        return await asyncio.shield(made[1])
 
     def drop(self) -> None:
-        self._of = self._made = None
+        self._made.drop()
 
     async def _make(self, items: Sequence[T]) -> SearchIndex[T]:
         return SearchIndex(items, await cooperatively(map(self._text_of, items)))

@@ -18,7 +18,7 @@ from bot.clients.errors import (
     refusal,
 )
 from bot.clients.http import Answer, Service
-from bot.clients.json_stream import cooperatively, parsed_cooperatively, taken, update
+from bot.clients.json_stream import Many, cooperatively, parsed_cooperatively, taken
 from bot.clients.pages import Page, Query, Signs, page_of
 from bot.members.model import Member, found
 
@@ -125,9 +125,7 @@ class Lists(Generic[T]):
         query: Query = {}
         for _ in range(MAX_PAGES):
             page = await self._page(query)
-            number = len(page.records)
-            items = await cooperatively(self.items(taken(page.records)))
-            if not await reading.take(page, number, items, self.key_of) or page.following is None:
+            if not await reading.take(page, self.items, self.key_of) or page.following is None:
                 return reading
             query = page.following
             if self._takes_size is None and "offset" in query:
@@ -165,13 +163,27 @@ class _Reading(Generic[T]):
     is_at_end: bool = False
     signs: Signs | None = None
 
-    async def take(self, page: Page, number: int, items: list[T | None], key_of: Callable[[T], str]) -> bool:
-        """Add a page of *number* records; return whether any of them is new."""
-        read = [(key_of(item), item) for item in items if item is not None]
-        new = number - sum(key in self.known for key, _ in read)
-        await update(self.known, read)
+    async def take(
+        self, page: Page, items: Callable[[Iterable[Any]], Iterator[T | None]], key_of: Callable[[T], str]
+    ) -> bool:
+        """Add the *items* of a page, whose records go one by one; return whether any of them is new."""
+        new = len(page.records)
+        read: dict[str, T] = {}
+
+        def steps() -> Iterator[None]:
+            nonlocal new
+            for item in items(taken(page.records)):
+                if item is None:
+                    self.unreadable += 1
+                else:
+                    key = key_of(item)
+                    new -= key in self.known
+                    read[key] = item
+                yield
+
+        await cooperatively(steps())
+        self.known.update(read)
         self.count += new
-        self.unreadable += len(items) - len(read)
         self.totals += [] if page.total is None else [page.total]
         self.is_at_end, self.signs = page.following is None, page.signs
         return new > 0
@@ -195,12 +207,12 @@ class _Reading(Generic[T]):
         sign = self.signs.unmet(self.count, is_counted=bool(self.totals)) if self.signs and is_all_that_is_known else ""
         truncated = bool(sign) or not is_all_that_is_known
         if not truncated and not self.unreadable:
-            return Listing(service, list(self.known.values()))
+            return Listing(service, Many(self.known.values()))
         strangers = self.count - self.unreadable - len(self.known)
         counted = [] if self.signs is None else self.signs.counts.values()
         total = max([self.count, *self.totals[-1:], *counted]) - strangers
         gap = Gap(len(self.known), total if total > len(self.known) else None, sign)
-        return Listing(service, list(self.known.values()), gap, truncated)
+        return Listing(service, Many(self.known.values()), gap, truncated)
 
 
 Document = dict[str, Any]

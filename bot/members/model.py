@@ -8,9 +8,10 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Annotated, Final
 
-from pydantic import BeforeValidator, Field
+from pydantic import AfterValidator, BeforeValidator, Field
 from rapidfuzz import fuzz, process
 
 from bot.text.documents import ServiceRecord
@@ -23,7 +24,16 @@ LAST_MOMENT: Final = 253_402_300_800_000
 
 GMAIL: Final = frozenset({"gmail.com", "googlemail.com"})
 
-Segments = Annotated[tuple[str, ...], BeforeValidator(lambda value: () if value is None else value)]
+
+@lru_cache(maxsize=4096)
+def _shared(segments: tuple[str, ...]) -> tuple[str, ...]:
+    """The same tuple for the same segments: most members have those of many others."""
+    return segments
+
+
+Segments = Annotated[
+    tuple[str, ...], BeforeValidator(lambda value: () if value is None else value), AfterValidator(_shared)
+]
 
 
 class Member(ServiceRecord):
@@ -66,14 +76,21 @@ def caseless(text: str) -> str:
 
 def found(members: Iterable[Member], email: str) -> Member | None:
     """The member with this address: the exact spelling, or the only one that differs in case."""
-    wanted = caseless(email.strip())
-    return chosen([member for member in members if member.identity == wanted], email)
+    return chosen(alike(members, [email]), email)
 
 
-def chosen(alike: Sequence[Member], email: str) -> Member | None:
-    """The one of *alike*, whose addresses differ at most in case, that *email* means; None where it could be several."""
-    exact = [member for member in alike if member.email == email.strip()]
-    return next(iter(exact or alike)) if exact or len(alike) == 1 else None
+def alike(members: Iterable[Member], emails: Iterable[str]) -> list[Member]:
+    """The *members* whose address is one of *emails*, or differs from it in case only."""
+    identities = {caseless(email.strip()) for email in emails}
+    nearly = {identity.casefold() for identity in identities}
+    # Of a hundred thousand, the first question takes a third of the time that the second would.
+    return [member for member in members if member.email.casefold().strip() in nearly and member.identity in identities]
+
+
+def chosen(members: Sequence[Member], email: str) -> Member | None:
+    """The one of *members*, whose addresses differ at most in case, that *email* means; None where it could be several."""
+    exact = [member for member in members if member.email == email.strip()]
+    return next(iter(exact or members)) if exact or len(members) == 1 else None
 
 
 def inbox(email: str) -> tuple[str, str]:
@@ -94,7 +111,10 @@ MAX_NEAR_SEGMENTS: Final = 3
 
 def counted(members: Iterable[Member]) -> dict[str, int]:
     """How many members have each segment, most used first."""
-    return dict(Counter(name for member in members for name in dict.fromkeys(member.segments)).most_common())
+    found: Counter[str] = Counter()
+    for segments, count in Counter(member.segments for member in members).items():  # of many members, few are different
+        found.update(dict.fromkeys(segments, count))
+    return dict(found.most_common())
 
 
 def known_segments(members: Iterable[Member], extra: Sequence[str] = ()) -> tuple[str, ...]:

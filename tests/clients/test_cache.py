@@ -8,6 +8,7 @@ import weakref
 
 from bot.clients.cache import Indexed, SingleFlight
 from bot.clients.gate import Priority, current_priority, sending_for
+from bot.clients.json_stream import Many
 from bot.clients.lists import Listing
 from bot.rules.model import Rule
 from tests.conftest import until
@@ -16,36 +17,62 @@ MANY = 2000
 
 
 async def _read() -> Listing[Rule]:
-    return Listing("rules", [Rule(id=f"Redirect_{number}") for number in range(MANY)])
+    return Listing("rules", Many(Rule(id=f"Redirect_{number}") for number in range(MANY)))
 
 
-def flight() -> SingleFlight[Listing[Rule]]:
-    return SingleFlight(_read, keep=float("inf"), many=lambda found: found.known)
+async def test_what_is_kept_is_let_go_of_by_itself_and_what_was_made_of_it_goes_with_it() -> None:
+    shared = SingleFlight(_read, keep=0.05)
+    gone = asyncio.Event()
+    shared.kept.goes_with(gone.set)
+    rules = [weakref.ref(rule) for rule in (await shared.recent()).known]
+
+    await asyncio.wait_for(gone.wait(), 10)
+    await until(lambda: all(rule() is None for rule in rules))
 
 
 async def test_what_somebody_still_holds_stays_whole_when_it_is_dropped() -> None:
-    kept = flight()
-    held = await kept.recent()
+    shared = SingleFlight(_read, keep=float("inf"))
+    held = await shared.recent()
 
-    kept.drop()
-    await until(lambda: not kept._going)
+    shared.drop()
 
+    assert (await shared.recent()) is not held
     assert len(held.known) == MANY
-    assert (await kept.recent()) is not held
 
 
 async def test_what_nobody_holds_is_let_go_but_not_in_one_go() -> None:
-    kept = flight()
-    rules = [weakref.ref(rule) for rule in (await kept.recent()).known]
+    shared = SingleFlight(_read, keep=float("inf"))
+    rules = [weakref.ref(rule) for rule in (await shared.recent()).known]
+    held = await shared.recent()
     gc.disable()
     try:
-        kept.drop()
+        shared.drop()
+        del held
         assert all(rule() is not None for rule in rules)
 
-        await until(lambda: not kept._going)
-        assert all(rule() is None for rule in rules)
+        await until(lambda: all(rule() is None for rule in rules))
     finally:
         gc.enable()
+
+
+async def test_what_a_thread_held_last_goes_piece_by_piece_too() -> None:
+    held = [Many(Rule(id=f"Redirect_{number}") for number in range(MANY))]
+    rules = [weakref.ref(rule) for rule in held[0]]
+
+    await asyncio.to_thread(held.clear)
+
+    await until(lambda: all(rule() is None for rule in rules))
+
+
+def test_what_outlives_its_loop_goes_all_the_same() -> None:
+    async def made() -> Many[Rule]:
+        return Many(Rule(id=f"Redirect_{number}") for number in range(MANY))
+
+    many = asyncio.run(made())
+    rule = weakref.ref(many[0])
+    del many
+
+    assert rule() is None
 
 
 async def test_a_change_does_not_wait_with_a_read_that_is_held_up() -> None:
