@@ -30,6 +30,9 @@ class RulesReader(Protocol):
     async def index(self) -> SearchIndex[Rule]:
         """What `recent` brings, ready to be searched: for type-ahead."""
 
+    def goes_with(self, drop: Callable[[], None]) -> None:
+        """Call *drop* whenever what was read is let go of."""
+
     async def get(self, rule_id: str) -> Rule:
         """One rule; NotFound where there is none."""
 
@@ -55,6 +58,9 @@ class MembersReader(Protocol):
 
     async def index(self) -> SearchIndex[Member]:
         """What `recent` brings, ready to be searched: for type-ahead."""
+
+    def goes_with(self, drop: Callable[[], None]) -> None:
+        """Call *drop* whenever what was read is let go of."""
 
     async def find(self, email: str) -> Member | None:
         """The member with this address: the exact spelling, or the only one that differs in case.

@@ -47,7 +47,8 @@ MENTION: Final = frozenset({Fit.ID, Fit.WHOLE, Fit.PHRASE, Fit.WORDS})
 def folded(text: str) -> str:
     """*text* as names are compared: without case, with single spaces, and each letter with its accents in one."""
     line = " ".join(text.split()).casefold()
-    return line if line.isascii() else unicodedata.normalize("NFC", line)
+    line = line if line.isascii() else unicodedata.normalize("NFC", line)
+    return text if line == text else line  # of many addresses, no copy
 
 
 def is_bare_number(text: str) -> bool:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 import sys
-from bisect import bisect_left
-from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from array import array
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from functools import cache
+from itertools import accumulate
+from typing import Final, Generic, TypeVar
 
 from rapidfuzz import fuzz, process
 
@@ -16,6 +18,8 @@ from bot.changes.model import Target
 from bot.members.model import Member
 from bot.rules.model import Group, Rule
 from bot.text.names import MENTION, MIN_PART, WORD, Named, Wanted, folded, named_group, named_member, named_rule
+
+T = TypeVar("T")
 
 MAX_READINGS: Final = 5
 """Readings that are offered: with more, nobody knows what was meant."""
@@ -34,61 +38,53 @@ def words_of(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-class Names:
-    """Things that exist by their names, ready to be looked for: each stands for its id."""
+class Names(Generic[T]):
+    """Things that exist by their names, ready to be looked for: each stands for its id.
 
-    def __init__(self, named: Iterable[Named[Any]]) -> None:
-        self._named = list(named)
-        self._whole: defaultdict[str, dict[str, None]] = defaultdict(dict)
-        self._with_url: defaultdict[str, list[str]] = defaultdict(list)
-        self._by_length: defaultdict[int, dict[str, None]] = defaultdict(dict)
-        self._places: defaultdict[str, list[int]] = defaultdict(list)
-        for place, each in enumerate(self._named):
-            for line in (*each.names, *each.wholes):
-                self._whole[line][each.id] = None
-            for line in each.urls:
-                self._with_url[line].append(each.id)
-            for line in each.names:
-                self._by_length[len(line)][line] = None
-            for word in {word for line in each.names for word in WORD.findall(line)}:
-                self._places[word].append(place)
-        self._words = sorted(self._places)
+    There may be a hundred thousand. So each line and each word is there once, in order, with the places of the *things*
+    that have it beside it in arrays, instead of dictionaries and lists that take ten times as much.
+    """
+
+    def __init__(self, things: Sequence[T], named: Callable[[T], Named[T]]) -> None:
+        self._things, self._named = things, named
+        lines, urls, words, names = _Added(), _Added(), _Added(), set[str]()
+        for place, each in enumerate(map(named, things)):
+            lines.add(place, (*each.names, *each.wholes))
+            urls.add(place, each.urls)
+            words.add(place, [word for name in each.names for word in WORD.findall(name)])
+            names.update(each.names)
+        self._lines, self._urls, self._words = lines.in_order(), urls.in_order(), words.in_order()
+        self._by_length = sorted(names, key=len)
 
     def called(self, name: str) -> list[str]:
         """The ids of what is called exactly so, in any case of letters."""
-        return list(self._whole.get(folded(name), ()))
+        return self._ids(self._lines.beside(folded(name)))
 
     def with_url(self, url: str) -> list[str]:
         """The ids of what has *url* as its source."""
-        return self._with_url.get(folded(url), [])
+        return self._ids(self._urls.beside(folded(url)))
 
     def holding(self, text: str) -> list[str]:
         """The ids of what a text that mentions *text* may mean: what is called so, or else has such words; some of very many."""
         if exact := self.called(text):
             return exact
         wanted = Wanted(text)
-        first = min(map(self._beginning, dict.fromkeys(WORD.findall(folded(text)))), key=self._count, default=())
+        beginnings = map(self._words.beginning, dict.fromkeys(WORD.findall(folded(text))))
         found: dict[str, None] = {}
-        for place in (place for word in first for place in self._places[word]):
-            if wanted.fit(self._named[place]) in MENTION:
-                found[self._named[place].id] = None
+        for place in self._words.within(min(beginnings, key=self._words.count, default=range(0))):
+            named = self._named(self._things[place])
+            if wanted.fit(named) in MENTION:
+                found[named.id] = None
             if len(found) > MAX_READINGS:
                 break
         return list(found)
-
-    def _beginning(self, start: str) -> Sequence[str]:
-        """The words of names that begin with *start*."""
-        return self._words[bisect_left(self._words, start) : bisect_left(self._words, start + LAST)]
-
-    def _count(self, words: Sequence[str]) -> int:
-        """How many names have one of *words*, of which each counts."""
-        return sum(len(self._places[word]) for word in words)
 
     def spelled(self, word: str) -> str:
         """The word of a name that *word* nearly is, with the same first letter; nothing where none is."""
         if len(word) <= MIN_PART:
             return ""
-        found = process.extractOne(word, self._beginning(word[0]), scorer=fuzz.ratio, score_cutoff=LIKE_A_WORD)
+        near = self._words.texts(self._words.beginning(word[0]))
+        found = process.extractOne(word, near, scorer=fuzz.ratio, score_cutoff=LIKE_A_WORD)
         return found[0] if found else ""
 
     def alike(self, text: str) -> list[str]:
@@ -96,25 +92,82 @@ class Names:
         wanted = folded(text)
         if "@" in wanted:
             return []
-        lengths = range(len(wanted) * 3 // 4, len(wanted) * 4 // 3 + 1)
-        found = [
-            alike
-            for length in lengths
-            for alike in process.extract(
-                wanted, [*self._by_length.get(length, ())], scorer=fuzz.ratio, score_cutoff=LIKE_A_NAME, limit=2
-            )
-        ]
-        likest = sorted(found, key=lambda alike: -alike[1])[:2]
-        return list(dict.fromkeys(key for line, _, _ in likest for key in self._whole[line]))[:2]
+        first = bisect_left(self._by_length, len(wanted) * 3 // 4, key=len)
+        end = bisect_right(self._by_length, len(wanted) * 4 // 3, key=len)
+        found = process.extract(
+            wanted, self._by_length[first:end], scorer=fuzz.ratio, score_cutoff=LIKE_A_NAME, limit=2
+        )
+        return list(dict.fromkeys(key for line, _, _ in found for key in self.called(line)))[:2]
+
+    def _ids(self, places: Iterable[int]) -> list[str]:
+        return list(dict.fromkeys(self._named(self._things[place]).id for place in places))
+
+
+class _Added:
+    """Texts, each with the places of the things that have it, as they come."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[str, int] = {}
+        self._number_of, self._place_of = array("I"), array("I")
+        self._counts = array("I")
+
+    def add(self, place: int, texts: Iterable[str]) -> None:
+        """Add the thing at *place*, which has *texts*."""
+        for text in dict.fromkeys(texts):
+            number = self._numbers.setdefault(text, len(self._numbers))
+            if number == len(self._counts):
+                self._counts.append(0)
+            self._counts[number] += 1
+            self._number_of.append(number)
+            self._place_of.append(place)
+
+    def in_order(self) -> _Places:
+        """All of them, sorted by counting: pairs of them would take ten times as much memory. Ends the adding."""
+        texts, free = sorted(self._numbers), self._counts
+        starts = array("I", accumulate((free[self._numbers[text]] for text in texts), initial=0))
+        for text, start in zip(texts, starts, strict=False):
+            free[self._numbers.pop(text)] = start  # from here on: where the next place beside it goes
+        places = array("I", self._place_of)
+        for number, place in zip(self._number_of, self._place_of, strict=True):
+            places[free[number]] = place
+            free[number] += 1
+        return _Places(texts, starts, places)
+
+
+class _Places:
+    """Texts in their order, and beside that at *i* the *places*, from *starts[i]* on, of the things that have it."""
+
+    def __init__(self, texts: Sequence[str], starts: Sequence[int], places: Sequence[int]) -> None:
+        self._texts, self._starts, self._places = texts, starts, places
+
+    def beside(self, text: str) -> Sequence[int]:
+        """The places beside *text*."""
+        at = bisect_left(self._texts, text)
+        return self.within(range(at, at + 1)) if self._texts[at : at + 1] == [text] else ()
+
+    def beginning(self, start: str) -> range:
+        """Which of the texts begin with *start*."""
+        return range(bisect_left(self._texts, start), bisect_left(self._texts, start + LAST))
+
+    def texts(self, some: range) -> Sequence[str]:
+        return self._texts[some.start : some.stop]
+
+    def within(self, some: range) -> Sequence[int]:
+        """The places beside *some* of the texts, as often as they are there."""
+        return self._places[self._starts[some.start] : self._starts[some.stop]]
+
+    def count(self, some: range) -> int:
+        """How many places are beside *some* of the texts."""
+        return self._starts[some.stop] - self._starts[some.start]
 
 
 @dataclass(frozen=True, slots=True)
 class Known:
     """What exists, by its names: what a text may be about."""
 
-    rules: Names = field(default_factory=lambda: Names(()))
-    groups: Names = field(default_factory=lambda: Names(()))
-    members: Names = field(default_factory=lambda: Names(()))
+    rules: Names[Rule] = field(default_factory=lambda: Names((), named_rule))
+    groups: Names[Group] = field(default_factory=lambda: Names((), named_group))
+    members: Names[Member] = field(default_factory=lambda: Names((), named_member))
     titles: Mapping[str, str] = field(default_factory=dict)
     """The name of each rule and group, by its id."""
     by_id: Mapping[str, Rule] = field(default_factory=dict)
@@ -148,16 +201,17 @@ class Known:
         for rule in rules:
             for host in _hosts(rule):
                 by_host.setdefault(host, []).append(rule)
-        sites_of: dict[str, list[str]] = {}
+        sites_of: dict[str, tuple[str, ...]] = {}
         people: dict[str, Member] = {}
         for site, there in (members or {}).items():
+            with_one_more = cache(lambda sites, site=site: (*sites, site))  # of all these, one tuple for the same sites
             for member in there:
-                sites_of.setdefault(member.email, []).append(site)
+                sites_of[member.email] = with_one_more(sites_of.get(member.email, ()))
                 people[member.email] = member
         return cls(
-            rules=Names(map(named_rule, rules)),
-            groups=Names(named_group(Group(id=key, name=name)) for key, name in (groups or {}).items()),
-            members=Names(map(named_member, people.values())),
+            rules=Names(rules, named_rule),
+            groups=Names([Group(id=key, name=name) for key, name in (groups or {}).items()], named_group),
+            members=Names([*people.values()], named_member),
             titles={rule.id: rule.title for rule in rules} | dict(groups or {}),
             by_id={rule.id: rule for rule in rules},
             segments={name.casefold(): name for name in segments},

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby, pairwise
-from typing import Final
+from typing import Any, Final
 
 from rapidfuzz import fuzz, process
 
@@ -436,13 +436,13 @@ class Recognised:
     def _site(self) -> str:
         return self.site or self.known.site
 
-    def holding(self, names: Names, text: str) -> list[str]:
+    def holding(self, names: Names[Any], text: str) -> list[str]:
         """What `Names.holding` says, which is asked again and again of the same words."""
         if (id(names), text) not in self._held:
             self._held[id(names), text] = names.holding(text)
         return self._held[id(names), text]
 
-    def part_of(self, names: Names) -> list[str]:
+    def part_of(self, names: Names[Any]) -> list[str]:
         """The keys of *names* that the words left are a part of."""
         if id(names) not in self._parts:
             phrase, bare = self.phrase, " ".join(word for word in self.words if word not in FILLERS)
@@ -463,7 +463,7 @@ class Recognised:
         self.used |= {*said} if narrowed else set()
         return narrowed or keys
 
-    def _named_apart(self, names: Names) -> list[str]:
+    def _named_apart(self, names: Names[Any]) -> list[str]:
         """The keys of *names* that “liam and quinn” are: one for each part; nothing where one fits none, or several."""
         parts = [list(part) for is_and, part in groupby(self.words, key="and".__eq__) if not is_and]
         named = [" ".join(word for word in part if word not in FILLERS) for part in parts]
@@ -473,7 +473,7 @@ class Recognised:
         self.used |= {*self.words}
         return [key for each in found for key in each]
 
-    def _part_within(self, names: Names) -> list[str]:
+    def _part_within(self, names: Names[Any]) -> list[str]:
         """The keys of *names* that have the longest run of the words left in them, of those that fit few enough."""
         least = MIN_PART if names is self.known.members else MIN_PART + 1  # people have short names, rules long ones
         words = [word for word in self.words if word not in FILLERS and "@" not in word][:MAX_NAME_WORDS]
@@ -488,7 +488,7 @@ class Recognised:
                     return fitting
         return []
 
-    def mentioned(self, names: Names) -> list[str]:
+    def mentioned(self, names: Names[Any]) -> list[str]:
         """The keys of *names* that the text names: whole, or by the longest runs of words left that fit few enough."""
         known = self.known
         whole = self.emails if names is known.members else self.groups
@@ -515,7 +515,7 @@ class Recognised:
         self.segments += [each for each in self.having if each not in self.segments]
         self.having = []
 
-    def _named_besides(self, names: Names) -> list[str]:
+    def _named_besides(self, names: Names[Any]) -> list[str]:
         """The keys of *names* that are named by a part beside what is named whole: each part one, or it stays a word."""
         found: list[str] = []
         for part in " ".join("," if word == "and" else word for word in self.words).split(","):

@@ -13,6 +13,7 @@ from zoneinfo import ZoneInfo
 
 from bot.changes.model import Target
 from bot.changes.refusals import EndIsPast, StartIsPast
+from bot.clients.cache import Kept
 from bot.clients.errors import ClientError
 from bot.clients.lists import Listing
 from bot.gatehouse import Gatehouse, UnknownSite
@@ -54,12 +55,14 @@ MISUNDERSTOOD: Final[Mapping[type[Exception], str]] = {
 
 
 class Guesses:
-    """Reads texts that are no commands, and keeps the names of what exists for as long as the lists stay the same."""
+    """Reads texts that are no commands, and keeps the names of what exists for a moment, while the lists stay the same."""
 
     def __init__(self, gatehouse: Gatehouse) -> None:
         self._gatehouse = gatehouse
-        self._seen: list[object] = []
-        self._known = Known()
+        self._kept = Kept[tuple[Sequence[Sequence[Any] | None], Known]]()
+        gatehouse.rules.goes_with(self._kept.drop)
+        for site in gatehouse.sites.values():
+            site.members.goes_with(self._kept.drop)
 
     async def of(
         self, typed: tuple[str, str], command: Command | None, error: Exception | None, caller: Caller
@@ -186,15 +189,16 @@ class Guesses:
             *(self._listed(site.members.recent()) for site in self._gatehouse.sites.values()),
         )
         groups = await self._gatehouse.groups.groups()
-        seen: list[object] = [rules, *members]
-        if len(seen) != len(self._seen) or any(new is not old for new, old in zip(seen, self._seen, strict=True)):
-            named = dict(zip(self._gatehouse.sites, members, strict=True))
-            missing = tuple(name for name, there in {"rules": rules, **named}.items() if there is None)
-            people = {name: there or () for name, there in named.items()}
-            known = await asyncio.to_thread(_known, rules or (), people, dict(groups.names) if groups else {})
-            self._known = replace(known, missing=missing)
-            self._seen = seen
-        return self._known
+        lists, kept = (rules, *members), self._kept.value
+        if kept is not None and all(new is old for new, old in zip(lists, kept[0], strict=True)):
+            return kept[1]
+        named = dict(zip(self._gatehouse.sites, members, strict=True))
+        missing = tuple(name for name, there in {"rules": rules, **named}.items() if there is None)
+        people = {name: there or () for name, there in named.items()}
+        known = await asyncio.to_thread(_known, rules or (), people, dict(groups.names) if groups else {})
+        known = replace(known, missing=missing)
+        self._kept.put((lists, known))
+        return known
 
     async def _listed(self, asked: Any) -> Sequence[Any] | None:
         """What a service lists; None where it does not answer soon: a guess is not worth waiting for."""
