@@ -18,7 +18,7 @@ import typer
 from rich.console import Console
 
 from bot.server import collector
-from tests.bench import approvals, guesses, imports, page, reading, replies, type_ahead, which
+from tests.bench import approvals, guesses, imports, large, page, reading, replies, type_ahead, which
 from tests.bench.receiver import PEOPLE
 from tests.bench.rounds import Plan
 from tests.bench.sheets import Report
@@ -26,12 +26,15 @@ from tests.bench.sheets import Report
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """How much is measured. *sizes*: of lists of rules; *rows*: members that are imported."""
+    """How much is measured. *sizes*: of lists of rules; *rows*: members that are imported; *large*: few of each beside so many
+    rules and members.
+    """
 
     replies: Plan
     approvals: int
     sizes: Sequence[int]
     rows: int
+    large: tuple[int, int, int]
 
 
 FULL: Final = Size(
@@ -39,8 +42,11 @@ FULL: Final = Size(
     approvals=9,
     sizes=(1_000, 10_000, 100_000),
     rows=2_000,
+    large=(100, 10_000, 100_000),
 )
-QUICK: Final = Size(Plan(rounds=1, seconds=0.1, at_once=(1, 4), warm_up=1), approvals=1, sizes=(100,), rows=10)
+QUICK: Final = Size(
+    Plan(rounds=1, seconds=0.1, at_once=(1, 4), warm_up=1), approvals=1, sizes=(100,), rows=10, large=(50, 60, 70)
+)
 
 
 def benches(size: Size) -> Mapping[str, Callable[[], Report]]:
@@ -52,6 +58,7 @@ def benches(size: Size) -> Mapping[str, Callable[[], Report]]:
         "type-ahead": partial(type_ahead.report, size.sizes),
         "guesses": partial(guesses.report, size.sizes),
         "reading": partial(reading.report, size.sizes),
+        "large": partial(large.report, *size.large),
         "import": partial(imports.report, size.rows),
     }
 

@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
@@ -25,7 +26,7 @@ from bot.settings import Settings
 from sandbox.gatehouse import ALICE
 from sandbox.services.running import MEMBERS_KEY, RULES_KEY
 from sandbox.slack.running import SECRET, TOKEN
-from tests.bench.measuring import worked
+from tests.bench.measuring import Watching, watched
 from tests.bench.sheets import Report, Sheet
 from tests.bench.standins import Places, standing_in
 
@@ -101,11 +102,11 @@ def _rule(number: int) -> Record:
 def _compared(title: str, wanted: Sequence[Record], path: str, items: Sequence[Item]) -> Sheet:
     """The bare loop before and after, so that a machine that gets busier is on both sides."""
     with standing_in() as places:
-        first = asyncio.run(_bare(places, path, wanted))
+        first = watched(partial(_bare, places, path, wanted))
     with standing_in() as places, TemporaryDirectory() as folder:
-        ours = asyncio.run(_set(places, items, Path(folder)))
+        ours = watched(partial(_set, places, items, Path(folder)))
     with standing_in() as places:
-        second = asyncio.run(_bare(places, path, wanted))
+        second = watched(partial(_bare, places, path, wanted))
     bare = Taken(first.rows + second.rows, first.seconds + second.seconds, stall=max(first.stall, second.stall))
     return _sheet(title, bare, ours)
 
@@ -138,7 +139,7 @@ def _aside(ours: Taken) -> str:
     return f"{median(aside):.2f} s, {aside[-1]:.2f} s of {len(aside)}" if aside else ""
 
 
-async def _bare(places: Places, path: str, wanted: Sequence[Record]) -> Taken:
+async def _bare(places: Places, path: str, wanted: Sequence[Record], watching: Watching) -> Taken:
     """Send the bodies, as many at once as a bulk change does, and look at nothing but the status."""
     base, headers = (
         (places.rules, {"x-api-key": RULES_KEY})
@@ -147,7 +148,8 @@ async def _bare(places: Places, path: str, wanted: Sequence[Record]) -> Taken:
     )
     left = iter(wanted)
     taken = Taken(len(wanted))
-    async with httpx.AsyncClient(headers=headers, trust_env=False, timeout=60) as client, worked() as longest:
+    async with httpx.AsyncClient(headers=headers, trust_env=False, timeout=60) as client:
+        watching.longest = 0.0
 
         async def send() -> None:
             for each in left:
@@ -155,19 +157,19 @@ async def _bare(places: Places, path: str, wanted: Sequence[Record]) -> Taken:
 
         with _timed(taken):
             await asyncio.gather(*(send() for _ in range(AT_ONCE)))
-    taken.stall = longest.seconds
+    taken.stall = watching.longest
     return taken
 
 
-async def _set(places: Places, items: Sequence[Item], folder: Path) -> Taken:
+async def _set(places: Places, items: Sequence[Item], folder: Path, watching: Watching) -> Taken:
     """The whole bot with its card in the local Slack, and somebody on call who wants something else meanwhile."""
     logs.configure("ERROR", "text")
     taken = Taken(len(items))
     async with running(_settings(places, folder / "gatehouse.db")) as bot:
         collector.take_over()
-        async with worked() as longest:
-            await _carried_out(bot.gatehouse, items, taken)
-    taken.stall = longest.seconds
+        watching.longest = 0.0
+        await _carried_out(bot.gatehouse, items, taken)
+    taken.stall = watching.longest
     return taken
 
 

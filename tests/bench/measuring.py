@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import selectors
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from typing import Any, TypeVar
 
 from bot.members.model import Member
 from bot.rules.model import Rule
 
+T = TypeVar("T")
+
 TIMES = 5
-PAUSE = 0.005
-"""Seconds between two looks at how long the loop works in one go; what it does meanwhile counts as well."""
 
 
 def rules(count: int) -> list[Rule]:
@@ -58,29 +58,28 @@ def best(work: Callable[[], object]) -> float:
     return min(_timed(work) for _ in range(TIMES))
 
 
-@dataclass(slots=True)
-class Longest:
-    """The most work that a loop did before it got round, so far."""
+class Watching(selectors.DefaultSelector):
+    """A loop's own selector, which looks how long the loop works between two times that it asks for news: by its own time,
+    not that of others on the machine.
+    """
 
-    seconds: float = 0.0
+    longest = 0.0
+    """Seconds, since this was last set to 0."""
+    _since: float | None = None
+
+    def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
+        if self._since is not None:
+            self.longest = max(self.longest, time.thread_time() - self._since)
+        found = super().select(timeout)
+        self._since = time.thread_time()
+        return found
 
 
-@asynccontextmanager
-async def worked() -> AsyncIterator[Longest]:
-    """Looks how long the loop works in one go: by its own time, not that of others on the machine."""
-    longest = Longest()
-
-    async def watch() -> None:
-        while True:
-            before = time.thread_time()
-            await asyncio.sleep(PAUSE)
-            longest.seconds = max(longest.seconds, time.thread_time() - before)
-
-    watching = asyncio.create_task(watch())
-    try:
-        yield longest
-    finally:
-        watching.cancel()
+def watched(work: Callable[[Watching], Coroutine[Any, Any, T]]) -> T:
+    """`asyncio.run` of what *work* makes, in a loop that is watched."""
+    watching = Watching()
+    with asyncio.Runner(loop_factory=lambda: asyncio.SelectorEventLoop(watching)) as runner:
+        return runner.run(work(watching))
 
 
 def _timed(work: Callable[[], object]) -> float:

@@ -62,6 +62,11 @@ class Running:
         pages = int(Path(f"/proc/{self.pid}/statm").read_text().split()[1])
         return pages * os.sysconf("SC_PAGE_SIZE") / 2**20
 
+    def most_mebibytes(self) -> float:
+        """The most memory that the process ever had in RAM."""
+        status = Path(f"/proc/{self.pid}/status").read_text()
+        return int(status.partition("VmHWM:")[2].split()[0]) / 1024
+
 
 @asynccontextmanager
 async def running(bot: Bot, places: Places, folder: Path) -> AsyncIterator[Running]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import time
 from collections.abc import Awaitable, Callable, Sequence
@@ -13,7 +12,7 @@ from bot.clients.http import CallLimits, Service
 from bot.clients.members import MembersClient
 from bot.clients.rules import RulesClient
 from tests.bench import measuring
-from tests.bench.measuring import best, worked
+from tests.bench.measuring import Watching, best, watched
 from tests.bench.sheets import Report, Sheet
 from tests.bench.standins import answering
 
@@ -41,16 +40,19 @@ def _read(records: Sequence[Any], reader: Callable[[Service], Callable[[], Await
     body = json.dumps({"success": True, "data": records}).encode()
     alone = best(partial(json.loads, body))
     with answering(body) as address:
-        took, longest = asyncio.run(_taken(address, reader))
+        took, longest = watched(partial(_taken, address, reader))
     return f"{took / alone:.1f}", f"{took * 1000:.0f} ms", f"{longest * 1000:.0f} ms"
 
 
-async def _taken(address: str, reader: Callable[[Service], Callable[[], Awaitable[object]]]) -> tuple[float, float]:
+async def _taken(
+    address: str, reader: Callable[[Service], Callable[[], Awaitable[object]]], watching: Watching
+) -> tuple[float, float]:
     took = []
-    async with Service("bench", address, {}, limits=LIMITS) as service, worked() as longest:
+    async with Service("bench", address, {}, limits=LIMITS) as service:
         read = reader(service)
+        watching.longest = 0.0
         for _ in range(READS):
             began = time.perf_counter()
             await read()
             took.append(time.perf_counter() - began)
-    return min(took), longest.seconds
+    return min(took), watching.longest
