@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, fields
 from enum import IntEnum
+from functools import cache
 from typing import Any, ClassVar, Final
 
 from handlers.grammar.tokens import Word, escaped
@@ -166,7 +167,8 @@ class Command:
     """Operations that are enough instead: what a form or a file changes is known only when it comes back."""
 
     @classmethod
-    def parts(cls) -> dict[str, Part]:
+    @cache
+    def parts(cls) -> Mapping[str, Part]:
         """The Part of each field. A field that isn't compared is not part of the text."""
         parts = {each.name: each.metadata[PART] for each in fields(cls) if each.compare}
         return dict(sorted(parts.items(), key=lambda named: named[1].written))

@@ -7,6 +7,7 @@ import logging
 from collections.abc import Awaitable, Mapping
 from contextlib import suppress
 from dataclasses import asdict, replace
+from functools import lru_cache
 from typing import Any, Final, TypeVar
 
 import structlog
@@ -52,10 +53,14 @@ def _operations(button: Block) -> frozenset[str]:
     name = action_name(str(button.get("action_id")))
     if name == SHARE:
         return frozenset({SHARE})
-    if name not in RUNNING | {"temporary"}:
-        return frozenset()
+    return _needs(str(button["value"])) if name in RUNNING | {"temporary"} else frozenset()
+
+
+@lru_cache(maxsize=4096)  # a list has twenty buttons, and is asked for again and again
+def _needs(value: str) -> frozenset[str]:
+    """The operations of which the command that a button holds needs one; none where it only reads."""
     try:
-        command = parse(*str(button["value"]).partition(" ")[::2])
+        command = parse(*value.partition(" ")[::2])
     except Unclear:
         return frozenset()
     needs = frozenset(filter(None, (command.needs, *command.or_needs)))

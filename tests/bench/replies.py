@@ -35,6 +35,7 @@ services and the same small receiver of replies.
   for each request, and no rights, records or checks.
 - The *careful bot* does it as quickly as Bolt lets it: it acknowledges first and answers by a task, with one HTTP client for all
   requests. It has no rights, records or checks either.
+- Everybody gives each command once before it is measured: Gatehouse remembers who somebody is, and the rows of their last list.
 - A reply is *lost* where none comes within 10 seconds.
 - *CPU* is user and system time of the bot's process.
 - In parentheses: the ratio to the careful bot, and for acknowledgements the ratio to bare Bolt, at the same load."""

@@ -1,6 +1,6 @@
 """The same commands for bare Bolt, two peers and Gatehouse, in turn and several times over.
 
-Each round starts each bot again, lets everybody give a command once, and then measures. The medians of the rounds are
+Each round starts each bot again, lets everybody give each command once, and then measures. The medians of the rounds are
 reported, so that a machine that is busy for a moment is so for all.
 """
 
@@ -13,7 +13,7 @@ from pathlib import Path
 from statistics import median
 from typing import Final, TypeVar
 
-from tests.bench.load import WARM_UP_AT_ONCE, Job, Taken, loaded, warm_up
+from tests.bench.load import Job, Taken, loaded, warm_up
 from tests.bench.processes import BARE, BOTS, CAREFUL, GATEHOUSE, TUTORIAL, Bot, Running, running
 from tests.bench.receiver import Receiver, receiving
 from tests.bench.standins import Places
@@ -109,11 +109,13 @@ async def run(places: Places, folder: Path, plan: Plan) -> Rounds:
 
 
 async def _measured(process: Running, receiver: Receiver, plan: Plan) -> list[tuple[Case, Figures]]:
-    """One round of one bot. Everybody gives a command first, so that a bot that remembers people knows them."""
+    """One round of one bot. Everybody gives each command first, so that a bot that remembers people, and what the rows of
+    their last list are, knows them.
+    """
     found = []
-    for position, job in enumerate(JOBS[process.bot]):
+    for job in JOBS[process.bot]:
         receiver.expected = job.expected
-        await warm_up(process, receiver, job, plan.warm_up if position == 0 else WARM_UP_AT_ONCE)
+        await warm_up(process, receiver, job, plan.warm_up)
         for at_once in plan.at_once:
             taken = await loaded(process, receiver, job, at_once, plan.seconds)
             found.append((Case(process.bot, job, at_once), _figures(taken)))
