@@ -46,10 +46,10 @@ def _unique_names(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
     All records of a list share their names, which else are a tenth of its memory.
     """
-    found = {sys.intern(name): value for name, value in pairs}
+    found = dict(pairs)
     if len(found) != len(pairs):
         raise ValueError("a name comes twice in an object")
-    return found
+    return {sys.intern(name): value for name, value in found.items()}
 
 
 def _integer(digits: str) -> int | float:
