@@ -13,7 +13,7 @@ from bot.changes.verify import Snapshot, accept_if_done, alike_before, holds, ke
 from bot.clients.errors import AlreadyExists, ClientError, NotFound, OutcomeUnknown
 from bot.clients.members import MembersClient
 from bot.clients.rules import GroupsClient, RulesClient
-from bot.members.model import Member, alike, caseless, chosen
+from bot.members.model import Member, caseless, chosen, find_alike
 from bot.rules.model import Group, Rule, RuleDraft
 
 FEW: Final = 10
@@ -127,7 +127,7 @@ class MemberAdapter:
         """Raises Incomplete where a target is not in the part of the members that was read."""
         listing = await self.client.fresh()
         keys = [(target.key or "").strip() for target in targets]
-        members = alike(listing.known, keys)
+        members = find_alike(listing.known, keys)
         if not {member.email for member in members}.issuperset(keys):
             listing.whole()  # or it may be in the rest
         return MemberSnapshot(members)

@@ -1,6 +1,6 @@
 """Python's garbage collector in a process that must not pause: it walks over everything only while nobody waits.
 
-With a hundred thousand members in memory one such walk takes a tenth of a second, and reading them set off ten.
+With a hundred thousand members in memory one such walk takes a tenth of a second.
 """
 
 from __future__ import annotations

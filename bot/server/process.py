@@ -145,7 +145,8 @@ class _HttpConnection(H11Protocol):
 
     def on_response_complete(self) -> None:
         super().on_response_complete()
-        self._is_idle = self.cycle.response_complete and not self.conn.trailing_data[0]
+        is_answered = self.cycle.response_complete and not self.cycle.more_body
+        self._is_idle = is_answered and not self.conn.trailing_data[0]
         self._wait_for_the_rest(IDLE_SECONDS if self._is_idle else self._seconds)
 
     def connection_lost(self, exc: Exception | None) -> None:

@@ -40,7 +40,7 @@ class NestedTooDeep(Exception):
 
 
 @lru_cache(maxsize=1024)
-def _shared(names: frozenset[str]) -> set[str]:
+def _share(names: frozenset[str]) -> set[str]:
     """The same set for the same names."""
     return set(names)
 
@@ -59,7 +59,7 @@ class ServiceRecord(BaseModel):
 
     def model_post_init(self, _: Any, /) -> None:
         # In a list of a hundred thousand, a set of names for each record takes half of its memory; all have the same names.
-        object.__setattr__(self, "__pydantic_fields_set__", _shared(frozenset(self.model_fields_set)))
+        object.__setattr__(self, "__pydantic_fields_set__", _share(frozenset(self.model_fields_set)))
 
     def document(self) -> dict[str, Any]:
         """The record as JSON-ready data, with just the fields it was built from, under the service's names.

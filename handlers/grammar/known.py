@@ -42,7 +42,7 @@ class Names(Generic[T]):
     """Things that exist by their names, ready to be looked for: each stands for its id.
 
     There may be a hundred thousand. So each line and each word is there once, in order, with the places of the *things*
-    that have it beside it in arrays, instead of dictionaries and lists that take ten times as much.
+    that have it beside it in arrays, instead of dictionaries and lists that take four times as much.
     """
 
     def __init__(self, things: Sequence[T], named: Callable[[T], Named[T]]) -> None:
@@ -122,7 +122,7 @@ class _Added:
             self._place_of.append(place)
 
     def in_order(self) -> _Places:
-        """All of them, sorted by counting: pairs of them would take ten times as much memory. Ends the adding."""
+        """All of them, sorted by counting, which needs no list of pairs. Ends the adding."""
         texts, free = sorted(self._numbers), self._counts
         starts = array("I", accumulate((free[self._numbers[text]] for text in texts), initial=0))
         for text, start in zip(texts, starts, strict=False):

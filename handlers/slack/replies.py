@@ -53,11 +53,11 @@ def _operations(button: Block) -> frozenset[str]:
     name = action_name(str(button.get("action_id")))
     if name == SHARE:
         return frozenset({SHARE})
-    return _needs(str(button["value"])) if name in RUNNING | {"temporary"} else frozenset()
+    return _find_needs(str(button["value"])) if name in RUNNING | {"temporary"} else frozenset()
 
 
 @lru_cache(maxsize=4096)  # a list has twenty buttons, and is asked for again and again
-def _needs(value: str) -> frozenset[str]:
+def _find_needs(value: str) -> frozenset[str]:
     """The operations of which the command that a button holds needs one; none where it only reads."""
     try:
         command = parse(*value.partition(" ")[::2])

@@ -26,7 +26,7 @@ from bot.settings import Settings
 from sandbox.gatehouse import ALICE
 from sandbox.services.running import MEMBERS_KEY, RULES_KEY
 from sandbox.slack.running import SECRET, TOKEN
-from tests.bench.measuring import Watching, watched
+from tests.bench.measuring import Watching, run_watched
 from tests.bench.sheets import Report, Sheet
 from tests.bench.standins import Places, standing_in
 
@@ -102,11 +102,11 @@ def _rule(number: int) -> Record:
 def _compared(title: str, wanted: Sequence[Record], path: str, items: Sequence[Item]) -> Sheet:
     """The bare loop before and after, so that a machine that gets busier is on both sides."""
     with standing_in() as places:
-        first = watched(partial(_bare, places, path, wanted))
+        first = run_watched(partial(_bare, places, path, wanted))
     with standing_in() as places, TemporaryDirectory() as folder:
-        ours = watched(partial(_set, places, items, Path(folder)))
+        ours = run_watched(partial(_set, places, items, Path(folder)))
     with standing_in() as places:
-        second = watched(partial(_bare, places, path, wanted))
+        second = run_watched(partial(_bare, places, path, wanted))
     bare = Taken(first.rows + second.rows, first.seconds + second.seconds, stall=max(first.stall, second.stall))
     return _sheet(title, bare, ours)
 

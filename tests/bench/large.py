@@ -12,8 +12,9 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
+from bot.server import collector
 from bot.server.manifest import document
 from sandbox.gatehouse import ALICE, WORKSPACES
 from sandbox.services.running import Services, running_services
@@ -57,12 +58,31 @@ COMMANDS: Final[Sequence[str]] = (
     "/gatehouse digest",
 )
 
+EXTRA_OF_RULE: Final[dict[str, Any]] = {
+    "description": "",
+    "objectType": "rule",
+    "creationDate": 1_700_000_000_000,
+    "modificationDate": 1_700_000_000_000,
+    "createdBy": "user_1",
+    "currentOwner": "user_1",
+    "lastModifiedBy": "user_1",
+    "groupId": "",
+}
+
+
+class Cost(NamedTuple):
+    """Of one command: seconds in all, seconds of the longest work in one go, and MiB in the end."""
+
+    seconds: float
+    longest: float
+    memory: float
+
 
 @dataclass(slots=True)
 class Costs:
-    """Of one run. *each*: seconds in all, longest work and MiB in the end, by what was done."""
+    """Of one run. *each*: by what was done; the others: MiB of the process, and seconds of the collector's longest walk."""
 
-    each: dict[str, tuple[float, float, float]] = field(default_factory=dict)
+    each: dict[str, Cost] = field(default_factory=dict)
     idle: float = 0.0
     most: float = 0.0
     after: float = 0.0
@@ -72,9 +92,9 @@ class Costs:
 def report(few: int, rules: int, members: int) -> Report:
     """What commands cost with so many *rules* and *members*, beside the same with a *few*."""
     with TemporaryDirectory() as folder:
-        base = asyncio.run(_costs(Path(folder), few, few))
+        base = asyncio.run(_measure(Path(folder), few, few))
     with TemporaryDirectory() as folder:
-        found = asyncio.run(_costs(Path(folder), rules, members))
+        found = asyncio.run(_measure(Path(folder), rules, members))
     rows = [_row(what, found.each[what], base.each[what]) for what in found.each]
     columns = ("", "in all", "longest work", "memory")
     process = [
@@ -93,16 +113,16 @@ def report(few: int, rules: int, members: int) -> Report:
     )
 
 
-def _row(what: str, own: tuple[float, float, float], base: tuple[float, float, float]) -> Sequence[str]:
+def _row(what: str, own: Cost, base: Cost) -> Sequence[str]:
     return [
         f"`{what}`" if what.startswith("/") else what,
-        compared(own[0] * 1000, base[0] * 1000, "ms"),
-        compared(own[1] * 1000, base[1] * 1000, "ms"),
-        compared(own[2], base[2], "MiB"),
+        compared(own.seconds * 1000, base.seconds * 1000, "ms"),
+        compared(own.longest * 1000, base.longest * 1000, "ms"),
+        compared(own.memory, base.memory, "MiB"),
     ]
 
 
-async def _costs(folder: Path, rules: int, members: int) -> Costs:
+async def _measure(folder: Path, rules: int, members: int) -> Costs:
     async with (
         running_services(str(folder / "services.db")) as services,
         running_slack(document("http://127.0.0.1"), WORKSPACES) as slack,
@@ -123,18 +143,6 @@ def _fill(services: Services, rules: int, members: int) -> None:
         services.members.put("site_1", {"createdAt": 1_700_000_000_000 + number} | member.document() | own)
 
 
-EXTRA_OF_RULE: Final[dict[str, Any]] = {
-    "description": "",
-    "objectType": "rule",
-    "creationDate": 1_700_000_000_000,
-    "modificationDate": 1_700_000_000_000,
-    "createdBy": "user_1",
-    "currentOwner": "user_1",
-    "lastModifiedBy": "user_1",
-    "groupId": "",
-}
-
-
 async def _run(process: Running, slack: LocalSlack, folder: Path) -> Costs:
     log = folder / f"{process.bot.name}.log"
     costs = Costs(idle=process.resident_mebibytes())
@@ -144,23 +152,25 @@ async def _run(process: Running, slack: LocalSlack, folder: Path) -> Costs:
         began = time.perf_counter()
         await work()
         seconds = time.perf_counter() - began
-        costs.each[what] = seconds, (await _told(process, log))["longest"], process.resident_mebibytes()
+        longest = (await _ask(process, log))["longest"]
+        costs.each[what] = Cost(seconds, longest, process.resident_mebibytes())
 
-    await _told(process, log)
+    await _ask(process, log)
     for command in COMMANDS:
         await cost(command, partial(alice.replied, command))
     menu = await alice.opens("/members show")
     for typed in TYPED:
         await cost(f"type-ahead: {typed}", partial(alice.offered, menu, MENU, typed))
     await cost("the app's home", lambda: alice.opens_home("Gatehouse"))
-    while (told := await _told(process, log))["walk_is_due"]:  # noqa: ASYNC110  a walk of the garbage collector tells nobody
-        await asyncio.sleep(1)
+    async with asyncio.timeout(collector.EVERY + 2 * collector.LOOKS):
+        while (told := await _ask(process, log))["walk_is_due"]:  # noqa: ASYNC110  another process tells nobody
+            await asyncio.sleep(1)
     costs.walk, costs.after, costs.most = told["longest_walk"], process.resident_mebibytes(), process.most_mebibytes()
     return costs
 
 
-async def _told(process: Running, log: Path) -> dict[str, float]:
-    """What the process says of itself since the last time."""
+async def _ask(process: Running, log: Path) -> dict[str, float]:
+    """What the process says of itself since it was asked last."""
     said = len(log.read_text().splitlines())
     os.kill(process.pid, signal.SIGUSR1)
     async with asyncio.timeout(PATIENCE_SECONDS):

@@ -75,7 +75,7 @@ class Watching(selectors.DefaultSelector):
         return found
 
 
-def watched(work: Callable[[Watching], Coroutine[Any, Any, T]]) -> T:
+def run_watched(work: Callable[[Watching], Coroutine[Any, Any, T]]) -> T:
     """`asyncio.run` of what *work* makes, in a loop that is watched."""
     watching = Watching()
     with asyncio.Runner(loop_factory=lambda: asyncio.SelectorEventLoop(watching)) as runner:

@@ -12,7 +12,7 @@ from bot.clients.http import CallLimits, Service
 from bot.clients.members import MembersClient
 from bot.clients.rules import RulesClient
 from tests.bench import measuring
-from tests.bench.measuring import Watching, best, watched
+from tests.bench.measuring import Watching, best, run_watched
 from tests.bench.sheets import Report, Sheet
 from tests.bench.standins import answering
 
@@ -40,7 +40,7 @@ def _read(records: Sequence[Any], reader: Callable[[Service], Callable[[], Await
     body = json.dumps({"success": True, "data": records}).encode()
     alone = best(partial(json.loads, body))
     with answering(body) as address:
-        took, longest = watched(partial(_taken, address, reader))
+        took, longest = run_watched(partial(_taken, address, reader))
     return f"{took / alone:.1f}", f"{took * 1000:.0f} ms", f"{longest * 1000:.0f} ms"
 
 

@@ -13,7 +13,7 @@ from bot.server import collector, logs
 from bot.server.process import serve
 from bot.server.start import settings_of
 from bot.settings import Settings
-from tests.bench.measuring import Watching, watched
+from tests.bench.measuring import Watching, run_watched
 
 
 class Walks:
@@ -49,4 +49,4 @@ if __name__ == "__main__":
     collector.pause()
     chosen = settings_of(Settings)
     logs.configure("ERROR", "text")
-    watched(partial(_serve, chosen))
+    run_watched(partial(_serve, chosen))

@@ -1,4 +1,4 @@
-"""Find the conditions that may hold for a URL, among those of thousands of rules, by the filter of the expression engine."""
+"""Find the conditions that may hold for a URL, among those of thousands of rules: a table, and what the expression engine has."""
 
 from __future__ import annotations
 
@@ -91,12 +91,12 @@ def build_lookups(rules: Iterable[Rule]) -> Iterator[SourceLookup]:
     length = count = 0
     for rule in rules:
         for number, source in sources(rule):
-            if (found := _way(source)) is None:
+            if (found := _find_way(source)) is None:
                 continue
             way, text = found
             conditions.append(Condition(Location(rule, number), way, text))
-            length += 0 if way is Way.WHOLE else len(text)
-            count += 0 if way is Way.WHOLE else 1
+            if way is not Way.WHOLE:
+                length, count = length + len(text), count + 1
             if length >= LOOKUP_CHARACTERS or count == LOOKUP_SOURCES:
                 yield from _build(conditions)
                 conditions, length, count = [], 0, 0
@@ -116,7 +116,7 @@ def _build(conditions: Sequence[Condition]) -> Iterator[SourceLookup]:
             yield from _build(conditions[half:])
 
 
-def _way(source: Source) -> tuple[Way, str] | None:
+def _find_way(source: Source) -> tuple[Way, str] | None:
     """What is in every URL that fulfills *source*; None where none does, or where that can't be told."""
     value = source.value or ""
     try:
