@@ -9,7 +9,7 @@ from functools import partial
 from typing import Final
 
 from bot.changes.model import Change, Document, Kind, Target, canonical_form
-from bot.changes.verify import Snapshot, accept_if_done, alike_before, holds, key_of
+from bot.changes.verify import Answer, Snapshot, accept_if_done, holds, key_of
 from bot.clients.errors import AlreadyExists, ClientError, NotFound, OutcomeUnknown
 from bot.clients.members import MembersClient
 from bot.clients.rules import GroupsClient, RulesClient
@@ -65,35 +65,21 @@ class RuleAdapter:
         except NotFound:
             return None
 
-    async def write(self, change: Change) -> str:
+    async def write(self, change: Change) -> Answer:
         match change.edit.kind:
             case Kind.RULE_CREATE:
-                return await self._created(change)
+                made = await self.client.create(_draft(change))
+                return Answer(made.id, made.document())
             case Kind.RULE_UPDATE:
-                return (await self.client.update(key_of(change), _draft(change))).id
+                return Answer((await self.client.update(key_of(change), _draft(change))).id)
             case Kind.RULE_DELETE:
                 return await self._deleted(change)
             case _:
                 raise ValueError(change.edit.kind)
 
-    async def _created(self, change: Change) -> str:
-        """The id that the service gave, once it reads so: an answer meant for another names another's rule."""
-        made = await self.client.create(_draft(change))
+    async def _deleted(self, change: Change) -> Answer:
         try:
-            rule = await self._get(made.id)
-        except ClientError as error:
-            raise OutcomeUnknown(error.service, f"created, it says, but it could not be read: {error}") from error
-        live = None if rule is None else rule.document()
-        ours = holds(canonical_form(live), canonical_form(change.edit.after)) or canonical_form(live) == canonical_form(
-            made.document()
-        )
-        if not ours or made.id in alike_before(change):
-            raise OutcomeUnknown("rules", "the answer names another rule")
-        return made.id
-
-    async def _deleted(self, change: Change) -> str:
-        try:
-            return await self.client.delete(key_of(change))
+            return Answer(await self.client.delete(key_of(change)))
         except NotFound as error:
             return await accept_if_done(error, self, change)
 
@@ -132,7 +118,7 @@ class MemberAdapter:
             listing.whole()  # or it may be in the rest
         return MemberSnapshot(members)
 
-    async def write(self, change: Change) -> str:
+    async def write(self, change: Change) -> Answer:
         email = key_of(change)
         try:
             match change.edit.kind:
@@ -144,7 +130,7 @@ class MemberAdapter:
                     await self._edit(email, change)
         except (AlreadyExists, NotFound) as error:
             return await accept_if_done(error, self, change)
-        return email
+        return Answer(email)
 
     async def _edit(self, email: str, change: Change) -> None:
         """Step by step. A step that fails after another was taken leaves the edit half done, whatever it failed with."""
@@ -191,5 +177,6 @@ class GroupAdapter:
         group = await self.client.find(key)
         return None if group is None else group.document()
 
-    async def write(self, change: Change) -> str:
-        return (await self.client.update(Group.model_validate({**(change.edit.after or {}), "id": key_of(change)}))).id
+    async def write(self, change: Change) -> Answer:
+        group = Group.model_validate({**(change.edit.after or {}), "id": key_of(change)})
+        return Answer((await self.client.update(group)).id)

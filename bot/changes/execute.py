@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
@@ -27,6 +27,7 @@ from bot.changes.verify import (
     classify,
     read_back,
     require_turn,
+    unproven,
 )
 from bot.changes.worker import Backoff, LeaseLost, keep_change_lease
 from bot.clients.errors import ClientError, OutcomeUnknown, RateLimited, Unreachable
@@ -205,7 +206,7 @@ class Executor:
         finally:
             self.failpoint("sent")
         if change.edit.kind is Kind.RULE_CREATE:
-            change = change.changed(target=change.edit.target.model_copy(update={"key": answer}))
+            change = change.changed(target=change.edit.target.model_copy(update={"key": answer.text}))
         return Sent(change, answer)
 
     async def _as_shown(self, change: Change, look: Look) -> Change:
@@ -244,19 +245,19 @@ class Executor:
     async def read_back(self, sent: Sequence[Sent]) -> Sequence[Ended]:
         """How changes that were sent to one service and site end, by what reading back shows; without those that don't yet."""
         self.failpoint("read back")
-        return self._ends(sent, await self._read([each.change for each in sent if each.is_open]))
+        read = await self._read([each for each in sent if each.is_open])
+        return self._ends([*read, *((each, UNREADABLE) for each in sent if not each.is_open)])
 
-    async def _read(self, changes: Sequence[Change]) -> Mapping[str, Reading]:
-        """What reading back shows of each of *changes*, by its id; nothing where they can't be read."""
-        readings: dict[str, Reading] = {}
+    async def _read(self, sent: Sequence[Sent]) -> Sequence[tuple[Sent, Reading]]:
+        """Each of *sent* with what reading back shows of it."""
+        if not sent:
+            return []
         try:
-            found = await read_back(self.adapter(changes[0].edit.target), changes) if changes else []
+            found = await read_back(self.adapter(sent[0].change.edit.target), sent)
         except ClientError as error:
-            log.warning("read_back_failed", change=changes[0].id[:8], error=type(error).__name__)
-            return readings
-        for change, reading in zip(changes, found, strict=True):
-            readings[change.id] = await self._ours(change, reading)
-        return readings
+            log.warning("read_back_failed", change=sent[0].change.id[:8], error=type(error).__name__)
+            return [(unproven(each, f"done, it says, but it could not be read: {error}"), UNREADABLE) for each in sent]
+        return [(each, await self._ours(each.change, reading)) for each, reading in found]
 
     async def _ours(self, change: Change, reading: Reading) -> Reading:
         """What was read, unless the rule that was found is what another creation made of a draft just like this."""
@@ -273,16 +274,15 @@ class Executor:
 
     async def reconcile(self, changes: Sequence[Change]) -> Sequence[tuple[Change, Reading]]:
         """Look at changes that may have been sent until they read as done; return the others as they read at last."""
-        readings: Mapping[str, Reading] = {}
+        left: Sequence[tuple[Sent, Reading]] = [(Sent(change), UNREADABLE) for change in changes]
         for seconds in self.reconcile_after:
             await asyncio.sleep(seconds)
-            readings = await self._read(changes)
-            done = [Sent(change) for change in changes if readings.get(change.id, UNREADABLE).is_done]
-            changes = [change for change in changes if not readings.get(change.id, UNREADABLE).is_done]
-            await self.journal.finish(self._ends(done, readings))
-            if not changes:
+            read = await self._read([sent for sent, _ in left])
+            await self.journal.finish(self._ends([each for each in read if each[1].is_done]))
+            left = [each for each in read if not each[1].is_done]
+            if not left:
                 break
-        return [(change, readings.get(change.id, UNREADABLE)) for change in changes]
+        return [(sent.change, reading) for sent, reading in left]
 
     async def _reconciled(self, change: Change) -> Change:
         """Nobody knows whether the write happened: look until the service's state says so."""
@@ -318,8 +318,8 @@ class Executor:
 
     # What is recorded
 
-    def _ends(self, sent: Sequence[Sent], readings: Mapping[str, Reading]) -> Sequence[Ended]:
-        ends = [(each.change, classify(each, readings.get(each.change.id, UNREADABLE))) for each in sent]
+    def _ends(self, read: Sequence[tuple[Sent, Reading]]) -> Sequence[Ended]:
+        ends = [(sent.change, classify(sent, reading)) for sent, reading in read]
         if ends:
             self.failpoint("record")
         return [self._ended(change, *end) for change, end in ends if end is not None]

@@ -297,9 +297,9 @@ class Journal:
         change, leaves nothing to decide.
         """
         by_target = {change.edit.target: change for change in changes}
-        for done in changes:
-            if done.edit.kind.destroys or done.edit.kind.creates:
-                await self._redraw_ending(tx, done.edit.target)
+        await self._redraw_ending(
+            tx, [done.edit.target for done in changes if done.edit.kind.destroys or done.edit.kind.creates]
+        )
         undone = {change.request.undoes for change in changes if change.request.undoes}
         overtaken = []
         for waiting in await self.store.changes.requested(tx, changes):
@@ -338,7 +338,7 @@ class Journal:
         await self.store.outbox.enqueue(tx, change.set_id or change.id, "card")
         if undo.edit.kind is Kind.RULE_CREATE and change.edit.target.key and undo.edit.target.key:
             await self.store.former_ids.put(tx, change.edit.target.key, undo.edit.target.key)
-            await self._redraw_ending(tx, change.edit.target)
+            await self._redraw_ending(tx, [change.edit.target])
         return change.id if change.is_bulk else change.set_id or ""
 
     async def _restore(self, tx: AsyncConnection, undone: Change, redo: Change) -> None:
@@ -355,9 +355,9 @@ class Journal:
             await self.store.items.mark(tx, was.set_id, was.item_number, Outcome.APPLIED)
         await self.store.outbox.enqueue(tx, whole.id, "card")
 
-    async def _redraw_ending(self, tx: AsyncConnection, target: Target) -> None:
-        """Have the cards of temporary changes say that their *target* is gone, or there again."""
-        for change_id in await self.store.changes.ending(tx, target):
+    async def _redraw_ending(self, tx: AsyncConnection, targets: Sequence[Target]) -> None:
+        """Have the cards of temporary changes say that one of *targets*, theirs, is gone, or there again."""
+        for change_id in await self.store.changes.ending(tx, targets) if targets else ():
             await self.store.outbox.enqueue(tx, change_id, "card")
 
     async def _undone_whole(self, tx: AsyncConnection, set_id: str, undo: Change) -> None:

@@ -70,11 +70,21 @@ class Adapter(Protocol):
         *shared*: what the same command read of all there is, since it began, will do.
         """
 
-    async def write(self, change: Change) -> str:
-        """Send the change once. Return what the service answered, for people; a created thing's key where it tells.
+    async def write(self, change: Change) -> Answer:
+        """Send the change once, and return what the service answered.
 
         A refusal that is raised means that nothing was done: OutcomeUnknown where a part was, or may have been.
         """
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a service answered to a write that it took."""
+
+    text: str
+    """For people; of a thing that was created its key."""
+    made: Document | None = None
+    """The thing that was created, as the answer has it."""
 
 
 AdapterOf = Callable[[Target], Adapter]
@@ -86,34 +96,65 @@ async def read_live(adapter: Adapter, target: Target) -> Document | None:
     return None if target.key is None else (await adapter.snapshot([target])).live(target)
 
 
-async def read_back(adapter: Adapter, changes: Sequence[Change]) -> Sequence[Reading]:
-    """Read the targets of changes that were sent, all together, and say what that shows of each.
+async def read_back(adapter: Adapter, sent: Sequence[Sent]) -> Sequence[tuple[Sent, Reading]]:
+    """Read the targets of changes that were sent, all together; each with what that shows of it.
 
-    What one change created is looked for among all there is before it is read by its key: a gateway may have sent the
-    request twice, and then one of the two is too many. Beside an item of a bulk change, another item may have made its like.
+    What one change created is looked for among all there is, also where its key is known: a gateway may have sent the
+    request twice, and then one of the two is too many.
     """
-    first = changes[0]
-    if first.edit.kind is Kind.RULE_CREATE and first.set_id is None:
-        born = _born(first, await adapter.snapshot([_with_key(first.edit.target, None)]))
-        key = first.edit.target.key or next(iter(born), None)
-        return [
-            SEVERAL if len(born) > 1 else verdict(first, await read_live(adapter, _with_key(first.edit.target, key)))
-        ]
-    snapshot = await adapter.snapshot([change.edit.target for change in changes])
+    first = sent[0].change
+    alone = first.edit.kind is Kind.RULE_CREATE and first.set_id is None
+    targets = [_with_key(first.edit.target, None)] if alone else [each.change.edit.target for each in sent]
+    snapshot = await adapter.snapshot(targets)
     readings = []
-    for number, change in enumerate(changes):
+    for number, each in enumerate(sent):
         if number % AT_A_TIME == 0:
             await asyncio.sleep(0)
-        readings.append(judge(change, snapshot))
+        named = await _read_named(adapter, each.change, snapshot)
+        if _is_ours(each, named):
+            readings.append((each, judge(each.change, snapshot, named)))
+        else:
+            lost = unproven(each, "the answer names another rule")
+            snapshot = await adapter.snapshot([lost.change.edit.target])
+            readings.append((lost, judge(lost.change, snapshot)))
     return readings
 
 
-def judge(change: Change, snapshot: Snapshot) -> Reading:
-    """Say what *snapshot* shows of a change that was sent."""
-    if change.edit.kind is not Kind.RULE_CREATE or change.edit.target.key is not None:
-        return verdict(change, snapshot.live(change.edit.target))
+async def _read_named(adapter: Adapter, change: Change, snapshot: Snapshot) -> Document | None:
+    """What reads under the key that the answer gave to what *change* created; alone, where the list lags behind."""
+    if change.edit.kind is not Kind.RULE_CREATE:
+        return None
+    return snapshot.live(change.edit.target) or await read_live(adapter, change.edit.target)
+
+
+def _is_ours(sent: Sent, live: Document | None) -> bool:
+    """Whether *live*, which the answer named, is what was created: an answer meant for another names another's rule."""
+    if sent.answer is None or sent.answer.made is None:
+        return True
+    now, after, made = map(canonical_form, (live, sent.change.edit.after, sent.answer.made))
+    return (holds(now, after) or now == made) and sent.answer.text not in alike_before(sent.change)
+
+
+def unproven(sent: Sent, why: str) -> Sent:
+    """*sent*; of a creation as if its answer were lost, since it doesn't count, for *why*: what it made is yet to be found."""
+    if sent.answer is None or sent.answer.made is None:
+        return sent
+    target = sent.change.edit.target
+    return Sent(sent.change.changed(target=_with_key(target, None)), error=OutcomeUnknown(target.service, why))
+
+
+def judge(change: Change, snapshot: Snapshot, named: Document | None = None) -> Reading:
+    """Say what *snapshot* shows of a change that was sent; *named*: what reads under the key of what it created.
+
+    Beside an item of a bulk change, another item may have made its like.
+    """
+    target = change.edit.target
+    if change.edit.kind is not Kind.RULE_CREATE:
+        return verdict(change, snapshot.live(target))
+    if target.key is not None and change.set_id is not None:
+        return verdict(change, named or snapshot.live(target))
     born = _born(change, snapshot)
-    live = snapshot.live(_with_key(change.edit.target, next(iter(born), None)))
+    live = named if target.key is not None else snapshot.live(_with_key(target, next(iter(born), None)))
     return SEVERAL if len(born) > 1 else verdict(change, live)
 
 
@@ -287,7 +328,7 @@ class Sent:
     """What came of sending a change: the answer of its service, or why there is none."""
 
     change: Change
-    answer: str | None = None
+    answer: Answer | None = None
     error: SendError | None = None
 
     @property
@@ -318,10 +359,10 @@ def classify(sent: Sent, reading: Reading) -> tuple[Move, dict[str, Any]] | None
     altered = sent.answer is not None and diverged and None not in (reading.live, change.edit.after)
     if reading.is_done or altered:
         target = _with_key(change.edit.target, change.edit.target.key or (reading.live or {}).get("id"))
-        answer = {} if sent.answer is None else {"outcome": sent.answer}
+        answer = {} if sent.answer is None else {"outcome": sent.answer.text}
         return Move.FINISH, {"result": reading.live, "target": target} | answer
     if sent.answer is not None:
-        return Move.MARK_UNKNOWN, {"outcome": sent.answer, "accepted": True, "target": change.edit.target}
+        return Move.MARK_UNKNOWN, {"outcome": sent.answer.text, "accepted": True, "target": change.edit.target}
     refused = isinstance(error, Refusal | OutOfTurn) and not isinstance(error, RateLimited)
     if change.set_id is not None and change.edit.kind is not Kind.RULE_CREATE and not diverged and not refused:
         return None
@@ -333,16 +374,16 @@ def said(error: SendError | None) -> dict[str, Any]:
     return {} if error is None else {"outcome": str(error)[:300], "refusal": error.code}
 
 
-async def accept_if_done(refused: Refusal, adapter: Adapter, change: Change) -> str:
+async def accept_if_done(refused: Refusal, adapter: Adapter, change: Change) -> Answer:
     """Raise *refused*, unless the target is as it should be: then return the service's words.
 
     The target was read a moment before the write. If it is "not found" for a deletion, or "there already" for an
     addition, the likely reason is a gateway that sent our request twice, and passed on what the second one got.
     """
     try:
-        (reading,) = await read_back(adapter, [change])
+        ((_, reading),) = await read_back(adapter, [Sent(change)])
     except ClientError as error:
         raise OutcomeUnknown(refused.service, f"{refused}; and then it could not be read: {error}") from error
     if not reading.is_done:
         raise refused
-    return str(refused)
+    return Answer(str(refused))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime, timedelta
 from typing import Any, Final
@@ -190,10 +190,10 @@ class Changes:
         last = await self._read(_newest(changes.c.target == str(target), changes.c.state == State.APPLIED).limit(1))
         return next((change for change in last if change.edit.kind.destroys and change.run.undone_by is None), None)
 
-    async def ending(self, tx: AsyncConnection, target: Target) -> Sequence[str]:
-        """The ids of the temporary changes of *target* whose end is still to come."""
+    async def ending(self, tx: AsyncConnection, targets: Iterable[Target]) -> Sequence[str]:
+        """The ids of the temporary changes of *targets* whose end is still to come."""
         ends = sa.select(timers.c.change_id).where(timers.c.kind == REVERT)
-        query = sa.select(changes.c.id).where(changes.c.target == str(target), changes.c.id.in_(ends))
+        query = sa.select(changes.c.id).where(changes.c.target.in_(map(str, targets)), changes.c.id.in_(ends))
         return list(await tx.scalars(query.order_by(changes.c.id)))
 
     async def has_decided(self, change_id: str, person: str, decision: str, reason: str) -> bool:

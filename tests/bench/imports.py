@@ -80,7 +80,7 @@ def members(rows: int) -> Sheet:
 
 
 def rules(rows: int) -> Sheet:
-    """Creations of rules: each costs a second request, since an answer could name another's rule."""
+    """Creations of rules: each is read back, since an answer could name another's rule."""
     wanted = [_rule(number) for number in range(1, rows + 1)]
     items = [
         Item(number=number, kind=Kind.RULE_CREATE, target=Target(service="rules"), after=each)

@@ -9,10 +9,9 @@ from datetime import timedelta
 import pytest
 
 from bot.changes.adapters import FEW, MemberAdapter, RuleAdapter
-from bot.changes.model import Change, ChangeRequest, Edit, Kind, Target
-from bot.changes.verify import LONGEST, Look, Verification, read_back, read_live
+from bot.changes.model import Change, ChangeRequest, Document, Edit, Kind, Target
+from bot.changes.verify import LONGEST, Look, Sent, Verification, read_back, read_live
 from bot.clients.cache import one_command
-from bot.clients.errors import OutcomeUnknown
 from bot.clients.lists import Listing
 from bot.clients.rules import RulesClient
 from bot.rules.model import Rule, RuleDraft
@@ -71,6 +70,14 @@ async def test_a_rule_to_be_created_is_not_looked_for_and_what_it_must_not_look_
     assert paths(world) == ["rules", "rules"]
 
 
+class Lagging(RulesClient):
+    """Its list shows no new rule yet."""
+
+    async def fresh(self) -> Listing[Rule]:
+        listing = await super().fresh()
+        return replace(listing, known=[rule for rule in listing.known if rule.id in RULE_IDS])
+
+
 class AnswersAnother(RulesClient):
     """A gateway gives it the answer that another request got: of a rule that looks just like the new one."""
 
@@ -79,18 +86,43 @@ class AnswersAnother(RulesClient):
         return await self.get(RULE_IDS[0])
 
 
-async def test_a_rule_that_was_there_before_is_not_taken_for_the_one_that_was_created(world: World) -> None:
-    alike = rule("As it was")
-    change = Change(
+@pytest.mark.parametrize("in_bulk", [False, True])
+async def test_a_rule_that_was_there_before_is_not_taken_for_the_one_that_was_created(
+    world: World, in_bulk: bool
+) -> None:
+    change = _creation(world, rule("As it was")).changed(set_id="2" * 32 if in_bulk else None)
+    answer = await RuleAdapter(AnswersAnother(world.rules._service)).write(change)
+    named = change.changed(target=NEW.model_copy(update={"key": answer.text}))
+
+    ((sent, reading),) = await read_back(RuleAdapter(world.rules), [Sent(named, answer)])
+
+    assert answer.text in RULE_IDS
+    assert (sent.change.edit.target.key, sent.answer) == (None, None)
+    assert "another rule" in str(sent.error)
+    assert reading.is_done
+    assert (reading.live or {})["id"] not in RULE_IDS
+
+
+async def test_a_rule_that_the_list_does_not_show_yet_is_read_alone(world: World) -> None:
+    lagging = RuleAdapter(Lagging(world.rules._service))
+    changes = [_creation(world, rule(f"New {number}")).changed(set_id="2" * 32) for number in range(FEW + 1)]
+    sent = []
+    for change in changes:
+        answer = await lagging.write(change)
+        sent.append(Sent(change.changed(target=NEW.model_copy(update={"key": answer.text})), answer))
+
+    found = await read_back(lagging, sent)
+
+    assert [(each.answer, reading.is_done) for each, reading in found] == [(each.answer, True) for each in sent]
+
+
+def _creation(world: World, wanted: Document) -> Change:
+    return Change(
         id="1" * 32,
         created=world.clock(),
-        edit=Edit(kind=Kind.RULE_CREATE, target=NEW, before=None, after=alike),
+        edit=Edit(kind=Kind.RULE_CREATE, target=NEW, before=None, after=wanted),
         request=ChangeRequest(requester=ALICE, channel=OPS),
     ).changed(lookalikes=RULE_IDS)
-
-    with pytest.raises(OutcomeUnknown, match="another rule"):
-        await RuleAdapter(AnswersAnother(world.rules._service)).write(change)
-    assert await RuleAdapter(world.rules).write(change) not in RULE_IDS
 
 
 @pytest.mark.parametrize(("times", "found"), [(1, Verification.DONE), (2, Verification.DIVERGED)])
@@ -100,14 +132,8 @@ async def test_a_creation_that_a_gateway_sent_twice_is_not_simply_done(
     wanted = rule("New")
     for _ in range(times):
         await world.rules.create(RuleDraft.model_validate(wanted))
-    change = Change(
-        id="1" * 32,
-        created=world.clock(),
-        edit=Edit(kind=Kind.RULE_CREATE, target=NEW, before=None, after=wanted),
-        request=ChangeRequest(requester=ALICE, channel=OPS),
-    ).changed(lookalikes=RULE_IDS)
 
-    (reading,) = await read_back(RuleAdapter(world.rules), [change])
+    ((_, reading),) = await read_back(RuleAdapter(world.rules), [Sent(_creation(world, wanted))])
 
     assert reading.verification is found
 

@@ -18,7 +18,7 @@ from bot.changes.journal import LEASE, SHOWN_WITHIN
 from bot.changes.model import Change, ChangeDecision, ChangeRequest, Edit, Ended, Guard, Kind, Move, State, Target
 from bot.changes.proposals import Proposal
 from bot.changes.rights import Decision
-from bot.changes.verify import Adapter, Reading, Snapshot, Verification
+from bot.changes.verify import Adapter, Answer, Reading, Snapshot, Verification
 from bot.changes.worker import ChangeLease, keep_change_lease
 from bot.clients.gate import Priority, current_priority
 from bot.clients.http import Service
@@ -75,7 +75,7 @@ class Paused(Watched):
         await self._at(next(self.looks))
         return found
 
-    async def write(self, change: Change) -> str:
+    async def write(self, change: Change) -> Answer:
         answer = await Watched.write(self, change)
         await self._at("write")
         return answer
@@ -315,7 +315,7 @@ class Unwatched:
     async def snapshot(self, targets: Sequence[Target], *, shared: bool = False) -> Snapshot:
         return await self.paused.snapshot(targets, shared=shared)
 
-    async def write(self, change: Change) -> str:
+    async def write(self, change: Change) -> Answer:
         return await self.paused.inner.write(change)
 
 

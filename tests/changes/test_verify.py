@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from bot.changes.adapters import MemberSnapshot, RuleSnapshot
 from bot.changes.model import Change, ChangeRequest, Document, Edit, Kind, Move, Target
-from bot.changes.verify import Differs, Reading, Sent, Verification, classify, holds, judge, verdict
+from bot.changes.verify import Answer, Differs, Reading, Sent, Verification, classify, holds, judge, verdict
 from bot.clients.errors import ClientError, NotFound, OutcomeUnknown, RateLimited
 from bot.members.model import Member
 from bot.rules.model import Rule
@@ -93,7 +93,7 @@ ENDS: list[tuple[str | ClientError | Differs, list[Move | None]]] = [
 
 
 def ends(came: str | ClientError | Differs, change: Change) -> list[Move | None]:
-    sent = Sent(change, came) if isinstance(came, str) else Sent(change, error=came)
+    sent = Sent(change, Answer(came)) if isinstance(came, str) else Sent(change, error=came)
     found = [classify(sent, Reading(each, RULE)) for each in Verification]
     return [None if end is None else end[0] for end in found]
 

@@ -24,7 +24,7 @@ from bot.changes.notify import OutboxWorker, TooSoon
 from bot.changes.pipeline import Pipeline, open_pipeline
 from bot.changes.proposals import Proposal, together
 from bot.changes.timers import TimerWorker
-from bot.changes.verify import Adapter, Snapshot
+from bot.changes.verify import Adapter, Answer, Snapshot
 from bot.changes.worker import Backoff, LeaseLost, Wake
 from bot.clients.errors import ClientError, OutcomeUnknown
 from bot.clients.http import CallLimits, Service, pass_fence
@@ -316,7 +316,7 @@ class Watched:
         await self.world.arrive()
         return await self.inner.snapshot(targets, shared=shared)
 
-    async def write(self, change: Change) -> str:
+    async def write(self, change: Change) -> Answer:
         async with self.world.one_write:
             sending = asyncio.create_task(self._write(change))
             try:
@@ -326,7 +326,7 @@ class Watched:
                     await sending  # what has left arrives, though whoever sent it is dead
                 raise
 
-    async def _write(self, change: Change) -> str:
+    async def _write(self, change: Change) -> Answer:
         await pass_fence()  # as the client does before it sends
         await self._recorded(change)
         if change.edit.kind not in TAKES_NOTHING:
@@ -349,7 +349,7 @@ class Watched:
             mine <= {*other["allowedSegments"]} for other in others if other["email"] != removal.edit.target.key
         ), "a customer is lost"
 
-    async def send(self, change: Change) -> str:
+    async def send(self, change: Change) -> Answer:
         """Have the service do it, and note what it did."""
         before, calls = self.world.truth(), self.world.calls_that_write()
         sent = self.world.sent.setdefault(change.id, Sent())

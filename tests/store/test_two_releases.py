@@ -17,6 +17,7 @@ from structlog.testing import capture_logs
 from bot.changes.model import Change, ChangeRequest, Edit, Kind, State, Target
 from bot.changes.proposals import Proposal
 from bot.changes.rights import Decision, OfRequest
+from bot.changes.verify import Answer
 from bot.store.db import StoreError
 from bot.store.engine import Store, check, go_back, open_store
 from bot.store.outbox import Purpose
@@ -320,7 +321,7 @@ class Overtaken(Watched):
 
     start: Callable[[], Awaitable[None]] = field(kw_only=True)
 
-    async def write(self, change: Change) -> str:
+    async def write(self, change: Change) -> Answer:
         answer = await Watched.write(self, change)
         held = json.loads((await row_of(self.world, change)).document) | {"second_factor": "webauthn"}
         async with self.world.store.transaction() as tx:
