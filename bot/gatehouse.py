@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Final, Protocol
+from typing import Final, Protocol, Self
 
 from bot.changes.model import Target
 from bot.changes.pipeline import Pipeline
+from bot.clients.gate import CallContext
 from bot.clients.lists import Listing
 from bot.members.model import Member
 from bot.policy.access import Access
@@ -36,6 +37,9 @@ class RulesReader(Protocol):
     async def get(self, rule_id: str) -> Rule:
         """One rule; NotFound where there is none."""
 
+    def with_context(self, context: CallContext) -> Self:
+        """The same reader, for requests with this *context*."""
+
 
 class GroupsReader(Protocol):
     """The reading half of the groups client."""
@@ -45,6 +49,9 @@ class GroupsReader(Protocol):
 
     async def listed(self) -> Listing[Group] | None:
         """Every group, fresh from the service; None where it has none."""
+
+    def with_context(self, context: CallContext) -> Self:
+        """The same reader, for requests with this *context*."""
 
 
 class MembersReader(Protocol):
@@ -67,6 +74,9 @@ class MembersReader(Protocol):
 
         Raises Incomplete where nobody was found and some members were not read.
         """
+
+    def with_context(self, context: CallContext) -> Self:
+        """The same reader, for requests with this *context*."""
 
 
 class FileReader(Protocol):
@@ -139,6 +149,12 @@ class Gatehouse:
     last_shown: LastShown = field(default_factory=LastShown)
     policy_trouble: Callable[[], str | None] = lambda: None
     """What is wrong with the policy file, while an older version of it stays in use."""
+
+    def with_context(self, context: CallContext) -> Gatehouse:
+        """The same, with readers whose requests have this *context*."""
+        sites = {name: replace(site, members=site.members.with_context(context)) for name, site in self.sites.items()}
+        rules, groups = self.rules.with_context(context), self.groups.with_context(context)
+        return replace(self, rules=rules, groups=groups, sites=sites)
 
     def site(self, name: str | None) -> Site:
         """The site called *name* (or with that id), the first where none is named; raises UnknownSite."""

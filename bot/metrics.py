@@ -105,13 +105,13 @@ OLDEST: Final = Gauge(
 class CommandTimer:
     """Times a request from now on, and notes in its span what came of it.
 
-    *command*: what it is counted as, in words of ours; set once that is known.
+    *command*: what it is counted as, in words of ours; set once that is known. *began*: by the monotonic clock.
     """
 
     def __init__(self, command: str) -> None:
         self.command = command
-        self._began = time.perf_counter()
+        self.began = time.monotonic()
 
     def ended(self, outcome: str) -> None:
-        COMMANDS.labels(self.command, outcome).observe(time.perf_counter() - self._began)
+        COMMANDS.labels(self.command, outcome).observe(time.monotonic() - self.began)
         note(command=self.command, outcome=outcome)

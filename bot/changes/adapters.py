@@ -44,10 +44,10 @@ class RuleAdapter:
 
     client: RulesClient
 
-    async def snapshot(self, targets: Sequence[Target], *, shared: bool = False) -> Snapshot:
+    async def snapshot(self, targets: Sequence[Target]) -> Snapshot:
         keys = [target.key for target in targets if target.key is not None]
         if len(keys) < len(targets):
-            return RuleSnapshot((await (self.client.all() if shared else self.client.fresh())).whole())
+            return RuleSnapshot((await self.client.fresh()).whole())
         if len(keys) <= FEW:
             return RuleSnapshot(await self._each(keys))
         listing = await self.client.fresh()
@@ -109,7 +109,7 @@ class MemberAdapter:
 
     client: MembersClient
 
-    async def snapshot(self, targets: Sequence[Target], *, shared: bool = False) -> Snapshot:
+    async def snapshot(self, targets: Sequence[Target]) -> Snapshot:
         """Raises Incomplete where a target is not in the part of the members that was read."""
         listing = await self.client.fresh()
         keys = [(target.key or "").strip() for target in targets]
@@ -170,7 +170,7 @@ class GroupAdapter:
 
     client: GroupsClient
 
-    async def snapshot(self, targets: Sequence[Target], *, shared: bool = False) -> Snapshot:
+    async def snapshot(self, targets: Sequence[Target]) -> Snapshot:
         return GroupSnapshot({target.key or "": await self._find(target.key or "") for target in targets})
 
     async def _find(self, key: str) -> Document | None:

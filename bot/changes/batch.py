@@ -333,7 +333,9 @@ class BatchWorker:
     def batch(self, whole: Change, lease: ChangeLease, *, refused: bool = False) -> BatchExecutor:
         """What carries out a bulk change that this process claimed."""
         chunks = Chunks(self.journal.store.items, whole.id, in_steps=whole.bulk.in_steps)
-        return BatchExecutor(whole, lease, chunks, self.executor, self.new_id, self.backoff, self.sleep, refused)
+        return BatchExecutor(
+            whole, lease, chunks, self.executor.under(lease), self.new_id, self.backoff, self.sleep, refused
+        )
 
     async def _end(self, whole: Change, refusal: Mapping[str, str]) -> None:
         """Done where anything was, or may have been; the card has the outcome of each item."""

@@ -25,7 +25,7 @@ from bot.changes.refusals import (
     StartIsPast,
 )
 from bot.changes.rights import RELEASES, Decision, OfRequest, Rights
-from bot.changes.verify import read_live
+from bot.changes.verify import LOOKING, read_live
 from bot.policy.access import Access, DirectoryUnavailable, NotAllowed
 from bot.store.db import TargetBusy
 from bot.tracing import note
@@ -156,7 +156,7 @@ class Decisions:
             await self.journal.hold(change, **against)
             return
         if change.edit.target.key is not None:
-            live = await read_live(self.executor.adapter(change.edit.target), change.edit.target)
+            live = await read_live(self.executor.adapter(change.edit.target, LOOKING), change.edit.target)
             if canonical_form(live) != canonical_form(change.edit.before):
                 await self.journal.move(change, Move.INVALIDATE, result=live, finished_at=self.journal.now())
                 return

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import partial
 from typing import Any, Final
@@ -15,7 +15,9 @@ from bot.changes.journal import Journal
 from bot.changes.model import Change, Document, Ended, Guard, Kind, Move, State, Target, canonical_form
 from bot.changes.refusals import Unrecorded
 from bot.changes.verify import (
+    LOOKING,
     UNREADABLE,
+    Adapter,
     AdapterOf,
     Differs,
     EndPassed,
@@ -29,9 +31,9 @@ from bot.changes.verify import (
     require_turn,
     unproven,
 )
-from bot.changes.worker import Backoff, LeaseLost, keep_change_lease
+from bot.changes.worker import Backoff, ChangeLease, LeaseLost, keep_change_lease
 from bot.clients.errors import ClientError, OutcomeUnknown, RateLimited, Unreachable
-from bot.clients.http import pass_fence
+from bot.clients.gate import CallContext
 from bot.policy.access import Access, DirectoryUnavailable, NotAllowed
 from bot.store.db import StoreError
 from bot.store.tables import OtherRelease
@@ -86,6 +88,11 @@ class Executor:
     access: Access
     reconcile_after: Sequence[float] = RECONCILE_AFTER
     failpoint: Failpoint = no_failpoint
+    context: CallContext = LOOKING
+
+    def under(self, lease: ChangeLease) -> Executor:
+        """The same executor, which sends only while this process has *lease*."""
+        return replace(self, context=lease.context)
 
     async def go_on(self, change: Change) -> Change:
         """Carry out a change that this process has claimed, or that is approved; return any other as it stands.
@@ -107,10 +114,11 @@ class Executor:
         """Do the work of a change that this process claimed; where another took it over in the meantime, as it stands."""
         with span("execute", change=change.id, operation=change.edit.kind):
             try:
-                async with keep_change_lease(self.journal, change):
+                async with keep_change_lease(self.journal, change) as lease:
+                    leased = self.under(lease)
                     if change.state is State.UNKNOWN or _may_have_been_sent(change):
-                        return await self._reconciled(change)
-                    return await self._refused(change) or await self._attempted(change)
+                        return await leased._reconciled(change)
+                    return await leased._refused(change) or await leased._attempted(change)
             except LeaseLost:
                 log.warning("change_lost", change=change.id[:8])
                 return await self._as_it_stands(change)
@@ -185,7 +193,10 @@ class Executor:
 
     def look(self, targets: Sequence[Target]) -> Look:
         """A look at *targets* of one service and site."""
-        return Look(self.adapter, targets, self.journal.now)
+        return Look(self._adapter_of, targets, self.journal.now)
+
+    def _adapter_of(self, target: Target) -> Adapter:
+        return self.adapter(target, self.context)
 
     async def send(self, change: Change, look: Look, backoff: Backoff) -> Sent:
         """Send a change whose target is as it was shown; while the service takes nothing, for as long as *backoff* has it."""
@@ -198,7 +209,7 @@ class Executor:
         change = await self._as_shown(change, look)
         if self.end_passed(change):
             raise EndPassed
-        await pass_fence(ask=True)
+        await self.context.pass_fence(ask=True)
         try:
             answer = await look.adapter.write(change)
         except OutcomeUnknown as error:
@@ -226,7 +237,7 @@ class Executor:
     async def _in_turn(self, step: Change) -> Document | None:
         """The target of a *step* as it is now, read with what the other steps are about; raises OutOfTurn."""
         steps = [item async for item in self.journal.store.items.all(step.set_id or "")]
-        now = await self.adapter(step.edit.target).snapshot([each.target for each in steps])
+        now = await self._adapter_of(step.edit.target).snapshot([each.target for each in steps])
         require_turn(step.item_number, steps, now)
         return now.live(step.edit.target)
 
@@ -237,7 +248,7 @@ class Executor:
         """
         if change.edit.kind is not Kind.RULE_CREATE or change.set_id is not None:
             return change
-        alike = await self.adapter(change.edit.target).snapshot([change.edit.target], shared=True)
+        alike = await self._adapter_of(change.edit.target).snapshot([change.edit.target])
         noted = {"lookalikes": tuple(alike.lookalikes(change))}
         (change,) = await self.journal.remember([change], lambda _: noted)
         return change
@@ -253,7 +264,7 @@ class Executor:
         if not sent:
             return []
         try:
-            found = await read_back(self.adapter(sent[0].change.edit.target), sent)
+            found = await read_back(self._adapter_of(sent[0].change.edit.target), sent)
         except ClientError as error:
             log.warning("read_back_failed", change=sent[0].change.id[:8], error=type(error).__name__)
             return [(unproven(each, f"done, it says, but it could not be read: {error}"), UNREADABLE) for each in sent]

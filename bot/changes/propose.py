@@ -37,7 +37,7 @@ from bot.changes.proposals import (
 )
 from bot.changes.refusals import AlreadyDecided, EndIsPast, NotTemporary, NotUndoable, StartIsPast
 from bot.changes.rights import Decision, Rights
-from bot.changes.verify import AdapterOf, Snapshot
+from bot.changes.verify import LOOKING, AdapterOf, Snapshot
 from bot.clients.errors import ClientError
 from bot.policy.access import Access
 from bot.policy.model import STRENGTH
@@ -248,7 +248,7 @@ class FollowUps:
         places: dict[tuple[str, str | None], list[Target]] = {}
         for target in targets:
             places.setdefault(target.place, []).append(target)
-        return {place: await self.adapter(some[0]).snapshot(some) for place, some in places.items()}
+        return {place: await self.adapter(some[0], LOOKING).snapshot(some) for place, some in places.items()}
 
     async def being_undone(self, change: Change) -> bool:
         """Whether an undo of *change* is at work, or of unknown outcome."""

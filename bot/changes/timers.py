@@ -19,10 +19,9 @@ from bot.changes.model import LIVE, Cause, CauseKind, Change, Held, Outcome, Rev
 from bot.changes.pipeline import Pipeline
 from bot.changes.proposals import is_there
 from bot.changes.refusals import NotPlanned, NotTemporary, NotUndoable
-from bot.changes.verify import read_live
+from bot.changes.verify import LOOKING, read_live
 from bot.changes.worker import Wake, work_off
 from bot.clients.errors import NEVER, REFUSALS, ClientError
-from bot.clients.gate import Priority, sending_for
 from bot.policy.access import DirectoryUnavailable
 from bot.store.db import TargetBusy
 from bot.store.queues import LANES, Timer, TimerKind
@@ -69,8 +68,7 @@ class TimerWorker:
     async def _do(self, timer: Timer) -> None:
         store = self.journal.store
         change = await store.changes.get(timer.change_id)
-        with sending_for(Priority.CHANGE):  # somebody counts on its end, whatever others look up
-            again = None if change is None else await DUE[timer.kind](self, change, timer)
+        again = None if change is None else await DUE[timer.kind](self, change, timer)
         if again is None:
             await store.timers.done(timer)
         else:
@@ -192,7 +190,7 @@ class TimerWorker:
             await self.pipeline.followups.require_readable(change)
             return RevertFailure.NONE
         target = await self.pipeline.followups.now_called(change.edit.target)
-        live = await read_live(self.pipeline.executor.adapter(target), target)
+        live = await read_live(self.pipeline.executor.adapter(target, LOOKING), target)
         if is_there(change, live):
             return RevertFailure.NONE
         return RevertFailure.GONE if live is None else RevertFailure.CHANGED

@@ -15,6 +15,7 @@ from typing import Any, Final, Protocol, TypeAlias
 
 from bot.changes.model import Change, Document, Item, Kind, Move, Outcome, Target, canonical_form, has_access_of
 from bot.clients.errors import ClientError, NotFound, OutcomeUnknown, RateLimited, Refusal
+from bot.clients.gate import CallContext, Priority
 
 AT_A_TIME: Final = 50
 """Changes that are verified in one go, before others are let in between."""
@@ -64,11 +65,8 @@ class Snapshot(Protocol):
 class Adapter(Protocol):
     """How changes to one service are read and written. Both methods raise the clients' errors."""
 
-    async def snapshot(self, targets: Sequence[Target], *, shared: bool = False) -> Snapshot:
-        """These targets as they are now; one without a key, that is to be created, among all there is.
-
-        *shared*: what the same command read of all there is, since it began, will do.
-        """
+    async def snapshot(self, targets: Sequence[Target]) -> Snapshot:
+        """These targets as they are now; one without a key, that is to be created, among all there is."""
 
     async def write(self, change: Change) -> Answer:
         """Send the change once, and return what the service answered.
@@ -87,8 +85,11 @@ class Answer:
     """The thing that was created, as the answer has it."""
 
 
-AdapterOf = Callable[[Target], Adapter]
-"""The adapter that a target's service and site need; raises Unsendable where no setting names the site any more."""
+AdapterOf = Callable[[Target, CallContext], Adapter]
+"""The adapter that a target's service and site need, and that sends with this context; raises Unsendable where no setting names
+the site any more."""
+LOOKING: Final = CallContext(Priority.CHANGE)
+"""Outside a lease, targets are only looked at: somebody decides, or counts on what is due, whatever others look up."""
 
 
 async def read_live(adapter: Adapter, target: Target) -> Document | None:
@@ -205,7 +206,7 @@ class Look:
     The services know no precondition: an edit between the last look and the write is lost, so nothing waits there.
     """
 
-    adapter_of: AdapterOf
+    adapter_of: Callable[[Target], Adapter]
     targets: Sequence[Target]
     now: Callable[[], datetime]
     _taken: tuple[Snapshot, datetime] | None = None

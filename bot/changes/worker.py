@@ -15,8 +15,7 @@ import structlog
 from bot.changes.journal import LEASE, Journal
 from bot.changes.model import Change
 from bot.clients.errors import ClientError, RateLimited, Unreachable
-from bot.clients.gate import Priority, sending_for
-from bot.clients.http import fence
+from bot.clients.gate import CallContext, Priority
 from bot.store.db import StoreError
 from bot.store.tables import OtherRelease
 
@@ -214,6 +213,11 @@ class ChangeLease:
     in_bulk: bool = False
     items: set[str] = field(default_factory=set)
 
+    @property
+    def context(self) -> CallContext:
+        """What a client needs to send for the change: nothing is written once the lease is lost."""
+        return CallContext(Priority.BULK if self.in_bulk else Priority.CHANGE, fence=self.require)
+
     @contextmanager
     def also(self, items: Iterable[Change]) -> Iterator[None]:
         """Renew the leases on these items as well while the block lasts."""
@@ -248,18 +252,15 @@ class ChangeLease:
 async def keep_change_lease(journal: Journal, change: Change) -> AsyncIterator[ChangeLease]:
     """Keep the lease on a claimed change while the block lasts.
 
-    Within the block, nothing is sent to a service once the lease is lost, and this process does not claim the change again.
+    Within the block, this process does not claim the change again.
     """
     in_bulk = change.is_bulk or change.set_id is not None
     lease = ChangeLease(journal, change, change.run.leased_until or journal.now(), in_bulk)
     journal.at_work.add(change.id)
-    outer = fence.set(lease.require)
     try:
-        with sending_for(Priority.BULK if in_bulk else Priority.CHANGE):
-            async with keep_renewing(change.id, journal.lease, lease.renew):
-                yield lease
+        async with keep_renewing(change.id, journal.lease, lease.renew):
+            yield lease
     finally:
-        fence.reset(outer)
         journal.at_work.discard(change.id)
 
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Iterator, Sequence
-from contextlib import contextmanager
-from contextvars import ContextVar
-from typing import Final, Generic, NamedTuple, TypeVar
+from collections.abc import Awaitable, Callable, Sequence
+from copy import copy
+from typing import Final, Generic, NamedTuple, Self, TypeVar
 
-from bot.clients.gate import Priority, current_priority
+from bot.clients.gate import CallContext, Priority
 from bot.clients.json_stream import cooperatively
 from bot.clients.lists import Listing
 from bot.text.search import SearchHit, SearchIndex, search
@@ -19,25 +18,11 @@ T = TypeVar("T")
 KEPT_SECONDS: Final = 10.0
 """How long the result of a read is recent."""
 
-_began: Final[ContextVar[float]] = ContextVar("began", default=float("inf"))
-"""When the command began on whose behalf things are read."""
-
-
-@contextmanager
-def one_command() -> Iterator[None]:
-    """Let what is done for one command of one person share what is read for it."""
-    token = _began.set(time.monotonic())
-    try:
-        yield
-    finally:
-        _began.reset(token)
-
 
 class Kept(Generic[T]):
-    """One value, or none: it is let go of after some *seconds*, so that what nobody asks for takes no memory."""
+    """One value, or none: it is let go of after some seconds, so that what nobody asks for takes no memory."""
 
-    def __init__(self, seconds: float = KEPT_SECONDS) -> None:
-        self._seconds = seconds
+    def __init__(self) -> None:
         self._end: asyncio.TimerHandle | None = None
         self._with_it: list[Callable[[], None]] = []
         self.value: T | None = None
@@ -46,10 +31,10 @@ class Kept(Generic[T]):
         """Call *drop* whenever a value goes: what was made of it is let go of, too."""
         self._with_it.append(drop)
 
-    def put(self, value: T) -> None:
-        """Keep *value*, and let go of the one before it."""
+    def put(self, value: T, seconds: float = KEPT_SECONDS) -> None:
+        """Keep *value* for some *seconds*, and let go of the one before it."""
         self.drop()
-        self.value, self._end = value, asyncio.get_running_loop().call_later(self._seconds, self.drop)
+        self.value, self._end = value, asyncio.get_running_loop().call_later(seconds, self.drop)
 
     def drop(self) -> None:
         """Let go of the value now."""
@@ -69,62 +54,65 @@ class _Read(NamedTuple, Generic[T]):
 
 
 class SingleFlight(Generic[T]):
-    """Shares one read among all who ask while it is under way; its result is `recent` for some seconds.
-
-    For the command that it was read for it is `current` as long.
+    """Shares one read among all who ask while it is under way; its result is kept for some seconds.
 
     A write calls `drop`: what was read before it, or is being read while it happens, is not given to anybody who
     asks afterwards.
     """
 
-    def __init__(self, read: Callable[[], Awaitable[T]], *, keep: float = KEPT_SECONDS) -> None:
+    def __init__(self, read: Callable[[Priority], Awaitable[T]], *, keep: float = KEPT_SECONDS) -> None:
         self._read = read
+        self._keep = keep
         self._task: asyncio.Task[T] | None = None
         self._priority = Priority.READ
-        self.kept = Kept[_Read[T]](keep)
+        self.kept = Kept[_Read[T]]()
 
-    async def fresh(self) -> T:
+    async def fresh(self, priority: Priority) -> T:
         """What a read that starts now, or is under way, brings; its errors are everybody's.
 
         A change does not wait with reads that are less urgent, and may be refused where it is not.
         """
-        if self._task is None or self._task.done() or current_priority() > self._priority:
-            self._priority = current_priority()
-            self._task = asyncio.create_task(self._fly())
+        if self._task is None or self._task.done() or priority > self._priority:
+            self._priority = priority
+            self._task = asyncio.create_task(self._fly(priority))
         return await asyncio.shield(self._task)
 
-    async def recent(self) -> T:
-        """The last result where it is young enough, else a fresh one."""
-        return await self._since(float("-inf"))
+    async def recent(self, priority: Priority) -> T:
+        """The last result where it is still kept, else a fresh one."""
+        return await self.since(float("-inf"), priority)
 
-    async def current(self) -> T:
-        """What was read since the command began that asks, else a fresh result."""
-        return await self._since(_began.get())
-
-    async def _since(self, moment: float) -> T:
+    async def since(self, moment: float, priority: Priority) -> T:
+        """What was read since *moment*, by the monotonic clock, else a fresh result."""
         kept = self.kept.value
-        return kept.result if kept is not None and kept.began >= moment else await self.fresh()
+        return kept.result if kept is not None and kept.began >= moment else await self.fresh(priority)
 
     def drop(self) -> None:
         self._task = None
         self.kept.drop()
 
-    async def _fly(self) -> T:
+    async def _fly(self, priority: Priority) -> T:
         mine, began = asyncio.current_task(), time.monotonic()
-        found = await self._read()
+        found = await self._read(priority)
         if self._task is mine:
             self._task = None  # or it would keep its result
-            self.kept.put(_Read(began, found))
+            self.kept.put(_Read(began, found), self._keep)
         return found
 
 
 class SharedList(Generic[T]):
     """One list of a service, read by *read* once for all who ask at the same time, and its index for type-ahead."""
 
-    def __init__(self, read: Callable[[], Awaitable[Listing[T]]], text_of: Callable[[T], str]) -> None:
+    def __init__(self, read: Callable[[Priority], Awaitable[Listing[T]]], text_of: Callable[[T], str]) -> None:
         self._flight = SingleFlight(read)
         self._indexed = Indexed(text_of)
+        self._context = CallContext()
         self.goes_with(self._indexed.drop)
+
+    def with_context(self, context: CallContext) -> Self:
+        """The same list, and the same of it kept, for requests with this *context*."""
+        view = copy(self)
+        view._context = context
+        return view
 
     def goes_with(self, drop: Callable[[], None]) -> None:
         """Call *drop* whenever what was read is let go of."""
@@ -132,15 +120,15 @@ class SharedList(Generic[T]):
 
     async def fresh(self) -> Listing[T]:
         """Everything as it is now, through all pages; each once, as it was read last."""
-        return await self._flight.fresh()
+        return await self._flight.fresh(self._context.priority)
 
     async def all(self) -> Listing[T]:
         """The same, read once for all of a person's command that asks."""
-        return await self._flight.current()
+        return await self._flight.since(self._context.began, self._context.priority)
 
     async def recent(self) -> Listing[T]:
         """The same, up to some seconds old: for type-ahead."""
-        return await self._flight.recent()
+        return await self._flight.recent(self._context.priority)
 
     async def index(self) -> SearchIndex[T]:
         """What `recent` brings, ready to be searched."""

@@ -7,7 +7,7 @@ import time
 from collections import Counter, deque
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
-from contextvars import ContextVar
+from dataclasses import dataclass
 from enum import IntEnum
 from typing import Final
 
@@ -35,22 +35,24 @@ class Priority(IntEnum):
     CHANGE = 2
 
 
-_priority: Final[ContextVar[Priority]] = ContextVar("priority", default=Priority.READ)
+Fence = Callable[[bool], Awaitable[None]]
+"""Awaited right before each write by work under a lease; what it raises keeps the request from leaving. It is given whether to
+ask the database, rather than the clock of this process."""
 
 
-def current_priority() -> Priority:
-    """Return what this task sends requests for."""
-    return _priority.get()
+@dataclass(frozen=True, slots=True)
+class CallContext:
+    """What a client sends requests for."""
 
+    priority: Priority = Priority.READ
+    began: float = float("inf")
+    """When the command began that asks, by the monotonic clock: it shares what was read since then. Infinite: nothing."""
+    fence: Fence | None = None
 
-@contextmanager
-def sending_for(priority: Priority) -> Iterator[None]:
-    """Let all that the block sends, and the tasks that it starts, go with *priority*: also what a change has to read."""
-    token = _priority.set(priority)
-    try:
-        yield
-    finally:
-        _priority.reset(token)
+    async def pass_fence(self, *, ask: bool = False) -> None:
+        """Return where a write may be sent now; raises what the `fence` raises."""
+        if self.fence is not None:
+            await self.fence(ask)
 
 
 class RequestLimit:
@@ -110,9 +112,9 @@ class Gate:
         pause = PAUSE_SECONDS if seconds is None else min(seconds, MAX_PAUSE_SECONDS)
         self._opens, self._status = max(self._opens, self._clock() + pause), status
 
-    async def turn(self) -> None:
+    async def turn(self, priority: Priority) -> None:
         """Return when something may be sent; raises RateLimited where that is too far away."""
-        priority, waited = current_priority(), 0.0
+        waited = 0.0
         is_urgent = priority is Priority.CHANGE
         while True:
             wait = self._opens - self._clock()

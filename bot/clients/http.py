@@ -7,9 +7,8 @@ import json
 import ssl
 import time
 import zlib
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from contextvars import ContextVar
 from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
 from functools import cache
@@ -32,7 +31,7 @@ from bot.clients.errors import (
     Unsendable,
     refusal,
 )
-from bot.clients.gate import MAX_WAIT_SECONDS, Gate
+from bot.clients.gate import MAX_WAIT_SECONDS, CallContext, Gate, Priority
 from bot.clients.json_stream import parsed
 from bot.clients.urls import BadUrl, checked_base
 from bot.metrics import SERVICE_CALLS
@@ -91,17 +90,6 @@ BYTES_PER_VALUE: Final = 12
 hundred: docs/settings.md says what memory that comes to."""
 PARTIAL: Final = 206
 """An answer's status that says that the rest is missing: we never ask for a part."""
-
-Fence = Callable[[bool], Awaitable[None]]
-fence: Final[ContextVar[Fence | None]] = ContextVar("fence", default=None)
-"""Awaited right before each write by work under a lease; what it raises keeps the request from leaving. It is given whether to
-ask the database, rather than the clock of this process."""
-
-
-async def pass_fence(*, ask: bool = False) -> None:
-    """Return where this task may send a write now; raises what its `fence` raises."""
-    if (check := fence.get()) is not None:
-        await check(ask)
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,7 +208,9 @@ class Service:
     ) -> None:
         await self._http.aclose()
 
-    async def read(self, *segments: str, query: Mapping[str, str] | None = None, slash: bool = False) -> Answer:
+    async def read(
+        self, *segments: str, priority: Priority, query: Mapping[str, str] | None = None, slash: bool = False
+    ) -> Answer:
         """GET, again where that may help. Raises Unreachable, Unreadable, TooLarge or a Refusal; else a 2xx answer."""
         async for attempt in stamina.retry_context(
             on=_worth_another_try,
@@ -230,11 +220,11 @@ class Service:
             wait_max=2.0,
         ):
             with attempt:
+                await self._gate.turn(priority)
                 return await self._read_once(segments, query, slash=slash)
         raise AssertionError("stamina returns or raises")
 
     async def _read_once(self, segments: Sequence[str], query: Mapping[str, str] | None, *, slash: bool) -> Answer:
-        await self._gate.turn()
         try:
             answer = await self._call("GET", segments, query=query, slash=slash)
         except (httpx.HTTPError, TimeoutError, zlib.error) as error:
@@ -251,12 +241,14 @@ class Service:
             raise Unreadable(self.name, "status 206: only a part, though the whole was asked for")
         return answer
 
-    async def write(self, method: str, *segments: str, body: Any = None, slash: bool = False) -> Answer:
+    async def write(
+        self, method: str, *segments: str, context: CallContext, body: Any = None, slash: bool = False
+    ) -> Answer:
         """Send once, never again. Raises Unreachable where nothing left, a Refusal where the service clearly said no,
-        OutcomeUnknown for all else that is not a complete 2xx answer; and what the `fence` raises, then nothing left.
+        OutcomeUnknown for all else that is not a complete 2xx answer; and what the fence raises, then nothing left.
         """
-        await self._gate.turn()
-        await pass_fence()
+        await self._gate.turn(context.priority)
+        await context.pass_fence()
         try:
             answer = await self._call(method, segments, body=body, slash=slash)
         except NOT_SENT as error:

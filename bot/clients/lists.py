@@ -17,6 +17,7 @@ from bot.clients.errors import (
     Unreadable,
     refusal,
 )
+from bot.clients.gate import CallContext, Priority
 from bot.clients.http import Answer, Service
 from bot.clients.json_stream import Many, cooperatively, parsed_cooperatively, taken
 from bot.clients.pages import Page, Query, Signs, page_of
@@ -115,16 +116,16 @@ class Lists(Generic[T]):
     _takes_size: bool | None = None
     """Whether it may be asked for pages of a size: only where it showed that it has the pages of the real service."""
 
-    async def read(self) -> Listing[T]:
+    async def read(self, priority: Priority) -> Listing[T]:
         """Each item once, as it was read last; read again where the list became shorter under way, which hides items."""
-        first = await self._read_once()
-        return (await self._read_once() if first.moved else first).listing(self.service.name)
+        first = await self._read_once(priority)
+        return (await self._read_once(priority) if first.moved else first).listing(self.service.name)
 
-    async def _read_once(self) -> _Reading[T]:
+    async def _read_once(self, priority: Priority) -> _Reading[T]:
         reading: _Reading[T] = _Reading()
         query: Query = {}
         for _ in range(MAX_PAGES):
-            page = await self._page(query)
+            page = await self._page(query, priority)
             if not await reading.take(page, self.items, self.key_of) or page.following is None:
                 return reading
             query = page.following
@@ -132,19 +133,19 @@ class Lists(Generic[T]):
                 self._takes_size = True
         raise Unreadable(self.service.name, f"its list has more than {MAX_PAGES:,} pages")
 
-    async def _page(self, query: Query) -> Page:
+    async def _page(self, query: Query, priority: Priority) -> Page:
         if not self._takes_size or not query.keys() <= {"offset"}:
-            return await self._asked(query)
+            return await self._asked(query, priority)
         try:
-            return await self._asked({**query, "pageSize": PAGE_SIZE})
+            return await self._asked({**query, "pageSize": PAGE_SIZE}, priority)
         except (NotFound, RateLimited, Unauthorized):
             raise
         except Refusal:
             self._takes_size = False
-            return await self._asked(query)
+            return await self._asked(query, priority)
 
-    async def _asked(self, query: Query) -> Page:
-        answer = await self.service.read(*self.path, query=query, slash=self.slash)
+    async def _asked(self, query: Query, priority: Priority) -> Page:
+        answer = await self.service.read(*self.path, priority=priority, query=query, slash=self.slash)
         document = await self.opened(self.service, answer)
         records = self.records(document)
         if records is None:
@@ -257,9 +258,11 @@ async def written_json(service: Service, answer: Answer, *messages: str) -> Any:
     return document
 
 
-async def sent(service: Service, method: str, *segments: str, body: Any = None) -> Document:
+async def sent(service: Service, method: str, *segments: str, context: CallContext, body: Any = None) -> Document:
     """Send once. A 2xx answer counts only if it says ``success: true``; if it says false, nothing was done."""
-    document = await written_json(service, await service.write(method, *segments, body=body), "message")
+    document = await written_json(
+        service, await service.write(method, *segments, context=context, body=body), "message"
+    )
     if not isinstance(document, dict) or document.get("success") is not True:
         raise OutcomeUnknown(service.name, "the answer does not say success")
     return document

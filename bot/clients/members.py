@@ -71,7 +71,9 @@ class MembersClient(SharedList[Member]):
 
     async def _write(self, method: str, *segments: str, body: Any = None, slash: bool = False) -> None:
         try:
-            answer = await self._service.write(method, *self._path, *segments, body=body, slash=slash)
+            answer = await self._service.write(
+                method, *self._path, *segments, context=self._context, body=body, slash=slash
+            )
         except Refused as error:
             if any(word in str(error).casefold() for word in EXISTS):
                 raise AlreadyExists(error.service, str(error), error.status) from error

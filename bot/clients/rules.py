@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import re
-import time
 from collections.abc import Awaitable, Callable, Iterable, Iterator
+from copy import copy
 from functools import reduce
-from typing import Any, Final
+from typing import Any, Final, Self
 
 import structlog
 from pydantic import ValidationError
 
-from bot.clients.cache import KEPT_SECONDS, SharedList, SingleFlight
+from bot.clients.cache import KEPT_SECONDS, Kept, SharedList, SingleFlight
 from bot.clients.errors import (
     BadIdentifier,
     ClientError,
@@ -23,6 +23,7 @@ from bot.clients.errors import (
     Refused,
     Unreadable,
 )
+from bot.clients.gate import CallContext, Priority
 from bot.clients.http import Service
 from bot.clients.lists import Listing, Lists, opened, records, sent
 from bot.rules.model import RULE_ID, Group, Groups, Rule, RuleDraft
@@ -135,7 +136,9 @@ class RulesClient(SharedList[Rule]):
 
     async def get(self, rule_id: str) -> Rule:
         """One rule. Raises NotFound, or BadIdentifier for what cannot be an id."""
-        document = await opened(self._service, await self._service.read("rules", self._checked(rule_id)))
+        document = await opened(
+            self._service, await self._service.read("rules", self._checked(rule_id), priority=self._context.priority)
+        )
         rule = self._rule(document)
         if rule.id != rule_id:
             raise Unreadable(self._service.name, "it answered with another rule")
@@ -170,7 +173,7 @@ class RulesClient(SharedList[Rule]):
 
     async def _write(self, method: str, *segments: str, body: Any = None) -> dict[str, Any]:
         try:
-            return await sent(self._service, method, "rules", *segments, body=body)
+            return await sent(self._service, method, "rules", *segments, context=self._context, body=body)
         finally:
             self.drop()
 
@@ -224,33 +227,41 @@ class GroupsClient:
         self._wait = wait
         self._list: Lists[Group] = Lists(service, ("groups",), opened, records, _groups, lambda group: group.id)
         self._flight: SingleFlight[Listing[Group] | None] = SingleFlight(self._read, keep=keep)
-        self._nothing_until = float("-inf")
+        self._is_silent = Kept[bool]()
+        """Kept while the service has nothing to say of groups."""
+        self._context = CallContext()
+
+    def with_context(self, context: CallContext) -> Self:
+        """The same client, and the same kept, for requests with this *context*."""
+        view = copy(self)
+        view._context = context
+        return view
 
     async def groups(self) -> Groups | None:
         """What adds to an answer about rules, up to some seconds old. None where there is nothing to say: never raises.
 
         A part of the groups says nothing: a group that it lacks would be one that does not exist.
         """
-        if time.monotonic() < self._nothing_until:
+        if self._is_silent.value:
             return None
         try:
             async with asyncio.timeout(self._wait):
-                found = await self._flight.recent()
+                found = await self._flight.recent(self._context.priority)
                 return None if found is None else Groups.of(found.whole())
         except (ClientError, TimeoutError) as error:
             log.info("groups_not_read", error=type(error).__name__)
-            self._nothing_until = time.monotonic() + KEPT_SECONDS
+            self._is_silent.put(True)
             return None
 
     async def listed(self) -> Listing[Group] | None:
         """Every group, fresh; None where the service has no groups. Raises Unreachable, RateLimited or TooLarge."""
-        return await self._flight.fresh()
+        return await self._flight.fresh(self._context.priority)
 
     async def find(self, group_id: str) -> Group | None:
         """The group with this id, fresh. Raises a Refusal where the service has no groups, and what `listed` raises;
         Incomplete where it is not in the part of them that was read.
         """
-        found = await self._list.read()
+        found = await self._list.read(self._context.priority)
         known = next((group for group in found.known if group.id == group_id), None)
         return known or next((group for group in found.whole() if group.id == group_id), None)
 
@@ -259,7 +270,7 @@ class GroupsClient:
         if not GROUP_ID.fullmatch(group.id):
             raise BadIdentifier(self._service.name, "the id of a group", group.id)
         try:
-            document = await sent(self._service, "PUT", "groups", group.id, body=group.body())
+            document = await sent(self._service, "PUT", "groups", group.id, context=self._context, body=group.body())
         finally:
             self._flight.drop()
         try:
@@ -270,14 +281,14 @@ class GroupsClient:
             raise OutcomeUnknown(self._service.name, "it answered with another group")
         return stored
 
-    async def _read(self) -> Listing[Group] | None:
+    async def _read(self, priority: Priority) -> Listing[Group] | None:
         try:
-            return await self._list.read()
+            return await self._list.read(priority)
         except RateLimited:
             raise
         except (Refusal, Unreadable) as error:
             log.info("no_groups", error=type(error).__name__)
-            self._nothing_until = time.monotonic() + NO_GROUPS_SECONDS
+            self._is_silent.put(True, NO_GROUPS_SECONDS)
             return None
 
 

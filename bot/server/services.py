@@ -10,7 +10,7 @@ from bot.changes.adapters import GroupAdapter, MemberAdapter, RuleAdapter
 from bot.changes.model import Target
 from bot.changes.verify import Adapter
 from bot.clients.errors import Unsendable
-from bot.clients.gate import Gate
+from bot.clients.gate import CallContext, Gate
 from bot.clients.http import CallLimits, LastCall, Service
 from bot.clients.members import MembersClient
 from bot.clients.rules import GroupsClient, RulesClient
@@ -32,15 +32,15 @@ class Services:
         """How each service was when it was called last."""
         return {name: call.says() for name, call in self.last_calls.items()}
 
-    def adapter(self, target: Target) -> Adapter:
+    def adapter(self, target: Target, context: CallContext) -> Adapter:
         """The adapter for changes of *target*; raises Unsendable for a site that no setting names any more."""
         if target.service == "rules":
-            return RuleAdapter(self.rules)
+            return RuleAdapter(self.rules.with_context(context))
         if target.service == "groups":
-            return GroupAdapter(self.groups)
+            return GroupAdapter(self.groups.with_context(context))
         if (client := self.members.get(target.site or "")) is None:
             raise Unsendable("members", f"no setting names the site {target.site or ''} any more")
-        return MemberAdapter(client)
+        return MemberAdapter(client.with_context(context))
 
 
 @asynccontextmanager

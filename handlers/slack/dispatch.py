@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from collections.abc import Awaitable, Sequence
-from contextlib import AbstractContextManager, suppress
+from contextlib import suppress
 from dataclasses import replace
 
 import structlog
 
 from bot.changes.model import Change
-from bot.clients.cache import one_command
-from bot.clients.gate import Priority, sending_for
+from bot.clients.gate import CallContext, Priority
 from bot.gatehouse import Gatehouse
 from bot.metrics import NOT_UNDERSTOOD, CommandTimer
 from bot.policy.access import NotAllowed
@@ -85,8 +85,7 @@ class Dispatcher:
 
     async def _dispatch(self, request: Request, ack: FormAck | None) -> None:
         if isinstance(request, FormRequest):  # its refusal belongs into its modal
-            with one_command(), sending_for(Priority.CHANGE):
-                await self._answers.finish_form(request.caller, request.view, self._save_form(request), ack)
+            await self._answers.finish_form(request.caller, request.view, self._save_form(request), ack)
             return
         timer = CommandTimer(_counted_as(request))
         try:
@@ -96,16 +95,19 @@ class Dispatcher:
             home = isinstance(request, EventRequest) and request.is_home
             await self._answers.refuse(request.caller, error, request.asked, home=home, attempted=attempts(request))
             return
-        with one_command(), _sending(writes=attempts(request)):
-            await self._carry_out(
-                _speaker(request),
-                request.asked,
-                self._outcome(request),
-                timer,
-                _typed(request),
-                has_alias=request.has_alias,
-                attempted=attempts(request),
-            )
+        await self._carry_out(
+            _speaker(request),
+            request.asked,
+            self._outcome(request, self._gatehouse_since(timer.began, writes=attempts(request))),
+            timer,
+            _typed(request),
+            has_alias=request.has_alias,
+            attempted=attempts(request),
+        )
+
+    def _gatehouse_since(self, began: float, *, writes: bool) -> Gatehouse:
+        """What works on a command that *began* then; where it *writes*, its requests go before what others only read."""
+        return self._gatehouse.with_context(CallContext(Priority.CHANGE if writes else Priority.READ, began))
 
     async def _redraw_list(self, request: Request) -> None:
         """Draw the list again from which somebody came to decide, in their home or as a private answer."""
@@ -116,12 +118,13 @@ class Dispatcher:
             if (kept := await self._gatehouse.store.inbox.get(opened_by)) is None:  # opened from elsewhere
                 return
             at = payloads.caller_of(kept.kind, kept.payload).placed(public=False, replacing=True)
-            with one_command(), _sending(writes=False):
-                outcome: Outcome = GatehousePending()
-                if not at.ephemeral:
-                    outcome = await CLICKS["home.refresh"].run(Click("home.refresh", ""), at, self._gatehouse)
-                reply = await self._run(outcome, at) if isinstance(outcome, Command) else outcome
-                await self._answers.send(at, reply)
+            began = time.monotonic()
+            outcome: Outcome = GatehousePending()
+            if not at.ephemeral:
+                gatehouse = self._gatehouse_since(began, writes=False)
+                outcome = await CLICKS["home.refresh"].run(Click("home.refresh", ""), at, gatehouse)
+            reply = await self._run(outcome, at, began) if isinstance(outcome, Command) else outcome
+            await self._answers.send(at, reply)
         except Exception as error:  # noqa: BLE001  the decision was answered: a list that stays as it was has a Refresh
             log.info("list_not_redrawn", error=type(error).__name__, request=request.caller.request[:8])
 
@@ -181,10 +184,9 @@ class Dispatcher:
                 command = await request.route.run(request.heard, request.caller, self._gatehouse)
         if not isinstance(command, Command):
             return Shorthand()
-        with _sending(writes=command.writes):
-            return await look_up(command, request.caller, self._gatehouse)
+        return await look_up(command, request.caller, self._gatehouse)
 
-    async def _outcome(self, request: Request) -> Outcome | None:
+    async def _outcome(self, request: Request, gatehouse: Gatehouse) -> Outcome | None:
         """What *request* comes to: an answer, the command that it stands for, or nothing."""
         match request:
             case CommandRequest(command=Command() as command) | ClickRequest(command=Command() as command):
@@ -192,21 +194,21 @@ class Dispatcher:
             case CommandRequest(command=Exception() as error) | ClickRequest(command=Exception() as error):
                 raise error
             case ClickRequest(click=Click() as click):
-                return await CLICKS[click.action].run(click, request.caller, self._gatehouse)
+                return await CLICKS[click.action].run(click, request.caller, gatehouse)
             case ShortcutRequest(name=name) if name in SHORTCUTS:
-                return await self._use(SHORTCUTS[name], request)
+                return await self._use(SHORTCUTS[name], request, gatehouse)
             case EventRequest(route=route, heard=heard):
-                return None if route is None else await route.run(heard, request.caller, self._gatehouse)
+                return None if route is None else await route.run(heard, request.caller, gatehouse)
             case _:
                 raise errors.OldButton
 
-    async def _use(self, route: ShortcutRoute, request: ShortcutRequest) -> Outcome:
+    async def _use(self, route: ShortcutRoute, request: ShortcutRequest, gatehouse: Gatehouse) -> Outcome:
         """What a shortcut comes to; the message is searched only for somebody who may use what is found in it."""
         if route.stands_for is not None:
             await self._check_right(route.stands_for, request.caller)
         link = await self._link(request.caller) if route.linked else ""
         shortcut = Shortcut(request.name, payloads.text_of_message(request.body.get("message")), link)
-        return await route.run(shortcut, request.caller, self._gatehouse)
+        return await route.run(shortcut, request.caller, gatehouse)
 
     async def _link(self, caller: Caller) -> str:
         """Where the message stands, unless Slack takes so long to say it that the trigger would be gone."""
@@ -236,15 +238,16 @@ class Dispatcher:
                     command, attempted = outcome, outcome.writes
                     timer.command = _named(command)
                     caller = await self._show_waiting(caller, command)
-                    outcome = await self._run(command, caller)
+                    outcome = await self._run(command, caller, timer.began)
                     if typed is not None and isinstance(outcome, Private) and outcome.is_empty:
-                        guessed = await self._answer_guess(typed, command, None, caller, asked)
+                        guessed = await self._answer_guess(typed, command, None, caller, asked, timer.began)
                         caller, outcome = guessed or (caller, outcome)
                     outcome = _under_reading(outcome, command) if has_alias else outcome
             except tuple(MISUNDERSTOOD) as error:
                 if typed is None:
                     raise
-                if (guessed := await self._answer_guess(typed, command, error, caller, asked)) is None:
+                guessed = await self._answer_guess(typed, command, error, caller, asked, timer.began)
+                if guessed is None:
                     NOT_UNDERSTOOD.labels(MISUNDERSTOOD[type(error)]).inc()
                     raise
                 caller, outcome = guessed
@@ -256,7 +259,13 @@ class Dispatcher:
             await self._answers.say(caller, error, asked, attempted=attempted)
 
     async def _answer_guess(
-        self, typed: tuple[str, str], command: Command | None, error: Exception | None, caller: Caller, asked: str
+        self,
+        typed: tuple[str, str],
+        command: Command | None,
+        error: Exception | None,
+        caller: Caller,
+        asked: str,
+        began: float,
     ) -> tuple[Caller, Reply] | None:
         """Return what is answered in the place of *error*, or of an empty list: what was meant, where that only asks, or a
         private preview; None where nobody can tell.
@@ -266,7 +275,7 @@ class Dispatcher:
         if not (readings.commands or readings.meant or readings.missing):
             return None
         if not (readings.meant or readings.missing) and (meant := runs_at_once(readings.commands)) is not None:
-            return caller, _under_reading(await self._run(meant, caller), meant, readings.unread)
+            return caller, _under_reading(await self._run(meant, caller, began), meant, readings.unread)
         for first in (*readings.meant, *readings.commands)[:1]:
             await self._check_right(first, caller)
         card = await self._guesses.preview(readings, caller, asked)
@@ -291,15 +300,15 @@ class Dispatcher:
                 raise
             return replace(caller, view=None, trigger=None)
 
-    async def _run(self, command: Command, caller: Caller) -> Reply:
-        """The answer to a command, from whatever it came: typed, clicked, or mentioned.
+    async def _run(self, command: Command, caller: Caller, began: float) -> Reply:
+        """The answer to a command that *began* then, from whatever it came: typed, clicked, or mentioned.
 
         Where it is a form and Slack gave no way to open one, a button that does.
         """
         await self._check_right(command, caller)
-        with _sending(writes=command.writes):
-            command = expand(command, caller.shorthand or await look_up(command, caller, self._gatehouse))
-            reply = await COMMANDS[type(command)](command, caller, self._gatehouse)
+        command = expand(command, caller.shorthand or await look_up(command, caller, self._gatehouse))
+        gatehouse = self._gatehouse_since(began, writes=command.writes)
+        reply = await COMMANDS[type(command)](command, caller, gatehouse)
         if isinstance(reply, Modal) and not caller.trigger:
             return Private(modals.opener(command))
         return reply
@@ -320,17 +329,13 @@ class Dispatcher:
                 raise errors.OldButton
             if isinstance(request.sent, Exception):
                 raise request.sent
-            saved = await request.form.save(request.sent, request.caller, self._gatehouse)
+            gatehouse = self._gatehouse_since(timer.began, writes=True)
+            saved = await request.form.save(request.sent, request.caller, gatehouse)
         except Exception as error:
             timer.ended(outcome_of(error))
             raise
         timer.ended("answered")
         return saved
-
-
-def _sending(*, writes: bool) -> AbstractContextManager[None]:
-    """What is asked of the services within: for somebody who *writes*, it goes before what others only read."""
-    return sending_for(Priority.CHANGE if writes else Priority.READ)
 
 
 def _counted_as(request: Request) -> str:

@@ -11,7 +11,6 @@ import pytest
 from bot.changes.adapters import FEW, MemberAdapter, RuleAdapter
 from bot.changes.model import Change, ChangeRequest, Document, Edit, Kind, Target
 from bot.changes.verify import LONGEST, Look, Sent, Verification, read_back, read_live
-from bot.clients.cache import one_command
 from bot.clients.lists import Listing
 from bot.clients.rules import RulesClient
 from bot.rules.model import Rule, RuleDraft
@@ -56,17 +55,14 @@ async def test_what_is_not_in_the_part_of_a_list_that_came_is_read_alone(world: 
     assert [found.live(target) for target in targets] == [world.live(target) for target in targets]
 
 
-async def test_a_rule_to_be_created_is_not_looked_for_and_what_it_must_not_look_like_is_read_once(world: World) -> None:
+async def test_a_rule_to_be_created_is_not_looked_for_and_what_it_must_not_look_like_is_read_anew(world: World) -> None:
     adapter = RuleAdapter(world.rules)
 
     assert await read_live(adapter, NEW) is None
     assert paths(world) == []
 
-    with one_command():
-        await world.rules.all()
-        await adapter.snapshot([NEW], shared=True)
-        assert paths(world) == ["rules"]
-        await adapter.snapshot([NEW])
+    await world.rules.recent()
+    await adapter.snapshot([NEW])
     assert paths(world) == ["rules", "rules"]
 
 

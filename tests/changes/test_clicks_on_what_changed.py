@@ -18,7 +18,7 @@ from bot.changes.pipeline import Pipeline
 from bot.changes.proposals import NothingToDo, Proposal, caused_by
 from bot.changes.refusals import AlreadyDecided, MoreMustAgree, NothingToReview, NotTemporary, NotUndoable
 from bot.changes.rights import Decision
-from bot.changes.verify import Snapshot
+from bot.changes.verify import LOOKING, Snapshot
 from bot.store.audit import Entry, Filters
 from bot.store.outbox import Purpose
 from bot.store.queues import TimerKind
@@ -279,8 +279,8 @@ class Clicked(Watched):
 
     click: Callable[[], Awaitable[object]]
 
-    async def snapshot(self, targets: Sequence[Target], *, shared: bool = False) -> Snapshot:
-        found = await Watched.snapshot(self, targets, shared=shared)
+    async def snapshot(self, targets: Sequence[Target]) -> Snapshot:
+        found = await Watched.snapshot(self, targets)
         await self.click()
         return found
 
@@ -293,10 +293,10 @@ async def test_what_is_kept_or_extended_while_its_end_is_being_looked_at_stays(
     change = await renamed(world, mine)
     if changed_since:
         world.edit(("rules", RULE_IDS[0]), (world.live(TARGET) or {}) | {"name": "Theirs"})
-    watched = mine.pipeline.executor.adapter(TARGET)
+    watched = mine.pipeline.executor.adapter(TARGET, LOOKING)
     assert isinstance(watched, Watched)
     slow = Clicked(watched.inner, world, "mine", lambda: act(mine.pipeline, change, "click"))
-    mine.pipeline.executor = replace(mine.pipeline.executor, adapter=lambda _: slow)
+    mine.pipeline.executor = replace(mine.pipeline.executor, adapter=lambda _, context: replace(slow, context=context))
     world.clock.moment += HOUR
 
     while await mine.timers.run_one():

@@ -16,6 +16,7 @@ from bot.changes.journal import LEASE
 from bot.changes.model import Change, ChangeRequest, Edit, Guard, Kind, State, Target
 from bot.changes.proposals import Proposal, together
 from bot.changes.verify import Snapshot
+from bot.clients.gate import CallContext
 from tests.changes.world import ALICE, EMAILS, OPS, POLICIES, SITE, Replica, Watched, World, a_world, replica, rule
 from tests.drills.fleet import until
 from tests.harness.databases import BOTH
@@ -41,19 +42,19 @@ async def world(database_url: str) -> AsyncIterator[World]:
 class Hanging(Watched):
     """An adapter of a service that never answers."""
 
-    async def snapshot(self, targets: Sequence[Target], *, shared: bool = False) -> Snapshot:
+    async def snapshot(self, targets: Sequence[Target]) -> Snapshot:
         await asyncio.Event().wait()
-        return await Watched.snapshot(self, targets, shared=shared)
+        return await Watched.snapshot(self, targets)
 
 
 def with_rules_hanging(world: World) -> Replica:
     mine = replica(world, "mine", count(1))
     plain = mine.pipeline.executor.adapter
 
-    def adapter(target: Target) -> Watched:
-        found = plain(target)
+    def adapter(target: Target, context: CallContext) -> Watched:
+        found = plain(target, context)
         assert isinstance(found, Watched)
-        return Hanging(found.inner, world, "mine") if target.service == "rules" else found
+        return Hanging(found.inner, world, "mine", context=context) if target.service == "rules" else found
 
     executor = replace(mine.pipeline.executor, adapter=adapter)
     mine.pipeline.executor = executor

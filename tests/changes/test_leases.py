@@ -18,9 +18,9 @@ from bot.changes.journal import LEASE, SHOWN_WITHIN
 from bot.changes.model import Change, ChangeDecision, ChangeRequest, Edit, Ended, Guard, Kind, Move, State, Target
 from bot.changes.proposals import Proposal
 from bot.changes.rights import Decision
-from bot.changes.verify import Adapter, Answer, Reading, Snapshot, Verification
+from bot.changes.verify import LOOKING, Answer, Reading, Snapshot, Verification
 from bot.changes.worker import ChangeLease, keep_change_lease
-from bot.clients.gate import Priority, current_priority
+from bot.clients.gate import Priority
 from bot.clients.http import Service
 from bot.clients.members import MembersClient
 from bot.store.tables import changes
@@ -70,8 +70,8 @@ class Paused(Watched):
             self.there.set()
             await self.free.wait()
 
-    async def snapshot(self, targets: Sequence[Target], *, shared: bool = False) -> Snapshot:
-        found = await Watched.snapshot(self, targets, shared=shared)
+    async def snapshot(self, targets: Sequence[Target]) -> Snapshot:
+        found = await Watched.snapshot(self, targets)
         await self._at(next(self.looks))
         return found
 
@@ -83,10 +83,10 @@ class Paused(Watched):
 
 def paused(world: World, mine: Replica, step: str) -> tuple[Executor, Paused]:
     """The executor of that process, which comes to a stand at *step*."""
-    watched = mine.pipeline.executor.adapter(Target(service="rules"))
+    watched = mine.pipeline.executor.adapter(Target(service="rules"), LOOKING)
     assert isinstance(watched, Watched)
     slow = Paused(watched.inner, world, watched.owner, step=step)
-    return replace(mine.pipeline.executor, adapter=lambda _: slow), slow
+    return replace(mine.pipeline.executor, adapter=lambda _, context: replace(slow, context=context)), slow
 
 
 def rename(world: World, **more: Any) -> Change:
@@ -178,8 +178,11 @@ async def test_who_lost_a_change_does_not_go_on_with_one_of_several_requests(wor
 
     headers = {"Authorization": f"Bearer {MEMBERS_KEY}"}
     async with Service("members", world.services.members_url, headers) as service:
-        interrupted: Adapter = MemberAdapter(Interrupted(service, SITE, lost))
-        left = await replace(mine.pipeline.executor, adapter=lambda _: interrupted).go_on(change)
+        interrupted = Interrupted(service, SITE, lost)
+        executor = replace(
+            mine.pipeline.executor, adapter=lambda _, context: MemberAdapter(interrupted.with_context(context))
+        )
+        left = await executor.go_on(change)
 
     assert [call.method for call in world.services.members.calls() if call.method != "GET"] == ["PATCH"]
     assert left.state is State.UNKNOWN
@@ -228,8 +231,8 @@ class Slow(Watched):
     after: Callable[[], None] = lambda: None
     looks: list[Target] = field(default_factory=list)
 
-    async def snapshot(self, targets: Sequence[Target], *, shared: bool = False) -> Snapshot:
-        found = await Watched.snapshot(self, targets, shared=shared)
+    async def snapshot(self, targets: Sequence[Target]) -> Snapshot:
+        found = await Watched.snapshot(self, targets)
         self.looks.extend(targets)
         self.world.clock.moment += LEASE * 0.7
         if len(self.looks) == 1:
@@ -239,23 +242,27 @@ class Slow(Watched):
 
 async def test_a_service_that_is_slow_to_read_is_written_to_all_the_same(world: World) -> None:
     mine = replica(world, "mine", count(1))
-    watched = mine.pipeline.executor.adapter(Target(service="rules"))
+    watched = mine.pipeline.executor.adapter(Target(service="rules"), LOOKING)
     assert isinstance(watched, Watched)
     slow = Slow(watched.inner, world, "mine")
 
-    done = await replace(mine.pipeline.executor, adapter=lambda _: slow).go_on(await kept(world, rename(world)))
+    done = await replace(mine.pipeline.executor, adapter=lambda _, context: replace(slow, context=context)).go_on(
+        await kept(world, rename(world))
+    )
 
     assert (done.state, len(slow.looks)) == (State.APPLIED, 2 + 1), "two before the write, and one to read back"
 
 
 async def test_a_look_that_took_long_is_taken_again_before_anything_is_sent(world: World) -> None:
     mine = replica(world, "mine", count(1))
-    watched = mine.pipeline.executor.adapter(Target(service="rules"))
+    watched = mine.pipeline.executor.adapter(Target(service="rules"), LOOKING)
     assert isinstance(watched, Watched)
     theirs = ("rules", RULE_IDS[0]), rule("Theirs")
     slow = Slow(watched.inner, world, "mine", after=lambda: world.edit(*theirs))
 
-    done = await replace(mine.pipeline.executor, adapter=lambda _: slow).go_on(await kept(world, rename(world)))
+    done = await replace(mine.pipeline.executor, adapter=lambda _, context: replace(slow, context=context)).go_on(
+        await kept(world, rename(world))
+    )
 
     assert done.state is State.STALE
     assert world.calls_that_write() == 0
@@ -288,8 +295,10 @@ async def test_who_lost_a_change_that_its_successor_has_not_sent_yet_sends_nothi
     mine, other = (replica(world, owner, count(1)) for owner in ("mine", "other"))
     (executor, slow), (theirs, slower) = paused(world, mine, "look"), paused(world, other, "look")
     change = await kept(world, rename(world))
-    looked = replace(slow, inner=RuleAdapter(world.rules))
-    unwatched = replace(executor, adapter=lambda _: Unwatched(looked))
+    unwatched = replace(
+        executor,
+        adapter=lambda _, context: Unwatched(replace(slow, inner=RuleAdapter(world.rules.with_context(context)))),
+    )
     doing = asyncio.create_task(unwatched.go_on(change))
     await slow.there.wait()
     world.clock.moment += OVER
@@ -312,8 +321,8 @@ class Unwatched:
 
     paused: Paused
 
-    async def snapshot(self, targets: Sequence[Target], *, shared: bool = False) -> Snapshot:
-        return await self.paused.snapshot(targets, shared=shared)
+    async def snapshot(self, targets: Sequence[Target]) -> Snapshot:
+        return await self.paused.snapshot(targets)
 
     async def write(self, change: Change) -> Answer:
         return await self.paused.inner.write(change)
@@ -379,8 +388,8 @@ async def test_what_a_bulk_change_sends_gives_way_to_others(
 ) -> None:
     mine = replica(world, "mine", count(1))
 
-    async with keep_change_lease(mine.pipeline.journal, rename(world, set_id=set_id)):
-        assert current_priority() is priority
+    async with keep_change_lease(mine.pipeline.journal, rename(world, set_id=set_id)) as lease:
+        assert lease.context.priority is priority
 
 
 async def test_the_card_of_one_change_is_drawn_again_once_it_is_done_or_takes_long(world: World) -> None:

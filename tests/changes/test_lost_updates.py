@@ -251,11 +251,11 @@ class Flapping(RuleAdapter):
     meanwhile: Callable[[], None]
     looks: list[Target] = field(default_factory=list)
 
-    async def snapshot(self, targets: Sequence[Target], *, shared: bool = False) -> Snapshot:
+    async def snapshot(self, targets: Sequence[Target]) -> Snapshot:
         self.looks.extend(targets)
         if len(self.looks) > 1:
             raise Unreachable("rules", "away")
-        found = await RuleAdapter.snapshot(self, targets, shared=shared)
+        found = await RuleAdapter.snapshot(self, targets)
         self.meanwhile()
         return found
 
@@ -277,7 +277,7 @@ async def test_one_change_is_not_sent_again_on_a_look_of_before_the_last(world: 
     taken = await second.pipeline.journal.claim_due()
     assert taken is not None
     flapping = Flapping(world.rules, lambda: world.edit(place, theirs))
-    ended = await replace(second.pipeline.executor, adapter=lambda _: flapping).carry_out(taken)
+    ended = await replace(second.pipeline.executor, adapter=lambda *_: flapping).carry_out(taken)
 
     assert len(flapping.looks) > 1
     assert world.truth()[place] == theirs

@@ -9,7 +9,7 @@ import asyncio
 from collections import Counter
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from itertools import count
 from typing import Any, Final
@@ -24,10 +24,11 @@ from bot.changes.notify import OutboxWorker, TooSoon
 from bot.changes.pipeline import Pipeline, open_pipeline
 from bot.changes.proposals import Proposal, together
 from bot.changes.timers import TimerWorker
-from bot.changes.verify import Adapter, Answer, Snapshot
+from bot.changes.verify import LOOKING, Adapter, Answer, Snapshot
 from bot.changes.worker import Backoff, LeaseLost, Wake
 from bot.clients.errors import ClientError, OutcomeUnknown
-from bot.clients.http import CallLimits, Service, pass_fence
+from bot.clients.gate import CallContext
+from bot.clients.http import CallLimits, Service
 from bot.clients.members import MembersClient
 from bot.clients.rules import GroupsClient, RulesClient
 from bot.policy.access import Access
@@ -263,6 +264,15 @@ class World:
             raise Died
         await asyncio.sleep(0)
 
+    def adapter(self, target: Target, context: CallContext = LOOKING) -> Adapter:
+        match target.service:
+            case "rules":
+                return RuleAdapter(self.rules.with_context(context))
+            case "groups":
+                return GroupAdapter(self.groups.with_context(context))
+            case _:
+                return MemberAdapter(self.members.with_context(context))
+
     async def arrive(self) -> None:
         """The services do what was sent to them LATE ago."""
         while self.under_way and self.under_way[0][0] <= self.clock():
@@ -311,10 +321,11 @@ class Watched:
     inner: Adapter
     world: World
     owner: str
+    context: CallContext = field(default=LOOKING, kw_only=True)
 
-    async def snapshot(self, targets: Sequence[Target], *, shared: bool = False) -> Snapshot:
+    async def snapshot(self, targets: Sequence[Target]) -> Snapshot:
         await self.world.arrive()
-        return await self.inner.snapshot(targets, shared=shared)
+        return await self.inner.snapshot(targets)
 
     async def write(self, change: Change) -> Answer:
         async with self.world.one_write:
@@ -327,7 +338,7 @@ class Watched:
                 raise
 
     async def _write(self, change: Change) -> Answer:
-        await pass_fence()  # as the client does before it sends
+        await self.context.pass_fence()  # as the client does before it sends
         await self._recorded(change)
         if change.edit.kind not in TAKES_NOTHING:
             assert content(self.world.live(change.edit.target)) == content(change.edit.before), (
@@ -337,7 +348,8 @@ class Watched:
             self._has_moved(change)
         if self.world.slow:
             self.world.slow -= 1
-            self.world.under_way.append((self.world.clock() + LATE, self, change))
+            left = replace(self, inner=self.world.adapter(change.edit.target))  # past every fence
+            self.world.under_way.append((self.world.clock() + LATE, left, change))
             raise OutcomeUnknown(change.edit.target.service, "TimeoutError")
         return await self.send(change)
 
@@ -438,14 +450,9 @@ class Replica:
 
 def replica(world: World, owner: str, ids: count[int]) -> Replica:
     fuse = Fuse(world.clock)
-    of: dict[str, Adapter] = {
-        "rules": RuleAdapter(world.rules),
-        "groups": GroupAdapter(world.groups),
-        "members": MemberAdapter(world.members),
-    }
 
-    def adapter(target: Target) -> Adapter:
-        return Watched(of[target.service], world, owner)
+    def adapter(target: Target, context: CallContext) -> Adapter:
+        return Watched(world.adapter(target, context), world, owner, context=context)
 
     def patience() -> Backoff:
         return Backoff(clock=lambda: world.clock().timestamp(), sleep=world.sleep)

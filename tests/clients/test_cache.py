@@ -7,7 +7,7 @@ import gc
 import weakref
 
 from bot.clients.cache import Indexed, SingleFlight
-from bot.clients.gate import Priority, current_priority, sending_for
+from bot.clients.gate import Priority
 from bot.clients.json_stream import Many
 from bot.clients.lists import Listing
 from bot.rules.model import Rule
@@ -16,7 +16,7 @@ from tests.conftest import until
 MANY = 2000
 
 
-async def _read() -> Listing[Rule]:
+async def _read(_: Priority) -> Listing[Rule]:
     return Listing("rules", Many(Rule(id=f"Redirect_{number}") for number in range(MANY)))
 
 
@@ -24,7 +24,7 @@ async def test_what_is_kept_is_let_go_of_by_itself_and_what_was_made_of_it_goes_
     shared = SingleFlight(_read, keep=0.05)
     gone = asyncio.Event()
     shared.kept.goes_with(gone.set)
-    rules = [weakref.ref(rule) for rule in (await shared.recent()).known]
+    rules = [weakref.ref(rule) for rule in (await shared.recent(Priority.READ)).known]
 
     await asyncio.wait_for(gone.wait(), 10)
     await until(lambda: all(rule() is None for rule in rules))
@@ -32,18 +32,18 @@ async def test_what_is_kept_is_let_go_of_by_itself_and_what_was_made_of_it_goes_
 
 async def test_what_somebody_still_holds_stays_whole_when_it_is_dropped() -> None:
     shared = SingleFlight(_read, keep=float("inf"))
-    held = await shared.recent()
+    held = await shared.recent(Priority.READ)
 
     shared.drop()
 
-    assert (await shared.recent()) is not held
+    assert (await shared.recent(Priority.READ)) is not held
     assert len(held.known) == MANY
 
 
 async def test_what_nobody_holds_is_let_go_but_not_in_one_go() -> None:
     shared = SingleFlight(_read, keep=float("inf"))
-    rules = [weakref.ref(rule) for rule in (await shared.recent()).known]
-    held = await shared.recent()
+    rules = [weakref.ref(rule) for rule in (await shared.recent(Priority.READ)).known]
+    held = await shared.recent(Priority.READ)
     gc.disable()
     try:
         shared.drop()
@@ -78,19 +78,18 @@ def test_what_outlives_its_loop_goes_all_the_same() -> None:
 async def test_a_change_does_not_wait_with_a_read_that_is_held_up() -> None:
     held, asked = asyncio.Event(), list[Priority]()
 
-    async def read() -> Priority:
-        asked.append(current_priority())
-        if current_priority() is Priority.READ:
+    async def read(priority: Priority) -> Priority:
+        asked.append(priority)
+        if priority is Priority.READ:
             await held.wait()
-        return current_priority()
+        return priority
 
     shared = SingleFlight(read)
-    slow = asyncio.create_task(shared.fresh())
+    slow = asyncio.create_task(shared.fresh(Priority.READ))
     await until(lambda: bool(asked))
 
-    with sending_for(Priority.CHANGE):
-        async with asyncio.timeout(10):
-            assert await shared.fresh() is Priority.CHANGE
+    async with asyncio.timeout(10):
+        assert await shared.fresh(Priority.CHANGE) is Priority.CHANGE
     held.set()
     assert await slow is Priority.READ
     assert asked == [Priority.READ, Priority.CHANGE]
@@ -99,19 +98,19 @@ async def test_a_change_does_not_wait_with_a_read_that_is_held_up() -> None:
 async def test_what_was_being_read_while_something_was_written_is_given_to_nobody_who_asks_later() -> None:
     written, reads = asyncio.Event(), list[int]()
 
-    async def read() -> int:
+    async def read(_: Priority) -> int:
         reads.append(len(reads))
         await written.wait()
         return reads[-1] if len(reads) == 1 else len(reads)
 
     shared = SingleFlight(read)
-    before = asyncio.create_task(shared.recent())
+    before = asyncio.create_task(shared.recent(Priority.READ))
     await until(lambda: bool(reads))
     shared.drop()
     written.set()
 
     assert await before == 0
-    assert await shared.recent() == 2
+    assert await shared.recent(Priority.READ) == 2
 
 
 async def test_another_list_has_another_index_and_the_same_one_has_one() -> None:

@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.clients.errors import ClientError, OutcomeUnknown, RateLimited, Unreachable
-from bot.clients.gate import MAX_PAUSE_SECONDS, MAX_WAIT_SECONDS, SHARES, Gate, Priority, RequestLimit, sending_for
+from bot.clients.gate import MAX_PAUSE_SECONDS, MAX_WAIT_SECONDS, SHARES, Gate, Priority, RequestLimit
 from bot.clients.http import MAX_CONNECTIONS, MAX_NAMED_SECONDS, CallLimits, Service
 from bot.clients.rules import RulesClient
 from bot.rules.model import RuleDraft
@@ -173,7 +173,7 @@ def answer(status: int, headers: str | None) -> Play:
 async def pause(gate: Gate, time: Time) -> float:
     """Seconds for which *gate* lets nothing through."""
     try:
-        await gate.turn()
+        await gate.turn(Priority.READ)
     except RateLimited as error:
         return error.retry_after or 0.0
     return time.now
@@ -215,8 +215,7 @@ async def test_changes_go_before_all_others_that_waited_with_them() -> None:
     order: list[Priority] = []
 
     async def send(priority: Priority) -> None:
-        with sending_for(priority):
-            await gate.turn()
+        await gate.turn(priority)
         order.append(priority)
 
     read, bulk, change = Priority
@@ -256,8 +255,7 @@ async def test_what_few_ask_for_is_never_refused_because_of_what_many_do(many: P
     async def send(priority: Priority, every: float) -> None:
         while time.now < 600:
             try:
-                with sending_for(priority):
-                    await gate.turn()
+                await gate.turn(priority)
                 outcomes[priority, "sent"] += 1
             except RateLimited as error:
                 outcomes[priority, "refused"] += 1
@@ -275,14 +273,14 @@ async def test_a_read_waits_for_a_moment_and_is_refused_where_it_would_be_longer
     time = Time()
     gate = Gate("rules", 12, clock=time, sleep=time.sleep)
     for _ in range(12 * 4 // SHARES):
-        await gate.turn()
+        await gate.turn(Priority.READ)
     with pytest.raises(RateLimited) as caught:
-        await gate.turn()
+        await gate.turn(Priority.READ)
     assert caught.value.is_ours
     assert "Try again at <!date^" in words_for(caught.value).next
 
     time.now = 60 - MAX_WAIT_SECONDS
-    await gate.turn()
+    await gate.turn(Priority.READ)
     assert time.now == 60
 
 

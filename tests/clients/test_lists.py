@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
 from itertools import count
@@ -13,7 +14,7 @@ from bot.changes.adapters import MemberAdapter
 from bot.changes.model import Target
 from bot.changes.verify import read_live
 from bot.clients import errors, lists
-from bot.clients.cache import one_command
+from bot.clients.gate import CallContext
 from bot.clients.http import Answer, Service
 from bot.clients.lists import Gap, Incomplete
 from bot.clients.members import MembersClient
@@ -227,13 +228,13 @@ async def test_one_command_reads_a_list_once(services: Services) -> None:
     services.switch(paging="off")
     async with rules_client(services) as rules:
         await rules.all()
-        with one_command():
-            first = await rules.all()
-            assert await rules.all() is first
-            assert len(services.rules.calls()) == 2, "nothing that is older than the command"
-            assert await rules.fresh() is not first
-            await rules.delete("Cancel_1")
-            assert len((await rules.all()).whole()) == ALL - 1
+        command = rules.with_context(CallContext(began=time.monotonic()))
+        first = await command.all()
+        assert await command.all() is first
+        assert len(services.rules.calls()) == 2, "nothing that is older than the command"
+        assert await command.fresh() is not first
+        await rules.delete("Cancel_1")
+        assert len((await command.all()).whole()) == ALL - 1
 
 
 @pytest.mark.parametrize(

@@ -26,6 +26,7 @@ from bot.changes.model import Change, ChangeRequest, Edit, Guard, Kind, State, T
 from bot.changes.pipeline import Pipeline, open_pipeline
 from bot.changes.proposals import Proposal
 from bot.changes.verify import Adapter
+from bot.clients.gate import CallContext
 from bot.clients.http import Service
 from bot.clients.rules import RulesClient
 from bot.policy.limits import OpenLimits
@@ -297,8 +298,8 @@ async def running_fleet(
 def _pipeline(store: Store, client: RulesClient, here: Sequence[str]) -> Pipeline:
     """A way for the test itself to ask for changes, as one replica more that owns nothing."""
 
-    def adapter(_: Target) -> Adapter:
-        return RuleAdapter(client)
+    def adapter(_: Target, context: CallContext) -> Adapter:
+        return RuleAdapter(client.with_context(context))
 
     return open_pipeline(
         store=store,

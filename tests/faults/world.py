@@ -17,6 +17,7 @@ from bot.changes.pipeline import Pipeline, open_pipeline
 from bot.changes.proposals import Proposal, together
 from bot.changes.verify import Adapter
 from bot.changes.worker import Backoff, Wake
+from bot.clients.gate import CallContext
 from bot.clients.http import CallLimits, Service
 from bot.clients.members import MembersClient
 from bot.clients.rules import GroupsClient, RulesClient
@@ -153,14 +154,14 @@ class World:
     def groups(self) -> GroupsClient:
         return GroupsClient(self.clients["rules"], keep=0.0)
 
-    def adapter(self, target: Target) -> Adapter:
+    def adapter(self, target: Target, context: CallContext) -> Adapter:
         match target.service:
             case "rules":
-                return RuleAdapter(self.rules())
+                return RuleAdapter(self.rules().with_context(context))
             case "groups":
-                return GroupAdapter(self.groups())
+                return GroupAdapter(self.groups().with_context(context))
             case _:
-                return MemberAdapter(self.members())
+                return MemberAdapter(self.members().with_context(context))
 
     def pipeline(self) -> Pipeline:
         return open_pipeline(

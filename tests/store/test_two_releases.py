@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from itertools import count
 from typing import Any, Final
@@ -17,7 +17,7 @@ from structlog.testing import capture_logs
 from bot.changes.model import Change, ChangeRequest, Edit, Kind, State, Target
 from bot.changes.proposals import Proposal
 from bot.changes.rights import Decision, OfRequest
-from bot.changes.verify import Answer
+from bot.changes.verify import LOOKING, Answer
 from bot.store.db import StoreError
 from bot.store.engine import Store, check, go_back, open_store
 from bot.store.outbox import Purpose
@@ -332,10 +332,10 @@ class Overtaken(Watched):
 
 
 def overtaken(world: World, mine: Replica, database_url: str) -> None:
-    watched = mine.pipeline.executor.adapter(Target(service="rules"))
+    watched = mine.pipeline.executor.adapter(Target(service="rules"), LOOKING)
     assert isinstance(watched, Watched)
     slow = Overtaken(watched.inner, world, "mine", start=lambda: take_over(world, database_url))
-    object.__setattr__(mine.pipeline.executor, "adapter", lambda _: slow)
+    object.__setattr__(mine.pipeline.executor, "adapter", lambda _, context: replace(slow, context=context))
 
 
 async def test_what_was_begun_is_ended_and_recorded_with_what_a_newer_release_added(
