@@ -186,7 +186,7 @@ class Decisions:
     async def replan(
         self, change: Change, *, by: str, request: str, starts_at: datetime | None = None, as_typed: str = ""
     ) -> Change:
-        """Have what is planned done at another time, or now; what somebody approved for a time is theirs to approve again.
+        """Have what is planned done at another time, or now; what was approved or overridden for a time is decided again.
 
         Raises NotPlanned, StartIsPast, EndsBeforeStart, PolicyTightened, Frozen, and as `Rights.require` does.
         """
@@ -195,7 +195,7 @@ class Decisions:
         another: dict[str, Any] = {"starts_at": starts_at, "starts_at_as_typed": as_typed}
         another |= {"held": Held.NOT, "held_at": None}
         is_approved_for_now = change.run.held is Held.WORD and starts_at is None
-        if change.decision.guard is Guard.APPROVE and not change.decision.glass_broken and not is_approved_for_now:
+        if (change.decision.guard is Guard.APPROVE or change.decision.glass_broken) and not is_approved_for_now:
             return await self._ask_again(change, by, another)
         if starts_at is None:
             await self.access.require_still(change)
@@ -228,7 +228,7 @@ class Decisions:
         expires, starts = self.journal.now() + APPROVED_AGAIN_WITHIN, another["starts_at"]
         expires = expires if starts is None else min(expires, starts + LATE_START)
         undecided: dict[str, Any] = {"approvals": (), "decided_by": None, "decided_at": None, "expires": expires}
-        undecided["asked_again"] = change.decision.asked_again + 1
+        undecided |= {"glass_broken": False, "decision_reason": "", "asked_again": change.decision.asked_again + 1}
         moved = await self.journal.move(change, Move.REPLAN, by=by, **another, **undecided)
         if moved is None:
             raise NotPlanned(await self.journal.get(change.id))

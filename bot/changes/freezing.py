@@ -76,9 +76,10 @@ class Freezes:
 
     async def against_change(self, change: Change, at: datetime) -> Freeze | None:
         """The same for all that *change* does; what was agreed to before, such as an end, goes on."""
-        if change.request.agreed or change.decision.glass_broken:
+        if change.request.agreed:
             return None
-        if not (holding := await self._holding(at, change.request.requester)):
+        holding = await self._holding(at, change.request.requester)
+        if not (holding := [each for each in holding if not is_overridden(each, change)]):
             return None
         return await asyncio.to_thread(_first_that_covers, holding, await self.edits_of(change))
 
@@ -114,7 +115,7 @@ class Freezes:
             change
             for change in within
             if not is_held_by(freeze, change.request.requester)
-            and not change.decision.glass_broken
+            and not is_overridden(freeze, change)
             and any(freeze.covers(edit) for edit in await self.edits_of(change))
         ]
 
@@ -137,22 +138,23 @@ class Freezes:
 
         Raises NoFreeze and DirectoryUnavailable.
         """
-        made = {each.id: each for each in await self.made()}
-        if (found := made.get(freeze_id)) is None:
-            raise NoFreeze
-        wanting = tuple(dict.fromkeys([*found.lifted_by, by]))
-        is_lifted = is_held_by(found, by) or await self.access.people(wanting) > 1
-        async with self.store.transaction() as tx:
-            kept = self._not_over(await self.store.freezes.locked(tx))
-            if found not in kept:
-                raise NoFreeze
-            others = [each for each in kept if each.id != freeze_id]
-            found = found.model_copy(update={"lifted_by": wanting})
-            await self._put(tx, others if is_lifted else [*others, found])
-            event = "lifted" if is_lifted else "wants_to_lift"
-            await self.store.audit.append(tx, Event(event, by, channel, target=_on_record(found)))
-            await self._redraw(tx, found)
-        return found, is_lifted
+        while True:
+            found = _with_id(await self.made(), freeze_id)
+            wanting = tuple(dict.fromkeys([*found.lifted_by, by]))
+            is_lifted = (
+                is_held_by(found, by) or await self.access.people(wanting) > 1
+            )  # asks Slack: not in a transaction
+            async with self.store.transaction() as tx:
+                kept = self._not_over(await self.store.freezes.locked(tx))
+                if _with_id(kept, freeze_id) != found:
+                    continue  # somebody else was counted meanwhile
+                others = [each for each in kept if each.id != freeze_id]
+                counted = found.model_copy(update={"lifted_by": wanting})
+                await self._put(tx, others if is_lifted else [*others, counted])
+                event = "lifted" if is_lifted else "wants_to_lift"
+                await self.store.audit.append(tx, Event(event, by, channel, target=_on_record(found)))
+                await self._redraw(tx, found)
+            return counted, is_lifted
 
     async def _redraw(self, tx: AsyncConnection, freeze: Freeze) -> None:
         """Have the cards of what was planned within *freeze* say so, or no longer."""
@@ -167,6 +169,13 @@ class Freezes:
         return [each for each in made if each.until > self.now()]
 
 
+def _with_id(made: Iterable[ChatFreeze], freeze_id: str) -> ChatFreeze:
+    """The one of *made* with this id; raises NoFreeze."""
+    if (found := next((each for each in made if each.id == freeze_id), None)) is None:
+        raise NoFreeze
+    return found
+
+
 def _first_that_covers(freezes: Iterable[Freeze], edits: Sequence[Edit]) -> Freeze | None:
     return next((each for each in freezes if any(each.covers(edit) for edit in edits)), None)
 
@@ -179,3 +188,9 @@ def _on_record(freeze: ChatFreeze) -> str:
 def is_held_by(freeze: Freeze, person: str) -> bool:
     """Whether *freeze* is a lock of *person*, whom it keeps from nothing."""
     return isinstance(freeze, ChatFreeze) and freeze.is_lock and freeze.by == person
+
+
+def is_overridden(freeze: Freeze, change: Change) -> bool:
+    """Whether *freeze* was there already when somebody overrode what stands before *change*: they knew of it."""
+    decided = change.decision.decided_at if change.decision.glass_broken else None
+    return decided is not None and not (isinstance(freeze, ChatFreeze) and freeze.made > decided)

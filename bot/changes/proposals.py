@@ -238,6 +238,20 @@ def is_there(change: Change, live: Document | None) -> bool:
     return untouched and applied_to(live, made, before) != live
 
 
+def is_made_anew(change: Change, applied: Iterable[Change]) -> bool:
+    """Whether one of *applied* changes of its target made again what *change* had made and somebody had taken away.
+
+    Whoever did that wants it so: it is not taken back at the end of *change*.
+    """
+
+    def makes_anew(other: Change) -> bool:
+        is_later = (other.run.finished_at or other.created) > (change.run.finished_at or change.created)
+        made = is_there(change, other.run.result) and not is_there(change, other.edit.before)
+        return is_later and other.request.undoes is None and made
+
+    return any(map(makes_anew, applied))
+
+
 def applied_to(live: Document, before: Document, after: Document) -> Document:
     """*live* with what differs between *before* and *after*: fields whole, segments one by one."""
     changed = {name: value for name, value in after.items() if value != before.get(name)}

@@ -31,6 +31,7 @@ from bot.changes.proposals import (
     Proposal,
     caused_by,
     inverse,
+    is_made_anew,
     move_again,
     request_again,
     revert_anyway,
@@ -40,6 +41,7 @@ from bot.changes.rights import Decision, Rights
 from bot.changes.verify import LOOKING, AdapterOf, Snapshot
 from bot.clients.errors import ClientError
 from bot.policy.access import Access
+from bot.policy.freezes import Freeze
 from bot.policy.model import STRENGTH
 from bot.store.engine import Store
 from bot.tracing import note
@@ -100,9 +102,7 @@ class Proposer:
             return change.changed(guard=asked or Guard.NONE, expires=change.created + OWN_UNDO_WITHIN)
         standing = await self.access.standing(change.needs, request.requester, request.channel)
         rule = standing.rule
-        edits = [item.edit for item in proposal.items if item.kind is not None]
-        freeze = await self.freezes.against(edits, request.starts_at or change.created, request.requester)
-        if freeze is not None:
+        if (freeze := await self.freeze_against(proposal, request.starts_at or change.created)) is not None:
             if not rule.break_glass:
                 raise Frozen(freeze)
             asked = max(asked or Guard.CONFIRM, Guard.CONFIRM, key=STRENGTH.index)
@@ -119,6 +119,11 @@ class Proposer:
             expires=min([change.created + rule.expires, *limits]),
         )
         return change.model_copy(update={"decision": decision})
+
+    async def freeze_against(self, proposal: Proposal, at: datetime) -> Freeze | None:
+        """The freeze that keeps what is proposed from being done at a time."""
+        edits = [item.edit for item in proposal.items if item.kind is not None]
+        return await self.freezes.against(edits, at, proposal.request.requester)
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +156,10 @@ class FollowUps:
         for undo in undos:
             if _serves(undo, change, by, channel, is_own=is_own):
                 return undo
-        proposal = (await self._inverse(change, by=by, channel=channel)).amended(undoes_own=is_own)
+        proposal = await self._inverse(change, by=by, channel=channel)
+        if change.request.undoes is not None and is_own:  # what is frozen may be put back as it was, and no more
+            is_own = await self.proposer.freeze_against(proposal, self.proposer.journal.now()) is None
+        proposal = proposal.amended(undoes_own=is_own)
         if is_own and by_text and proposal.kind.destroys:
             proposal = replace(proposal, guard=Guard.CONFIRM)
         if change.review_due:
@@ -198,7 +206,8 @@ class FollowUps:
 
     async def _inverse(self, change: Change, *, by: str, channel: str, cause: Cause | None = None) -> Proposal:
         _require_undoable(change)
-        done = await self._as_they_are(await self._done(change))
+        is_end = cause is not None and cause.kind is CauseKind.END
+        done = await self._as_they_are(await (self.due_to_end if is_end else self._done)(change))
         steps = await self._items_of(change, Outcome) if change.bulk.in_steps else ()
         return inverse(change, done, by=by, channel=channel, steps=steps, cause=cause)
 
@@ -216,6 +225,12 @@ class FollowUps:
         if not done:
             raise NotUndoable(change)
         return sorted(done, key=lambda each: each.item_number)
+
+    async def due_to_end(self, change: Change) -> Sequence[Change]:
+        """What of a temporary *change* was done and nobody has made anew since; raises NotUndoable where nothing was done."""
+        done = await self._done(change)
+        applied = await self.store.changes.applied_to([each.edit.target for each in done])
+        return [each for each in done if not is_made_anew(each, applied.get(each.edit.target, ()))]
 
     async def require_readable(self, whole: Change) -> None:
         """That what the items of *whole* were done to can be read now; raises a ClientError, and NotUndoable."""

@@ -185,7 +185,9 @@ class TimerWorker:
         return self._now + min(max(MIN_RETRY, (self._now - (change.request.reverts_at or self._now)) / 4), MAX_RETRY)
 
     async def _in_the_way(self, change: Change) -> RevertFailure:
-        """Why the change can't simply be reverted: somebody changed what it made, or it is gone."""
+        """Why the change can't simply be reverted: somebody changed what it made, or made it anew, or it is gone."""
+        if not await self.pipeline.followups.due_to_end(change):
+            return RevertFailure.CHANGED
         if change.is_bulk:  # each of its items is compared on its own
             await self.pipeline.followups.require_readable(change)
             return RevertFailure.NONE

@@ -80,6 +80,7 @@ class ChatFreeze(Freeze):
     title: str
     by: str
     channel: str
+    made: datetime
     is_lock: bool = False
     """Whether whoever made it may go on changing it, and lift it alone."""
     lifted_by: tuple[str, ...] = ()

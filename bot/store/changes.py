@@ -185,6 +185,16 @@ class Changes:
         """The changes of these targets, newest first."""
         return await self._read(_newest(changes.c.target.in_(targets)).limit(limit))
 
+    async def applied_to(self, targets: Sequence[Target]) -> Mapping[Target, Sequence[Change]]:
+        """What was done to each of these targets and not taken back, in no order; without those to which nothing was."""
+        names, found = [str(target) for target in targets], dict[Target, list[Change]]()
+        for first in range(0, len(names), MAX_IDS_PER_QUERY):
+            some = changes.c.target.in_(names[first : first + MAX_IDS_PER_QUERY])
+            for change in await self._read(_stored(some, changes.c.state == State.APPLIED)):
+                if change.run.undone_by is None:
+                    found.setdefault(change.edit.target, []).append(change)
+        return found
+
     async def deleted_by(self, target: Target) -> Change | None:
         """The change that deleted *target*, where that was the last that was done to it, and is not undone."""
         last = await self._read(_newest(changes.c.target == str(target), changes.c.state == State.APPLIED).limit(1))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import glob
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 from bot.changes.freezing import NoFreeze
 from bot.gatehouse import Gatehouse
@@ -36,7 +37,9 @@ async def freeze(command: GatehouseFreeze, caller: Caller, gatehouse: Gatehouse)
     until, _ = await ending(command.expiry, starts, caller, gatehouse)
     named = await _lists_of(command.what, gatehouse)
     title = command.what if any(named.values()) else "Everything"
-    made = ChatFreeze(starts=starts, until=until, title=title, **_by(caller), why=command.reason or "", **named)
+    made = ChatFreeze(
+        starts=starts, until=until, title=title, **_by(caller, gatehouse), why=command.reason or "", **named
+    )
     plans = await freezes.planned_in(made)
     links = await links_to(plans, gatehouse)
     if plans and not command.anyway:
@@ -54,7 +57,7 @@ async def lock(command: RulesLock, caller: Caller, gatehouse: Gatehouse) -> Repl
         starts=starts,
         until=until,
         title=f"“{rule.title}”",
-        **_by(caller),
+        **_by(caller, gatehouse),
         why=command.reason or "",
         rules=(glob.escape(rule.id),),
         is_lock=True,
@@ -64,8 +67,9 @@ async def lock(command: RulesLock, caller: Caller, gatehouse: Gatehouse) -> Repl
     return Posted(freeze_view.made(made, plans, await links_to(plans, gatehouse)))
 
 
-def _by(caller: Caller) -> dict[str, str]:
-    return {"id": caller.request[-24:], "by": caller.user, "channel": caller.channel}
+def _by(caller: Caller, gatehouse: Gatehouse) -> dict[str, Any]:
+    """Who makes a freeze, where, and when."""
+    return {"id": caller.request[-24:], "by": caller.user, "channel": caller.channel, "made": gatehouse.now()}
 
 
 async def _lists_of(what: str, gatehouse: Gatehouse) -> dict[str, tuple[str, ...]]:

@@ -265,6 +265,25 @@ class EmailTaken(Refusal):
         return Words(what, next=then, again={"Show member": MembersShow((self.email,), self.site)})
 
 
+@dataclass(eq=False, repr=False)
+class MovesWhatIsToCome(Refusal):
+    """Something is still to be done by itself to the member who is to get another *email*: nobody would do it then."""
+
+    email: str
+    site: str
+    coming: Sequence[Change]
+
+    def words(self) -> Words:
+        begins = any(change.state is State.PLANNED for change in self.coming)
+        ends = any(change.state is not State.PLANNED for change in self.coming)
+        what = " and ".join([*(["a temporary change"] if ends else []), *(["a planned change"] if begins else [])])
+        return Words(
+            f"{code(self.email)} has {what}, which would be lost with this email.",
+            next="End it, keep it or withdraw it on its card first. Then change the email.",
+            again={"Show member": MembersShow((self.email,), self.site)},
+        )
+
+
 @handles(MembersMove)
 async def move(command: MembersMove, caller: Caller, gatehouse: Gatehouse) -> Reply:
     site = await site_for(command.site, caller, gatehouse)
@@ -274,6 +293,9 @@ async def move(command: MembersMove, caller: Caller, gatehouse: Gatehouse) -> Re
         raise SameEmail(member.email, new)
     if (there := await _with_email((await site.members.all()).whole(), new)) is not None:
         raise EmailTaken(there, site.name)
+    of_old = Target(service="members", site=site.name, key=member.email)
+    if coming := await gatehouse.store.changes.coming([of_old]):
+        raise MovesWhatIsToCome(member.email, site.name, coming)
     elsewhere = await known_on(member.email, others(site, gatehouse), gatehouse)
     warnings = (
         [f"They are a member of {listed(elsewhere)} too, and stay there with the old email."] if elsewhere else []

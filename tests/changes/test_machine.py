@@ -444,7 +444,14 @@ class Machine(RuleBasedStateMachine):
         )[which % 4]
         name, starts = f"Freeze {next(self.names)}", self.world.clock() + timedelta(seconds=after)
         made = ChatFreeze(
-            id=name, title=name, by=by, channel=OPS, starts=starts, until=starts + timedelta(seconds=seconds), **some
+            id=name,
+            title=name,
+            by=by,
+            channel=OPS,
+            made=self.world.clock(),
+            starts=starts,
+            until=starts + timedelta(seconds=seconds),
+            **some,
         )
         self.replicas[number % 2].fuse.left = accident
         self.take(number, lambda mine: mine.pipeline.freezes.make(made), look=False)

@@ -6,6 +6,7 @@ from datetime import timedelta
 
 import pytest
 
+from bot.changes.model import Held, State
 from sandbox.demo import Sandbox
 from sandbox.slack.message import Message
 from tests.conftest import Clock
@@ -28,14 +29,14 @@ break_glass = ["oncall"]
 """
 
 
-async def granted_alone(alice: Colleague, command: str) -> Message:
+async def granted_alone(alice: Colleague, command: str, state: State = State.APPLIED) -> Message:
     """The card of what Alice did alone."""
     card = await alice.says(command)
     await looks(alice, card)
     await alice.clicks(card, "v1.decide.break_glass", opens="Why can’t this wait for an approval?")
     alice.fills(**{"Why_can’t_this_wait_for_an_approval?": "It burns and everybody sleeps"})
     assert await alice.submits() == {}
-    return await alice.sees_change(where=lambda change: change.decision.glass_broken)
+    return await alice.sees_change(state=state, where=lambda change: change.decision.glass_broken)
 
 
 @pytest.mark.policy(BREAK_GLASS)
@@ -66,3 +67,28 @@ async def test_an_undo_is_a_review_where_somebody_else_asked_for_it(
     await alice.sees_change(where=undone)
 
     assert (await alice.change_of(done)).review_due is (undoing == alice.id)
+
+
+@pytest.mark.threat("B17")
+@pytest.mark.policy(BREAK_GLASS)
+async def test_what_was_overridden_for_a_time_is_decided_again_for_another(
+    workspace: Sandbox, alice: Colleague, bob: Colleague, clock: Clock
+) -> None:
+    card = await granted_alone(alice, f"/members grant {ANNA} beta in 20h", State.PLANNED)
+
+    await alice.clicks(card, "v1.decide.replan", opens="Other time")
+    alice.fills(**{"When?": "in 2h"})
+    assert await alice.submits() == {}
+    await alice.sees_change(state=State.PROPOSED, where=lambda change: not change.decision.glass_broken)
+
+
+@pytest.mark.threat("B18")
+@pytest.mark.policy(BREAK_GLASS)
+async def test_an_override_is_none_of_a_freeze_that_came_after_it(
+    workspace: Sandbox, alice: Colleague, cara: Colleague, clock: Clock
+) -> None:
+    await granted_alone(alice, f"/members grant {ANNA} beta in 1h", State.PLANNED)
+    await cara.says("/gatehouse freeze everything anyway for 2h because cutover")
+
+    clock.ahead += timedelta(minutes=61)
+    await alice.sees_change(state=State.PLANNED, where=lambda change: change.run.held is Held.FROZEN)

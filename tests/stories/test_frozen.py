@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 
 from bot.changes.model import Held, State
 from sandbox.demo import Sandbox
 from tests.conftest import OPS, Clock
 from tests.harness.channels import buttons
-from tests.harness.colleague import Colleague, ended
+from tests.harness.colleague import Colleague, ended, undone
 from tests.harness.looking import approves
 from tests.stories.test_planned import ANNA, HOUR, MOMENT, NAME, OLD, status
 
@@ -127,6 +129,34 @@ async def test_two_people_lift_a_freeze(workspace: Sandbox, alice: Colleague, bo
     await alice.says(f"/rules off {OLD}")
     await alice.sees_change()
     await bob.is_refused("/gatehouse unfreeze shop.example.com")
+
+
+@pytest.mark.threat("B18")
+async def test_of_two_who_lift_it_at_once_both_are_counted(
+    workspace: Sandbox, alice: Colleague, bob: Colleague
+) -> None:
+    card = await bob.says(FREEZE)
+    await asyncio.gather(alice.clicks(card, "Lift"), bob.clicks(card, "Lift"))
+
+    await alice.sees("no longer frozen")
+    await alice.says(f"/rules off {OLD}")
+    await alice.sees_change()
+
+
+@pytest.mark.threat("B18")
+async def test_under_a_lock_ones_own_act_is_undone_but_not_done_again(
+    workspace: Sandbox, alice: Colleague, bob: Colleague
+) -> None:
+    await alice.says(f"/rules off {OLD}")
+    card = await alice.sees_change()
+    await bob.says(f"/rules lock {OLD} for 2h")
+
+    await alice.clicks(card, "Undo")
+    back = await alice.sees_change(where=undone)
+    assert status(workspace) == "Active"
+    await alice.clicks(back, "Redo")
+    await alice.sees_problem("is locked")
+    assert status(workspace) == "Active"
 
 
 async def test_a_lock_is_its_holders(workspace: Sandbox, alice: Colleague, bob: Colleague, clock: Clock) -> None:

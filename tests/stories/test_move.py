@@ -70,6 +70,19 @@ async def test_what_cannot_be_moved_is_refused_in_words(
     assert there(workspace)[0] is not None
 
 
+@pytest.mark.parametrize(
+    ("text", "said"), [("beta for 2h", "temporary change"), ("beta tomorrow 9:00", "planned change")]
+)
+async def test_what_is_still_to_happen_by_itself_is_not_lost_with_the_old_email(
+    workspace: Sandbox, bob: Colleague, alice: Colleague, text: str, said: str
+) -> None:
+    card = await bob.says(f"/members grant {OLD} {text}")
+    await bob.change_of(card)
+
+    assert said in alice.slack_text(await alice.is_refused(MOVE))
+    assert there(workspace)[1] is None
+
+
 async def test_who_stays_elsewhere_and_what_looks_like_another_email_is_warned_of(
     workspace: Sandbox, alice: Colleague
 ) -> None:

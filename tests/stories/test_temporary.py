@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from functools import partial
 
 import pytest
 
-from bot.changes.model import State
+from bot.changes.model import Change, State
 from sandbox.demo import Sandbox
 from tests.conftest import Clock, until
 from tests.harness.channels import buttons
@@ -15,6 +16,10 @@ from tests.harness.colleague import Colleague, ended, undone
 OLD, NAME = "Redirect_x1old", "Old shop to new shop"
 ANNA = "anna.berg@example.com"
 HOUR = timedelta(hours=1)
+
+
+def has_id(change_id: str, change: Change) -> bool:
+    return change.id == change_id
 
 
 def status(workspace: Sandbox) -> str:
@@ -183,3 +188,45 @@ async def test_what_others_did_to_a_member_since_stays_when_access_ends(
 
     left = (workspace.services.members.get("site_1", ANNA) or {})["allowedSegments"]
     assert set(left) == {*held, "staff"} - {"beta"}
+
+
+@pytest.mark.threat("B14")
+@pytest.mark.parametrize(
+    ("for_a_while", "taken_back", "for_good", "kept"),
+    [
+        (f"/rules off {OLD} for 1h", f"/rules on {OLD}", f"/rules off {OLD}", ("Inactive", False)),
+        (
+            f"/members grant {ANNA} beta for 1h",
+            f"/members revoke {ANNA} beta",
+            f"/members grant {ANNA} beta",
+            ("Active", True),
+        ),
+        (
+            f"/rules off {OLD} Redirect_chk01 for 1h",
+            f"/rules on {OLD} Redirect_chk01",
+            f"/rules off {OLD} Redirect_chk01",
+            ("Inactive", False),
+        ),
+    ],
+)
+@pytest.mark.policy('[[guards]]\noperation = "*"\nguard = "none"')
+async def test_what_somebody_made_anew_for_good_stays(
+    workspace: Sandbox,
+    alice: Colleague,
+    clock: Clock,
+    for_a_while: str,
+    taken_back: str,
+    for_good: str,
+    kept: tuple[str, bool],
+) -> None:
+    """It reads just as the temporary change left it, but it is another's doing."""
+    cards = []
+    for text in (for_a_while, taken_back, for_good):
+        cards.append(await alice.says(text))
+        made = (await alice.change_of(cards[-1])).id
+        await alice.sees_change(where=partial(has_id, made))
+
+    clock.ahead += HOUR + timedelta(seconds=1)
+    await alice.sees_note(cards[0], "left")
+    member = workspace.services.members.get("site_1", ANNA) or {}
+    assert (status(workspace), "beta" in member["allowedSegments"]) == kept

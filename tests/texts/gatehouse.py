@@ -212,8 +212,9 @@ def homes() -> Iterator[Sample]:
 def freezes() -> Iterator[Sample]:
     planned = CHANGES[0].changed(state=State.PLANNED, starts_at=NOW + timedelta(hours=1))
     while_ = {"starts": NOW, "until": NOW + timedelta(days=2)}
-    frozen = ChatFreeze(id="f", title="shop.example.com", by=CARA, channel=OPS, why="cutover", hosts=("s",), **while_)
-    lock = ChatFreeze(id="l", title="“Old shop”", by=CARA, channel=OPS, is_lock=True, **while_)
+    made = {"by": CARA, "channel": OPS, "made": NOW, **while_}
+    frozen = ChatFreeze(id="f", title="shop.example.com", why="cutover", hosts=("s",), **made)
+    lock = ChatFreeze(id="l", title="“Old shop”", is_lock=True, **made)
     policy = Freeze(hosts=("*.example.com",), excepted=("status.example.com",), why="Christmas", **while_)
     command = GatehouseFreeze(what="shop.example.com", expiry=Expiry("for 2h", 7200), anyway=True)
     yield "freeze, with a plan in it", freeze_view.preview(frozen, [planned], LINKS, command)
