@@ -70,7 +70,7 @@ class MembersReader(Protocol):
         """Call *drop* whenever what was read is let go of."""
 
     async def find(self, email: str) -> Member | None:
-        """The member with this address: the exact spelling, or the only one that differs in case.
+        """The member with this address: the exact spelling, or the only other one.
 
         Raises Incomplete where nobody was found and some members were not read.
         """

@@ -88,7 +88,7 @@ class Listing(Generic[T]):
 
 
 def member_in(listing: Listing[Member], email: str) -> Member | None:
-    """The member with this address: the exact spelling, or the only one that differs in case.
+    """The member with this address: the exact spelling, or the only other one.
 
     Raises Incomplete where that would be said of members of whom only a part was read.
     """

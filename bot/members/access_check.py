@@ -10,7 +10,7 @@ from typing import Final
 from rapidfuzz import process
 from rapidfuzz.distance import OSA
 
-from bot.members.model import Member, caseless, found, inbox, known_segments, nearest
+from bot.members.model import Member, caseless, email_key, found, inbox, known_segments, nearest
 
 MAX_WRONG_LETTERS: Final = 2
 """Letters that may be wrong, missing, too many or swapped in an address that counts as a typo of another."""
@@ -20,7 +20,7 @@ MAX_NEAR_MEMBERS: Final = 5
 class Likeness(StrEnum):
     """How another member's address is like the one that was asked about."""
 
-    CASE = "case"
+    SPELLING = "spelling"
     TYPO = "typo"
     TAG = "tag"
     DOMAIN = "domain"
@@ -95,13 +95,13 @@ def _asked(segment: str, has: Sequence[str], known: Sequence[str]) -> Asked:
 
 def _near(email: str, members: Sequence[Member], member: Member | None) -> Iterator[Near]:
     """At most MAX_NEAR_MEMBERS others, the likeliest first."""
-    wanted = caseless(email.strip())
+    wanted = email_key(email)
     others = [one for one in members if one is not member]
     identities = [one.identity for one in others]
     typos = process.extract(
         wanted, identities, scorer=OSA.distance, score_cutoff=MAX_WRONG_LETTERS, limit=MAX_NEAR_MEMBERS
     )
-    likenesses = {number: Likeness.TYPO if distance else Likeness.CASE for _, distance, number in typos}
+    likenesses = {number: Likeness.TYPO if distance else Likeness.SPELLING for _, distance, number in typos}
     name, domain = inbox(wanted)
     for number, identity in enumerate(identities):
         if len(likenesses) >= MAX_NEAR_MEMBERS:

@@ -80,7 +80,7 @@ class AlreadyMember:
 
 @dataclass(frozen=True, slots=True)
 class SeveralMembers:
-    """Members whose addresses differ in their case alone, none of them spelled as in the row."""
+    """Members whose addresses are spellings of one, none of them that of the row."""
 
     emails: tuple[str, ...]
 

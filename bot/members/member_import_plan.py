@@ -33,7 +33,7 @@ from bot.members.import_entries import (
     Wish,
     agree,
 )
-from bot.members.model import Member, caseless, chosen, inbox, nearest
+from bot.members.model import Member, caseless, chosen, email_key, inbox, nearest
 from bot.text.emails import BadEmail, checked_email
 
 NO_SEGMENTS: Final = frozenset({"-", "–", "—"})
@@ -99,7 +99,7 @@ class _Reader:
         emptied = mode is Mode.SET and row.segments in NO_SEGMENTS
         if mode in {Mode.GRANT, Mode.REVOKE, Mode.SET} and not segments and not emptied:
             raise _Refused(NoSegments())
-        return Wish(row, caseless(email), email, mode, row.name or "", segments)
+        return Wish(row, email_key(email), email, mode, row.name or "", segments)
 
     def _email(self, text: str) -> str:
         """The email as the site has it, else with its domain in lower case, where case never counts."""
@@ -154,7 +154,7 @@ class _Judge:
                 self._members.setdefault(identity, []).append(member)
 
     def tell_apart(self, wish: Wish) -> Wish:
-        """*wish*, as one about a person of its own where the site has members whose emails differ in case alone."""
+        """*wish*, as one about a person of its own where the site has members by several spellings."""
         alike = self._members.get(wish.identity, ())
         own = len(alike) > 1 and any(one.email == wish.email for one in alike)
         return replace(wish, identity=wish.email) if own else wish
@@ -162,7 +162,7 @@ class _Judge:
     def entry(self, wish: Agreed) -> Entry:
         if not isinstance(wish, Wish):
             return wish
-        alike = self._members.get(caseless(wish.email), [])
+        alike = self._members.get(email_key(wish.email), [])
         if (member := chosen(alike, wish.email)) is not None:
             return _added(wish, member) if wish.mode is Mode.ADD else _altered(wish, member)
         if alike:

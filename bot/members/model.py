@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Annotated, Final
 
+import idna
 from pydantic import AfterValidator, BeforeValidator, Field
 from rapidfuzz import fuzz, process
 
@@ -49,8 +50,8 @@ class Member(ServiceRecord):
 
     @property
     def identity(self) -> str:
-        """What two spellings of one address share: the services' case rule is not given, people's is."""
-        return caseless(self.email.strip())
+        """What two spellings of one email share: the services' rules are not given, people's are."""
+        return email_key(self.email)
 
     @property
     def since(self) -> int | None:
@@ -74,26 +75,45 @@ def caseless(text: str) -> str:
     return "".join(lower if (lower := letter.lower()).upper() == letter else letter for letter in text)
 
 
+def email_key(email: str) -> str:
+    """Return what all spellings of *email* share: in lower case, and of an internationalised domain the letters.
+
+    It only compares. What is written and shown keeps the spelling that the service, the file or the person gave it.
+    """
+    local, at, domain = caseless(email.strip()).rpartition("@")
+    return f"{local}{at}{_domain_key(domain)}"
+
+
+@lru_cache(maxsize=4096)
+def _domain_key(domain: str) -> str:
+    if domain.isascii() and "xn--" not in domain:
+        return domain
+    try:
+        return idna.decode(domain, uts46=True)
+    except (idna.IDNAError, UnicodeError):
+        return domain
+
+
 def found(members: Iterable[Member], email: str) -> Member | None:
-    """The member with this address: the exact spelling, or the only one that differs in case."""
+    """The member with this address: the exact spelling, or the only other one."""
     return chosen(find_alike(members, [email]), email)
 
 
 def find_alike(members: Iterable[Member], emails: Iterable[str]) -> list[Member]:
-    """The *members* whose address is one of *emails*, or differs from it in case only."""
-    identities = {caseless(email.strip()) for email in emails}
+    """The *members* whose address is one of *emails*, in any spelling."""
+    identities = set(map(email_key, emails))
     return [member for member in members if member.identity in identities]
 
 
 def chosen(members: Sequence[Member], email: str) -> Member | None:
-    """The one of *members*, whose addresses differ at most in case, that *email* means; None where it could be several."""
+    """The one of *members*, whose addresses are spellings of one, that *email* means; None where it could be several."""
     exact = [member for member in members if member.email == email.strip()]
     return next(iter(exact or members)) if exact or len(members) == 1 else None
 
 
 def inbox(email: str) -> tuple[str, str]:
     """What emails share that reach one inbox: the name without its ``+tag``, at Gmail also without dots, and the domain."""
-    local, _, domain = email.strip().casefold().rpartition("@")
+    local, _, domain = email_key(email).casefold().rpartition("@")
     name = local.partition("+")[0] or local
     return (name.replace(".", ""), "gmail.com") if domain in GMAIL else (name, domain)
 

@@ -12,7 +12,7 @@ from bot.changes.model import Change, ChangeRequest, Item, Kind, Outcome, State,
 from bot.changes.proposals import Proposal, move_steps
 from bot.clients.errors import ClientError
 from bot.gatehouse import Gatehouse, Site
-from bot.members.model import Catalogue, Member, caseless, nearest, spelled
+from bot.members.model import Catalogue, Member, email_key, nearest, spelled
 from bot.text.emails import BadEmail, checked_email, masked
 from handlers.blocks import modals
 from handlers.blocks.messages import code, ended, esc, in_quotes, listed
@@ -238,7 +238,7 @@ async def _change_segments(
 
 @dataclass(eq=False, repr=False)
 class SameEmail(Refusal):
-    """A member is to get the email that they have, or have in other letters: *now* and *wanted*."""
+    """A member is to get the email that they have, or have in another spelling: *now* and *wanted*."""
 
     now: str
     wanted: str
@@ -247,7 +247,7 @@ class SameEmail(Refusal):
         if self.now == self.wanted:
             return Words(f"{code(self.now)} is their email already.")
         what = (
-            f"{code(self.wanted)} differs from {code(self.now)} only in upper and lower case: that is the same person."
+            f"{code(self.wanted)} is the same email as {code(self.now)} in another spelling: that is the same person."
         )
         return Words(what, next="If the spelling matters, change it in the service itself.")
 
@@ -289,7 +289,7 @@ async def move(command: MembersMove, caller: Caller, gatehouse: Gatehouse) -> Re
     site = await site_for(command.site, caller, gatehouse)
     new = checked_email(command.new)
     (member,) = await find_members(command, [command.email], site, gatehouse)
-    if caseless(new) == member.identity:
+    if email_key(new) == member.identity:
         raise SameEmail(member.email, new)
     if (there := await _with_email((await site.members.all()).whole(), new)) is not None:
         raise EmailTaken(there, site.name)
@@ -312,8 +312,8 @@ async def move(command: MembersMove, caller: Caller, gatehouse: Gatehouse) -> Re
 
 
 async def _with_email(members: Sequence[Member], email: str) -> str | None:
-    """The first email of *members* that is *email* in any case of letters."""
-    wanted = caseless(email)
+    """The first email of *members* that is *email* in any spelling."""
+    wanted = email_key(email)
     return await asyncio.to_thread(lambda: next((each.email for each in members if each.identity == wanted), None))
 
 

@@ -198,7 +198,7 @@ class Unasked:
 
 
 LIKE: Final = {
-    Likeness.CASE: "differs only in capital letters",
+    Likeness.SPELLING: "the same email in another spelling",
     Likeness.TYPO: "differs in one or two letters",
     Likeness.TAG: "same mailbox except for dots or a +tag",
     Likeness.DOMAIN: "same name at another domain",

@@ -1,4 +1,7 @@
-"""Emails and segments that differ in case alone are the same at every place; those that differ in a letter are at none."""
+"""Emails and segments that differ in case alone are the same at every place; those that differ in a letter are at none.
+
+Of an internationalised domain, both spellings are the same.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,7 @@ from bot.changes.model import Target
 from bot.members.access_check import Likeness, Standing, explained
 from bot.members.csv import read_member_file
 from bot.members.csv_columns import Mode
-from bot.members.import_entries import Add, NothingToDo
+from bot.members.import_entries import Add, Alter, NothingToDo
 from bot.members.member_import_plan import plan_members
 from bot.members.model import Member, caseless, found, spelled
 
@@ -36,6 +39,41 @@ def test_all_places_agree_on_what_is_the_same(has: str, typed: str, same: bool) 
     asked = explained(member.email, typed, site="blog", members=[member]).asked
     assert asked is not None
     assert (asked.standing is Standing.HAS) is same
+
+
+UNICODE, ASCII = "anna@müller.example", "anna@xn--mller-kva.example"
+EMAILS = [
+    (UNICODE, ASCII, True),
+    (UNICODE, "Anna@MÜLLER.example", True),
+    (ASCII, "anna@XN--MLLER-KVA.Example", True),
+    (UNICODE, "anna@mu\u0308ller.example", True),
+    (UNICODE, "anna@muller.example", False),
+    ("anna@straße.example", "anna@strasse.example", False),
+    ("anna@xn--zzzzzz99999.example", "anna@xn--zzzzzz99998.example", False),
+]
+
+
+@pytest.mark.parametrize(("has", "typed", "same"), [*EMAILS, *((typed, has, same) for has, typed, same in EMAILS)])
+def test_two_spellings_of_a_domain_are_one_member_who_keeps_theirs(has: str, typed: str, same: bool) -> None:
+    member, target = Member(email=has), Target(service="members", site="blog", key=typed)
+    table = read_member_file(f"email,segments\n{typed},vip\n".encode())
+    twice = read_member_file(f"email\n{has}\n{typed}\n".encode())
+
+    assert (found([member], typed) is member) is same
+    live = MemberSnapshot([member]).live(target)
+    assert live == ({"email": has} if same else None)
+    if "zzz" in typed:  # not a domain: no file adds it
+        return
+    (granted,) = plan_members(table, Mode.GRANT, [member], ["vip"]).entries
+    assert (isinstance(granted, Alter) and granted.before["email"] == has) is same
+    first, second = plan_members(twice, Mode.ADD, []).entries
+    assert (isinstance(first, Add), isinstance(second, Add)) == (True, not same)
+
+
+def test_of_two_members_by_both_spellings_each_is_meant_by_its_own_and_none_by_a_third() -> None:
+    both = [Member(email=UNICODE), Member(email=ASCII)]
+
+    assert [found(both, email) for email in (UNICODE, ASCII, "ANNA@müller.example")] == [*both, None]
 
 
 def test_somebody_whose_email_only_looks_alike_is_named_as_near() -> None:

@@ -599,8 +599,8 @@ You typed `/members grant anna@example.com vpi`\
 Nothing was changed.\
 """,
             "the same email in other letters": """\
-`Anna@example.com` differs from `anna@example.com` only in upper and lower case: that is the same person. Nothing was changed.
-(warning) `Anna@example.com` differs from `anna@example.com` only in upper and lower case: that is the same person.
+`Anna@example.com` is the same email as `anna@example.com` in another spelling: that is the same person. Nothing was changed.
+(warning) `Anna@example.com` is the same email as `anna@example.com` in another spelling: that is the same person.
 Nothing was changed. If the spelling matters, change it in the service itself.\
 """,
             "somebody else's email": """\
