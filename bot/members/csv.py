@@ -22,11 +22,13 @@ from bot.text.tables import (
     SAMPLE,
     SEPARATORS,
     SPACES,
+    ExtraCells,
+    FormulaCell,
     Lines,
     TooManyRows,
     column_title,
     filled_places,
-    is_formula_cell,
+    flaw_of,
     parsed_lines,
     read_lines,
     require_width,
@@ -44,21 +46,18 @@ class Row:
     name: str | None = None
     segments: str | None = None
     action: str | None = None
-    formula: Column | None = None
-    """The column in which a formula stands instead of text."""
-    surplus: int = 0
-    """Cells beyond the last heading: a separator within a text that is not in quotes."""
+    flaw: FormulaCell | ExtraCells | None = None
+    """Why the row can't be read."""
 
 
 def read_row(line: int, cells: Sequence[str], columns: Columns, width: int) -> Row:
     """The row that begins in *line*. *width*: how many columns the table has."""
     values = {column: cells[at].strip(_around(column)) if at < len(cells) else "" for column, at in columns.items()}
-    formula = next((column for column, text in values.items() if is_formula_cell(text)), None)
     said = {column: undefused(text) for column, text in values.items()}
     in_front, email = _email(_unquote(said.get(Column.EMAIL, ""), _around(Column.EMAIL)))
     name = _name(said) or in_front or None
-    surplus = sum(bool(cell.strip(BLANKS)) for cell in cells[width:])
-    return Row(line, tuple(cells), email, name, said.get(Column.SEGMENTS), said.get(Column.ACTION), formula, surplus)
+    flaw = flaw_of(values, cells[width:])
+    return Row(line, tuple(cells), email, name, said.get(Column.SEGMENTS), said.get(Column.ACTION), flaw)
 
 
 def _around(column: Column) -> str:

@@ -12,12 +12,8 @@ from rapidfuzz.distance import OSA
 
 from bot.changes.model import Document, Edit, Kind, Target, canonical_form
 from bot.members.csv import MemberFile, Row
-from bot.members.csv_columns import Column, Mode
-
-
-@dataclass(frozen=True, slots=True)
-class MissingEmail:
-    pass
+from bot.members.csv_columns import Mode
+from bot.text.tables import DuplicateOf, ExtraCells, FormulaCell, MissingCell
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,18 +21,6 @@ class InvalidEmail:
     """*why* is the email-validator library's word for people."""
 
     why: str
-
-
-@dataclass(frozen=True, slots=True)
-class FormulaCell:
-    column: Column
-
-
-@dataclass(frozen=True, slots=True)
-class ExtraCells:
-    """More cells than headings: a separator within a text that is not in quotes."""
-
-    count: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,11 +38,6 @@ class UnknownSegments:
 @dataclass(frozen=True, slots=True)
 class NoSegments:
     """The row names no segment, and something is to be done with segments."""
-
-
-@dataclass(frozen=True, slots=True)
-class DuplicateOf:
-    line: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,14 +65,14 @@ class SeveralMembers:
 
 
 Reason: TypeAlias = (
-    MissingEmail
-    | InvalidEmail
+    MissingCell
     | FormulaCell
     | ExtraCells
+    | DuplicateOf
+    | InvalidEmail
     | UnknownAction
     | UnknownSegments
     | NoSegments
-    | DuplicateOf
     | Contradicts
     | NotAMember
     | AlreadyMember
@@ -110,56 +89,74 @@ class Nothing(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Add:
+class Entry:
+    """What becomes of one row."""
+
     row: Row
-    after: Document
+
+    @property
+    def basis(self) -> tuple[Any, ...]:
+        """What would be written, and over what; nothing where nothing is done."""
+        return ()
 
 
 @dataclass(frozen=True, slots=True)
-class Alter:
-    """Segments come or go. *kind*: grant, revoke, or update where the member has just those named."""
+class Write(Entry):
+    """Something is to be done. *kind*: of segments grant, revoke, or update where the member has just those named."""
 
-    row: Row
     kind: Kind
-    before: Document
-    after: Document
+    before: Document | None
+    after: Document | None
     name_kept: str | None = None
     """The name that the member keeps, where the row has another: a file changes none."""
 
+    @property
+    def basis(self) -> tuple[Any, ...]:
+        return canonical_form(self.before), canonical_form(self.after)
+
+    def edit(self, site: str) -> Edit:
+        """Return what is to be changed on *site*."""
+        document = self.before or self.after or {}
+        target = Target(service="members", site=site, key=str(document["email"]))
+        return Edit(kind=self.kind, target=target, before=self.before, after=self.after)
+
 
 @dataclass(frozen=True, slots=True)
-class Remove:
-    row: Row
-    before: Document
+class Add(Write):
+    pass
 
 
 @dataclass(frozen=True, slots=True)
-class NothingToDo:
-    row: Row
+class Alter(Write):
+    """Segments come or go."""
+
+
+@dataclass(frozen=True, slots=True)
+class Remove(Write):
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class NothingToDo(Entry):
     why: Nothing
     name_kept: str | None = None
-    """As of `Alter`."""
+    """As of `Write`."""
 
 
 @dataclass(frozen=True, slots=True)
-class Together:
+class Together(Entry):
     """More segments for the person of an earlier row: done together with it, so its outcome is that of *line*.
 
     *named*: the name that is taken, where the rows spell it differently.
     """
 
-    row: Row
     line: int
     named: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class Invalid:
-    row: Row
+class Invalid(Entry):
     reason: Reason
-
-
-Entry: TypeAlias = Add | Alter | Remove | NothingToDo | Together | Invalid
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,36 +167,6 @@ class MemberPlan:
     entries: tuple[Entry, ...]
     alike: tuple[tuple[Row, str], ...] = ()
     """Rows of people who are not there, each with an email that reaches the same inbox."""
-
-
-def edit_of(entry: Entry, site: str) -> Edit | None:
-    """What is to be changed on *site* for *entry*."""
-    match entry:
-        case Add(after=after):
-            return Edit(kind=Kind.MEMBER_ADD, target=_target(after, site), before=None, after=after)
-        case Alter(kind=kind, before=before, after=after):
-            return Edit(kind=kind, target=_target(before, site), before=before, after=after)
-        case Remove(before=before):
-            return Edit(kind=Kind.MEMBER_REMOVE, target=_target(before, site), before=before, after=None)
-        case NothingToDo() | Together() | Invalid():
-            return None
-
-
-def basis_of(entry: Entry) -> tuple[Any, ...]:
-    """What would be written for *entry*, and over what; nothing for one that nothing is done with."""
-    match entry:
-        case Add(after=after):
-            return None, canonical_form(after)
-        case Alter(before=before, after=after):
-            return canonical_form(before), canonical_form(after)
-        case Remove(before=before):
-            return canonical_form(before), None
-        case NothingToDo() | Together() | Invalid():
-            return ()
-
-
-def _target(member: Document, site: str) -> Target:
-    return Target(service="members", site=site, key=str(member["email"]))
 
 
 MAX_COMPARED_NAME: Final = 100

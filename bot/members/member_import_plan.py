@@ -8,19 +8,16 @@ from typing import Final
 
 from bot.changes.model import Kind
 from bot.members.csv import MemberFile, Row
-from bot.members.csv_columns import ACTIONS, Mode, parts
+from bot.members.csv_columns import ACTIONS, Column, Mode, parts
 from bot.members.import_entries import (
     Add,
     Agreed,
     AlreadyMember,
     Alter,
     Entry,
-    ExtraCells,
-    FormulaCell,
     Invalid,
     InvalidEmail,
     MemberPlan,
-    MissingEmail,
     NoSegments,
     NotAMember,
     Nothing,
@@ -35,6 +32,7 @@ from bot.members.import_entries import (
 )
 from bot.members.model import Member, caseless, chosen, email_key, inbox, nearest
 from bot.text.emails import BadEmail, checked_email
+from bot.text.tables import MissingCell
 
 NO_SEGMENTS: Final = frozenset({"-", "–", "—"})
 """What stands for no segments at all, where a member is to have just those of the cell."""
@@ -89,10 +87,8 @@ class _Reader:
             return Invalid(row, refused.reason)
 
     def _wish(self, row: Row) -> Wish:
-        if row.formula is not None:
-            raise _Refused(FormulaCell(row.formula))
-        if row.surplus:
-            raise _Refused(ExtraCells(row.surplus))
+        if row.flaw is not None:
+            raise _Refused(row.flaw)
         mode = _mode(row.action, self._mode)
         email = self._email(row.email)
         segments = () if mode is Mode.REMOVE else self._segments(row.segments or "")
@@ -104,7 +100,7 @@ class _Reader:
     def _email(self, text: str) -> str:
         """The email as the site has it, else with its domain in lower case, where case never counts."""
         if not text:
-            raise _Refused(MissingEmail())
+            raise _Refused(MissingCell(Column.EMAIL))
         try:
             email = checked_email(text)
         except BadEmail as error:
@@ -170,7 +166,7 @@ class _Judge:
         if wish.mode is not Mode.ADD:
             return Invalid(wish.row, NotAMember())
         after = {"email": wish.email, "name": wish.name, "allowedSegments": list(wish.segments)}
-        return Add(wish.row, after)
+        return Add(wish.row, Kind.MEMBER_ADD, None, after)
 
 
 def _added(wish: Wish, member: Member) -> Entry:
@@ -184,7 +180,7 @@ def _altered(wish: Wish, member: Member) -> Entry:
     held, named = {*had}, {*wish.segments}
     match wish.mode:
         case Mode.REMOVE:
-            return Remove(wish.row, before)
+            return Remove(wish.row, Kind.MEMBER_REMOVE, before, None)
         case Mode.GRANT:
             kind, has = Kind.MEMBER_GRANT, [*had, *(name for name in wish.segments if name not in held)]
         case Mode.REVOKE:

@@ -15,9 +15,13 @@ from bot.text.encoding import BadFile, EmptyFile, file_text, undefused
 from bot.text.tables import (
     BLANKS,
     SAMPLE,
+    DuplicateOf,
+    ExtraCells,
+    FormulaCell,
+    MissingCell,
     column_title,
     filled_places,
-    is_formula_cell,
+    flaw_of,
     read_lines,
     require_width,
 )
@@ -55,13 +59,6 @@ class ColumnTwice(BadFile):
 
 
 @dataclass(frozen=True, slots=True)
-class MissingUrl:
-    """Nothing stands in this column."""
-
-    column: Column
-
-
-@dataclass(frozen=True, slots=True)
 class NoHost:
     """No whole URL, such as a path alone."""
 
@@ -77,25 +74,8 @@ class NotExact:
 
 
 @dataclass(frozen=True, slots=True)
-class RedirectFormula:
-    """A formula where a text should be."""
-
-    column: Column
-
-
-@dataclass(frozen=True, slots=True)
-class SurplusCells:
-    """Cells beyond the last heading."""
-
-    count: int
-
-
-@dataclass(frozen=True, slots=True)
-class SameSource:
-    """The row in *line* has this source. *alike*: and the same destination."""
-
-    line: int
-    alike: bool
+class SeveralDestinations:
+    """Other rows have this source and another destination: nobody can tell which is meant."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +94,15 @@ class UnclearGroup:
 
 
 RowProblem: TypeAlias = (
-    MissingUrl | NoHost | NotExact | RedirectFormula | SurplusCells | SameSource | SourceTaken | UnclearGroup
+    MissingCell
+    | FormulaCell
+    | ExtraCells
+    | DuplicateOf
+    | NoHost
+    | NotExact
+    | SeveralDestinations
+    | SourceTaken
+    | UnclearGroup
 )
 
 
@@ -124,7 +112,7 @@ class RedirectRow:
 
     line: int
     cells: Mapping[Column, str]
-    surplus: int = 0
+    flaw: FormulaCell | ExtraCells | None = None
 
     def text(self, column: Column) -> str:
         return undefused(self.cells.get(column, ""))
@@ -229,7 +217,7 @@ def _is_url(cell: str) -> bool:
 
 def _row(line: int, cells: Sequence[str], columns: Mapping[Column, int], width: int) -> RedirectRow:
     said = {column: cells[at].strip(BLANKS) if at < len(cells) else "" for column, at in columns.items()}
-    return RedirectRow(line, said, sum(bool(cell.strip(BLANKS)) for cell in cells[width:]))
+    return RedirectRow(line, said, flaw_of(said, cells[width:]))
 
 
 def _exact(text: str) -> str | None:
@@ -280,12 +268,12 @@ class RedirectRecords:
             {"groupId": group[0]} if group else {}
         )
 
-    def _twice(self, row: RedirectRow) -> SameSource | None:
+    def _twice(self, row: RedirectRow) -> SeveralDestinations | DuplicateOf | None:
         source = _exact(row.text(Column.FROM)) or ""
         first, _ = self._first[source]
         if len(self._targets[source]) > 1:
-            return SameSource(first, alike=False)
-        return None if first == row.line else SameSource(first, alike=True)
+            return SeveralDestinations()
+        return None if first == row.line else DuplicateOf(first)
 
     def _unclear_group(self, name: str) -> UnclearGroup | None:
         if not name or len(ids := self._ids(name)) == 1:
@@ -301,13 +289,11 @@ class RedirectRecords:
 
 def _problem(row: RedirectRow) -> RowProblem | None:
     """What is wrong with *row* by itself."""
-    if (formula := next((column for column, text in row.cells.items() if is_formula_cell(text)), None)) is not None:
-        return RedirectFormula(formula)
-    if row.surplus:
-        return SurplusCells(row.surplus)
+    if row.flaw is not None:
+        return row.flaw
     for column in (Column.FROM, Column.TO):
         if not (text := row.text(column)):
-            return MissingUrl(column)
+            return MissingCell(column)
         if _exact(text) is None:
             return NoHost(column, text)
     source = row.text(Column.FROM)

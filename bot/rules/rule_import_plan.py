@@ -37,33 +37,50 @@ Reason: TypeAlias = Unfit | OtherType | Flawed | RowProblem
 
 
 @dataclass(frozen=True, slots=True)
-class New:
-    """A rule that the service does not have. *number* counts the records of the file from 1, here and below."""
+class Entry:
+    """What becomes of one record. *number* counts the records of the file from 1."""
 
     number: int
+
+    @property
+    def basis(self) -> tuple[Any, ...]:
+        """What could be written, and over what; nothing where nothing can be done."""
+        return ()
+
+
+@dataclass(frozen=True, slots=True)
+class New(Entry):
+    """A rule that the service does not have."""
+
     draft: RuleDraft
     namesake: str | None = None
     """The id of a live rule with this name and type."""
     ungrouped: str | None = None
     """The group that the file names and the service does not have: the rule comes without it, or into the one that is chosen."""
 
+    @property
+    def basis(self) -> tuple[Any, ...]:
+        return self.draft.body(), self.namesake
+
 
 @dataclass(frozen=True, slots=True)
-class Same:
+class Same(Entry):
     """A rule that the service has just so."""
 
-    number: int
     live: Rule
 
 
 @dataclass(frozen=True, slots=True)
-class Differs:
+class Differs(Entry):
     """A rule that the service has otherwise. *draft* is what the file says."""
 
-    number: int
     live: Rule
     draft: RuleDraft
     ungrouped: str | None = None
+
+    @property
+    def basis(self) -> tuple[Any, ...]:
+        return self.live.id, canonical_form(self.live.document()), self.draft.body()
 
     def merged(self) -> Document:
         """The live rule with all that the file says. What the file does not mention stays: a field left out is
@@ -73,34 +90,28 @@ class Differs:
 
 
 @dataclass(frozen=True, slots=True)
-class InvalidRecord:
+class InvalidRecord(Entry):
     """A record that cannot be imported."""
 
-    number: int
     title: str
     reason: Reason
 
 
 @dataclass(frozen=True, slots=True)
-class Skipped:
+class Skipped(Entry):
     """A record that is not a rule: a group, or an object of another product."""
 
-    number: int
     title: str
     is_group: bool
 
 
 @dataclass(frozen=True, slots=True)
-class Twice:
+class Twice(Entry):
     """A rule that is in the file already, at *first*; *alike*: with the same content."""
 
-    number: int
     title: str
     first: int
     alike: bool
-
-
-Entry: TypeAlias = New | Same | Differs | InvalidRecord | Skipped | Twice
 
 
 def plan_entries(records: Sequence[Any], live: Iterable[Rule], groups: Groups | None = None) -> Iterator[Entry]:
@@ -287,17 +298,6 @@ def edit_of(entry: Entry, choices: Choices) -> Edit | None:
             return _overwriting(entry, choices.arrival)
         case _:
             return None
-
-
-def basis_of(entry: Entry) -> tuple[Any, ...]:
-    """What could be written for *entry*, and over what; nothing for one that nothing can be done with."""
-    match entry:
-        case New(draft=draft, namesake=namesake):
-            return draft.body(), namesake
-        case Differs(live=live, draft=draft):
-            return live.id, canonical_form(live.document()), draft.body()
-        case Same() | InvalidRecord() | Skipped() | Twice():
-            return ()
 
 
 def _creation(after: Document) -> Edit:

@@ -7,8 +7,9 @@ import io
 import itertools
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from typing import Final
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
 
 from bot.text.encoding import BadFile, is_defused, is_formula
 
@@ -48,6 +49,42 @@ class TooWide(BadFile):
     def __init__(self, line: int) -> None:
         super().__init__(f"line {line}")
         self.line = line
+
+
+@dataclass(frozen=True, slots=True)
+class MissingCell:
+    """Nothing stands in this column."""
+
+    column: str
+
+
+@dataclass(frozen=True, slots=True)
+class FormulaCell:
+    """A formula where a text should be."""
+
+    column: str
+
+
+@dataclass(frozen=True, slots=True)
+class ExtraCells:
+    """More cells than headings: a separator within a text that is not in quotes."""
+
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class DuplicateOf:
+    """The row in *line* says the same."""
+
+    line: int
+
+
+def flaw_of(texts: Mapping[Any, str], surplus: Sequence[str]) -> FormulaCell | ExtraCells | None:
+    """Return why a row can't be read, whatever the table is about: by *texts*, and by *surplus* beyond its last heading."""
+    if formula := next((column for column, text in texts.items() if is_formula_cell(text)), None):
+        return FormulaCell(formula)
+    count = sum(bool(cell.strip(BLANKS)) for cell in surplus)
+    return ExtraCells(count) if count else None
 
 
 def is_blank(cells: Sequence[str]) -> bool:

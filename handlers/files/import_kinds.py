@@ -10,10 +10,9 @@ from bot.changes.model import Edit, Item, Outcome, Target
 from bot.clients.errors import ClientError
 from bot.clients.json_stream import cooperatively
 from bot.gatehouse import Gatehouse
-from bot.members import import_entries
 from bot.members.csv import Chosen, headings, read_member_file
 from bot.members.csv_columns import Mode
-from bot.members.import_entries import MemberPlan, Together
+from bot.members.import_entries import MemberPlan, Together, Write
 from bot.members.member_import_plan import plan_members
 from bot.members.model import known_segments
 from bot.rules import rule_import_plan
@@ -64,7 +63,6 @@ def rule_plan(
         entries,
         [_rule_item(at, word, entry, choices or Choices()) for at, entry in enumerate(entries, 1)],
         RULE_KINDS,
-        rule_import_plan.basis_of,
         record="record" if table is None else "row",
         thing="rule",
         columns=(word, "name", "id"),
@@ -137,7 +135,7 @@ def member_plan(plan: MemberPlan, site: str, encoding: str = "") -> ImportPlan:
     items = [
         _item(
             entry,
-            import_entries.edit_of(entry, site),
+            entry.edit(site) if isinstance(entry, Write) else None,
             Target(service="members", site=site, key=entry.row.email[:320] or None),
             number=numbers[entry.row.line],
             source=f"line {entry.row.line}",
@@ -150,7 +148,6 @@ def member_plan(plan: MemberPlan, site: str, encoding: str = "") -> ImportPlan:
         plan.entries,
         items,
         MEMBER_KINDS,
-        import_entries.basis_of,
         record="row",
         thing="row",
         site=site,

@@ -32,8 +32,6 @@ class ImportPlan:
     entries: Sequence[Any]
     items: Sequence[Item]
     kinds: Sequence[RowKind]
-    basis_of: Callable[[Any], tuple[Any, ...]]
-    """What could be written for an entry, and over what; nothing for one that nothing can be done with."""
     record: str
     """What a row of the file is called."""
     thing: str
@@ -54,9 +52,9 @@ class ImportPlan:
     @property
     def is_empty(self) -> bool:
         """Whether nothing can be imported, whatever is chosen."""
-        return not any(map(self.basis_of, self.entries))
+        return not any(entry.basis for entry in self.entries)
 
     def fingerprint(self) -> str:
         """Return a short text that stands for what could be written, and over what."""
-        rows = ([type(entry).__name__, *self.basis_of(entry)] for entry in self.entries)
+        rows = ([type(entry).__name__, *entry.basis] for entry in self.entries)
         return fingerprint([fingerprint(row) for row in rows])[:16]

@@ -10,7 +10,6 @@ from typing import Any, Final
 
 from bot.members import csv, import_entries
 from bot.members.csv import MemberFile, Row
-from bot.members.csv_columns import Column
 from bot.members.import_entries import MemberPlan
 from bot.rules import files, redirect_table, rule_import_plan
 from bot.rules.redirect_table import RedirectFile
@@ -120,11 +119,12 @@ def _row_line(row: Row, text: str, name: str | None = None) -> str:
 
 
 def _add_line(entry: import_entries.Add) -> str:
-    return _row_line(entry.row, _first_segments(entry.after["allowedSegments"]), entry.after["name"])
+    added = entry.after or {}
+    return _row_line(entry.row, _first_segments(added["allowedSegments"]), added["name"])
 
 
 def _alter_line(entry: import_entries.Alter) -> str:
-    had, has = (list(document.get("allowedSegments") or ()) for document in (entry.before, entry.after))
+    had, has = (list((document or {}).get("allowedSegments") or ()) for document in (entry.before, entry.after))
     gains = [f":heavy_plus_sign: {_first_segments([name])}" for name in has if name not in had]
     losses = [f":heavy_minus_sign: {_first_segments([name])}" for name in had if name not in has]
     told = [*gains, *losses]
@@ -133,7 +133,7 @@ def _alter_line(entry: import_entries.Alter) -> str:
 
 
 def _remove_line(entry: import_entries.Remove) -> str:
-    return _row_line(entry.row, _first_segments(list(entry.before.get("allowedSegments") or ())))
+    return _row_line(entry.row, _first_segments(list((entry.before or {}).get("allowedSegments") or ())))
 
 
 def _together_line(entry: import_entries.Together) -> str:
@@ -277,8 +277,6 @@ KINDS: Final[Mapping[FileKind, str]] = {
     FileKind.JSON: "JSON",
     FileKind.BINARY: "not text",
 }
-HEADINGS: Final[Mapping[Column, str]] = {column: column.value for column in Column} | {Column.EMAIL: "email"}
-
 AS_TABLE: Final = "Save it as CSV, with a column of emails."
 INSTEAD: Final[Mapping[FileKind, str]] = {
     FileKind.JSON: AS_TABLE,
@@ -340,20 +338,15 @@ REASONS: Final[Mapping[type, Callable[[Any], str]]] = {
     files.TooDeep: lambda _: "nested too deeply for a rule",
     files.NotSendable: lambda _: "it has a number or a character that can’t be sent",
     files.WrongField: lambda r: f"{_place(r.field, r.pair)} is of the wrong type",
+    tables.MissingCell: lambda r: f"the column {r.column} is empty",
+    tables.FormulaCell: lambda r: f"the column {r.column} has a formula, which is not read as text",
+    tables.ExtraCells: lambda r: f"{messages.plural(r.count, 'cell')} too many: put texts with separators in quotes",
+    tables.DuplicateOf: lambda r: f"the same as line {r.line:,}",
     rule_import_plan.OtherType: lambda r: f"the rule with this id is a {r.live}, and its type can’t change",
     rule_import_plan.Flawed: lambda r: first_problem(r.problems),
-    redirect_table.MissingUrl: lambda r: f"the column {r.column} is empty",
     redirect_table.NoHost: lambda r: f"“{r.text[:60]}” in {r.column} is not a whole URL: its host is missing",
     redirect_table.NotExact: lambda _: "a source with * or # matches no URL exactly; use a rule of its own",
-    redirect_table.RedirectFormula: lambda r: f"the column {r.column} has a formula, which is not read as text",
-    redirect_table.SurplusCells: lambda r: (
-        f"{messages.plural(r.count, 'cell')} too many: put texts with separators in quotes"
-    ),
-    redirect_table.SameSource: lambda r: (
-        f"the same as line {r.line:,}"
-        if r.alike
-        else "rows with this source have different destinations; none is imported"
-    ),
+    redirect_table.SeveralDestinations: lambda _: "rows with this source have different destinations; none is imported",
     redirect_table.SourceTaken: lambda r: f"the rule “{r.rule[:60]}” has this source already",
     redirect_table.UnclearGroup: lambda r: (
         f"the groups can’t be read now, so “{r.name[:60]}” is unclear"
@@ -362,16 +355,10 @@ REASONS: Final[Mapping[type, Callable[[Any], str]]] = {
         if r.count
         else f"there is no group “{r.name[:60]}”"
     ),
-    import_entries.MissingEmail: lambda _: "the email is missing",
     import_entries.InvalidEmail: lambda r: f"not an email. {r.why}",
-    import_entries.FormulaCell: lambda r: f"the column {HEADINGS[r.column]} has a formula, which is not read as text",
-    import_entries.ExtraCells: lambda r: (
-        f"{messages.plural(r.count, 'cell')} too many: put texts with separators in quotes"
-    ),
     import_entries.UnknownAction: lambda r: f"unknown action “{r.word}”; use add, grant, set, revoke or remove",
     import_entries.UnknownSegments: lambda r: _unknown(r.names),
     import_entries.NoSegments: lambda _: "no segment given (use a dash for none at all)",
-    import_entries.DuplicateOf: lambda r: f"the same as line {r.line:,}",
     import_entries.Contradicts: lambda r: f"contradicts line {r.line:,}; neither is applied",
     import_entries.NotAMember: lambda _: "not a member of this site",
     import_entries.AlreadyMember: lambda _: "already a member, with another name or other segments",

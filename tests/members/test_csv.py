@@ -28,11 +28,11 @@ def plan(content: bytes, mode: Mode = Mode.ADD, chosen: Any = None) -> MemberPla
 def told(entry: Entry) -> str:
     """One entry in a line."""
     match entry:
-        case Add(after=after):
+        case Add(after=dict() as after):
             return f"add {after['email']} ({after['name']}) {'+'.join(after['allowedSegments'])}".strip()
-        case Alter(after=after):
+        case Alter(after=dict() as after):
             return f"{entry.kind} {after['email']} {'+'.join(after['allowedSegments'])}".strip()
-        case Remove(before=before):
+        case Remove(before=dict() as before):
             return f"remove {before['email']}"
         case Together(line=line, named=named):
             return f"with {line} {named}".strip()
@@ -147,7 +147,7 @@ def test_the_columns_are_those_that_somebody_chose() -> None:
         ("bo@b.co", "Course", ""),
     ]
     assert file.examples[:3] == ("x1==", "Course", "Ann Lee")
-    assert [told(entry) for entry in plan(GUMROAD.encode(), chosen={}).entries] == ["MissingEmail"] * 2
+    assert [told(entry) for entry in plan(GUMROAD.encode(), chosen={}).entries] == ["MissingCell"] * 2
 
 
 def test_an_action_stays_where_it_is_unless_its_column_was_chosen_for_something_else() -> None:

@@ -24,19 +24,15 @@ from bot.members.import_entries import (
     AlreadyMember,
     Alter,
     Contradicts,
-    DuplicateOf,
-    ExtraCells,
-    FormulaCell,
     Invalid,
     InvalidEmail,
     MemberPlan,
-    MissingEmail,
     NoSegments,
     Nothing,
     SeveralMembers,
     UnknownAction,
     UnknownSegments,
-    edit_of,
+    Write,
 )
 from bot.members.member_import_plan import plan_members
 from bot.members.model import Member
@@ -51,7 +47,18 @@ from bot.text.encoding import (
     is_formula,
     undefused,
 )
-from bot.text.tables import MAX_COLUMNS, MAX_LINE, MAX_ROWS, BrokenTable, TooManyRows, TooWide
+from bot.text.tables import (
+    MAX_COLUMNS,
+    MAX_LINE,
+    MAX_ROWS,
+    BrokenTable,
+    DuplicateOf,
+    ExtraCells,
+    FormulaCell,
+    MissingCell,
+    TooManyRows,
+    TooWide,
+)
 
 
 def read(text: str) -> MemberFile:
@@ -88,8 +95,7 @@ def only(text: str, mode: Mode = Mode.ADD, known: tuple[str, ...] | None = ("pre
 
 def edits(found: MemberPlan) -> dict[int, Edit]:
     """What is to be changed, by the line of its row."""
-    asked = ((entry.row.line, edit_of(entry, "blog")) for entry in found.entries)
-    return {line: edit for line, edit in asked if edit is not None}
+    return {entry.row.line: entry.edit("blog") for entry in found.entries if isinstance(entry, Write)}
 
 
 def reasons(found: MemberPlan) -> list[object]:
@@ -273,7 +279,7 @@ def test_what_our_own_export_defused_is_text_again() -> None:
 @pytest.mark.parametrize(
     ("row", "reason"),
     [
-        (",Anna,vip", MissingEmail()),
+        (",Anna,vip", MissingCell(Column.EMAIL)),
         ("a@b.co,Smith,Anna,vip", ExtraCells(1)),
         ("a@b.co,A,vpi", UnknownSegments((("vpi", ("vip",)),))),
         ("a@b.co,A,zzz;vip", UnknownSegments((("zzz", ()),))),

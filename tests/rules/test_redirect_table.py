@@ -7,17 +7,16 @@ import pytest
 from bot.rules.model import Groups, Rule
 from bot.rules.redirect_table import (
     ColumnTwice,
-    MissingUrl,
     NoHost,
     NoRedirects,
-    RedirectFormula,
-    SameSource,
+    SeveralDestinations,
     SourceTaken,
     UnclearGroup,
     read_redirect_file,
 )
 from bot.rules.rule_import_plan import InvalidRecord, New, Same, plan_redirects
 from bot.text.encoding import WrongKind
+from bot.text.tables import DuplicateOf, FormulaCell, MissingCell
 
 SHOP = "https://shop.example.com"
 
@@ -62,13 +61,13 @@ def test_each_row_that_cannot_be_done_says_why() -> None:
 
     assert [entry.reason if isinstance(entry, InvalidRecord) else type(entry) for entry in entries] == [
         NoHost("from", "/a"),  # type: ignore[arg-type]
-        MissingUrl("to"),  # type: ignore[arg-type]
-        SameSource(4, alike=False),
-        SameSource(4, alike=False),
-        RedirectFormula("from"),  # type: ignore[arg-type]
+        MissingCell("to"),
+        SeveralDestinations(),
+        SeveralDestinations(),
+        FormulaCell("from"),
         UnclearGroup("Nobody", 0),
         New,
-        SameSource(8, alike=True),
+        DuplicateOf(8),
         SourceTaken("Old"),
     ]
 

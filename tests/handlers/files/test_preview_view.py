@@ -22,7 +22,7 @@ from bot.rules.edit import Problem, ProblemKind
 from bot.rules.files import NameTwice, NoObject, NotSendable, TooDeep, WrongField
 from bot.rules.model import Groups, Rule
 from bot.rules.rule_import_plan import Arrival, Choices, OnDiffers, OnNew
-from bot.text.tables import MAX_COLUMNS
+from bot.text.tables import MAX_COLUMNS, DuplicateOf, ExtraCells, FormulaCell, MissingCell
 from handlers.explain.table import words_for
 from handlers.files import import_form_view
 from handlers.files.import_form_view import MEMBER_FORMS, RULE_FORMS, Handed, file_form, plan_form
@@ -166,22 +166,19 @@ REASONS: list[Any] = [
     WrongField("source.value", 2),
     rule_import_plan.OtherType("Cancel"),
     rule_import_plan.Flawed((Problem(ProblemKind.EMPTY_SOURCE, "value", 1), Problem(ProblemKind.NO_NAME, "name"))),
-    redirect_table.MissingUrl(redirect_table.Column.TO),
+    MissingCell(redirect_table.Column.TO),
+    FormulaCell(Column.NAME),
+    ExtraCells(2),
+    DuplicateOf(3),
     redirect_table.NoHost(redirect_table.Column.FROM, "/sale"),
     redirect_table.NotExact("https://shop.example.com/*"),
-    redirect_table.RedirectFormula(redirect_table.Column.FROM),
-    redirect_table.SurplusCells(2),
-    redirect_table.SameSource(4, alike=False),
+    redirect_table.SeveralDestinations(),
     redirect_table.SourceTaken("Old shop"),
     redirect_table.UnclearGroup("Sale", 0),
-    import_entries.MissingEmail(),
     import_entries.InvalidEmail("there is no @"),
-    import_entries.FormulaCell(Column.NAME),
-    import_entries.ExtraCells(1),
     import_entries.UnknownAction("boom"),
     import_entries.UnknownSegments((("vpi", ("vip",)), ("x", ()))),
     import_entries.NoSegments(),
-    import_entries.DuplicateOf(3),
     import_entries.Contradicts(3),
     import_entries.NotAMember(),
     import_entries.AlreadyMember(),
@@ -200,7 +197,7 @@ def test_every_reason_has_words() -> None:
     assert len({_words(reason) for reason in REASONS}) == len(kinds)
     assert _words(REASONS[5]) == "pair 1: An empty source would match every URL. Enter the URL to match. (and 1 more)"
     assert (
-        _words(REASONS[19]) == "“vpi” (near: vip), “x” are not segments here; they are created in the site’s dashboard"
+        _words(REASONS[17]) == "“vpi” (near: vip), “x” are not segments here; they are created in the site’s dashboard"
     )
 
 
