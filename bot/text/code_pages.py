@@ -11,74 +11,44 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-SPAN: Final = re.compile(r".-.|.", re.DOTALL)
-
-
-def _letters(spans: str) -> frozenset[str]:
-    """The letters of *spans*, each one or a range: ``а-яё``."""
-    ends = [(each[0][0], each[0][-1]) for each in SPAN.finditer(spans)]
-    return frozenset(chr(code) for first, last in ends for code in range(ord(first), ord(last) + 1))
-
-
-WESTERN: Final = "à-ïñ-öø-üÿœšžß"
-CENTRAL: Final = "ąćęłńóśźżáčďéěëíňřšťúůýžöőüűäôľĺŕăâîşţșțđß"
-CYRILLIC: Final = "а-яёђѓєіїјљњћќўџґ"
-GREEK: Final = "ά-ώΐΰ"
-TURKISH: Final = "çğıöşüâîûéi̇"
-
-
-@dataclass(frozen=True, slots=True)
-class Page:
-    """A code page: Python's name, what people call it, and the letters, in lower case, that texts in it are made of.
-
-    *cjk*: the first bytes of its usual characters of two bytes.
-    """
-
-    encoding: str
-    label: str
-    letters: str = ""
-    """Each one, or a range: ``а-яё``."""
-    cjk: tuple[int, int] | None = None
-
-    @property
-    def is_latin(self) -> bool:
-        return bool(self.letters) and unicodedata.name(self.letters[0]).startswith("LATIN")
-
+from bot.text.lookalikes import scripts_of
 
 PAGES: Final = (
-    Page("cp1252", "Windows-1252 (Western)", WESTERN),
-    Page("cp1250", "Windows-1250 (Central European)", CENTRAL),
-    Page("cp1251", "Windows-1251 (Cyrillic)", CYRILLIC),
-    Page("cp1253", "Windows-1253 (Greek)", GREEK),
-    Page("cp1254", "Windows-1254 (Turkish)", TURKISH),
-    Page("cp1257", "Windows-1257 (Baltic)", "āčēģīķļņšūžąęėįųõäöü"),
-    Page("cp1255", "Windows-1255 (Hebrew)", "\u05b0-\u05ea"),
-    Page("cp1256", "Windows-1256 (Arabic)", "\u0621-\u0652\u067e\u0686\u0698\u06af"),
-    Page("cp1258", "Windows-1258 (Vietnamese)", "àáâăđèéêíôơùúưýìòóõãũĩ\u0300\u0301\u0303\u0309\u0323"),
-    Page("cp874", "Windows-874 (Thai)", "\u0e01-\u0e4e"),
-    Page("mac_roman", "Mac Roman", WESTERN),
-    Page("mac_latin2", "Mac Central European", CENTRAL),
-    Page("mac_cyrillic", "Mac Cyrillic", CYRILLIC),
-    Page("mac_greek", "Mac Greek", GREEK),
-    Page("mac_turkish", "Mac Turkish", TURKISH),
-    Page("cp932", "Shift-JIS (Japanese)", "ぁ-ゖァ-ヺー々", (0x88, 0x97)),
-    Page("gbk", "GBK (Simplified Chinese)", "", (0xB0, 0xD7)),
-    Page("cp950", "Big5 (Traditional Chinese)", "", (0xA4, 0xC6)),
-    Page("cp949", "EUC-KR (Korean)", "가-힣"),
-    Page("euc_jp", "EUC-JP (Japanese)", "ぁ-ゖァ-ヺー々", (0xB0, 0xCF)),
-    Page("iso8859_2", "ISO 8859-2 (Central European)", CENTRAL),
-    Page("koi8_r", "KOI8-R (Cyrillic)", CYRILLIC),
-    Page("cp850", "DOS 850 (Western)", WESTERN),
-    Page("cp852", "DOS 852 (Central European)", CENTRAL),
-    Page("cp866", "DOS 866 (Cyrillic)", CYRILLIC),
+    "cp1252",
+    "cp1250",
+    "cp1251",
+    "cp1253",
+    "cp1254",
+    "cp1257",
+    "cp1255",
+    "cp1256",
+    "koi8_r",
+    "cp1258",
+    "cp874",
+    "mac_roman",
+    "mac_latin2",
+    "mac_cyrillic",
+    "mac_greek",
+    "mac_turkish",
+    "cp932",
+    "gbk",
+    "cp950",
+    "cp949",
+    "euc_jp",
+    "iso8859_2",
+    "cp850",
+    "cp852",
+    "cp866",
 )
-LABELS: Final = {page.encoding: page.label for page in PAGES}
+"""By Python's names, the more usual ones first."""
 LINE_END: Final = re.compile(rb"[\r\n]+")
 HIGH: Final = re.compile(rb"[\x80-\xff]")
 CELL: Final = re.compile(r"[^,;\t|\"]+")
 WORD: Final = re.compile(r"[^\W\d_](?:[^\W\d_]|[\u0300-\u036f\u05b0-\u05c7\u064b-\u0652\u0e31-\u0e4e])*")
 MARKS: Final = "‘’‚“”„–—…·•«»\u00a0、。・　"
 """What stands beside letters in any language."""
+JAPANESE: Final = frozenset({"CJK", "HIRAGANA", "KATAKANA"})
+"""Scripts of one language."""
 MAX_LINES: Final = 200
 """Lines by which readings are ranked."""
 SAMPLES: Final = 3
@@ -99,11 +69,11 @@ def readings(content: bytes) -> tuple[Reading, ...]:
     found: dict[int, tuple[float, Reading]] = {}
     for page in PAGES:
         try:
-            text = whole.decode(page.encoding)
+            text = whole.decode(page)
             if (key := hash(text)) in found or _has_controls(text):
                 continue
-            samples = tuple(_cells(line.decode(page.encoding)) for line in shown)
-            found[key] = _likeness(ranked.decode(page.encoding), page), Reading(page.encoding, samples)
+            samples = tuple(_cells(line.decode(page)) for line in shown)
+            found[key] = _likeness(ranked.decode(page)), Reading(page, samples)
         except UnicodeDecodeError:
             continue
     return tuple(reading for _, reading in sorted(found.values(), key=lambda each: -each[0]))
@@ -131,29 +101,17 @@ def _has_controls(text: str) -> bool:
     return bool(odd - {*"\t\r\n\f\v\x1a"})
 
 
-def _likeness(text: str, page: Page) -> float:
-    """How much *text* looks like one that people wrote in this code page: of 1 at most."""
-    usual = _letters(page.letters)
+def _likeness(text: str) -> float:
+    """How much *text* looks like one that people wrote: of 1 at most."""
     odd = [word for word in WORD.findall(text) if not word.isascii()]
-    good = sum(_is_likely(word, page, usual) for word in odd)
     others = sum(not letter.isascii() and not letter.isalpha() and letter not in MARKS for letter in WORD.sub("", text))
-    return (good - others) / max(1, len(odd))
+    return (sum(map(_is_likely, odd)) - others) / max(1, len(odd))
 
 
-def _is_likely(word: str, page: Page, usual: frozenset[str]) -> bool:
-    beyond = [letter for letter in word if not letter.isascii()]
-    if page.is_latin and (len(beyond) > 1 and 2 * len(beyond) > len(word) + 1):
+def _is_likely(word: str) -> bool:
+    """Whether *word* is in one script, with no capital letter within it, and of Latin letters few beyond ASCII."""
+    scripts = {*scripts_of(word)}
+    if (len(scripts) > 1 and not scripts <= JAPANESE) or (word[1:] != word[1:].lower() and word != word.upper()):
         return False
-    if not page.is_latin and len(beyond) < len(word):
-        return False
-    if word[1:] != word[1:].lower() and word != word.upper():
-        return False
-    return all(letter.lower()[:1] in usual or _is_common(letter, page) for letter in beyond)
-
-
-def _is_common(letter: str, page: Page) -> bool:
-    """Whether a Chinese character is one of those that texts are made of, which come first in each standard."""
-    if page.cjk is None:
-        return False
-    code = letter.encode(page.encoding)
-    return len(code) > 1 and page.cjk[0] <= code[0] <= page.cjk[1]
+    beyond = sum(not letter.isascii() for letter in word)
+    return scripts != {"LATIN"} or beyond == 1 or 2 * beyond <= len(word) + 1

@@ -17,12 +17,8 @@ MAX_FILE_BYTES: Final = 10 * 1024 * 1024
 class FileKind(StrEnum):
     """What a file turned out to be."""
 
-    PICTURE = "picture"
-    PDF = "pdf"
     WORKBOOK = "workbook"
-    ARCHIVE = "archive"
     WEB_PAGE = "web page"
-    CONTACTS = "contacts"
     JSON = "json"
     BINARY = "binary"
 
@@ -70,19 +66,6 @@ class FileText:
     """How it could be read, where it is not Unicode."""
 
 
-SIGNATURES: Final = (
-    (b"\x89PNG", FileKind.PICTURE),
-    (b"\xff\xd8\xff", FileKind.PICTURE),
-    (b"GIF8", FileKind.PICTURE),
-    (b"II*\x00", FileKind.PICTURE),
-    (b"MM\x00*", FileKind.PICTURE),
-    (b"%PDF-", FileKind.PDF),
-    (b"\xd0\xcf\x11\xe0", FileKind.WORKBOOK),  # the old binary format of office programs
-    (b"\x1f\x8b", FileKind.ARCHIVE),
-    (b"7z\xbc\xaf", FileKind.ARCHIVE),
-    (b"Rar!\x1a", FileKind.ARCHIVE),
-    (b"BZh", FileKind.ARCHIVE),
-)
 MARKS: Final = (
     (codecs.BOM_UTF32_LE, "utf-32"),  # begins as UTF-16's does, so it is asked for first
     (codecs.BOM_UTF32_BE, "utf-32"),
@@ -101,24 +84,22 @@ def file_text(content: bytes, *, is_table: bool = False, encoding: str = "") -> 
     """
     if len(content) > MAX_FILE_BYTES:
         raise FileTooLarge(len(content), MAX_FILE_BYTES)
-    if (kind := _signed(content)) is not None:
-        raise WrongKind(kind)
+    if _is_workbook(content):
+        raise WrongKind(FileKind.WORKBOOK)
     found = _decoded(content, is_table, encoding)
     if not found.text.strip():
         raise EmptyFile
-    _refuse_other_kinds(found.text)
+    if found.text[:500].lstrip().lower().startswith(PAGE_STARTS):
+        raise WrongKind(FileKind.WEB_PAGE)
+    if "\0" in found.text:
+        raise WrongKind(FileKind.BINARY)
     return found
 
 
-def _signed(content: bytes) -> FileKind | None:
-    """What the first bytes say, where they say anything."""
-    if content.startswith((b"PK\x03\x04", b"PK\x05\x06")):
-        return FileKind.WORKBOOK if b"xl/" in content or b"content.xml" in content else FileKind.ARCHIVE
-    if content[:4] == b"RIFF" and content[8:12] == b"WEBP":
-        return FileKind.PICTURE
-    if content[4:8] == b"ftyp" and content[:3] == bytes(3):  # HEIC and AVIF, as phones take them
-        return FileKind.PICTURE
-    return next((kind for start, kind in SIGNATURES if content.startswith(start)), None)
+def _is_workbook(content: bytes) -> bool:
+    """Whether it is what spreadsheets save that save no CSV, whatever its name says."""
+    is_zip = content.startswith(b"PK\x03\x04") and (b"xl/" in content or b"content.xml" in content)
+    return is_zip or content.startswith(b"\xd0\xcf\x11\xe0")  # the old binary format of office programs
 
 
 def _decoded(content: bytes, is_table: bool, chosen: str) -> FileText:
@@ -142,18 +123,6 @@ def _unmarked(content: bytes) -> str:
     if odd > len(head) // 4 and not even:
         return "utf-16-le"
     return "utf-16-be" if even > len(head) // 4 and not odd else "utf-8"
-
-
-def _refuse_other_kinds(text: str) -> None:
-    start = text[:500].lstrip().lower()
-    if start.startswith("<svg") or (start.startswith("<?xml") and "<svg" in start):
-        raise WrongKind(FileKind.PICTURE)
-    if start.startswith(PAGE_STARTS):
-        raise WrongKind(FileKind.WEB_PAGE)
-    if start.startswith("begin:vcard"):
-        raise WrongKind(FileKind.CONTACTS)
-    if "\0" in text:
-        raise WrongKind(FileKind.BINARY)
 
 
 FORMULA: Final = re.compile(

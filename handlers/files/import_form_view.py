@@ -14,7 +14,7 @@ from bot.members.csv import Chosen, MemberFile
 from bot.members.csv_columns import Column, Mode
 from bot.rules.model import Groups
 from bot.rules.rule_import_plan import Arrival, Choices, Differs, Entry, New, OnDiffers, OnNew
-from bot.text.code_pages import LABELS, Reading
+from bot.text.code_pages import Reading
 from bot.text.tables import MAX_COLUMNS
 from handlers.blocks import inputs, messages, modals
 from handlers.blocks.messages import Block, esc, plural
@@ -264,7 +264,7 @@ def encodings_asked(readings: Sequence[Reading], chosen: str) -> list[Block]:
 
 
 def _as_it_reads(reading: Reading) -> str:
-    page = f": {LABELS[reading.encoding]}"
+    page = f": {preview_view.ENCODINGS[reading.encoding]}"
     return messages.clip(" · ".join(reading.samples), inputs.LONGEST_OPTION - len(page)) + page
 
 

@@ -14,7 +14,6 @@ from bot.members.import_entries import MemberPlan
 from bot.rules import files, redirect_table, rule_import_plan
 from bot.rules.redirect_table import RedirectFile
 from bot.text import encoding, tables
-from bot.text.code_pages import LABELS
 from bot.text.encoding import BadFile, FileKind
 from handlers.blocks import messages
 from handlers.blocks.messages import Block, code, esc, first_of
@@ -238,6 +237,34 @@ def redirect_notes(file: RedirectFile, expiry: Expiry | None) -> list[Block]:
     return [*until, messages.context(_how_it_was_read(file))]
 
 
+ENCODINGS: Final[Mapping[str, str]] = {
+    "cp1252": "Windows-1252 (Western)",
+    "cp1250": "Windows-1250 (Central European)",
+    "cp1251": "Windows-1251 (Cyrillic)",
+    "koi8_r": "KOI8-R (Cyrillic)",
+    "cp1253": "Windows-1253 (Greek)",
+    "cp1254": "Windows-1254 (Turkish)",
+    "cp1257": "Windows-1257 (Baltic)",
+    "cp1255": "Windows-1255 (Hebrew)",
+    "cp1256": "Windows-1256 (Arabic)",
+    "cp1258": "Windows-1258 (Vietnamese)",
+    "cp874": "Windows-874 (Thai)",
+    "mac_roman": "Mac Roman",
+    "mac_latin2": "Mac Central European",
+    "mac_cyrillic": "Mac Cyrillic",
+    "mac_greek": "Mac Greek",
+    "mac_turkish": "Mac Turkish",
+    "cp932": "Shift-JIS (Japanese)",
+    "gbk": "GBK (Simplified Chinese)",
+    "cp950": "Big5 (Traditional Chinese)",
+    "cp949": "EUC-KR (Korean)",
+    "euc_jp": "EUC-JP (Japanese)",
+    "iso8859_2": "ISO 8859-2 (Central European)",
+    "cp850": "DOS 850 (Western)",
+    "cp852": "DOS 852 (Central European)",
+    "cp866": "DOS 866 (Cyrillic)",
+}
+"""What people call the code pages; other encodings have their own name."""
 SEPARATORS: Final[Mapping[str, str]] = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
 
 
@@ -246,7 +273,7 @@ def _how_it_was_read(file: MemberFile | RedirectFile) -> str:
     columns = ", ".join(
         f"{column.value} from column {at + 1}" for column, at in sorted(file.columns.items(), key=itemgetter(1))
     )
-    encoding = LABELS.get(file.encoding, file.encoding.upper())
+    encoding = ENCODINGS.get(file.encoding, file.encoding.upper())
     separator = SEPARATORS.get(file.separator, f"“{esc(file.separator)}”")
     return f"Read as {encoding} with {separator}: {columns}.{_headings(file)}{_unused(file)}"
 
@@ -268,12 +295,8 @@ def _first_titles(names: Sequence[str]) -> str:
 
 
 KINDS: Final[Mapping[FileKind, str]] = {
-    FileKind.PICTURE: "a picture",
-    FileKind.PDF: "a PDF",
     FileKind.WORKBOOK: "a spreadsheet",
-    FileKind.ARCHIVE: "a compressed archive",
     FileKind.WEB_PAGE: "a web page",
-    FileKind.CONTACTS: "contacts (vCard)",
     FileKind.JSON: "JSON",
     FileKind.BINARY: "not text",
 }
@@ -282,7 +305,6 @@ INSTEAD: Final[Mapping[FileKind, str]] = {
     FileKind.JSON: AS_TABLE,
     FileKind.WEB_PAGE: "Open it in a spreadsheet, and save it as CSV.",
     FileKind.WORKBOOK: "Save it as CSV, and try again.",
-    FileKind.CONTACTS: "Import it into an address book, and export it from there as CSV.",
 }
 """What to do with a file of another kind."""
 

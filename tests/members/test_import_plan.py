@@ -161,7 +161,7 @@ REFUSED: list[tuple[bytes, type[BadFile]]] = [
     (b"email,name\n", EmptyFile),
     (b",,,\n", EmptyFile),
     (b"a@b.co\n" * (MAX_FILE_BYTES // 7 + 1), FileTooLarge),
-    (b"\x89PNG\r\n\x1a\n", WrongKind),
+    (b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", WrongKind),
     (b"PK\x03\x04 xl/workbook.xml", WrongKind),
     (b"<html><body>a@b.co</body>", WrongKind),
     (b'[{"email": "a@b.co"}]', WrongKind),

@@ -195,11 +195,10 @@ DOUBTFUL: Final = {
 REFUSED: Final[dict[str, tuple[bytes, type[BadFile], FileKind | None]]] = {
     "HTML table": (b"<table><tr><td>a@b.co</td></tr></table>", WrongKind, FileKind.WEB_PAGE),
     "Excel's web page": (b'<html xmlns:x="urn:schemas-microsoft-com:office:excel">', WrongKind, FileKind.WEB_PAGE),
-    "vCard": (b"BEGIN:VCARD\r\nVERSION:3.0\r\nFN:Anna\r\nEMAIL:a@b.co\r\nEND:VCARD\r\n", WrongKind, FileKind.CONTACTS),
     "xlsx": (b"PK\x03\x04\x14\x00\x06\x00xl/workbook.xml", WrongKind, FileKind.WORKBOOK),
     "ods": (b"PK\x03\x04\x14\x00mimetypecontent.xml", WrongKind, FileKind.WORKBOOK),
     "xls": (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", WrongKind, FileKind.WORKBOOK),
-    "gzip": (b"\x1f\x8b\x08\x00", WrongKind, FileKind.ARCHIVE),
+    "gzip": (b"\x1f\x8b\x08\x00", WrongKind, FileKind.BINARY),
     "JSON": (b'[{"email":"a@b.co"}]', WrongKind, FileKind.JSON),
     "a heading alone": (b"email\r\n", EmptyFile, None),
     "no emails": (b"name,phone\nAnna,1\n", NoEmails, None),

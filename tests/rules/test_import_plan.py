@@ -172,14 +172,11 @@ def test_what_is_no_file_of_rules_is_refused_with_why(content: bytes, error: typ
 @pytest.mark.parametrize(
     ("content", "kind"),
     [
-        (b"\xff\xd8\xff\xe0", FileKind.PICTURE),
-        (b"RIFF\0\0\0\0WEBPVP8", FileKind.PICTURE),
-        (b"\0\0\0\x18ftypheic", FileKind.PICTURE),
-        (b"<svg xmlns='x'>", FileKind.PICTURE),
-        (b"%PDF-1.7", FileKind.PDF),
+        (b"\xff\xd8\xff\xe0\0\x10JFIF", FileKind.BINARY),
+        (b"%PDF-1.7\n%\xe2\xe3\n\0", FileKind.BINARY),
         (b"PK\x03\x04....xl/workbook.xml", FileKind.WORKBOOK),
-        (b"PK\x03\x04....readme", FileKind.ARCHIVE),
-        (b"\x1f\x8b\x08", FileKind.ARCHIVE),
+        (b"PK\x03\x04\x14\0readme", FileKind.BINARY),
+        (b"\x1f\x8b\x08\0", FileKind.BINARY),
         (b"\n <HTML>", FileKind.WEB_PAGE),
         (b"\x7fELF\x02\x01\x01\0\0\0\0", FileKind.BINARY),
     ],

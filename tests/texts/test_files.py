@@ -152,12 +152,8 @@ def test_refusals() -> None:
             "files": """\
 The file is empty. Check that it was saved, and try again.
 The file is too large: 100 MB. The limit is 10 MB. Split it, and import the parts one by one.
-The file is a picture.
-The file is a PDF.
 The file is a spreadsheet. Save it as CSV, and try again.
-The file is a compressed archive.
 The file is a web page. Open it in a spreadsheet, and save it as CSV.
-The file is contacts (vCard). Import it into an address book, and export it from there as CSV.
 The file is JSON. Save it as CSV, with a column of emails.
 The file is not text.
 The file’s encoding is unknown (byte 4). Save it as UTF-8, and try again.

@@ -22,13 +22,14 @@ from bot.rules.edit import Problem, ProblemKind
 from bot.rules.files import NameTwice, NoObject, NotSendable, TooDeep, WrongField
 from bot.rules.model import Groups, Rule
 from bot.rules.rule_import_plan import Arrival, Choices, OnDiffers, OnNew
+from bot.text.code_pages import PAGES
 from bot.text.tables import MAX_COLUMNS, DuplicateOf, ExtraCells, FormulaCell, MissingCell
 from handlers.explain.table import words_for
 from handlers.files import import_form_view
 from handlers.files.import_form_view import MEMBER_FORMS, RULE_FORMS, Handed, file_form, plan_form
 from handlers.files.import_kinds import member_plan, rule_plan
 from handlers.files.import_plan import ImportPlan
-from handlers.files.preview_view import why_not
+from handlers.files.preview_view import ENCODINGS, why_not
 from sandbox.slack.validation import check_view
 from tests.rules.test_import_plan import GROUP, record
 from tests.rules.whole import plan_rules
@@ -199,6 +200,10 @@ def test_every_reason_has_words() -> None:
     assert (
         _words(REASONS[17]) == "“vpi” (near: vip), “x” are not segments here; they are created in the site’s dashboard"
     )
+
+
+def test_every_code_page_has_a_name() -> None:
+    assert {*ENCODINGS} == {*PAGES}
 
 
 def test_a_file_that_is_refused_rings_nobody() -> None:
