@@ -209,10 +209,10 @@ def _read_headings(
     """Whether a heading is known, the headings if there are any, and where each column is."""
     first, *others = sample
     if claims := by_headings(first):
-        return True, tuple(first), lay_out(others, claims, first, segments)
-    found = lay_out(sample, {}, segments=segments)
+        return True, tuple(first), lay_out(others, claims, segments)
+    found = lay_out(sample, {}, segments)
     if others and is_heading(first, found.columns):
-        return False, tuple(first), lay_out(others, {}, first, segments)
+        return False, tuple(first), lay_out(others, {}, segments)
     return False, None, found
 
 

@@ -59,17 +59,6 @@ PERSONS: Final = (
     "buyer", "customer", "purchaser", "purchase", "member", "subscriber", "contact", "client", "billing", "attendee",
 )  # fmt: skip
 """What shops write around ``email`` or ``name`` where it is a person's; ``Item name`` and ``User name`` are not."""
-NO_NAMES: Final = frozenset(
-    word
-    for words in (
-        "address city comment company country county currency department description gender group id industry item",
-        "job language list locale location login method note notes organisation organization payment phone plan",
-        "prefix product region role salutation source state status street suffix timezone title town type url",
-        "username website",
-    )
-    for word in words.split()
-)
-"""Words of headings over which no name stands, though it may look like one."""
 ENDED: Final = frozenset(
     word
     for words in (
@@ -111,11 +100,9 @@ def column_of(heading: str) -> tuple[Column, int] | None:
     return None
 
 
-SEPARATED: Final = re.compile(r"[,;|\n]")
 PART: Final = re.compile(r'"[^"]*"|[^,;|\n"]+')
 MAX_EMAIL_CELL: Final = 400
 """Characters of what may be an email with a name: a longer cell is none, and not worth the search."""
-WORD: Final = re.compile(r"[^\s@]+")
 NAME: Final = re.compile(r"[^\W\d_][^\d_@/:;|<>{}=]{0,59}")
 """What may be somebody's name."""
 FEW_CELLS: Final = 5
@@ -133,8 +120,6 @@ class Layout:
     """Where each column is, and how sure that is."""
 
     columns: Columns
-    guessed: frozenset[Column] = frozenset()
-    """Columns told by what stands in them alone."""
     claimed: frozenset[Column] = frozenset()
     """Columns that only a person can choose: several headings name one, or its cells may hold half a name."""
     chosen: bool = False
@@ -142,8 +127,8 @@ class Layout:
 
     @property
     def in_doubt(self) -> bool:
-        """Whether people should be asked, or asked again: a column of nothing but emails is not a guess."""
-        return bool(self.chosen or self.claimed or self.guessed - {Column.EMAIL})
+        """Whether people should be asked, or asked again."""
+        return bool(self.chosen or self.claimed)
 
 
 def by_headings(cells: Sequence[str]) -> Claims:
@@ -162,65 +147,56 @@ def by_headings(cells: Sequence[str]) -> Claims:
     return {column: places for column, (_, places) in found.items()}
 
 
-def lay_out(
-    rows: Sequence[Sequence[str]], claims: Claims, header: Sequence[str] = (), segments: frozenset[str] = frozenset()
-) -> Layout:
-    """The layout by *claims*, and by what the cells of *rows* say.
+def lay_out(rows: Sequence[Sequence[str]], claims: Claims, segments: frozenset[str] = frozenset()) -> Layout:
+    """The layout by *claims*, and by what the cells of *rows* say; without claims, people say what is beside the emails.
 
-    *header*: all headings. *segments*: those that are known, in lower case; a column of them is theirs, or is asked for.
+    *segments*: those that are known, in lower case; a column of them is theirs, or is asked for.
     """
     cells = _texts(rows)
     likely = {column: _likely_places(column, places, cells) for column, places in claims.items()}
     found = {column: places[0] for column, places in likely.items() if len(places) == 1}
     claimed = {*likely} - {*found}
-    guessed: Columns = {}
     if Column.EMAIL not in likely and (at := _of_emails(cells, found)) is not None:
-        guessed[Column.EMAIL] = at
-    taken = {*found.values(), *guessed.values(), *(at for column in claimed for at in likely[column])}
-    free = {at: texts for at, texts in cells.items() if at not in taken}
+        found[Column.EMAIL] = at
+    taken = {*found.values(), *(at for column in claimed for at in likely[column])}
+    free = {at: texts for at, texts in cells.items() if at not in taken and texts}
     of_segments = [at for at, texts in free.items() if _are_segments(texts, segments)]
+    if not claims:
+        if len(of_segments) == 1:
+            found[Column.SEGMENTS] = of_segments[0]
+        is_told = not found or {*free} <= {*found.values()}
+        return Layout(found, frozenset() if is_told else frozenset({Column.NAME, Column.SEGMENTS} - {*found}))
     if of_segments and not any(cells.get(at) for at in likely.get(Column.SEGMENTS, ())):
         claimed.add(Column.SEGMENTS)
         found.pop(Column.SEGMENTS, None)
-    free = {at: texts for at, texts in free.items() if at not in of_segments and not _has_no_names(header, at)}
-    if not claims and guessed:
-        guessed |= _guess_others({at: texts for at, texts in cells.items() if at not in of_segments}, guessed)
-    if not claimed & OF_NAMES and (doubtful := _doubtful_name(rows, found, guessed, free, bool(header))) is not None:
+    others = [texts for at, texts in free.items() if at not in of_segments]
+    if not claimed & OF_NAMES and (doubtful := _doubtful_name(rows, found, others)) is not None:
         claimed.add(doubtful)
         found.pop(doubtful, None)
-        guessed.pop(doubtful, None)
-    return Layout(found | guessed, frozenset(guessed), frozenset(claimed))
+    return Layout(found, frozenset(claimed))
 
 
-def _doubtful_name(
-    rows: Sequence[Sequence[str]], found: Columns, guessed: Columns, free: Cells, has_header: bool
-) -> Column | None:
+def _doubtful_name(rows: Sequence[Sequence[str]], found: Columns, others: Sequence[Sequence[str]]) -> Column | None:
     """Which of the columns of names has to be asked for, since half a name or another one would be stored without it."""
     known = found.keys() & OF_NAMES
-    names = [at for at, texts in free.items() if _look_like_names(texts)]
+    names = any(map(_look_like_names, others))
     if not known:
-        is_certain = not names or (Column.NAME in guessed and len(names) == 1 and not has_header)
-        return None if is_certain else Column.NAME
+        return Column.NAME if names else None
     if known == {Column.NAME}:
         texts = [text for row in rows if (text := _cell(row, found[Column.NAME]))]
         whole = sum(" " in text for text in texts)
         return Column.NAME if names and 2 * whole < len(texts) else None
     if Column.NAME in known:
-        others = [found[column] for column in known - {Column.NAME}]
+        places = [found[column] for column in known - {Column.NAME}]
         full = ((_cell(row, found[Column.NAME]).casefold(), row) for row in rows)
-        is_whole = all(_cell(row, at).casefold() in name for name, row in full if name for at in others)
+        is_whole = all(_cell(row, at).casefold() in name for name, row in full if name for at in places)
         return None if is_whole else Column.NAME
     (missing, *_) = [*({Column.FIRST_NAME, Column.LAST_NAME} - known), None]
-    return missing if any(_look_like_names(texts, in_any_case=True) for texts in free.values()) else None
+    return missing if any(_look_like_names(texts, in_any_case=True) for texts in others) else None
 
 
 def _cell(row: Sequence[str], at: int) -> str:
     return row[at].strip() if at < len(row) else ""
-
-
-def _has_no_names(header: Sequence[str], at: int) -> bool:
-    words = re.findall(r"[a-z]+", header[at].casefold()) if at < len(header) else ()
-    return not NO_NAMES.isdisjoint(words)
 
 
 def _look_like_names(texts: Sequence[str], *, in_any_case: bool = False) -> bool:
@@ -260,14 +236,6 @@ def _of_emails(cells: Cells, known: Columns) -> int | None:
     return best if best is not None and _emails(cells[best]) else None
 
 
-def _guess_others(cells: Cells, known: Columns) -> Columns:
-    found: Columns = {}
-    for at in cells:
-        if at not in known.values() and (column := _guessed(cells[at])) is not None:
-            found.setdefault(column, at)
-    return found
-
-
 def is_heading(first: Sequence[str], columns: Columns) -> bool:
     """Whether the *first* row is one of headings, none of which we know: over the emails stands a word, and no email
     anywhere. What has an ``@`` may be an email with a slip of the pen.
@@ -289,17 +257,3 @@ def parts(cell: str) -> list[str]:
 
 def _emails(cells: Sequence[str]) -> int:
     return sum(map(is_email, cells))
-
-
-def _guessed(cells: Sequence[str]) -> Column | None:
-    """A column of words for actions, of people's names, or of segments, by what most of its cells look like."""
-    if not cells or _emails(cells):
-        return None
-    if all(cell.casefold() in ACTIONS for cell in cells):
-        return Column.ACTION
-    names = sum(cell[:1].isupper() and not SEPARATED.search(cell) for cell in cells)
-    if 2 * names > len(cells):
-        return Column.NAME
-    segments = sum(all(WORD.fullmatch(part) for part in parts(cell)) for cell in cells)
-    come_again = len(cells) < FEW_CELLS or len(set(cells)) < len(cells)
-    return Column.SEGMENTS if 2 * segments > len(cells) and come_again else None
