@@ -199,14 +199,6 @@ IN_PAIR: Final = {
     "to": "to",
 }
 IN_SOURCE: Final = {"source": "value", "url": "value", "value": "value", "key": "key", "operator": "operator"}
-SWITCHES: Final = {
-    "on": ACTIVE,
-    "active": ACTIVE,
-    "enabled": ACTIVE,
-    "off": INACTIVE,
-    "inactive": INACTIVE,
-    "disabled": INACTIVE,
-}
 OWN_WORDS: Final = {"Redirect": {"to": "destination", "from": "source"}, "Cancel": {"from": "source"}}
 """What people call a field of a type, which is the name of another type's field."""
 FIELD: Final = re.compile(r"(?:pair(?P<pair>[1-9][0-9]{0,3})\.)?(?:source\.)?(?P<name>[a-z]+)", re.IGNORECASE)
@@ -248,7 +240,9 @@ def _set(body: Document, field: str, value: str) -> None:
     if name in IN_PAIR and not has_field(rule_type, IN_PAIR[name]):
         raise BadField(Problem(ProblemKind.OTHER_TYPES_FIELD, IN_PAIR[name], value=rule_type))
     if name in HEAD and match["pair"] is None:
-        body[HEAD[name]] = _status(value) if name == "status" else value
+        if name == "status" and (status := status_of(value)) is None:
+            raise BadField(_unknown("status", value))
+        body[HEAD[name]] = status if name == "status" else value
         return
     pair = _pair(body, field, match["pair"])
     if name in IN_PAIR:
@@ -261,10 +255,11 @@ def _set(body: Document, field: str, value: str) -> None:
         raise BadField(Problem(ProblemKind.RULE_FIELD, name))
 
 
-def _status(value: str) -> str:
-    if (status := SWITCHES.get(value.strip().lower())) is None:
-        raise BadField(_unknown("status", value))
-    return status
+def status_of(word: str) -> str | None:
+    """The status that people mean by *word*; None where it is another word."""
+    plain = word.strip().casefold()
+    status = next((known for known in STATUSES if known.casefold() == plain), MEANT.get(plain))
+    return status if status in STATUSES else None
 
 
 def _pair(body: Document, field: str, number: str | None) -> Document:

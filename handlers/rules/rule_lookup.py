@@ -17,7 +17,7 @@ from bot.clients.json_stream import aside, cooperatively
 from bot.clients.lists import Gap, Incomplete
 from bot.gatehouse import Gatehouse
 from bot.policy.model import SETTINGS
-from bot.rules.edit import SWITCHES
+from bot.rules.edit import status_of
 from bot.rules.lint.findings import Finding, ordered
 from bot.rules.lint.redirects import MAX_HOPS, Effort, is_effective
 from bot.rules.lint.route import Route, next_url
@@ -73,7 +73,7 @@ def _in_order(rules: Sequence[Rule], command: RulesList, groups: Groups | None) 
 
 def fitting(rules: Sequence[Rule], command: RulesFiltered, groups: Groups | None) -> list[Rule]:
     """The rules that pass every filter that was given. Texts are parts, in any case of letters; a status is a whole."""
-    status = SWITCHES.get((command.status or "").strip().casefold())
+    status = status_of(command.status or "")
     held = _groups_named(command.group, rules, groups) if command.group else None
     return [
         rule
