@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
-from typing import Any, Final
+from typing import Final
 
 from bot.members.csv_columns import Column, Columns, Layout, by_headings, ended, is_email, is_heading, lay_out, normal
 from bot.members.model import Member
@@ -235,8 +235,6 @@ def _examples(body: Lines, width: int) -> tuple[str, ...]:
 
 BOM: Final = b"\xef\xbb\xbf"
 """Without it Excel takes the file for one of the machine's own code page, and Bjørk for BjÃ¸rk; others pass over it."""
-CREATED: Final = ("createdAt", "created_at", "created")
-"""Fields in which a service may say since when; the specification shows none."""
 
 
 def export_lines(members: Sequence[Member], site: str) -> Iterator[bytes]:
@@ -255,15 +253,8 @@ def _line(cells: Sequence[str], separator: str = ",") -> str:
 
 
 def _created(member: Member) -> str:
-    """Since when somebody is a member, as ISO 8601 in UTC where it is a number of milliseconds, else as it came."""
-    extra = member.model_extra or {}
-    value: Any = next((extra[name] for name in CREATED if extra.get(name)), "")
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return value if isinstance(value, str) else ""
-    try:
-        return datetime.fromtimestamp(value / 1000, UTC).isoformat(timespec="seconds")
-    except (ValueError, OverflowError, OSError):
-        return str(value)
+    """Since when somebody is a member, as ISO 8601 in UTC."""
+    return "" if member.since is None else datetime.fromtimestamp(member.since, UTC).isoformat()
 
 
 def export_name(site: str, day: date) -> str:

@@ -8,8 +8,6 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any, Final, TypeAlias
 
-from rapidfuzz.distance import OSA
-
 from bot.changes.model import Document, Edit, Kind, Target, canonical_form
 from bot.members.csv import MemberFile, Row
 from bot.members.csv_columns import Mode
@@ -171,8 +169,6 @@ class MemberPlan:
 
 MAX_COMPARED_NAME: Final = 100
 """Characters of a name that are compared."""
-LONG_WORD: Final = 4
-"""Letters of a word in which one may be wrong: between shorter ones, a letter makes another name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,10 +238,12 @@ def _spelling(wishes: Sequence[Wish]) -> str:
 
 
 def is_same_name(one: str, other: str) -> bool:
-    """Whether two names may be spellings of one: by case, accents, order, initials, words left out, or one wrong letter."""
+    """Whether two names may be spellings of one: by case, accents, order, initials, or words left out."""
     fewer, more = sorted((_words(one), _words(other)), key=len)
     for word in fewer:
-        match = next((each for each in more if _is_same_word(word, each)), None)
+        match = next(
+            (each for each in more if each == word or (1 in {len(each), len(word)} and each[0] == word[0])), None
+        )
         if match is None:
             return False
         more.remove(match)
@@ -255,13 +253,6 @@ def is_same_name(one: str, other: str) -> bool:
 def _words(name: str) -> list[str]:
     plain = unicodedata.normalize("NFKD", name[:MAX_COMPARED_NAME]).casefold()
     return "".join(one if one.isalnum() else " " * (not unicodedata.combining(one)) for one in plain).split()
-
-
-def _is_same_word(one: str, other: str) -> bool:
-    if 1 in {len(one), len(other)}:
-        return one[0] == other[0]
-    wrong = 1 if max(len(one), len(other)) >= LONG_WORD else 0
-    return OSA.distance(one, other, score_cutoff=wrong) <= wrong
 
 
 def _letters(name: str) -> int:

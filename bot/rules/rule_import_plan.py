@@ -212,21 +212,14 @@ class _Lookalikes:
     """Live rules by what they are, for records whose id the service does not know. Each is taken once."""
 
     def __init__(self, rules: Iterable[Rule]) -> None:
-        self._by_core: dict[str, dict[str, list[Rule]]] = {}
+        self._by_core: dict[str, list[Rule]] = {}
         for rule in rules:
-            content = canonical_form(rule.document()) or {}
-            self._by_core.setdefault(_core(content), {}).setdefault(fingerprint(content), []).append(rule)
+            self._by_core.setdefault(_core(canonical_form(rule.document()) or {}), []).append(rule)
 
     def take(self, content: Document) -> Rule | None:
-        """A rule with the name, type and pairs of *content*, rather one that is just so."""
-        if not (self._by_core and (alike := self._by_core.get(_core(content)))):
-            return None
-        exact = fingerprint(content)
-        chosen = exact if exact in alike else next(iter(alike))
-        rule = alike[chosen].pop()
-        if not alike[chosen]:
-            del alike[chosen]
-        return rule
+        """The next rule with the name, type and pairs of *content*."""
+        alike = self._by_core.get(_core(content)) if self._by_core else None
+        return alike.pop(0) if alike else None
 
 
 def _core(content: Document) -> str:
