@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Protocol
 
-from bot.changes.model import Change, Guard, Kind, Need
+from bot.changes.model import Change, Guard, Need
 from bot.policy.model import APPROVE, OPERATIONS, Channel, GuardRule, Person, Policy, Why, strictest
 
 
@@ -295,19 +295,15 @@ class Access:
         if (why := (await self.person(user)).barred) is not None:
             raise NotAllowed(why, "use", user)
 
-    async def require(self, operation: str, user: str, channel: str) -> None:
-        """Return where *user* may do *operation* in *channel*; raises NotAllowed or DirectoryUnavailable."""
-        await self.require_all([operation], user, channel)
-
-    async def require_any(self, operations: Sequence[str], user: str, channel: str) -> None:
-        """Return where *user* may do at least one of *operations* in *channel*; raises as `require` does, for the first."""
+    async def require(self, operation: str, user: str, channel: str, *, or_else: Sequence[str] = ()) -> None:
+        """Return where *user* may do *operation* in *channel*, or one of *or_else*; raises NotAllowed or DirectoryUnavailable."""
         about = await self.inquiry(user, channel, self.policy())
-        whys = []
-        for operation in operations:
-            if (why := await about.refusal(operation)) is None:
+        if (why := await about.refusal(operation)) is None:
+            return
+        for other in or_else:
+            if await about.refusal(other) is None:
                 return
-            whys.append(why)
-        raise about.not_allowed(whys[0], operations[0])
+        raise about.not_allowed(why, operation)
 
     async def require_all(self, operations: Sequence[str], user: str, channel: str) -> None:
         """Return where *user* may do all of *operations* in *channel*; raises as `require` does."""
@@ -479,15 +475,6 @@ class Access:
                 lost.append(error)
         if lost and await self.people(able) < change.decision.approvals_needed:
             raise next((error for error in lost if isinstance(error, DirectoryUnavailable)), lost[0])
-
-    def guards(self) -> Mapping[str, GuardRule]:
-        """What stands before each kind of change, where no site has a rule of its own."""
-        policy = self.policy()
-        return {kind.value: policy.guard_for(kind.operation, None) for kind in Kind}
-
-    def act_in(self) -> tuple[str, ...]:
-        """The channels that the policy names for changes; none where it leaves that to where the bot was added."""
-        return self.policy().channels.act
 
 
 def _ordered(wanted: Collection[Need]) -> Sequence[Need]:

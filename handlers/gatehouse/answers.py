@@ -8,7 +8,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from bot.changes.model import LIVE, Change, State
+from bot.changes.model import LIVE, Change, Kind, State
 from bot.clients.errors import UNAVAILABLE, ClientError, RateLimited, TooLarge, Unauthorized, Unreachable, Unreadable
 from bot.clients.lists import Incomplete, Listing
 from bot.gatehouse import Gatehouse
@@ -201,7 +201,8 @@ def trouble_words(error: ClientError) -> str:
 async def whoami(command: GatehouseWhoami, caller: Caller, gatehouse: Gatehouse) -> Reply:
     person = await gatehouse.access.person(caller.user)
     allowed = await gatehouse.access.all(caller.user, caller.channel)
-    guards = gatehouse.access.guards()
+    policy = gatehouse.access.policy()
+    guards = {kind.value: policy.guard_for(kind.operation, None) for kind in Kind}
     return Private(
         views.whoami(
             person,
@@ -209,7 +210,7 @@ async def whoami(command: GatehouseWhoami, caller: Caller, gatehouse: Gatehouse)
             allowed,
             guards,
             sites=tuple(gatehouse.sites),
-            act=gatehouse.access.act_in(),
+            act=policy.channels.act,
             freezes=(await gatehouse.changes.freezes.all())[:FROZEN_SHOWN],
         )
     )

@@ -317,7 +317,7 @@ class Dispatcher:
         """Whether the caller may, here; raises NotAllowed or DirectoryUnavailable."""
         access = self._gatehouse.access
         if command.needs is not None:
-            await access.require_any((command.needs, *command.or_needs), caller.user, caller.channel)
+            await access.require(command.needs, caller.user, caller.channel, or_else=command.or_needs)
         if (caller.public or command.is_public) and (await access.directory.place(caller.channel)).shared:
             raise NotAllowed(Why.SHARED_CHANNEL, "share", caller.user, channel=caller.channel)
 
