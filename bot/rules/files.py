@@ -228,22 +228,14 @@ def _unfit(record: dict[str, Any]) -> Unfit | None:
     except ValueError:
         return NotSendable()
     brackets = text.count("[") + text.count("{")  # a bound that spares nearly every rule the walk
-    return TooDeep() if brackets > MAX_DEPTH and _deeper_than(record, MAX_DEPTH) else None
+    return TooDeep() if brackets > MAX_DEPTH and _is_deeper_than(record, MAX_DEPTH) else None
 
 
-def _deeper_than(record: Any, most: int) -> bool:
-    level = [record]
-    for _ in range(most):
-        level = [inner for outer in level for inner in _children(outer)]
-        if not level:
-            return False
-    return True
-
-
-def _children(value: Any) -> list[Any]:
-    if isinstance(value, dict):
-        value = list(value.values())
-    return [inner for inner in value if isinstance(inner, dict | list)] if isinstance(value, list) else []
+def _is_deeper_than(value: Any, levels: int) -> bool:
+    if not isinstance(value, dict | list):
+        return False
+    inner = value.values() if isinstance(value, dict) else value
+    return levels == 0 or any(_is_deeper_than(each, levels - 1) for each in inner)
 
 
 def _wrong_field(path: tuple[int | str, ...]) -> WrongField:

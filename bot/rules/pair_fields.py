@@ -41,7 +41,7 @@ class PairField:
     noun: str = ""
     """In a sentence, where the label doesn't do."""
     start: Any = ""
-    """What a new pair holds; None where that has no such field."""
+    """What a new pair holds, of a choice the usual one; None where that has no such field."""
     optional: bool = False
     rare: bool = False
     """Whether it is asked for only among *More options*."""
@@ -97,7 +97,6 @@ OPERATOR: Final = PairField(
         "Wildcard_Matches": "matches, with * for anything",
     },
     noun="operator",
-    start="Equals",
     rare=True,
 )
 KEY: Final = PairField(
@@ -106,7 +105,6 @@ KEY: Final = PairField(
     FieldKind.CHOICE,
     {"Url": "the whole URL", "host": "the host", "path": "the path"},
     noun="part of the URL",
-    start="Url",
     rare=True,
 )
 DESTINATION_TYPE: Final = PairField(
@@ -119,7 +117,6 @@ DESTINATION_TYPE: Final = PairField(
         "mock_or_file_picker": "a mock, or a file that was picked",
     },
     noun="destination type",
-    start="url",
     rare=True,
 )
 HEADER_CHANGES: Final = {"Add": "Add", "Modify": "Change", "Remove": "Remove"}
@@ -163,9 +160,7 @@ def _body(path: str, noun: str) -> tuple[PairField, ...]:
     """The body of a request or of a response, under *path*."""
     return (
         PairField(f"{path}value", "Body", FieldKind.TEXT, noun=noun, optional=True, placeholder="{}"),
-        PairField(
-            f"{path}type", "The body is", FieldKind.CHOICE, MADE_HOW, noun=f"kind of {noun}", start="static", rare=True
-        ),
+        PairField(f"{path}type", "The body is", FieldKind.CHOICE, MADE_HOW, noun=f"kind of {noun}", rare=True),
     )
 
 
@@ -184,7 +179,6 @@ def _response(path: str) -> tuple[PairField, ...]:
             FieldKind.CHOICE,
             kinds,
             noun="kind of request",
-            start="restApi",
             rare=True,
         ),
         PairField(
@@ -274,7 +268,6 @@ TYPES: Final[Mapping[str, RuleType]] = {
                 FieldKind.CHOICE,
                 {"js": "JavaScript", "css": "CSS"},
                 noun="script * language",
-                start="js",
             ),
             PairField(
                 "scripts.*.type",
@@ -282,7 +275,6 @@ TYPES: Final[Mapping[str, RuleType]] = {
                 FieldKind.CHOICE,
                 {"code": "code", "url": "a URL"},
                 noun="script * given as",
-                start="code",
             ),
             PairField(
                 "scripts.*.loadTime",
@@ -294,7 +286,6 @@ TYPES: Final[Mapping[str, RuleType]] = {
                     "asSoonAsPossible": "as soon as possible",
                 },
                 noun="script * runs",
-                start="afterPageLoad",
             ),
         )
     ),

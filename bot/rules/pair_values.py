@@ -29,7 +29,9 @@ def new_pair(rule_type: str | None, source: Mapping[str, Any]) -> Document:
     pair: Document = {"source": {**source}}
     for field in TYPES.get(rule_type or "", UNKNOWN).fields:
         if field.start is not None:
-            pair = dict(_put(pair, field.path.replace("*", "0").split("."), field.start))
+            pair = dict(
+                _put(pair, field.path.replace("*", "0").split("."), field.usual if field.start == "" else field.start)
+            )
     return pair
 
 
