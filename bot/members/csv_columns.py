@@ -53,7 +53,7 @@ HEADINGS: Final[Mapping[Column, str]] = {
     "tiers tier plans plan levels level memberships membership",
     Column.ACTION: "action actions operation op todo do change",
 }
-"""Each word as people write it, spaces left out; the most telling first: of two columns for one thing, that one is taken."""
+"""Each word as people write it, spaces left out."""
 
 PERSONS: Final = (
     "buyer", "customer", "purchaser", "purchase", "member", "subscriber", "contact", "client", "billing", "attendee",
@@ -81,23 +81,16 @@ def normal(heading: str) -> str:
     return "".join(character for character in plain if character.isalnum())
 
 
-COLUMN_OF_WORD: Final = {
-    normal(word): (column, at) for column, words in HEADINGS.items() for at, word in enumerate(words.split())
-}
+COLUMN_OF_WORD: Final = {normal(word): column for column, words in HEADINGS.items() for word in words.split()}
 
 
-def column_of(heading: str) -> tuple[Column, int] | None:
-    """The column that *heading* names, and how telling it is, 0 the most; None for a word that means nothing here."""
+def column_of(heading: str) -> Column | None:
+    """The column that *heading* names; None for a word that means nothing here."""
     word = normal(heading)
     if (found := COLUMN_OF_WORD.get(word)) is not None:
         return found
-    for person in PERSONS:
-        column, _ = COLUMN_OF_WORD.get(
-            word.removeprefix(person), COLUMN_OF_WORD.get(word.removesuffix(person), (None, 0))
-        )
-        if column in OF_PERSONS:
-            return column, len(COLUMN_OF_WORD)
-    return None
+    bare = (part for person in PERSONS for part in (word.removeprefix(person), word.removesuffix(person)))
+    return next((column for part in bare if (column := COLUMN_OF_WORD.get(part)) in OF_PERSONS), None)
 
 
 PART: Final = re.compile(r'"[^"]*"|[^,;|\n"]+')
@@ -110,7 +103,7 @@ FEW_CELLS: Final = 5
 
 Columns = dict[Column, int]
 Claims = Mapping[Column, Sequence[int]]
-"""For each column the places whose headings name it equally well."""
+"""For each column the places whose headings name it."""
 Cells = Mapping[int, Sequence[str]]
 """What stands in each place, without blanks."""
 
@@ -133,18 +126,11 @@ class Layout:
 
 def by_headings(cells: Sequence[str]) -> Claims:
     """The columns that their headings name; empty where *cells* are no headings."""
-    found: dict[Column, tuple[int, list[int]]] = {}
-    if any(is_email(cell) for cell in cells):
-        return {}
-    for at, cell in enumerate(cells):
-        if (named := column_of(cell)) is None:
-            continue
-        column, rank = named
-        best, places = found.get(column, (rank, []))
-        if rank < best:
-            best, places = rank, []
-        found[column] = best, [*places, at] if rank == best else places
-    return {column: places for column, (_, places) in found.items()}
+    found: dict[Column, list[int]] = {}
+    for at, cell in enumerate(() if any(map(is_email, cells)) else cells):
+        if (column := column_of(cell)) is not None:
+            found.setdefault(column, []).append(at)
+    return found
 
 
 def lay_out(rows: Sequence[Sequence[str]], claims: Claims, segments: frozenset[str] = frozenset()) -> Layout:

@@ -70,8 +70,8 @@ START_OF_DAY: Final = (9, 0)
 """The hour and minute of a day that was named without any: the start of the working day."""
 MIDNIGHT: Final = (0, 0)
 """The same of a day since which something is looked for."""
-DAYS: Final = {"today": (0, 0), "yesterday": (1, 0), "last night": (1, 18)}
-"""Times that have a name: days back, and the hour of the day, by the clock of the person who says so."""
+DAYS: Final = frozenset({"today", "yesterday", "last night"})
+"""Times since which something is looked for without saying so."""
 AROUND_TODAY: Final = {"ereyesterday": -2, "yesterday": -1, "today": 0, "tomorrow": 1, "overmorrow": 2}
 INNER: Final = frozenset({"at", "on", "in", "the", "of"})
 """Terms within a time that say nothing."""

@@ -187,7 +187,9 @@ DOUBTFUL: Final = {
     "a nickname, and a whole name": ("Display name,First name,Last name,Email\nann42,Anna,Berg,a@b.co\n", {NAME}),
     "two columns of names": ("Name,Name,Email\nAnna,Berg,a@b.co\n", {NAME}),
     "segments under a word that says nothing": ("Email,Zugang\na@b.co,vip\n", {SEGMENTS}),
-    "tiers beside labels that are empty": ("Email,Labels,Tiers\na@b.co,,vip\n", {SEGMENTS}),
+    "tags and segments": ("Email,Tags,allowedSegments\na@b.co,x,vip\n", {SEGMENTS}),
+    "tiers beside labels that are empty": ("Email,Labels,Tiers\na@b.co,,vip\n", set()),
+    "the number of an order, and a name": ("Name,Email,Billing name\n#1001,a@b.co,Anna Berg\n", {NAME}),
     "a first name, and a city": ("First name,Email,City\nAnna,a@b.co,Berlin\n", {LAST}),
     "emails alone": ("Email,Joined\na@b.co,2026-01-02\n", set()),
 }
