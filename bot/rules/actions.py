@@ -158,9 +158,22 @@ Hits = Sequence[PairMatch]
 
 def effect(acts: Match, hits: Hits, url: Url, may_hold: MayHold) -> Match:
     """*acts* with what becomes of *url*; raises CannotTell. *may_hold*: the pairs that are tried on what others made."""
-    if (led := PAIR_BY_PAIR.get(acts.rule.rule_type or "")) is not None:
-        return led(acts, hits, url, may_hold)
-    return EFFECTS.get(acts.rule.rule_type or "", _alike)(acts, hits, url)
+    match acts.rule.rule_type:
+        case "Redirect":
+            return _redirect(acts, hits, url, may_hold)
+        case "Replace":
+            return _replace(acts, hits, url, may_hold)
+        case "Cancel":
+            return _cancel(acts, hits, url, may_hold)
+        case "QueryParam":
+            return _query(acts, hits, url)
+        case "Headers":  # all that hold add up
+            return _alike(replace(acts, also=tuple(each.number for each in hits[1:])), hits)
+        case "UserAgent":  # the last one that holds wins
+            last = hits[-1]
+            return _alike(replace(acts, pair=last.number, tested=last.tested, captures=last.captures), hits)
+        case _:
+            return _alike(acts, hits)
 
 
 def _led(acts: Match, url: Url, documented: str, ways: Mapping[Engine, str], idle: NoteKind | None = None) -> Match:
@@ -228,7 +241,7 @@ def _following(
 def _redirect(acts: Match, hits: Hits, url: Url, may_hold: MayHold) -> Match:
     """The first condition that holds counts; ``$1`` stands for what it caught."""
     if not hits[0].pair.leads_to_url:
-        return _alike(acts, hits, url)
+        return _alike(acts, hits)
     made = _made(hits, acts.rule, url, may_hold, _destination)
     documented = filled(hits[0].pair.destination or "", hits[0].captures)
     return _led(
@@ -302,18 +315,7 @@ def _query(acts: Match, hits: Hits, url: Url) -> Match:
     return _led(acts, url, ways[Engine.DESKTOP], ways)
 
 
-def _last(acts: Match, hits: Hits, url: Url) -> Match:
-    """The last one that holds wins."""
-    acts = replace(acts, pair=hits[-1].number, tested=hits[-1].tested, captures=hits[-1].captures)
-    return _alike(acts, hits, url)
-
-
-def _all(acts: Match, hits: Hits, url: Url) -> Match:
-    """All that hold add up."""
-    return _alike(replace(acts, also=tuple(each.number for each in hits[1:])), hits, url)
-
-
-def _alike(acts: Match, hits: Hits, url: Url) -> Match:  # noqa: ARG001  the rule says what it does
+def _alike(acts: Match, hits: Hits) -> Match:
     """The rule says what it does, in whichever engines its pairs hold."""
     acts = replace(acts, only=_alone(frozenset().union(*(hit.engines for hit in hits))))
     single = [] if acts.only else [hit for hit in hits if len(hit.engines) == 1]
@@ -327,15 +329,3 @@ def _alone(engines: AbstractSet[Engine]) -> Engine | None:
 
 def _nothing_in_the_other(acts: Match) -> tuple[Note, ...]:
     return (Note(NoteKind.NOTHING, engine=acts.only.other),) if acts.only else ()
-
-
-PAIR_BY_PAIR: Final[dict[str, Callable[[Match, Hits, Url, MayHold], Match]]] = {
-    "Redirect": _redirect,
-    "Replace": _replace,
-    "Cancel": _cancel,
-}
-EFFECTS: Final[dict[str, Callable[[Match, Hits, Url], Match]]] = {
-    "QueryParam": _query,
-    "Headers": _all,
-    "UserAgent": _last,
-}

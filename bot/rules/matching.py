@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -77,7 +77,7 @@ def _nearly(source: Source, url: Url, others: Variants) -> Near | None:
     tested = url.subject(source.key)
     if tested is None:
         return None
-    if source.operator in NEARLY and (why := NEARLY[source.operator](value, tested, source.key or "")) is not None:
+    if (why := _nearly_alone(source.operator, value, tested, source.key or "")) is not None:
         return why
     if source.operator == "Equals" and abs(len(value) - len(tested)) > MAX_LENGTH_DIFFERENCE:
         return None
@@ -90,7 +90,26 @@ def _nearly(source: Source, url: Url, others: Variants) -> Near | None:
 CASE: Final = (NearKind.CASE, "")
 
 
-def _equals(value: str, tested: str, key: str) -> Near | None:
+def _nearly_alone(operator: str | None, value: str, tested: str, key: str) -> Near | None:
+    """What is different in the text of a condition by itself."""
+    match operator:
+        case "Equals":
+            return _nearly_equals(value, tested, key)
+        case "Contains":
+            return CASE if value.casefold() in tested.casefold() else None
+        case "Matches":
+            found = SLASHED.fullmatch(value)
+            return CASE if found and "i" not in found[2] and _holds(operator, f"{value}i", tested) else None
+        case "Wildcard_Matches":
+            if _holds(operator, value.casefold(), tested.casefold()):
+                return CASE
+            covers = not value.endswith("*") and _holds(operator, f"*{value}*", tested)
+            return (NearKind.NOT_THE_WHOLE, "") if covers else None
+        case _:
+            return None
+
+
+def _nearly_equals(value: str, tested: str, key: str) -> Near | None:
     if tested.casefold() == value.casefold():
         return CASE
     if abs(len(value) - len(tested)) > MAX_LENGTH_DIFFERENCE or _sent(key, value) != tested:
@@ -105,30 +124,6 @@ def _sent(key: str, value: str) -> str | None:
     except NotAUrl:
         return None
     return sent.subject(key)
-
-
-def _contains(value: str, tested: str, key: str) -> Near | None:  # noqa: ARG001  one shape for all operators
-    return CASE if value.casefold() in tested.casefold() else None
-
-
-def _matches(value: str, tested: str, key: str) -> Near | None:  # noqa: ARG001
-    found = SLASHED.fullmatch(value)
-    return CASE if found and "i" not in found[2] and _holds("Matches", f"{value}i", tested) else None
-
-
-def _wildcard(value: str, tested: str, key: str) -> Near | None:  # noqa: ARG001
-    if _holds("Wildcard_Matches", value.casefold(), tested.casefold()):
-        return CASE
-    covers = not value.endswith("*") and _holds("Wildcard_Matches", f"*{value}*", tested)
-    return (NearKind.NOT_THE_WHOLE, "") if covers else None
-
-
-NEARLY: Final[dict[str | None, Callable[[str, str, str], Near | None]]] = {
-    "Equals": _equals,
-    "Contains": _contains,
-    "Matches": _matches,
-    "Wildcard_Matches": _wildcard,
-}
 
 
 def _holds(operator: str | None, value: str, text: str | None) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from enum import StrEnum
 from typing import Any, Final
 
@@ -38,7 +38,7 @@ def new_pair(rule_type: str | None, source: Mapping[str, Any]) -> Document:
 def text_of(field: PairField, pair: Mapping[str, Any]) -> str | None:
     """What *pair* says in *field*, as a person would write it; None where it holds something else than the field knows."""
     found = _found(pair, field.path.split("."))
-    return field.usual if found is None else READERS[field.kind](field, found)
+    return field.usual if found is None else _as_text(field, found)
 
 
 def with_text(field: PairField, pair: Document, text: str) -> Document:
@@ -75,24 +75,21 @@ def _is_number(text: str) -> bool:
     return text.isascii() and text.isdigit() and len(text) <= MAX_DIGITS
 
 
-def _text(_: PairField, value: Any) -> str | None:
-    return value if isinstance(value, str) else None
-
-
-def _choice(field: PairField, value: Any) -> str | None:
-    return (value or field.usual) if isinstance(value, str) else None
-
-
-def _line(_: PairField, value: Any) -> str | None:
-    return value if isinstance(value, str) and len(value.splitlines()) < 2 else None
-
-
-def _number(_: PairField, value: Any) -> str | None:
-    return str(value) if value == "" or (not isinstance(value, bool) and _is_number(str(value))) else None
-
-
-def _flag(_: PairField, value: Any) -> str | None:
-    return str(value).lower() if isinstance(value, bool) else None
+def _as_text(field: PairField, value: Any) -> str | None:
+    text = value if isinstance(value, str) else None
+    match field.kind:
+        case FieldKind.CHANGES:
+            return _list(field, value)
+        case FieldKind.FLAG:
+            return str(value).lower() if isinstance(value, bool) else None
+        case FieldKind.NUMBER:
+            return str(value) if value == "" or (not isinstance(value, bool) and _is_number(str(value))) else None
+        case FieldKind.CHOICE:
+            return field.usual if text == "" else text
+        case FieldKind.LINE:
+            return None if text is None or len(text.splitlines()) > 1 else text
+        case FieldKind.TEXT:
+            return text
 
 
 def _list(field: PairField, value: Any) -> str | None:
@@ -101,15 +98,6 @@ def _list(field: PairField, value: Any) -> str | None:
     lines = [_written(field, entry) for entry in entries]
     return None if None in lines else "\n".join(line for line in lines if line is not None)
 
-
-READERS: Final[Mapping[FieldKind, Callable[[PairField, Any], str | None]]] = {
-    FieldKind.LINE: _line,
-    FieldKind.TEXT: _text,
-    FieldKind.CHOICE: _choice,
-    FieldKind.NUMBER: _number,
-    FieldKind.FLAG: _flag,
-    FieldKind.CHANGES: _list,
-}
 
 Parts = tuple[str, str, str]
 """Of one change: its operation, the name of what is changed, and the value."""

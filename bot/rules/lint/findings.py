@@ -89,6 +89,8 @@ class Finding:
         return any(place.rule.id == rule_id for place in self.places)
 
 
+Step = tuple[Finding, ...]
+"""What one step of a check finds, which may be nothing: between two of them, others are let in."""
 Key = tuple[str, tuple[str, ...], str]
 
 

@@ -9,7 +9,7 @@ from itertools import chain, islice
 from typing import Final
 
 from bot.rules.engines import Engine
-from bot.rules.lint.findings import Finding, FindingKind, Location, key_of
+from bot.rules.lint.findings import Finding, FindingKind, Location, Step, key_of
 from bot.rules.lint.lookup import SourceLookup, build_lookups
 from bot.rules.lint.single_rule import SAMPLE, example, led_to_url, url_of
 from bot.rules.matching import judged
@@ -57,7 +57,7 @@ class World:
         self._own_lookups: Sequence[SourceLookup] = ()
         self._known: dict[str, tuple[Match, ...]] = {}
 
-    def take_in(self, rules: Iterable[Rule]) -> Iterator[None]:
+    def take_in(self, rules: Iterable[Rule]) -> Iterator[Step]:
         """Take in those of *rules* that are active, in steps. What is beyond MAX_SOURCES acts on nothing."""
         compared, count = [], 0
         for rule in rules:
@@ -69,7 +69,7 @@ class World:
         self.effort.enough = self.effort.enough and count <= MAX_SOURCES
         for lookup in build_lookups(compared):
             self._lookups.append(lookup)
-            yield
+            yield ()
 
     def combine_with(self, rule: Rule, lookups: Sequence[SourceLookup]) -> World:
         """The same rules and *rule*, whose conditions are *lookups*, with the effort left to this one."""

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
-from bot.rules.lint.findings import Finding, FindingKind, Location, key_of
+from bot.rules.lint.findings import Finding, FindingKind, Location, Step, key_of
 from bot.rules.lint.lookup import SourceLookup, build_lookups, sources
 from bot.rules.lint.redirects import Effort, Walker, World, is_effective, led_to, starts
 from bot.rules.lint.single_rule import alone, example, literal, never, url_of
@@ -22,7 +22,6 @@ MAX_NAMED_RULES: Final = 3
 """Rules that are named for one URL; where more act on it, one source is what is wrong."""
 
 Condition = tuple[str | None, str | None, str]
-Step = tuple[Finding, ...]
 
 
 class CrossRuleCheck:
@@ -33,7 +32,7 @@ class CrossRuleCheck:
         self._walker = Walker(world)
         self._blocks = World(effort=world.effort)
 
-    def take_in(self) -> Iterator[None]:
+    def take_in(self) -> Iterator[Step]:
         """Take in the rules that block, in steps; before that, nothing is known to be hidden."""
         yield from self._blocks.take_in(rule for rule in self.world.rules if rule.rule_type == "Cancel")
 
@@ -182,8 +181,8 @@ def check_all(rules: Sequence[Rule], groups: Groups | None = None, *, effort: Ef
     Rules that are not active are only judged alone. *effort* bounds what is tried; without one it is the usual one.
     """
     together = CrossRuleCheck(World(groups, effort))
-    yield from _nothing(together.world.take_in(rules))
-    yield from _nothing(together.take_in())
+    yield from together.world.take_in(rules)
+    yield from together.take_in()
     yield from one_source(together.world.rules)
     yield from one_name(rules)
     for rule in rules:
@@ -219,8 +218,8 @@ def _together(
 ) -> Iterator[Step]:
     """What each of *parts* does with the *others*, who are put in order once for both."""
     base = CrossRuleCheck(World(groups, effort))
-    yield from _nothing(base.world.take_in(others))
-    yield from _nothing(base.take_in())
+    yield from base.world.take_in(others)
+    yield from base.take_in()
     for part in parts:
         yield from part.join(base)
     for other in base.world.rules:
@@ -261,9 +260,3 @@ class _Part:
     def _add(self, findings: Iterable[Finding]) -> Step:
         self.findings += [finding for finding in findings if finding.concerns(self.rule.id)]
         return ()
-
-
-def _nothing(steps: Iterator[None]) -> Iterator[Step]:
-    """Steps of preparing, which find nothing."""
-    for _ in steps:
-        yield ()
