@@ -148,8 +148,12 @@ class Catalogue:
     is_open: bool = False
 
     def strangers(self, names: Iterable[str], also: Sequence[str] = ()) -> tuple[str, ...]:
-        """Those of *names* that the site has not, as far as that can be said; *also*: names that it has, too."""
-        return () if self.is_open else strangers(names, (*self.names, *also))
+        """Those of *names* that the site has not, as far as that can be said; *also*: names that it has, too.
+
+        Where nothing is known at all, that says nothing about any of them.
+        """
+        known = {*self.names, *also}
+        return () if self.is_open or not known else tuple(name for name in names if name not in known)
 
 
 def spelled(wanted: Sequence[str], known: Sequence[str]) -> tuple[str, ...]:
@@ -157,12 +161,6 @@ def spelled(wanted: Sequence[str], known: Sequence[str]) -> tuple[str, ...]:
     by_fold = {caseless(name): name for name in reversed(known)}
     exact = set(known)
     return tuple(dict.fromkeys(name if name in exact else by_fold.get(caseless(name), name) for name in wanted))
-
-
-def strangers(names: Iterable[str], known: Sequence[str]) -> tuple[str, ...]:
-    """Those of *names* that are not known. Where nothing is known at all, that says nothing about any of them."""
-    exact = set(known)
-    return tuple(name for name in names if name not in exact) if known else ()
 
 
 def nearest(name: str, known: Sequence[str]) -> tuple[str, ...]:

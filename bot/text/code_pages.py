@@ -26,19 +26,12 @@ PAGES: Final = (
     "cp1258",
     "cp874",
     "mac_roman",
-    "mac_latin2",
     "mac_cyrillic",
-    "mac_greek",
-    "mac_turkish",
     "cp932",
     "gbk",
     "cp950",
     "cp949",
-    "euc_jp",
     "iso8859_2",
-    "cp850",
-    "cp852",
-    "cp866",
 )
 """By Python's names, the more usual ones first."""
 LINE_END: Final = re.compile(rb"[\r\n]+")

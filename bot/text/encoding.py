@@ -67,8 +67,6 @@ class FileText:
 
 
 MARKS: Final = (
-    (codecs.BOM_UTF32_LE, "utf-32"),  # begins as UTF-16's does, so it is asked for first
-    (codecs.BOM_UTF32_BE, "utf-32"),
     (codecs.BOM_UTF8, "utf-8-sig"),
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
@@ -103,7 +101,7 @@ def _is_workbook(content: bytes) -> bool:
 
 
 def _decoded(content: bytes, is_table: bool, chosen: str) -> FileText:
-    encoding = next((name for mark, name in MARKS if content.startswith(mark)), None) or _unmarked(content)
+    encoding = next((name for mark, name in MARKS if content.startswith(mark)), "utf-8")
     try:
         return FileText(content.decode(encoding), encoding.removesuffix("-sig"))
     except UnicodeDecodeError as error:
@@ -114,15 +112,6 @@ def _decoded(content: bytes, is_table: bool, chosen: str) -> FileText:
             raise Undecodable(error.start) from error
     page = chosen if any(reading.encoding == chosen for reading in found) else found[0].encoding
     return FileText(content.decode(page), page, found)
-
-
-def _unmarked(content: bytes) -> str:
-    """The encoding of a text without a mark: in UTF-16, every other byte of western text is a zero."""
-    head = content[:1000]
-    even, odd = head[::2].count(0), head[1::2].count(0)
-    if odd > len(head) // 4 and not even:
-        return "utf-16-le"
-    return "utf-16-be" if even > len(head) // 4 and not odd else "utf-8"
 
 
 FORMULA: Final = re.compile(

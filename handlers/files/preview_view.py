@@ -250,19 +250,12 @@ ENCODINGS: Final[Mapping[str, str]] = {
     "cp1258": "Windows-1258 (Vietnamese)",
     "cp874": "Windows-874 (Thai)",
     "mac_roman": "Mac Roman",
-    "mac_latin2": "Mac Central European",
     "mac_cyrillic": "Mac Cyrillic",
-    "mac_greek": "Mac Greek",
-    "mac_turkish": "Mac Turkish",
     "cp932": "Shift-JIS (Japanese)",
     "gbk": "GBK (Simplified Chinese)",
     "cp950": "Big5 (Traditional Chinese)",
     "cp949": "EUC-KR (Korean)",
-    "euc_jp": "EUC-JP (Japanese)",
     "iso8859_2": "ISO 8859-2 (Central European)",
-    "cp850": "DOS 850 (Western)",
-    "cp852": "DOS 852 (Central European)",
-    "cp866": "DOS 866 (Cyrillic)",
 }
 """What people call the code pages; other encodings have their own name."""
 SEPARATORS: Final[Mapping[str, str]] = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}

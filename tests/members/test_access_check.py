@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.members.access_check import MAX_NEAR_MEMBERS, Standing, explained
-from bot.members.model import Member, known_segments, nearest, reference, spelled, strangers
+from bot.members.model import Catalogue, Member, known_segments, nearest, reference, spelled
 
 ANNA = Member(email="anna.berg@example.com", name="Anna", segments=("free", "VIP"))
 OTHER = Member(email="Anna.Berg@example.com", name="Other", segments=("vip",))
@@ -36,8 +36,8 @@ def test_segments_are_learned_and_completed_and_spelled() -> None:
     known = known_segments([ANNA, OTHER, ANNA], ["gold", "vip"])
     assert known == ("free", "VIP", "vip", "gold")
     assert spelled(["vip", "GOLD", "new"], known) == ("vip", "gold", "new")
-    assert strangers(["vip", "new"], known) == ("new",)
-    assert strangers(["new"], ()) == ()
+    assert Catalogue(tuple(known)).strangers(["vip", "new"]) == ("new",)
+    assert Catalogue(()).strangers(["new"]) == ()
     assert nearest("glod", known) == ("gold",)
 
 

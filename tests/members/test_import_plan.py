@@ -105,7 +105,7 @@ def reasons(found: MemberPlan) -> list[object]:
 ANNA = [("anna@example.com", "Änna", "vip,free")]
 
 
-@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "cp1252", "utf-16", "utf-16-le", "utf-16-be", "utf-32"])
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "cp1252", "utf-16"])
 @pytest.mark.parametrize("separator", [",", ";", "\t", "|"])
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
 def test_every_separator_in_every_encoding(encoding: str, separator: str, end: str) -> None:
@@ -116,7 +116,7 @@ def test_every_separator_in_every_encoding(encoding: str, separator: str, end: s
 
     assert [(row.email, row.name, row.segments) for row in file.rows] == ANNA
     assert (file.separator, file.header) == (separator, ("E-Mail", "Name", "Segments"))
-    assert encoding.removesuffix("-sig").startswith(file.encoding.removesuffix("-le").removesuffix("-be"))
+    assert encoding.removesuffix("-sig") == file.encoding
 
 
 @pytest.mark.parametrize(

@@ -46,10 +46,6 @@ CERTAIN: Final[dict[str, tuple[bytes, list[str]]]] = {
         b"\xfe\xff\0N\0a\0m\0e\0,\0E\0m\0a\0i\0l\0\r\0\n\x73\x8b\x4f\x1f\0,\0w\0@\0b\0.\0c\0o\0\r\0\n",
         ["w@b.co 王伟"],
     ),
-    "UTF-16 without a mark": (
-        b"n\0a\0m\0e\0,\0e\0m\0a\0i\0l\0\n\0J\0\xf6\0r\0g\0,\0j\0@\0b\0.\0c\0o\0\n\0",
-        ["j@b.co Jörg"],
-    ),
     "Google Sheets": (b'Name,Email,Tags\nJos\xc3\xa9 N\xc3\xba\xc3\xb1ez,j@b.co,"vip, free"', ["j@b.co José Núñez vip, free"]),
     "LibreOffice, quoted": (b'"Full name","E-mail"\n"Zo\xc3\xab Gro\xc3\x9f","z@b.co"\n', ["z@b.co Zoë Groß"]),
     "Numbers": (b"First Name,Last Name,Email\r\nAnna,Berg,a@b.co\r\n", ["a@b.co Anna Berg"]),
