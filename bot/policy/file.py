@@ -7,6 +7,7 @@ import re
 import tomllib
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any, Final
 
@@ -17,8 +18,6 @@ from bot.policy.model import DEFAULT, Policy
 
 log = structlog.get_logger(__name__)
 
-TABLE: Final = re.compile(r"\[(?P<many>\[)?(?P<name>[^\[\]]+)\](?(many)\])\s*(#.*)?")
-KEY: Final = re.compile(r"""\s*(?P<name>[A-Za-z0-9_.\-]+|"[^"]*"|'[^']*')\s*=""")
 MENDS: Final[Mapping[str, str]] = {
     "bool_parsing": "write true or false",
     "bool_type": "write true or false",
@@ -49,12 +48,11 @@ NOT_AN_ALIAS: Final = "write words of letters, digits and hyphens, such as kill"
 NO_COMMAND: Final = "“{}” begins with no command: write one, such as off or members offboard"
 Commands = Mapping[str, Collection[str]]
 """The words that commands begin with, under each of the roots."""
-LINE: Final = re.compile(r"at line (\d+)")
 
 
 @dataclass(frozen=True, slots=True)
 class Wrong:
-    """One thing that is wrong with the file: where, by line (0: all of it) and key, and why."""
+    """One thing that is wrong with the file: where, by key and, where only a number tells tables apart, by line; and why."""
 
     line: int
     key: str
@@ -93,7 +91,7 @@ def read_policy(path: str, commands: Commands) -> Policy:
     try:
         text = Path(path).read_text(encoding="utf-8")
         if not (tables := tomllib.loads(text)):
-            raise BadPolicy(path, [Wrong(1, "", EMPTY)])
+            raise BadPolicy(path, [Wrong(0, "", EMPTY)])
         unknown = [*_unknown_roles(text, tables), *_wrong_aliases(text, tables, commands)]
         policy = Policy.model_validate(tables)
     except FileNotFoundError as error:
@@ -104,8 +102,7 @@ def read_policy(path: str, commands: Commands) -> Policy:
         line = error.object[: error.start].count(b"\n") + 1
         raise BadPolicy(path, [Wrong(line, "", "is not UTF-8 text: save the file again as UTF-8")]) from error
     except tomllib.TOMLDecodeError as error:
-        found = LINE.search(str(error))
-        raise BadPolicy(path, [Wrong(int(found[1]) if found else 0, "", f"is not TOML: {error}")]) from error
+        raise BadPolicy(path, [Wrong(0, "", f"is not TOML: {error}")]) from error
     except ValidationError as error:
         wrong = [_wrong(text, each["loc"], _words(each)) for each in error.errors(include_url=False)]
         raise BadPolicy(path, [*wrong, *unknown]) from error
@@ -160,31 +157,18 @@ def _words(error: Any) -> str:
 def _wrong(text: str, place: Sequence[str | int], words: str) -> Wrong:
     path = [part for part in place if not (isinstance(part, str) and part.startswith("function-"))]
     key = ".".join(str(part + 1) if isinstance(part, int) else part for part in path)
-    return Wrong(line_of(text, path), key, words)
+    return Wrong(_line_of(text, path), key, words)
 
 
-def line_of(text: str, path: Sequence[str | int]) -> int:
-    """The line on which the value at *path* is set, or the nearest one around it; the reader of TOML tells no lines."""
-    wanted = [part for part in path if isinstance(part, str)]
-    many = path[0] if path and isinstance(path[0], str) and len(path) > 1 and isinstance(path[1], int) else ""
-    index = path[1] if many and isinstance(path[1], int) else 0
-    table: list[str] = []
-    seen: dict[str, int] = {}
-    best, depth = 1, 0
-    for number, line in enumerate(text.splitlines(), 1):
-        if match := TABLE.fullmatch(line.strip()):
-            name = match["name"].strip()
-            table = [part.strip().strip("\"'") for part in name.split(".")]
-            seen[name] = seen.get(name, -1) + 1
-            here = table
-        elif match := KEY.match(line):
-            here = [*table, *(part.strip("\"'") for part in match["name"].split("."))]
-        else:
-            continue
-        right_one = not many or table[:1] != [many] or seen.get(many, 0) == index
-        if right_one and len(here) > depth and here == wanted[: len(here)]:
-            best, depth = number, len(here)
-    return best
+def _line_of(text: str, path: Sequence[str | int]) -> int:
+    """The line on which the table begins that *path* names by its number; 0 where it names none so."""
+    match path:
+        case [str(name), int(index), *_]:
+            header = re.compile(rf"\s*\[\[\s*{re.escape(name)}\s*\]\]")
+            lines = (number for number, line in enumerate(text.splitlines(), 1) if header.match(line))
+            return next(islice(lines, index, None), 0)
+        case _:
+            return 0
 
 
 class CurrentPolicy:
@@ -222,7 +206,7 @@ class CurrentPolicy:
             policy = read_policy(self._path, self._commands)
             for name, words in LOST.items():
                 if getattr(self.policy, name) and not getattr(policy, name):
-                    raise BadPolicy(self._path, [Wrong(1, name, words)])
+                    raise BadPolicy(self._path, [Wrong(0, name, words)])
             self.policy = policy
         except BadPolicy as error:
             self.trouble = str(error)

@@ -94,11 +94,11 @@ async def test_one_round_names_everything_that_does_not_work(variables: dict[str
 
     code, out = await check(variables | wrong)
 
-    where = f"policy: POLICY_FILE (environment): {policy}: line"
+    where = f"policy: POLICY_FILE (environment): {policy}:"
     assert failures(out) == [
-        f"{where} 3: guards.1.guard: write 'none', 'confirm', 'approve' or 'approve-or-confirm'",
-        f"{where} 4: guards.1.approvers.1: there is no role “leads”; there are no roles",
-        f"{where} 6: aliases.kill: “of” begins with no command: write one, such as off or members offboard",
+        f"{where} line 1: guards.1.guard: write 'none', 'confirm', 'approve' or 'approve-or-confirm'",
+        f"{where} line 1: guards.1.approvers.1: there is no role “leads”; there are no roles",
+        f"{where} aliases.kill: “of” begins with no command: write one, such as off or members offboard",
         "database: DATABASE_URL (environment): DatabaseError: file is not a database",
         "Slack: SLACK_BOT_TOKEN (environment): Slack refuses it (invalid_auth)",
         "Socket Mode: SLACK_APP_TOKEN (environment): Slack refuses it (invalid_auth)",
