@@ -14,24 +14,22 @@ from typing import Final
 
 from bot.members.csv_columns import Column, Columns, Layout, by_headings, ended, is_email, is_heading, lay_out, normal
 from bot.members.model import Member
-from bot.text.code_pages import Reading
 from bot.text.encoding import BadFile, EmptyFile, FileKind, WrongKind, defused, file_text, undefused
 from bot.text.tables import (
     BLANKS,
-    MAX_ROWS,
     SAMPLE,
     SEPARATORS,
     SPACES,
     ExtraCells,
     FormulaCell,
     Lines,
-    TooManyRows,
+    TableFile,
+    body_of,
     column_title,
     filled_places,
     flaw_of,
     parsed_lines,
     read_lines,
-    require_width,
 )
 
 
@@ -102,24 +100,13 @@ class NoEmails(BadFile):
     """No column holds emails."""
 
 
-@dataclass(frozen=True, slots=True)
-class MemberFile:
-    """The rows of a table, how it was read, and what of it is not used."""
-
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemberFile(TableFile):
     rows: tuple[Row, ...]
-    header: tuple[str, ...] | None
     layout: Layout
-    known_header: bool
-    """Whether a heading is one that we know; if none is, the first row may be a person's."""
     examples: tuple[str, ...]
     """For each column, the first text in it, cut to a few words."""
-    ignored: tuple[str, ...]
-    """Titles of the columns that are not used, though something stands in them."""
-    encoding: str
-    separator: str
-    readings: tuple[Reading, ...] = ()
-    """How the file could be read, where it is not Unicode and that makes a difference."""
-    ended: tuple[tuple[str, Mapping[str, int]], ...] = ()
+    ended: tuple[tuple[str, Mapping[str, int]], ...]
     """Titles of columns by which some are no members any more; and what they say, with in how many rows."""
 
     @property
@@ -178,24 +165,26 @@ def _is_list(lines: Lines) -> bool:
 
 
 def _table(lines: Lines, encoding: str, separator: str, chosen: Chosen | None, segments: frozenset[str]) -> MemberFile:
-    require_width(lines)
     sample = [cells for _, cells in lines[: SAMPLE + 1]]
     known, header, found = _read_headings(sample, segments)
     if chosen is not None:
         found = _use_chosen(found, chosen)
-    body = lines[1:] if header is not None else lines
-    if not body:
-        raise EmptyFile
-    if len(body) > MAX_ROWS:
-        raise TooManyRows(MAX_ROWS)
+    body, width = body_of(lines, header is not None)
     if chosen is None and Column.EMAIL not in {*found.columns, *found.claimed}:
         raise NoEmails
-    width = len(header) if header is not None else max(len(cells) for _, cells in body)
     rows = tuple(read_row(line, cells, found.columns, width) for line, cells in body)
     unused = [at for at in filled_places(lines, width) if at not in found.columns.values()]
-    ignored = tuple(column_title(header, at) for at in unused)
-    told = tuple((column_title(header, at), counts) for at in unused if (counts := _ended(body, header, at)))
-    return MemberFile(rows, header, found, known, _examples(body, width), ignored, encoding, separator, ended=told)
+    return MemberFile(
+        rows=rows,
+        header=header,
+        known_header=known,
+        layout=found,
+        examples=_examples(body, width),
+        ignored=tuple(column_title(header, at) for at in unused),
+        encoding=encoding,
+        separator=separator,
+        ended=tuple((column_title(header, at), counts) for at in unused if (counts := _ended(body, header, at))),
+    )
 
 
 def _ended(body: Lines, header: Sequence[str] | None, at: int) -> Mapping[str, int]:

@@ -181,11 +181,8 @@ def _changed(field: PairField, entry: Mapping[str, Any], parts: Parts) -> dict[s
     return {**entry, field.entry: name, "type": kind, "value": value}
 
 
-class Odd:
-    """What stands in the way of a field: a text where an object should be, or an object where a list should."""
-
-
-ODD: Final = Odd()
+ODD: Final = object()
+"""What stands in the way of a field: a text where an object should be, or an object where a list should."""
 
 
 def _found(inside: Any, path: list[str]) -> Any:

@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Final, TypeAlias
 
-from bot.rules.files import MAX_RULES, TooManyRules
+from bot.rules.files import MAX_RULES
 from bot.rules.model import Groups
 from bot.rules.url import SCHEME, NotAUrl, Url
-from bot.text.code_pages import Reading
 from bot.text.encoding import BadFile, EmptyFile, file_text, undefused
 from bot.text.tables import (
     BLANKS,
@@ -19,11 +18,12 @@ from bot.text.tables import (
     ExtraCells,
     FormulaCell,
     MissingCell,
+    TableFile,
+    body_of,
     column_title,
     filled_places,
     flaw_of,
     read_lines,
-    require_width,
 )
 
 
@@ -118,21 +118,10 @@ class RedirectRow:
         return undefused(self.cells.get(column, ""))
 
 
-@dataclass(frozen=True, slots=True)
-class RedirectFile:
-    """The rows of a table, how it was read, and what of it is not used."""
-
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RedirectFile(TableFile):
     rows: tuple[RedirectRow, ...]
-    header: tuple[str, ...] | None
     columns: Mapping[Column, int]
-    known_header: bool
-    """Whether a heading is one that we know."""
-    ignored: tuple[str, ...]
-    """Titles of the columns that are not used, though something stands in them."""
-    encoding: str
-    separator: str
-    readings: tuple[Reading, ...] = ()
-    """How the file could be read, where it is not Unicode."""
 
     @property
     def ends(self) -> tuple[str, ...]:
@@ -151,30 +140,24 @@ def read_redirect_file(content: bytes, encoding: str = "") -> RedirectFile:
     separator, lines = read_lines(found.text, _is_url)
     if not lines:
         raise EmptyFile
-    require_width(lines)
     first = lines[0][1]
     named = {} if any(map(_is_place, first)) else _named(first)
     sample = [cells for _, cells in lines[1 : SAMPLE + 1]]
     columns = _with_urls(named, sample or [first])
     has_header = bool(named) or not any(_is_place(cell) for cell in first)
     header = tuple(first) if has_header else None
-    body = lines[1:] if has_header else lines
-    if not body:
-        raise EmptyFile
-    if len(body) > MAX_RULES:
-        raise TooManyRules(len(body), MAX_RULES)
-    width = len(first) if has_header else max(len(cells) for _, cells in body)
+    body, width = body_of(lines, has_header, MAX_RULES)
     rows = tuple(_row(line, cells, columns, width) for line, cells in body)
     unused = [at for at in filled_places(lines, width) if at not in columns.values()]
     return RedirectFile(
-        rows,
-        header,
-        columns,
-        bool(named),
-        tuple(column_title(header, at) for at in unused),
-        found.encoding,
-        separator,
-        found.readings,
+        rows=rows,
+        header=header,
+        known_header=bool(named),
+        columns=columns,
+        ignored=tuple(column_title(header, at) for at in unused),
+        encoding=found.encoding,
+        separator=separator,
+        readings=found.readings,
     )
 
 

@@ -11,7 +11,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from bot.text.encoding import BadFile, is_defused, is_formula
+from bot.text.code_pages import Reading
+from bot.text.encoding import BadFile, EmptyFile, is_defused, is_formula
 
 SPACES: Final = " \t\r\n\u00a0"
 BLANKS: Final = f"{SPACES}\u200b\ufeff"
@@ -49,6 +50,21 @@ class TooWide(BadFile):
     def __init__(self, line: int) -> None:
         super().__init__(f"line {line}")
         self.line = line
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TableFile:
+    """How a table was read, and what of it is not used."""
+
+    header: tuple[str, ...] | None
+    known_header: bool
+    """Whether a heading is one that we know; if none is, the first row may be one like the others."""
+    ignored: tuple[str, ...]
+    """Titles of the columns that are not used, though something stands in them."""
+    encoding: str
+    separator: str
+    readings: tuple[Reading, ...] = ()
+    """How the file could be read, where it is not Unicode and that makes a difference."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,10 +163,16 @@ def parsed_lines(text: str, separator: str, after: int = 0) -> Lines:
     return found
 
 
-def require_width(lines: Lines) -> None:
-    """Raise TooWide for a row of too many cells."""
+def body_of(lines: Lines, has_header: bool, most: int = MAX_ROWS) -> tuple[Lines, int]:
+    """The rows of a table, and how many columns it has; raises EmptyFile, TooManyRows and TooWide."""
     if wide := next((line for line, cells in lines if len(cells) > MAX_COLUMNS), None):
         raise TooWide(wide)
+    body = lines[1:] if has_header else lines
+    if not body:
+        raise EmptyFile
+    if len(body) > most:
+        raise TooManyRows(most)
+    return body, len(lines[0][1]) if has_header else max(len(cells) for _, cells in body)
 
 
 def filled_places(lines: Lines, width: int) -> Sequence[int]:
