@@ -164,8 +164,9 @@ def _line_of(text: str, path: Sequence[str | int]) -> int:
     """The line on which the table begins that *path* names by its number; 0 where it names none so."""
     match path:
         case [str(name), int(index), *_]:
-            header = re.compile(rf"\s*\[\[\s*{re.escape(name)}\s*\]\]")
-            lines = (number for number, line in enumerate(text.splitlines(), 1) if header.match(line))
+            header = f"[[{name}]]"
+            numbered = enumerate(text.splitlines(), 1)
+            lines = (number for number, line in numbered if line.replace(" ", "").startswith(header))
             return next(islice(lines, index, None), 0)
         case _:
             return 0
