@@ -13,7 +13,7 @@ from bot.changes.verify import Answer, Snapshot, accept_if_done, holds, key_of
 from bot.clients.errors import AlreadyExists, ClientError, NotFound, OutcomeUnknown
 from bot.clients.members import MembersClient
 from bot.clients.rules import GroupsClient, RulesClient
-from bot.members.model import Member, chosen, email_key, find_alike
+from bot.members.model import Member, choose_spelling, email_key, find_alike
 from bot.rules.model import Group, Rule, RuleDraft
 
 FEW: Final = 10
@@ -96,7 +96,7 @@ class MemberSnapshot:
 
     def live(self, target: Target) -> Document | None:
         key = target.key or ""
-        member = chosen(self._alike.get(email_key(key), []), key)
+        member = choose_spelling(self._alike.get(email_key(key), []), key)
         return None if member is None else member.document()
 
     def lookalikes(self, change: Change) -> list[str]:

@@ -21,7 +21,7 @@ from bot.clients.gate import CallContext, Priority
 from bot.clients.http import Answer, Service
 from bot.clients.json_stream import Many, cooperatively, parsed_cooperatively, taken
 from bot.clients.pages import Page, Query, Signs, page_of
-from bot.members.model import Member, found
+from bot.members.model import Member, find_by_email
 
 T = TypeVar("T")
 
@@ -92,8 +92,8 @@ def member_in(listing: Listing[Member], email: str) -> Member | None:
 
     Raises Incomplete where that would be said of members of whom only a part was read.
     """
-    member = found(listing.known, email)
-    return member if member is not None and member.email == email.strip() else found(listing.whole(), email)
+    member = find_by_email(listing.known, email)
+    return member if member is not None and member.email == email.strip() else find_by_email(listing.whole(), email)
 
 
 MAX_PAGES: Final = 5000

@@ -10,7 +10,7 @@ from typing import Final
 from rapidfuzz import process
 from rapidfuzz.distance import OSA
 
-from bot.members.model import Member, caseless, email_key, found, inbox, known_segments, nearest
+from bot.members.model import Member, caseless, email_key, find_by_email, inbox, known_segments, nearest
 
 MAX_WRONG_LETTERS: Final = 2
 """Letters that may be wrong, missing, too many or swapped in an address that counts as a typo of another."""
@@ -68,11 +68,11 @@ class Verdict:
         return self.asked.name if self.asked is not None and lacks else None
 
 
-def explained(
+def explain_access(
     email: str, segment: str | None, *, site: str, members: Sequence[Member], extra: Sequence[str] = ()
 ) -> Verdict:
     """What *site* with these *members* says about *email* and *segment*. *extra*: segments that settings name."""
-    member = found(members, email)
+    member = find_by_email(members, email)
     known = known_segments(members, extra)
     asked = None if segment is None else _asked(segment, () if member is None else member.segments, known)
     return Verdict(site, member, asked, tuple(_near(email, members, member)))

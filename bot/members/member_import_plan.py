@@ -30,7 +30,7 @@ from bot.members.import_entries import (
     Wish,
     agree,
 )
-from bot.members.model import Member, caseless, chosen, email_key, inbox, nearest
+from bot.members.model import Member, caseless, choose_spelling, email_key, inbox, nearest
 from bot.text.emails import BadEmail, checked_email
 from bot.text.tables import MissingCell
 
@@ -159,7 +159,7 @@ class _Judge:
         if not isinstance(wish, Wish):
             return wish
         alike = self._members.get(email_key(wish.email), [])
-        if (member := chosen(alike, wish.email)) is not None:
+        if (member := choose_spelling(alike, wish.email)) is not None:
             return _added(wish, member) if wish.mode is Mode.ADD else _altered(wish, member)
         if alike:
             return Invalid(wish.row, SeveralMembers(tuple(one.email for one in alike)))

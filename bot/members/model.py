@@ -94,9 +94,9 @@ def _domain_key(domain: str) -> str:
         return domain
 
 
-def found(members: Iterable[Member], email: str) -> Member | None:
+def find_by_email(members: Iterable[Member], email: str) -> Member | None:
     """The member with this address: the exact spelling, or the only other one."""
-    return chosen(find_alike(members, [email]), email)
+    return choose_spelling(find_alike(members, [email]), email)
 
 
 def find_alike(members: Iterable[Member], emails: Iterable[str]) -> list[Member]:
@@ -105,7 +105,7 @@ def find_alike(members: Iterable[Member], emails: Iterable[str]) -> list[Member]
     return [member for member in members if member.identity in identities]
 
 
-def chosen(members: Sequence[Member], email: str) -> Member | None:
+def choose_spelling(members: Sequence[Member], email: str) -> Member | None:
     """The one of *members*, whose addresses are spellings of one, that *email* means; None where it could be several."""
     exact = [member for member in members if member.email == email.strip()]
     return next(iter(exact or members)) if exact or len(members) == 1 else None
@@ -127,7 +127,7 @@ CLOSE_ENOUGH: Final = 60
 MAX_NEAR_SEGMENTS: Final = 3
 
 
-def counted(members: Iterable[Member]) -> dict[str, int]:
+def count_segments(members: Iterable[Member]) -> dict[str, int]:
     """How many members have each segment, most used first."""
     found: Counter[str] = Counter()
     for segments, count in Counter(member.segments for member in members).items():  # of many members, few are different
@@ -137,7 +137,7 @@ def counted(members: Iterable[Member]) -> dict[str, int]:
 
 def known_segments(members: Iterable[Member], extra: Sequence[str] = ()) -> tuple[str, ...]:
     """Every segment that a member has, most used first, then those of *extra*: what settings name."""
-    return tuple(dict.fromkeys([*counted(members), *extra]))
+    return tuple(dict.fromkeys([*count_segments(members), *extra]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +156,7 @@ class Catalogue:
         return () if self.is_open or not known else tuple(name for name in names if name not in known)
 
 
-def spelled(wanted: Sequence[str], known: Sequence[str]) -> tuple[str, ...]:
+def use_known_spelling(wanted: Sequence[str], known: Sequence[str]) -> tuple[str, ...]:
     """*wanted* in the spelling of *known* where only the case differs; a name that is unknown stays as it was typed."""
     by_fold = {caseless(name): name for name in reversed(known)}
     exact = set(known)

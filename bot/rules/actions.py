@@ -20,10 +20,10 @@ from bot.rules.expressions import (
     SLASHED,
     CannotTell,
     UndecidableKind,
-    bounded,
-    compiled,
+    compile_expression,
     filled,
-    of_a_length,
+    require_little_work,
+    require_url_length,
     substituted,
 )
 from bot.rules.model import Pair, Rule
@@ -286,13 +286,13 @@ def replaced(pair: Pair, text: str, engine: Engine) -> str:
         return text
     end = start + len(find)
     put = to if last else substituted(to, text, start, end)
-    of_a_length(len(text) + len(put))
+    require_url_length(len(text) + len(put))
     return text[:start] + put + text[end:]
 
 
 def _replaced_by_expression(found: re.Match[str], to: str, text: str) -> str:
-    expression = compiled(found[1], ignore_case="i" in found[2])
-    bounded(expression, text)
+    expression = compile_expression(found[1], ignore_case="i" in found[2])
+    require_little_work(expression, text)
     names = dict(expression.groupindex)
     length = len(text)
 
@@ -300,7 +300,7 @@ def _replaced_by_expression(found: re.Match[str], to: str, text: str) -> str:
         nonlocal length
         made = substituted(to, text, match.start(), match.end(), tuple(match.groups()), names)
         length += len(made)
-        of_a_length(length)
+        require_url_length(length)
         return made
 
     return str(expression.sub(put, text, 0 if "g" in found[2] else 1))

@@ -8,7 +8,15 @@ from functools import lru_cache
 from typing import Final
 
 from bot.rules.engines import DOES, Engine, Trait
-from bot.rules.expressions import SLASHED, CannotTell, Captures, UndecidableKind, bounded, compiled, tryable
+from bot.rules.expressions import (
+    SLASHED,
+    CannotTell,
+    Captures,
+    UndecidableKind,
+    compile_expression,
+    require_little_work,
+    require_short,
+)
 
 Caught = Mapping[Engine, Captures]
 """The engines in which a condition holds, each with what it catches."""
@@ -67,10 +75,10 @@ Catch = Callable[[str], Captures | None]
 
 
 def _catching(expression: str, *, ignore_case: bool = False) -> Catch:
-    known = compiled(expression, ignore_case=ignore_case)
+    known = compile_expression(expression, ignore_case=ignore_case)
 
     def catch(text: str) -> Captures | None:
-        bounded(known, text)
+        require_little_work(known, text)
         match = known.search(text)
         return None if match is None else tuple(match.groups())
 
@@ -78,7 +86,7 @@ def _catching(expression: str, *, ignore_case: bool = False) -> Catch:
 
 
 def _wildcard(value: str) -> Test:
-    tryable(value)
+    require_short(value)
     ways = {True: _as_expression(value), False: _between_bars(value)}
 
     def test(text: str) -> Caught:

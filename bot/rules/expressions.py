@@ -59,9 +59,9 @@ class CannotTell(Exception):
 
 
 @lru_cache(maxsize=8192)
-def compiled(expression: str, *, ignore_case: bool = False) -> Any:
+def compile_expression(expression: str, *, ignore_case: bool = False) -> Any:
     """*expression* for the linear engine; raises CannotTell for what it cannot express, or for what is not an expression."""
-    tryable(expression)
+    require_short(expression)
     options = re2.Options()
     options.log_errors = False
     options.case_sensitive = not ignore_case
@@ -125,19 +125,19 @@ def _translated_escape(match: re.Match[str]) -> str:
     return str(re2.escape(escaped))
 
 
-def tryable(expression: str) -> None:
+def require_short(expression: str) -> None:
     """Raise CannotTell for an expression, or a text with stars, that takes long to be read."""
     if (length := len(expression)) > MAX_EXPRESSION:
         raise CannotTell(UndecidableKind.LONG_EXPRESSION, length=length)
 
 
-def of_a_length(length: int) -> None:
+def require_url_length(length: int) -> None:
     """Raise CannotTell for what is longer than any URL: a few letters of a rule can stand for gigabytes."""
     if length > MAX_URL_LENGTH:
         raise CannotTell(UndecidableKind.LONG_RESULT)
 
 
-def bounded(expression: Any, text: str) -> None:
+def require_little_work(expression: Any, text: str) -> None:
     """Raise CannotTell where trying *expression* on *text* could take long: linear time is long where both are large."""
     if expression.programsize * len(text) > MAX_EXPRESSION_WORK:
         raise CannotTell(UndecidableKind.LARGE_EXPRESSION)
@@ -177,10 +177,10 @@ def substituted(
             return ((captures[names[name] - 1] or "") if name in names else "") if names else match[0]
         return _numbered(digits, captures)
 
-    of_a_length(len(text) + len(template))
+    require_url_length(len(text) + len(template))
     counts = Counter(match[0] for match in SUBSTITUTE.finditer(template))
     values = {mark: SUBSTITUTE.sub(value, mark) for mark in counts}
-    of_a_length(len(text) + sum(len(values[mark]) * count for mark, count in counts.items()))
+    require_url_length(len(text) + sum(len(values[mark]) * count for mark, count in counts.items()))
     return SUBSTITUTE.sub(lambda match: values[match[0]], template)
 
 
@@ -209,5 +209,5 @@ def _with(template: str, mark: str, caught: str) -> str:
         made += [put, part]
         start += len(mark) + len(part)
         length += len(put)
-        of_a_length(length)
+        require_url_length(length)
     return "".join(made)

@@ -145,11 +145,11 @@ def judge_all(rules: Iterable[Rule], url: Url, groups: Groups | None = None) -> 
     """Judge what each of *rules* does to *url*, one by one; None for a rule that has nothing to do with it."""
     others = tuple(variants(url))
     for rule in rules:
-        found = judged(rule, url, groups)
+        found = judge(rule, url, groups)
         yield found if found is not None or not rule.active else near_miss(rule, url, others)
 
 
-def judged(
+def judge(
     rule: Rule, url: Url, groups: Groups | None = None, may_hold: MayHold | None = None
 ) -> Match | Undecidable | None:
     """What *rule* does to *url*: None where no condition of it holds. *may_hold*: the only pairs that are tried."""
@@ -295,7 +295,7 @@ def _alike(before: Rule | None, after: Rule | None, url: Url, groups: Groups | N
 
 
 def _acts(rule: Rule | None, url: Url, groups: Groups | None) -> Match | None:
-    found = judged(rule, url, groups) if rule is not None and rule.active else None
+    found = judge(rule, url, groups) if rule is not None and rule.active else None
     return found if isinstance(found, Match) and not found.off else None
 
 

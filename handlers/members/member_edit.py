@@ -12,7 +12,7 @@ from bot.changes.model import Change, ChangeRequest, Item, Kind, Outcome, State,
 from bot.changes.proposals import Proposal, move_steps
 from bot.clients.errors import ClientError
 from bot.gatehouse import Gatehouse, Site
-from bot.members.model import Catalogue, Member, email_key, nearest, spelled
+from bot.members.model import Catalogue, Member, email_key, nearest, use_known_spelling
 from bot.text.emails import BadEmail, checked_email, masked
 from handlers.blocks import modals
 from handlers.blocks.messages import code, ended, esc, in_quotes, listed
@@ -55,7 +55,7 @@ async def add(command: MembersAdd, caller: Caller, gatehouse: Gatehouse) -> Repl
 
     async def fill() -> dict[str, Any]:
         known = await catalogue(site, caller, gatehouse)
-        names = spelled(command.segments, known.names)
+        names = use_known_spelling(command.segments, known.names)
         wrong = known.strangers(names)
         form = member_form_view.MemberForm.blank(
             email=command.email,
@@ -125,7 +125,7 @@ async def _save_member(form: MemberForm, caller: Caller, gatehouse: Gatehouse) -
     elif await site.members.find(checked_email(form.email)) is not None:
         words = f"This person is already a member. Use {slash('members edit')} instead."
         return form.noted({"email": words}).view()
-    names = spelled(form.segments, form.known)
+    names = use_known_spelling(form.segments, form.known)
     if unknown := known.strangers(names, base.segments if base else ()):
         return form.noted(member_form_view.segment_notes(form, unknown)).view()
     after = replace(form, segments=names).document(base)
@@ -201,7 +201,7 @@ def _segments_named(
     *also*: segments that the site has besides those of *catalogue*.
     """
     known = tuple(dict.fromkeys((*also, *catalogue.names)))
-    names = spelled(command.segments, known)
+    names = use_known_spelling(command.segments, known)
     for name in catalogue.strangers(names, also):
         meant = nearest(name, known)
         offered = meant if isinstance(command, MembersGrant) else ()  # nothing that takes away is offered for a typo

@@ -12,8 +12,8 @@ from bot.clients.cache import looked_up
 from bot.clients.errors import ClientError
 from bot.clients.lists import member_in
 from bot.gatehouse import Gatehouse, Site
-from bot.members.access_check import Verdict, explained
-from bot.members.model import Member, counted
+from bot.members.access_check import Verdict, explain_access
+from bot.members.model import Member, count_segments
 from bot.text.emails import checked_email, masked
 from bot.text.search import has_words
 from handlers.blocks import menus, messages
@@ -183,7 +183,7 @@ async def _ask_site(site: Site, email: str, segment: str | None, extra: tuple[st
     if listing.truncated and segment is not None:
         extra = (*extra, segment)  # nobody has it among those that were read: that says nothing of the others
     # In a thread: to compare an address with 100,000 others takes 150 ms.
-    return await asyncio.to_thread(explained, email, segment, site=site.name, members=listing.known, extra=extra)
+    return await asyncio.to_thread(explain_access, email, segment, site=site.name, members=listing.known, extra=extra)
 
 
 @handles(MembersSegments)
@@ -199,4 +199,4 @@ async def show_segments(command: MembersSegments, caller: Caller, gatehouse: Gat
 
 def _count_segments(members: Sequence[Member]) -> tuple[int, dict[str, int]]:
     """How many have no segment, and how many have each."""
-    return sum(not member.segments for member in members), counted(members)
+    return sum(not member.segments for member in members), count_segments(members)

@@ -9,7 +9,7 @@ from typing import Any, Final, cast
 
 from bot.clients.errors import ClientError
 from bot.gatehouse import Gatehouse, Site
-from bot.members.model import Catalogue, Member, found, known_segments
+from bot.members.model import Catalogue, Member, find_by_email, known_segments
 from bot.store.channel_settings import Preferences
 from bot.text.emails import checked_email
 from handlers.blocks.messages import code
@@ -102,5 +102,5 @@ async def known_on(email: str, names: Sequence[str], gatehouse: Gatehouse) -> li
             members = await gatehouse.sites[name].members.recent()
         except ClientError:
             continue
-        known += [name] if await asyncio.to_thread(found, members.known, email) is not None else []
+        known += [name] if await asyncio.to_thread(find_by_email, members.known, email) is not None else []
     return known

@@ -22,7 +22,7 @@ from bot.rules.lint.findings import Finding, ordered
 from bot.rules.lint.redirects import MAX_HOPS, Effort, is_effective
 from bot.rules.lint.route import Route, next_url
 from bot.rules.lint.rule_set import check_all, check_change
-from bot.rules.matching import impact, judge_all, judged, near_miss, variants
+from bot.rules.matching import impact, judge, judge_all, near_miss, variants
 from bot.rules.model import INACTIVE, Group, Groups, Rule, RuleDraft
 from bot.rules.outcomes import Explained
 from bot.rules.url import SCHEME, NotAUrl, Url, is_url
@@ -195,7 +195,7 @@ async def follow(first: Explained, rules: Sequence[Rule], groups: Groups | None 
         if len(steps) > MAX_HOPS:
             return Route(tuple(steps), is_endless=True)
         seen[there.full] = len(steps)
-        verdicts = await cooperatively(judged(rule, there, groups) for rule in effective)
+        verdicts = await cooperatively(judge(rule, there, groups) for rule in effective)
         steps.append(Explained.of(there, verdicts))
     return Route(tuple(steps))
 

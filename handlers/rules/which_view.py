@@ -9,7 +9,7 @@ from typing import Final
 
 from bot.clients.lists import Gap
 from bot.rules.lint.route import Route, decider, rank, results
-from bot.rules.matching import judged, left_alone
+from bot.rules.matching import judge, left_alone
 from bot.rules.model import Rule
 from bot.rules.outcomes import Explained, Match, NearKind, NearMiss, NoteKind, Undecidable, Verdict
 from bot.rules.secrets import MARK, hidden_text, without_secrets
@@ -313,7 +313,7 @@ def near_reason(miss: NearMiss, url: Url) -> str:
     if miss.kind is not NearKind.QUERY:
         return near_words(miss)
     bare, _, query = url.full.partition("?")
-    found = judged(miss.rule, Url.of(bare))
+    found = judge(miss.rule, Url.of(bare))
     if not isinstance(found, Match) or found.off or found.result is None:
         return near_words(miss)
     return f"without ?{messages.clip(query, 60)} it redirects to {messages.clip(found.result, 160)}"

@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.members.access_check import MAX_NEAR_MEMBERS, Standing, explained
-from bot.members.model import Catalogue, Member, known_segments, nearest, reference, spelled
+from bot.members.access_check import MAX_NEAR_MEMBERS, Standing, explain_access
+from bot.members.model import Catalogue, Member, known_segments, nearest, reference, use_known_spelling
 
 ANNA = Member(email="anna.berg@example.com", name="Anna", segments=("free", "VIP"))
 OTHER = Member(email="Anna.Berg@example.com", name="Other", segments=("vip",))
@@ -15,7 +15,7 @@ EMAILS = st.text("abAB.@+", min_size=1, max_size=12)
 
 def test_a_segment_is_had_lacked_alike_or_not_known() -> None:
     def standing(segment: str, members: list[Member], *extra: str) -> tuple[Standing, str]:
-        asked = explained(members[0].email, segment, site="blog", members=members, extra=extra).asked
+        asked = explain_access(members[0].email, segment, site="blog", members=members, extra=extra).asked
         assert asked is not None
         return asked.standing, asked.name
 
@@ -27,15 +27,15 @@ def test_a_segment_is_had_lacked_alike_or_not_known() -> None:
 
 
 def test_what_is_missing_is_only_what_could_be_granted() -> None:
-    assert explained(ANNA.email, "gold", site="blog", members=[ANNA]).missing is None
-    assert explained(ANNA.email, "gold", site="blog", members=[ANNA], extra=["gold"]).missing == "gold"
-    assert explained(ANNA.email, "free", site="blog", members=[ANNA]).missing is None
+    assert explain_access(ANNA.email, "gold", site="blog", members=[ANNA]).missing is None
+    assert explain_access(ANNA.email, "gold", site="blog", members=[ANNA], extra=["gold"]).missing == "gold"
+    assert explain_access(ANNA.email, "free", site="blog", members=[ANNA]).missing is None
 
 
 def test_segments_are_learned_and_completed_and_spelled() -> None:
     known = known_segments([ANNA, OTHER, ANNA], ["gold", "vip"])
     assert known == ("free", "VIP", "vip", "gold")
-    assert spelled(["vip", "GOLD", "new"], known) == ("vip", "gold", "new")
+    assert use_known_spelling(["vip", "GOLD", "new"], known) == ("vip", "gold", "new")
     assert Catalogue(tuple(known)).strangers(["vip", "new"]) == ("new",)
     assert Catalogue(()).strangers(["new"]) == ()
     assert nearest("glod", known) == ("gold",)
@@ -57,7 +57,7 @@ def test_a_reference_is_one_members_alone() -> None:
 @given(asked=EMAILS, there=st.lists(EMAILS, max_size=8))
 def test_nobody_is_near_to_themselves_and_nobody_twice(asked: str, there: list[str]) -> None:
     members = [Member(email=email) for email in dict.fromkeys(there)]
-    verdict = explained(asked, None, site="blog", members=members)
+    verdict = explain_access(asked, None, site="blog", members=members)
 
     near = [one.member.email for one in verdict.near]
     assert len(near) == len(set(near)) <= MAX_NEAR_MEMBERS

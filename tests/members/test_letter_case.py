@@ -9,12 +9,12 @@ import pytest
 
 from bot.changes.adapters import MemberSnapshot
 from bot.changes.model import Target
-from bot.members.access_check import Likeness, Standing, explained
+from bot.members.access_check import Likeness, Standing, explain_access
 from bot.members.csv import read_member_file
 from bot.members.csv_columns import Mode
 from bot.members.import_entries import Add, Alter, NothingToDo
 from bot.members.member_import_plan import plan_members
-from bot.members.model import Member, caseless, found, spelled
+from bot.members.model import Member, caseless, find_by_email, use_known_spelling
 
 SAME = [("ANNA", "anna"), ("Éva", "éva"), ("ΝΊΚΗ", "νίκη"), ("Straße", "straße")]
 OTHER = [("straße", "strasse"), ("mar\u212a", "mark"), ("\u017fam", "sam"), ("\ufb01ona", "fiona"), ("\u0130da", "ida")]
@@ -28,15 +28,15 @@ def test_all_places_agree_on_what_is_the_same(has: str, typed: str, same: bool) 
     granted = read_member_file(f"email,segments\n{member.email},{typed}\n".encode())
 
     assert (caseless(has) == caseless(typed)) is same
-    assert (found([member], email) is member) is same
+    assert (find_by_email([member], email) is member) is same
     assert (MemberSnapshot([member]).live(Target(service="members", site="blog", key=email)) is not None) is same
     (planned,) = plan_members(table, Mode.ADD, [member], ()).entries
     assert isinstance(planned, Add) is not same
-    assert (explained(email, None, site="blog", members=[member]).member is member) is same
-    assert spelled([typed], [has]) == ((has,) if same else (typed,))
+    assert (explain_access(email, None, site="blog", members=[member]).member is member) is same
+    assert use_known_spelling([typed], [has]) == ((has,) if same else (typed,))
     (planned,) = plan_members(granted, Mode.GRANT, [member], ()).entries
     assert isinstance(planned, NothingToDo) is same
-    asked = explained(member.email, typed, site="blog", members=[member]).asked
+    asked = explain_access(member.email, typed, site="blog", members=[member]).asked
     assert asked is not None
     assert (asked.standing is Standing.HAS) is same
 
@@ -59,7 +59,7 @@ def test_two_spellings_of_a_domain_are_one_member_who_keeps_theirs(has: str, typ
     table = read_member_file(f"email,segments\n{typed},vip\n".encode())
     twice = read_member_file(f"email\n{has}\n{typed}\n".encode())
 
-    assert (found([member], typed) is member) is same
+    assert (find_by_email([member], typed) is member) is same
     live = MemberSnapshot([member]).live(target)
     assert live == ({"email": has} if same else None)
     if "zzz" in typed:  # not a domain: no file adds it
@@ -73,10 +73,10 @@ def test_two_spellings_of_a_domain_are_one_member_who_keeps_theirs(has: str, typ
 def test_of_two_members_by_both_spellings_each_is_meant_by_its_own_and_none_by_a_third() -> None:
     both = [Member(email=UNICODE), Member(email=ASCII)]
 
-    assert [found(both, email) for email in (UNICODE, ASCII, "ANNA@müller.example")] == [*both, None]
+    assert [find_by_email(both, email) for email in (UNICODE, ASCII, "ANNA@müller.example")] == [*both, None]
 
 
 def test_somebody_whose_email_only_looks_alike_is_named_as_near() -> None:
-    near = explained("mark@example.com", None, site="blog", members=[Member(email="mar\u212a@example.com")]).near
+    near = explain_access("mark@example.com", None, site="blog", members=[Member(email="mar\u212a@example.com")]).near
 
     assert [each.likeness for each in near] == [Likeness.TYPO]

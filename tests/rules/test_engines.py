@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from bot.rules.engines import Engine
-from bot.rules.matching import judged
+from bot.rules.matching import judge
 from bot.rules.model import Rule
 from bot.rules.outcomes import Match, Note, NoteKind
 from bot.rules.url import Url
@@ -138,7 +138,7 @@ URLS = [
 def test_each_engine_makes_of_a_url_what_it_does(
     one: Rule, url: str, desktop: str | None, extension: str | None
 ) -> None:
-    found = judged(one, Url.of(url))
+    found = judge(one, Url.of(url))
 
     if desktop == "absent":
         assert found is None
@@ -174,7 +174,7 @@ ELSEWHERE = [
 
 @pytest.mark.parametrize(("one", "only", "told"), ELSEWHERE)
 def test_a_rule_that_acts_in_one_engine_says_in_which(one: Rule, only: Engine | None, told: Note | None) -> None:
-    found = judged(one, Url.of(H))
+    found = judge(one, Url.of(H))
 
     assert isinstance(found, Match)
     assert found.only is only

@@ -17,7 +17,7 @@ import pytest
 from bot.rules.engines import Engine
 from bot.rules.expressions import UndecidableKind
 from bot.rules.lint.lookup import build_lookups
-from bot.rules.matching import judged
+from bot.rules.matching import judge
 from bot.rules.model import Rule
 from bot.rules.outcomes import Match, NoteKind, Undecidable
 from bot.rules.url import Url
@@ -189,7 +189,7 @@ def differences(rules: Iterable[Rule]) -> Iterator[str]:
     """Where the bot says otherwise than the engines; what it cannot tell is one where it should be able to."""
     cases = list(product(rules, map(Url.of, URLS)))
     for (one, url), (right, doubtful) in zip(cases, ask(cases), strict=True):
-        found = judged(one, url)
+        found = judge(one, url)
         match found:
             case Match() if any(note.kind is NoteKind.UNTRIED_PAIR for note in found.notes):
                 says: Any = right if doubtful else found.notes
@@ -224,5 +224,5 @@ def test_a_condition_that_holds_in_an_engine_is_looked_up(operator: str, value: 
         one = rule("Cancel", when(operator, value, key))
         lookups = list(build_lookups([one]))
         for url in map(Url.of, URLS):
-            if isinstance(judged(one, url), Match):
+            if isinstance(judge(one, url), Match):
                 assert [place.rule for lookup in lookups for place in lookup.find(url)] == [one], url

@@ -17,7 +17,7 @@ from bot.rules.lint.findings import Finding, FindingKind, Location, Reason, orde
 from bot.rules.lint.lookup import build_lookups
 from bot.rules.lint.redirects import Effort, World
 from bot.rules.lint.rule_set import check_all, check_change
-from bot.rules.matching import judged
+from bot.rules.matching import judge
 from bot.rules.model import Groups, Rule
 from bot.rules.outcomes import Match
 from bot.rules.url import Url
@@ -350,7 +350,7 @@ def test_headers_without_a_version_differ(pair: dict[str, Any], version: Any, di
     document = rule("h", "Headers", "Contains", "shop").document() | ({} if version is None else {"version": version})
     one = Rule.model_validate(document | {"pairs": [document["pairs"][0] | pair]})
 
-    found, acts = check([one]), judged(one, Url.of(A))
+    found, acts = check([one]), judge(one, Url.of(A))
 
     assert [(finding.trait, finding.places) for finding in found] == [(Trait.NEEDS_VERSION, (Location(one),))] * differs
     assert isinstance(acts, Match)
@@ -432,7 +432,7 @@ def followed(rules: list[Rule], url: str, hops: int = 20) -> set[str]:
 
 
 def steps(rules: list[Rule], url: str) -> list[str]:
-    acts = [judged(one, Url.of(url)) for one in rules]
+    acts = [judge(one, Url.of(url)) for one in rules]
     results = [each.result for each in acts if isinstance(each, Match) and each.result]
     return [Url.of(result).full for result in results if result.startswith("https://")]
 
@@ -480,7 +480,7 @@ def test_of_many_pairs_those_that_are_not_tried_change_nothing(many: Rule, place
     url, world = Url.of(place), World()
     assert list(world.take_in([many]))
 
-    some, every = world.find_matches(url), judged(many, url)
+    some, every = world.find_matches(url), judge(many, url)
 
     # a note on a pair that can't be tried is no effect
     found = [replace(each, notes=(), depends=False) for each in (*some, every) if isinstance(each, Match)]
@@ -526,7 +526,7 @@ def test_what_never_holds_holds_for_no_url(value: str, key: str, operator: str) 
     if FindingKind.NEVER not in kinds(check([one])):
         return
     for url in ("https://h/a?b=1", "http://h:8080/", "https://www.h/a/b/c", "https://h/%41?q=a b", "https://h/*"):
-        assert judged(one, Url.of(url)) is None
+        assert judge(one, Url.of(url)) is None
 
 
 ANYWHERE = [leads(str(n), f"/(q|z)+{n}/", f"{SHOP}/{n}", "Matches") for n in range(700)]
@@ -587,7 +587,7 @@ def test_a_condition_that_holds_is_looked_up(kind: str, key: str, operator: str,
     ]
     assert list(world.take_in([*others, one]))
 
-    assert isinstance(judged(one, url), Match)
+    assert isinstance(judge(one, url), Match)
     assert [found.rule for found in world.find_matches(url)] == [one]
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from bot.rules.conditions import condition
 from bot.rules.engines import Engine
 from bot.rules.expressions import CannotTell, UndecidableKind, filled
-from bot.rules.matching import filters_of, judged
+from bot.rules.matching import filters_of, judge
 from bot.rules.model import Groups, Off, OffKind, Pair, Rule
 from bot.rules.outcomes import Match, NearKind, Note, NoteKind, Undecidable
 from bot.rules.url import NotAUrl, Url
@@ -102,7 +102,7 @@ HOLDS = [
 
 @pytest.mark.parametrize(("key", "operator", "value", "url", "holds"), HOLDS)
 def test_a_condition_holds_as_the_engines_have_it(key: str, operator: str, value: str, url: str, holds: bool) -> None:
-    found = judged(rule("Cancel", when(operator, value, key)), Url.of(url))
+    found = judge(rule("Cancel", when(operator, value, key)), Url.of(url))
 
     assert isinstance(found, Match) == holds
 
@@ -130,14 +130,14 @@ RESULTS = [
 
 @pytest.mark.parametrize(("operator", "value", "target", "url", "result"), RESULTS)
 def test_captures_are_filled_in(operator: str, value: str, target: str, url: str, result: str) -> None:
-    acts = judged(rule("Redirect", when(operator, value, destination=target)), Url.of(url))
+    acts = judge(rule("Redirect", when(operator, value, destination=target)), Url.of(url))
 
     assert isinstance(acts, Match)
     assert acts.result == result
 
 
 def test_where_the_engines_catch_different_runs_both_are_told() -> None:
-    acts = judged(
+    acts = judge(
         rule("Redirect", when("Wildcard_Matches", "*-*/", destination="https://x/$2")),
         Url.of("https://abcde-fghij-klmno/"),
     )
@@ -148,7 +148,7 @@ def test_where_the_engines_catch_different_runs_both_are_told() -> None:
 
 
 def test_the_first_pair_of_a_redirect_counts_and_chaining_is_told() -> None:
-    acts = judged(
+    acts = judge(
         rule(
             "Redirect",
             when("Equals", "https://a.example/", destination="https://b.example/"),
@@ -182,14 +182,14 @@ REPLACED = [
 def test_a_replacement_replaces_as_the_desktop_app_does(find: str, to: str, url: str, result: str | None) -> None:
     pair = when("Contains", "h", **{"from": find, "to": to})
 
-    acts = judged(rule("Replace", pair), Url.of(url))
+    acts = judge(rule("Replace", pair), Url.of(url))
 
     assert isinstance(acts, Match)
     assert (acts.result, acts.idle) == (result, result is None)
 
 
 def test_a_redirect_to_itself_does_nothing() -> None:
-    acts = judged(rule("Redirect", when("Contains", "h", destination="https://h/")), Url.of("https://h"))
+    acts = judge(rule("Redirect", when("Contains", "h", destination="https://h/")), Url.of("https://h"))
 
     assert isinstance(acts, Match)
     assert acts.idle
@@ -285,7 +285,7 @@ def test_what_no_browser_loads_is_no_url(text: str) -> None:
 
 
 def acts(rules: Rule, url: str) -> Match:
-    found = judged(rules, Url.of(url))
+    found = judge(rules, Url.of(url))
     assert isinstance(found, Match)
     return found
 
@@ -377,8 +377,8 @@ def test_hundreds_of_stars_take_no_longer_than_one() -> None:
 def test_an_expression_that_is_large_for_a_long_url_is_not_tried() -> None:
     one = rule("Redirect", when("Matches", "/" + "(.*)" * 50 + "/", destination="https://x/$1"))
 
-    assert isinstance(judged(one, Url.of("https://h/a")), Match)
-    assert isinstance(judged(one, Url.of("https://h/" + "a" * 60_000)), Undecidable)
+    assert isinstance(judge(one, Url.of("https://h/a")), Match)
+    assert isinstance(judge(one, Url.of("https://h/" + "a" * 60_000)), Undecidable)
 
 
 @pytest.mark.parametrize("text", ["/old", "shop", "Redirect_x1old", "mailto:a@b.example", "a@b.example", "//"])
@@ -421,7 +421,7 @@ def test_all_rules_together_say_what_each_says_alone(rules: list[Rule], text: st
 
     found = explain(rules, url)
 
-    alone = [judged(each, url) for each in rules]
+    alone = [judge(each, url) for each in rules]
     assert list(found.acting) == [each for each in alone if isinstance(each, Match)]
     for acts in found.acting:
         assert not (acts.result is not None and acts.blocks)
@@ -447,7 +447,7 @@ def test_an_unknown_operator_never_holds() -> None:
 def test_a_replace_whose_expression_is_broken_cannot_be_told() -> None:
     broken = rule("Replace", when("Contains", "h", **{"from": "/(/", "to": ""}))
 
-    found = judged(broken, Url.of("https://h"))
+    found = judge(broken, Url.of("https://h"))
 
     assert isinstance(found, Undecidable)
     assert found.why.kind is UndecidableKind.BROKEN

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from bot.members.access_check import explained
+from bot.members.access_check import explain_access
 from bot.members.model import Member
 from handlers.blocks.messages import ListPage
 from handlers.members import member_form_view, views
@@ -56,11 +56,11 @@ def access() -> Iterator[Sample]:
         ("nobody", "nobody@example.com", None),
     ):
         sites = {"blog": ALL, "docs": (CHLOE,)}
-        said = [explained(email, segment, site=site, members=them, extra=()) for site, them in sites.items()]
+        said = [explain_access(email, segment, site=site, members=them, extra=()) for site, them in sites.items()]
         yield title, views.why(email, said, command=MembersWhy(emails=(email,), segment=segment), public=False)
     there = ANNA.model_copy(update={"segments": ("staff",)})
     said = [
-        explained(ANNA.email, "staff", site=site, members=them, extra=())
+        explain_access(ANNA.email, "staff", site=site, members=them, extra=())
         for site, them in (("blog", ALL), ("docs", (there, CHLOE)))
     ]
     command = MembersWhy(emails=(ANNA.email,), segment="staff")

@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple
 import re2
 
 from bot.rules.conditions import IN_WILDCARD, is_bare, wildcard_expression
-from bot.rules.expressions import SLASHED, CannotTell, compiled, tryable
+from bot.rules.expressions import SLASHED, CannotTell, compile_expression, require_short
 from bot.rules.lint.findings import Location
 from bot.rules.lint.single_rule import literal
 from bot.rules.model import Rule, Source
@@ -120,7 +120,7 @@ def _find_way(source: Source) -> tuple[Way, str] | None:
     """What is in every URL that fulfills *source*; None where none does, or where that can't be told."""
     value = source.value or ""
     try:
-        tryable(value)
+        require_short(value)
         if source.key != "Url" or not value:
             return Way.PART, str(re2.escape(literal(source)))  # a host and a path are a part of the URL
         if source.operator == "Equals":
@@ -137,7 +137,7 @@ def _expression(source: Source, value: str) -> str | None:
         return _wildcard(value)
     if source.operator != "Matches" or not (found := SLASHED.fullmatch(f"/{value}/" if is_bare(value) else value)):
         return None
-    expression = str(compiled(found[1]).pattern)
+    expression = str(compile_expression(found[1]).pattern)
     return f"(?i){expression}" if "i" in found[2] else expression
 
 
@@ -147,6 +147,6 @@ def _wildcard(value: str) -> str:
     if IN_WILDCARD.search(value) is None:
         return literal
     try:
-        return f"{literal}|{compiled(wildcard_expression(value)).pattern}"
+        return f"{literal}|{compile_expression(wildcard_expression(value)).pattern}"
     except CannotTell:
         return literal

@@ -12,7 +12,7 @@ from bot.rules.engines import Engine
 from bot.rules.lint.findings import Finding, FindingKind, Location, Step, key_of
 from bot.rules.lint.lookup import SourceLookup, build_lookups
 from bot.rules.lint.single_rule import SAMPLE, example, led_to_url, url_of
-from bot.rules.matching import judged
+from bot.rules.matching import judge
 from bot.rules.model import Groups, Pair, Rule, why_group_is_off
 from bot.rules.outcomes import Match
 from bot.rules.url import Url
@@ -90,7 +90,7 @@ class World:
             if not self.effort.spend():
                 return
             may_hold = partial(self._pairs_for, rule) if len(rule.pairs or ()) > FEW_PAIRS else None
-            found = judged(rule, url, self._groups, may_hold)
+            found = judge(rule, url, self._groups, may_hold)
             if isinstance(found, Match):
                 yield found
 
@@ -130,7 +130,7 @@ def led_on(acts: Match, leads: str | None) -> Url | None:
     """
     if leads is None or acts.rule.rule_type not in LEADING or (there := led_to_url(leads)) is None:
         return None
-    again = judged(acts.rule, there) if acts.rule.rule_type == "QueryParam" else None
+    again = judge(acts.rule, there) if acts.rule.rule_type == "QueryParam" else None
     return None if isinstance(again, Match) and not again.idle else there
 
 

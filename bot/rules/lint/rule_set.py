@@ -9,7 +9,7 @@ from typing import Final
 from bot.rules.lint.findings import Finding, FindingKind, Location, Step, key_of
 from bot.rules.lint.lookup import SourceLookup, build_lookups, sources
 from bot.rules.lint.redirects import Effort, Walker, World, is_effective, led_to, starts
-from bot.rules.lint.single_rule import alone, example, literal, never, url_of
+from bot.rules.lint.single_rule import check_alone, example, literal, url_of, why_never
 from bot.rules.matching import filters_of
 from bot.rules.model import Groups, Pair, Rule, Source
 from bot.rules.outcomes import differing
@@ -139,7 +139,7 @@ def one_name(rules: Iterable[Rule]) -> Iterator[Step]:
 
 def _holds_in_both(rule: Rule, source: Source) -> bool:
     """Whether *source* can hold, in the one engine as in the other."""
-    return never(rule.rule_type, source) is None and differing(rule.rule_type, source) is None
+    return why_never(rule.rule_type, source) is None and differing(rule.rule_type, source) is None
 
 
 def _condition(source: Source) -> Condition:
@@ -186,7 +186,7 @@ def check_all(rules: Sequence[Rule], groups: Groups | None = None, *, effort: Ef
     yield from one_source(together.world.rules)
     yield from one_name(rules)
     for rule in rules:
-        yield tuple(alone(rule))
+        yield tuple(check_alone(rule))
         if is_effective(rule, groups):
             yield from together.of(rule)
 
@@ -205,7 +205,7 @@ def check_change(
     others = [rule for rule in rules if rule.id not in {after.id, before.id if before is not None else after.id}]
     parts = [_Part(rule) for rule in (before, after) if rule is not None]
     for part in parts:
-        yield from part.alone(others)
+        yield from part.check_alone(others)
     acting = [part for part in parts if is_effective(part.rule, groups)]
     if acting:
         yield from _together(acting, others, groups, effort)
@@ -238,8 +238,8 @@ class _Part:
         self.findings: list[Finding] = []
         self._together: CrossRuleCheck | None = None
 
-    def alone(self, others: Sequence[Rule]) -> Iterator[Step]:
-        self._add(alone(self.rule))
+    def check_alone(self, others: Sequence[Rule]) -> Iterator[Step]:
+        self._add(check_alone(self.rule))
         for step in one_name([*others, self.rule]):
             yield self._add(step)
 

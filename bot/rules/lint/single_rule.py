@@ -12,7 +12,7 @@ from bot.rules.actions import replaced
 from bot.rules.conditions import IN_WILDCARD, OPERATORS, condition, is_bare
 from bot.rules.edit import is_destination
 from bot.rules.engines import Engine, Trait
-from bot.rules.expressions import LOOSE, SLASHED, CannotTell, UndecidableKind, UndecidableReason, compiled
+from bot.rules.expressions import LOOSE, SLASHED, CannotTell, UndecidableKind, UndecidableReason, compile_expression
 from bot.rules.lint.findings import Finding, FindingKind, Location, Reason
 from bot.rules.matching import KEY_SPELLINGS
 from bot.rules.model import Pair, Rule, Source
@@ -55,7 +55,7 @@ def led_to_url(text: str) -> Url | None:
     return url_of(text) if SCHEME.match(text) else None
 
 
-def never(rule_type: str | None, source: Source) -> Never | None:
+def why_never(rule_type: str | None, source: Source) -> Never | None:
     """Why no URL fulfils *source* in any engine; None where one may, or where that cannot be told."""
     if is_skipped(rule_type, source):
         return None
@@ -140,7 +140,7 @@ def undecidable(source: Source) -> UndecidableReason | None:
     if source.operator != "Matches" or (found := SLASHED.fullmatch(source.value or "")) is None:
         return None
     try:
-        compiled(found[1], ignore_case="i" in found[2])
+        compile_expression(found[1], ignore_case="i" in found[2])
     except CannotTell as error:
         return error.why
     return None
@@ -155,7 +155,7 @@ def groups_of(source: Source) -> int | None:
     if len(source.value or "") > MAX_CHECKED or (found := SLASHED.fullmatch(source.value or "")) is None:
         return None
     try:
-        return int(compiled(found[1]).groups)
+        return int(compile_expression(found[1]).groups)
     except CannotTell:
         return None
 
@@ -164,12 +164,12 @@ def example(source: Source) -> Url | None:
     """A URL that fulfils *source*, where one is easily found; it is tried before it is given."""
     for text in _guesses(source):
         url = url_of(text)
-        if url is not None and fulfilled(source, url):
+        if url is not None and is_fulfilled(source, url):
             return url
     return None
 
 
-def fulfilled(source: Source, url: Url) -> bool:
+def is_fulfilled(source: Source, url: Url) -> bool:
     """Whether *source* holds for *url*; not where that cannot be told."""
     subject = url.subject(source.key)
     try:
@@ -238,7 +238,7 @@ SIGNS: Final = re.compile(r"[\\^$*+?()\[\]{}|]")
 """What makes an expression more than a text."""
 
 
-def alone(rule: Rule) -> Iterator[Finding]:
+def check_alone(rule: Rule) -> Iterator[Finding]:
     """Findings about *rule* on its own, pair by pair."""
     for number, pair in enumerate(rule.pairs or (), start=1):
         place = Location(rule, number)
@@ -254,7 +254,7 @@ def alone(rule: Rule) -> Iterator[Finding]:
 
 def _condition(place: Location, source: Source) -> Iterator[Finding]:
     rule_type = place.rule.rule_type
-    if (found := never(rule_type, source)) is not None:
+    if (found := why_never(rule_type, source)) is not None:
         yield Finding(FindingKind.NEVER, (place,), value=_at_fault(source), why=found.why, better=found.better)
     elif (why := undecidable(source)) is not None:
         yield Finding(FindingKind.UNDECIDABLE, (place,), value=source.value or "", undecidable=why)
@@ -286,7 +286,7 @@ def _redirect(place: Location, pair: Pair) -> Iterator[Finding]:
 
 def _to_itself(source: Source, destination: str) -> bool:
     """Whether whatever *source* matches is led to where it is already."""
-    if source.key != "Url" or never("Redirect", source) is not None:
+    if source.key != "Url" or why_never("Redirect", source) is not None:
         return False
     if source.operator == "Equals":
         return source.value == destination
