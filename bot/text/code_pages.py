@@ -32,8 +32,11 @@ PAGES: Final = (
     "cp950",
     "cp949",
     "iso8859_2",
+    "cp850",
+    "cp852",
+    "cp866",
 )
-"""By Python's names, the more usual ones first."""
+"""By Python's names, the more usual ones first. The last three are what Excel calls *CSV (MS-DOS)*."""
 LINE_END: Final = re.compile(rb"[\r\n]+")
 HIGH: Final = re.compile(rb"[\x80-\xff]")
 CELL: Final = re.compile(r"[^,;\t|\"]+")

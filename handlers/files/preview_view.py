@@ -256,6 +256,9 @@ ENCODINGS: Final[Mapping[str, str]] = {
     "cp950": "Big5 (Traditional Chinese)",
     "cp949": "EUC-KR (Korean)",
     "iso8859_2": "ISO 8859-2 (Central European)",
+    "cp850": "DOS 850 (Western)",
+    "cp852": "DOS 852 (Central European)",
+    "cp866": "DOS 866 (Cyrillic)",
 }
 """What people call the code pages; other encodings have their own name."""
 SEPARATORS: Final[Mapping[str, str]] = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
