@@ -31,7 +31,7 @@ from bot.text.encoding import BadFile, defused, undefused
 from bot.text.search import SearchIndex, search, text_of_rule
 from bot.text.times import seconds_of
 from handlers.blocks.messages import code, esc, plain_text
-from handlers.changes.diff import around, differences, render
+from handlers.changes.diff import differences, render
 from handlers.changes.sentences import words
 from handlers.grammar.command import Unclear
 from handlers.grammar.fields import parse_expiry
@@ -107,7 +107,6 @@ def show(text: str) -> None:
         shown(text)
     plain_text(text, 75)
     render(differences({"name": text}, {"name": f"{text}x"}), all_masked)
-    around(text, f"{text}x")
 
 
 def show_headers(text: str) -> None:

@@ -91,6 +91,11 @@ def first_of(texts: Sequence[str], most: int) -> str:
     return f"{', '.join(texts[:most])}{more}"
 
 
+def and_more(count: int, noun: str = "") -> str:
+    """``…and 3 more pairs``, for what a list leaves out; empty where that is nothing."""
+    return f"…and {plural(count, f'more {noun}') if noun else f'{count:,} more'}" if count > 0 else ""
+
+
 def entities(text: str) -> str:
     """The three characters that mean something to Slack anywhere, in the order that does not escape twice."""
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")

@@ -29,12 +29,12 @@ from bot.rules.edit import MAX_PAIRS
 from bot.rules.model import Groups, Pair, Rule, RuleDraft, why_group_is_off
 from bot.text.emails import masked
 from handlers.blocks import messages
-from handlers.blocks.messages import Block, Message, code, esc, listed
+from handlers.blocks.messages import Block, Message, and_more, code, esc, listed
 from handlers.changes import items_view
 from handlers.changes.diff import FIRST_PAIRS, Line, differences, field_changes, render
 from handlers.changes.freeze_view import freeze_line
-from handlers.changes.full_view import change_warnings, hides, is_masked, item_warnings
-from handlers.changes.items_view import Progress, counts_text, progress_text
+from handlers.changes.full_view import change_warnings, hides, is_masked
+from handlers.changes.items_view import Progress, counts_text, pair_words, progress_text
 from handlers.changes.sentences import (
     ACCESS,
     STATES,
@@ -58,7 +58,7 @@ from handlers.changes.sentences import (
 from handlers.gatehouse.commands import GatehouseInspect
 from handlers.members.views import segments_line
 from handlers.rules.commands import RulesOff
-from handlers.rules.pairs_view import effect_line, filters_words, source_line
+from handlers.rules.pairs_view import filters_words
 from handlers.rules.reasons import off_words, type_word
 
 FULL: Final = "full"
@@ -175,28 +175,20 @@ def _whole(change: Change, document: Mapping[str, Any] | None, groups: Groups | 
     status = ("On" if rule.active else "Off") + (f", {off_words([held])}" if held else "")
     description = f"Description: “{esc(rule.description, 400)}”" if rule.description else ""
     about = [description, f"{esc(status, 200)} · {esc(type_word(rule.rule_type), 40)}"]
-    return [messages.section("\n".join(filter(None, about))), *pair_lines(rule, FIRST_PAIRS), *_warned_of(rule)]
-
-
-def _warned_of(rule: RuleDraft) -> list[Block]:
-    """Which pairs the warnings are about, where `excerpt` left some out."""
-    is_wide = len(rule.pairs or ()) > MAX_PAIRS
-    return [messages.context(f"Warnings are about the first {MAX_PAIRS:,} pairs only")] if is_wide else []
+    is_wide = len(rule.pairs or ()) > MAX_PAIRS  # `excerpt` left some out
+    warned_of = [messages.context(f"Warnings are about the first {MAX_PAIRS:,} pairs only")] if is_wide else []
+    return [messages.section("\n".join(filter(None, about))), *pair_lines(rule, FIRST_PAIRS), *warned_of]
 
 
 def pair_lines(rule: RuleDraft, limit: int) -> list[Block]:
     """What the pairs of a rule do, with what limits them; of more than *limit* the first, and how many more."""
     pairs = rule.pairs or ()
-    told = []
-    for number, pair in enumerate(pairs[:limit], 1):
-        lead = f"{number}. " if len(pairs) > 1 else ""
-        effect = effect_line(rule.rule_type, pair)
-        told.append(
-            ", ".join(filter(None, [f"{lead}{source_line(rule.rule_type, pair)} {effect}", filters_words(pair)]))
-        )
-    if len(pairs) > limit:
-        told.append(f"…and {messages.plural(len(pairs) - limit, 'more pair')}")
-    return [messages.section(text) for text in messages.packed(told)]
+    lines = [
+        (f"{number}. " if len(pairs) > 1 else "") + pair_words(rule.rule_type, pair)
+        for number, pair in enumerate(pairs[:limit], 1)
+    ]
+    lines += filter(None, [and_more(len(pairs) - limit, "pair")])
+    return [messages.section(text) for text in messages.packed(lines)]
 
 
 def _group_notes(change: Change, groups: Groups | None) -> list[Block]:
@@ -265,15 +257,20 @@ def _decide(change: Change, label: str, decision: str, **more: Any) -> Block | N
 
 
 def _thing(change: Change) -> str:
-    return THINGS.get(change.edit.target.service, "it")
+    return THINGS[change.edit.target.service]
+
+
+def _shown_title(change: Change) -> str:
+    """The title where Slack shows text as it is."""
+    return html.unescape(plain_title(change)).replace(messages.WORD_JOINER, "")
 
 
 def _verb(change: Change) -> str:
     """The verb and the object of the button that confirms *change*."""
-    title = html.unescape(plain_title(change)).replace(messages.WORD_JOINER, "")
     if change.bulk.in_steps:
         return "Change email"
     if change.is_bulk:
+        title = _shown_title(change)
         if len(title) <= MAX_CONFIRM and "@" not in title:
             return title
         if is_offboarding(change):
@@ -292,10 +289,11 @@ MAX_CONFIRM: Final = 30
 
 
 def _question(change: Change, yes: str) -> Block:
-    title = html.unescape(plain_title(change)).replace(messages.WORD_JOINER, "")
     is_for_later = change.state is State.PROPOSED and change.request.starts_at is not None
     follows = _consequence(change).replace(" at once", " at its time" if is_for_later else " at once")
-    return messages.confirm(f"{messages.clip(title, 90)}?", follows, yes, "Cancel", danger=takes_away(change))
+    return messages.confirm(
+        f"{messages.clip(_shown_title(change), 90)}?", follows, yes, "Cancel", danger=takes_away(change)
+    )
 
 
 def _consequence(change: Change) -> str:
@@ -360,10 +358,10 @@ def _redo(change: Change) -> Block | None:
 
 def _deletes_again(change: Change, verb: str) -> Block:
     """Slack's own question before the undo, or redo, that deletes; whose approval it takes is the policy's."""
-    title = html.unescape(plain_title(change)).replace(messages.WORD_JOINER, "")
+    title = messages.in_quotes(_shown_title(change), 80)
     gone = "removed" if change.edit.target.service == "members" else "deleted"
     goes = "All of it is" if change.is_bulk else f"The {_thing(change)} is"
-    return messages.confirm(f"{verb} {messages.in_quotes(title, 80)}?", f"{goes} {gone} again.", verb, "Cancel")
+    return messages.confirm(f"{verb} {title}?", f"{goes} {gone} again.", verb, "Cancel")
 
 
 def _try_again(change: Change, progress: Progress) -> Block | None:
@@ -389,7 +387,7 @@ def _buttons(change: Change, progress: Progress | None) -> list[Block | None]:
         case State.APPROVED if change.run.waits:
             return [_decide(change, "Withdraw", "keep")]
         case State.STALE if progress is None and change.run.result is not None and not change.edit.kind.creates:
-            return [_decide(change, "Request again", "afresh")]
+            return [_decide(change, "Request again", "again")]
     return []
 
 
@@ -397,7 +395,7 @@ def _planned(change: Change) -> list[Block | None]:
     """The clicks of what waits for its time, or was not begun at it."""
     cancel = _decide(change, "Cancel", "keep")
     if change.run.held in {Held.RIGHT, Held.POLICY}:
-        return [_decide(change, "Request again", "afresh"), cancel]
+        return [_decide(change, "Request again", "again"), cancel]
     yes = _verb(change)
     is_for_a_time = change.decision.guard is Guard.APPROVE and change.run.held is not Held.WORD
     again = is_for_a_time and not change.decision.glass_broken
@@ -444,7 +442,7 @@ def label(change: Change) -> str:
         return "Show to me"
     if not change.is_bulk or change.bulk.in_steps or is_offboarding(change):
         return "Show full change"
-    thing = THINGS.get(change.edit.target.service, "item")
+    thing = _thing(change)
     return f"Show all {change.bulk.size:,} {thing}s" if change.bulk.size > 1 else f"Show the {thing}"
 
 
@@ -498,13 +496,14 @@ def card(
     *deleted*: what deleted the thing that a temporary change is about. *freeze*: what will keep it from beginning. Addresses
     are masked: the card is for the channel.
     """
+    tally = progress.tally if progress is not None else None
     if deleted is not None:
         title, said, blocks = deleted_title(change), deleted_line(change, deleted), list[Block]()
     else:
-        title = title_of(change, progress.tally if progress is not None else None)
+        title = title_of(change, tally)
         title = f"{plain_title(change)}: not stored as requested" if _is_otherwise(change) else title
         said, blocks = sentence(change), body(change, groups, progress)
-    mark = ":wastebasket:" if deleted is not None else _mark(change, progress)
+    mark = ":wastebasket:" if deleted is not None else _mark(change, tally)
     blocks = [
         messages.section(f"{mark} *{title}*\n{said}"),
         *([messages.section(freeze_line(freeze))] if freeze is not None else []),
@@ -552,13 +551,9 @@ def _remarks(change: Change, progress: Progress | None) -> Iterator[str]:
         yield "Gatehouse keeps checking what is not confirmed yet, and updates this card."
 
 
-def _mark(change: Change, progress: Progress | None) -> str:
-    is_partial = progress is not None and _is_partial(change, progress.tally)
-    return ":warning:" if is_partial or _is_otherwise(change) else mark_of(change)
-
-
-def _is_partial(change: Change, tally: Tally) -> bool:
-    return change.state is State.APPLIED and tally.of(DONE) < tally.meant
+def _mark(change: Change, tally: Tally | None) -> str:
+    is_partly_done = tally is not None and change.state is State.APPLIED and tally.of(DONE) < tally.meant
+    return ":warning:" if is_partly_done or _is_otherwise(change) else mark_of(change)
 
 
 def _items(change: Change, progress: Progress) -> list[Block]:
@@ -599,13 +594,12 @@ def _how_far(change: Change, tally: Tally) -> str:
 
 def _warnings(change: Change, progress: Progress | None) -> list[Block]:
     """What is wrong with *change*, while it may come true; of many lines the first."""
-    of_items = item_warnings(progress.first[: items_view.SHOWN]) if progress is not None else ()
-    lines = (*change.request.warnings, *change_warnings(change), *of_items)
+    listed = progress.first[: items_view.SHOWN] if progress is not None else ()
+    lines = (*change.request.warnings, *change_warnings(change, listed))
     if not lines or change.state not in WARNED:
         return []
-    left = len(lines) - MAX_WARNINGS
-    more = f"\n…and {messages.plural(left, 'more warning')}" if left > 0 else ""
-    return [messages.section("\n".join(f"*Warning:* {esc(line, 500)}" for line in lines[:MAX_WARNINGS]) + more)]
+    shown = [f"*Warning:* {esc(line, 500)}" for line in lines[:MAX_WARNINGS]]
+    return [messages.section("\n".join(filter(None, [*shown, and_more(len(lines) - MAX_WARNINGS, "warning")])))]
 
 
 def elsewhere(message: Message, channel: str, *, shared: bool) -> Message:

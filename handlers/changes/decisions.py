@@ -138,7 +138,6 @@ ACTS: Final[dict[str, Callable[[Change, Caller, Gatehouse], Awaitable[Change]]]]
     "sign": lambda change, caller, g: g.changes.decisions.review(change, **_by(caller)),
     "putback": lambda change, caller, g: g.changes.followups.revert_anyway(change, **_from(caller)),
     "now": lambda change, caller, g: g.changes.decisions.replan(change, by=caller.user, request=caller.request),
-    "afresh": lambda change, caller, g: g.changes.followups.request_again(change, **_from(caller)),
     "again": lambda change, caller, g: g.changes.followups.request_again(change, **_from(caller)),
 }
 """What the buttons of a card do at once."""

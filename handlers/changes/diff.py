@@ -12,7 +12,7 @@ from bot.changes.model import Change, Edit, canonical_form
 from bot.rules.edit import MAX_PAIRS
 from bot.rules.pair_fields import CHOICES, NOUNS
 from bot.rules.secrets import hidden, only_pairs
-from handlers.blocks.messages import MAX_SHORTENED, code, esc, plural, shortened
+from handlers.blocks.messages import MAX_SHORTENED, and_more, code, esc, shortened
 from handlers.rules.pairs_view import FILTER_WORDS, plain_change
 
 Document = Mapping[str, Any] | None
@@ -179,11 +179,8 @@ def render(lines: list[Line], shown: Callable[[str], str] = str) -> str:
 
     *shown* makes each value what its readers may see of it.
     """
-    told = [_rendered(line, shown) for line in lines[:MOST_LINES]]
-    if len(lines) > MOST_LINES:
-        left = len(lines) - MOST_LINES
-        told.append(f"…and {plural(left, 'more field')}.")
-    return "\n".join(told)
+    more = and_more(len(lines) - MOST_LINES, "field")
+    return "\n".join([*(_rendered(line, shown) for line in lines[:MOST_LINES]), *([f"{more}."] if more else [])])
 
 
 def _rendered(line: Line, shown: Callable[[str], str]) -> str:
@@ -193,26 +190,29 @@ def _rendered(line: Line, shown: Callable[[str], str]) -> str:
         gained = _listed("+", new - old, shown)
         lost = _listed("−", old - new, shown)
         return f"*{name}*  {gained}  {lost}".strip()
-    before, after = words_of(line.field, line.before), words_of(line.field, line.after)
-    if before and after:
-        return f"*{name}*  {before} → {after}"
-    before, after = around(_seen(line.before), _seen(line.after), shown=shown)
-    return f"*{name}*  {before} → {after}"
+    return f"*{name}*  {values_of(line, shown=shown)}"
 
 
 def _listed(mark: str, segments: set[Any], shown: Callable[[str], str]) -> str:
     ordered = sorted(segments, key=str)
-    more = f"  …and {len(ordered) - MOST_SEGMENTS} more" if len(ordered) > MOST_SEGMENTS else ""
-    return "  ".join(f"{mark} {code(shown(str(each)), 60)}" for each in ordered[:MOST_SEGMENTS]) + more
+    listed = [f"{mark} {code(shown(str(each)), 60)}" for each in ordered[:MOST_SEGMENTS]]
+    return "  ".join(filter(None, [*listed, and_more(len(ordered) - MOST_SEGMENTS)]))
 
 
-def around(before: Any, after: Any, limit: int = 120, *, shown: Callable[[str], str] = str) -> tuple[str, str]:
-    """Both values as code, long ones cut to where they begin to differ, and to the host of a URL; *shown* as for `render`."""
-    old, new = _text(before), _text(after)
-    if old is None or new is None or max(len(old), len(new)) <= limit:
-        return _shown(old, limit, shown), _shown(new, limit, shown)
-    same = _alike(old, new)
-    return _shown(old, limit, shown, same), _shown(new, limit, shown, same)
+def values_of(line: Line, limit: int = 120, *, shown: Callable[[str], str] = str) -> str:
+    """``old → new``: what people call the values, or as code, long ones cut to where they begin to differ, and to the host
+    of a URL; *shown* as for `render`.
+    """
+    before, after = words_of(line.field, line.before), words_of(line.field, line.after)
+    if before and after:
+        return f"{before} → {after}"
+    old, new = _written(line.before), _written(line.after)
+    is_long = old is not None and new is not None and max(len(old), len(new)) > limit
+    at = _alike(old or "", new or "") if is_long else 0
+    before, after = (
+        "_not set_" if text is None else code(shown(shortened(text, limit, at)), MAX_SHORTENED) for text in (old, new)
+    )
+    return f"{before} → {after}"
 
 
 def _alike(one: str, two: str) -> int:
@@ -227,22 +227,10 @@ def _alike(one: str, two: str) -> int:
     return least
 
 
-def _seen(value: Any) -> str | None:
-    return None if value is None else _written(value)
-
-
-def _written(value: Any) -> str:
-    """As people write it: texts as they are, a changed header in a line, all else as JSON."""
-    if isinstance(value, str):
+def _written(value: Any) -> str | None:
+    """As people write it: texts as they are, a changed header in a line, all else as JSON; None where nothing is set."""
+    if value is None or isinstance(value, str):
         return value
     if isinstance(value, Mapping) and (words := plain_change(value)):
         return words
     return json.dumps(value, ensure_ascii=False)
-
-
-def _text(value: Any) -> str | None:
-    return None if value is None else str(value)
-
-
-def _shown(text: str | None, limit: int, shown: Callable[[str], str], at: int = 0) -> str:
-    return "_not set_" if text is None else code(shown(shortened(text, limit, at)), MAX_SHORTENED)

@@ -103,10 +103,14 @@ def lines_of(kind: Kind | None, before: Document, after: Document) -> list[Line]
     return every_field(None, after) if kind is not None and kind.creates else every_field(before, after)
 
 
-def change_warnings(change: Change) -> tuple[str, ...]:
-    """What in a single change, or in the reason for it, may be taken for something else."""
-    found = [line for entry in entries(change) for line in entry.warnings]
-    return (*found, *lookalike_warnings([("reason", change.request.reason)]))
+def change_warnings(change: Change, listed: Iterable[Item] = ()) -> tuple[str, ...]:
+    """What in a change, in the items of it that are *listed*, or in the reason for it may be taken for something else."""
+    found = [
+        f"Item {entry.number}: {line}" if entry.number else line
+        for entry in entries(change, listed)
+        for line in entry.warnings
+    ]
+    return (*lookalike_warnings([("reason", change.request.reason)]), *found)
 
 
 def draft_warnings(before: Document, after: Document) -> dict[str, str]:
@@ -117,11 +121,6 @@ def draft_warnings(before: Document, after: Document) -> dict[str, str]:
     for line in lines_of(kind, before, after):
         found |= dict.fromkeys(lookalike_warnings(_values_of(line, name)), line.field)
     return found
-
-
-def item_warnings(listed: Iterable[Item]) -> tuple[str, ...]:
-    """The same for the items of a bulk change, each by its number."""
-    return tuple(f"Item {item.number}: {line}" for item in listed for line in _entry(item).warnings)
 
 
 def _values(name: str, key: str, lines: Iterable[Line]) -> Iterator[tuple[str, str]]:

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
 from bot.changes.model import DONE, OPEN, Change, Item, Kind, Outcome, Tally
 from bot.members.csv import result_table
-from bot.rules.model import RuleDraft
+from bot.rules.model import Pair, RuleDraft
 from bot.rules.url import authority
 from bot.text.emails import all_masked, masked
 from handlers.blocks import messages
-from handlers.blocks.messages import Block, code, esc
+from handlers.blocks.messages import Block, and_more, code, esc, first_of
 from handlers.changes.diff import field_changes, render
 from handlers.changes.full_view import says
-from handlers.changes.sentences import VERBS_ALONE, is_switched, phrases, plain_title, words
+from handlers.changes.sentences import VERBS, is_switched, phrases, plain_title, words
 from handlers.members.views import segments_line
 from handlers.rules.pairs_view import effect_line, filters_words, source_line
 from handlers.rules.reasons import type_word
@@ -56,7 +56,7 @@ AS_PLANNED: Final = frozenset({Outcome.WAITING, Outcome.APPLIED})
 
 def _verb(item: Item) -> str:
     """What is done to it, or was."""
-    return VERBS_ALONE[item.kind][item.outcome is Outcome.APPLIED] if item.kind is not None else ""
+    return VERBS[item.kind][item.outcome is Outcome.APPLIED] if item.kind is not None else ""
 
 
 def line_of(item: Item, *, has_begun: bool) -> str:
@@ -111,19 +111,21 @@ def _differing(item: Item) -> str:
     if not lines:
         return _verb(item)
     shown = all_masked if item.target.service == "members" else str
-    left = len(lines) - MAX_FIELDS
-    more = f", …and {messages.plural(left, 'more field')}" if left > 0 else ""
-    return render(lines[:MAX_FIELDS], shown=shown).replace("\n", ", ") + more
+    fields = render(lines[:MAX_FIELDS], shown=shown).replace("\n", ", ")
+    return ", ".join(filter(None, [fields, and_more(len(lines) - MAX_FIELDS, "field")]))
 
 
 def _first_pair(rule: RuleDraft) -> str:
     """The first pair with what limits it, and how many more there are."""
     pairs = rule.pairs or ()
-    if not pairs:
-        return ""
-    first = f"{source_line(rule.rule_type, pairs[0], MAX_URL)} {effect_line(rule.rule_type, pairs[0], MAX_URL)}"
-    more = f"…and {messages.plural(len(pairs) - 1, 'more pair')}" if len(pairs) > 1 else ""
-    return ", ".join(filter(None, [first, filters_words(pairs[0]), more]))
+    first = [pair_words(rule.rule_type, pair, MAX_URL) for pair in pairs[:1]]
+    return ", ".join(filter(None, [*first, and_more(len(pairs) - 1, "pair")]))
+
+
+def pair_words(rule_type: str | None, pair: Pair, limit: int = 160) -> str:
+    """What a pair matches and does, and what limits it."""
+    does = f"{source_line(rule_type, pair, limit)} {effect_line(rule_type, pair, limit)}"
+    return ", ".join(filter(None, [does, filters_words(pair)]))
 
 
 def _whole_rule(item: Item) -> str:
@@ -137,16 +139,10 @@ def _whole_rule(item: Item) -> str:
 
 def _hosts(document: Mapping[str, Any] | None) -> str:
     """The hosts that the URLs of a rule's pairs have, as code."""
-    found = tuple(dict.fromkeys(_hosts_of(RuleDraft.model_validate(document or {}))))
-    more = f" and {len(found) - MAX_HOSTS} more hosts" if len(found) > MAX_HOSTS else ""
-    return ", ".join(code(host) for host in found[:MAX_HOSTS]) + more
-
-
-def _hosts_of(rule: RuleDraft) -> Iterator[str]:
-    for pair in rule.pairs or ():
-        for text in (pair.source.value if pair.source else None, pair.destination):
-            if text and (place := authority(text)) is not None:
-                yield place.host
+    pairs = RuleDraft.model_validate(document or {}).pairs or ()
+    texts = [text for pair in pairs for text in (pair.source.value if pair.source else None, pair.destination)]
+    places = [authority(text) for text in texts if text]
+    return first_of([code(host) for host in dict.fromkeys(each.host for each in places if each)], MAX_HOSTS)
 
 
 SHOWN: Final = 12
@@ -183,13 +179,8 @@ def counts_text(tally: Tally) -> str:
 def table(whole: Change, items: Sequence[Item]) -> bytes:
     """The rows as they came, each with its outcome; one that was done together with another has that one's."""
     by_number = {item.number: item for item in items}
-    rows = [(item.cells, *_outcome(item, by_number)) for item in items]
+    rows = [(item.cells, OUTCOMES[by_number.get(item.follows, item).outcome].word, item.why) for item in items]
     return result_table(whole.bulk.columns, rows, whole.bulk.separator)
-
-
-def _outcome(item: Item, by_number: Mapping[int, Item]) -> tuple[str, str]:
-    done_with = by_number.get(item.follows, item)
-    return OUTCOMES[done_with.outcome].word, item.why
 
 
 def file_name(whole: Change) -> str:
@@ -210,7 +201,5 @@ def comment(whole: Change, items: Sequence[Item]) -> str:
 def lines(progress: Progress, *, has_begun: bool) -> list[Block]:
     """A line for each item that has room, and how many more there are."""
     shown = [line_of(item, has_begun=has_begun).strip() for item in progress.first[:SHOWN]]
-    total = sum(progress.tally.counts.values())
-    if total > len(shown):
-        shown.append(f"…and {total - len(shown):,} more.")
-    return [messages.section(text) for text in messages.packed(shown)]
+    more = and_more(sum(progress.tally.counts.values()) - len(shown))
+    return [messages.section(text) for text in messages.packed([*shown, *([f"{more}."] if more else [])])]

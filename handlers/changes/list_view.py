@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
-from bot.changes.model import Change, Guard, Held, State
+from bot.changes.model import Change, Held, State
 from bot.text.emails import all_masked
 from handlers.blocks import messages
-from handlers.blocks.messages import Block, ListPage, Message
-from handlers.changes.diff import around, differences, without_secrets
+from handlers.blocks.messages import Block, ListPage, Message, and_more
+from handlers.changes.diff import differences, values_of, without_secrets
 from handlers.changes.sentences import (
     EDITS,
-    approvers,
+    approved_by,
     author,
     is_switched,
     mark_of,
@@ -69,8 +69,7 @@ def _values(change: Change, *, public: bool) -> str:
     lines = differences(edit.before, edit.after) if edit.kind in EDITS and not is_switched(edit) else []
     if len(lines) != 1 or lines[0].field == "allowedSegments":
         return ""
-    before, after = around(lines[0].before, lines[0].after, 60, shown=all_masked if public else str)
-    return f": {before} → {after}"
+    return f": {values_of(lines[0], 60, shown=all_masked if public else str)}"
 
 
 def _standing(change: Change) -> str:
@@ -96,9 +95,7 @@ def _approved(change: Change) -> str:
     decision = change.decision
     if decision.glass_broken:
         return f"emergency override by <@{decision.decided_by}>{', *review due*' if change.review_due else ''}"
-    given = decision.approvals or decision.decided_by
-    is_approved = decision.guard is Guard.APPROVE and given and change.state not in {State.DENIED, State.CANCELLED}
-    return f"approved by {approvers(change)}" if is_approved else ""
+    return "" if change.state in {State.DENIED, State.CANCELLED} else approved_by(change)
 
 
 def coming(changes: Sequence[Change], links: Mapping[str, str]) -> list[Block]:
@@ -137,4 +134,4 @@ def answer(
 
 def more_line(count: int) -> list[Block]:
     """How many there are besides those that are listed; nothing where there are none."""
-    return [messages.context(f"…and {count:,} more")] if count > 0 else []
+    return [messages.context(and_more(count))] if count > 0 else []

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final, assert_never
+from typing import Final
 
 from bot.changes.consequences import HELD_LONGEST
 from bot.changes.execute import END_PASSED, HELD_FOR, LOST_RIGHT, TOO_OLD
@@ -60,26 +60,21 @@ def subject(change: Change) -> str:
     return f"{_name(change)} {whom(change)}".strip()
 
 
+CAUSES: Final = {
+    CauseKind.UNDO: ("undid {whose} change", "Undone by {who}"),
+    CauseKind.EARLY_END: ("reverted early", "Reverted early by {who}"),
+    CauseKind.LATE_END: ("reverted, though it was changed since", "Reverted by {who}, though it was changed since"),
+}
+"""What somebody did to a change: as the rest of a sentence about the undo, and on the card of the change."""
+
+
 def reason_of(change: Change, limit: int = 500, *, public: bool = True) -> str:
     """Why there is *change*: its requester's words in quotes, or what it follows from. *public*: for a channel."""
-    if change.request.cause is not None:
-        return cause_words(change.request.cause, change.request.requester)
-    reason = change.request.reason
-    return f"“{words(reason, limit) if public else esc(reason, limit)}”" if reason else ""
-
-
-def cause_words(cause: Cause, by: str) -> str:
-    """What *by* did to somebody's change, or what happened to it automatically, as the rest of a sentence."""
-    match cause.kind:
-        case CauseKind.UNDO:
-            return f"undid {'their own' if by == cause.requester else f'<@{cause.requester}>’s'} change"
-        case CauseKind.EARLY_END:
-            return "reverted early"
-        case CauseKind.LATE_END:
-            return "reverted, though it was changed since"
-        case CauseKind.END:
-            return _automatically(cause)
-    assert_never(cause.kind)
+    request = change.request
+    if (cause := request.cause) is not None:
+        whose = "their own" if request.requester == cause.requester else f"<@{cause.requester}>’s"
+        return _automatically(cause) if cause.is_automatic else CAUSES[cause.kind][0].format(whose=whose)
+    return f"“{words(request.reason, limit) if public else esc(request.reason, limit)}”" if request.reason else ""
 
 
 def _automatically(cause: Cause) -> str:
@@ -114,8 +109,8 @@ def requested(change: Change) -> str:
     return f"Requested by <@{change.request.requester}>"
 
 
-def _request(change: Change) -> str:
-    return _line(whom(change), requested(change), reason_of(change))
+def _request(change: Change, *more: str) -> str:
+    return _line(whom(change), requested(change), reason_of(change), *more)
 
 
 def _waiting(change: Change) -> str:
@@ -147,15 +142,8 @@ def _given(change: Change) -> str:
 
 def _undone(undone: Undone) -> str:
     """How a change was taken back, when and by whom."""
-    match undone.cause.kind:
-        case CauseKind.UNDO:
-            how = f"Undone by <@{undone.by}>"
-        case CauseKind.EARLY_END:
-            how = f"Reverted early by <@{undone.by}>"
-        case CauseKind.LATE_END:
-            how = f"Reverted by <@{undone.by}>, though it was changed since"
-        case CauseKind.END:
-            how = f"A{_automatically(undone.cause)[1:]}"
+    cause = undone.cause
+    how = f"A{_automatically(cause)[1:]}" if cause.is_automatic else CAUSES[cause.kind][1].format(who=f"<@{undone.by}>")
     return _line(how, when(undone.at))
 
 
@@ -170,17 +158,14 @@ def _done(change: Change) -> str:
         alone = f"*Emergency override* by <@{change.decision.decided_by}>{_decision_reason(change)}"
         return f"{_line(alone, at(change), reviewed)}\n{_request(change)}"
     if change.decision.guard is Guard.APPROVE:
-        by = f"approved by {approvers(change)}"
-        return _line(whom(change), requested(change), reason_of(change), by, at(change))
+        return _request(change, approved_by(change), at(change))
     is_over = change.run.undone_by is not None
     who = requested(change) if is_over or is_automatic(change) else author(change)
     return _line(whom(change), who, reason_of(change), at(change))
 
 
 def _under_way(change: Change) -> str:
-    by = f"approved by {approvers(change)}" if change.decision.guard is Guard.APPROVE else ""
-    who = _line(whom(change), requested(change), reason_of(change), by)
-    lines = [who, _temporary(change)]
+    lines = [_request(change, approved_by(change)), _temporary(change)]
     if change.run.waits and change.state is State.APPROVED:
         until = when(change.decision.decided_at + HELD_FOR) if change.decision.decided_at else "an hour later"
         lines.append(f"*Nothing was changed yet:* {words(change.run.waits, 160)}. Gatehouse tries again until {until}.")
@@ -188,9 +173,7 @@ def _under_way(change: Change) -> str:
 
 
 def _planned(change: Change) -> str:
-    by = f"approved by {approvers(change)}" if change.decision.guard is Guard.APPROVE else ""
-    who = _line(whom(change), requested(change), reason_of(change), by)
-    return "\n".join(filter(None, [held_line(change), who]))
+    return "\n".join(filter(None, [held_line(change), _request(change, approved_by(change))]))
 
 
 def held_line(change: Change) -> str:
@@ -318,8 +301,12 @@ def _decider(change: Change) -> str:
     return f"<@{change.decision.decided_by}>" if change.decision.decided_by else "someone"
 
 
-def approvers(change: Change) -> str:
-    return ", ".join(f"<@{one.by}>" for one in change.decision.approvals) or f"<@{change.decision.decided_by}>"
+def approved_by(change: Change) -> str:
+    """Who approved *change*; empty where nobody had to, or nobody did."""
+    decision = change.decision
+    who = ", ".join(f"<@{one.by}>" for one in decision.approvals)
+    who = who or (f"<@{decision.decided_by}>" if decision.decided_by else "")
+    return f"approved by {who}" if who and decision.guard is Guard.APPROVE else ""
 
 
 def _decision_reason(change: Change) -> str:
@@ -347,21 +334,38 @@ def review_line(change: Change) -> str:
     return f"*Review due:* someone other than <@{change.decision.decided_by}> has to review this."
 
 
-REVERT_FAILURES: Final[Mapping[RevertFailure, str]] = {
-    RevertFailure.CHANGED: "*Not reverted* at {when}: someone edited it first, so Gatehouse left it alone.",
-    RevertFailure.GONE: "*Nothing to revert* at {when}: it is gone already.",
-    RevertFailure.REFUSED: "*Not reverted* at {when}: the service refused. Press *Undo* to try again.",
-    RevertFailure.UNSENT: "*Not reverted* at {when}: Gatehouse can’t send it. Press *Undo* to see why.",
-    RevertFailure.UNCONFIRMED: "*Check it yourself:* it was to be reverted at {when}, and the service gave no clear answer.",
-    RevertFailure.PARTLY: "*Not all of it was reverted* at {when}. The card of the undo says what is left.",
+REVERT_FAILURES: Final[Mapping[RevertFailure, tuple[str, str]]] = {
+    RevertFailure.CHANGED: (
+        "{request}: not reverted",
+        "*Not reverted* at {when}: someone edited it first, so Gatehouse left it alone.",
+    ),
+    RevertFailure.GONE: ("{request}: nothing to revert", "*Nothing to revert* at {when}: it is gone already."),
+    RevertFailure.REFUSED: (
+        "{done}: not reverted",
+        "*Not reverted* at {when}: the service refused. Press *Undo* to try again.",
+    ),
+    RevertFailure.UNSENT: (
+        "{done}: not reverted",
+        "*Not reverted* at {when}: Gatehouse can’t send it. Press *Undo* to see why.",
+    ),
+    RevertFailure.UNCONFIRMED: (
+        "{request}: its end is not confirmed",
+        "*Check it yourself:* it was to be reverted at {when}, and the service gave no clear answer.",
+    ),
+    RevertFailure.PARTLY: (
+        "{done}: not reverted",
+        "*Not all of it was reverted* at {when}. The card of the undo says what is left.",
+    ),
 }
+"""The head of the card of a temporary change that was not reverted, which says *done* only where nobody edited it since; and
+the line that says why."""
 
 
 def revert_failure_line(change: Change) -> str:
     """Why a temporary change was not reverted as planned; empty where it was, or will be."""
     if change.run.undone_by is not None or not change.run.revert_failure or change.request.reverts_at is None:
         return ""
-    return REVERT_FAILURES[change.run.revert_failure].format(when=when(change.request.reverts_at))
+    return REVERT_FAILURES[change.run.revert_failure][1].format(when=when(change.request.reverts_at))
 
 
 def deleted_title(change: Change) -> str:
@@ -440,16 +444,11 @@ VERBS: Final = {
     Kind.GROUP_UPDATE: ("change", "changed"),
     Kind.MEMBER_ADD: ("add", "added"),
     Kind.MEMBER_UPDATE: ("change", "changed"),
-    Kind.MEMBER_GRANT: ("grant access to", "granted access"),
+    Kind.MEMBER_GRANT: ("grant access to", "access granted"),
     Kind.MEMBER_REVOKE: ("revoke access of", "access revoked"),
     Kind.MEMBER_REMOVE: ("remove", "removed"),
 }
 """What is done, and what was."""
-VERBS_ALONE: Final = VERBS | {
-    Kind.MEMBER_GRANT: ("grant access", "access granted"),
-    Kind.MEMBER_REVOKE: ("revoke access", "access revoked"),
-}
-"""The same where nothing comes after the verb."""
 EDITS: Final = frozenset({Kind.RULE_UPDATE, Kind.GROUP_UPDATE, Kind.MEMBER_UPDATE})
 """Whose title says what is changed."""
 ACCESS: Final = frozenset({Kind.MEMBER_GRANT, Kind.MEMBER_REVOKE})
@@ -507,8 +506,6 @@ def phrases(change: Change) -> Phrases:
         )
     if change.edit.kind in ACCESS:
         return _access_phrases(change, name)
-    if change.edit.target.service == "members" and change.edit.kind not in EDITS:
-        return _member_phrases(change, name)
     if change.edit.kind in EDITS:
         the_fields = _fields(change)
         fields = the_fields.removeprefix("the ")
@@ -519,14 +516,22 @@ def phrases(change: Change) -> Phrases:
             f"{name}: {fields} not changed",
             f"{name}: {fields} changed back",
         )
-    verb, done = VERBS[change.edit.kind]
-    back = f"{name} is back" if change.edit.kind.destroys else f"{name} was deleted"
+    return _whole_phrases(change, name)
+
+
+def _whole_phrases(change: Change, name: str) -> Phrases:
+    """What is said where the whole thing comes or goes."""
+    kind, request = change.edit.kind, change.request
+    verb, done = VERBS[kind]
+    place, gone = _on_site(change, "from" if kind.destroys else "to"), _on_site(change, "from")
+    is_back = f"{name} is back{_on_site(change)}"
+    was = f"was {'removed' if change.edit.target.service == 'members' else 'deleted'}"
     return Phrases(
-        f"{verb.capitalize()} {name}",
-        f"{name} {done}" if not change.request.undoes or change.edit.kind.destroys else f"{name} is back",
-        f"{verb.capitalize().removesuffix('e')}ing {name}",
-        f"{name} was not {done}",
-        back,
+        f"{verb.capitalize()} {name}{place}",
+        is_back if request.undoes and kind.creates else f"{name} {done}{place}",
+        f"{verb.capitalize().removesuffix('e')}ing {name}{place}",
+        f"{name} was not {done}{place}",
+        is_back if kind.destroys else f"{name} {was}{gone}",
     )
 
 
@@ -549,28 +554,8 @@ def _access_phrases(change: Change, name: str) -> Phrases:
     )
 
 
-def _member_phrases(change: Change, name: str) -> Phrases:
-    site = change.edit.target.site
-    to, of = (f" to {esc(site, 60)}", f" from {esc(site, 60)}") if site else ("", "")
-    if change.edit.kind is Kind.MEMBER_REMOVE:
-        return Phrases(
-            f"Remove {name}{of}",
-            f"{name} removed{of}",
-            f"Removing {name}{of}",
-            f"{name} was not removed{of}",
-            f"{name} is back{_on_site(change)}",
-        )
-    return Phrases(
-        f"Add {name}{to}",
-        f"{name} is back{_on_site(change)}" if change.request.undoes else f"{name} added{to}",
-        f"Adding {name}{to}",
-        f"{name} was not added{to}",
-        f"{name} was removed{of}",
-    )
-
-
-def _on_site(change: Change) -> str:
-    return f" on {esc(change.edit.target.site, 60)}" if change.edit.target.site else ""
+def _on_site(change: Change, preposition: str = "on") -> str:
+    return f" {preposition} {esc(change.edit.target.site, 60)}" if change.edit.target.site else ""
 
 
 def segments_changed(change: Change) -> str:
@@ -655,7 +640,8 @@ def title_of(change: Change, tally: Tally | None = None) -> str:
         case State.APPLIED if change.run.undone_by:
             return said.undone
         case State.APPLIED if change.run.revert_failure and tally is None:
-            return _not_reverted(change, said)
+            head, _ = REVERT_FAILURES[change.run.revert_failure]
+            return head.format(request=said.request, done=said.done)
         case State.APPLIED:
             return said.done + (until(change) if change.temporary else "")
         case State.APPROVED if change.run.waits and tally is None:
@@ -675,19 +661,6 @@ def _partly(change: Change, tally: Tally) -> str:
     done, unclear = tally.of(DONE), tally[Outcome.UNKNOWN]
     more = f", {unclear:,} not confirmed yet" if unclear else ""
     return f"{done:,} of {tally.meant:,} done{more}" if done < tally.meant else ""
-
-
-def _not_reverted(change: Change, said: Phrases) -> str:
-    """The head where a temporary change is over and was not reverted: what it is like now is known only if nobody edited it."""
-    match change.run.revert_failure:
-        case RevertFailure.CHANGED:
-            return f"{said.request}: not reverted"
-        case RevertFailure.GONE:
-            return f"{said.request}: nothing to revert"
-        case RevertFailure.UNCONFIRMED:
-            return f"{said.request}: its end is not confirmed"
-        case RevertFailure.NONE | RevertFailure.REFUSED | RevertFailure.UNSENT | RevertFailure.PARTLY:
-            return f"{said.done}: not reverted"
 
 
 def is_switched(edit: Edit) -> str | None:

@@ -17,7 +17,7 @@ from bot.store.channel_settings import DigestTimes
 from bot.text.times import in_words, seconds_of
 from handlers.blocks import messages
 from handlers.blocks.masking import masked_text
-from handlers.blocks.messages import Message, esc, plural
+from handlers.blocks.messages import Message, and_more, esc, plural
 from handlers.changes.list_view import row
 from handlers.changes.sentences import STATES, needed, when, words
 from handlers.gatehouse.commands import (
@@ -109,8 +109,7 @@ def _findings(findings: Sequence[Finding] | None, most: int) -> list[str]:
         return []
     head = f"*{plural(len(findings), 'finding')} about rules that changed* (`{slash('rules check')}`)"
     rows = [f"• {esc(check_view.words(each), 300)}" for each in findings[:most]]
-    rows += [f"…and {len(findings) - most:,} more"] if len(findings) > most else []
-    return messages.packed([head, *rows])
+    return messages.packed(filter(None, [head, *rows, and_more(len(findings) - most)]))
 
 
 def posted(found: Digest, *, since: datetime, late: timedelta | None) -> Message:
@@ -190,8 +189,7 @@ def _part(
 ) -> list[str]:
     """The rows of *changes* below *title*, as few texts; nothing where there are none."""
     rows = [f"• {row(each, links, public=public, more=more(each))}" for each in changes[:most]]
-    left = len(changes) - len(rows) + unlisted
-    rows += [f"…and {left:,} more"] if left else []
+    rows += filter(None, [and_more(len(changes) - len(rows) + unlisted)])
     return messages.packed([*([f"*{title}*"] if title else []), *rows]) if rows else []
 
 

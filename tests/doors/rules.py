@@ -299,7 +299,7 @@ async def delete_by_button_denied_and_withdrawn(play: RulePlay) -> None:
     await play.stays()
 
 
-@door(RulesDelete, "decide.afresh", "decide.approve")
+@door(RulesDelete, "decide.again", "decide.approve")
 async def request_again(play: RulePlay) -> None:
     """What changed since the request is not deleted, and can be requested again as it is now."""
     await play.alice.types(f"/rules delete {play.id}")
@@ -307,7 +307,7 @@ async def request_again(play: RulePlay) -> None:
     play.before = play.before | {"name": f"By other hands {play.alice.about}"}
     play.sandbox.services.rules.put(play.before)
     await play.approves()
-    await play.alice.presses("v1.decide.afresh")
+    await play.alice.presses("v1.decide.again")
     await play.stays()
     await play.cara.sees("Delete “By other hands")
     await play.approves()

@@ -138,7 +138,6 @@ ELSEWHERE: Final[Mapping[Through, str]] = {
     "decide.putback": "after a failed end: tests/stories/test_temporary.py",
     "v1.decision.until": "another end: tests/stories/test_temporary.py",
     "decide.stop": "in the middle of a bulk change: tests/stories/test_sets.py",
-    "decide.again": "after a bulk change that failed in part: tests/stories/test_sets.py",
 }
 """What writes and is no way to change a rule, a member or a group, or only in a state that another test brings about."""
 

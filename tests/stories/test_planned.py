@@ -201,7 +201,7 @@ async def test_an_edit_in_between_makes_the_plan_stale(
 
     card = await alice.sees_change(state=State.STALE)
     await alice.is_notified("failed")
-    await alice.clicks(card, "v1.decide.afresh")
+    await alice.clicks(card, "v1.decide.again")
     again = await alice.sees_change(state=State.PROPOSED)
     await alice.clicks(again, "v1.decide.confirm", confirm=any(one.get("confirm") for one in buttons(again.blocks)))
     await alice.sees_change(state=State.PLANNED)
