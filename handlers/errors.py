@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final, Self
+from typing import Any, Final, Self, dataclass_transform
 
 from bot.rules.edit import Problem
 from bot.rules.model import Group
@@ -35,8 +35,15 @@ Table = dict[type[Exception], Callable[[Any], Words]]
 """Errors of other rooms and what makes their words. One without any has those of the closest of its ancestors."""
 
 
+@dataclass_transform(eq_default=False)
 class Refusal(Exception):
-    """Why handlers refuse something. Its fields may hold emails, so they are no `args`: nothing that logs it shows them."""
+    """Why handlers refuse something: each kind is a dataclass.
+
+    Its fields may hold emails, so they are neither `args` nor in its `repr`: nothing that logs it shows them.
+    """
+
+    def __init_subclass__(cls) -> None:
+        dataclass(eq=False, repr=False)(cls)
 
     def __new__(cls, *_: object, **__: object) -> Self:
         return super().__new__(cls)
@@ -46,7 +53,6 @@ class Refusal(Exception):
         raise NotImplementedError
 
 
-@dataclass(eq=False, repr=False)
 class NothingToChange(Refusal):
     """Everything of these *titles* is already as it was asked to be. *status*: ``on`` or ``off``, where that was the question."""
 
@@ -66,7 +72,6 @@ class NoGroups(Refusal):
         return Words("The rules service has no groups.", again={"List rules": RulesList()})
 
 
-@dataclass(eq=False, repr=False)
 class NotOneGroup(Refusal):
     """A name that fits no group, or several; *candidates* are those."""
 
@@ -81,7 +86,6 @@ class NotOneGroup(Refusal):
         return Words(what, next="Use its id, or its whole name.", again={"List groups": RulesGroups()})
 
 
-@dataclass(eq=False, repr=False)
 class InvalidDraft(Refusal):
     """What was asked would make a rule that cannot be right. *again*: the same with what was likely meant."""
 
@@ -94,7 +98,6 @@ class InvalidDraft(Refusal):
         return Words(what, next="Fix that and try again.", again=self.again)
 
 
-@dataclass(eq=False, repr=False)
 class RefusedField(Refusal):
     """A field that cannot be set so. *again*: the same command with what was likely meant."""
 
@@ -105,7 +108,6 @@ class RefusedField(Refusal):
         return Words(esc(problem_words(self.problem)), again=self.again)
 
 
-@dataclass(eq=False, repr=False)
 class TooMany(Refusal):
     """More rules or members (*what*) at once than one command takes."""
 
@@ -118,7 +120,6 @@ class TooMany(Refusal):
         return Words(named, next="Use several commands.")
 
 
-@dataclass(eq=False, repr=False)
 class NothingToExport(Refusal):
     """No rule, or no member (*what*), is there or passes the filters: a file would be empty."""
 
@@ -129,7 +130,6 @@ class NothingToExport(Refusal):
         return Words(f"No {self.what}s match, so nothing was exported.", next=then, unchanged=None)
 
 
-@dataclass(eq=False, repr=False)
 class EmailsInFile(Refusal):
     """A file for a channel contains whole emails. *privately*: the command that sends it in a direct message."""
 
@@ -144,7 +144,6 @@ class EmailsInFile(Refusal):
         )
 
 
-@dataclass(eq=False, repr=False)
 class NothingToUndo(Refusal):
     """No applied change has the reference that was *asked* for, or the caller has none here."""
 
@@ -157,7 +156,6 @@ class NothingToUndo(Refusal):
         return Words(what, next=f"Press *Undo* on its card, or {where}.")
 
 
-@dataclass(eq=False, repr=False)
 class NoMember(Refusal):
     """Nobody on *site* has this address. *again*: the same command for the sites on which somebody has it."""
 
@@ -178,7 +176,6 @@ def _names(names: Iterable[str]) -> str:
     return " or ".join(code(name, 60) for name in names)
 
 
-@dataclass(eq=False, repr=False)
 class MemberGone(Refusal):
     """The member whom a shared card of *site* showed is not there any more."""
 
@@ -192,7 +189,6 @@ class MemberGone(Refusal):
         )
 
 
-@dataclass(eq=False, repr=False)
 class UnknownSegment(Refusal):
     """*site* has no segment of that *name*, as far as is known. *meant*: those like it; *again*: what could be done."""
 
@@ -211,7 +207,6 @@ class UnknownSegment(Refusal):
         )
 
 
-@dataclass(eq=False, repr=False)
 class BadFilter(Refusal):
     """A filter that means nothing; *why* says what it should be, *example* is a command that has it right."""
 
@@ -223,7 +218,6 @@ class BadFilter(Refusal):
         return Words(esc(self.why), next=then, unchanged=None)
 
 
-@dataclass(eq=False, repr=False)
 class TimeIsFar(Refusal):
     """A request for a change from or until a *time* that is more than a year ahead."""
 
@@ -234,7 +228,6 @@ class TimeIsFar(Refusal):
         return Words(f"{code(self.time)} is more than a year ahead.", next=then)
 
 
-@dataclass(eq=False, repr=False)
 class LoopNeedsReason(Refusal):
     """A change that would make a loop, without a word on why. *loops*: each in a sentence of plain text."""
 
@@ -265,7 +258,6 @@ class OldButton(Refusal):
         return Words(what, next="Run the command again for new buttons.")
 
 
-@dataclass(eq=False, repr=False)
 class OldCard(Refusal):
     """A button on a message that no longer speaks for its change. *link* leads to the one that does."""
 
@@ -276,7 +268,6 @@ class OldCard(Refusal):
         return Words("This card is out of date.", next=newer or "A newer one will appear in the channel in a moment.")
 
 
-@dataclass(eq=False, repr=False)
 class NothingInMessage(Refusal):
     """A message shortcut was used on a message that does not contain *what* it needs."""
 
@@ -317,7 +308,6 @@ class NoTrigger(Refusal):
         return Words("Slack can’t open a form from here.", next="Type the command in a channel.", unchanged=None)
 
 
-@dataclass(eq=False, repr=False)
 class NotPinned(Refusal):
     """A message was posted, and Slack did not pin it. *code*: Slack's word for why."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any, Final
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
@@ -66,7 +66,6 @@ async def submit(
     return Announced()
 
 
-@dataclass(eq=False, repr=False)
 class FrozenNow(Refusal):
     """What *command* asks for is frozen at its time."""
 

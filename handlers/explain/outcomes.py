@@ -107,7 +107,93 @@ def _not_undoable(error: NotUndoable) -> Words:
     return Words(f"{name} can’t be undone{yet}: it {STATES[state].clause}.")
 
 
-CHANGE_WORDS: Final[Table] = {
+STATUS: Final = GatehouseStatus()
+
+
+def _refused(error: client.ClientError) -> Words:
+    """A clear no of a service, in its own words, with what its status says."""
+    said = esc(str(error))
+    status = getattr(error, "status", 0)
+    if status >= 500:
+        return Words(
+            f"The {error.service} service returned an error ({status}).",
+            f"It said: {said}." if said and said != f"status {status}" else "",
+            "Try again in a moment.",
+            again={"Check status": STATUS},
+        )
+    said = said or "it gave no reason"
+    return Words(f"The {error.service} service refused: {ended(said)}")
+
+
+SLACK_REFUSALS: Final = (
+    (
+        (
+            "file_upload_size_restricted",
+            "file_uploads_disabled",
+            "file_uploads_except_images_disabled",
+            "file_type_not_allowed",
+            "storage_limit_reached",
+        ),
+        "Slack didn’t accept the file ({code}).",
+        "It is too large, or this workspace doesn’t allow such files.",
+        "Narrow it with filters, or ask a workspace admin.",
+    ),
+    (
+        ("expired_trigger_id", "exchanged_trigger_id", "invalid_trigger_id"),
+        "The form took too long to open.",
+        "",
+        "Try again.",
+    ),
+    (
+        ("invalid_arguments", "invalid_blocks", "view_too_large", "msg_too_long", "msg_blocks_too_long"),
+        "Slack couldn’t display the answer ({code}).",
+        "",
+        "Try a narrower filter, or one thing at a time.",
+    ),
+    (
+        ("channel_not_found", "not_in_channel", "is_archived", "user_not_in_channel"),
+        "Gatehouse can’t write to this channel ({code}).",
+        "",
+        "Invite it with `/invite @Gatehouse`, or use another channel.",
+    ),
+    (
+        (
+            "fatal_error",
+            "internal_error",
+            "ratelimited",
+            "request_timeout",
+            "service_unavailable",
+            "team_added_to_org",
+        ),
+        "Slack refused the answer ({code}).",
+        "",
+        "Try again in a moment.",
+    ),
+)
+"""What Slack says it refuses something with, and what, why and what to do now that comes to."""
+OTHER_REFUSAL: Final = ((), "Slack refused the answer ({code}).", "", "Tell your Gatehouse admin what Slack said.")
+
+
+def _slack_refused(error: SlackRefused) -> Words:
+    if error.code == "missing_scope":
+        what = f"The Slack app lacks the scope {code(error.needed) if error.needed else 'for this'}."
+        return Words(what, next="Ask your Gatehouse admin to reinstall it from the current manifest.", unchanged=None)
+    _, what, cause, then = next((row for row in SLACK_REFUSALS if error.code in row[0]), OTHER_REFUSAL)
+    return Words(what.format(code=code(error.code)), cause, then, unchanged=None)
+
+
+def _too_fast(error: TooFast) -> Words:
+    rate = error.rate
+    span = "minute" if rate.seconds == 60 else "hour"
+    who = f"This channel has used its {rate.per_channel}" if error.channel else f"You have used your {rate.per_person}"
+    number, unit = (error.seconds, "second") if error.seconds < 120 else (-(-error.seconds // 60), "minute")
+    return Words(
+        f"{who} {rate.what} for this {span}.",
+        next=f"Try again in {plural(number, unit)}. You can still approve, deny, withdraw and undo.",
+    )
+
+
+OUTCOME_WORDS: Final[Table] = {
     NewEmailTaken: lambda _: Words(
         "The other email is there already, without all segments of this one, so this one stays.",
         next="If both are the same person, grant what is missing, then try again.",
@@ -160,28 +246,6 @@ CHANGE_WORDS: Final[Table] = {
         next="Look at the full change, then decide on the card.",
         again={label(e.change): GatehouseInspect(e.change.id)},
     ),
-}
-
-
-STATUS: Final = GatehouseStatus()
-
-
-def _refused(error: client.ClientError) -> Words:
-    """A clear no of a service, in its own words, with what its status says."""
-    said = esc(str(error))
-    status = getattr(error, "status", 0)
-    if status >= 500:
-        return Words(
-            f"The {error.service} service returned an error ({status}).",
-            f"It said: {said}." if said and said != f"status {status}" else "",
-            "Try again in a moment.",
-            again={"Check status": STATUS},
-        )
-    said = said or "it gave no reason"
-    return Words(f"The {error.service} service refused: {ended(said)}")
-
-
-SERVICE_WORDS: Final[Table] = {
     client.NotFound: lambda e: Words(
         f"The {e.service} service has no such entry.", "It was deleted, or the id has a typo."
     ),
@@ -234,82 +298,8 @@ SERVICE_WORDS: Final[Table] = {
         unchanged=None,
     ),
     client.ClientError: _refused,
-}
-
-
-NO_UPLOADS: Final = frozenset(
-    {
-        "file_upload_size_restricted",
-        "file_uploads_disabled",
-        "file_uploads_except_images_disabled",
-        "file_type_not_allowed",
-        "storage_limit_reached",
-    }
-)
-"""Slack's words where a workspace does not take a file."""
-
-TRIGGERS: Final = frozenset({"expired_trigger_id", "exchanged_trigger_id", "invalid_trigger_id"})
-"""Slack's words where a form was opened too late."""
-NO_PLACE: Final = frozenset({"channel_not_found", "not_in_channel", "is_archived", "user_not_in_channel"})
-"""Slack's words where the app can't write to a channel."""
-
-
-TOO_MUCH: Final = frozenset(
-    {"invalid_arguments", "invalid_blocks", "view_too_large", "msg_too_long", "msg_blocks_too_long"}
-)
-"""Slack's words for what is more than it shows."""
-
-
-def _slack_refused(error: SlackRefused) -> Words:
-    if error.code == "missing_scope":
-        return Words(
-            f"The Slack app lacks the scope {code(error.needed) if error.needed else 'for this'}.",
-            next="Ask your Gatehouse admin to reinstall it from the current manifest.",
-            unchanged=None,
-        )
-    if error.code in NO_UPLOADS:
-        return Words(
-            f"Slack didn’t accept the file ({code(error.code)}).",
-            "It is too large, or this workspace doesn’t allow such files.",
-            "Narrow it with filters, or ask a workspace admin.",
-            unchanged=None,
-        )
-    if error.code in TRIGGERS:
-        return Words("The form took too long to open.", next="Try again.", unchanged=None)
-    if error.code in TOO_MUCH:
-        what = f"Slack couldn’t display the answer ({code(error.code)})."
-        return Words(what, next="Try a narrower filter, or one thing at a time.", unchanged=None)
-    if error.code in NO_PLACE:
-        what = f"Gatehouse can’t write to this channel ({code(error.code)})."
-        return Words(what, next="Invite it with `/invite @Gatehouse`, or use another channel.", unchanged=None)
-    again = "Try again in a moment." if error.code in PASSING else "Tell your Gatehouse admin what Slack said."
-    return Words(f"Slack refused the answer ({code(error.code)}).", next=again, unchanged=None)
-
-
-PASSING: Final = frozenset(
-    {"fatal_error", "internal_error", "ratelimited", "request_timeout", "service_unavailable", "team_added_to_org"}
-)
-"""What Slack says of itself, and not of what was sent."""
-
-
-SLACK_WORDS: Final[Table] = {
     SlackRefused: _slack_refused,
     SlackUnreachable: lambda _: Words("Slack doesn’t answer.", next="Try again in a moment.", unchanged=None),
-}
-
-
-def _too_fast(error: TooFast) -> Words:
-    rate = error.rate
-    span = "minute" if rate.seconds == 60 else "hour"
-    who = f"This channel has used its {rate.per_channel}" if error.channel else f"You have used your {rate.per_person}"
-    number, unit = (error.seconds, "second") if error.seconds < 120 else (-(-error.seconds // 60), "minute")
-    return Words(
-        f"{who} {rate.what} for this {span}.",
-        next=f"Try again in {plural(number, unit)}. You can still approve, deny, withdraw and undo.",
-    )
-
-
-GATEHOUSE_WORDS: Final[Table] = {
     TooFast: _too_fast,
     StillRunning: lambda e: Words(
         f"Your last {code(e.what)} is still running.", next="Wait for its result.", unchanged=None

@@ -22,7 +22,7 @@ from handlers.blocks import menus, messages, modals
 from handlers.blocks.messages import Block, Message, code, esc, plural, quoted
 from handlers.blocks.modals import View
 from handlers.errors import GivenUp, Refusal, Table, Words
-from handlers.explain import outcomes
+from handlers.explain.outcomes import OUTCOME_WORDS
 from handlers.explain.why_not import WHY_NOT
 from handlers.files.preview_view import file_words
 from handlers.gatehouse.commands import GatehouseHelp
@@ -36,16 +36,6 @@ from handlers.slack.client import SlackRefused, SlackUnreachable
 from handlers.slack.files import FileGone, FileUnreadable
 from handlers.slack.reply import Caller
 
-RULE_WORDS: Final[Table] = {
-    NestedTooDeep: lambda e: Words(
-        f"{quoted(e.name, 100)} is nested too deeply for Gatehouse to change or export.",
-        next="Change it where it was made.",
-    ),
-    NotAUrl: lambda e: Words(
-        f"That is {esc(str(e))}.", next="Write a URL such as `https://shop.example.com/old`.", unchanged=None
-    ),
-}
-
 
 def _bad_email(error: BadEmail) -> Words:
     if not error.name:
@@ -55,28 +45,6 @@ def _bad_email(error: BadEmail) -> Words:
         next="Write an email such as `anna@example.com`, or a part of a name.",
         again={"Search members": MembersList(text=error.name)},
     )
-
-
-MEMBER_WORDS: Final[Table] = {
-    BadEmail: _bad_email,
-    UnknownSite: lambda e: Words(
-        f"No site is called {code(e.asked)}." if e.asked else "No site is set up.",
-        next=f"There {'is' if len(e.known) == 1 else 'are'} {', '.join(map(esc, e.known))}."
-        if e.known
-        else "Ask your Gatehouse admin to set MEMBERS_SITES.",
-    ),
-}
-
-
-FILE_WORDS: Final[Table] = {
-    FileGone: lambda _: Words("That file is gone, or Gatehouse can’t see it.", next="Upload it again."),
-    FileUnreadable: lambda e: Words(
-        f"Slack wouldn’t hand over that file: it answered {esc(str(e))}.",
-        "The app may lack the scope `files:read`.",
-        "If it keeps happening, ask your Gatehouse admin to reinstall the app from the current manifest.",
-    ),
-    BadFile: lambda e: Words(esc(file_words(e)[0]), next=esc(file_words(e)[1])),
-}
 
 
 def _not_allowed(error: NotAllowed) -> Words:
@@ -96,7 +64,28 @@ def _nobody(error: NobodyCanApprove) -> Words:
     )
 
 
-RIGHT_WORDS: Final[Table] = {
+ERROR_WORDS: Final[Table] = OUTCOME_WORDS | {
+    NestedTooDeep: lambda e: Words(
+        f"{quoted(e.name, 100)} is nested too deeply for Gatehouse to change or export.",
+        next="Change it where it was made.",
+    ),
+    NotAUrl: lambda e: Words(
+        f"That is {esc(str(e))}.", next="Write a URL such as `https://shop.example.com/old`.", unchanged=None
+    ),
+    BadEmail: _bad_email,
+    UnknownSite: lambda e: Words(
+        f"No site is called {code(e.asked)}." if e.asked else "No site is set up.",
+        next=f"There {'is' if len(e.known) == 1 else 'are'} {', '.join(map(esc, e.known))}."
+        if e.known
+        else "Ask your Gatehouse admin to set MEMBERS_SITES.",
+    ),
+    FileGone: lambda _: Words("That file is gone, or Gatehouse can’t see it.", next="Upload it again."),
+    FileUnreadable: lambda e: Words(
+        f"Slack wouldn’t hand over that file: it answered {esc(str(e))}.",
+        "The app may lack the scope `files:read`.",
+        "If it keeps happening, ask your Gatehouse admin to reinstall the app from the current manifest.",
+    ),
+    BadFile: lambda e: Words(esc(file_words(e)[0]), next=esc(file_words(e)[1])),
     NotAllowed: _not_allowed,
     NobodyCanApprove: _nobody,
     Irreconcilable: lambda e: Words(
@@ -221,18 +210,6 @@ def _choice(rules: Sequence[Rule], groups: Groups | None) -> list[Block]:
         )
         for number, rule in enumerate(rules)
     ]
-
-
-ERROR_WORDS: Final[Table] = (
-    outcomes.CHANGE_WORDS
-    | FILE_WORDS
-    | outcomes.GATEHOUSE_WORDS
-    | MEMBER_WORDS
-    | RIGHT_WORDS
-    | RULE_WORDS
-    | outcomes.SERVICE_WORDS
-    | outcomes.SLACK_WORDS
-)
 
 
 def words_for(error: Exception) -> Words:
