@@ -579,6 +579,17 @@ NOT_DONE: Final = frozenset({Outcome.FAILED, Outcome.STALE, Outcome.BUSY, Outcom
 """Items that may be asked for again: nothing of them happened."""
 
 
+class NotSent(StrEnum):
+    """Why a step of a bulk change was not sent, where no service said why."""
+
+    THERE_ALREADY = "there_already"
+    """It need not be done."""
+    NOT_CONFIRMED = "not_confirmed"
+    """What a step before it made is not confirmed, or not there."""
+    NEXT_CHANGED = "next_changed"
+    """What a step after it is about is not as it was shown."""
+
+
 class Item(Stored):
     """One thing of a bulk change: what a change of it would be, and what became of it."""
 
@@ -599,7 +610,7 @@ class Item(Stored):
     outcome: Outcome = Outcome.WAITING
     change_id: str | None = None
     why: str = ""
-    """Why it was not done, in a word or in the service's words."""
+    """Why it was not done: a `NotSent`, in a word of who asked for it, or in the service's words."""
 
     @classmethod
     def of(cls, number: int, edit: Edit, **about: Any) -> Self:

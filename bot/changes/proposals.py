@@ -20,6 +20,7 @@ from bot.changes.model import (
     Guard,
     Item,
     Kind,
+    NotSent,
     Outcome,
     Run,
     State,
@@ -299,7 +300,7 @@ def _numbered(number: int, item: Item) -> Item:
 
 def _there_already(target: Target, document: Document | None) -> Item:
     """A step that needs not be done, for those after it: it has to be there when they are begun."""
-    return Item(number=0, target=target, after=document, outcome=Outcome.SKIPPED, why="there already")
+    return Item(number=0, target=target, after=document, outcome=Outcome.SKIPPED, why=NotSent.THERE_ALREADY)
 
 
 def move_again(whole: Change, steps: Sequence[tuple[Item, Document | None]], *, by: str, channel: str) -> Proposal:

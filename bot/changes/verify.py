@@ -13,7 +13,18 @@ from datetime import datetime, timedelta
 from enum import Enum, auto
 from typing import Any, Final, Protocol, TypeAlias
 
-from bot.changes.model import Change, Document, Item, Kind, Move, Outcome, Target, canonical_form, has_access_of
+from bot.changes.model import (
+    Change,
+    Document,
+    Item,
+    Kind,
+    Move,
+    NotSent,
+    Outcome,
+    Target,
+    canonical_form,
+    has_access_of,
+)
 from bot.clients.errors import ClientError, NotFound, OutcomeUnknown, RateLimited, Refusal
 from bot.clients.gate import CallContext, Priority
 
@@ -302,7 +313,7 @@ class EndPassed(Exception):
 
 
 class OutOfTurn(Exception):
-    """A step whose turn it isn't, so nothing was sent."""
+    """A step whose turn it isn't, so nothing was sent: its text is a `NotSent`."""
 
     code: Final = "OutOfTurn"
 
@@ -315,9 +326,9 @@ def require_turn(number: int, steps: Iterable[Item], now: Snapshot) -> None:
         live = now.live(step.target)
         is_in_place = step.outcome in {Outcome.APPLIED, Outcome.SKIPPED} and has_access_of(live, step.after)
         if step.number < number and not is_in_place:
-            raise OutOfTurn("The step before it is not confirmed")
+            raise OutOfTurn(NotSent.NOT_CONFIRMED)
         if step.number > number and canonical_form(live) != canonical_form(step.before):
-            raise OutOfTurn("What the next step removes has changed")
+            raise OutOfTurn(NotSent.NEXT_CHANGED)
 
 
 SendError: TypeAlias = ClientError | Differs | EndPassed | OutOfTurn

@@ -17,6 +17,7 @@ from handlers.blocks.masking import masked_part
 from handlers.blocks.messages import WORD_JOINER, Block, code, entities, esc, lookalike_warnings, visible
 from handlers.changes.diff import Document, Line, every_field, field_name, words_of
 from handlers.changes.sentences import THINGS, VERBS, needed, reason_of, requested
+from handlers.explain.why_not import NOT_SENT
 
 MAX_BLOCKS: Final = 95
 MAX_CHARACTERS: Final = 40_000
@@ -81,7 +82,7 @@ def _entry(item: Item) -> Entry:
         ),
         one_sided=one_sided,
         unchanged=tuple(_unchanged(item, differing)),
-        note=item.why,
+        note=NOT_SENT.get(item.why, item.why),
     )
 
 

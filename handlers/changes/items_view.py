@@ -15,7 +15,7 @@ from handlers.blocks import messages
 from handlers.blocks.messages import Block, and_more, code, esc, first_of
 from handlers.changes.diff import field_changes, render
 from handlers.changes.full_view import says
-from handlers.changes.sentences import VERBS, is_switched, phrases, plain_title, words
+from handlers.changes.sentences import VERBS, is_switched, phrases, plain_title, why_words
 from handlers.members.views import segments_line
 from handlers.rules.pairs_view import effect_line, filters_words, source_line
 from handlers.rules.reasons import type_word
@@ -63,7 +63,7 @@ def line_of(item: Item, *, has_begun: bool) -> str:
     """What is to be done to *item*, and once the whole has begun, what became of it."""
     mark, word = OUTCOMES[item.outcome]
     line = f"{mark if has_begun else '•'} {item_name(item)}"
-    why = words(item.why, 160)
+    why = why_words(item.why, 160)
     if item.outcome is Outcome.SKIPPED:
         return f"{line}: " + (why if item.follows and why else f"skipped ({why})" if why else "skipped")
     if has_begun and item.outcome is Outcome.WAITING:

@@ -31,7 +31,7 @@ from bot.text.emails import all_masked, masked
 from bot.text.times import in_words
 from handlers.blocks.messages import code, esc, listed, plural, quoted
 from handlers.changes.diff import differences, field_changes, field_name
-from handlers.explain.why_not import WHY_NOT
+from handlers.explain.why_not import NOT_SENT, WHY_NOT
 
 THINGS: Final = {"rules": "rule", "members": "member", "groups": "group"}
 """What people call a thing of each service."""
@@ -287,7 +287,7 @@ def _said(change: Change) -> str:
     """Why it failed: in the service's words, where they are its own."""
     if not change.run.outcome:
         return ""
-    why = words(change.run.outcome)
+    why = why_words(change.run.outcome)
     if change.run.refusal in REFUSALS:
         return f"The service says: “{why}”."
     if change.run.refusal == OutcomeUnknown.code:
@@ -430,6 +430,11 @@ def words(text: str, limit: int = 300) -> str:
     """What a person or a service wrote, for a channel: nothing in it is more than text, and no address is whole."""
     looked_at = 20 * limit
     return esc(all_masked(text, looked_at), limit, more=max(0, len(text) - looked_at))
+
+
+def why_words(why: str, limit: int = 300) -> str:
+    """Why an item was not done: in our words where that is a `NotSent`, else as a person or a service wrote it."""
+    return NOT_SENT.get(why) or words(why, limit)
 
 
 def mention(name: str) -> str:

@@ -1,4 +1,4 @@
-"""Why somebody may not do something, in words: for themselves, for others who read of it, and on the card of a change."""
+"""Why somebody may not do something, for themselves, for others and on cards; and why Gatehouse didn’t send a step."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from bot.changes.model import NotSent
 from bot.policy.model import Why
 
 
@@ -79,3 +80,11 @@ WHY_NOT: Final[Mapping[str, WhyNot]] = {
     ),
 }
 """The one table of reasons, by the value that the audit has of each."""
+
+
+NOT_SENT: Final[Mapping[str, str]] = {
+    NotSent.THERE_ALREADY: "there already",
+    NotSent.NOT_CONFIRMED: "The step before it is not confirmed",
+    NotSent.NEXT_CHANGED: "What the next step removes has changed",
+}
+"""The one table of why a step was not sent, by what its item has as that."""

@@ -9,15 +9,16 @@ from typing import Any, Final
 
 import pytest
 
-from bot.changes.model import Outcome, State
+from bot.changes.model import NotSent, Outcome, State
 from bot.policy.model import Why
 from handlers.changes.items_view import OUTCOMES
 from handlers.changes.sentences import STATES
-from handlers.explain.why_not import WHY_NOT
+from handlers.explain.why_not import NOT_SENT, WHY_NOT
 
 HANDLERS: Final = Path(__file__).parents[2] / "handlers"
 TABLES: Final[dict[type[StrEnum], tuple[str, Any]]] = {
     Why: ("explain/why_not.py", WHY_NOT),
+    NotSent: ("explain/why_not.py", NOT_SENT),
     State: ("changes/sentences.py", STATES),
     Outcome: ("changes/items_view.py", OUTCOMES),
 }

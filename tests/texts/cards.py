@@ -15,6 +15,7 @@ from bot.changes.model import (
     Guard,
     Item,
     Kind,
+    NotSent,
     Outcome,
     Question,
     Redone,
@@ -516,7 +517,7 @@ def bulk_changes() -> Iterator[Sample]:
     )
     yield "another email", move_card(State.PROPOSED, moves(waiting, waiting), **asked(reason="she wrote"))
     yield "another email, own click", move_card(State.PROPOSED, moves(waiting, waiting), guard=Guard.CONFIRM)
-    not_sent = "The step before it is not confirmed"
+    not_sent = NotSent.NOT_CONFIRMED
     yield "another email, not added", move_card(State.FAILED, moves(Outcome.FAILED, Outcome.FAILED, not_sent))
     yield "another email, not confirmed", move_card(State.APPLIED, moves(Outcome.UNKNOWN, Outcome.FAILED, not_sent))
     yield "another email, not removed", move_card(State.APPLIED, moves(applied, Outcome.FAILED))
