@@ -12,6 +12,8 @@ from handlers.blocks.messages import Message
 from handlers.blocks.modals import OPENED_BY, View, done, frame, metadata, section
 from handlers.changes.sentences import (
     STATES,
+    approved_by,
+    decision_reason,
     held_line,
     mark_of,
     mention,
@@ -85,7 +87,7 @@ def _review(change: Change, _: str) -> str:
 
 def _break_glass(change: Change, _: str) -> str:
     who = " ".join(map(mention, change.decision.summoned))
-    reason = f": “{words(change.decision.decision_reason, 500)}”" if change.decision.decision_reason else "."
+    reason = decision_reason(change) or "."
     lead = f":rotating_light: *Emergency override: {plain_title(change)}*"
     return f"{lead}\n<@{change.decision.decided_by}> went ahead without an approval{reason} {who}".strip()
 
@@ -164,15 +166,15 @@ def _approved(change: Change, _: str) -> str:
     if change.state in ENDED:
         return ""
     decision = change.decision
-    by = " and ".join(mention(one.by) for one in decision.approvals) or mention(decision.decided_by or "")
-    how = f"Emergency override by <@{decision.decided_by}>." if decision.glass_broken else f"Approved by {by}."
+    alone = f"Emergency override by <@{decision.decided_by}>."
+    how = alone if decision.glass_broken else f"A{approved_by(change)[1:]}."
     then = f"\n{held_line(change)}" if change.run.held is Held.WORD and change.state is State.PLANNED else ""
     return f":white_check_mark: *{_end_of(change)}*\n{how}{then}"
 
 
 def _denied(change: Change, _: str) -> str:
-    why = f": “{words(change.decision.decision_reason, 500)}”" if change.decision.decision_reason else "."
-    return f":no_entry_sign: *{_end_of(change)}*\nDenied by <@{change.decision.decided_by}>{why}"
+    by = f"<@{change.decision.decided_by}>"
+    return f":no_entry_sign: *{_end_of(change)}*\nDenied by {by}{decision_reason(change) or '.'}"
 
 
 def _expired(change: Change, _: str) -> str:

@@ -155,7 +155,7 @@ def _done(change: Change) -> str:
         return f"{_line(f'Redone by <@{redone.by}>', when(redone.at))}\n{_done(change.changed(redone=None))}"
     if change.decision.glass_broken:
         reviewed = f"reviewed by <@{change.decision.reviewed_by}>" if change.decision.reviewed_by else ""
-        alone = f"*Emergency override* by <@{change.decision.decided_by}>{_decision_reason(change)}"
+        alone = f"*Emergency override* by <@{change.decision.decided_by}>{decision_reason(change)}"
         return f"{_line(alone, at(change), reviewed)}\n{_request(change)}"
     if change.decision.guard is Guard.APPROVE:
         return _request(change, approved_by(change), at(change))
@@ -248,7 +248,7 @@ def _cancelled(change: Change) -> str:
 
 
 def _denied(change: Change) -> str:
-    return f"*Denied* by {_line(f'{_decider(change)}{_decision_reason(change)}', at(change))}\n{_request(change)}"
+    return f"*Denied* by {_line(f'{_decider(change)}{decision_reason(change)}', at(change))}\n{_request(change)}"
 
 
 def _expired(change: Change) -> str:
@@ -304,12 +304,13 @@ def _decider(change: Change) -> str:
 def approved_by(change: Change) -> str:
     """Who approved *change*; empty where nobody had to, or nobody did."""
     decision = change.decision
-    who = ", ".join(f"<@{one.by}>" for one in decision.approvals)
-    who = who or (f"<@{decision.decided_by}>" if decision.decided_by else "")
-    return f"approved by {who}" if who and decision.guard is Guard.APPROVE else ""
+    people = [one.by for one in decision.approvals] or list(filter(None, [decision.decided_by]))
+    by = listed([f"<@{person}>" for person in people])
+    return f"approved by {by}" if by and decision.guard is Guard.APPROVE else ""
 
 
-def _decision_reason(change: Change) -> str:
+def decision_reason(change: Change) -> str:
+    """Why it was denied or not waited for, as the rest of a sentence; empty where nobody said."""
     return f": “{words(change.decision.decision_reason, 500)}”" if change.decision.decision_reason else ""
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 from bot.clients.errors import NotFound
@@ -30,13 +30,6 @@ LENGTHS: Final[Mapping[str, str]] = {
     "until tomorrow 9:00": "Until tomorrow, 9:00",
 }
 Temporary = RulesOff | MembersGrant
-
-
-@dataclass(frozen=True, slots=True)
-class Chosen:
-    """A form that was sent: the command, with how long and why; None where this release doesn't know it."""
-
-    command: Temporary | None
 
 
 def _temporary(text: str) -> Temporary | None:
@@ -80,20 +73,19 @@ def view(command: Temporary, text: str, titles: Mapping[str, str], channel: str)
     return frame(title, blocks, callback_id=CALLBACK, submit=submit, metadata={"command": text, "channel": channel})
 
 
-def read(sent: View) -> Chosen:
-    """The command of the form, as a person left it."""
+def read(sent: View) -> Temporary | None:
+    """The command of the form, with how long and why as a person left it; None where this release doesn't know it."""
     command = _temporary(str(metadata(sent).get("command") or ""))
     if command is None:
-        return Chosen(None)
+        return None
     values = inputs.values_of(sent)
     expiry = parse_expiry(inputs.typed(values, LENGTH) or "")
     because = (inputs.typed(values, inputs.REASON) or "").strip() or None
-    return Chosen(replace(command, expiry=expiry, because=because))
+    return replace(command, expiry=expiry, because=because)
 
 
-async def _run(sent: Chosen, caller: Caller, gatehouse: Gatehouse) -> View | Recorded:
+async def _run(command: Temporary | None, caller: Caller, gatehouse: Gatehouse) -> View | Recorded:
     """Run the command as if it was typed: with the rights that the caller has now, and announced by its card."""
-    command = sent.command
     if command is None or command.needs is None:
         raise OldButton
     await gatehouse.access.require(command.needs, caller.user, caller.channel)

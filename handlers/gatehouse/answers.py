@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -155,10 +156,7 @@ async def _may_run(caller: Caller, gatehouse: Gatehouse) -> Callable[[type[Comma
 @handles(GatehouseStatus)
 async def status(command: GatehouseStatus, caller: Caller, gatehouse: Gatehouse) -> Reply:
     await gatehouse.access.look_at_groups()
-    parts = dict(await gatehouse.health())
-    parts["rules"] = await _ask_service(gatehouse.rules.all())
-    for site in gatehouse.sites.values():
-        parts[f"members of {site.name}"] = await _ask_service(site.members.all())
+    parts = {**await gatehouse.health(), **await ask_services(gatehouse)}
     parts["policy"] = gatehouse.policy_trouble() or "ok"
     undelivered = await gatehouse.store.outbox.undelivered()
     waiting = await gatehouse.store.outbox.waiting()
@@ -170,12 +168,26 @@ async def status(command: GatehouseStatus, caller: Caller, gatehouse: Gatehouse)
     return Private(views.status(parts, places=gatehouse.places, counts=counts))
 
 
-async def _ask_service(asked: Awaitable[Listing[Any]]) -> str:
-    """What a service answers to a plain question: "ok" and how many, or what is wrong."""
+async def ask_services(gatehouse: Gatehouse, *, seconds: float | None = None) -> dict[str, str]:
+    """What each service says to a plain question: "ok" and how many records, or what is wrong.
+
+    *seconds*: how long it may take; then what it says may be a few seconds old.
+    """
+    readers = {"rules": gatehouse.rules} | {
+        f"members of {site.name}": site.members for site in gatehouse.sites.values()
+    }
+    asked = (_ask(reader.all() if seconds is None else reader.recent(), seconds) for reader in readers.values())
+    return dict(zip(readers, await asyncio.gather(*asked), strict=True))
+
+
+async def _ask(asked: Awaitable[Listing[Any]], seconds: float | None) -> str:
     try:
-        found = await asked
+        async with asyncio.timeout(seconds):
+            found = await asked
     except ClientError as error:
         return trouble_words(error)
+    except TimeoutError:
+        return "is slow to answer"
     return f"returned only {found.gap} records" if found.gap else f"ok, {plural(len(found.known), 'record')}"
 
 
@@ -273,16 +285,18 @@ async def planned(command: GatehousePlanned, caller: Caller, gatehouse: Gatehous
 
 async def what_comes(gatehouse: Gatehouse) -> list[Change]:
     """The changes that start or revert by themselves, the next first; before them those that could not start."""
-    coming = [*await gatehouse.store.changes.planned(), *await temporary_changes(gatehouse)]
-
-    def moment(change: Change) -> datetime:
-        at = change.request.starts_at if change.state is State.PLANNED else change.request.reverts_at
-        return change.created if change.run.held or at is None else at
-
-    return sorted(coming, key=lambda change: (not change.run.held, moment(change)))
+    coming = [*await gatehouse.store.changes.planned(), *await _temporary_changes(gatehouse)]
+    return sorted(coming, key=lambda change: (comes_at(change) is not None, comes_at(change) or change.created))
 
 
-async def temporary_changes(gatehouse: Gatehouse) -> list[Change]:
+def comes_at(change: Change) -> datetime | None:
+    """When *change* starts or reverts; None where it could not start, or somebody has yet to say when."""
+    if change.state is not State.PLANNED:
+        return change.request.reverts_at
+    return None if change.run.held else change.request.starts_at
+
+
+async def _temporary_changes(gatehouse: Gatehouse) -> list[Change]:
     """The changes that will be reverted, the next of them first; none of what was deleted since."""
     due = [timer.change_id for timer in await gatehouse.store.timers.pending(TimerKind.REVERT)]
     ending = [change for change in await _changes_of(due, gatehouse) if change.temporary]

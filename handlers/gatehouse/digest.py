@@ -11,7 +11,6 @@ from typing import Final
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from bot.changes.execute import Failpoint
-from bot.changes.model import Change, State
 from bot.changes.notify import Pace
 from bot.changes.timers import LATE
 from bot.clients.errors import ClientError
@@ -31,6 +30,7 @@ from handlers.gatehouse.answers import (
     MAX_LOOKED_THROUGH,
     STEPS,
     changes_behind,
+    comes_at,
     links_to,
     moment_of,
     open_count,
@@ -64,7 +64,8 @@ async def digest(command: GatehouseDigest, caller: Caller, gatehouse: Gatehouse)
     if not command.as_file:
         return Private(digest_view.digest(found, title=title, public=caller.public, command=command))
     texts = digest_view.digest_texts(found, title=title, public=True, most=digest_view.MAX_ROWS_IN_FILE)
-    names = await _names(digest_view.people_in(texts), gatehouse)
+    people = sorted(digest_view.people_in(texts))
+    names = {user: (await gatehouse.access.person(user)).name for user in people}
     content = await asyncio.to_thread(digest_view.digest_file, texts, names)
     name = f"handover-{gatehouse.now():%Y-%m-%d-%H%M}.md"
     comment = f":newspaper: *{title}*, as Markdown to pass on: no email and no secret in it is whole."
@@ -81,7 +82,7 @@ async def read_digest(since: datetime | None, caller: Caller, gatehouse: Gatehou
     found, due = await waiting(gatehouse, most=MAX_LOOKED_THROUGH)
     open_changes, reviews = await readable(found, caller, gatehouse), await readable(due, caller, gatehouse)
     soon = gatehouse.now() + AHEAD
-    comes = [each for each in await what_comes(gatehouse) if (at := _comes_at(each)) is None or at <= soon]
+    comes = [each for each in await what_comes(gatehouse) if (at := comes_at(each)) is None or at <= soon]
     coming = await readable(comes, caller, gatehouse)
     return Digest(
         entries=entries,
@@ -109,18 +110,6 @@ async def _findings(ended: Sequence[Entry], caller: Caller, gatehouse: Gatehouse
         return await findings_about(changed, gatehouse)
     except ClientError:
         return None
-
-
-def _comes_at(change: Change) -> datetime | None:
-    """When *change* starts or reverts; None where it could not start."""
-    if change.state is not State.PLANNED:
-        return change.request.reverts_at
-    return None if change.run.held else change.request.starts_at
-
-
-async def _names(users: set[str], gatehouse: Gatehouse) -> dict[str, str]:
-    """What the people with these ids are called."""
-    return {user: (await gatehouse.access.person(user)).name for user in sorted(users)}
 
 
 async def _set_times(wanted: str, caller: Caller, gatehouse: Gatehouse) -> Reply:

@@ -11,7 +11,6 @@ from bot.changes.freezing import NoFreeze
 from bot.gatehouse import Gatehouse
 from bot.policy.freezes import ChatFreeze
 from bot.policy.model import FREEZE
-from bot.rules.model import Rule
 from handlers.changes import freeze_view
 from handlers.changes.requests import beginning, ending
 from handlers.gatehouse.answers import links_to
@@ -30,46 +29,32 @@ async def freezes(command: GatehouseFreezes, caller: Caller, gatehouse: Gatehous
 
 @handles(GatehouseFreeze)
 async def freeze(command: GatehouseFreeze, caller: Caller, gatehouse: Gatehouse) -> Reply:
-    freezes = gatehouse.changes.freezes
-    starts = gatehouse.now()
-    if command.start is not None:
-        starts, _ = await beginning(command.start, caller, gatehouse)
-    until, _ = await ending(command.expiry, starts, caller, gatehouse)
     named = await _lists_of(command.what, gatehouse)
     title = command.what if any(named.values()) else "Everything"
-    made = ChatFreeze(
-        starts=starts, until=until, title=title, **_by(caller, gatehouse), why=command.reason or "", **named
-    )
-    plans = await freezes.planned_in(made)
-    links = await links_to(plans, gatehouse)
-    if plans and not command.anyway:
-        return Private(freeze_view.preview(made, plans, links, replace(command, anyway=True)))
-    await freezes.make(made)
-    return Posted(freeze_view.made(made, plans, links))
+    return await _make(command, caller, gatehouse, title=title, **named)
 
 
 @handles(RulesLock)
 async def lock(command: RulesLock, caller: Caller, gatehouse: Gatehouse) -> Reply:
     rule = await find_rule(command, caller, gatehouse)
-    starts = gatehouse.now()
+    rules = (glob.escape(rule.id),)
+    return await _make(command, caller, gatehouse, title=f"“{rule.title}”", rules=rules, is_lock=True)
+
+
+async def _make(command: GatehouseFreeze | RulesLock, caller: Caller, gatehouse: Gatehouse, **covered: Any) -> Reply:
+    """Freeze what is *covered*; first a look at what it would hold back, where the *command* doesn't know that yet."""
+    freezes, starts = gatehouse.changes.freezes, gatehouse.now()
+    if isinstance(command, GatehouseFreeze) and command.start is not None:
+        starts, _ = await beginning(command.start, caller, gatehouse)
     until, _ = await ending(command.expiry, starts, caller, gatehouse)
-    made = ChatFreeze(
-        starts=starts,
-        until=until,
-        title=f"“{rule.title}”",
-        **_by(caller, gatehouse),
-        why=command.reason or "",
-        rules=(glob.escape(rule.id),),
-        is_lock=True,
-    )
-    plans = await gatehouse.changes.freezes.planned_in(made)
-    await gatehouse.changes.freezes.make(made)
-    return Posted(freeze_view.made(made, plans, await links_to(plans, gatehouse)))
-
-
-def _by(caller: Caller, gatehouse: Gatehouse) -> dict[str, Any]:
-    """Who makes a freeze, where, and when."""
-    return {"id": caller.request[-24:], "by": caller.user, "channel": caller.channel, "made": gatehouse.now()}
+    by = {"id": caller.request[-24:], "by": caller.user, "channel": caller.channel, "made": gatehouse.now()}
+    made = ChatFreeze(**by, starts=starts, until=until, why=command.reason or "", **covered)
+    plans = await freezes.planned_in(made)
+    links = await links_to(plans, gatehouse)
+    if plans and isinstance(command, GatehouseFreeze) and not command.anyway:
+        return Private(freeze_view.preview(made, plans, links, replace(command, anyway=True)))
+    await freezes.make(made)
+    return Posted(freeze_view.made(made, plans, links))
 
 
 async def _lists_of(what: str, gatehouse: Gatehouse) -> dict[str, tuple[str, ...]]:
@@ -99,12 +84,9 @@ async def unfreeze(command: GatehouseUnfreeze, caller: Caller, gatehouse: Gateho
 @handles(RulesUnlock)
 async def unlock(command: RulesUnlock, caller: Caller, gatehouse: Gatehouse) -> Reply:
     rule = await find_rule(command, caller, gatehouse)
-    return await _lift(await _locks_of(rule, gatehouse), caller, gatehouse)
-
-
-async def _locks_of(rule: Rule, gatehouse: Gatehouse) -> Sequence[ChatFreeze]:
     made = await gatehouse.changes.freezes.made()
-    return [each for each in made if each.is_lock and glob.escape(rule.id) in each.rules]
+    locks = [each for each in made if each.is_lock and glob.escape(rule.id) in each.rules]
+    return await _lift(locks, caller, gatehouse)
 
 
 async def _lift(found: Sequence[ChatFreeze], caller: Caller, gatehouse: Gatehouse) -> Reply:

@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Awaitable, Sequence
 from functools import partial
-from typing import Any, Final
+from typing import Final
 
-from bot.changes.model import Change
 from bot.changes.rights import Decision
-from bot.clients.errors import ClientError
-from bot.clients.lists import Listing
 from bot.gatehouse import Gatehouse
 from bot.policy.model import SETTINGS
 from bot.store.channel_settings import (
@@ -26,19 +21,20 @@ from handlers.blocks import modals
 from handlers.blocks.modals import View
 from handlers.changes.decisions import can_decide
 from handlers.gatehouse import home_view
-from handlers.gatehouse.answers import FROZEN_SHOWN, links_to, trouble_words, waiting, what_comes
+from handlers.gatehouse.answers import FROZEN_SHOWN, ask_services, links_to, waiting, what_comes
 from handlers.gatehouse.commands import GatehouseSettings
 from handlers.members.member_refs import preferences
 from handlers.slack.registry import Click, Form, Heard, clicks, handles, hears, submits
 from handlers.slack.reply import Caller, HomeTab, Modal, Private, Reply
 
-TIMEOUT: Final = 2.0
-"""Seconds that a service has to say that it is there."""
+SERVICE_SECONDS: Final = 2.0
+"""How long a service has to say that it is there."""
 LAST: Final = 5
 MOST_OPEN: Final = 50
 """Open changes that are looked through for those that wait for one person."""
 LOOKED_THROUGH: Final = 20
-"""Changes of a person that are looked through for the `LAST` that stand in no other list."""
+"""Changes of a person that are looked through for the `LAST` that stand in no other list. The end of a temporary change is
+told with that change."""
 
 
 @hears("app_home_opened", stored=False)
@@ -63,7 +59,9 @@ async def _draw(caller: Caller, gatehouse: Gatehouse) -> View:
     reviews = [each for each in due if await rights.may(each, Decision.REVIEW, caller.user)]
     own = [each for each in open_changes if each.request.requester == caller.user and each not in decisions]
     coming = [each for each in await what_comes(gatehouse) if each.request.requester == caller.user]
-    last = [each for each in await _latest(caller.user, gatehouse) if each not in (*own, *decisions, *coming)][:LAST]
+    latest = await gatehouse.store.changes.of_requester(caller.user, limit=LOOKED_THROUGH)
+    elsewhere = [*own, *decisions, *coming]
+    last = [each for each in latest if each not in elsewhere and not each.request.agreed][:LAST]
     return home_view.home(
         decisions=decisions,
         reviews=reviews,
@@ -71,37 +69,13 @@ async def _draw(caller: Caller, gatehouse: Gatehouse) -> View:
         coming=coming,
         last=last,
         links=await links_to((*decisions, *reviews, *own, *coming, *last), gatehouse),
-        services=await _services(gatehouse),
+        services=await ask_services(gatehouse, seconds=SERVICE_SECONDS),
         reads_rules=allowed["rule.read"] is None,
         reads_members=allowed["member.read"] is None,
         channel=caller.channel,
         freezes=(await gatehouse.changes.freezes.all())[:FROZEN_SHOWN],
         now=gatehouse.now(),
     )
-
-
-async def _latest(user: str, gatehouse: Gatehouse) -> Sequence[Change]:
-    """What *user* changed, newest first; the end of a temporary change is told with that change."""
-    changes = await gatehouse.store.changes.of_requester(user, limit=LOOKED_THROUGH)
-    return [change for change in changes if not change.request.agreed]
-
-
-async def _services(gatehouse: Gatehouse) -> dict[str, str]:
-    """What each service says to a plain question: "ok" and how many, or what is wrong."""
-    asked: dict[str, Awaitable[Listing[Any]]] = {"rules": gatehouse.rules.recent()}
-    asked |= {f"members of {site.name}": site.members.recent() for site in gatehouse.sites.values()}
-    return dict(zip(asked, await asyncio.gather(*map(_ask_service, asked.values())), strict=True))
-
-
-async def _ask_service(asked: Awaitable[Listing[Any]]) -> str:
-    try:
-        async with asyncio.timeout(TIMEOUT):
-            found = await asked
-    except ClientError as error:
-        return trouble_words(error)
-    except TimeoutError:
-        return "is slow to answer"
-    return f"returned only {found.gap}" if found.gap else f"ok, {len(found.known):,}"
 
 
 @handles(GatehouseSettings)

@@ -190,7 +190,7 @@ def records() -> Iterator[Sample]:
 
 def homes() -> Iterator[Sample]:
     """The Home tab, and what a channel and a person have set."""
-    services = {"rules": "ok, 25", "members of blog": "doesn’t answer"}
+    services = {"rules": "ok, 25 records", "members of blog": "doesn’t answer"}
     both: dict[str, Any] = {"reads_rules": True, "reads_members": True, "channel": OPS, "now": NOW, "links": LINKS}
     empty: dict[str, Any] = {"decisions": [], "reviews": [], "own": [], "coming": [], "last": []}
     yield "Home, new", home_view.home(**empty, **both, services=services)
