@@ -9,7 +9,7 @@ from bot.changes.model import Change
 from bot.policy.freezes import ChatFreeze, Freeze
 from handlers.blocks import messages
 from handlers.blocks.messages import Block, Message, esc, listed, plural
-from handlers.changes.list_view import rows
+from handlers.changes.list_view import nothing, rows
 from handlers.changes.sentences import when, words
 from handlers.errors import Words
 from handlers.gatehouse.commands import GatehouseFreeze, GatehouseUnfreeze
@@ -119,8 +119,7 @@ def listing(freezes: Sequence[Freeze]) -> Message:
         teaching = (
             f"Freeze a host with `{slash('gatehouse freeze shop.example.com until Monday 9:00 because cutover')}`."
         )
-        head = "Nothing is frozen."
-        return messages.message(head, [messages.section(f"{MARK} *{head}*\n{teaching}")])
+        return nothing(MARK, "Nothing is frozen.", teaching)
     blocks: list[Block] = []
     for freeze in freezes:
         button = _lift(freeze) if isinstance(freeze, ChatFreeze) else None

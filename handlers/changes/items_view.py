@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
-from bot.changes.model import DONE, OPEN, Change, Item, Kind, Outcome, Tally
+from bot.changes.model import OPEN, Change, Item, Kind, Outcome, Tally
 from bot.members.csv import result_table
 from bot.rules.model import Pair, RuleDraft
 from bot.rules.url import authority
@@ -15,7 +16,7 @@ from handlers.blocks import messages
 from handlers.blocks.messages import Block, and_more, code, esc, first_of
 from handlers.changes.diff import field_changes, render
 from handlers.changes.full_view import says
-from handlers.changes.sentences import VERBS, is_switched, phrases, plain_title, why_words
+from handlers.changes.sentences import VERBS, is_switched, title_of, why_words
 from handlers.members.views import segments_line
 from handlers.rules.pairs_view import effect_line, filters_words, source_line
 from handlers.rules.reasons import type_word
@@ -189,10 +190,8 @@ def file_name(whole: Change) -> str:
 
 def comment(whole: Change, items: Sequence[Item]) -> str:
     """What goes with the file, mrkdwn."""
-    meant = sum(item.kind is not None for item in items)
-    done = sum(item.outcome in DONE for item in items)
     skipped = sum(item.outcome is Outcome.SKIPPED and not item.follows for item in items)
-    head = phrases(whole).done if done == meant else f"{plain_title(whole)}: {done:,} of {meant:,} done"
+    head = title_of(whole, Tally(Counter(item.outcome for item in items)))
     entries = "1 entry was" if skipped == 1 else f"{skipped:,} entries were"
     why = f" {entries} skipped. The attached file says why, and what" if skipped else " The attached file says what"
     return f"*{head}.*{why} became of each entry."

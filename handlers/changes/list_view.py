@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
-from bot.changes.model import Change, Held, State
+from bot.changes.model import Change, Guard, Held, State
 from bot.text.emails import all_masked
 from handlers.blocks import messages
-from handlers.blocks.messages import Block, ListPage, Message, and_more
+from handlers.blocks.messages import Block, ListPage, Message, and_more, esc
 from handlers.changes.diff import differences, values_of, without_secrets
 from handlers.changes.sentences import (
     EDITS,
+    approvals_to_be,
     approved_by,
     author,
     is_switched,
@@ -21,6 +22,7 @@ from handlers.changes.sentences import (
     reason_of,
     when,
     whom,
+    words,
 )
 from handlers.grammar.command import Command
 
@@ -35,20 +37,21 @@ def rows(
     *,
     public: bool,
     button: Callable[[Change], Block | None] = lambda _: None,
-    more: Callable[[Change], str] = lambda _: "",
 ) -> list[Block]:
-    """A row for each of *changes*; what else there is to say of it in this list, and a button."""
-    return [messages.section(row(each, links, public=public, more=more(each)), button(each)) for each in changes]
+    """A row for each of *changes*, with a button."""
+    return [messages.section(row(each, links, public=public), button(each)) for each in changes]
 
 
 def row(change: Change, links: Mapping[str, str], *, public: bool, more: str = "") -> str:
-    """What *change* is and where it stands; below, who asked for it and why, who let it through, when, where, and its card."""
+    """What *change* is and where it stands; below, who asked for it and why, who let it through or has to, what *more* there is
+    to say of it in this list, when, where, and its card.
+    """
     if public:
         change = without_secrets(change)
     link = links.get(change.id)
     facts = (
         _requested(change, public=public),
-        _approved(change),
+        _decision(change, public=public),
         more,
         when(change.run.finished_at or change.decision.decided_at or change.created),
         f"<#{change.request.channel}>",
@@ -91,10 +94,19 @@ def _requested(change: Change, *, public: bool) -> str:
     return f"{author(change)}{', ' if change.request.cause else ': ' if because else ''}{because}"
 
 
-def _approved(change: Change) -> str:
+def _decision(change: Change, *, public: bool) -> str:
+    """Who let *change* through, or has to; where somebody did so alone, why, and who has looked at it since."""
     decision = change.decision
     if decision.glass_broken:
-        return f"emergency override by <@{decision.decided_by}>{', *review due*' if change.review_due else ''}"
+        why = decision.decision_reason
+        said = f": “{words(why, MAX_REASON) if public else esc(why, MAX_REASON)}”" if why else ""
+        reviewed = f"reviewed by <@{decision.reviewed_by}>" if decision.reviewed_by else ""
+        review = "*review due*" if change.review_due else reviewed
+        return ", ".join(filter(None, [f"emergency override by <@{decision.decided_by}>{said}", review]))
+    if change.state is State.PROPOSED:
+        if decision.guard is Guard.CONFIRM:
+            return f"only <@{change.request.requester}> can confirm it"
+        return ", ".join(filter(None, [f"needs {approvals_to_be(change, 'its channel')}", approved_by(change)]))
     return "" if change.state in {State.DENIED, State.CANCELLED} else approved_by(change)
 
 
@@ -110,6 +122,11 @@ def coming(changes: Sequence[Change], links: Mapping[str, str]) -> list[Block]:
 def open_button(change: Change) -> Block | None:
     """Opens all of a request, with the buttons that decide about it: a row of a list is not enough for that."""
     return messages.decide_button("Decide…", f"open.{change.id[:8]}", change.id)
+
+
+def nothing(mark: str, head: str, more: str, *buttons: Block | None) -> Message:
+    """What stands for a list of nothing."""
+    return messages.message(head, [messages.section(f"{mark} *{head}*\n{more}".strip()), *messages.actions(buttons)])
 
 
 def answer(

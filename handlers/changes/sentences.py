@@ -30,6 +30,7 @@ from bot.policy.model import Why
 from bot.text.emails import all_masked, masked
 from bot.text.times import in_words
 from handlers.blocks.messages import code, esc, listed, plural, quoted
+from handlers.blocks.messages import moment as date_token
 from handlers.changes.diff import differences, field_changes, field_name
 from handlers.explain.why_not import NOT_SENT, WHY_NOT
 
@@ -417,9 +418,7 @@ def _temporary(change: Change) -> str:
 
 def when(moment: datetime | None) -> str:
     """A time, shown in the zone of the reader."""
-    if moment is None:
-        return "some time"
-    return f"<!date^{int(moment.timestamp())}^{{date_short_pretty}} {{time}}|{moment:%Y-%m-%d %H:%M} UTC>"
+    return "some time" if moment is None else date_token(int(moment.timestamp()) * 1000)
 
 
 def at(change: Change) -> str:

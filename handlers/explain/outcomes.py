@@ -35,7 +35,7 @@ from bot.store.tables import OtherRelease
 from handlers.blocks.messages import clock_time, code, ended, esc, plural
 from handlers.changes.card_view import NOTHING_HAPPENED, label
 from handlers.changes.freeze_view import frozen_words
-from handlers.changes.sentences import STATES, THINGS, lost_right, plain_title
+from handlers.changes.sentences import STATES, THINGS, lost_right, plain_title, when
 from handlers.errors import Table, Words
 from handlers.gatehouse.commands import (
     GatehouseFreezes,
@@ -53,7 +53,7 @@ def _already(error: AlreadyDecided) -> Words:
         return Words("You already approved this.", next="Someone else has to approve it, too.", unchanged=None)
     by = f" by <@{change.decision.decided_by}>" if change.decision.decided_by else ""
     moment = change.decision.decided_at
-    at = f" <!date^{int(moment.timestamp())}^at {{time}}|at {moment:%H:%M} UTC>" if moment else ""
+    at = f", {when(moment)}" if moment else ""
     title, words = f"*{plain_title(change)}*", STATES[change.state]
     if change.state is State.STALE:
         return Words(f"{title} {words.clause}.", unchanged=None)

@@ -10,7 +10,7 @@ from bot.store.audit import GATEHOUSE, Entry, Filters
 from bot.text.emails import masked
 from handlers.blocks import messages
 from handlers.blocks.messages import ListPage, Message, code, esc, quoted
-from handlers.changes.list_view import answer, row, rows
+from handlers.changes.list_view import answer, nothing, row, rows
 from handlers.changes.sentences import subject, when, words
 from handlers.explain.why_not import WHY_NOT
 from handlers.gatehouse.commands import GatehouseAudit
@@ -30,9 +30,7 @@ def entries(
     """A page of what happened, the newest first, and what was looked for: a row for each change, a line for anything else."""
     looked_for = _looked_for(filters, command)
     if not page.items:
-        return messages.message(
-            f"Nothing is on record{looked_for}", [messages.section(f":mag: *Nothing is on record{looked_for}.*")]
-        )
+        return nothing(":mag:", f"Nothing is on record{looked_for}.", "")
     told = [
         row(change, links, public=public, more=_action_of_another(entry, change))
         if (change := changes.get(entry.change_id)) is not None
@@ -104,8 +102,7 @@ def history(
         f"The last change, {messages.moment(outside)}, wasn’t made through Gatehouse." if outside is not None else ""
     )
     if not page.items:
-        none = f":mag: *No history.* Gatehouse hasn’t changed this rule. {other}".rstrip()
-        return messages.message("No history", [messages.section(none)])
+        return nothing(":mag:", "No history.", f"Gatehouse hasn’t changed this rule. {other}")
     lead = f"\n{other}" if other else ""
     title = f"History of {subject(page.items[0])}"
     return answer(title, rows(page.items, links, public=public), page, command, lead=lead)

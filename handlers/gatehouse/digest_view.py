@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import partial
@@ -19,7 +19,7 @@ from handlers.blocks import messages
 from handlers.blocks.masking import masked_text
 from handlers.blocks.messages import Message, and_more, esc, plural
 from handlers.changes.list_view import row
-from handlers.changes.sentences import STATES, needed, when, words
+from handlers.changes.sentences import STATES, when
 from handlers.gatehouse.commands import (
     A_DAY,
     OFF,
@@ -80,12 +80,11 @@ def digest(found: Digest, *, title: str, public: bool, command: GatehouseDigest)
 def digest_texts(found: Digest, *, title: str, public: bool, most: int = MAX_ROWS) -> list[str]:
     """The parts of a digest, each with at most so many changes; one line where there is nothing to tell."""
     part = partial(_part, found.links, public=public, most=most)
-    why = partial(_why_alone, public=public)
     waiting = len(found.waiting) + found.unlisted
     parts = [
-        part("", _overrides_first(found.changes), more=why),
-        part(plural(waiting, "pending change"), found.waiting, more=_missing, unlisted=found.unlisted),
-        part(f"{plural(len(found.reviews), 'review')} due", found.reviews, more=why),
+        part("", sorted(found.changes, key=lambda change: not change.decision.glass_broken)),
+        part(plural(waiting, "pending change"), found.waiting, unlisted=found.unlisted),
+        part(f"{plural(len(found.reviews), 'review')} due", found.reviews),
         part("In the next 24 hours", found.coming),
         _findings(found.findings, most),
     ]
@@ -159,24 +158,6 @@ def _counted(found: Digest) -> str:
     return " · ".join(f"*{counts[event]:,}* {name}" for event, name in TOLD.items() if counts[event])
 
 
-def _overrides_first(changes: Sequence[Change]) -> list[Change]:
-    return sorted(changes, key=lambda change: not change.decision.glass_broken)
-
-
-def _missing(change: Change) -> str:
-    return needed(change, f"<#{change.request.channel}>").rstrip(".") if change.state is State.PROPOSED else ""
-
-
-def _why_alone(change: Change, *, public: bool) -> str:
-    """Why somebody did *change* alone, and who has looked at it since."""
-    decision = change.decision
-    if not decision.glass_broken:
-        return ""
-    said = words(decision.decision_reason, 120) if public else esc(decision.decision_reason, 120)
-    review = f"reviewed by <@{decision.reviewed_by}>" if decision.reviewed_by else ""
-    return " · ".join(filter(None, [f"“{said}”" if said else "", review]))
-
-
 def _part(
     links: Mapping[str, str],
     title: str,
@@ -184,11 +165,10 @@ def _part(
     *,
     public: bool,
     most: int,
-    more: Callable[[Change], str] = lambda _: "",
     unlisted: int = 0,
 ) -> list[str]:
     """The rows of *changes* below *title*, as few texts; nothing where there are none."""
-    rows = [f"• {row(each, links, public=public, more=more(each))}" for each in changes[:most]]
+    rows = [f"• {row(each, links, public=public)}" for each in changes[:most]]
     rows += filter(None, [and_more(len(changes) - len(rows) + unlisted)])
     return messages.packed([*([f"*{title}*"] if title else []), *rows]) if rows else []
 

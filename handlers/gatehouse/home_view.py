@@ -16,7 +16,7 @@ from handlers.blocks.messages import Block, Message, code, esc
 from handlers.blocks.modals import View, frame, metadata, section
 from handlers.changes.freeze_view import freeze_line
 from handlers.changes.list_view import more_line, open_button, rows
-from handlers.changes.sentences import approvals_to_be, when
+from handlers.changes.sentences import when
 from handlers.gatehouse.commands import GatehouseHelp, GatehouseInspect, GatehousePending, GatehouseWhoami
 from handlers.gatehouse.digest_view import times_words
 from handlers.grammar.command import slash
@@ -58,7 +58,7 @@ def home(
         *([messages.section("\n".join(map(freeze_line, freezes)))] if freezes else []),
         *_change_list("Waiting for you", decisions, links, nothing, open_button),
         *_change_list("Review due", reviews, links),
-        *_change_list("Yours, waiting for others", own, links, more=_approval),
+        *_change_list("Yours, waiting for others", own, links),
         messages.divider(),
         *_search(reads_rules=reads_rules, reads_members=reads_members),
         *messages.actions(_buttons(reads_rules=reads_rules, reads_members=reads_members)),
@@ -84,17 +84,12 @@ def _change_list(
     links: Mapping[str, str],
     otherwise: str = "",
     button: Callable[[Change], Block | None] = _details,
-    more: Callable[[Change], str] = lambda _: "",
 ) -> list[Block]:
     """The changes under *title*, or *otherwise*; nothing at all where that is empty."""
     if not changes:
         return [messages.section(otherwise)] if otherwise else []
-    shown = rows(changes[:MAX_OF_A_KIND], links, public=True, button=button, more=more)
+    shown = rows(changes[:MAX_OF_A_KIND], links, public=True, button=button)
     return [messages.header(title), *shown, *more_line(len(changes) - MAX_OF_A_KIND)]
-
-
-def _approval(change: Change) -> str:
-    return f"needs {approvals_to_be(change, 'its channel')}" if change.state is State.PROPOSED else ""
 
 
 def _search(*, reads_rules: bool, reads_members: bool) -> list[Block]:

@@ -13,7 +13,7 @@ from bot.policy.model import GuardRule, Person, Why
 from handlers.blocks import messages
 from handlers.blocks.messages import Block, ListPage, Message, code, entities, esc, listed
 from handlers.changes.freeze_view import freeze_line
-from handlers.changes.list_view import answer, more_line, open_button, rows
+from handlers.changes.list_view import answer, more_line, nothing, open_button, rows
 from handlers.changes.sentences import STATES
 from handlers.explain.why_not import WHY_NOT
 from handlers.gatehouse.commands import GatehouseHelp, GatehousePending, GatehousePlanned
@@ -271,7 +271,8 @@ def pending(
     waiting, reviews = counts
     if not page.items and not hidden:
         teaching = "Requests that wait for a decision and reviews that are due appear here."
-        return _nothing(":white_check_mark:", "Nothing is pending.", teaching, command)
+        refresh = messages.turn_button("Refresh", command, 0)
+        return nothing(":white_check_mark:", "Nothing is pending.", teaching, refresh)
     named = [messages.plural(waiting, "pending change")] * bool(waiting)
     named += [f"{messages.plural(reviews, 'review')} due"] * bool(reviews)
     drawn = rows(
@@ -290,12 +291,8 @@ def planned(
             "Add `tomorrow 9:00` to a change, and Gatehouse makes it then. Add `for 2h` or `until 18:00`, and Gatehouse"
             " reverts it then."
         )
-        return _nothing(":alarm_clock:", "Nothing is planned right now.", teaching, command)
+        refresh = messages.turn_button("Refresh", command, 0)
+        return nothing(":alarm_clock:", "Nothing is planned right now.", teaching, refresh)
     starts = sum(change.state is State.PLANNED for change in page.items)
     count = messages.plural(page.total, "planned change" if starts else "temporary change")
     return answer(count, rows(page.items, links, public=public), page, command, hidden=hidden)
-
-
-def _nothing(mark: str, head: str, more: str, command: GatehousePending | GatehousePlanned) -> Message:
-    again = messages.actions([messages.turn_button("Refresh", command, 0)])
-    return messages.message(head, [messages.section(f"{mark} *{head}*\n{more}"), *again])

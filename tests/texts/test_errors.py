@@ -342,17 +342,17 @@ def test_changes() -> None:
     assert texts(errors.changes()) == snapshot(
         {
             "already decided": """\
-*Change the destination of “Old shop to new shop”* was already denied by @bob <!date^1795224600^at {time}|at 01:30 UTC>.
-(warning) Change the destination of “Old shop to new shop” was already denied by @bob at 01:30 UTC.\
+*Change the destination of “Old shop to new shop”* was already denied by @bob, <!date^1795224600^{date_short_pretty} {time}|2026-11-21 01:30 UTC>.
+(warning) Change the destination of “Old shop to new shop” was already denied by @bob, 2026-11-21 01:30 UTC.\
 """,
             "already decided, and applied": """\
-*Change the destination of “Old shop to new shop”* was already approved by @bob <!date^1795224600^at {time}|at 01:30 UTC>.
-(warning) Change the destination of “Old shop to new shop” was already approved by @bob at 01:30 UTC.
+*Change the destination of “Old shop to new shop”* was already approved by @bob, <!date^1795224600^{date_short_pretty} {time}|2026-11-21 01:30 UTC>.
+(warning) Change the destination of “Old shop to new shop” was already approved by @bob, 2026-11-21 01:30 UTC.
 It is done.\
 """,
             "already decided, and failed": """\
-*Change the destination of “Old shop to new shop”* was already approved by @bob <!date^1795224600^at {time}|at 01:30 UTC>.
-(warning) Change the destination of “Old shop to new shop” was already approved by @bob at 01:30 UTC.
+*Change the destination of “Old shop to new shop”* was already approved by @bob, <!date^1795224600^{date_short_pretty} {time}|2026-11-21 01:30 UTC>.
+(warning) Change the destination of “Old shop to new shop” was already approved by @bob, 2026-11-21 01:30 UTC.
 It failed.\
 """,
             "already decided, and stale": """\

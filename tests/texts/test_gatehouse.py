@@ -194,7 +194,7 @@ Pending
 1 pending change, 1 review due
 1 pending change, 1 review due
 Delete “Sale 2026” · waiting for a decision, expires 2026-11-22 01:24 UTC
-@alice: “we test” · 2026-11-21 01:24 UTC · #C0OPS0001 · card  [Decide…]
+@alice: “we test” · needs approval from someone else in its channel · 2026-11-21 01:24 UTC · #C0OPS0001 · card  [Decide…]
 Delete “Old shop to new shop” · done
 @alice: “we test” · emergency override by @bob, review due · 2026-11-21 01:26 UTC · #C0OPS0001 · card
 [Refresh]  [Share in channel]\
@@ -235,7 +235,7 @@ Change the destination of “Old shop to new shop”: `https://shop.example.com/
 Switch off “Sale 2026” · done, reverts 2026-11-21 03:24 UTC
 @alice: “we test” · 2026-11-21 01:26 UTC · #C0OPS0001 · card
 Delete “Sale 2026” · waiting for a decision, expires 2026-11-22 01:24 UTC
-@alice: “we test” · 2026-11-21 01:24 UTC · #C0OPS0001 · card
+@alice: “we test” · needs approval from someone else in its channel · 2026-11-21 01:24 UTC · #C0OPS0001 · card
 Grant Anna Berg access to “vip” on blog `anna.berg@example.com` · denied by @cara
 @alice: “she upgraded” · 2026-11-21 01:26 UTC · #C0OPS0001 · card
 Delete “Old shop to new shop” · done
@@ -253,7 +253,7 @@ Switch off “Sale 2026” · reverted
 What happened
 What happened by @cara
 Delete “Sale 2026” · waiting for a decision, expires 2026-11-22 01:24 UTC
-@alice: “we test” · looked at by @cara · 2026-11-21 01:24 UTC · #C0OPS0001 · card
+@alice: “we test” · needs approval from someone else in its channel · looked at by @cara · 2026-11-21 01:24 UTC · #C0OPS0001 · card
 Change the destination of “Old shop to new shop”: `https://shop.example.com/new` → `https://shop.example.com/landing` · done
 @alice: “the landing page moved” · 2026-11-21 01:26 UTC · #C0OPS0001 · card
 Grant Anna Berg access to “vip” on blog `anna.berg@example.com` · denied by @cara
@@ -261,7 +261,7 @@ Grant Anna Berg access to “vip” on blog `anna.berg@example.com` · denied by
 [Refresh]  [Share in channel]\
 """,
             "audit, nothing": """\
-Nothing is on record by @alice since <!date^1795224240^{date_short_pretty} {time}|2026-11-21 01:24 UTC> about “Old shop”
+Nothing is on record by @alice since <!date^1795224240^{date_short_pretty} {time}|2026-11-21 01:24 UTC> about “Old shop”.
 (mag) Nothing is on record by @alice since 2026-11-21 01:24 UTC about “Old shop”.\
 """,
             "history": """\
@@ -272,7 +272,7 @@ Change the destination of “Old shop to new shop”: `https://shop.example.com/
 Switch off “Sale 2026” · done, reverts 2026-11-21 03:24 UTC
 @alice: “we test” · 2026-11-21 01:26 UTC · #C0OPS0001 · card
 Delete “Sale 2026” · waiting for a decision, expires 2026-11-22 01:24 UTC
-@alice: “we test” · 2026-11-21 01:24 UTC · #C0OPS0001 · card
+@alice: “we test” · needs approval from someone else in its channel · 2026-11-21 01:24 UTC · #C0OPS0001 · card
 [Refresh]  [Share in channel]\
 """,
             "history, changed since": """\
@@ -284,12 +284,14 @@ Change the destination of “Old shop to new shop”: `https://shop.example.com/
 [Refresh]  [Share in channel]\
 """,
             "no history": """\
-No history
-(mag) No history. Gatehouse hasn’t changed this rule.\
+No history.
+(mag) No history.
+Gatehouse hasn’t changed this rule.\
 """,
             "no history, changed by others": """\
-No history
-(mag) No history. Gatehouse hasn’t changed this rule. The last change, 2026-11-21 01:24 UTC, wasn’t made through Gatehouse.\
+No history.
+(mag) No history.
+Gatehouse hasn’t changed this rule. The last change, 2026-11-21 01:24 UTC, wasn’t made through Gatehouse.\
 """,
             "digest": """\
 The last 24h
@@ -305,7 +307,7 @@ The last 24h
 @alice: “she upgraded” · 2026-11-21 01:26 UTC · #C0OPS0001 · card
 3 pending changes
 • Delete “Sale 2026” · waiting for a decision, expires 2026-11-22 01:24 UTC
-@alice: “we test” · Needs approval from someone else in #C0OPS0001 by 2026-11-22 01:24 UTC · 2026-11-21 01:24 UTC · #C0OPS0001 · card
+@alice: “we test” · needs approval from someone else in its channel · 2026-11-21 01:24 UTC · #C0OPS0001 · card
 …and 2 more
 1 review due
 • Delete “Old shop to new shop” · done
@@ -379,7 +381,7 @@ You haven’t changed anything yet.
 Gatehouse
 Waiting for you
 Delete “Sale 2026” · waiting for a decision, expires 2026-11-22 01:24 UTC
-@alice: “we test” · 2026-11-21 01:24 UTC · #C0OPS0001 · card  [Decide…]
+@alice: “we test” · needs approval from someone else in its channel · 2026-11-21 01:24 UTC · #C0OPS0001 · card  [Decide…]
 Review due
 Delete “Old shop to new shop” · done
 @alice: “we test” · emergency override by @bob, review due · 2026-11-21 01:26 UTC · #C0OPS0001 · card
