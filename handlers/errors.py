@@ -87,25 +87,20 @@ class NotOneGroup(Refusal):
 
 
 class InvalidDraft(Refusal):
-    """What was asked would make a rule that cannot be right. *again*: the same with what was likely meant."""
+    """What was asked would make a rule that can't be right, or sets a field that can't be set so.
+
+    *again*: the same with what was likely meant.
+    """
 
     problems: Sequence[Problem]
     again: Mapping[str, Command] = field(default_factory=dict)
 
     def words(self) -> Words:
-        lines = (f"• {f'Pair {one.pair}: ' if one.pair else ''}{esc(problem_words(one))}" for one in self.problems)
-        what = "\n".join(("That rule wouldn’t work:", *lines))
+        lines = [f"{f'Pair {one.pair}: ' if one.pair else ''}{esc(problem_words(one))}" for one in self.problems]
+        if len(lines) == 1:
+            return Words(lines[0], again=self.again)
+        what = "\n".join(("That rule wouldn’t work:", *(f"• {line}" for line in lines)))
         return Words(what, next="Fix that and try again.", again=self.again)
-
-
-class RefusedField(Refusal):
-    """A field that cannot be set so. *again*: the same command with what was likely meant."""
-
-    problem: Problem
-    again: Mapping[str, Command]
-
-    def words(self) -> Words:
-        return Words(esc(problem_words(self.problem)), again=self.again)
 
 
 class TooMany(Refusal):

@@ -255,7 +255,9 @@ class Cards:
         kind = purpose.removeprefix(NOTICE)
         if kind not in wanted_notices(await self.store.channel_settings.get(change.request.requester)):
             return None
-        message = await self._notice(change, kind)
+        undo = await self.store.changes.get(change.run.undone_by) if change.run.undone_by else None
+        by, link = undo.request.requester if undo is not None else "", await self.store.cards.link(change.id)
+        message = notes_view.notice(change, kind, link=link, undone_by=by)
         if message is None or (await self.directory.person(change.request.requester)).barred is not None:
             return None
         self.pace.take(change.request.requester)
@@ -269,8 +271,3 @@ class Cards:
             return None
         self.failpoint("notified")
         return self._placed(change, channel, ts, purpose)
-
-    async def _notice(self, change: Change, kind: str) -> Message | None:
-        undo = await self.store.changes.get(change.run.undone_by) if change.run.undone_by else None
-        link = await self.store.cards.link(change.id)
-        return notes_view.notice(change, kind, link=link, undone_by=undo.request.requester if undo is not None else "")

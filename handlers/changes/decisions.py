@@ -156,34 +156,28 @@ def _asks(name: str) -> None:
     @clicks(f"decide.{name}")
     async def ask(click: Click, caller: Caller, gatehouse: Gatehouse) -> Reply:
         change = await change_of_click(click, caller, gatehouse)
-        if change.state is not ASKED_IN.get(name, State.PROPOSED):
+        form = notes_view.REASON_FORMS[name]
+        if change.state is not form.state:
             raise AlreadyDecided(change)
-        decision = Decision.EXTEND if name == notes_view.UNTIL else Decision(name)
-        await gatehouse.changes.decisions.rights.require(change, decision, caller.user)
+        await gatehouse.changes.decisions.rights.require(change, form.decision, caller.user)
         opened_by = metadata(click.view or {}).get(OPENED_BY, "")
         return Modal(
             notes_view.reason_form(name, change, title=plain_title(change), channel=caller.channel, opened_by=opened_by)
         )
 
 
-ASKED_IN: Final = {notes_view.REPLAN: State.PLANNED, notes_view.UNTIL: State.APPLIED}
-"""The states in which forms are opened that aren't about a request."""
-
-
 async def _move_end(change: Change, text: str, caller: Caller, gatehouse: Gatehouse) -> Change:
     if (expiry := parse_expiry(text)) is None:
         raise OldButton
     ends, as_typed = await ending(expiry, caller.asked_at or gatehouse.now(), caller, gatehouse)
-    move = gatehouse.changes.decisions.end_at
-    return await move(change, by=caller.user, request=caller.request, ends_at=ends, as_typed=as_typed)
+    return await gatehouse.changes.decisions.end_at(change, **_by(caller), ends_at=ends, as_typed=as_typed)
 
 
 async def _move(change: Change, text: str, caller: Caller, gatehouse: Gatehouse) -> Change:
     if (start := parse_start(text)) is None:
         raise OldButton
     begins, as_typed = await beginning(start, caller, gatehouse)
-    plan = gatehouse.changes.decisions.replan
-    return await plan(change, by=caller.user, request=caller.request, starts_at=begins, as_typed=as_typed)
+    return await gatehouse.changes.decisions.replan(change, **_by(caller), starts_at=begins, as_typed=as_typed)
 
 
 REASONED: Final[dict[str, Callable[[Change, str, Caller, Gatehouse], Awaitable[Change]]]] = {
@@ -192,8 +186,8 @@ REASONED: Final[dict[str, Callable[[Change, str, Caller, Gatehouse], Awaitable[C
     "break_glass": lambda change, why, c, g: g.changes.decisions.decide(
         change, Decision.BREAK_GLASS, c.user, reason=why
     ),
-    notes_view.REPLAN: _move,
-    notes_view.UNTIL: _move_end,
+    "replan": _move,
+    "until": _move_end,
 }
 """What is done once a form has asked for words."""
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from bot.changes.model import Change, Held, State
+from bot.changes.rights import Decision
 from handlers.blocks import inputs, messages
 from handlers.blocks.messages import Message
 from handlers.blocks.modals import OPENED_BY, View, done, frame, metadata, section
@@ -204,9 +205,13 @@ NOTICES: Final[dict[str, Callable[[Change, str], str]]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class _Words:
-    """What a form says that asks for a reason. *least*: characters that it takes; *missing*: said where it has fewer."""
+class ReasonForm:
+    """A form that asks for a reason, or for a time, before a *decision* about a change that is in *state*.
 
+    *least*: characters that it takes; *missing*: said where it has fewer, or is no time. *time*: what reads it as one.
+    """
+
+    decision: Decision
     title: str
     label: str
     submit: str
@@ -215,10 +220,13 @@ class _Words:
     missing: str
     end: str
     least: int = 1
+    state: State = State.PROPOSED
+    time: Callable[[str], object] | None = None
 
 
-REASON_FORMS: Final = {
-    "deny": _Words(
+REASON_FORMS: Final[Mapping[str, ReasonForm]] = {
+    "deny": ReasonForm(
+        Decision.DENY,
         title="Deny",
         label="Reason",
         submit="Deny",
@@ -227,7 +235,8 @@ REASON_FORMS: Final = {
         missing="Enter a reason.",
         end=":no_entry_sign: *Denied.* The card shows your reason.",
     ),
-    "ask": _Words(
+    "ask": ReasonForm(
+        Decision.ASK,
         title="Ask",
         label="Your question",
         submit="Ask",
@@ -236,7 +245,10 @@ REASON_FORMS: Final = {
         missing="Write your question.",
         end=":speech_balloon: *Your question is in the thread of the card.*",
     ),
-    "replan": _Words(
+    "replan": ReasonForm(
+        Decision.REPLAN,
+        state=State.PLANNED,
+        time=parse_start,
         title="Other time",
         label="When?",
         submit="Move",
@@ -245,7 +257,10 @@ REASON_FORMS: Final = {
         missing="Enter a time such as tomorrow 9:00 or Friday 18:00.",
         end=":alarm_clock: *Moved.* See its card.",
     ),
-    "until": _Words(
+    "until": ReasonForm(
+        Decision.EXTEND,
+        state=State.APPLIED,
+        time=parse_expiry,
         title="Other time",
         label="Until when?",
         submit="Move",
@@ -254,7 +269,8 @@ REASON_FORMS: Final = {
         missing="Enter a time such as 18:00 or Friday 9:00, or a duration such as 3h.",
         end=":alarm_clock: *Moved.* See its card.",
     ),
-    "break_glass": _Words(
+    "break_glass": ReasonForm(
+        Decision.BREAK_GLASS,
         title="Emergency override",
         label="Why can’t this wait for an approval?",
         submit="Override now",
@@ -266,12 +282,6 @@ REASON_FORMS: Final = {
         least=10,
     ),
 }
-REPLAN: Final = "replan"
-"""The form that asks when what is planned is to begin."""
-UNTIL: Final = "until"
-"""The form that asks when what is temporary is to end."""
-TIMES: Final[Mapping[str, Callable[[str], object]]] = {REPLAN: parse_start, UNTIL: parse_expiry}
-"""The forms that ask for a time, and what reads it."""
 MAX_REASON: Final = 1000
 BLOCK: Final = "words"
 
@@ -282,14 +292,14 @@ def callback(name: str) -> str:
 
 def reason_form(name: str, change: Change, *, title: str, channel: str, opened_by: str = "") -> View:
     """The form about *change*; *title* (mrkdwn) says what it is about. *opened_by*: what the full view has as that."""
-    words = REASON_FORMS[name]
+    form = REASON_FORMS[name]
     blocks = [
         section(f"*{title}?*\nRequested by <@{change.request.requester}>"),
-        section(words.intro),
-        inputs.text(BLOCK, words.label, None, multiline=name not in TIMES, hint=words.hint),
+        section(form.intro),
+        inputs.text(BLOCK, form.label, None, multiline=form.time is None, hint=form.hint),
     ]
     about = {"name": name, "change": change.id, "channel": channel, OPENED_BY: opened_by}
-    return frame(words.title, blocks, callback_id=callback(name), submit=words.submit, metadata=about)
+    return frame(form.title, blocks, callback_id=callback(name), submit=form.submit, metadata=about)
 
 
 @dataclass(frozen=True, slots=True)
@@ -310,10 +320,9 @@ def read(view: View) -> Reasoned:
 
 def errors(sent: Reasoned) -> dict[str, str]:
     """What is wrong with the words, under their input."""
-    length, words = len(sent.words), REASON_FORMS.get(sent.name)
-    is_no_time = sent.name in TIMES and TIMES[sent.name](sent.words) is None
-    if words is not None and (length < words.least or is_no_time):
-        return {BLOCK: words.missing}
+    length, form = len(sent.words), REASON_FORMS.get(sent.name)
+    if form is not None and (length < form.least or (form.time is not None and form.time(sent.words) is None)):
+        return {BLOCK: form.missing}
     return {BLOCK: f"Shorten it to {MAX_REASON:,} characters; it has {length:,}."} if length > MAX_REASON else {}
 
 

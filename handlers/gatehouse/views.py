@@ -40,14 +40,17 @@ def help_page(topic: str | None, *, may: Callable[[type[Command]], bool]) -> Mes
     found = [kind for kind in ALL if kind.verb and may(kind) and _about(kind, wanted)] if wanted else []
     if wanted and not found:
         return sentences(wanted)
-    blocks = (
-        [messages.section(_commands(found) if found else _examples(may))] if len(found) < MANY else _chapters(found)
-    )
+    blocks = _chapters(found) if found else [messages.section(_examples(may))]
     if any("REF" in kind.usage() or "EMAIL" in kind.usage() for kind in found):
         legend = "REF: a name or part of one, an id, a source URL, or `#n` of your last list. EMAIL: an email or `#n`."
         blocks.append(messages.context(f"{legend} Anything in [brackets] is optional."))
-    buttons = [messages.run_button(title, GatehouseHelp(topic=service), service) for service, title in TOPICS.items()]
-    return messages.message("Gatehouse help", [*blocks, *messages.actions(buttons)])
+    return messages.message("Gatehouse help", [*blocks, *_topic_buttons()])
+
+
+def _topic_buttons() -> list[Block]:
+    return messages.actions(
+        messages.run_button(title, GatehouseHelp(topic=service), service) for service, title in TOPICS.items()
+    )
 
 
 SENTENCES_THAT_WORK: Final = (
@@ -71,17 +74,12 @@ def sentences(asked: Sequence[str]) -> Message:
     lines = "\n".join(f"`{slash(text)}`" for _, text in fitting[:3])
     said = "*Type it in your own words.* For example:"
     then = "Gatehouse shows what would change, and waits for your click."
-    buttons = [messages.run_button(title, GatehouseHelp(topic=service), service) for service, title in TOPICS.items()]
     blocks = [
         messages.section(f"{said}\n{lines}"),
         messages.context(f"{then} All commands: `{slash('gatehouse help')}`"),
-        *messages.actions(buttons),
+        *_topic_buttons(),
     ]
     return messages.message("Type it in your own words.", blocks)
-
-
-MANY: Final = 10
-"""Commands that fit into one block of help."""
 
 
 def _examples(may: Callable[[type[Command]], bool]) -> str:
@@ -95,19 +93,18 @@ def _examples(may: Callable[[type[Command]], bool]) -> str:
 
 
 def _chapters(found: Sequence[type[Command]]) -> list[Block]:
-    """The commands in blocks that Slack takes."""
+    """The commands in blocks that Slack takes; a few with their examples."""
+    lines = {kind: _line(kind) for kind in found}
+    if len(found) <= FEW:
+        for kind in found:
+            lines[kind] += f"\nFor example `{slash(kind.service)} {entities(kind.example)}`"
     chapters = [(title, [kind for kind in found if kind.service == service]) for service, title in TOPICS.items()]
     return [
         messages.section(text)
         for title, kinds in chapters
         if kinds
-        for text in messages.packed([f"*{title}*", *map(_line, kinds)])
+        for text in messages.packed([f"*{title}*", *(lines[kind] for kind in kinds)])
     ]
-
-
-def _commands(found: Sequence[type[Command]]) -> str:
-    with_example = [f"{_line(kind)}\nFor example `{slash(kind.service)} {entities(kind.example)}`" for kind in found]
-    return "\n".join(with_example if len(found) <= FEW else map(_line, found))
 
 
 FEW: Final = 3

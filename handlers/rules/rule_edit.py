@@ -18,7 +18,7 @@ from handlers.blocks import menus, messages, modals
 from handlers.blocks.messages import quoted
 from handlers.changes.requests import as_typed, propose, start_as_typed, submit, what_becomes_of
 from handlers.changes.sentences import when
-from handlers.errors import InvalidDraft, NoGroups, NothingToChange, NotOneGroup, RefusedField
+from handlers.errors import InvalidDraft, NoGroups, NothingToChange, NotOneGroup
 from handlers.grammar.command import Command
 from handlers.grammar.fields import Start
 from handlers.rules import rule_form_view, views
@@ -102,7 +102,7 @@ async def set_fields(command: RulesSet, caller: Caller, gatehouse: Gatehouse) ->
     try:
         return await _edit(command, caller, gatehouse, lambda rule: with_fields(rule, command.fields))
     except BadField as error:
-        raise RefusedField(error.problem, _as_meant(command, error.problem)) from error
+        raise InvalidDraft([error.problem], _as_meant(command, error.problem)) from error
     except InvalidDraft as error:
         again = _as_meant(command, error.problems[0]) if len(error.problems) == 1 else {}
         raise InvalidDraft(error.problems, again) from error

@@ -90,6 +90,7 @@ REF: a name or part of one, an id, a source URL, or `#n` of your last list. EMAI
 """,
             "help members grant": """\
 Gatehouse help
+Members
 `/members grant EMAIL… SEG,… [site:blog] [on DAY TIME] [for DUR] [because TEXT]`  Grant access to segments, also for a limited time
 For example `/members grant anna@example.com vip`
 REF: a name or part of one, an id, a source URL, or `#n` of your last list. EMAIL: an email or `#n`. Anything in [brackets] is optional.
