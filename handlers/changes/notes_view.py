@@ -30,110 +30,25 @@ from handlers.changes.sentences import (
 from handlers.grammar.fields import parse_expiry, parse_start
 
 
+@dataclass(frozen=True, slots=True)
+class Note:
+    """A message about a change: whether it is to be said still, and what it says of the change and of what it is about besides.
+
+    *word*: what it comes to, for a push notification.
+    """
+
+    is_due: Callable[[Change], bool]
+    text: Callable[[Change, str], str]
+    word: str = ""
+
+
 def note(change: Change, purpose: str) -> Message | None:
-    """The message of that *purpose*; None where it has become pointless since."""
+    """The message of that *purpose* in the thread of a card; None where it has become pointless since."""
     name, _, number = purpose.partition("-")
-    if name not in NOTES:
+    if (row := NOTES.get(name)) is None or not row.is_due(change):
         return None
-    plain, text_of = NOTES[name]
-    text = text_of(change, number)
-    return messages.message(f"{plain_title(change)}: {plain}", [messages.section(text)]) if text else None
-
-
-def _remind(change: Change, _: str) -> str:
-    if change.state is not State.PROPOSED:
-        return ""
-    who = " ".join(map(mention, change.decision.summoned))
-    by = when(change.decision.expires)
-    return f":bell: {who} *{plain_title(change)}?* <@{change.request.requester}> needs approval by {by}."
-
-
-def _starts(change: Change, _: str) -> str:
-    if change.state is not State.PLANNED or change.run.held:
-        return ""
-    return (
-        f":alarm_clock: <@{change.request.requester}> *{plain_title(change)}*: starts {when(change.request.starts_at)}."
-    )
-
-
-def _started(change: Change, _: str) -> str:
-    if change.state is not State.APPLIED or change.run.undone_by:
-        return ""
-    return f":white_check_mark: <@{change.request.requester}> *{_end_of(change)}*"
-
-
-def _held(change: Change, _: str) -> str:
-    if not change.run.held or change.state is not State.PLANNED:
-        return ""
-    who = " ".join(
-        dict.fromkeys([f"<@{change.request.requester}>", *(mention(one.by) for one in change.decision.approvals)])
-    )
-    return f":warning: {who} *{plain_title(change)}: not started*\n{held_line(change)}"
-
-
-def _offer(change: Change, _: str) -> str:
-    if not change.temporary:
-        return ""
-    ends = (
-        f"{plain_title(change)}: reverts at {when(change.request.reverts_at)}" if change.is_bulk else title_of(change)
-    )
-    return f":bell: <@{change.request.requester}> *{ends}*\nExtend or keep it on the card."
-
-
-def _review(change: Change, _: str) -> str:
-    who = " ".join(map(mention, change.decision.summoned))
-    head = f":eyes: *{plain_title(change)}: review due*"
-    return f"{head}\n{review_line(change)} {who}".strip() if change.review_due else ""
-
-
-def _break_glass(change: Change, _: str) -> str:
-    who = " ".join(map(mention, change.decision.summoned))
-    reason = decision_reason(change) or "."
-    lead = f":rotating_light: *Emergency override: {plain_title(change)}*"
-    return f"{lead}\n<@{change.decision.decided_by}> went ahead without an approval{reason} {who}".strip()
-
-
-def _left(change: Change, _: str) -> str:
-    return (
-        f":warning: <@{change.request.requester}> *{plain_title(change)}: not reverted*\n{revert_failure_line(change)}"
-        if change.run.revert_failure
-        else ""
-    )
-
-
-def _late(change: Change, _: str) -> str:
-    if not change.temporary or change.request.reverts_at is None:
-        return ""
-    late = f"It was to be reverted at {when(change.request.reverts_at)}, which hasn’t worked so far."
-    head = f":warning: <@{change.request.requester}> *{plain_title(change)}: not reverted yet*"
-    return f"{head}\n{late} Gatehouse keeps trying."
-
-
-def _ask(change: Change, number: str) -> str:
-    index = int(number) - 1 if number.isdigit() else -1
-    if not 0 <= index < len(change.decision.questions):
-        return ""
-    asked = change.decision.questions[index]
-    return f":speech_balloon: <@{asked.by}> asks <@{change.request.requester}>: “{words(asked.text, 1000)}”"
-
-
-NOTES: Final[dict[str, tuple[str, Callable[[Change, str], str]]]] = {
-    "remind": ("needs approval", _remind),
-    "starts": ("starts soon", _starts),
-    "started": ("done", _started),
-    "held": ("not started", _held),
-    "offer": ("reverts soon", _offer),
-    "review": ("review due", _review),
-    "break_glass": ("emergency override", _break_glass),
-    "late": ("not reverted yet", _late),
-    "left": ("not reverted", _left),
-    "ask": ("a question", _ask),
-}
-"""Purpose -> what notifications say of it, and what makes its text."""
-
-
-ENDED: Final = frozenset({State.FAILED, State.STALE, State.UNSETTLED})
-"""States whose own notice says more than that somebody approved."""
+    text = row.text(change, number).strip()
+    return messages.message(f"{plain_title(change)}: {row.word}", [messages.section(text)]) if text else None
 
 
 def notice(change: Change, kind: str, *, link: str, undone_by: str = "") -> Message | None:
@@ -141,19 +56,10 @@ def notice(change: Change, kind: str, *, link: str, undone_by: str = "") -> Mess
 
     *link*: of its card. *undone_by*: who asked for its undo.
     """
-    text = NOTICES[kind](change, undone_by) if kind in NOTICES else ""
-    if not text:
+    if (row := NOTICES.get(kind)) is None or not row.is_due(change):
         return None
-    card = f" <{link}|Open the card>" if link else ""
-    plain = text.partition("*")[2].partition("*")[0]
-    return messages.message(plain, [messages.section(f"{text}{card}")])
-
-
-def _end_of(change: Change) -> str:
-    """Return what became of *change*, for its requester."""
-    return (
-        f"{plain_title(change)}: {STATES[change.state].word}" if change.is_bulk else title_of(change).replace("`", "")
-    )
+    text, card = row.text(change, undone_by), f" <{link}|Open the card>" if link else ""
+    return messages.message(text.partition("*")[2].partition("*")[0], [messages.section(f"{text}{card}")])
 
 
 def decided(change: Change, link: str = "") -> Message:
@@ -163,30 +69,38 @@ def decided(change: Change, link: str = "") -> Message:
     return messages.message(plain_title(change), [messages.section(head), card])
 
 
-def _approved(change: Change, _: str) -> str:
-    if change.state in ENDED:
+def _end_of(change: Change) -> str:
+    """Return what became of *change*, for its requester."""
+    return (
+        f"{plain_title(change)}: {STATES[change.state].word}" if change.is_bulk else title_of(change).replace("`", "")
+    )
+
+
+def _requester(change: Change) -> str:
+    return f"<@{change.request.requester}>"
+
+
+def _involved(change: Change) -> str:
+    """Who asked for *change* and who approved it, so that they are rung."""
+    return " ".join(dict.fromkeys([_requester(change), *(mention(one.by) for one in change.decision.approvals)]))
+
+
+def _summoned(change: Change) -> str:
+    return " ".join(map(mention, change.decision.summoned))
+
+
+def _reverts(change: Change) -> str:
+    return (
+        f"{plain_title(change)}: reverts at {when(change.request.reverts_at)}" if change.is_bulk else title_of(change)
+    )
+
+
+def _question(change: Change, number: str) -> str:
+    index = int(number) - 1 if number.isdigit() else -1
+    if not 0 <= index < len(change.decision.questions):
         return ""
-    decision = change.decision
-    alone = f"Emergency override by <@{decision.decided_by}>."
-    how = alone if decision.glass_broken else f"A{approved_by(change)[1:]}."
-    then = f"\n{held_line(change)}" if change.run.held is Held.WORD and change.state is State.PLANNED else ""
-    return f":white_check_mark: *{_end_of(change)}*\n{how}{then}"
-
-
-def _denied(change: Change, _: str) -> str:
-    by = f"<@{change.decision.decided_by}>"
-    return f":no_entry_sign: *{_end_of(change)}*\nDenied by {by}{decision_reason(change) or '.'}"
-
-
-def _expired(change: Change, _: str) -> str:
-    return f":zzz: *{_end_of(change)}*\nNobody approved your request in time."
-
-
-def _failed(change: Change, _undone_by: str) -> str:
-    if change.state not in ENDED:
-        return ""
-    why, _, _ = sentence(change).partition("\n")
-    return f"{mark_of(change)} *{_end_of(change)}*\n{why}"
+    asked = change.decision.questions[index]
+    return f":speech_balloon: <@{asked.by}> asks {_requester(change)}: “{words(asked.text, 1000)}”"
 
 
 def _reverted(change: Change, undone_by: str) -> str:
@@ -195,13 +109,85 @@ def _reverted(change: Change, undone_by: str) -> str:
     return f":leftwards_arrow_with_hook: *{said}*\nYour temporary change was reverted early{by}."
 
 
-NOTICES: Final[dict[str, Callable[[Change, str], str]]] = {
-    "approved": _approved,
-    "denied": _denied,
-    "expired": _expired,
-    "failed": _failed,
-    "reverted": _reverted,
+def _approval(change: Change) -> str:
+    """Who let *change* through, and what it waits for then."""
+    alone = f"Emergency override by <@{change.decision.decided_by}>."
+    how = alone if change.decision.glass_broken else f"A{approved_by(change)[1:]}."
+    return f"{how}\n{held_line(change)}" if change.run.held is Held.WORD and change.state is State.PLANNED else how
+
+
+NOTES: Final = {
+    "remind": Note(
+        lambda c: c.state is State.PROPOSED,
+        lambda c, _: (
+            f":bell: {_summoned(c)} *{plain_title(c)}?* {_requester(c)} needs approval by {when(c.decision.expires)}."
+        ),
+        "needs approval",
+    ),
+    "starts": Note(
+        lambda c: c.state is State.PLANNED and not c.run.held,
+        lambda c, _: f":alarm_clock: {_requester(c)} *{plain_title(c)}*: starts {when(c.request.starts_at)}.",
+        "starts soon",
+    ),
+    "started": Note(
+        lambda c: c.state is State.APPLIED and not c.run.undone_by,
+        lambda c, _: f":white_check_mark: {_requester(c)} *{_end_of(c)}*",
+        "done",
+    ),
+    "held": Note(
+        lambda c: c.state is State.PLANNED and bool(c.run.held),
+        lambda c, _: f":warning: {_involved(c)} *{plain_title(c)}: not started*\n{held_line(c)}",
+        "not started",
+    ),
+    "offer": Note(
+        lambda c: c.temporary,
+        lambda c, _: f":bell: {_requester(c)} *{_reverts(c)}*\nExtend or keep it on the card.",
+        "reverts soon",
+    ),
+    "review": Note(
+        lambda c: c.review_due,
+        lambda c, _: f":eyes: *{plain_title(c)}: review due*\n{review_line(c)} {_summoned(c)}",
+        "review due",
+    ),
+    "break_glass": Note(
+        lambda _: True,
+        lambda c, _: (
+            f":rotating_light: *Emergency override: {plain_title(c)}*\n<@{c.decision.decided_by}> went ahead without an "
+            f"approval{decision_reason(c) or '.'} {_summoned(c)}"
+        ),
+        "emergency override",
+    ),
+    "late": Note(
+        lambda c: c.temporary,
+        lambda c, _: (
+            f":warning: {_requester(c)} *{plain_title(c)}: not reverted yet*\nIt was to be reverted at "
+            f"{when(c.request.reverts_at)}, which hasn’t worked so far. Gatehouse keeps trying."
+        ),
+        "not reverted yet",
+    ),
+    "left": Note(
+        lambda c: bool(c.run.revert_failure),
+        lambda c, _: f":warning: {_requester(c)} *{plain_title(c)}: not reverted*\n{revert_failure_line(c)}",
+        "not reverted",
+    ),
+    "ask": Note(lambda _: True, _question, "a question"),
 }
+"""What is said in the thread of a card, by its purpose; of a question, with its number."""
+ENDED: Final = frozenset({State.FAILED, State.STALE, State.UNSETTLED})
+"""States whose own notice says more than that somebody approved."""
+NOTICES: Final = {
+    "approved": Note(lambda c: c.state not in ENDED, lambda c, _: f":white_check_mark: *{_end_of(c)}*\n{_approval(c)}"),
+    "denied": Note(
+        lambda _: True,
+        lambda c, _: f":no_entry_sign: *{_end_of(c)}*\nDenied by <@{c.decision.decided_by}>{decision_reason(c) or '.'}",
+    ),
+    "expired": Note(lambda _: True, lambda c, _: f":zzz: *{_end_of(c)}*\nNobody approved your request in time."),
+    "failed": Note(
+        lambda c: c.state in ENDED, lambda c, _: f"{mark_of(c)} *{_end_of(c)}*\n{sentence(c).splitlines()[0]}"
+    ),
+    "reverted": Note(lambda _: True, _reverted),
+}
+"""What the requester is told of in a direct message; of what was reverted, with who asked for that."""
 
 
 @dataclass(frozen=True, slots=True)
