@@ -48,11 +48,6 @@ async def draw_card(
     return card_view.card(change, progress=progress, groups=in_group, deleted=deleted, freeze=freeze)
 
 
-def _item_without_secrets(item: Item) -> Item:
-    before, after = hidden(*excerpt(item.before, item.after))
-    return item.model_copy(update={"before": before, "after": after})
-
-
 async def _progress(whole: Change, store: Store) -> items_view.Progress:
     """How far a bulk change is; of a long one, first what went wrong."""
     tally = await store.items.tally(whole.id)
@@ -62,7 +57,11 @@ async def _progress(whole: Change, store: Store) -> items_view.Progress:
         wrong = await store.items.some(whole.id, WRONG, items_view.SHOWN)
         others = await store.items.some(whole.id, set(Outcome) - WRONG, items_view.SHOWN - len(wrong))
         first = [*wrong, *others]
-    return items_view.Progress(tally, [_item_without_secrets(item) for item in first])
+    shown = []
+    for item in first:
+        before, after = hidden(*excerpt(item.before, item.after))
+        shown.append(item.model_copy(update={"before": before, "after": after}))
+    return items_view.Progress(tally, shown)
 
 
 async def groups_of(change: Change, groups: GroupsReader | None) -> Groups | None:

@@ -9,7 +9,7 @@ from typing import Final
 
 from bot.changes.model import Change, Guard, State
 from bot.changes.refusals import AlreadyDecided, UnknownChange
-from bot.changes.rights import Decision, OfRequest
+from bot.changes.rights import Decision
 from bot.clients.json_stream import cooperatively
 from bot.gatehouse import Gatehouse
 from handlers.blocks.modals import FULL_CHANGE, OPENED_BY, metadata
@@ -102,19 +102,9 @@ def _is_in_full_view(click: Click) -> bool:
     return (click.view or {}).get("callback_id") == FULL_CHANGE
 
 
-async def _decide(
-    decision: OfRequest, change: Change, caller: Caller, gatehouse: Gatehouse, *, for_later: bool = False
-) -> Change:
-    return await gatehouse.changes.decisions.decide(change, decision, caller.user, for_later=for_later)
-
-
 async def _undo(change: Change, caller: Caller, gatehouse: Gatehouse, *, by_text: bool = False) -> Change:
     undo = gatehouse.changes.followups.undo
     return await undo(change, by=caller.user, channel=caller.channel, since=caller.asked_at, by_text=by_text)
-
-
-async def _revert(change: Change, caller: Caller, gatehouse: Gatehouse) -> Change:
-    return await gatehouse.changes.followups.revert_early(change, by=caller.user, since=caller.asked_at)
 
 
 def _by(caller: Caller) -> dict[str, str]:
@@ -126,12 +116,12 @@ def _from(caller: Caller) -> dict[str, str]:
 
 
 ACTS: Final[dict[str, Callable[[Change, Caller, Gatehouse], Awaitable[Change]]]] = {
-    "confirm": partial(_decide, Decision.CONFIRM),
-    "approve": partial(_decide, Decision.APPROVE),
-    "later": partial(_decide, Decision.APPROVE, for_later=True),
-    "keep": partial(_decide, Decision.WITHDRAW),
+    "confirm": lambda change, caller, g: g.changes.decisions.decide(change, Decision.CONFIRM, caller.user),
+    "approve": lambda change, caller, g: g.changes.decisions.decide(change, Decision.APPROVE, caller.user),
+    "later": lambda change, c, g: g.changes.decisions.decide(change, Decision.APPROVE, c.user, for_later=True),
+    "keep": lambda change, caller, g: g.changes.decisions.decide(change, Decision.WITHDRAW, caller.user),
     "undo": _undo,
-    "end": _revert,
+    "end": lambda change, c, g: g.changes.followups.revert_early(change, by=c.user, since=c.asked_at),
     "extend": lambda change, caller, g: g.changes.decisions.extend(change, seconds=extension(change)[0], **_by(caller)),
     "stay": lambda change, caller, g: g.changes.decisions.keep(change, **_by(caller)),
     "stop": lambda change, caller, g: g.changes.decisions.stop(change, **_by(caller)),

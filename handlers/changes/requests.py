@@ -169,10 +169,7 @@ async def ending(expiry: Expiry, starts: datetime, caller: Caller, gatehouse: Ga
     Raises EndIsPast, EndsBeforeStart and TimeIsFar.
     """
     zone = zone_of((await gatehouse.access.person(caller.user)).tz)
-    if expiry.seconds is not None:
-        lasts = starts + timedelta(seconds=expiry.seconds)
-        return lasts, _as_read(lasts, None, zone)
-    ends = end_of(expiry, zone, starts)
+    ends = moment_meant(expiry, zone, starts)
     if ends is None or ends <= gatehouse.now():
         raise EndIsPast(expiry.as_typed)
     if ends <= starts:
@@ -184,7 +181,7 @@ async def ending(expiry: Expiry, starts: datetime, caller: Caller, gatehouse: Ga
 async def beginning(start: Start, caller: Caller, gatehouse: Gatehouse) -> tuple[datetime, str]:
     """The moment that *start* means to *caller*, and how their clocks show it; raises as `timed` does."""
     zone = zone_of((await gatehouse.access.person(caller.user)).tz)
-    begins = start_of(start, zone, caller.asked_at or gatehouse.now())
+    begins = moment_meant(start, zone, caller.asked_at or gatehouse.now())
     if begins is None or begins <= gatehouse.now():  # or a process died in between
         raise StartIsPast(start.as_typed)
     _require_near(begins, start.as_typed, gatehouse)
@@ -202,16 +199,12 @@ def _as_read(moment: datetime, said: WallTime | None, zone: ZoneInfo) -> str:
     return f"{moment.astimezone(zone):%H:%M} {zone.key}"
 
 
-def end_of(expiry: Expiry, zone: ZoneInfo, now: datetime) -> datetime | None:
-    """The moment that *expiry* means, said at *now* by somebody in *zone*; None where that is past."""
-    return expiry.at if expiry.until is None else next_time(expiry.until, zone, now)
-
-
-def start_of(start: Start, zone: ZoneInfo, now: datetime) -> datetime | None:
-    """The moment that *start* means, said at *now* by somebody in *zone*; None where that is past."""
-    if start.wall is not None:
-        return next_time(start.wall, zone, now)
-    return start.at if start.seconds is None else now + timedelta(seconds=start.seconds)
+def moment_meant(time: Start | Expiry, zone: ZoneInfo, now: datetime) -> datetime | None:
+    """The moment that *time* means, said at *now* by somebody in *zone*; None where that is past."""
+    wall = time.wall if isinstance(time, Start) else time.until
+    if wall is not None:
+        return next_time(wall, zone, now)
+    return time.at if time.seconds is None else now + timedelta(seconds=time.seconds)
 
 
 def as_typed(expiry: Expiry | None) -> str:

@@ -21,7 +21,7 @@ from bot.members.model import Member, known_segments
 from bot.rules.model import Rule
 from bot.text.emails import BadEmail
 from handlers.blocks.messages import Message
-from handlers.changes.requests import end_of, start_of, zone_of
+from handlers.changes.requests import moment_meant, zone_of
 from handlers.errors import NoMember, NothingToChange, NothingToUndo, NotOneGroup, UnknownSegment
 from handlers.gatehouse.commands import GatehouseUndo
 from handlers.grammar import intent_view
@@ -144,12 +144,12 @@ class Guesses:
         expiry: Expiry | None = getattr(command, "expiry", None)
         fixed: dict[str, Any] = {}
         if start is not None:
-            if (begins := start_of(start, zone, now)) is None:
+            if (begins := moment_meant(start, zone, now)) is None:
                 raise StartIsPast(start.as_typed)
             fixed["start"], now = Start.at_moment(begins), begins
             expiry = Expiry(start.as_typed, until=start.end) if expiry is None and start.end is not None else expiry
         if expiry is not None and expiry.until is not None:
-            if (ends := end_of(expiry, zone, now)) is None:
+            if (ends := moment_meant(expiry, zone, now)) is None:
                 raise EndIsPast(expiry.as_typed)
             fixed["expiry"] = Expiry.until_moment(ends)
         return replace(cast("Any", command), **fixed) if fixed else command

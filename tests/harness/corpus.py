@@ -32,7 +32,7 @@ from bot.members.model import Member
 from bot.rules.model import Rule
 from bot.text.names import Meant, meant, named_rule
 from bot.text.times import since_in
-from handlers.changes.requests import end_of, start_of
+from handlers.changes.requests import moment_meant
 from handlers.gatehouse.commands import GatehouseHelp, GatehouseUndo
 from handlers.grammar.command import Command, Unclear
 from handlers.grammar.fields import Expiry, Start
@@ -272,7 +272,7 @@ def _times(command: Command) -> Iterator[tuple[str, tuple[str, ...]]]:
     start: Start | None = getattr(command, "start", None)
     expiry: Expiry | None = getattr(command, "expiry", None)
     if start is not None:
-        yield "start", (str(start_of(start, ZoneInfo("UTC"), NOW)),)
+        yield "start", (str(moment_meant(start, ZoneInfo("UTC"), NOW)),)
         expiry = Expiry("", until=start.end) if expiry is None and start.end is not None else expiry
     if expiry is not None:
         yield "expiry", (_time(expiry, start),)
@@ -283,8 +283,8 @@ def _time(said: Expiry | str, start: Start | None = None) -> str:
     if isinstance(said, str):
         since = since_in(said)
         return said if since is None else str(since.seconds or since.wall)
-    begins = (start_of(start, ZoneInfo("UTC"), NOW) if start is not None else None) or NOW
-    ends = end_of(said, ZoneInfo("UTC"), begins) if said.until or said.at else None
+    begins = (moment_meant(start, ZoneInfo("UTC"), NOW) if start is not None else None) or NOW
+    ends = moment_meant(said, ZoneInfo("UTC"), begins) if said.until or said.at else None
     return str(ends or said.seconds)
 
 
