@@ -120,10 +120,9 @@ def listing(freezes: Sequence[Freeze]) -> Message:
             f"Freeze a host with `{slash('gatehouse freeze shop.example.com until Monday 9:00 because cutover')}`."
         )
         return nothing(MARK, "Nothing is frozen.", teaching)
-    blocks: list[Block] = []
-    for freeze in freezes:
-        button = _lift(freeze) if isinstance(freeze, ChatFreeze) else None
-        blocks.append(messages.section(freeze_line(freeze), button))
+    blocks = [
+        messages.section(freeze_line(one), _lift(one) if isinstance(one, ChatFreeze) else None) for one in freezes
+    ]
     return messages.message(plural(len(freezes), "freeze"), blocks[:MOST_LISTED])
 
 

@@ -56,11 +56,6 @@ def whom(change: Change, *, public: bool = True) -> str:
     return code(masked(email)) if email and _shown_name(change) else ""
 
 
-def subject(change: Change) -> str:
-    """What *change* is about, by its name: of a member, also the masked email."""
-    return f"{_name(change)} {whom(change)}".strip()
-
-
 CAUSES: Final = {
     CauseKind.UNDO: ("undid {whose} change", "Undone by {who}"),
     CauseKind.EARLY_END: ("reverted early", "Reverted early by {who}"),
@@ -372,7 +367,7 @@ def revert_failure_line(change: Change) -> str:
 
 def deleted_title(change: Change) -> str:
     """The head of the card of a temporary *change* whose target is gone."""
-    return f"{_name(change)} was {'removed' if change.edit.target.service == 'members' else 'deleted'}"
+    return f"{subject(change)} was {'removed' if change.edit.target.service == 'members' else 'deleted'}"
 
 
 def deleted_line(change: Change, deleted: Change) -> str:
@@ -384,36 +379,32 @@ def deleted_line(change: Change, deleted: Change) -> str:
 
 def until(change: Change) -> str:
     """Until when a change is, as the end of a sentence; empty for one that is not temporary."""
-    if change.request.reverts_at is None:
-        return ""
-    typed = f" ({esc(change.request.reverts_at_as_typed, 60)})" if change.request.reverts_at_as_typed else ""
-    return f" until {when(change.request.reverts_at)}{typed}"
+    moment, typed = change.request.reverts_at, change.request.reverts_at_as_typed
+    return "" if moment is None else f" until {_as_typed(moment, typed)}"
 
 
-def waiting_title(change: Change, what: str) -> str:
-    """The head of what waits for a decision or for its time, or could not begin at it; *what* is to be done."""
-    if change.run.held is Held.WORD:
-        return f"{at_its_time(change, what)}: approved for later"
-    if change.run.held:
-        return f"{what}: not started"
-    return at_its_time(change, what) + ("?" if change.state is State.PROPOSED else "")
+def _as_typed(moment: datetime, typed: str) -> str:
+    return f"{when(moment)} ({esc(typed, 60)})" if typed else when(moment)
 
 
-def at_its_time(change: Change, what: str) -> str:
-    """*what* is to be done, after when it begins, and with how long it is to last; it begins at once where nothing is said."""
-    begins = ""
-    if change.request.starts_at is not None:
-        typed = f" ({esc(change.request.starts_at_as_typed, 60)})" if change.request.starts_at_as_typed else ""
-        begins = f"{when(change.request.starts_at)}{typed}: "
+def _lasting(change: Change) -> str:
+    """How long a change is to last that was not made yet, as the end of a sentence."""
     seconds = change.request.revert_after if change.request.reverts_at is None else None
-    return f"{begins}{what}{f' for {in_words(seconds)}' if seconds else until(change)}"
+    return f" for {in_words(seconds)}" if seconds else until(change)
 
 
 def _temporary(change: Change) -> str:
-    """How long a change is to last that was not made yet."""
-    if change.request.reverts_at is not None:
-        return f"Temporary{until(change)}"
-    return f"Temporary: for {in_words(change.request.revert_after)}" if change.request.revert_after else ""
+    return f"Temporary{lasting}" if (lasting := _lasting(change)) else ""
+
+
+def _waiting_title(change: Change, what: str) -> str:
+    """The head of what waits for a decision or for its time, or could not begin at it; *what* is to be done."""
+    request, held = change.request, change.run.held
+    if held and held is not Held.WORD:
+        return f"{what}: not started"
+    begins = f"{_as_typed(request.starts_at, request.starts_at_as_typed)}: " if request.starts_at is not None else ""
+    ending = ": approved for later" if held else "?" if change.state is State.PROPOSED else ""
+    return f"{begins}{what}{_lasting(change)}{ending}"
 
 
 def when(moment: datetime | None) -> str:
@@ -498,7 +489,7 @@ def phrases(change: Change) -> Phrases:
     """What *change* is called while it is asked for, and once all of it is done, or not."""
     if change.is_bulk:
         return _bulk_phrases(change)
-    name = _name(change)
+    name = subject(change)
     if (switched := is_switched(change.edit)) is not None:
         back = "back on" if switched == "off" else "off again"
         the, this = ("the group ", f"The group {name}") if change.edit.target.service == "groups" else ("", name)
@@ -639,7 +630,7 @@ def title_of(change: Change, tally: Tally | None = None) -> str:
     said = phrases(change)
     match change.state:
         case State.PROPOSED | State.PLANNED:
-            return waiting_title(change, said.request)
+            return _waiting_title(change, said.request)
         case State.APPLIED if tally is not None and (partly := _partly(change, tally)):
             return f"{said.request}: {partly}"
         case State.APPLIED if change.run.undone_by:
@@ -684,8 +675,8 @@ def _fields(change: Change) -> str:
     return f"the {listed([esc(name, 60) for name in names])}"
 
 
-def _name(change: Change) -> str:
-    """What the change is about, as a channel may see it."""
+def subject(change: Change) -> str:
+    """What *change* is about by its name, or a masked email, as a channel may see it."""
     if change.edit.target.service in {"rules", "groups"}:
         return quoted(named) if (named := change.edit.name or change.edit.target.key) else "a rule"
     return _shown_name(change) or code(masked(change.edit.target.key or ""))
