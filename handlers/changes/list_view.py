@@ -12,8 +12,8 @@ from handlers.blocks.messages import Block, ListPage, Message, and_more, esc
 from handlers.changes.diff import differences, values_of, without_secrets
 from handlers.changes.sentences import (
     EDITS,
+    approval_words,
     approvals_to_be,
-    approved_by,
     author,
     is_switched,
     mark_of,
@@ -102,12 +102,12 @@ def _decision(change: Change, *, public: bool) -> str:
         said = f": “{words(why, MAX_REASON) if public else esc(why, MAX_REASON)}”" if why else ""
         reviewed = f"reviewed by <@{decision.reviewed_by}>" if decision.reviewed_by else ""
         review = "*review due*" if change.review_due else reviewed
-        return ", ".join(filter(None, [f"emergency override by <@{decision.decided_by}>{said}", review]))
+        return ", ".join(filter(None, [f"{approval_words(change)}{said}", review]))
     if change.state is State.PROPOSED:
         if decision.guard is Guard.CONFIRM:
             return f"only <@{change.request.requester}> can confirm it"
-        return ", ".join(filter(None, [f"needs {approvals_to_be(change, 'its channel')}", approved_by(change)]))
-    return "" if change.state in {State.DENIED, State.CANCELLED} else approved_by(change)
+        return ", ".join(filter(None, [f"needs {approvals_to_be(change, 'its channel')}", approval_words(change)]))
+    return approval_words(change)
 
 
 def coming(changes: Sequence[Change], links: Mapping[str, str]) -> list[Block]:

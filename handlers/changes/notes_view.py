@@ -13,7 +13,7 @@ from handlers.blocks.messages import Message
 from handlers.blocks.modals import OPENED_BY, View, done, frame, metadata, section
 from handlers.changes.sentences import (
     STATES,
-    approved_by,
+    approval_words,
     decision_reason,
     held_line,
     mark_of,
@@ -111,8 +111,8 @@ def _reverted(change: Change, undone_by: str) -> str:
 
 def _approval(change: Change) -> str:
     """Who let *change* through, and what it waits for then."""
-    alone = f"Emergency override by <@{change.decision.decided_by}>."
-    how = alone if change.decision.glass_broken else f"A{approved_by(change)[1:]}."
+    by = approval_words(change)
+    how = f"{by[:1].upper()}{by[1:]}."
     return f"{how}\n{held_line(change)}" if change.run.held is Held.WORD and change.state is State.PLANNED else how
 
 
@@ -183,7 +183,7 @@ NOTICES: Final = {
     ),
     "expired": Note(lambda _: True, lambda c, _: f":zzz: *{_end_of(c)}*\nNobody approved your request in time."),
     "failed": Note(
-        lambda c: c.state in ENDED, lambda c, _: f"{mark_of(c)} *{_end_of(c)}*\n{sentence(c).splitlines()[0]}"
+        lambda c: c.state in ENDED, lambda c, _: f"{mark_of(c)} *{_end_of(c)}*\n{STATES[c.state].before(c)}"
     ),
     "reverted": Note(lambda _: True, _reverted),
 }

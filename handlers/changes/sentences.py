@@ -40,11 +40,18 @@ THINGS: Final = {"rules": "rule", "members": "member", "groups": "group"}
 
 def sentence(change: Change) -> str:
     """Who asked, why, who decided, and what happens next: what stands below the title of a card."""
-    return STATES[change.state].sentence(change)
+    if change.state is State.APPLIED:
+        return _done(change)
+    state, approval = STATES[change.state], "" if change.state is State.PROPOSED else approval_words(change)
+    return _lines(state.before(change), _request(change, approval), state.after(change))
 
 
 def _line(*parts: str) -> str:
     return " · ".join(filter(None, parts))
+
+
+def _lines(*parts: str) -> str:
+    return "\n".join(filter(None, parts))
 
 
 def whom(change: Change, *, public: bool = True) -> str:
@@ -113,7 +120,7 @@ def _waiting(change: Change) -> str:
     until, frozen = change.request.frozen_until, ""
     if until is not None:
         frozen = f":snowflake: Frozen until {when(until)} when it was requested: till then, only an emergency override passes."
-    return "\n".join(filter(None, [_request(change), needed(change), frozen]))
+    return _lines(needed(change), frozen)
 
 
 def needed(change: Change, where: str = "this channel") -> str:
@@ -154,22 +161,22 @@ def _done(change: Change) -> str:
         alone = f"*Emergency override* by <@{change.decision.decided_by}>{decision_reason(change)}"
         return f"{_line(alone, at(change), reviewed)}\n{_request(change)}"
     if change.decision.guard is Guard.APPROVE:
-        return _request(change, approved_by(change), at(change))
+        return _request(change, approval_words(change), at(change))
     is_over = change.run.undone_by is not None
     who = requested(change) if is_over or is_automatic(change) else author(change)
     return _line(whom(change), who, reason_of(change), at(change))
 
 
+def _temporary(change: Change) -> str:
+    return f"Temporary{lasting}" if (lasting := _lasting(change)) else ""
+
+
 def _under_way(change: Change) -> str:
-    lines = [_request(change, approved_by(change)), _temporary(change)]
-    if change.run.waits and change.state is State.APPROVED:
-        until = when(change.decision.decided_at + HELD_FOR) if change.decision.decided_at else "an hour later"
-        lines.append(f"*Nothing was changed yet:* {words(change.run.waits, 160)}. Gatehouse tries again until {until}.")
-    return "\n".join(filter(None, lines))
-
-
-def _planned(change: Change) -> str:
-    return "\n".join(filter(None, [held_line(change), _request(change, approved_by(change))]))
+    if not change.run.waits or change.state is not State.APPROVED:
+        return _temporary(change)
+    until = when(change.decision.decided_at + HELD_FOR) if change.decision.decided_at else "an hour later"
+    waits = f"*Nothing was changed yet:* {words(change.run.waits, 160)}. Gatehouse tries again until {until}."
+    return _lines(_temporary(change), waits)
 
 
 def held_line(change: Change) -> str:
@@ -201,7 +208,7 @@ def _failed(change: Change) -> str:
         why = f"{lost if lost.startswith('<') else lost[:1].upper() + lost[1:]}."
     else:
         why = _said(change) or ("" if change.is_bulk else "The service shows no sign of it.")
-    return f"{why} *Nothing was changed.*\n{_request(change)}".strip()
+    return f"{why} *Nothing was changed.*".strip()
 
 
 def why_not_any_more(change: Change) -> str:
@@ -214,9 +221,8 @@ def lost_right(user: str, why: Why) -> str:
     return WHY_NOT[why].lost.format(who=f"<@{user}>")
 
 
-def _unknown(change: Change) -> str:
-    waits = "The service gave no clear answer. Gatehouse keeps checking and updates this card."
-    return "\n".join(filter(None, [waits, _request(change), _temporary(change)]))
+def _unknown(_: Change) -> str:
+    return "The service gave no clear answer. Gatehouse keeps checking and updates this card."
 
 
 def _unsettled(change: Change) -> str:
@@ -227,7 +233,7 @@ def _unsettled(change: Change) -> str:
     else:
         shows = "What the service shows is neither the old state nor the new one."
     lead = "*Check it yourself:* the service gave no clear answer, and Gatehouse has stopped checking."
-    return f"{lead} {shows}\n{_request(change)}"
+    return f"{lead} {shows}"
 
 
 def _stale(change: Change) -> str:
@@ -236,45 +242,46 @@ def _stale(change: Change) -> str:
         why = f"{thing} no longer exists. *Nothing was changed.*"
     else:
         why = f"someone edited {thing} after the request, so Gatehouse left it alone."
-    return f"*Out of date:* {why}\n{_request(change)}"
+    return f"*Out of date:* {why}"
 
 
-def _cancelled(change: Change) -> str:
-    return f"*Withdrawn* by {_line(_decider(change), at(change))}\n{_request(change)}"
+def _refused(change: Change) -> str:
+    """Who denied or withdrew it, and why."""
+    decider = f"<@{change.decision.decided_by}>" if change.decision.decided_by else "someone"
+    return f"*{STATES[change.state].word.capitalize()}* by {_line(f'{decider}{decision_reason(change)}', at(change))}"
 
 
-def _denied(change: Change) -> str:
-    return f"*Denied* by {_line(f'{_decider(change)}{decision_reason(change)}', at(change))}\n{_request(change)}"
-
-
-def _expired(change: Change) -> str:
-    return f"*Expired:* nobody decided in time.\n{_request(change)}"
+def _nothing(_: Change) -> str:
+    return ""
 
 
 @dataclass(frozen=True, slots=True)
 class StateWords:
-    """What is said of a change in one state: its *mark*, the *word* for it, how a sentence about it ends, and its card's."""
+    """What is said of a change in one state: its *mark*, the *word* for it, how a sentence about it ends, and what its card says
+    *before* and *after* the line about who asked for it.
+    """
 
     mark: str
     word: str
     clause: str
-    sentence: Callable[[Change], str]
+    before: Callable[[Change], str] = _nothing
+    after: Callable[[Change], str] = _nothing
 
 
 HOURGLASS, UNCLEAR = ":hourglass_flowing_sand:", ":grey_question:"
 STATES: Final[Mapping[str, StateWords]] = {
-    State.PROPOSED: StateWords(":wastebasket:", "waiting for a decision", "is waiting for a decision", _waiting),
-    State.PLANNED: StateWords(":alarm_clock:", "planned", "is planned", _planned),
-    State.APPROVED: StateWords(HOURGLASS, "under way", "is under way", _under_way),
-    State.APPLYING: StateWords(HOURGLASS, "under way", "is under way", _under_way),
-    State.APPLIED: StateWords(":white_check_mark:", "done", "is done", _done),
+    State.PROPOSED: StateWords(":wastebasket:", "waiting for a decision", "is waiting for a decision", after=_waiting),
+    State.PLANNED: StateWords(":alarm_clock:", "planned", "is planned", held_line),
+    State.APPROVED: StateWords(HOURGLASS, "under way", "is under way", after=_under_way),
+    State.APPLYING: StateWords(HOURGLASS, "under way", "is under way", after=_under_way),
+    State.APPLIED: StateWords(":white_check_mark:", "done", "is done"),
     State.FAILED: StateWords(":x:", "failed", "failed", _failed),
-    State.UNKNOWN: StateWords(UNCLEAR, "not confirmed yet", "is not confirmed yet", _unknown),
+    State.UNKNOWN: StateWords(UNCLEAR, "not confirmed yet", "is not confirmed yet", _unknown, _temporary),
     State.UNSETTLED: StateWords(UNCLEAR, "never confirmed", "was never confirmed", _unsettled),
     State.STALE: StateWords(":arrows_counterclockwise:", "out of date", "is out of date", _stale),
-    State.CANCELLED: StateWords(":leftwards_arrow_with_hook:", "withdrawn", "was withdrawn", _cancelled),
-    State.DENIED: StateWords(":no_entry_sign:", "denied", "was denied", _denied),
-    State.EXPIRED: StateWords(":zzz:", "expired", "expired", _expired),
+    State.CANCELLED: StateWords(":leftwards_arrow_with_hook:", "withdrawn", "was withdrawn", _refused),
+    State.DENIED: StateWords(":no_entry_sign:", "denied", "was denied", _refused),
+    State.EXPIRED: StateWords(":zzz:", "expired", "expired", lambda _: "*Expired:* nobody decided in time."),
 }
 """The one table of states, by the name that the database and the audit have for each."""
 
@@ -293,16 +300,15 @@ def _said(change: Change) -> str:
     return f"It couldn’t be sent: {why}."
 
 
-def _decider(change: Change) -> str:
-    return f"<@{change.decision.decided_by}>" if change.decision.decided_by else "someone"
-
-
-def approved_by(change: Change) -> str:
-    """Who approved *change*; empty where nobody had to, or nobody did."""
+def approval_words(change: Change) -> str:
+    """Who let *change* through; empty where nobody had to, or nobody did."""
     decision = change.decision
+    if decision.glass_broken:
+        return f"emergency override by <@{decision.decided_by}>"
+    if decision.guard is not Guard.APPROVE or change.state in {State.DENIED, State.CANCELLED}:
+        return ""
     people = [one.by for one in decision.approvals] or list(filter(None, [decision.decided_by]))
-    by = listed([f"<@{person}>" for person in people])
-    return f"approved by {by}" if by and decision.guard is Guard.APPROVE else ""
+    return f"approved by {listed([f'<@{person}>' for person in people])}" if people else ""
 
 
 def decision_reason(change: Change) -> str:
@@ -391,10 +397,6 @@ def _lasting(change: Change) -> str:
     """How long a change is to last that was not made yet, as the end of a sentence."""
     seconds = change.request.revert_after if change.request.reverts_at is None else None
     return f" for {in_words(seconds)}" if seconds else until(change)
-
-
-def _temporary(change: Change) -> str:
-    return f"Temporary{lasting}" if (lasting := _lasting(change)) else ""
 
 
 def _waiting_title(change: Change, what: str) -> str:

@@ -554,7 +554,7 @@ On · Redirect
 “Old shop to new shop” was not switched off
 ✗ “Old shop to new shop” was not switched off
 It was to last until 2026-11-21 01:24 UTC, which passed before it could be done. Request it again with a later end. Nothing was changed.
-Requested by @alice · “we test”
+Requested by @alice · “we test” · approved by @cara
 `https://shop.example.com/old` → `https://shop.example.com/new`
 [Details]\
 """,
@@ -562,7 +562,7 @@ Requested by @alice · “we test”
 “Old shop to new shop” was not deleted
 ✗ “Old shop to new shop” was not deleted
 The approval was more than an hour old. Request it again. Nothing was changed.
-Requested by @alice · “we test”
+Requested by @alice · “we test” · approved by @cara
 On · Redirect
 `https://shop.example.com/old` → `https://shop.example.com/new`
 [Details]\
@@ -571,7 +571,7 @@ On · Redirect
 “Old shop to new shop” was not deleted
 ✗ “Old shop to new shop” was not deleted
 The account of @alice is deactivated. Nothing was changed.
-Requested by @alice · “we test”
+Requested by @alice · “we test” · approved by @cara
 On · Redirect
 `https://shop.example.com/old` → `https://shop.example.com/new`
 [Details]\
