@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, Self, dataclass_transform
 
@@ -159,16 +159,13 @@ class NoMember(Refusal):
     again: Mapping[str, Command] = field(default_factory=dict)
 
     def words(self) -> Words:
-        what, sites = f"{code(self.email)} is not a member of {esc(self.site)}.", _names(self.again)
+        what = f"{code(self.email)} is not a member of {esc(self.site)}."
         if self.again:
+            sites = " or ".join(code(name, 60) for name in self.again)
             use = {f"Use {name}": command for name, command in self.again.items()}
             return Words(what, f"They are a member of {sites}.", again=use)
         then, find = "Check for a typo, or look for similar emails on every site.", MembersWhy(emails=(self.email,))
         return Words(what, next=then, again={"Find similar": find})
-
-
-def _names(names: Iterable[str]) -> str:
-    return " or ".join(code(name, 60) for name in names)
 
 
 class MemberGone(Refusal):

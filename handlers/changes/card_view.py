@@ -557,11 +557,15 @@ def _mark(change: Change, tally: Tally | None) -> str:
 
 
 def _items(change: Change, progress: Progress) -> list[Block]:
-    """How far it is, once it was begun, and the items."""
-    how_far = [messages.section(text)] if (text := _how_far(change, progress.tally)) else []
-    has_begun = change.state not in {State.PROPOSED, State.PLANNED}
+    """The items; once they were begun, how far that is: a bar while it goes on, then the counts where not all is done."""
+    tally, has_begun = progress.tally, change.state not in {State.PROPOSED, State.PLANNED}
+    how_far = ""
+    if change.state in {State.APPROVED, State.APPLYING}:
+        how_far = progress_text(tally)
+    elif has_begun and (tally.of(DONE) < sum(tally.counts.values()) or change.run.undone_by):
+        how_far = counts_text(tally)
     items = items_view.lines(progress, has_begun=has_begun) if progress.first else []
-    return [*how_far, *items, *_not_moved(change, progress)]
+    return [*([messages.section(how_far)] if how_far else []), *items, *_not_moved(change, progress)]
 
 
 MOVED: Final = frozenset({"name", "email", "allowedSegments"})
@@ -582,14 +586,6 @@ EMPTY: Final[tuple[Any, ...]] = (None, "", [], {})
 LOST: Final = {"createdAt": "the join date"}
 """What people call it."""
 MAX_LOST: Final = 6
-
-
-def _how_far(change: Change, tally: Tally) -> str:
-    """How much is done: a bar while it goes on, afterwards the counts where not all is done."""
-    if change.state in {State.APPROVED, State.APPLYING}:
-        return progress_text(tally)
-    is_partly_done = tally.of(DONE) < sum(tally.counts.values()) or change.run.undone_by
-    return counts_text(tally) if is_partly_done and change.state not in {State.PROPOSED, State.PLANNED} else ""
 
 
 def _warnings(change: Change, progress: Progress | None) -> list[Block]:

@@ -22,11 +22,8 @@ from handlers.rules.pairs_view import effect_line, filters_words, source_line
 from handlers.rules.reasons import type_word
 
 NAME: Final = 70
-
 MAX_URL: Final = 100
-
 MAX_FIELDS: Final = 2
-
 MAX_HOSTS: Final = 4
 
 

@@ -124,9 +124,10 @@ def open_button(change: Change) -> Block | None:
     return messages.decide_button("Decide…", f"open.{change.id[:8]}", change.id)
 
 
-def nothing(mark: str, head: str, more: str, *buttons: Block | None) -> Message:
-    """What stands for a list of nothing."""
-    return messages.message(head, [messages.section(f"{mark} *{head}*\n{more}".strip()), *messages.actions(buttons)])
+def nothing(mark: str, head: str, more: str = "", command: Command | None = None) -> Message:
+    """What stands for a list of nothing; with a button that gives *command* again."""
+    again = [messages.turn_button("Refresh", command, 0)] if command is not None else []
+    return messages.message(head, [messages.section(f"{mark} *{head}*\n{more}".strip()), *messages.actions(again)])
 
 
 def answer(

@@ -207,14 +207,11 @@ def moment_meant(time: Start | Expiry, zone: ZoneInfo, now: datetime) -> datetim
     return time.at if time.seconds is None else now + timedelta(seconds=time.seconds)
 
 
-def as_typed(expiry: Expiry | None) -> str:
-    """The end as a form shows it: without the word that led it."""
-    return "" if expiry is None else expiry.as_typed.partition(" ")[2]
-
-
-def start_as_typed(start: Start | None) -> str:
-    """The start as a form shows it."""
-    return "" if start is None else start.as_typed
+def as_typed(time: Start | Expiry | None) -> str:
+    """The time as a form shows it: an end without the word that led it."""
+    if time is None:
+        return ""
+    return time.as_typed if isinstance(time, Start) else time.as_typed.partition(" ")[2]
 
 
 def zone_of(name: str) -> ZoneInfo:

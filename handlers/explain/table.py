@@ -112,10 +112,13 @@ UNCHANGED: Final = "v1.problem.unchanged"
 looks at answers by machine finds them by it."""
 
 
-def _message(text: str, blocks: Sequence[Block], *, unchanged: bool) -> Message:
-    """An answer to what did not work, that can be told from others."""
+def _message(text: str, blocks: Sequence[Block], *, asked: str, unchanged: bool, reference: str = "") -> Message:
+    """An answer to what did not work, that can be told from others; last, what was typed, and what finds the log line."""
     begin = {**blocks[0], "block_id": UNCHANGED if unchanged else PROBLEM}
-    return messages.message(text, [begin, *blocks[1:]])
+    said = [f"You typed {code(asked, 200)}"] if asked else []
+    said += [f"Reference {code(reference)}"] if reference else []
+    footer = [messages.context(" · ".join(said))] if said else []
+    return messages.message(text, [begin, *blocks[1:], *footer])
 
 
 def is_problem(blocks: Iterable[Block]) -> bool:
@@ -136,23 +139,14 @@ def problem(words: Words, *, asked: str, reference: str = "", attempted: bool = 
     """
     unchanged = "Nothing was changed." if attempted and words.unchanged else ""
     buttons = (messages.run_button(label, one, number) for number, (label, one) in enumerate(words.again.items()))
-    blocks = [
-        messages.section(f":warning: {_told(words, unchanged)}"),
-        *messages.actions(buttons),
-        *_footer(asked, f"Reference {code(reference)}" if reference else ""),
-    ]
-    return _message(" ".join(filter(None, (words.what, unchanged))), blocks, unchanged=bool(unchanged))
+    blocks = [messages.section(f":warning: {_told(words, unchanged)}"), *messages.actions(buttons)]
+    text = " ".join(filter(None, (words.what, unchanged)))
+    return _message(text, blocks, asked=asked, unchanged=bool(unchanged), reference=reference)
 
 
 def _told(words: Words, unchanged: str) -> str:
     head = words.what if "*" in words.what or "\n" in words.what else f"*{words.what}*"
     return f"{head}\n{' '.join(filter(None, (unchanged, words.cause, words.next)))}".strip()
-
-
-def _footer(asked: str, more: str = "") -> list[Block]:
-    """What the person typed, if anything, and whatever *more* goes into the last line."""
-    said = [*([f"You typed {code(asked, 200)}"] if asked else []), *([more] if more else [])]
-    return [messages.context(" · ".join(said))] if said else []
 
 
 def unclear(error: Unclear, *, asked: str) -> Message:
@@ -174,8 +168,7 @@ def unclear(error: Unclear, *, asked: str) -> Message:
         suggested = messages.run_button(f"Run {slash(root)} {rest}", parse(root, rest), 0, style="primary")
     topic = GatehouseHelp(topic=None if service == "gatehouse" else service)
     blocks += messages.actions([suggested, messages.run_button("Show all commands", topic, "help")])
-    blocks += _footer(asked)
-    return _message(f"{esc(error.what)}{unchanged}", blocks, unchanged=bool(unchanged))
+    return _message(f"{esc(error.what)}{unchanged}", blocks, asked=asked, unchanged=bool(unchanged))
 
 
 def not_one(error: NotOne, *, asked: str, attempted: bool = False) -> Message:
@@ -189,16 +182,14 @@ def not_one(error: NotOne, *, asked: str, attempted: bool = False) -> Message:
             *([messages.section("Did you mean one of these?", menus.rule_menu())] if error.near else []),
             *_choice(error.near, error.groups),
             *messages.actions([messages.run_button("List rules", RulesList(), "list")]),
-            *_footer(asked),
         ]
-        return _message(f"No rule matches that.{unchanged}", blocks, unchanged=attempted)
+        return _message(f"No rule matches that.{unchanged}", blocks, asked=asked, unchanged=attempted)
     more = f" Here are the first {len(candidates)}; type to find others." if count > len(candidates) else ""
     fits = f"{plural(count, 'rule')} {'matches' if count == 1 else 'match'}"
     unread = f" {error.gap.sentence('rules')}" if error.gap else ""
     words = f":mag: *{fits} {code(ref, 200)}.* Which one?{unchanged}{unread}{more}"
     blocks = [messages.section(words, menus.rule_menu() if more else None), *_choice(candidates, error.groups)]
-    blocks += _footer(asked)
-    return _message(f"{fits}. Which one?{unchanged}", blocks, unchanged=attempted)
+    return _message(f"{fits}. Which one?{unchanged}", blocks, asked=asked, unchanged=attempted)
 
 
 def _choice(rules: Sequence[Rule], groups: Groups | None) -> list[Block]:

@@ -30,7 +30,7 @@ def entries(
     """A page of what happened, the newest first, and what was looked for: a row for each change, a line for anything else."""
     looked_for = _looked_for(filters, command)
     if not page.items:
-        return nothing(":mag:", f"Nothing is on record{looked_for}.", "")
+        return nothing(":mag:", f"Nothing is on record{looked_for}.")
     told = [
         row(change, links, public=public, more=_action_of_another(entry, change))
         if (change := changes.get(entry.change_id)) is not None
@@ -71,7 +71,8 @@ def _action_of_another(entry: Entry, change: Change) -> str:
 def _line(entry: Entry, card: str, *, public: bool) -> str:
     """What happened that was no change: a refusal, an export, new settings."""
     link = f" · <{card}|card>" if card else ""
-    return f"{_who(entry.actor)} {_told(entry, public=public)} · {when(entry.at)}{link}"
+    who = "Gatehouse" if entry.actor == GATEHOUSE else f"<@{entry.actor}>"
+    return f"{who} {_told(entry, public=public)} · {when(entry.at)}{link}"
 
 
 def _told(entry: Entry, *, public: bool) -> str:
@@ -106,7 +107,3 @@ def history(
     lead = f"\n{other}" if other else ""
     title = f"History of {subject(page.items[0])}"
     return answer(title, rows(page.items, links, public=public), page, command, lead=lead)
-
-
-def _who(actor: str) -> str:
-    return "Gatehouse" if actor == GATEHOUSE else f"<@{actor}>"

@@ -134,7 +134,7 @@ PARTS: Final = {
 
 def status(parts_of: Mapping[str, str], *, places: Mapping[str, str], counts: Mapping[str, int]) -> Message:
     """What doesn't work, first; then each part in a line, and how many changes stand where."""
-    bad = {name: says for name, says in parts_of.items() if not _is_well(says)}
+    bad = {name: says for name, says in parts_of.items() if says != "ok" and not says.startswith("ok,")}
     text = _headline(bad, of=len(parts_of))
     ordered = sorted(parts_of.items(), key=lambda part: part[0] not in bad)
     lines = [_part(name, says, bad=name in bad, place=places.get(name, "")) for name, says in ordered]
@@ -147,10 +147,6 @@ def status(parts_of: Mapping[str, str], *, places: Mapping[str, str], counts: Ma
     return messages.message(
         text.replace("*", ""), [*blocks, messages.context(f"Changes: {so_far}", f"Gatehouse {__version__}")]
     )
-
-
-def _is_well(says: str) -> bool:
-    return says == "ok" or says.startswith("ok,")
 
 
 def _headline(bad: Mapping[str, str], *, of: int) -> str:
@@ -268,8 +264,7 @@ def pending(
     waiting, reviews = counts
     if not page.items and not hidden:
         teaching = "Requests that wait for a decision and reviews that are due appear here."
-        refresh = messages.turn_button("Refresh", command, 0)
-        return nothing(":white_check_mark:", "Nothing is pending.", teaching, refresh)
+        return nothing(":white_check_mark:", "Nothing is pending.", teaching, command)
     named = [messages.plural(waiting, "pending change")] * bool(waiting)
     named += [f"{messages.plural(reviews, 'review')} due"] * bool(reviews)
     drawn = rows(
@@ -288,8 +283,7 @@ def planned(
             "Add `tomorrow 9:00` to a change, and Gatehouse makes it then. Add `for 2h` or `until 18:00`, and Gatehouse"
             " reverts it then."
         )
-        refresh = messages.turn_button("Refresh", command, 0)
-        return nothing(":alarm_clock:", "Nothing is planned right now.", teaching, refresh)
+        return nothing(":alarm_clock:", "Nothing is planned right now.", teaching, command)
     starts = sum(change.state is State.PLANNED for change in page.items)
     count = messages.plural(page.total, "planned change" if starts else "temporary change")
     return answer(count, rows(page.items, links, public=public), page, command, hidden=hidden)

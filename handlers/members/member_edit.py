@@ -17,7 +17,7 @@ from bot.text.emails import BadEmail, checked_email, masked
 from handlers.blocks import modals
 from handlers.blocks.messages import code, ended, esc, in_quotes, listed
 from handlers.blocks.modals import View, end_of_form, time_errors
-from handlers.changes.requests import as_typed, propose, record, start_as_typed, submit, timed
+from handlers.changes.requests import as_typed, propose, record, submit, timed
 from handlers.errors import NoMember, NothingToChange, Refusal, TooMany, UnknownSegment, Words
 from handlers.grammar.command import Command, slash
 from handlers.grammar.fields import parse_expiry, parse_start
@@ -64,7 +64,7 @@ async def add(command: MembersAdd, caller: Caller, gatehouse: Gatehouse) -> Repl
             site=site.name,
             known=known.names,
             reason=command.because or "",
-            start=start_as_typed(command.start),
+            start=as_typed(command.start),
             expiry=as_typed(command.expiry),
             channel=caller.channel,
         )

@@ -16,7 +16,7 @@ from bot.rules.model import Group, Rule, RuleDraft
 from bot.text.names import GROUP_REFERENCE, meant, named_group
 from handlers.blocks import menus, messages, modals
 from handlers.blocks.messages import quoted
-from handlers.changes.requests import as_typed, propose, start_as_typed, submit, what_becomes_of
+from handlers.changes.requests import as_typed, propose, submit, what_becomes_of
 from handlers.changes.sentences import when
 from handlers.errors import InvalidDraft, NoGroups, NothingToChange, NotOneGroup
 from handlers.grammar.command import Command
@@ -199,7 +199,7 @@ async def new(command: RulesNew, caller: Caller, gatehouse: Gatehouse) -> Reply:
         destination=command.destination,
         name=command.name,
         reason=command.because or "",
-        start=start_as_typed(command.start),
+        start=as_typed(command.start),
         expiry=as_typed(command.expiry),
         channel=caller.channel,
     )
