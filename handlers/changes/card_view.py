@@ -196,20 +196,18 @@ def _group_notes(change: Change, groups: Groups | None) -> list[Block]:
     if change.edit.after is None or change.state not in {State.PROPOSED, State.APPLIED} or change.run.undone_by:
         return []
     if change.edit.kind is Kind.GROUP_UPDATE:
-        if (switched := is_switched(change.edit)) is None:
-            return []
-        rules = (
-            "All rules in this group stop working"
-            if switched == "off"
-            else "Rules in this group that are on work again"
-        )
-        return [messages.context(f"{rules}.")]
+        rules = GROUP_SWITCHED.get(is_switched(change.edit))
+        return [messages.context(rules)] if rules is not None else []
     kept = ("status", "groupId") if change.edit.kind is Kind.RULE_UPDATE else ()
     rule = RuleDraft.model_validate({name: change.edit.after.get(name) for name in kept})
     held = why_group_is_off(rule, groups) if rule.active else None
     return [messages.context(f"On, but not active: {esc(off_words([held]), 200)}.")] if held else []
 
 
+GROUP_SWITCHED: Final[Mapping[str | None, str]] = {
+    "off": "All rules in this group stop working.",
+    "on": "Rules in this group that are on work again.",
+}
 FIRST_ROW: Final = 3
 """Buttons in the first row of two."""
 ONE_ROW: Final = 4

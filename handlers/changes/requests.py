@@ -168,41 +168,38 @@ async def ending(expiry: Expiry, starts: datetime, caller: Caller, gatehouse: Ga
 
     Raises EndIsPast, EndsBeforeStart and TimeIsFar.
     """
-    zone = zone_of((await gatehouse.access.person(caller.user)).tz)
-    ends = moment_meant(expiry, zone, starts)
-    if ends is None or ends <= gatehouse.now():
-        raise EndIsPast(expiry.as_typed)
+    ends, read = await _read(expiry, starts, EndIsPast, caller, gatehouse)
     if ends <= starts:
         raise EndsBeforeStart
-    _require_near(ends, expiry.as_typed, gatehouse)
-    return ends, _as_read(ends, expiry.until, zone)
+    return ends, read
 
 
 async def beginning(start: Start, caller: Caller, gatehouse: Gatehouse) -> tuple[datetime, str]:
     """The moment that *start* means to *caller*, and how their clocks show it; raises as `timed` does."""
+    return await _read(start, caller.asked_at or gatehouse.now(), StartIsPast, caller, gatehouse)
+
+
+async def _read(
+    time: Start | Expiry, said_at: datetime, past: type[StartIsPast | EndIsPast], caller: Caller, gatehouse: Gatehouse
+) -> tuple[datetime, str]:
     zone = zone_of((await gatehouse.access.person(caller.user)).tz)
-    begins = moment_meant(start, zone, caller.asked_at or gatehouse.now())
-    if begins is None or begins <= gatehouse.now():  # or a process died in between
-        raise StartIsPast(start.as_typed)
-    _require_near(begins, start.as_typed, gatehouse)
-    return begins, _as_read(begins, start.wall, zone)
+    moment, now = moment_meant(time, zone, said_at), gatehouse.now()
+    if moment is None or moment <= now:  # or a process died in between
+        raise past(time.as_typed)
+    if moment > now + timedelta(seconds=LONGEST_DURATION):
+        raise TimeIsFar(time.as_typed)
+    wall = _wall(time)
+    shown = zone_of(wall.zone) if wall is not None and wall.zone else zone
+    return moment, f"{moment.astimezone(shown):%H:%M} {shown.key}"
 
 
-def _require_near(moment: datetime, typed: str, gatehouse: Gatehouse) -> None:
-    if moment > gatehouse.now() + timedelta(seconds=LONGEST_DURATION):
-        raise TimeIsFar(typed)
-
-
-def _as_read(moment: datetime, said: WallTime | None, zone: ZoneInfo) -> str:
-    """*moment* by the clocks that it was *said* by, or by those of *zone*."""
-    zone = zone_of(said.zone) if said is not None and said.zone else zone
-    return f"{moment.astimezone(zone):%H:%M} {zone.key}"
+def _wall(time: Start | Expiry) -> WallTime | None:
+    return time.wall if isinstance(time, Start) else time.until
 
 
 def moment_meant(time: Start | Expiry, zone: ZoneInfo, now: datetime) -> datetime | None:
     """The moment that *time* means, said at *now* by somebody in *zone*; None where that is past."""
-    wall = time.wall if isinstance(time, Start) else time.until
-    if wall is not None:
+    if (wall := _wall(time)) is not None:
         return next_time(wall, zone, now)
     return time.at if time.seconds is None else now + timedelta(seconds=time.seconds)
 

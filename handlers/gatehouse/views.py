@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import Final
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from typing import Final, TypeVar
 
 from bot import __version__
 from bot.changes.model import Change, Guard, State
@@ -20,6 +20,7 @@ from handlers.gatehouse.commands import GatehouseHelp, GatehousePending, Gatehou
 from handlers.grammar.command import Command, slash
 from handlers.grammar.parser import ALL
 
+K = TypeVar("K")
 TOPICS: Final = {"rules": "Rules", "members": "Members", "gatehouse": "Gatehouse"}
 EXAMPLES: Final = (
     ("rules", "which https://shop.example.com/old", "where a URL ends up, and by which rule"),
@@ -203,17 +204,16 @@ def whoami(
 ) -> Message:
     """What somebody can do in this channel, what a second person must approve, and why not the rest."""
     may = [name for name, why in allowed.items() if why is None]
-    barred: dict[Why, list[str]] = {}
-    for name, why in allowed.items():
-        if why is not None:
-            barred.setdefault(why, []).append(DOES[name])
+    barred = _grouped((why, name) for name, why in allowed.items() if why is not None)
     if not barred:
         lines = [f"*You can do everything in* <#{channel}>."]
     elif may:
         lines = [f"*In* <#{channel}> *you can* {listed([DOES[name] for name in may])}."]
     else:
         lines = [f"*You can’t use Gatehouse in* <#{channel}>."]
-    lines += [f"{needs} to {listed(names)}." for needs, names in _guarded(may, guards).items()]
+    guarded = {name: rule for name in may if (rule := guards.get(name)) is not None and rule.guard is not Guard.NONE}
+    needed = _grouped((_needs(rule), name) for name, rule in guarded.items())
+    lines += [f"{needs} to {listed(names)}." for needs, names in needed.items()]
     lines += [
         WHY_NOT[why].what if len(names) == len(allowed) else f"You can’t {listed(names, 'or')}. {WHY_NOT[why].what}"
         for why, names in barred.items()
@@ -226,13 +226,11 @@ def whoami(
     return messages.message("What you can do with Gatehouse here", blocks)
 
 
-def _guarded(may: Sequence[str], guards: Mapping[str, GuardRule]) -> dict[str, list[str]]:
-    """What of it takes more than asking, by what it takes."""
-    found: dict[str, list[str]] = {}
-    for name in may:
-        rule = guards.get(name)
-        if rule is not None and rule.guard is not Guard.NONE:
-            found.setdefault(_needs(rule), []).append(DOES[name])
+def _grouped(named: Iterable[tuple[K, str]]) -> dict[K, list[str]]:
+    """What operations do, by what is said of them."""
+    found: dict[K, list[str]] = {}
+    for key, operation in named:
+        found.setdefault(key, []).append(DOES[operation])
     return found
 
 
