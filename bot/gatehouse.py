@@ -5,78 +5,16 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Final, Protocol, Self
+from typing import Final, Protocol
 
 from bot.changes.model import Target
 from bot.changes.pipeline import Pipeline
 from bot.clients.gate import CallContext
-from bot.clients.lists import Listing
-from bot.members.model import Member
+from bot.clients.members import MembersReader
+from bot.clients.rules import GroupsReader, RulesReader
 from bot.policy.access import Access
 from bot.policy.limits import RateLimiter
-from bot.rules.model import Group, Groups, Rule
 from bot.store.engine import Store
-from bot.text.search import SearchIndex
-
-
-class RulesReader(Protocol):
-    """The reading half of the rules client. Handlers get no more: whatever writes goes through the pipeline."""
-
-    async def all(self) -> Listing[Rule]:
-        """Every rule, read from the service once for a command."""
-
-    async def recent(self) -> Listing[Rule]:
-        """The same, up to some seconds old."""
-
-    async def index(self) -> SearchIndex[Rule]:
-        """What `recent` brings, ready to be searched: for type-ahead."""
-
-    def goes_with(self, drop: Callable[[], None]) -> None:
-        """Call *drop* whenever what was read is let go of."""
-
-    async def get(self, rule_id: str) -> Rule:
-        """One rule; NotFound where there is none."""
-
-    def with_context(self, context: CallContext) -> Self:
-        """The same reader, for requests with this *context*."""
-
-
-class GroupsReader(Protocol):
-    """The reading half of the groups client."""
-
-    async def groups(self) -> Groups | None:
-        """What adds to an answer about rules, up to some seconds old; None where there is nothing to say. Never raises."""
-
-    async def listed(self) -> Listing[Group] | None:
-        """Every group, fresh from the service; None where it has none."""
-
-    def with_context(self, context: CallContext) -> Self:
-        """The same reader, for requests with this *context*."""
-
-
-class MembersReader(Protocol):
-    """The reading half of the members client of one site."""
-
-    async def all(self) -> Listing[Member]:
-        """Every member, read from the service once for a command."""
-
-    async def recent(self) -> Listing[Member]:
-        """The same, up to some seconds old."""
-
-    async def index(self) -> SearchIndex[Member]:
-        """What `recent` brings, ready to be searched: for type-ahead."""
-
-    def goes_with(self, drop: Callable[[], None]) -> None:
-        """Call *drop* whenever what was read is let go of."""
-
-    async def find(self, email: str) -> Member | None:
-        """The member with this address: the exact spelling, or the only other one.
-
-        Raises Incomplete where nobody was found and some members were not read.
-        """
-
-    def with_context(self, context: CallContext) -> Self:
-        """The same reader, for requests with this *context*."""
 
 
 class FileReader(Protocol):

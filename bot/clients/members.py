@@ -24,8 +24,8 @@ LISTS: Final = ("data", "members", "items", "results")
 EXISTS: Final = ("already", "exists", "duplicate")
 
 
-class MembersClient(SharedList[Member]):
-    """Typed members in, typed members out, the clients' errors for all else."""
+class MembersReader(SharedList[Member]):
+    """Typed members out, the clients' errors for all else: the half of the client that handlers get."""
 
     def __init__(self, service: Service, site_id: str) -> None:
         if not SITE_ID.fullmatch(site_id):
@@ -46,6 +46,20 @@ class MembersClient(SharedList[Member]):
     async def find(self, email: str) -> Member | None:
         """The member with this email, as `all` has it; raises Incomplete as `member_in` does."""
         return member_in(await self.all(), email)
+
+    def _read(self, found: Iterable[Any]) -> Iterator[Member | None]:
+        """Each record as a member, or None where it is none; raises Unreadable where no record is one."""
+        none_is_one = None
+        for record in found:
+            member = _member(record)
+            none_is_one = none_is_one is not False and member is None
+            yield member
+        if none_is_one:
+            raise Unreadable(self._service.name, "none of the records in the answer is a member")
+
+
+class MembersClient(MembersReader):
+    """Typed members in, as well."""
 
     async def add(self, member: Member) -> None:
         """Add a member: name, email and segments, as the specification's body has them."""
@@ -82,16 +96,6 @@ class MembersClient(SharedList[Member]):
             self.drop()
         if answer.body.strip():  # an empty answer can be a yes
             await written_json(self._service, answer, "message", "error")
-
-    def _read(self, found: Iterable[Any]) -> Iterator[Member | None]:
-        """Each record as a member, or None where it is none; raises Unreadable where no record is one."""
-        none_is_one = None
-        for record in found:
-            member = _member(record)
-            none_is_one = none_is_one is not False and member is None
-            yield member
-        if none_is_one:
-            raise Unreadable(self._service.name, "none of the records in the answer is a member")
 
     def _email(self, email: str) -> str:
         try:

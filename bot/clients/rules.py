@@ -125,8 +125,8 @@ def _pairs_in(record: Any) -> int:
     return len(pairs) if isinstance(pairs, list) else 0
 
 
-class RulesClient(SharedList[Rule]):
-    """Typed rules in, typed rules out, the clients' errors for all else."""
+class RulesReader(SharedList[Rule]):
+    """Typed rules out, the clients' errors for all else: the half of the client that handlers get."""
 
     def __init__(self, service: Service) -> None:
         self._service = service
@@ -143,39 +143,6 @@ class RulesClient(SharedList[Rule]):
         if rule.id != rule_id:
             raise Unreadable(self._service.name, "it answered with another rule")
         return rule
-
-    async def create(self, draft: RuleDraft) -> Rule:
-        """Create a rule; return it with its new id. Raises a Refusal, Unreachable or OutcomeUnknown."""
-        return await self._put("POST", draft, None)
-
-    async def update(self, rule_id: str, draft: RuleDraft) -> Rule:
-        """Replace the rule by *draft*, which must be the whole of it; return it as the service now has it."""
-        return await self._put("PUT", draft, self._checked(rule_id))
-
-    async def delete(self, rule_id: str) -> str:
-        """Delete the rule; return the service's message."""
-        document = await self._write("DELETE", self._checked(rule_id))
-        message = document.get("message")
-        return message if isinstance(message, str) else ""
-
-    async def _put(self, method: str, draft: RuleDraft, rule_id: str | None) -> Rule:
-        segments = () if rule_id is None else (rule_id,)
-        document = await self._bodies.sent(
-            lambda body: self._write(method, *segments, body=body), draft.body(), new=rule_id is None
-        )
-        try:
-            rule = self._rule(document)
-        except Unreadable as error:
-            raise OutcomeUnknown(self._service.name, str(error)) from error
-        if rule_id is not None and rule.id != rule_id:
-            raise OutcomeUnknown(self._service.name, "it answered with another rule")
-        return rule
-
-    async def _write(self, method: str, *segments: str, body: Any = None) -> dict[str, Any]:
-        try:
-            return await sent(self._service, method, "rules", *segments, context=self._context, body=body)
-        finally:
-            self.drop()
 
     def _rule(self, document: dict[str, Any]) -> Rule:
         record = document.get("data")
@@ -210,6 +177,43 @@ class RulesClient(SharedList[Rule]):
                 yield rule
 
 
+class RulesClient(RulesReader):
+    """Typed rules in, as well."""
+
+    async def create(self, draft: RuleDraft) -> Rule:
+        """Create a rule; return it with its new id. Raises a Refusal, Unreachable or OutcomeUnknown."""
+        return await self._put("POST", draft, None)
+
+    async def update(self, rule_id: str, draft: RuleDraft) -> Rule:
+        """Replace the rule by *draft*, which must be the whole of it; return it as the service now has it."""
+        return await self._put("PUT", draft, self._checked(rule_id))
+
+    async def delete(self, rule_id: str) -> str:
+        """Delete the rule; return the service's message."""
+        document = await self._write("DELETE", self._checked(rule_id))
+        message = document.get("message")
+        return message if isinstance(message, str) else ""
+
+    async def _put(self, method: str, draft: RuleDraft, rule_id: str | None) -> Rule:
+        segments = () if rule_id is None else (rule_id,)
+        document = await self._bodies.sent(
+            lambda body: self._write(method, *segments, body=body), draft.body(), new=rule_id is None
+        )
+        try:
+            rule = self._rule(document)
+        except Unreadable as error:
+            raise OutcomeUnknown(self._service.name, str(error)) from error
+        if rule_id is not None and rule.id != rule_id:
+            raise OutcomeUnknown(self._service.name, "it answered with another rule")
+        return rule
+
+    async def _write(self, method: str, *segments: str, body: Any = None) -> dict[str, Any]:
+        try:
+            return await sent(self._service, method, "rules", *segments, context=self._context, body=body)
+        finally:
+            self.drop()
+
+
 log = structlog.get_logger(__name__)
 
 GROUP_ID: Final = re.compile(r"[A-Za-z0-9_-]{1,100}")
@@ -219,8 +223,11 @@ NO_GROUPS_SECONDS: Final = 60.0
 """For how long a service is taken to have no groups, once it has said so."""
 
 
-class GroupsClient:
-    """Typed groups in and out; the clients' errors only for those who ask for groups themselves."""
+class GroupsReader:
+    """Typed groups out: the half of the client that handlers get.
+
+    The clients' errors are only for those who ask for groups themselves.
+    """
 
     def __init__(self, service: Service, *, keep: float = KEPT_SECONDS, wait: float = ADDITION_SECONDS) -> None:
         self._service = service
@@ -257,6 +264,20 @@ class GroupsClient:
         """Every group, fresh; None where the service has no groups. Raises Unreachable, RateLimited or TooLarge."""
         return await self._flight.fresh(self._context.priority)
 
+    async def _read(self, priority: Priority) -> Listing[Group] | None:
+        try:
+            return await self._list.read(priority)
+        except RateLimited:
+            raise
+        except (Refusal, Unreadable) as error:
+            log.info("no_groups", error=type(error).__name__)
+            self._is_silent.put(True, NO_GROUPS_SECONDS)
+            return None
+
+
+class GroupsClient(GroupsReader):
+    """Typed groups in, as well."""
+
     async def find(self, group_id: str) -> Group | None:
         """The group with this id, fresh. Raises a Refusal where the service has no groups, and what `listed` raises;
         Incomplete where it is not in the part of them that was read.
@@ -280,16 +301,6 @@ class GroupsClient:
         if stored.id != group.id:
             raise OutcomeUnknown(self._service.name, "it answered with another group")
         return stored
-
-    async def _read(self, priority: Priority) -> Listing[Group] | None:
-        try:
-            return await self._list.read(priority)
-        except RateLimited:
-            raise
-        except (Refusal, Unreadable) as error:
-            log.info("no_groups", error=type(error).__name__)
-            self._is_silent.put(True, NO_GROUPS_SECONDS)
-            return None
 
 
 def _groups(found: Iterable[Any]) -> Iterator[Group | None]:

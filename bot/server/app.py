@@ -173,7 +173,7 @@ async def running(
             access.directory,
             Pace(time.monotonic, timing.pace),
             timing.failpoint,
-            services.groups,
+            services.groups.groups,
             pipeline.freezes,
         )
         digests = ChannelDigests(gatehouse, slack, cards.pace, timing.failpoint)

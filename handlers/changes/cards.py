@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Final
@@ -15,7 +15,6 @@ from bot.changes.execute import Failpoint, no_failpoint
 from bot.changes.freezing import Freezes
 from bot.changes.model import NOT_DONE, Change, Item, Outcome, State
 from bot.changes.notify import Pace
-from bot.gatehouse import GroupsReader
 from bot.policy.access import Directory
 from bot.rules.model import Groups
 from bot.rules.secrets import hidden
@@ -34,11 +33,10 @@ from handlers.slack.files import SlackFiles
 log = structlog.get_logger(__name__)
 
 WRONG: Final = NOT_DONE | {Outcome.UNKNOWN, Outcome.UNSETTLED}
+ReadGroups = Callable[[], Awaitable[Groups | None]]
 
 
-async def draw_card(
-    change: Change, store: Store, groups: GroupsReader | None, freezes: Freezes | None = None
-) -> Message:
+async def draw_card(change: Change, store: Store, groups: ReadGroups | None, freezes: Freezes | None = None) -> Message:
     """Return the card of *change*, as a channel may see it."""
     change = without_secrets(change)
     progress = await _progress(change, store) if change.is_bulk else None
@@ -64,10 +62,10 @@ async def _progress(whole: Change, store: Store) -> items_view.Progress:
     return items_view.Progress(tally, shown)
 
 
-async def groups_of(change: Change, groups: GroupsReader | None) -> Groups | None:
+async def groups_of(change: Change, groups: ReadGroups | None) -> Groups | None:
     """The groups, where the change is about a rule in one: what is on may still be held back."""
     in_group = any((document or {}).get("groupId") for document in (change.edit.before, change.edit.after))
-    return await groups.groups() if in_group and groups is not None else None
+    return await groups() if in_group and groups is not None else None
 
 
 ELSEWHERE: Final = frozenset(
@@ -106,7 +104,7 @@ class Cards:
     directory: Directory
     pace: Pace
     failpoint: Failpoint = no_failpoint
-    groups: GroupsReader | None = None
+    groups: ReadGroups | None = None
     freezes: Freezes | None = None
 
     async def deliver(self, change: Change, purpose: str, is_plain: bool = False) -> Note | None:

@@ -61,7 +61,7 @@ async def _show_all(change: Change, caller: Caller, gatehouse: Gatehouse) -> Rep
     if len(listed) <= MAX_PARTS:
         below = []
         if await can_decide(change, caller.user, gatehouse):
-            below = card_view.decision_blocks(change, await groups_of(change, gatehouse.groups))
+            below = card_view.decision_blocks(change, await groups_of(change, gatehouse.groups.groups))
         head = title if change.is_bulk else title_of(change)
         entries = await asyncio.to_thread(lambda: list(full_view.entries(change, listed)))
         view = full_view.modal(change, entries, head, below, places=gatehouse.places, opened_by=caller.request)

@@ -222,7 +222,7 @@ async def stale_card(sandbox: Sandbox) -> str:
 async def staleness(sandbox: Sandbox, change: Change, card: Message) -> str:
     """What *card* says and what it would say of *change* now; empty where both are the same."""
     gatehouse = sandbox.bot.gatehouse
-    drawn = await draw_card(change, gatehouse.store, gatehouse.groups, gatehouse.changes.freezes)
+    drawn = await draw_card(change, gatehouse.store, gatehouse.groups.groups, gatehouse.changes.freezes)
     there, now, plain = (
         rendering.message("", list(each.blocks)) for each in (card, public(drawn), public(card_view.plain_card(change)))
     )
