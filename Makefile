@@ -72,9 +72,10 @@ pictures: develop ## the screenshots of README and docs, made anew
 threats: ## the table of docs/security.md, from tests/harness/threats.toml and the markers of tests
 	$(PYTHON) -m tests.harness.threats
 
-commands: setup ## the tables of commands and of metrics in docs/, from their declarations
+commands: setup ## the tables of commands, metrics and settings in docs/, from their declarations
 	$(BIN)/python -m tests.harness.commands
 	$(BIN)/python -m tests.harness.metrics
+	$(BIN)/python -m tests.harness.settings
 
 texts: develop ## every message, card and form that people read, as one page
 	@$(BIN)/python -m tests.texts

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 from urllib.parse import urlsplit
 
 from dotenv import dotenv_values
-from pydantic import Field, JsonValue, SecretStr, ValidationInfo, field_validator
+from pydantic import Field, SecretStr, ValidationInfo, field_validator
 from pydantic_settings import BaseSettings, DotEnvSettingsSource, PydanticBaseSettingsSource, SettingsConfigDict
 
 from bot.setting_types import (
@@ -68,181 +68,156 @@ class _Variables(BaseSettings):
         return init_settings, env_settings, _EnvFile(settings_cls, env_file=file), file_secret_settings
 
 
-def mend(words: str) -> dict[str, JsonValue]:
-    """What *words* say to do about a wrong value, as the field of a setting keeps it."""
-    return {"mend": words}
+def setting(description: str, *, mend: str, **field: Any) -> Any:
+    """Define a setting by what it is and what to do about a wrong value; *field* is what pydantic's `Field` takes besides."""
+    return Field(description=description, json_schema_extra={"mend": mend}, **field)
 
 
 class Settings(_Variables):
     """What a deployment decides. Variables have these names in capitals; ``.env`` in the working folder is read too."""
 
-    insecure_http: bool = Field(  # the first: the URLs are checked by it
+    insecure_http: bool = setting(  # the first: the URLs are checked by it
+        "Allow http:// to services and a Slack that are not on this machine.",
+        mend="Write true or false.",
         default=False,
-        description="Allow http:// to services and a Slack that are not on this machine.",
-        json_schema_extra=mend("Write true or false."),
     )
 
-    slack_bot_token: Secret = Field(
-        description="Bot token (xoxb-…) of the installed app.",
-        json_schema_extra=mend(
-            "Copy the Bot User OAuth Token of the installed app from its page OAuth & Permissions; it begins with xoxb-."
-        ),
+    slack_bot_token: Secret = setting(
+        "Bot token (xoxb-…) of the installed app.",
+        mend="Copy the Bot User OAuth Token of the installed app from its page OAuth & Permissions; it begins with xoxb-.",
     )
-    slack_app_token: Secret | None = Field(
+    slack_app_token: Secret | None = setting(
+        "App token (xapp-…). Set: Socket Mode is used.",
+        mend="Make an app-level token with the scope connections:write on the app's page Basic Information; "
+        "it begins with xapp-.",
         default=None,
-        description="App token (xapp-…). Set: Socket Mode is used.",
-        json_schema_extra=mend(
-            "Make an app-level token with the scope connections:write on the app's page Basic Information; it begins with xapp-."
-        ),
     )
-    slack_signing_secret: Replaced = Field(
+    slack_signing_secret: Replaced = setting(
+        "Signing secret of the app. During a rotation: old and new, with a comma.",
+        mend="Copy the Signing Secret from the app's page Basic Information, or set SLACK_APP_TOKEN for Socket Mode.",
         default=SecretStr(""),
         validate_default=True,
-        description="Signing secret of the app. During a rotation: old and new, with a comma.",
-        json_schema_extra=mend(
-            "Copy the Signing Secret from the app's page Basic Information, or set SLACK_APP_TOKEN for Socket Mode."
-        ),
     )
-    slack_api_url: SlackUrl = Field(
+    slack_api_url: SlackUrl = setting(
+        "Where Slack's Web API is.",
+        mend="Leave it out to use Slack itself, or write a URL such as https://slack.com/api/.",
         default="https://slack.com/api/",
-        description="Where Slack's Web API is.",
-        json_schema_extra=mend("Leave it out to use Slack itself, or write a URL such as https://slack.com/api/."),
     )
 
-    rules_base_url: ServiceUrl = Field(
-        description="Address of the rules service, ending in /v1.",
-        json_schema_extra=mend("Write the URL of the rules service, such as https://rules.example.com/v1."),
+    rules_base_url: ServiceUrl = setting(
+        "Address of the rules service, ending in /v1.",
+        mend="Write the URL of the rules service, such as https://rules.example.com/v1.",
     )
-    rules_api_key: Secret = Field(
-        description="Sent as x-api-key.", json_schema_extra=mend("Write a key that the rules service takes.")
-    )
+    rules_api_key: Secret = setting("Sent as x-api-key.", mend="Write a key that the rules service takes.")
 
-    rules_requests_per_minute: int | None = Field(
+    rules_requests_per_minute: int | None = setting(
+        "Most requests a minute from each process to the rules service. Unset: no limit.",
+        mend="Write a number, 10 or more, or leave it out for no limit.",
         default=None,
         ge=10,
-        description="Most requests a minute from each process to the rules service. Unset: no limit.",
-        json_schema_extra=mend("Write a number, 10 or more, or leave it out for no limit."),
     )
 
-    members_base_url: ServiceUrl = Field(
-        description="Address of the membership service, ending in /api/v1.",
-        json_schema_extra=mend("Write the URL of the membership service, such as https://members.example.com/api/v1."),
+    members_base_url: ServiceUrl = setting(
+        "Address of the membership service, ending in /api/v1.",
+        mend="Write the URL of the membership service, such as https://members.example.com/api/v1.",
     )
-    members_api_key: Secret = Field(
-        description="Key of the membership service.",
-        json_schema_extra=mend("Write a key that the membership service takes."),
+    members_api_key: Secret = setting(
+        "Key of the membership service.", mend="Write a key that the membership service takes."
     )
-    members_auth_header: str = Field(
+    members_auth_header: str = setting(
+        "Header that carries the key.",
+        mend="Write the name of a header, such as Authorization.",
         default="Authorization",
         pattern=r"^[A-Za-z0-9!#$%&'*+.^_`|~-]+$",
-        description="Header that carries the key.",
-        json_schema_extra=mend("Write the name of a header, such as Authorization."),
     )
-    members_auth_scheme: str = Field(
+    members_auth_scheme: str = setting(
+        "Word before the key; may be empty.",
+        mend="Write one word, such as Bearer, or leave it out.",
         default="Bearer",
         pattern=r"^[!-~]*$",
-        description="Word before the key; may be empty.",
-        json_schema_extra=mend("Write one word, such as Bearer, or leave it out."),
     )
-    members_sites: Sites = Field(
-        description="name=site_id, comma separated; the first is the default site.",
-        json_schema_extra=mend("Write name=site_id, comma separated, such as blog=site_1,docs=site_2."),
+    members_sites: Sites = setting(
+        "name=site_id, comma separated; the first is the default site.",
+        mend="Write name=site_id, comma separated, such as blog=site_1,docs=site_2.",
     )
-    members_api_keys: SiteKeys = Field(
+    members_api_keys: SiteKeys = setting(
+        "name=key, comma separated, for sites with a key of their own.",
+        mend="Write name=key with names of MEMBERS_SITES, comma separated, such as docs=KEY.",
         default_factory=dict,
-        description="name=key, comma separated, for sites with a key of their own.",
-        json_schema_extra=mend("Write name=key with names of MEMBERS_SITES, comma separated, such as docs=KEY."),
     )
-    members_requests_per_minute: int | None = Field(
+    members_requests_per_minute: int | None = setting(
+        "The same for the membership service, all sites together.",
+        mend="Write a number, 10 or more, or leave it out for no limit.",
         default=None,
         ge=10,
-        description="The same for the membership service, all sites together.",
-        json_schema_extra=mend("Write a number, 10 or more, or leave it out for no limit."),
     )
-    members_segments: str = Field(
+    members_segments: str = setting(
+        "Segments to offer even while no member has them, comma separated.",
+        mend="Write names of segments, comma separated.",
         default="",
-        description="Segments to offer even while no member has them, comma separated.",
-        json_schema_extra=mend("Write names of segments, comma separated."),
     )
 
-    database_url: str = Field(
+    database_url: str = setting(
+        "sqlite:///path or postgresql://…",
+        mend="Write sqlite:///gatehouse.db, or postgresql://user:password@host/name.",
         default=DATABASE,
-        description="sqlite:///path or postgresql://…",
-        json_schema_extra=mend("Write sqlite:///gatehouse.db, or postgresql://user:password@host/name."),
     )
-    policy_file: str | None = Field(
-        default=None,
-        description="TOML file of roles and guards.",
-        json_schema_extra=mend("Write the path of a TOML file, or leave it out."),
+    policy_file: str | None = setting(
+        "TOML file of roles and guards.", mend="Write the path of a TOML file, or leave it out.", default=None
     )
-    command_prefix: CommandPrefix = Field(
-        default="",
-        description="acme- gives /acme-rules.",
-        json_schema_extra=mend("Write at most 22 small letters, digits, - and _, such as acme-."),
+    command_prefix: CommandPrefix = setting(
+        "acme- gives /acme-rules.", mend="Write at most 22 small letters, digits, - and _, such as acme-.", default=""
     )
-    service_timeout: float = Field(
+    service_timeout: float = setting(
+        "Seconds a service has for a whole answer.",
+        mend="Write seconds: more than 0 and at most 60, such as 15.",
         default=15.0,
         gt=0,
         le=60,
-        description="Seconds a service has for a whole answer.",
-        json_schema_extra=mend("Write seconds: more than 0 and at most 60, such as 15."),
     )
-    service_max_bytes: int = Field(
+    service_max_bytes: int = setting(
+        "Largest decoded answer that is read, in bytes, and 12 times the number of JSON values in it. Of a refusal, 64 KiB are "
+        "read. Give a pod or a service 256 MiB of memory and 16 times this (768 MiB as it is): that holds ordinary rules with "
+        "all that is made of them, and the worst answer.",
+        mend="Write bytes: 1024 or more, such as 33554432.",
         default=32 * 1024 * 1024,
         ge=1024,
-        description="Largest decoded answer that is read, in bytes.",
-        json_schema_extra=mend("Write bytes: 1024 or more, such as 33554432."),
     )
 
-    outgoing_proxy: ProxyUrl | None = Field(
+    outgoing_proxy: ProxyUrl | None = setting(
+        "Proxy to Slack and both services: http://[user:password@]host:port. Never used for this machine.",
+        mend="Write http://host:port, or http://user:password@host:port with the password percent-encoded.",
         default=None,
-        description="Proxy to Slack and both services: http://[user:password@]host:port. Never used for this machine.",
-        json_schema_extra=mend(
-            "Write http://host:port, or http://user:password@host:port with the password percent-encoded."
-        ),
     )
-    outgoing_proxy_except: str = Field(
+    outgoing_proxy_except: str = setting(
+        "Hosts to reach without the proxy, comma separated; .example.com means all its subdomains.",
+        mend="Write names of hosts, comma separated, such as rules.example.com,.internal.example.com.",
         default="",
-        description="Hosts to reach without the proxy, comma separated; .example.com means all its subdomains.",
-        json_schema_extra=mend(
-            "Write names of hosts, comma separated, such as rules.example.com,.internal.example.com."
-        ),
     )
-    ca_file: CaFile | None = Field(
+    ca_file: CaFile | None = setting(
+        "PEM file of extra certificate authorities to trust for Slack and both services.",
+        mend="Write the path of a PEM file that Gatehouse may read, or leave it out.",
         default=None,
-        description="PEM file of extra certificate authorities to trust for Slack and both services.",
-        json_schema_extra=mend("Write the path of a PEM file that Gatehouse may read, or leave it out."),
     )
 
-    host: str = Field(
+    host: str = setting(
+        "Address to listen on.",
+        mend="Write the address of a network interface, such as 127.0.0.1.",
         default="127.0.0.1",
-        description="Address to listen on.",
-        json_schema_extra=mend("Write the address of a network interface, such as 127.0.0.1."),
     )
-    port: int = Field(
-        default=3000,
-        ge=0,
-        le=65535,
-        description="Port to listen on.",
-        json_schema_extra=mend("Write a number from 0 to 65535, such as 3000."),
+    port: int = setting(
+        "Port to listen on.", mend="Write a number from 0 to 65535, such as 3000.", default=3000, ge=0, le=65535
     )
-    otel_exporter_otlp_endpoint: str = Field(
+    otel_exporter_otlp_endpoint: str = setting(
+        "URL of a collector of traces (OTLP over HTTP); needs the extra traces.",
+        mend="Write the URL of a collector, such as http://127.0.0.1:4318, or leave it out.",
         default="",
         pattern=r"^(https?://\S+)?$",
-        description="URL of a collector of traces (OTLP over HTTP); needs the extra traces.",
-        json_schema_extra=mend("Write the URL of a collector, such as http://127.0.0.1:4318, or leave it out."),
     )
-    log_level: LogLevel = Field(
-        default="INFO",
-        description="DEBUG, INFO, WARNING or ERROR.",
-        json_schema_extra=mend("Write DEBUG, INFO, WARNING or ERROR."),
+    log_level: LogLevel = setting(
+        "DEBUG, INFO, WARNING or ERROR.", mend="Write DEBUG, INFO, WARNING or ERROR.", default="INFO"
     )
-    log_format: str = Field(
-        default="text",
-        pattern="^(text|json)$",
-        description="text or json.",
-        json_schema_extra=mend("Write text or json."),
-    )
+    log_format: str = setting("text or json.", mend="Write text or json.", default="text", pattern="^(text|json)$")
 
     @property
     def signing_secrets(self) -> tuple[str, ...]:
