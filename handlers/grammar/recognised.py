@@ -21,16 +21,13 @@ from handlers.grammar.tokens import WEB, Word, split, urls_typed
 from handlers.grammar.vocabulary import (
     ACTS,
     ARROWS,
-    ASKED_FOR,
     BECAUSE,
     CAN,
     CAUTIOUS,
     CHANGING,
-    COMPLAINS,
     COMPLAINTS,
     CONTRACTED,
     COUNTS,
-    DONE,
     ENDS,
     FILES,
     FILLERS,
@@ -39,7 +36,6 @@ from handlers.grammar.vocabulary import (
     HAVING,
     LACKING,
     NAMED,
-    NUMBERED,
     OFTEN_NOUNS,
     ONLY,
     ORDINALS,
@@ -68,7 +64,6 @@ LIKE_A_VERB: Final = 81
 ENDS_OF_CLAUSES: Final = (",", ";", ".", "!", "?", ")", ":")
 DASHES: Final = frozenset({"-", "–", "—"})
 TICKET: Final = re.compile(r"[a-z]{2,10}-\d{1,7}|#?\d{3,}", re.IGNORECASE)
-MAX_COMPLAINT: Final = 5
 AND: Final = frozenset({"+", "&"})
 SAYS_SOMETHING: Final = re.compile(r"[^:\w]*\w.*")
 """A word that isn't only a sign, or an emoji in either of its spellings."""
@@ -192,14 +187,14 @@ class Recognised:
         """Whether it says something, or is a ticket, and no word of it names a thing, a time or an act, or counts."""
         plain = [bare(word.text.strip("()")) for word in clause]
         says = any(word in SAYS or TICKET.fullmatch(word) for word in plain)  # else it may be a name that nobody knows
-        return says and not any(self._counts(word, before) for before, word in pairwise(["", *plain]))
+        return says and not any(map(self._counts, plain))
 
-    def _counts(self, word: str, before: str) -> bool:
+    def _counts(self, word: str) -> bool:
         known = self.known
         if word in FILLERS or not word:
             return word in COUNTS
         if any(letter.isdigit() for letter in word):
-            return before not in NUMBERED and not TICKET.fullmatch(word)
+            return not TICKET.fullmatch(word)
         told = (CHANGING, CAUTIOUS, ENDS, STATUSES, TYPES, QUESTIONS, PARTED, known.sites)
         named = len(word) > MIN_PART and any(
             self.holding(each, word) for each in (known.rules, known.groups, known.members)
@@ -211,23 +206,11 @@ class Recognised:
     def _without_reason(self, words: list[Word]) -> list[Word]:
         at = next((i for i, word in enumerate(words) if word.keyword in BECAUSE and 0 < i < len(words) - 1), None)
         if at is None:
-            return self._without_complaint(words)
+            return words
         if said([word.text for word in words], at) is not None:
             return words  # “since yesterday”
         rest = Rest(RulesOff, [replace(words[at], text="because"), *words[at + 1 :]])
         self.reason = REASON.read(rest)
-        return words[:at]
-
-    def _without_complaint(self, words: list[Word]) -> list[Word]:
-        """Without what follows “it’s” at the end, such as “it’s looping”: a reason, where it names and asks for nothing."""
-        at = next((i for i, word in enumerate(words) if word.keyword in COMPLAINS and i > 1), len(words))
-        said = words[at + 1 :]
-        plain = [bare(word.text) for word in said]
-        if not 0 < len(said) <= MAX_COMPLAINT or any(
-            not each.isalpha() or each in ACTS or each in CAUTIOUS for each in plain
-        ):
-            return words
-        self.reason = " ".join(word.text for word in words[at:])
         return words[:at]
 
     def _without_times(self, words: list[Word]) -> list[Word]:
@@ -352,9 +335,6 @@ class Recognised:
                 rest = words[at + 1 :]
                 rest.remove(second)
                 return words[:at] + rest
-            if word in DONE and {*words[:at]} & ASKED_FOR and (not self.question or self.question in CAN):
-                self.act, self.verb = DONE[word], word
-                return words[:at] + words[at + 1 :]
             ends = word in ENDS and at == len(words) - 1 and not self.question
             begins = at <= start and word not in FILLERS
             if word in ACTS and (word not in OFTEN_NOUNS or begins or ends):

@@ -11,6 +11,17 @@ from typing import Final
 from bot.rules.pair_fields import KNOWN_TYPES
 from handlers.grammar.known import words_of
 
+
+def by_word(meanings: Mapping[str, str]) -> Mapping[str, str]:
+    """Return what each word means: *meanings* has the words of each meaning."""
+    return {word: meaning for meaning, words in meanings.items() for word in words.split()}
+
+
+def by_phrase(meanings: Mapping[str, str]) -> Mapping[str, str]:
+    """The same for phrases, with commas between them."""
+    return {phrase: meaning for meaning, phrases in meanings.items() for phrase in phrases.split(", ")}
+
+
 LOOSE: Final = words_of(
     "add edit new why check which list show set copy samples make on off delete remove grant revoke move rename offboard "
     "group groups help undo "
@@ -69,9 +80,8 @@ QUESTIONS: Final = words_of(
     "wer welche warum wieso wo wohin quién quien cuáles qué why what what's whats where where's which who who's "
     "whos when how is are does do did can was were"
 )
-ACTS: Final[Mapping[str, str]] = {
-    word: act
-    for act, words in {
+ACTS: Final = by_word(
+    {
         "off": "aus ausschalten apaga desactivar off disable deactivate pause stop suspend kill mute unplug",
         "on": "ein an einschalten aktivieren on enable activate resume unpause reactivate start",
         "restore": "restore",
@@ -97,55 +107,25 @@ ACTS: Final[Mapping[str, str]] = {
         "status": "status health broken ok okay up",
         "whoami": "whoami perms permissions",
         "help": "help",
-    }.items()
-    for word in words.split()
-}
-PHRASES: Final[Mapping[str, str]] = {
-    "turn off": "off",
-    "switch off": "off",
-    "shut off": "off",
-    "shut down": "down",
-    "take down": "down",
-    "nobody should": "block",
-    "nobody must": "block",
-    "turn on": "on",
-    "switch on": "on",
-    "get rid of": "delete",
-    "send me": "show",
-    "take back": "undo",
-    "roll back": "undo",
-    "set up": "make",
-    "bring back": "restore",
-    "put back": "restore",
-    "go live": "on",
-    "running out": "timers",
-    "runs out": "timers",
-    "dar de alta": "make",
-    "dar de baja": "offboard",
-    "de baja": "offboard",
-    "left the company": "offboard",
-    "has left": "offboard",
-    "has quit": "offboard",
-    "has resigned": "offboard",
-    "was fired": "offboard",
-} | {f"should {goes} to": "redirect" for goes in ("go", "point", "lead", "redirect", "be redirected", "end up at")}
-DONE: Final[Mapping[str, str]] = {
-    word: act
-    for act, words in {
-        "off": "disabled deactivated paused stopped killed",
-        "on": "enabled activated resumed",
-        "delete": "deleted removed",
-        "block": "blocked",
-        "redirect": "redirected",
-        "make": "added created",
-        "give": "granted given",
-        "take": "revoked",
-        "undo": "deshaz undone reverted",
-    }.items()
-    for word in words.split()
-}
-"""What is wanted to be done: verbs after one of ASKED_FOR."""
-ASKED_FOR: Final = words_of("be have get gets getting need needs want")
+    }
+)
+PHRASES: Final = by_phrase(
+    {
+        "off": "turn off, switch off, shut off",
+        "down": "shut down, take down",
+        "on": "turn on, switch on, go live",
+        "block": "nobody should, nobody must",
+        "delete": "get rid of",
+        "show": "send me",
+        "undo": "take back, roll back",
+        "make": "set up, dar de alta",
+        "restore": "bring back, put back",
+        "timers": "running out, runs out",
+        "offboard": "dar de baja, de baja, left the company, has left, has quit, has resigned, was fired",
+        "redirect": "should go to, should point to, should lead to, should redirect to, should be redirected to, "
+        "should end up at",
+    }
+)
 PARTED: Final[Mapping[str, Mapping[str, str]]] = {
     "turn": {"on": "on", "off": "off", "of": "off"},
     "switch": {"on": "on", "off": "off", "of": "off"},
@@ -167,8 +147,6 @@ SAYS: Final = words_of(
     "ist hat will tiene dice"
 )
 """Words that make a sentence of a clause."""
-NUMBERED: Final = words_of("ticket case incident number")
-"""Words before a number that counts nothing."""
 MAIL: Final = words_of("email e-mail mail emails address adresse emailadresse correo")
 """Words for what somebody gets a new one of."""
 MOVED: Final = MAIL | words_of("now new changed changes jetzt neue ahora nuevo nueva old")
@@ -189,36 +167,22 @@ PAST: Final = words_of(
     "on inactive active working broken redirecting redirected added happened "
 )
 """Words of a question on what was done, which name nothing."""
-STATUSES: Final[Mapping[str, str]] = dict.fromkeys(
-    [
-        "apagadas",
-        "desactivadas",
-        "desactivada",
-        "deaktiviert",
-        "deaktivierte",
-        "deaktivierten",
-        "off",
-        "inactive",
-        "deactivated",
-        "stopped",
-        "disabled",
-        "paused",
-    ],
-    "off",
-) | dict.fromkeys(["on", "active", "enabled", "live"], "on")
-TYPES: Final[Mapping[str, str]] = {
-    spelled: name for name in KNOWN_TYPES for spelled in (name.casefold(), f"{name.casefold()}s")
-} | {
-    "umleitung": "Redirect",
-    "umleitungen": "Redirect",
-    "weiterleitungen": "Redirect",
-    "blocks": "Cancel",
-    "blocked": "Cancel",
-    "blocking": "Cancel",
-}
-TOPICS: Final[Mapping[str, str]] = {
-    word: topic
-    for topic, words in {
+STATUSES: Final = by_word(
+    {
+        "off": "off inactive deactivated stopped disabled paused deaktiviert deaktivierte deaktivierten "
+        "apagadas desactivada desactivadas",
+        "on": "on active enabled live",
+    }
+)
+TYPES: Final = by_word(
+    {name: f"{name.casefold()} {name.casefold()}s" for name in KNOWN_TYPES}
+    | {
+        "Redirect": "redirect redirects umleitung umleitungen weiterleitungen",
+        "Cancel": "cancel cancels blocks blocked blocking",
+    }
+)
+TOPICS: Final = by_word(
+    {
         "check": "loop loops bucle bucles circles duplicate duplicates shadowed conflict conflicts fighting",
         "segments": "segments plan plans tier tiers segmento segmentos",
         "groups": "groups folders",
@@ -228,12 +192,10 @@ TOPICS: Final[Mapping[str, str]] = {
         "status": "services hangs",
         "settings": "notify notifications settings",
         "whoami": "permissions allowed",
-    }.items()
-    for word in words.split()
-}
+    }
+)
 """Words for what Gatehouse has a view of, each with its topic: that is looked at where a text names no thing."""
 BECAUSE: Final = frozenset({"weil", "wegen", "porque", "because", "cause", "cuz", "bc", "coz", "since"})
-COMPLAINS: Final = words_of("it's its it they they're theyre")
 ARROWS: Final = frozenset({"->", "-->", "=>", "→", ">"})
 GREETINGS: Final = words_of("hey hi hello please gatehouse @gatehouse so ok and")
 CAN: Final = words_of("can could would will may shall puede puedes podrías kannst können könnt")
