@@ -6,13 +6,11 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
-from handlers.blocks.messages import Block
+from handlers.blocks.messages import Block, clip, plain_text, visible
 
 MOST_TYPED: Final = 3000
 """Characters that a plain text input takes."""
 MOST_OPTIONS: Final = 100
-MOST_CHOICES: Final = 1000
-"""Of a menu in groups: Slack takes more, but a view has an end, too."""
 LONGEST_OPTION: Final = 75
 LONGEST_VALUE: Final = 150
 HALF: Final = re.compile("[\ud800-\udfff]")
@@ -124,56 +122,43 @@ def reason(value: str, *, loops: bool = False) -> Block:
     return text(REASON, "Why", shortened(value), optional=True, hint=hint)
 
 
-def option(value: str) -> Block:
-    """A choice that reads as its value; the value itself is never cut, so one that is too long must not get here."""
-    shown = value if len(value) <= LONGEST_OPTION else value[: LONGEST_OPTION - 1] + "…"
-    return {"text": plain(shown), "value": value}
+def option(value: str, words: str = "") -> Block:
+    """A choice that reads as *words*, or as its value; the value is never cut, so one that is too long must not get here."""
+    shown = visible(words or value)
+    shown = shown if len(shown) <= LONGEST_OPTION else f"{shown[: LONGEST_OPTION - 1]}…"
+    return {"text": plain_text(shown, LONGEST_OPTION), "value": value}
 
 
-def select(block_id: str, label: str, options: Sequence[str], chosen: str | None, *, dispatch: bool = False) -> Block:
-    """A menu of *options*, in which the *chosen* one always has a place, known or not; many stand in groups."""
-    fitting = [name for name in dict.fromkeys(options) if 0 < len(name) <= LONGEST_VALUE][:MOST_CHOICES]
-    if chosen and len(chosen) <= LONGEST_VALUE and chosen not in fitting:
-        fitting = [*fitting[: MOST_CHOICES - 1], chosen]
-    element: Block = {"type": "static_select", "action_id": action_id(block_id), **_menu(fitting)}
-    if chosen in fitting:
-        element["initial_option"] = option(chosen)
-    block = _input(block_id, label, element, optional=False)
-    return block | {"dispatch_action": True} if dispatch else block
+def _choice(kind: str, block_id: str, label: str, options: Mapping[str, str], chosen: str | None) -> Block:
+    """An input for one of *options*, of which the *chosen* one is proposed; many stand in groups."""
+    offered = {str(value): option(str(value), words) for value, words in options.items()}
+    element: Block = {"type": kind, "action_id": action_id(block_id), **_in_groups([*offered.values()])}
+    if chosen in offered:
+        element["initial_option"] = offered[chosen]
+    return _input(block_id, label, element, optional=False)
+
+
+def _in_groups(options: Sequence[Block]) -> Block:
+    """The *options* of a menu, in groups where they are more than Slack takes in one."""
+    if len(options) <= MOST_OPTIONS:
+        return {"options": [*options]}
+    pages = [options[first : first + MOST_OPTIONS] for first in range(0, len(options), MOST_OPTIONS)]
+    return {"option_groups": [{"label": _ends(page), "options": [*page]} for page in pages]}
+
+
+def _ends(options: Sequence[Block]) -> Block:
+    return plain(" – ".join(clip(end["text"]["text"], 35) for end in (options[0], options[-1])))
 
 
 def menu(block_id: str, label: str, options: Mapping[str, str], chosen: str | None, *, dispatch: bool = False) -> Block:
-    """A menu of one choice. *options*: what each value is called, short enough to be shown."""
-    offered = {value: {"text": plain(words), "value": value} for value, words in options.items()}
-    element: Block = {"type": "static_select", "action_id": action_id(block_id), "options": [*offered.values()]}
-    if chosen in offered:
-        element["initial_option"] = offered[chosen]
-    return _input(block_id, label, element, optional=False) | ({"dispatch_action": True} if dispatch else {})
-
-
-def _menu(names: Sequence[str]) -> Block:
-    """The options of a menu, in groups where they are more than Slack takes in one."""
-    if len(names) <= MOST_OPTIONS:
-        return {"options": [option(name) for name in names]}
-    pages = [names[first : first + MOST_OPTIONS] for first in range(0, len(names), MOST_OPTIONS)]
-    return {"option_groups": [_group(page) for page in pages]}
-
-
-def _group(names: Sequence[str]) -> Block:
-    ends = [name if len(name) <= 35 else f"{name[:34]}…" for name in (names[0], names[-1])]
-    return {"label": plain(" – ".join(ends)), "options": [option(name) for name in names]}
+    """A menu of one choice. *options*: what each value is called."""
+    block = _choice("static_select", block_id, label, options, chosen)
+    return block | {"dispatch_action": True} if dispatch else block
 
 
 def radios(block_id: str, label: str, options: Mapping[str, str], chosen: str | None = None) -> Block:
     """A choice of one, of which the first is chosen where no other is. *options*: what each value is called."""
-    offered = [{"text": plain(words), "value": str(value)} for value, words in options.items()]
-    element: Block = {
-        "type": "radio_buttons",
-        "action_id": action_id(block_id),
-        "options": offered,
-        "initial_option": next((one for one in offered if one["value"] == chosen), offered[0]),
-    }
-    return _input(block_id, label, element, optional=False)
+    return _choice("radio_buttons", block_id, label, options, chosen if chosen in options else str(next(iter(options))))
 
 
 def offered(options: Iterable[str], chosen: Sequence[str]) -> list[str]:

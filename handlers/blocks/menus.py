@@ -8,7 +8,7 @@ from typing import Final
 from bot.members.model import Member
 from bot.rules.model import Rule
 from handlers.blocks import messages
-from handlers.blocks.inputs import LONGEST_OPTION, LONGEST_VALUE, MOST_OPTIONS
+from handlers.blocks.inputs import LONGEST_VALUE, MOST_OPTIONS, option
 from handlers.blocks.messages import Block, clip
 from handlers.blocks.modals import View, frame
 from handlers.errors import NothingPicked
@@ -83,16 +83,7 @@ def member_options(members: Iterable[tuple[str, Member]], *, sites: int) -> list
 
 def options(lines: Sequence[tuple[str, str]]) -> list[Block]:
     """Label and value of each; what Slack would not hand back whole is left out."""
-    return [
-        {"text": messages.plain_text(_cut(label), LONGEST_OPTION), "value": value}
-        for label, value in lines
-        if len(value) <= LONGEST_VALUE
-    ][:MOST_OPTIONS]
-
-
-def _cut(label: str) -> str:
-    shown = messages.visible(label)
-    return shown if len(shown) <= LONGEST_OPTION else f"{shown[: LONGEST_OPTION - 1]}…"
+    return [option(value, label) for label, value in lines if len(value) <= LONGEST_VALUE][:MOST_OPTIONS]
 
 
 def not_read(words: str) -> list[Block]:

@@ -164,9 +164,10 @@ def _site(held: Preferences, sites: Sequence[str]) -> str:
 def form(held: Preferences, channel: str, *, sites: Sequence[str]) -> View:
     """The modal, ready for views.open or views.update."""
     hint = "Segments that exist in the site’s dashboard but no member has yet. Separate them with commas."
+    chosen = held.site or FIRST
     blocks = [
         section(f"These settings are for everyone in <#{channel}>."),
-        inputs.select(SITE, "Default site", [FIRST, *sites], held.site or FIRST),
+        inputs.menu(SITE, "Default site", {each: each for each in (FIRST, chosen, *sites)}, chosen),
         inputs.text(SEGMENTS, "Extra segments", ", ".join(held.segments), optional=True, multiline=True, hint=hint),
     ]
     kept = {"channel": channel, "seen": fingerprint(held.stored())}

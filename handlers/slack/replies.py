@@ -89,8 +89,6 @@ FORM_TIMEOUT: Final = 1.5
 ACKNOWLEDGEMENT_LANDS: Final = 0.4
 """Seconds until Slack has surely drawn what a submission was acknowledged with. An update that overtook it would be
 drawn over, and nothing tells when it is there."""
-ACKNOWLEDGEMENT_LEAVES: Final = 0.2
-"""The same from the moment that an answer is ready: where this process was held up in between, so was the acknowledgement."""
 
 
 class FormAck:
@@ -318,7 +316,7 @@ class Answers:
     async def say_again(self, caller: Caller, refusal: Mapping[str, Any], view: View | None) -> None:
         """Tell the *caller* once more what a process before this one was about to; *view*: of a form that was sent."""
         if view is not None:
-            await self._show_end(dict(refusal), caller, view, landed=0)
+            await self._show_end(dict(refusal), caller, view)
             return
         message = Message(refusal["text"], tuple(refusal["blocks"]))
         await self._try_to_tell(caller, message, attempted=True)
@@ -355,18 +353,17 @@ class Answers:
 
         A change that *work* recorded is gone on with once the form is closed.
         """
-        landed = asyncio.get_running_loop().time() + ACKNOWLEDGEMENT_LANDS
         found = await self._or_why_not(work, caller, view)
         if not isinstance(found, Recorded):
             if ack is None or not ack.show(found):
-                await self._show_end(found, caller, view, landed)
+                await self._show_end(found, caller, view)
             return
         is_closed = ack is not None and ack.close()
         final = await self._or_why_not(self._go_on(found), caller)
         if is_closed:
             await self._tell_unsaved(caller, final)
         else:
-            await self._show_end(final, caller, view, landed)
+            await self._show_end(final, caller, view)
 
     async def resume_form(self, caller: Caller, view: View, change: Change) -> None:
         """Go on with the *change* that the form in *view* has recorded for a process that died."""
@@ -388,9 +385,9 @@ class Answers:
                 return view
             return self.failed_view(CommitUnknown(), caller, attempted=True)
 
-    async def _show_end(self, final: View, caller: Caller, view: View, landed: float) -> None:
+    async def _show_end(self, final: View, caller: Caller, view: View) -> None:
         """Draw how a form ended that was acknowledged before; nobody may look at it any more."""
-        await asyncio.sleep(max(ACKNOWLEDGEMENT_LEAVES, landed - asyncio.get_running_loop().time()))
+        await asyncio.sleep(ACKNOWLEDGEMENT_LANDS)
         try:
             await self.redraw({"id": view.get("id")}, final, ended=True)
         except (SlackRefused, SlackUnreachable) as error:
