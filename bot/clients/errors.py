@@ -1,24 +1,4 @@
-"""What a service can answer with, as exceptions.
-
-ClientError
-├── BadIdentifier        refused by us, before anything was sent
-├── Unsendable           the same, for what it holds or whom it is for
-├── Unreachable          provably nothing was sent, or a read got no answer
-├── Unreadable           a read got an answer that is none
-├── TooLarge             a read got more than we take
-├── Incomplete           a list came in part, and the rest matters (bot/clients/lists.py)
-├── OutcomeUnknown       a write may or may not have happened
-└── Refusal              the service clearly said no, and did nothing
-    ├── NotFound
-    ├── Unauthorized
-    ├── GroupNotFound
-    ├── InvalidPairs
-    ├── InvalidPayload
-    ├── TypeChangeRefused
-    ├── AlreadyExists
-    ├── RateLimited
-    └── Refused          any other clear refusal
-"""
+"""What a service can answer with, as exceptions: under `Refusal` those in which it clearly said no, and did nothing."""
 
 from __future__ import annotations
 
@@ -46,7 +26,10 @@ class ClientError(Exception):
     """Something about a call to *service*; the text is for people."""
 
     code: ClassVar[str] = ""
-    """Stored with a change that was not done for this, so it stays when the class gets another name; empty for no kind."""
+    """Stored with a change that was not done for this: the name of the class, or the one that it had at first."""
+
+    def __init_subclass__(cls) -> None:
+        cls.code = vars(cls).get("code", cls.__name__)
 
     def __init__(self, service: str, text: str = "") -> None:
         super().__init__(kept(text))
@@ -55,8 +38,6 @@ class ClientError(Exception):
 
 class BadIdentifier(ClientError):
     """*value* cannot be *what* in a path."""
-
-    code = "BadIdentifier"
 
     def __init__(self, service: str, what: str, value: str) -> None:
         super().__init__(service, f"not {what}")
@@ -67,37 +48,25 @@ class BadIdentifier(ClientError):
 class Unsendable(ClientError):
     """We can't send this at all; the text is ours and says why."""
 
-    code = "Unsendable"
-
 
 class Unreachable(ClientError):
     """The service was not reached: no byte of a write left, or a read had no answer in time."""
-
-    code = "Unreachable"
 
 
 class Unreadable(ClientError):
     """A read was answered with something else than the specification says."""
 
-    code = "Unreadable"
-
 
 class TooLarge(ClientError):
     """An answer was longer than the cap on decoded bytes."""
-
-    code = "TooLarge"
 
 
 class OutcomeUnknown(ClientError):
     """A write was sent and had no clear answer: only reading tells whether it happened."""
 
-    code = "OutcomeUnknown"
-
 
 class Refusal(ClientError):
     """The service said no, so nothing changed. *status* is the HTTP status it said it with."""
-
-    code = "Refusal"
 
     def __init__(self, service: str, text: str = "", status: int = 0) -> None:
         super().__init__(service, text)
@@ -107,49 +76,33 @@ class Refusal(ClientError):
 class NotFound(Refusal):
     """The rule or the member does not exist."""
 
-    code = "NotFound"
-
 
 class Unauthorized(Refusal):
     """Not for this key: the same text for a foreign rule and a wrong key."""
-
-    code = "Unauthorized"
 
 
 class GroupNotFound(Refusal):
     """The group that the rule refers to does not exist."""
 
-    code = "GroupNotFound"
-
 
 class InvalidPairs(Refusal):
     """The pairs do not match the schema of the rule's type."""
-
-    code = "InvalidPairs"
 
 
 class InvalidPayload(Refusal):
     """The rule as a whole is invalid."""
 
-    code = "InvalidPayload"
-
 
 class TypeChangeRefused(Refusal):
     """An update tried to change the type of a rule."""
-
-    code = "TypeChangeRefused"
 
 
 class AlreadyExists(Refusal):
     """The member is there already."""
 
-    code = "AlreadyExists"
-
 
 class Refused(Refusal):
     """A clear refusal that has no class of its own."""
-
-    code = "Refused"
 
 
 class RateLimited(Refusal):
@@ -158,8 +111,6 @@ class RateLimited(Refusal):
     *retry_after* is in seconds, None where the service did not say; *until*: since 1970.
     *is_ours*: by our own limit for the service, which was not asked.
     """
-
-    code = "RateLimited"
 
     def __init__(
         self,

@@ -58,8 +58,6 @@ class Gap:
 class Incomplete(ClientError):
     """Only a part of a list was read, and the rest might matter."""
 
-    code = "Incomplete"
-
     def __init__(self, service: str, gap: Gap) -> None:
         super().__init__(service, gap.sentence("records"))
         self.gap = gap

@@ -235,7 +235,7 @@ class Answers:
             raise
         except (SlackRefused, SlackUnreachable) as error:
             log.warning("view_refused", error=str(error), view=view.get("callback_id"))
-            return await self._slack.refill(opened, self._instead(view, error, ended=ended))
+            return await self._slack.refill(opened, modals.instead(view, passes=error.is_away, ended=ended))
 
     async def _tell_unsaved(self, caller: Caller, final: View) -> None:
         """Tell somebody to whom the end of a form can't be shown what was not saved: no card says that."""
@@ -249,9 +249,6 @@ class Answers:
         except (SlackRefused, SlackUnreachable) as failure:
             log.warning("answer_undeliverable", error=str(failure), request=caller.request[:8])
 
-    def _instead(self, view: View, error: SlackRefused | SlackUnreachable, *, ended: bool = False) -> View:
-        return modals.instead(view, passes=error.is_away, ended=ended)
-
     async def _put_in_place(self, caller: Caller, view: View) -> None:
         """Draw a form in which somebody types; where Slack does not take it, what was typed stays, under a word on why."""
         try:
@@ -260,7 +257,7 @@ class Answers:
             raise
         except (SlackRefused, SlackUnreachable) as error:
             log.warning("view_refused", error=str(error), view=view.get("callback_id"))
-            await self._slack.push(caller.trigger or "", self._instead(view, error))
+            await self._slack.push(caller.trigger or "", modals.instead(view, passes=error.is_away, ended=False))
 
     async def _show(self, caller: Caller, modal: Modal) -> None:
         """Open at once, while the trigger lives; then fill. From inside a modal, fill that one."""
