@@ -22,26 +22,42 @@ URL_SETTINGS: Final = frozenset({"database_url", "outgoing_proxy"})
 """The settings that are URLs with a password in them."""
 
 
-@dataclass(frozen=True, slots=True)
-class Problem:
-    """What is wrong with a variable, where its value comes from (nothing: it has none), and what to do."""
+MARKS: Final = {True: "✓", False: "✗", None: "–"}
 
-    variable: str
-    source: str
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What was found of a *part*. *ok*: None where it was not looked at.
+
+    *variable* and *source* name the setting that it hangs on, *mend* says what to do.
+    """
+
+    part: str
+    ok: bool | None
     words: str
-    mend: str
+    mend: str = ""
+    variable: str = ""
+    source: str = ""
 
     def __str__(self) -> str:
-        source = f" ({self.source})" if self.source else ""
-        return f"{self.variable}{source}: {self.words}. {self.mend}"
+        about = self.part
+        if self.variable and not self.ok:
+            source = f" ({self.source})" if self.source else ""
+            about = f"{'' if self.part == 'settings' else f'{self.part}: '}{self.variable}{source}"
+        mend = f". {self.mend.rstrip('.')}." if self.mend else ""
+        return f"{MARKS[self.ok]} {about}: {self.words}{mend}"
 
 
 class BadSettings(Exception):
-    """Settings that nothing can be done with; *problems* are all of them."""
+    """Settings that nothing can be done with; *findings* are all that is wrong with them."""
 
-    def __init__(self, problems: tuple[Problem, ...]) -> None:
-        super().__init__("; ".join(map(str, problems)))
-        self.problems = problems
+    def __init__(self, *findings: Finding) -> None:
+        super().__init__("; ".join(map(str, findings)))
+        self.findings = findings
+
+
+def _wrong(variable: str, source: str, words: str, mend: str) -> Finding:
+    return Finding("settings", False, words, mend, variable, source)
 
 
 S = TypeVar("S", bound=BaseSettings)
@@ -52,21 +68,21 @@ def read_settings(kind: type[S]) -> S:
 
     Of `Settings` that includes names that no setting has: ignoring a misspelled one would leave its author believing in it.
     """
-    problems: list[Problem] = []
+    problems: list[Finding] = []
     try:
         settings = kind()
     except ValidationError as error:
         found = [(str(each["loc"][0]), each) for each in error.errors(include_url=False)]
         problems = [_problem(name, each) for known in MEND for name, each in found if name == known]
     except UnicodeDecodeError:
-        raise BadSettings((Problem(ENV_FILE, "", "is not UTF-8 text", "Save it again as UTF-8."),)) from None
+        raise BadSettings(_wrong(ENV_FILE, "", "is not UTF-8 text", "Save it again as UTF-8.")) from None
     except OSError as error:
         words = f"can't be read: {error.strerror}"
-        raise BadSettings((Problem(ENV_FILE, "", words, "Let the user that runs Gatehouse read it."),)) from None
+        raise BadSettings(_wrong(ENV_FILE, "", words, "Let the user that runs Gatehouse read it.")) from None
     if issubclass(kind, Settings):
         problems += _misnamed()
     if problems:
-        raise BadSettings(tuple(dict.fromkeys(problems)))
+        raise BadSettings(*dict.fromkeys(problems))
     return settings
 
 
@@ -78,7 +94,7 @@ Kubernetes makes RULES_PORT for a service that is called rules.
 """
 
 
-def _misnamed() -> Iterator[Problem]:
+def _misnamed() -> Iterator[Finding]:
     """The variables that look like ours and are no setting: in ``.env`` all of our first words, elsewhere what is close."""
     from difflib import get_close_matches  # noqa: PLC0415  only where a name is wrong
 
@@ -91,12 +107,12 @@ def _misnamed() -> Iterator[Problem]:
                 continue
             meant = get_close_matches(name, known, 1, CLOSE if source == "environment" else 0)
             if meant:
-                yield Problem(
+                yield _wrong(
                     variable, source, "is not a setting", f"Did you mean {meant[0]}? Correct it, or remove the line."
                 )
 
 
-def _problem(name: str, error: Any) -> Problem:
+def _problem(name: str, error: Any) -> Finding:
     if error["type"] == "missing":
         words = "is not set"
     elif error["type"] == "value_error":
@@ -105,7 +121,7 @@ def _problem(name: str, error: Any) -> Problem:
         words = "has a character that it can't have"
     else:
         words = f"can't be “{error['input']}”"
-    return Problem(name.upper(), source_of(name), redacted(words), MEND[name])
+    return _wrong(name.upper(), source_of(name), redacted(words), MEND[name])
 
 
 def redacted(text: str) -> str:

@@ -20,7 +20,7 @@ from rich.table import Table
 from bot.changes.model import Guard, Kind
 from bot.clients.errors import ClientError, NotFound, Unauthorized, Unreachable
 from bot.clients.lists import Listing
-from bot.environment import BadSettings, read_settings, redacted, source_of
+from bot.environment import BadSettings, Finding, read_settings, redacted, source_of
 from bot.policy.file import BadPolicy, read_policy, summary
 from bot.policy.model import DEFAULT, OPERATIONS, GuardRule, Policy
 from bot.server.largest import largest
@@ -35,30 +35,6 @@ from handlers.grammar.parser import VERBS
 from handlers.slack.client import Slack, SlackRefused, SlackUnreachable
 
 CONNECT_SECONDS: Final = 5.0
-MARKS: Final = {True: "✓", False: "✗", None: "–"}
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """What was found of a *part*. *ok*: None where it was not looked at.
-
-    *variable* and *source* name the setting that it hangs on, *mend* says what to do.
-    """
-
-    part: str
-    ok: bool | None
-    words: str
-    mend: str = ""
-    variable: str = ""
-    source: str = ""
-
-    def __str__(self) -> str:
-        about = self.part
-        if self.variable and not self.ok:
-            source = f" ({self.source})" if self.source else ""
-            about = f"{'' if self.part == 'settings' else f'{self.part}: '}{self.variable}{source}"
-        mend = f". {self.mend.rstrip('.')}." if self.mend else ""
-        return f"{MARKS[self.ok]} {about}: {self.words}{mend}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,9 +72,7 @@ async def check(*, online: bool) -> Report:
         settings = read_settings(Settings)
         findings.append(Finding("settings", True, _sources()))
     except BadSettings as error:
-        findings += [
-            Finding("settings", False, each.words, each.mend, each.variable, each.source) for each in error.problems
-        ]
+        findings += error.findings
     policy = _policy(findings)
     findings.append(await _database())
     if settings is not None and settings.ca_file is not None:

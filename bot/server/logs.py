@@ -63,7 +63,6 @@ def configure(level: str, form: str, redact: Callable[[str], str] = str) -> None
         return redact(str(line))
 
     shared: list[structlog.types.Processor] = [
-        structlog.contextvars.merge_contextvars,
         with_trace,
         structlog.stdlib.add_log_level,
         structlog.stdlib.add_logger_name,

@@ -24,8 +24,7 @@ def settings_of(kind: type[S]) -> S:
         return read_settings(kind)
     except BadSettings as error:
         print("Gatehouse can't run with these settings:", file=sys.stderr)
-        for problem in error.problems:
-            print(f"  {problem}", file=sys.stderr)
+        print(*error.findings, sep="\n", file=sys.stderr)
         print("See .env.example for all of them. `python -m bot check` looks at the rest as well.", file=sys.stderr)
         sys.exit(2)
 

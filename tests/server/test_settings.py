@@ -143,8 +143,8 @@ def test_everything_that_is_wrong_is_told_at_once(file: str, monkeypatch: pytest
     with pytest.raises(BadSettings) as refused:
         read_settings(Settings)
 
-    assert {each.variable: (each.source, each.words) for each in refused.value.problems} == BROKEN.get(file, NOT_SET)
-    assert all(each.mend for each in refused.value.problems)
+    assert {each.variable: (each.source, each.words) for each in refused.value.findings} == BROKEN.get(file, NOT_SET)
+    assert all(each.mend for each in refused.value.findings)
     assert "canary" not in str(refused.value)
 
 
@@ -224,7 +224,7 @@ def test_a_file_that_is_not_utf_8_is_told(monkeypatch: pytest.MonkeyPatch, tmp_p
     monkeypatch.chdir(tmp_path)
     (tmp_path / ".env").write_bytes(b"LOG_FORMAT=\xe9\n")
 
-    with pytest.raises(BadSettings, match=r"^\.env: is not UTF-8 text\."):
+    with pytest.raises(BadSettings, match=r"^✗ \.env: is not UTF-8 text\."):
         read_settings(Settings)
 
 
