@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any, Final
 
@@ -38,7 +38,6 @@ from handlers.rules.form_fields_view import (
     pairs_of_body,
     read,
     typed_pairs,
-    unpack_keys,
 )
 from handlers.rules.reasons import problem_words
 from handlers.rules.rule_edit import update_of
@@ -48,41 +47,30 @@ from handlers.slack.registry import Click, Form, Recorded, clicks, submits
 from handlers.slack.reply import Caller, Refilled, Reply
 
 
-@dataclass(frozen=True, slots=True)
-class SentForm:
-    """A form that was sent: the *view*, and what was read from it alone, enough to check it and to create a rule."""
-
-    view: View
-    form: RuleForm
-
-    @classmethod
-    def of(cls, view: View) -> SentForm:
-        return cls(view, read_form(view))
-
-    async def on_rule(self, gatehouse: Gatehouse) -> tuple[Rule | None, RuleForm]:
-        """Return the rule that the form edits or copies, as it is now, and the form with what it does not show of it."""
-        if self.form.rule_id is None:
-            return None, self.form
-        base = await gatehouse.rules.get(self.form.rule_id)
-        return base, read_form(self.view, base)
+async def form_on_rule(view: View, gatehouse: Gatehouse) -> tuple[Rule | None, RuleForm]:
+    """Return the rule that the form in *view* edits or copies, as it is now, and the form with what it does not show of it."""
+    form = read_form(view)
+    if form.rule_id is None:
+        return None, form
+    base = await gatehouse.rules.get(form.rule_id)
+    return base, read_form(view, base)
 
 
-def rule_errors(sent: SentForm) -> dict[str, str]:
+def rule_errors(view: View) -> dict[str, str]:
     """What is wrong with the typed rule, under the inputs; what was wrong before and is not shown is left alone."""
-    form = sent.form.named()
-    looked_at = replace(form, pairs=tuple(pair for pair in form.pairs if pair.typed))
+    form = read_form(view).named()
     try:
-        draft = looked_at.draft()
+        draft = form.draft()
     except ValidationError as error:  # only JSON can say such a thing
         at = next((int(one["loc"][1]) for one in error.errors() if one["loc"][:1] == ("pairs",)), 0)
         words = "A text is not a text, or a source is not an object. Correct the JSON."
-        return {looked_at.pairs[at].block_id(JSON): words}
+        return {form.pairs[at].block_id(JSON): words}
     except BadInputs as error:
         return {**error.words} | time_errors(form.start, form.expiry)
-    inputs = _inputs(sent.view)
+    inputs = {block.get("block_id") for block in view.get("blocks") or () if block.get("type") == "input"}
     wrong: dict[str, str] = {}
     for problem in problems(draft):
-        block_id = looked_at.block_of(problem)
+        block_id = form.block_of(problem)
         if block_id in inputs and _is_asked(problem, form):
             wrong.setdefault(block_id, problem_words(problem))
     return wrong | time_errors(form.start, form.expiry)
@@ -94,16 +82,12 @@ def _is_asked(problem: Problem, form: RuleForm) -> bool:
         return form.mode == "new"
     if form.mode == "edit" and problem.field in {"operator", "key", "status"}:
         return False  # menus offer what is known and what is stored, which stays until it is touched
-    return problem.field != "pairs" or not form.pairs
+    return problem.field != "pairs"
 
 
-def _inputs(view: View) -> set[str]:
-    return {str(block.get("block_id")) for block in view.get("blocks") or () if block.get("type") == "input"}
-
-
-async def _save_rule(sent: SentForm, caller: Caller, gatehouse: Gatehouse) -> View | Recorded:
+async def _save_rule(view: View, caller: Caller, gatehouse: Gatehouse) -> View | Recorded:
     try:
-        base, form = await sent.on_rule(gatehouse)
+        base, form = await form_on_rule(view, gatehouse)
     except NotFound:
         return modals.unsaved("Gatehouse", ":wastebasket: *This rule was deleted.* Nothing was saved.")
     if base is not None and fingerprint(canonical_form(base.document())) != form.seen:
@@ -237,19 +221,21 @@ async def other_type(click: Click, caller: Caller, gatehouse: Gatehouse) -> Repl
 
 @clicks("form.add")
 async def add_pair(click: Click, caller: Caller, gatehouse: Gatehouse) -> Reply:
-    return Refilled((await _form_of_click(click, gatehouse)).with_pair().view())
+    _, form = await form_on_rule(click.view or {}, gatehouse)
+    return Refilled(form.with_pair().view())
 
 
 @clicks("form.more")
 async def show_more(click: Click, caller: Caller, gatehouse: Gatehouse) -> Reply:
     """The inputs that are rarely used, with all that was typed so far."""
-    return Refilled(replace(await _form_of_click(click, gatehouse), more=True).view())
+    _, form = await form_on_rule(click.view or {}, gatehouse)
+    return Refilled(replace(form, more=True).view())
 
 
 @clicks("form.json")
 async def edit_as_json(click: Click, caller: Caller, gatehouse: Gatehouse) -> Reply:
     """Each pair as JSON, with all that was typed so far; where that can't be read, the form says so and stays."""
-    form = await _form_of_click(click, gatehouse)
+    _, form = await form_on_rule(click.view or {}, gatehouse)
     try:
         form.draft()
     except BadInputs as error:
@@ -259,15 +245,11 @@ async def edit_as_json(click: Click, caller: Caller, gatehouse: Gatehouse) -> Re
 
 @clicks("form.remove")
 async def remove_pair(click: Click, caller: Caller, gatehouse: Gatehouse) -> Reply:
-    return Refilled((await _form_of_click(click, gatehouse)).without_pair(click.value).view())
+    _, form = await form_on_rule(click.view or {}, gatehouse)
+    return Refilled(form.without_pair(click.value).view())
 
 
-async def _form_of_click(click: Click, gatehouse: Gatehouse) -> RuleForm:
-    """The form with what was typed; pairs it does not show come from the rule."""
-    return (await SentForm.of(click.view or {}).on_rule(gatehouse))[1]
-
-
-submits(rule_form_view.CALLBACK, Form(SentForm.of, _save_rule, rule_errors))
+submits(rule_form_view.CALLBACK, Form(dict, _save_rule, rule_errors))
 
 
 UNREAD_PAIR: Final[Document] = {"source": {}}
@@ -281,10 +263,11 @@ def read_form(view: View, base: Rule | None = None) -> RuleForm:
     """
     about = metadata(view)
     values = inputs.values_of(view)
+    document = _document(about, values, base)
     form = RuleForm(
         mode=about.get("mode", "new"),
-        document=_document(about, values, base),
-        pairs=(),
+        document=document,
+        pairs=_pairs(about, values, document),
         channel=str(about.get("channel") or ""),
         rule_id=about.get("id"),
         seen=about.get("seen"),
@@ -297,24 +280,25 @@ def read_form(view: View, base: Rule | None = None) -> RuleForm:
         more=bool(about.get("more")),
         as_json=bool(about.get("json")),
     )
-    originals = {pair.key: pair.base for pair in pairs_of_body(form.document)}
-    blank = new_pair(str(about.get("type") or ""), NEW_SOURCE)
-    typed = typed_pairs(values)
-    keys = unpack_keys(about.get("keys") or "")
-    pairs = (
-        FormPair(key, originals.get(key, blank if key.startswith("n") else UNREAD_PAIR), typed.get(key, {}))
-        for key in keys
-    )
-    form = replace(form, pairs=tuple(pairs))
     before = str(about.get("type") or "")
     return _of_other_type(form, before) if form.mode == "new" and form.rule_type != before else form
+
+
+def _pairs(about: Mapping[str, Any], values: Mapping[str, Any], document: Document) -> tuple[FormPair, ...]:
+    """The pairs of the rule that were not removed, then the new ones, each with what was typed."""
+    typed = typed_pairs(values)
+    new = new_pair(str(about.get("type") or ""), NEW_SOURCE)
+    bases = {key: new if key.startswith("n") else UNREAD_PAIR for key in typed}
+    bases |= {pair.key: pair.base for pair in pairs_of_body(document) if pair.key not in about.get("removed", ())}
+    pairs = (FormPair(key, base, typed.get(key, {})) for key, base in bases.items())
+    return tuple(sorted(pairs, key=lambda pair: (pair.is_new, pair.number)))
 
 
 def _document(about: Mapping[str, Any], values: Mapping[str, Any], base: Rule | None) -> Document:
     """The body of the rule with its head as typed."""
     document: Document = {"ruleType": about.get("type"), "description": "", "status": ACTIVE}
     if base is not None:
-        document = base.content() if about.get("mode") == "copy" else base.body()
+        document = rule_form_view.body_to_copy(base) if about.get("mode") == "copy" else base.body()
     head = {name: inputs.typed(values, name) for name in ("name", "description", "status")}
     absent = {} if base is None else {"description": "", "status": ACTIVE}
     present = {

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import json
 import math
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from bot.rules.pair_fields import PAIR_FIELDS, Document, FieldKind, PairField, fields_of, has_field
+from bot.rules.pair_fields import Document, FieldKind, PairField, fields_of
 from bot.rules.pair_values import BadValue, other_names, text_of, with_text
 from handlers.blocks import inputs
 from handlers.blocks.messages import code, context, first_of
@@ -101,6 +100,10 @@ class FormPair:
     def is_new(self) -> bool:
         return self.key.startswith("n")
 
+    @property
+    def number(self) -> int:
+        return int(self.key[1:])
+
     def block_id(self, path: str) -> str:
         return f"p.{self.key}.{path}"
 
@@ -143,41 +146,10 @@ class FormPair:
         except BadInputs:
             return None
 
-    def own(self, rule_type: str) -> Document:
-        """`document` without what belongs to another type of rule, unless it was typed as JSON."""
-        pair = self.document(rule_type)
-        if JSON in self.typed:
-            return pair
-        return {name: value for name, value in pair.items() if name not in SPECIFIED or has_field(rule_type, name)}
-
-
-SPECIFIED: Final = {name for names in PAIR_FIELDS.values() for name in names}
-
 
 def pairs_of_body(document: Document) -> tuple[FormPair, ...]:
     """The pairs of a rule's body."""
     return tuple(FormPair(f"o{number}", pair) for number, pair in enumerate(document.get("pairs") or (), start=1))
-
-
-RUN: Final = re.compile(r"([on])([0-9]{1,6})(?:-([0-9]{1,6}))?")
-
-
-def pack_keys(keys: Iterable[str]) -> str:
-    """Write *keys* as runs, ``o1-1000,n1``: a view keeps 3,000 characters for us, and a rule may have any number of pairs."""
-    runs: list[tuple[str, int, int]] = []
-    for key in keys:
-        kind, number = key[0], int(key[1:])
-        if runs and (kind, number) == (runs[-1][0], runs[-1][2] + 1):
-            runs[-1] = (kind, runs[-1][1], number)
-        else:
-            runs.append((kind, number, number))
-    return ",".join(f"{kind}{first}" if first == last else f"{kind}{first}-{last}" for kind, first, last in runs)
-
-
-def unpack_keys(text: str) -> list[str]:
-    """The keys that `pack_keys` wrote."""
-    runs = (match.groups() for match in RUN.finditer(text))
-    return [f"{kind}{number}" for kind, first, last in runs for number in range(int(first), int(last or first) + 1)]
 
 
 def typed_pairs(values: Mapping[str, Any]) -> dict[str, dict[str, str]]:

@@ -6,15 +6,15 @@ modal cannot hold (a sixtieth pair, a text of 20,000 characters) is not shown an
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Final, Self
+from typing import Any, Final, Self
 
 from bot.changes.model import canonical_form, fingerprint
 from bot.rules.edit import Problem, source_reaching
 from bot.rules.model import ACTIVE, INACTIVE, Groups, Rule, RuleDraft, why_group_is_off
-from bot.rules.pair_fields import KNOWN_TYPES, SOURCE, TYPES, UNKNOWN, Document, fields_of
+from bot.rules.pair_fields import KNOWN_TYPES, PAIR_FIELDS, SOURCE, TYPES, UNKNOWN, Document, fields_of, has_field
 from bot.rules.pair_values import new_pair
 from handlers.blocks import inputs
 from handlers.blocks.messages import clip, code, esc, plural
@@ -27,7 +27,6 @@ from handlers.rules.form_fields_view import (
     button,
     count_blocks,
     is_unusual,
-    pack_keys,
     pair_blocks,
     pairs_of_body,
     size_of,
@@ -35,7 +34,7 @@ from handlers.rules.form_fields_view import (
 from handlers.rules.pairs_view import group_name, status_name
 from handlers.rules.reasons import type_word
 
-CALLBACK: Final = "v1.rule.form"
+CALLBACK: Final = "v2.rule.form"
 MOST_PAIRS: Final = 10
 """Pairs that get fields, as far as their blocks allow."""
 
@@ -101,21 +100,17 @@ class RuleForm:
         source: str | None = None,
         destination: str | None = None,
         name: str | None = None,
-        reason: str = "",
-        start: str = "",
-        expiry: str = "",
-        channel: str = "",
         reach: str | None = None,
+        **more: Any,
     ) -> Self:
-        """An empty form, with whatever the command already said."""
+        """An empty form, with whatever the command already said; *more*: other fields of a form."""
         known = {each.casefold(): each for each in KNOWN_TYPES}
         rule_type = known.get((type or "Redirect").casefold(), type) or ""
         pair = new_pair(rule_type, source_reaching(source or "", reach))
         if destination:
             pair = pair | {"destination": destination}
         document = {"name": name or "", "description": "", "status": ACTIVE, "ruleType": rule_type}
-        pairs = (FormPair("n1", pair),)
-        return cls("new", document, pairs, channel=channel, reason=reason, start=start, expiry=expiry)
+        return cls("new", document, (FormPair("n1", pair),), **more)
 
     @classmethod
     def of(cls, rule: Rule, *, channel: str, groups: Groups | None = None) -> Self:
@@ -127,7 +122,7 @@ class RuleForm:
     @classmethod
     def copy_of(cls, rule: Rule, *, channel: str) -> Self:
         """A form for a new rule like *rule*; it starts Inactive, since two equal active rules help nobody."""
-        document = rule.content() | {"name": f"{rule.title} (copy)", "status": INACTIVE}
+        document = body_to_copy(rule) | {"name": f"{rule.title} (copy)", "status": INACTIVE}
         seen = fingerprint(canonical_form(rule.document()))
         return cls("copy", document, pairs_of_body(document), channel, rule.id, seen)
 
@@ -138,19 +133,21 @@ class RuleForm:
     @cached_property
     def shown(self) -> tuple[FormPair, ...]:
         """The pairs that get inputs: those that had them, then the first ones for which the form has room."""
-        kept = [pair for pair in self.pairs if pair.typed]
-        text = MOST_PAIR_TEXT - sum(size_of(pair, self.rule_type) for pair in kept)
-        blocks = MOST_PAIR_BLOCKS - sum(count_blocks(pair, self.rule_type) for pair in kept)
+        shown = [pair for pair in self.pairs if pair.typed]
         for pair in self.pairs:
-            if pair.typed:
-                continue
-            text -= size_of(pair, self.rule_type)
-            blocks -= count_blocks(pair, self.rule_type)
-            if text < 0 or blocks < 0 or len(kept) >= MOST_PAIRS:
-                break
-            kept.append(pair)
-        keys = {pair.key for pair in kept}
+            if not pair.typed:
+                if not self._has_room([*shown, pair]):
+                    break
+                shown.append(pair)
+        keys = {pair.key for pair in shown}
         return tuple(pair for pair in self.pairs if pair.key in keys)
+
+    def _has_room(self, pairs: Sequence[FormPair]) -> bool:
+        return (
+            len(pairs) <= MOST_PAIRS
+            and sum(count_blocks(pair, self.rule_type) for pair in pairs) <= MOST_PAIR_BLOCKS
+            and sum(size_of(pair, self.rule_type) for pair in pairs) <= MOST_PAIR_TEXT
+        )
 
     @cached_property
     def shown_keys(self) -> frozenset[str]:
@@ -171,9 +168,8 @@ class RuleForm:
         documents: list[Document] = []
         wrong: dict[str, str] = {}
         for pair in self.pairs:
-            is_stored = self.mode == "edit" and not pair.is_new  # nothing goes that nobody was shown
             try:
-                documents.append(pair.document(self.rule_type) if is_stored else pair.own(self.rule_type))
+                documents.append(pair.document(self.rule_type))
             except BadInputs as error:
                 wrong |= error.words
         if wrong:
@@ -195,10 +191,8 @@ class RuleForm:
 
     def named(self) -> Self:
         """With a suggested name, where a new rule has none and one can be told from its first pair."""
-        if self.mode != "new" or not self.pairs or str(self.document.get("name") or "").strip():
-            return self
-        name = self._suggestion
-        return replace(self, document=self.document | {"name": name}) if name else self
+        is_named = self.mode != "new" or str(self.document.get("name") or "").strip()
+        return self if is_named else replace(self, document=self.document | {"name": self._suggestion})
 
     @property
     def _suggestion(self) -> str:
@@ -213,7 +207,7 @@ class RuleForm:
 
     def with_pair(self) -> RuleForm:
         """One more, empty pair."""
-        taken = [int(pair.key[1:]) for pair in self.pairs if pair.is_new]
+        taken = [pair.number for pair in self.pairs if pair.is_new]
         pair = FormPair(f"n{max(taken, default=0) + 1}", new_pair(self.rule_type, NEW_SOURCE))
         return replace(self, pairs=(*self.pairs, pair))
 
@@ -237,11 +231,9 @@ class RuleForm:
         if self.warned and "" in self.notes and inputs.REASON not in self.notes:
             submit += " anyway"
         kept = {"mode": self.mode, "id": self.rule_id, "seen": self.seen, "channel": self.channel}
-        about = {
-            "keys": pack_keys(pair.key for pair in self.pairs),
-            "type": self.rule_type[:LONGEST_TYPE],
-            "group": self.group,
-        }
+        left = {pair.key for pair in self.pairs}
+        removed = [pair.key for pair in pairs_of_body(self.document) if pair.key not in left]
+        about = {"removed": removed, "type": self.rule_type[:LONGEST_TYPE], "group": self.group}
         metadata = kept | about | {"warned": self.warned, "more": self.shows_more, "json": self.as_json}
         return frame(TITLES[self.mode], self._blocks(), callback_id=CALLBACK, submit=submit, metadata=metadata)
 
@@ -301,6 +293,17 @@ class RuleForm:
         if self.shows_more and not self.as_json and self.shown:
             buttons.append(button("Edit as JSON", "v1.form.json", "json"))
         return [*blocks, {"type": "actions", "block_id": "more", "elements": buttons}] if buttons else blocks
+
+
+SPECIFIED: Final = {name for names in PAIR_FIELDS.values() for name in names}
+
+
+def body_to_copy(rule: Rule) -> Document:
+    """What a copy of *rule* starts from: its content, less the fields of pairs that belong to another type."""
+    foreign = {name for name in SPECIFIED if not has_field(rule.rule_type, name)}
+    content = rule.content()
+    pairs = [{name: pair[name] for name in pair if name not in foreign} for pair in content.get("pairs") or ()]
+    return content | {"pairs": pairs}
 
 
 def suggested_name(rule_type: str, source: str, destination: str) -> str:

@@ -72,7 +72,7 @@ async def test_what_was_typed_stays_where_slack_does_not_take_one_more_pair(
     await alice.clicks(view, "Add pair", opens="too large for a form")
 
     form, notice = workspace.slack.state.stack(alice.id)
-    assert (form["callback_id"], notice["callback_id"]) == ("v1.rule.form", "v1.notice")
+    assert (form["callback_id"], notice["callback_id"]) == ("v2.rule.form", "v1.notice")
 
 
 @AT_ONCE

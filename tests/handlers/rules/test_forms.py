@@ -24,8 +24,7 @@ from handlers.changes.sentences import plain_title
 from handlers.gatehouse import home_view as settings_form
 from handlers.members import member_form_view
 from handlers.members.member_form_view import MemberForm
-from handlers.rules.form import SentForm, read_form, rule_errors
-from handlers.rules.form_fields_view import pack_keys, unpack_keys
+from handlers.rules.form import read_form, rule_errors
 from handlers.rules.rule_form_view import RuleForm
 from sandbox.slack import filling
 from sandbox.slack.validation import check_view
@@ -137,7 +136,7 @@ def test_a_real_rule_comes_back_from_its_form_by_fields_and_as_json(record: dict
         shown = form.view()
         assert_taken(shown)
         assert read_form(sent_back(shown), rule).draft().body()["pairs"] == (rule.body()["pairs"] or [])
-        wrong = rule_errors(SentForm.of(sent_back(shown)))
+        wrong = rule_errors(sent_back(shown))
         assert {block_id.partition(".o1.")[2] for block_id in wrong} <= OLD_FLAWS
 
 
@@ -187,9 +186,9 @@ def test_what_the_form_does_not_show_is_no_reason_to_refuse_it(count: int) -> No
     view = RuleForm.of(rule, channel="C0OPS0001").view()
 
     wrong = {f"p.o{number}.destination" for number in range(3, 11) if number <= len(pairs)}
-    assert rule_errors(SentForm.of(sent_back(view))).keys() == wrong
+    assert rule_errors(sent_back(view)).keys() == wrong
     typed = {"p.o1.destination": {"v1.form.p.o1.destination": {"value": "nowhere"}}}
-    assert rule_errors(SentForm.of(sent_back(view, typed))).keys() == {"p.o1.destination", *wrong}
+    assert rule_errors(sent_back(view, typed)).keys() == {"p.o1.destination", *wrong}
 
 
 @given(
@@ -234,13 +233,6 @@ def test_pairs_that_the_other_type_has_no_room_for_are_left_out_and_named(count:
     assert (f"Left out: {left:,} of {count:,} pairs" in form.notes.get("", "")) == (left > 0)
 
 
-@given(st.lists(st.integers(1, 1_000), unique=True), st.lists(st.integers(1, 20), unique=True))
-def test_keys_of_pairs_come_back_as_they_were(old: list[int], new: list[int]) -> None:
-    keys = [f"o{number}" for number in sorted(old)] + [f"n{number}" for number in new]
-
-    assert unpack_keys(pack_keys(keys)) == keys
-
-
 @pytest.mark.parametrize("piece", ["ы", "日", "😀"])
 def test_a_thousand_pairs_are_read_and_drawn_in_one_go(piece: str) -> None:
     pair = {"source": {"key": "Url", "operator": "Equals", "value": piece * 1_000}, "destination": "https://a.example/"}
@@ -248,7 +240,7 @@ def test_a_thousand_pairs_are_read_and_drawn_in_one_go(piece: str) -> None:
 
     with at_most(300 * 1_000):
         view = RuleForm.of(rule, channel="C0OPS0001").view()
-        rule_errors(SentForm.of(sent_back(view)))
+        rule_errors(sent_back(view))
         form = read_form(sent_back(view), rule)
         form.without_pair("o1").view()
         form.draft()
