@@ -208,6 +208,12 @@ def actions(buttons: Iterable[Block | None]) -> list[Block]:
     return [{"type": "actions", "elements": elements[:25]}] if elements else []
 
 
+def without_buttons(blocks: Iterable[Block]) -> list[Block]:
+    """*blocks* for all of a channel to read: what only one person is to do has no button there."""
+    kept = (block for block in blocks if block["type"] != "actions")
+    return [{name: part for name, part in block.items() if name != "accessory"} for block in kept]
+
+
 def button(
     label: str,
     action_id: str,

@@ -76,14 +76,13 @@ def member_list(
     site: str,
     command: MembersList,
     public: bool,
-    numbered: bool = True,
+    numbered: bool,
     others: Sequence[str] = (),
     gap: Gap | None = None,
 ) -> Message:
     """One page of a list. *others*: the sites that might have been meant, where none was named."""
     if not page.items:
         return _nobody(command, site, others, gap)
-    numbered = numbered and not public
     count = messages.plural(page.total, "member")
     title = f"*{count} of {esc(site, 60)}*{_filters(command)}"
     rows = [
@@ -212,18 +211,18 @@ def why(email: str, said: Sequence[Verdict | Unasked], *, command: MembersWhy, p
     asked = [one for one in said if isinstance(one, Verdict)]
     apart = [one for one in asked if one.member is None and not one.near]
     is_had = any(one.asked is not None and _has(one.asked) for one in asked)
+    adding: list[Block | None] = []
     for number, one in enumerate(said):
-        if one not in apart:
-            blocks.append(messages.section(_site(one, email, public=public, is_had=is_had)))
-        if not public and isinstance(one, Verdict) and one not in apart:
-            blocks += messages.actions(_buttons(one, email, f"why.{number}"))
+        buttons = list(_buttons(one, email, f"why.{number}")) if isinstance(one, Verdict) else []
+        if one in apart:
+            adding += buttons
+        else:
+            blocks.append(messages.section(_on_site(one, email, public=public, is_had=is_had)))
+            blocks += messages.actions(buttons)
     if apart:
         blocks.append(messages.context("   ".join(f"{esc(one.site, 60)}: not a member" for one in apart)))
-    if not public:
-        numbered = [(number, one) for number, one in enumerate(said) if isinstance(one, Verdict) and one in apart]
-        adding = [next(_buttons(one, email, f"why.{number}"), None) for number, one in numbered]
-        blocks += messages.actions([*adding, messages.share_button(command)])
-    return messages.message(answer, blocks)
+    blocks += messages.actions([*adding, messages.share_button(command)])
+    return messages.message(answer, messages.without_buttons(blocks) if public else blocks)
 
 
 def _answer(email: str, said: Sequence[Verdict | Unasked], segment: str | None, *, public: bool) -> tuple[str, str]:
@@ -254,7 +253,7 @@ def _has(asked: Asked) -> bool:
     return asked.standing is Standing.HAS
 
 
-def _site(one: Verdict | Unasked, email: str, *, public: bool, is_had: bool) -> str:
+def _on_site(one: Verdict | Unasked, email: str, *, public: bool, is_had: bool) -> str:
     """What one site says. *is_had*: another site has the segment, so that the answer doesn't say who lacks it where."""
     if isinstance(one, Unasked):
         return f"*{esc(one.site, 60)}* couldn’t be asked. {one.words}"

@@ -77,9 +77,8 @@ def words(finding: Finding) -> str:
 def warnings_of(findings: Sequence[Finding]) -> tuple[str, ...]:
     """The findings as plain lines for a card or a form; the first of many."""
     lines = [clip(words(finding), 500) for finding in findings[:MOST_WARNINGS]]
-    if more := len(findings) - MOST_WARNINGS:
-        lines += [f"…and {more} more."] if more > 0 else []
-    return tuple(lines)
+    more = [f"…and {len(findings) - MOST_WARNINGS} more."] if len(findings) > MOST_WARNINGS else []
+    return (*lines, *more)
 
 
 def name(place: Location) -> str:
@@ -244,7 +243,9 @@ def findings_page(
         title = f"No findings in {checked}{' that could be read' if gap else ''}"
         blocks = [messages.section(f"{':warning:' if gap else ':white_check_mark:'} *{title}*")]
     for number, finding in enumerate(page.items, start=page.first):
-        blocks += _finding(finding, number, public=public)
+        mark = MARKS.get(finding.kind, ":warning:")
+        blocks.append(messages.section(f"{mark} {esc(words(finding), 900)}\n{advice(finding)}"))
+        blocks += [] if public else messages.actions(_finding_buttons(finding, number))
     blocks += _ahead(ahead)
     notes = [f":warning: {gap.sentence('rules')}"] if gap else []
     notes += [] if complete else [UNTRIED]
@@ -267,14 +268,8 @@ def _ahead(ahead: Sequence[tuple[datetime, Finding]]) -> list[Block]:
     ]
 
 
-def _finding(finding: Finding, number: int, *, public: bool) -> list[Block]:
-    """What is wrong and what to do, with buttons that do it."""
-    mark = MARKS.get(finding.kind, ":warning:")
-    block = messages.section(f"{mark} {esc(words(finding), 900)}\n{advice(finding)}")
-    return [block] if public else [block, *messages.actions(_finding_buttons(finding, number))]
-
-
 def _finding_buttons(finding: Finding, number: int) -> list[Block | None]:
+    """What shows or ends it."""
     rules = list({place.rule.id: place.rule for place in finding.places}.values())[:MAX_FINDING_RULES]
     if finding.kind in ONLY_SHOWN:
         return [
@@ -329,16 +324,10 @@ def test_urls(urls: Sequence[str], *, said: str, public: bool) -> Message:
     about = f"*{count} in this channel.* Gatehouse tries each rule change on them and shows on its card which ones it changes."
     blocks = [messages.section(f"*{said}*\n{about.replace('*', '')}" if said else about)]
     for number, url in enumerate(urls[:MOST_LISTED]):
-        blocks.append(messages.section(code(url, 600)))
-        if not public:
-            shown = clip(url, 60)
-            buttons = (
-                messages.run_button(
-                    "Check", RulesWhich(url=url), f"which.{number}", spoken=f"Check where {shown} goes"
-                ),
-                messages.turn_button("Remove", RulesSamples(action="remove", urls=(url,)), f"remove.{number}"),
-            )
-            blocks += messages.actions(buttons)
+        spoken = f"Check where {clip(url, 60)} goes"
+        check = messages.run_button("Check", RulesWhich(url=url), f"which.{number}", spoken=spoken)
+        remove = messages.turn_button("Remove", RulesSamples(action="remove", urls=(url,)), f"remove.{number}")
+        blocks += [messages.section(code(url, 600)), *messages.actions([check, remove])]
     more = [f"…and {len(urls) - MOST_LISTED:,} more"] if len(urls) > MOST_LISTED else []
     blocks.append(messages.context("\n".join([*more, f"Add one: `{slash('rules samples add URL')}`"])))
-    return messages.message(f"{count} in this channel", blocks)
+    return messages.message(f"{count} in this channel", messages.without_buttons(blocks) if public else blocks)

@@ -73,8 +73,7 @@ async def _show_then(rule: Rule, start: Start, caller: Caller, gatehouse: Gateho
     card = views.rule_card(
         then, command=RulesShow(ref=rule.id), public=caller.public, groups=await groups_of([then], gatehouse)
     )
-    shown = [block for block in card.blocks if block["type"] != "actions"]
-    return Private(replace(card, blocks=(*lead, *shown)))
+    return Private(replace(card, blocks=(*lead, *messages.without_buttons(card.blocks))))
 
 
 @handles(RulesPin)

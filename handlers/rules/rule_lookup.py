@@ -124,10 +124,7 @@ async def which(command: RulesWhich, caller: Caller, gatehouse: Gatehouse) -> Re
     one, command = await _rule_asked_about(command, caller, gatehouse)
     if one is not None:
         verdict = next(judge_all([one], url, groups)) or near_miss(one, url, tuple(variants(url)))
-        message = which_view.answer_about_rule(
-            one, verdict, url, command=command, assumed=assumed, public=caller.public
-        )
-        return Private(message)
+        return Private(which_view.answer_about_rule(one, verdict, url, assumed=assumed, public=caller.public))
     rules, lead = await rules_then(command.start, listing.known, caller, gatehouse)
     route = await follow(await explain_url(rules, url, groups), rules, groups)
     asleep = which_view.asleep_in(route)

@@ -170,12 +170,11 @@ def rule_list(
     gap: Gap | None,
     groups: Groups | None,
     public: bool,
-    numbered: bool = True,
+    numbered: bool,
 ) -> Message:
     """One page of a list. Each row has a button and, for the one who asked, its number for ``#n``, if it has one."""
     if not page.items:
         return _nothing(command, gap)
-    numbered = numbered and not public
     count = messages.plural(page.total, "rule")
     title = f"*{count}*{_filters(command)}{_order(command)}"
     columns = ["Rule", "Status", *_more_columns(command), "What it does"]
@@ -267,11 +266,9 @@ def group_list(
     blocks += [line for plural, gap in gaps.items() for line in messages.gap_lines(gap, plural)]
     for number, group in enumerate(groups[:MOST_GROUPS]):
         blocks.append(messages.section(_listed_group(group, rules.get(group.id, 0), on.get(group.id, 0))))
-        if not public:
-            blocks += messages.actions(_group_buttons(group, number))
-    blocks += _left_out_groups(groups, rules)
-    blocks += messages.actions([] if public else [messages.share_button(command)])
-    return messages.message(title, blocks)
+        blocks += messages.actions(_group_buttons(group, number))
+    blocks += [*_left_out_groups(groups, rules), *messages.actions([messages.share_button(command)])]
+    return messages.message(title, messages.without_buttons(blocks) if public else blocks)
 
 
 def _listed_group(group: Group, rules: int, on: int) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Final
@@ -31,6 +31,8 @@ MAX_PAIRS: Final = 4
 MAX_URLS: Final = 3
 """Further URLs of one question that are named, each with a button."""
 MAX_SHOWN_HOPS: Final = 6
+SWITCH_OFF: Final = "Switch off…"
+ASSUMED: Final = "Assumed https://."
 
 
 def answer(
@@ -46,32 +48,43 @@ def answer(
 
     *back_on*: when the rule that would decide, and is off, is switched on again.
     """
-    outcome = _answer(route, gap, back_on)
-    way = _way(route)
+
+    def redact(match: Match) -> Match:
+        return _redacted(match, route.first.url) if public else match
+
+    outcome, way = _outcome(route, gap, back_on), _way(route)
     blocks: list[Block] = [messages.section(f"{outcome}\n{way}" if way else outcome)]
-    culprits = _culprits(route)
-    for number, match in enumerate(culprits[:MAX_CULPRITS]):
-        blocks += _culprit(match, number, route, public=public)
+    culprits, asleep = _culprits(route), asleep_in(route)
+    for number, match in enumerate(map(redact, culprits[:MAX_CULPRITS])):
+        buttons = [
+            show_button(match.rule, f"show.{number}"),
+            switch_off_button(SWITCH_OFF, match.rule, f"off.{number}"),
+        ]
+        blocks += [_match_section(match), *messages.actions(buttons)]
     if (more := len(culprits) - MAX_CULPRITS) > 0:
         blocks.append(messages.context(f"…and {plural(more, 'more rule')} on the way."))
-    if (asleep := asleep_in(route)) is not None:
-        blocks += _sleeper(asleep, route, public=public)
-    blocks += _also(route, culprits, public=public)
-    others = list(_others(route.first, but=asleep))
-    if culprits or route.first.changing:
-        blocks += [messages.context(text) for text in messages.packed(others, 1_500)]
-    else:
-        blocks += [messages.section(text) for text in messages.packed(others, 1_500)]
+    if asleep is not None:
+        # Of a rule whose group is off, switching it on would change nothing.
+        on = _switch_on_button(asleep.rule) if asleep.off == (IS_OFF,) else None
+        blocks += [_match_section(redact(asleep)), *messages.actions([on, show_button(asleep.rule, "show")])]
+    blocks += _also(route, culprits, redact)
+    element = messages.context if culprits or route.first.changing else messages.section
+    blocks += [element(text) for text in messages.packed(_others(route.first, but=asleep), 1_500)]
     small = [*_which_url(command), *_small_print(route, gap, assumed=assumed)]
     blocks += [messages.context("\n".join(small))] if small else []
-    share = None if public else messages.share_button(command)
     urls = [
         messages.run_button(f"Check URL {number}", RulesWhich(url), f"other.{number}")
-        for number, url in enumerate(() if public else command.others[:MAX_URLS], start=2)
+        for number, url in enumerate(command.others[:MAX_URLS], start=2)
     ]
-    lists = messages.run_button("List rules", RulesList(), "list") if not route.first.acting and not public else None
-    blocks += messages.actions([*urls, share, lists])
-    return messages.message(_plain(outcome), blocks)
+    lists = None if route.first.acting else messages.run_button("List rules", RulesList(), "list")
+    blocks += messages.actions([*urls, messages.share_button(command), lists])
+    return messages.message(_plain(outcome), messages.without_buttons(blocks) if public else blocks)
+
+
+def _redacted(match: Match, url: Url) -> Match:
+    """*match* for all to read: its rule without secrets, and without what it caught where the *url* asked about has one."""
+    rule = without_secrets(match.rule, (match.pair, *match.also[: MAX_PAIRS - 1]))
+    return replace(match, rule=rule, captures=() if MARK in hidden_text(url.full) else match.captures)
 
 
 def at_a_time(moment: datetime, many: int) -> list[Block]:
@@ -83,7 +96,7 @@ def at_a_time(moment: datetime, many: int) -> list[Block]:
     ]
 
 
-def _answer(route: Route, gap: Gap | None, back_on: datetime | None) -> str:
+def _outcome(route: Route, gap: Gap | None, back_on: datetime | None) -> str:
     """What becomes of the URL in the end, in one bold line."""
     asked, last = url_code(route.first.url.full, 200), route.last
     if route.is_endless:
@@ -91,7 +104,7 @@ def _answer(route: Route, gap: Gap | None, back_on: datetime | None) -> str:
     if route.is_loop:
         return f":repeat: *{asked} never arrives: it loops*"
     found = decider(last)
-    condition = _condition([*route.deciding, *(() if found is None else (found,))])
+    condition = _condition(route.deciding)
     if found is not None and found.blocks:
         after = f" after {plural(len(route.steps) - 1, 'redirect')}" if len(route.steps) > 1 else ""
         return f":no_entry: *{asked} is blocked{after}*{condition}"
@@ -173,16 +186,6 @@ def _culprits(route: Route) -> list[Match]:
     return list({(match.rule.id, match.pair): match for match in (*inside, *ends)}.values())
 
 
-def _culprit(match: Match, number: int, route: Route, *, public: bool) -> list[Block]:
-    """A rule that decides, with the buttons that show it and switch it off."""
-    captured = MARK not in hidden_text(route.first.url.full)
-    block = messages.section("\n".join(_match_lines(match, public=public, captured=captured, effect=False)))
-    if public:
-        return [block]
-    show = show_button(match.rule, f"show.{number}")
-    return [block, *messages.actions([show, switch_off_button("Switch off…", match.rule, f"off.{number}")])]
-
-
 def asleep_in(route: Route) -> Match | None:
     """The rule that would decide if it were not off; None where others change the URL, or some rule may."""
     step = route.last
@@ -190,15 +193,6 @@ def asleep_in(route: Route) -> Match | None:
         return None
     would = (match for match in step.acting if match.off and (match.blocks or match.result is not None))
     return min(would, key=rank, default=None)
-
-
-def _sleeper(match: Match, route: Route, *, public: bool) -> list[Block]:
-    """A rule that would decide, with the button that switches it on."""
-    captured = MARK not in hidden_text(route.first.url.full)
-    block = messages.section("\n".join(_match_lines(match, public=public, captured=captured, effect=False)))
-    # Of a rule whose group is off, this would change nothing.
-    on = _switch_on_button(match.rule) if match.off == (IS_OFF,) else None
-    return [block] if public else [block, *messages.actions([on, show_button(match.rule, "show")])]
 
 
 def show_button(rule: Rule, number: str, label: str = "Show") -> Block | None:
@@ -219,16 +213,21 @@ def _switch_on_button(rule: Rule) -> Block | None:
     return messages.run_button("Switch on", RulesOn(refs=(rule.id,)), "on", spoken=f"Switch on {rule.title}")
 
 
-def _match_lines(match: Match, *, public: bool, captured: bool, effect: bool) -> Iterator[str]:
-    """The rule by name with what it does; then what it depends on."""
-    if public:
-        rule = without_secrets(match.rule, (match.pair, *match.also[: MAX_PAIRS - 1]))
-        match = replace(match, rule=rule, captures=match.captures if captured else ())
-    pairs = match.rule.pairs or ()
-    does = _effect(match) if effect else _from_to(match)
-    yield f"*{esc(match.rule.title, 120)}*{_pairs(match)}   {does}"
-    if match.captures and (told := [f"${n} = {code(text, 80)}" for n, text in enumerate(match.captures, 1) if text]):
+def _match_section(match: Match) -> Block:
+    """A rule that decides, or would."""
+    return messages.section("\n".join([_match_line(match, _from_to(match)), *_notes(match)]))
+
+
+def _match_line(match: Match, does: str) -> str:
+    """The rule by name with what it *does*."""
+    return f"*{esc(match.rule.title, 120)}*{_pairs(match)}   {does}"
+
+
+def _notes(match: Match) -> Iterator[str]:
+    """What the match depends on, and what else there is to know of it."""
+    if told := [f"${number} = {code(text, 80)}" for number, text in enumerate(match.captures, 1) if text]:
         yield f"Captured {', '.join(told[:6])}"
+    pairs = match.rule.pairs or ()
     filters = filters_words(pairs[match.pair - 1]) if 0 < match.pair <= len(pairs) else ""
     if filters:
         yield filters[:1].upper() + filters[1:]
@@ -261,26 +260,22 @@ def _pairs(match: Match) -> str:
     return f" (pair{'s' if match.also else ''} {', '.join(map(str, numbers[:8]))}{'…' if len(numbers) > 8 else ''})"
 
 
-def _also(route: Route, culprits: Sequence[Match], *, public: bool) -> list[Block]:
+def _also(route: Route, culprits: Sequence[Match], redact: Callable[[Match], Match]) -> list[Block]:
     """The rules that change something else: of the URL that was asked about, and of the one that is loaded in the end."""
-    told = {match.rule.id for match in culprits}
-    steps = [route.first] if len(route.steps) == 1 or route.is_loop else [route.first, route.last]
-    found: dict[str, tuple[Match, bool]] = {}
-    for step in steps:
+    asked, told = ({match.rule.id for match in some} for some in (route.first.changing, culprits))
+    found: dict[str, Match] = {}
+    for step in (route.first,) if route.is_loop else (route.first, route.last):
         for match in sorted(step.changing, key=rank):
             if match.rule.id not in told:
-                found.setdefault(match.rule.id, (match, step is not route.first))
-    captured = MARK not in hidden_text(route.first.url.full)
+                found.setdefault(match.rule.id, match)
     blocks = []
-    for number, (match, at_end) in enumerate([*found.values()][:MAX_ALSO]):
-        lines = [*_match_lines(match, public=public, captured=captured, effect=True)]
-        lines[0] += " (on the last URL)" if at_end else ""
-        button = None if public else show_button(match.rule, f"also.{number}")
-        blocks.append(messages.section("\n".join(lines), button))
+    for number, match in enumerate(map(redact, [*found.values()][:MAX_ALSO])):
+        where = "" if match.rule.id in asked else " (on the last URL)"
+        lines = [_match_line(match, _effect(match)) + where, *_notes(match)]
+        blocks.append(messages.section("\n".join(lines), show_button(match.rule, f"also.{number}")))
     if (more := len(found) - MAX_ALSO) > 0:
-        blocks.append(
-            messages.context(f"…and {plural(more, 'more rule')} that {'changes' if more == 1 else 'change'} it.")
-        )
+        verb = "changes" if more == 1 else "change"
+        blocks.append(messages.context(f"…and {plural(more, 'more rule')} that {verb} it."))
     return blocks
 
 
@@ -332,35 +327,37 @@ def _which_url(command: RulesWhich) -> Iterator[str]:
 
 def _small_print(route: Route, gap: Gap | None, *, assumed: bool) -> Iterator[str]:
     if assumed:
-        yield "Assumed https://."
+        yield ASSUMED
     if gap:
         yield f":warning: {gap.sentence('rules')} Others may match, too."
     if len(ends := [match for match in route.first.changing if match.blocks or match.result is not None]) > 1:
         yield f"{plural(len(ends), 'rule')} redirect or block this URL, and their order is not guaranteed."
 
 
-def answer_about_rule(
-    rule: Rule, verdict: Verdict | None, url: Url, *, command: RulesWhich, assumed: bool, public: bool
-) -> Message:
+def answer_about_rule(rule: Rule, verdict: Verdict | None, url: Url, *, assumed: bool, public: bool) -> Message:
     """Why *rule* matches the URL, or why it doesn't."""
-    shown = without_secrets(rule, range(1, MAX_PAIRS + 1)) if public else rule
     outcome = f"{_verdict(rule, verdict)}\n{url_code(url.full, 300)}"
-    blocks = [messages.section(outcome)]
     if isinstance(verdict, Match):
-        captured = MARK not in hidden_text(url.full)
-        _, *notes = _match_lines(verdict, public=public, captured=captured, effect=True)
-        lines = [f"{_effect(verdict)}{_pairs(verdict)}" if not verdict.idle else "", *notes]
-        blocks += [messages.section(text)] if (text := "\n".join(filter(None, lines))) else []
+        match = _redacted(verdict, url) if public else verdict
+        lines = ["" if match.idle else f"{_effect(match)}{_pairs(match)}", *_notes(match)]
     else:
-        why = _why_not(verdict, url)
-        sources = [source_line(rule.rule_type, pair) for pair in (shown.pairs or ())[:MAX_PAIRS]]
-        more = len(shown.pairs or ()) - MAX_PAIRS
-        wants = f"Its source: {' or '.join(sources)}" + (f" or {plural(more, 'other')}" if more > 0 else "")
-        blocks.append(messages.section("\n".join(filter(None, (why, wants if sources else "")))))
-    if assumed:
-        blocks.append(messages.context("Assumed https://."))
-    blocks += messages.actions(() if public else _rule_buttons(rule, verdict, url, command))
-    return messages.message(_plain(outcome), blocks)
+        lines = [_why_not(verdict, url), _wanted(without_secrets(rule, range(1, MAX_PAIRS + 1)) if public else rule)]
+    text = "\n".join(filter(None, lines))
+    blocks = [
+        messages.section(outcome),
+        *([messages.section(text)] if text else []),
+        *([messages.context(ASSUMED)] if assumed else []),
+        *messages.actions(_rule_buttons(rule, verdict, url)),
+    ]
+    return messages.message(_plain(outcome), messages.without_buttons(blocks) if public else blocks)
+
+
+def _wanted(rule: Rule) -> str:
+    """The sources of *rule*; of many the first."""
+    pairs = rule.pairs or ()
+    sources = [source_line(rule.rule_type, pair) for pair in pairs[:MAX_PAIRS]]
+    more = [plural(len(pairs) - MAX_PAIRS, "other")] if len(pairs) > MAX_PAIRS else []
+    return f"Its source: {' or '.join([*sources, *more])}" if sources else ""
 
 
 def _verdict(rule: Rule, verdict: Verdict | None) -> str:
@@ -389,10 +386,10 @@ def _why_not(verdict: Verdict | None, url: Url) -> str:
     return f"{words[:1].upper()}{words[1:]}."
 
 
-def _rule_buttons(rule: Rule, verdict: Verdict | None, url: Url, command: RulesWhich) -> list[Block | None]:
+def _rule_buttons(rule: Rule, verdict: Verdict | None, url: Url) -> list[Block | None]:
     """The likely next step first: off for what matches, on for what is off, a correction for what doesn't."""
     if isinstance(verdict, Match) and not verdict.off:
-        first = switch_off_button("Switch off…", rule, "off")
+        first = switch_off_button(SWITCH_OFF, rule, "off")
     elif isinstance(verdict, Match) and not rule.active:
         first = _switch_on_button(rule)
     else:

@@ -120,8 +120,7 @@ def which() -> Iterator[Sample]:
 def _about(typed: str, one: Rule) -> Message:
     url = Url.typed(typed)
     verdict = next(judge_all([one], url, GROUPS)) or near_miss(one, url, tuple(variants(url)))
-    command = RulesWhich(typed, ref=one.id)
-    return which_view.answer_about_rule(one, verdict, url, command=command, assumed=False, public=False)
+    return which_view.answer_about_rule(one, verdict, url, assumed=False, public=False)
 
 
 def why() -> Iterator[Sample]:
@@ -154,7 +153,8 @@ def check() -> Iterator[Sample]:
 
 def _list(rules: Sequence[Rule], *, public: bool = False, **more: Any) -> Message:
     page = ListPage.of(rules, 1, 10)
-    return views.rule_list(page, command=RulesList(**more), gap=None, groups=GROUPS, public=public)
+    command = RulesList(**more)
+    return views.rule_list(page, command=command, gap=None, groups=GROUPS, public=public, numbered=not public)
 
 
 def lists() -> Iterator[Sample]:
