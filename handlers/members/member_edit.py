@@ -12,16 +12,15 @@ from bot.changes.model import Change, ChangeRequest, Item, Kind, Outcome, State,
 from bot.changes.proposals import Proposal, move_steps
 from bot.clients.errors import ClientError
 from bot.gatehouse import Gatehouse, Site
-from bot.members.model import Catalogue, Member, email_key, nearest, use_known_spelling
+from bot.members.model import Catalogue, Member, email_key, find_alike, nearest, use_known_spelling
 from bot.text.emails import BadEmail, checked_email, masked
 from handlers.blocks import modals
 from handlers.blocks.messages import code, ended, esc, in_quotes, listed
 from handlers.blocks.modals import View, end_of_form, time_errors
 from handlers.changes.requests import as_typed, propose, record, submit, timed
 from handlers.errors import NoMember, NothingToChange, Refusal, TooMany, UnknownSegment, Words
-from handlers.grammar.command import Command, slash
+from handlers.grammar.command import slash
 from handlers.grammar.fields import parse_expiry, parse_start
-from handlers.members import member_form_view
 from handlers.members.commands import (
     MembersAdd,
     MembersEdit,
@@ -32,12 +31,11 @@ from handlers.members.commands import (
     MembersRevoke,
     MembersShow,
 )
-from handlers.members.member_form_view import MemberForm
+from handlers.members.member_form_view import CALLBACK, MemberForm, read_form, segment_notes
 from handlers.members.member_refs import (
     MAX_MEMBERS_PER_COMMAND,
     catalogue,
     find_member,
-    find_member_named,
     find_members,
     known_on,
     others,
@@ -57,18 +55,19 @@ async def add(command: MembersAdd, caller: Caller, gatehouse: Gatehouse) -> Repl
         known = await catalogue(site, caller, gatehouse)
         names = use_known_spelling(command.segments, known.names)
         wrong = known.strangers(names)
-        form = member_form_view.MemberForm.blank(
-            email=command.email,
-            name=command.name,
-            segments=[name for name in names if name not in wrong],
-            site=site.name,
+        form = MemberForm(
+            "add",
+            site.name,
+            email=command.email or "",
+            name=command.name or "",
+            segments=tuple(name for name in names if name not in wrong),
             known=known.names,
             reason=command.because or "",
             start=as_typed(command.start),
             expiry=as_typed(command.expiry),
             channel=caller.channel,
         )
-        return form.noted(member_form_view.segment_notes(form, wrong)).view()
+        return form.noted(segment_notes(form, wrong)).view()
 
     return Modal(modals.loading("Add member"), fill)
 
@@ -78,9 +77,9 @@ async def edit(command: MembersEdit, caller: Caller, gatehouse: Gatehouse) -> Re
     site = await site_for(command.site, caller, gatehouse)
 
     async def fill() -> dict[str, Any]:
-        member = await find_member_named(command, site, gatehouse)
+        (member,) = await find_members(command, [command.email], site, gatehouse)
         known = await catalogue(site, caller, gatehouse)
-        form = member_form_view.MemberForm.of(member, site=site.name, known=known.names, channel=caller.channel)
+        form = MemberForm.of(member, site=site.name, known=known.names, channel=caller.channel)
         return replace(form, name=command.name or form.name).view()
 
     return Modal(modals.loading("Edit member"), fill)
@@ -127,11 +126,14 @@ async def _save_member(form: MemberForm, caller: Caller, gatehouse: Gatehouse) -
         return form.noted({"email": words}).view()
     names = use_known_spelling(form.segments, form.known)
     if unknown := known.strangers(names, base.segments if base else ()):
-        return form.noted(member_form_view.segment_notes(form, unknown)).view()
+        return form.noted(segment_notes(form, unknown)).view()
     after = replace(form, segments=names).document(base)
-    if base is not None and after == _as_it_is(base):
+    if base is not None and after == base.document() | {"allowedSegments": list(base.segments)}:
         return modals.done("Edit member", "You changed nothing, so nothing was saved.")
-    proposal = _proposal(form, base, after, site, caller)
+    kind, before = (Kind.MEMBER_ADD, None) if base is None else (Kind.MEMBER_UPDATE, base.document())
+    after |= {"email": str(after["email"]).strip()}
+    target = Target(service="members", site=site.name, key=after["email"])
+    proposal = propose(caller, kind, target, before, after, form.reason, quiet_refusal=True)
     proposal = await timed(proposal, caller, gatehouse, start=parse_start(form.start), expiry=parse_expiry(form.expiry))
     return await record(proposal, caller, gatehouse, partial(_end, form))
 
@@ -144,53 +146,37 @@ def _end(form: MemberForm, change: Change) -> View:
     return form.noted({field: words}).view()
 
 
-def _as_it_is(member: Member) -> dict[str, Any]:
-    """*member* as a form says it in which nothing was changed."""
-    return member.document() | {"allowedSegments": list(member.segments)}
-
-
-def _proposal(form: MemberForm, base: Member | None, after: dict[str, Any], site: Site, caller: Caller) -> Proposal:
-    email = str(after["email"]).strip()
-    kind, before = (Kind.MEMBER_ADD, None) if base is None else (Kind.MEMBER_UPDATE, base.document())
-    target = Target(service="members", site=site.name, key=email)
-    return propose(caller, kind, target, before, after | {"email": email}, form.reason, quiet_refusal=True)
-
-
-submits(member_form_view.CALLBACK, Form(member_form_view.read_form, _save_member, _member_errors))
-
-
-@handles(MembersGrant)
-async def grant(command: MembersGrant, caller: Caller, gatehouse: Gatehouse) -> Reply:
-    site = await site_for(command.site, caller, gatehouse)
-    members = await find_members(command, command.emails, site, gatehouse)
-    names = _segments_named(command, await catalogue(site, caller, gatehouse), site)
-    after = [
-        (member, [*member.segments, *(name for name in names if name not in member.segments)]) for member in members
-    ]
-    title = f"Grant {_called_in_title(names)} to"
-    return await _change_segments(after, Kind.MEMBER_GRANT, command, site, title, caller, gatehouse)
-
-
-@handles(MembersRevoke)
-async def revoke(command: MembersRevoke, caller: Caller, gatehouse: Gatehouse) -> Reply:
-    site = await site_for(command.site, caller, gatehouse)
-    members = await find_members(command, command.emails, site, gatehouse)
-    have = tuple(dict.fromkeys(name for member in members for name in member.segments))
-    names = _segments_named(command, await catalogue(site, caller, gatehouse), site, have)
-    after = [(member, [name for name in member.segments if name not in names]) for member in members]
-    title = f"Revoke {_called_in_title(names)} from"
-    return await _change_segments(after, Kind.MEMBER_REVOKE, command, site, title, caller, gatehouse)
+submits(CALLBACK, Form(read_form, _save_member, _member_errors))
 
 
 MAX_SEGMENTS_IN_TITLE: Final = 3
 
 
-def _called_in_title(names: Sequence[str]) -> str:
-    return (
-        listed([in_quotes(name, 60) for name in names])
-        if len(names) <= MAX_SEGMENTS_IN_TITLE
-        else f"{len(names)} segments"
-    )
+@handles(MembersGrant)
+@handles(MembersRevoke)
+async def change_segments(command: MembersGrant | MembersRevoke, caller: Caller, gatehouse: Gatehouse) -> Reply:
+    """Request what each of the members has then; anyone who has it already is left out."""
+    is_grant = isinstance(command, MembersGrant)
+    site = await site_for(command.site, caller, gatehouse)
+    members = await find_members(command, command.emails, site, gatehouse)
+    have = () if is_grant else tuple(dict.fromkeys(name for member in members for name in member.segments))
+    names = _segments_named(command, await catalogue(site, caller, gatehouse), site, have)
+    proposals = []
+    for member in members:
+        if is_grant:
+            segments = [*member.segments, *(name for name in names if name not in member.segments)]
+        else:
+            segments = [name for name in member.segments if name not in names]
+        if segments != list(member.segments):
+            before, target = member.document(), Target(service="members", site=site.name, key=member.email)
+            kind, after = Kind.MEMBER_GRANT if is_grant else Kind.MEMBER_REVOKE, before | {"allowedSegments": segments}
+            proposals.append(propose(caller, kind, target, before, after, command.because))
+    if not proposals:
+        raise NothingToChange([member.email for member in members], None)
+    called = listed([in_quotes(name, 60) for name in names], most=MAX_SEGMENTS_IN_TITLE)
+    verb, link = ("Grant", "to") if is_grant else ("Revoke", "from")
+    title = f"{verb} {called} {link} {len(proposals)} members"
+    return await submit(proposals, command, caller, gatehouse, title=title)
 
 
 def _segments_named(
@@ -205,35 +191,12 @@ def _segments_named(
     for name in catalogue.strangers(names, also):
         meant = nearest(name, known)
         offered = meant if isinstance(command, MembersGrant) else ()  # nothing that takes away is offered for a typo
-        again = {f"Grant {near} instead": _with_segment(command, names, name, near) for near in offered}
+        again = {}
+        for near in offered:
+            segments = tuple(dict.fromkeys(near if each == name else each for each in names))
+            again[f"Grant {near} instead"] = replace(command, segments=segments)
         raise UnknownSegment(name, site.name, meant, again)
     return names
-
-
-def _with_segment(command: MembersGrant | MembersRevoke, names: Sequence[str], wrong: str, near: str) -> Command:
-    return replace(command, segments=tuple(dict.fromkeys(near if name == wrong else name for name in names)))
-
-
-async def _change_segments(
-    wanted: Sequence[tuple[Member, Sequence[str]]],
-    kind: Kind,
-    command: MembersGrant | MembersRevoke,
-    site: Site,
-    title: str,
-    caller: Caller,
-    gatehouse: Gatehouse,
-) -> Reply:
-    """Request that each member has these segments; who has them already is left out."""
-    proposals = []
-    for member, segments in wanted:
-        if list(segments) == list(member.segments):
-            continue
-        before, target = member.document(), Target(service="members", site=site.name, key=member.email)
-        after = before | {"allowedSegments": list(segments)}
-        proposals.append(propose(caller, kind, target, before, after, command.because))
-    if not proposals:
-        raise NothingToChange([member.email for member, _ in wanted], None)
-    return await submit(proposals, command, caller, gatehouse, title=f"{title} {len(proposals)} members")
 
 
 @dataclass(eq=False, repr=False)
@@ -291,30 +254,25 @@ async def move(command: MembersMove, caller: Caller, gatehouse: Gatehouse) -> Re
     (member,) = await find_members(command, [command.email], site, gatehouse)
     if email_key(new) == member.identity:
         raise SameEmail(member.email, new)
-    if (there := await _with_email((await site.members.all()).whole(), new)) is not None:
-        raise EmailTaken(there, site.name)
+    if there := await asyncio.to_thread(find_alike, (await site.members.all()).whole(), [new]):
+        raise EmailTaken(there[0].email, site.name)
     of_old = Target(service="members", site=site.name, key=member.email)
     if coming := await gatehouse.store.changes.coming([of_old]):
         raise MovesWhatIsToCome(member.email, site.name, coming)
     elsewhere = await known_on(member.email, others(site, gatehouse), gatehouse)
-    warnings = (
-        [f"They are a member of {listed(elsewhere)} too, and stay there with the old email."] if elsewhere else []
-    )
+    warning = f"They are a member of {listed(elsewhere)} too, and stay there with the old email."
     proposal = Proposal(
         title=f"Change the email of {_called([member], member.email)}",
         items=move_steps(member.document(), new, site.name),
         request=ChangeRequest(
-            requester=caller.user, channel=caller.channel, reason=command.because or "", warnings=tuple(warnings)
+            requester=caller.user,
+            channel=caller.channel,
+            reason=command.because or "",
+            warnings=(warning,) if elsewhere else (),
         ),
         in_steps=True,
     )
     return await submit([proposal], command, caller, gatehouse)
-
-
-async def _with_email(members: Sequence[Member], email: str) -> str | None:
-    """The first email of *members* that is *email* in any spelling."""
-    wanted = email_key(email)
-    return await asyncio.to_thread(lambda: next((each.email for each in members if each.identity == wanted), None))
 
 
 EVERY_SITE = "any site"

@@ -41,24 +41,6 @@ class MemberForm:
     """Block id -> what was refused about it; the empty id is the whole form."""
 
     @classmethod
-    def blank(
-        cls,
-        *,
-        site: str,
-        known: tuple[str, ...],
-        email: str | None = None,
-        name: str | None = None,
-        segments: Sequence[str] = (),
-        reason: str = "",
-        start: str = "",
-        expiry: str = "",
-        channel: str = "",
-    ) -> Self:
-        """An empty form, with whatever the command already said."""
-        form = cls("add", site, email or "", name or "", tuple(segments), known, channel, reason=reason)
-        return replace(form, start=start, expiry=expiry)
-
-    @classmethod
     def of(cls, member: Member, *, site: str, known: tuple[str, ...], channel: str) -> Self:
         """The form that edits *member*."""
         seen = fingerprint(canonical_form(member.document()))
@@ -70,14 +52,9 @@ class MemberForm:
     def document(self, base: Member | None = None) -> dict[str, Any]:
         """The member as the form says, with what it does not show of *base*, such as the end of a long name."""
         kept = base.document() if base is not None else {"email": self.email}
-        name = {} if base is not None and self.name == _name_shown(base.name) else {"name": self.name}
-        return kept | name | {"allowedSegments": list(dict.fromkeys([*self.segments, *self._unshown(base)]))}
-
-    def _unshown(self, base: Member | None) -> list[str]:
-        """Segments that the menu could not hold, being too many or too long: the form never takes those away."""
-        have = base.segments if base is not None else ()
-        shown = set(inputs.offered((), have))
-        return [name for name in have if name not in shown]
+        is_as_shown = base is not None and self.name == inputs.shortened(base.name or "")
+        segments = dict.fromkeys([*self.segments, *(_unshown(base.segments) if base is not None else ())])
+        return kept | ({} if is_as_shown else {"name": self.name}) | {"allowedSegments": list(segments)}
 
     def view(self) -> View:
         """The modal, ready for views.open or views.update."""
@@ -94,11 +71,10 @@ class MemberForm:
             if self.mode == "add"
             else section(f"*Email*  {code(self.email)}\nTo change it, use `{slash('members move')}`.")
         )
-        name = inputs.text("name", "Name", _name_shown(self.name), optional=True)
-        hidden = len(set(self.segments)) - len(inputs.offered((), self.segments))
+        name = inputs.text("name", "Name", inputs.shortened(self.name), optional=True)
         until = [inputs.expiry(self.expiry)] if self.mode == "add" else []
         times = [inputs.start(self.start), *until]
-        return [email, name, self._segments(), *self._kept(hidden), *times, inputs.reason(self.reason)]
+        return [email, name, self._segments(), *self._kept(), *times, inputs.reason(self.reason)]
 
     @property
     def segments_block(self) -> str:
@@ -112,7 +88,8 @@ class MemberForm:
         hint = "Separate names with commas. " + SEGMENTS_HINT
         return inputs.text(SEGMENT_NAMES, "Segments", named, optional=True, hint=hint)
 
-    def _kept(self, hidden: int) -> list[View]:
+    def _kept(self) -> list[View]:
+        hidden = len({*_unshown(self.segments)})
         if not hidden or self.mode == "add":
             return []
         words = "don’t fit into the menu and stay" if hidden > 1 else "doesn’t fit into the menu and stays"
@@ -120,8 +97,10 @@ class MemberForm:
         return [section(f":lock: {plural(hidden, 'more segment')} {words}. {how}")]
 
 
-def _name_shown(name: str | None) -> str:
-    return inputs.shortened(name or "")
+def _unshown(segments: Sequence[str]) -> list[str]:
+    """Those that the menu can't hold, being too many or too long: the form never takes those away."""
+    shown = set(inputs.offered((), segments))
+    return [name for name in segments if name not in shown]
 
 
 def segment_notes(form: MemberForm, unknown: Sequence[str]) -> dict[str, str]:

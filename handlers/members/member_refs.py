@@ -15,7 +15,6 @@ from bot.text.emails import checked_email
 from handlers.blocks.messages import code
 from handlers.errors import NoMember, Refusal, TooMany, Words
 from handlers.grammar.command import Command, slash
-from handlers.members.commands import MembersEdit
 from handlers.slack.reply import Caller
 
 MAX_MEMBERS_PER_COMMAND: Final = 100
@@ -74,13 +73,11 @@ async def find_member(email: str, site: Site) -> Member:
     return member
 
 
-async def find_member_named(command: MembersEdit, site: Site, gatehouse: Gatehouse) -> Member:
-    """The member that *command* names; NoMember says on which other sites it would have found them."""
-    return (await find_members(command, [command.email], site, gatehouse))[0]
-
-
 async def find_members(command: Command, emails: Sequence[str], site: Site, gatehouse: Gatehouse) -> Sequence[Member]:
-    """The members with these *emails*, that *command* names; raises as `find_member_named` does, and TooMany."""
+    """The members with these *emails*, which *command* names; raises as `find_member` does, and TooMany.
+
+    NoMember says on which other sites a single one would have been found.
+    """
     if len(emails) > MAX_MEMBERS_PER_COMMAND:
         raise TooMany(len(emails), MAX_MEMBERS_PER_COMMAND, "members")
     try:

@@ -80,7 +80,7 @@ def access() -> Iterator[Sample]:
 
 def forms() -> Iterator[Sample]:
     """The form, new, with a refusal, and on a member."""
-    blank = MemberForm.blank(site="blog", known=("vip", "staff"), channel="C0SUPPORT")
+    blank = MemberForm("add", site="blog", known=("vip", "staff"), channel="C0SUPPORT")
     yield "add", blank.view()
     notes = member_form_view.segment_notes(blank, ["vpi"])
     yield "add, unknown segment", blank.noted(notes).view()

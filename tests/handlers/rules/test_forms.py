@@ -262,7 +262,7 @@ def test_a_member_of_any_size_is_edited_and_keeps_all_segments(
     assert read.document(member)["name"] == member.name
 
     said = str(reason)
-    blank = MemberForm.blank(site="blog", known=known, email=said, name=said, segments=segments, reason=said)
+    blank = MemberForm("add", site="blog", known=known, email=said, name=said, segments=segments, reason=said)
     assert_taken(blank.view())
 
 
