@@ -175,15 +175,9 @@ MEMBER_IMPORT: Final = Import(MEMBER_FORMS, import_form_view.read_columns, _plan
 
 
 @clicks("form.column")
-async def choose_column(click: Click, caller: Caller, gatehouse: Gatehouse) -> Reply:
-    """Show what happens by the columns that somebody chose."""
-    return Refilled(await MEMBER_IMPORT.show(MEMBER_IMPORT.read(click.view or {}), caller, gatehouse))
-
-
 @clicks("form.encoding")
-async def choose_encoding(click: Click, caller: Caller, gatehouse: Gatehouse) -> Reply:
-    """Show what happens by the encoding that somebody chose."""
+async def choose(click: Click, caller: Caller, gatehouse: Gatehouse) -> Reply:
+    """Show what happens by the columns or the encoding that somebody chose."""
     view = click.view or {}
-    if view.get("callback_id") == RULE_FORMS.plan_id:
-        return Refilled(await RULE_IMPORT.show(RULE_IMPORT.read(view), caller, gatehouse))
-    return Refilled(await MEMBER_IMPORT.show(MEMBER_IMPORT.read(view), caller, gatehouse))
+    kind: Import[Any] = RULE_IMPORT if view.get("callback_id") == RULE_FORMS.plan_id else MEMBER_IMPORT
+    return Refilled(await kind.show(kind.read(view), caller, gatehouse))

@@ -29,6 +29,8 @@ MOST_ROWS: Final = 8
 """Rows of one kind that are shown."""
 MOST_TEXT: Final = 1_300
 """Characters of the rows of one kind, so that all kinds together fit into a message."""
+MOST_SEGMENTS: Final = 5
+"""Segments of one row that are named."""
 MOST_TITLES: Final = 6
 """Titles of columns that are named in one line."""
 
@@ -119,20 +121,20 @@ def _row_line(row: Row, text: str, name: str | None = None) -> str:
 
 def _add_line(entry: import_entries.Add) -> str:
     added = entry.after or {}
-    return _row_line(entry.row, _first_segments(added["allowedSegments"]), added["name"])
+    return _row_line(entry.row, segments_line(added["allowedSegments"], MOST_SEGMENTS), added["name"])
 
 
 def _alter_line(entry: import_entries.Alter) -> str:
     had, has = (list((document or {}).get("allowedSegments") or ()) for document in (entry.before, entry.after))
-    gains = [f":heavy_plus_sign: {_first_segments([name])}" for name in has if name not in had]
-    losses = [f":heavy_minus_sign: {_first_segments([name])}" for name in had if name not in has]
+    gains = [f":heavy_plus_sign: {segments_line([name])}" for name in has if name not in had]
+    losses = [f":heavy_minus_sign: {segments_line([name])}" for name in had if name not in has]
     told = [*gains, *losses]
-    more = f"and {len(told) - 5} more" if len(told) > 5 else ""
-    return _row_line(entry.row, "  ".join([*told[:5], more]))
+    more = f"and {len(told) - MOST_SEGMENTS} more" if len(told) > MOST_SEGMENTS else ""
+    return _row_line(entry.row, "  ".join([*told[:MOST_SEGMENTS], more]))
 
 
 def _remove_line(entry: import_entries.Remove) -> str:
-    return _row_line(entry.row, _first_segments(list((entry.before or {}).get("allowedSegments") or ())))
+    return _row_line(entry.row, segments_line((entry.before or {}).get("allowedSegments") or (), MOST_SEGMENTS))
 
 
 def _together_line(entry: import_entries.Together) -> str:
@@ -165,11 +167,6 @@ def _lookalikes(plan: MemberPlan) -> list[Block]:
 
 def _invalid_line(entry: import_entries.Invalid) -> str:
     return _row_line(entry.row, esc(why_not(entry), 200))
-
-
-def _first_segments(names: Sequence[str]) -> str:
-    more = f" and {len(names) - 5} more" if len(names) > 5 else ""
-    return segments_line(names[:5]) + more
 
 
 NOTHING_TO_DO: Final = {

@@ -88,17 +88,10 @@ async def edit(command: MembersEdit, caller: Caller, gatehouse: Gatehouse) -> Re
 @handles(MembersRemove)
 async def remove(command: MembersRemove, caller: Caller, gatehouse: Gatehouse) -> Reply:
     site = await site_for(command.site, caller, gatehouse)
-    proposals = [
-        propose(
-            caller,
-            Kind.MEMBER_REMOVE,
-            Target(service="members", site=site.name, key=member.email),
-            member.document(),
-            None,
-            command.because,
-        )
-        for member in await find_members(command, command.emails, site, gatehouse)
-    ]
+    proposals = []
+    for member in await find_members(command, command.emails, site, gatehouse):
+        target = Target(service="members", site=site.name, key=member.email)
+        proposals.append(propose(caller, Kind.MEMBER_REMOVE, target, member.document(), None, command.because))
     return await submit(proposals, command, caller, gatehouse, title=f"Remove {len(proposals)} members")
 
 

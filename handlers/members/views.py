@@ -64,9 +64,10 @@ def address(email: str, *, public: bool) -> str:
     return code(masked(email) if public else email)
 
 
-def segments_line(segments: Sequence[str]) -> str:
-    shown = " ".join(code(name, 60) for name in segments[:30])
-    more = f" and {len(segments) - 30:,} more" if len(segments) > 30 else ""
+def segments_line(segments: Sequence[str], most: int = 30) -> str:
+    """The segments in a row, of many the first."""
+    shown = " ".join(code(name, 60) for name in segments[:most])
+    more = f" and {len(segments) - most:,} more" if len(segments) > most else ""
     return f"{shown}{more}" if segments else "_no segments_"
 
 

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from bot.rules.pair_fields import KNOWN_TYPES, has_field
 from bot.rules.url import is_url
+from handlers.blocks.messages import listed
 from handlers.grammar.command import Command, Part, Rank, Rest
 from handlers.grammar.fields import (
     EXPIRY,
@@ -49,13 +50,19 @@ TURN_ON, TURN_OFF = ("enable", "activate"), ("disable", "deactivate")
 SWITCHED: Final = dict.fromkeys(("on", *TURN_ON), "on") | dict.fromkeys(("off", *TURN_OFF), "off")
 
 
-class Order(Filter):
+@dataclass(frozen=True)
+class OneOf(Filter):
+    """A filter whose value is one of *options*."""
+
+    options: tuple[str, ...] = ()
+
     def read(self, rest: Rest) -> str | None:
-        if (sort := super().read(rest)) is None:
+        if (text := super().read(rest)) is None:
             return None
-        if (order := sort.casefold()) not in SORTS:
-            raise rest.unclear(f"Unknown sort order “{order[:20]}”. Write {', '.join(f'sort:{one}' for one in SORTS)}.")
-        return str(order)
+        if (option := str(text).casefold()) not in self.options:
+            known = listed([f"{self.name}:{one}" for one in self.options], "or")
+            raise rest.unclear(f"{self.name}:{option[:20]} is unknown. Write {known}.")
+        return option
 
 
 class Source(First):
@@ -147,7 +154,7 @@ class RulesList(RulesFiltered, RulesCommand):
     verb, synonyms = "list", ("ls", "find", "search")
     summary = "List or search rules by name, id or URL; filters combine"
     example = "list checkout type:redirect"
-    sort: str | None = takes(Order("sort:name|type|changed", titled=""))
+    sort: str | None = takes(OneOf("sort:name|type|changed", titled="", options=SORTS))
     page: int | None = takes(PAGE)
 
 
@@ -273,20 +280,8 @@ class RulesNew(RulesCommand):
             raise rest.unclear(no_field(self.type, "destination"))
 
 
-class Reach(Filter):
-    """How much of a URL a rule is about: exactly that, with any query, or everything below it."""
-
-    def read(self, rest: Rest) -> str | None:
-        if (text := super().read(rest)) is None:
-            return None
-        if (reach := str(text).casefold()) not in REACHES:
-            raise rest.unclear(
-                f"match:{reach[:20]} is unknown; write {' or '.join(f'match:{one}' for one in REACHES)}."
-            )
-        return reach
-
-
 REACHES: Final = ("query", "below")
+"""How much of a URL a rule is about: that with any query, or everything below it; else exactly that."""
 
 
 @dataclass(frozen=True)
@@ -300,7 +295,7 @@ class RulesMake(RulesCommand):
     source: str = takes(First("FROM", "which URL"))
     destination: str | None = takes(Led("to TO"))
     name: str | None = takes(Led('named "NAME"'))
-    match: str | None = takes(Reach("match:query|below"))
+    match: str | None = takes(OneOf("match:query|below", options=REACHES))
     expiry: Expiry | None = takes(EXPIRY)
     because: str | None = takes(REASON)
     start: Start | None = takes(START)

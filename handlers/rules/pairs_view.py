@@ -10,7 +10,7 @@ from bot.rules.engines import Engine
 from bot.rules.model import INACTIVE, Groups, Pair, RuleDraft, why_group_is_off
 from bot.rules.outcomes import holding_everywhere
 from bot.rules.pair_fields import CHOICES, EMPTY
-from handlers.blocks.messages import code, esc, plural, url_code
+from handlers.blocks.messages import code, esc, first_of, listed, plural, url_code
 from handlers.rules.reasons import off_words, type_word
 
 Fields = Mapping[str, Any]
@@ -142,8 +142,7 @@ MOMENTS: Final = CHOICES["scripts.*.loadTime"]
 def _scripts(pair: Fields, limit: int) -> Iterator[str]:
     if libraries := pair.get("libraries"):
         names = libraries if isinstance(libraries, list) else [libraries]
-        more = f" …and {len(names) - 8} more" if len(names) > 8 else ""
-        yield "with " + ", ".join(code(_text(name), 40) for name in names[:8]) + more
+        yield f"with {first_of([code(_text(name), 40) for name in names], 8)}"
     found = pair.get("scripts")
     for script in found if isinstance(found, list) else []:
         yield _script(script, limit) if isinstance(script, Mapping) else sized(script, limit)
@@ -229,10 +228,8 @@ def status_name(rule: RuleDraft, groups: Groups | None = None) -> str:
 
 
 def group_name(rule: RuleDraft, groups: Groups | None) -> str:
-    """The group that the rule is in, by name where that is known; empty for none."""
-    if not rule.group_id:
-        return ""
-    name = groups.names.get(rule.group_id) if groups is not None else None
+    """The group that the rule is in, by name where that is known."""
+    name = groups.names.get(rule.group_id or "") if groups is not None else None
     return f":file_folder: {esc(name, 80)}" if name else f":file_folder: {code(rule.group_id, 60)}"
 
 
@@ -241,16 +238,11 @@ def source_line(rule_type: str | None, pair: Pair, limit: int = 160) -> str:
     if pair.source is None:
         return "_no source_"
     if engines := holding_everywhere(rule_type, pair.source):
-        return _every_url(engines)
+        return "every URL" if len(engines) == len(Engine) else f"every URL in {next(iter(engines))}"
     key, operator = pair.source.key or "?", (pair.source.operator or "?").replace("_", " ").lower()
     how = "" if operator == "equals" else f"{esc(operator, 40)} "
     where = ("URL " if how else "") if key == "Url" else f"{esc(key, 40)} "
     return f"{where}{how}{url_code(pair.source.value, limit)}"
-
-
-def _every_url(engines: frozenset[Engine]) -> str:
-    where = "" if len(engines) == len(Engine) else f" in {next(iter(engines))}"
-    return f"every URL{where}"
 
 
 FILTER_WORDS: Final = {
@@ -284,8 +276,7 @@ def _filter_value(value: Any, limit: int) -> str:
         words += [esc(operator, 30)] if operator not in {"", "equals"} else []
         return " ".join([*words, code(_text(value.get("value")), limit)])
     values = [code(_text(one), limit) for one in (value if isinstance(value, list) else [value])]
-    more = f" or {len(values) - MAX_FILTER_VALUES} more" if len(values) > MAX_FILTER_VALUES else ""
-    return " or ".join(values[:MAX_FILTER_VALUES]) + more
+    return listed(values, "or", most=MAX_FILTER_VALUES)
 
 
 def effect_line(rule_type: str | None, pair: Pair, limit: int = 160) -> str:

@@ -21,7 +21,7 @@ from handlers.changes.sentences import when
 from handlers.errors import InvalidDraft, NoGroups, NothingToChange, NotOneGroup
 from handlers.grammar.command import Command
 from handlers.grammar.fields import Start
-from handlers.rules import rule_form_view, views
+from handlers.rules import views
 from handlers.rules.commands import (
     RulesCopy,
     RulesDelete,
@@ -37,6 +37,7 @@ from handlers.rules.commands import (
     RulesSet,
     RulesShow,
 )
+from handlers.rules.rule_form_view import RuleForm
 from handlers.rules.rule_lookup import Look, look_at, preview, refuse_silent_loop, rules_then, start_of_command
 from handlers.rules.rule_refs import find_rule, find_rules, groups_of
 from handlers.slack.registry import handles
@@ -86,13 +87,9 @@ async def pin(command: RulesPin, caller: Caller, gatehouse: Gatehouse) -> Reply:
 
 
 @handles(RulesOn)
-async def switch_on(command: RulesOn, caller: Caller, gatehouse: Gatehouse) -> Reply:
-    return await _edit(command, caller, gatehouse, lambda rule: switched(rule, on=True))
-
-
 @handles(RulesOff)
-async def switch_off(command: RulesOff, caller: Caller, gatehouse: Gatehouse) -> Reply:
-    return await _edit(command, caller, gatehouse, lambda rule: switched(rule, on=False))
+async def switch(command: RulesOn | RulesOff, caller: Caller, gatehouse: Gatehouse) -> Reply:
+    return await _edit(command, caller, gatehouse, lambda rule: switched(rule, on=isinstance(command, RulesOn)))
 
 
 @handles(RulesSet)
@@ -175,60 +172,39 @@ def update_of(rule: Rule, draft: RuleDraft, caller: Caller, *, reason: str | Non
 async def delete(command: RulesDelete, caller: Caller, gatehouse: Gatehouse) -> Reply:
     rules = await find_rules(command, caller, gatehouse)
     said = (command.because, *command.refs)
-    wanted = [
-        propose(
-            caller,
-            Kind.RULE_DELETE,
-            Target(service="rules", key=rule.id),
-            rule.document(),
-            None,
-            command.because,
-            preview=await preview(gatehouse, caller, rule, None, said) if len(rules) == 1 else (),
-        )
-        for rule in rules
-    ]
+    shifts = await preview(gatehouse, caller, rules[0], None, said) if len(rules) == 1 else ()
+    wanted = []
+    for rule in rules:
+        target = Target(service="rules", key=rule.id)
+        wanted.append(propose(caller, Kind.RULE_DELETE, target, rule.document(), None, command.because, preview=shifts))
     return await submit(wanted, command, caller, gatehouse, title=f"Delete {len(wanted)} rules")
 
 
 @handles(RulesNew)
 async def new(command: RulesNew, caller: Caller, gatehouse: Gatehouse) -> Reply:
-    form = rule_form_view.RuleForm.blank(
-        type=command.type,
-        source=command.source,
-        destination=command.destination,
-        name=command.name,
-        reason=command.because or "",
-        start=as_typed(command.start),
-        expiry=as_typed(command.expiry),
-        channel=caller.channel,
-    )
+    start, expiry = as_typed(command.start), as_typed(command.expiry)
+    form = _blank(command, reason=command.because or "", start=start, expiry=expiry, channel=caller.channel)
     return Modal(form.view())
+
+
+def _blank(command: RulesNew | RulesMake, **more: Any) -> RuleForm:
+    return RuleForm.blank(
+        type=command.type, source=command.source, destination=command.destination, name=command.name, **more
+    )
 
 
 @handles(RulesMake)
 async def make(command: RulesMake, caller: Caller, gatehouse: Gatehouse) -> Reply:
     """Create what the form would, without the form."""
-    form = rule_form_view.RuleForm.blank(
-        type=command.type,
-        source=command.source,
-        destination=command.destination,
-        name=command.name,
-        reach=command.match,
-    )
-    if wrong := problems(draft := form.draft()):
+    draft = _blank(command, reach=command.match).draft()
+    if wrong := problems(draft):
         raise InvalidDraft(wrong)
     look = await look_at(gatehouse, None, draft, await start_of_command(command.start, caller, gatehouse))
     refuse_silent_loop(look.findings, command.because)
-    proposal = propose(
-        caller,
-        Kind.RULE_CREATE,
-        Target(service="rules"),
-        None,
-        draft.body(),
-        command.because,
-        warnings=look.warnings,
-        preview=await preview(gatehouse, caller, None, draft, (command.because, command.source)),
-    )
+    shifts = await preview(gatehouse, caller, None, draft, (command.because, command.source))
+    about: dict[str, Any] = {"warnings": look.warnings, "preview": shifts}
+    target = Target(service="rules")
+    proposal = propose(caller, Kind.RULE_CREATE, target, None, draft.body(), command.because, **about)
     return await submit([proposal], command, caller, gatehouse)
 
 
@@ -237,7 +213,7 @@ async def edit(command: RulesEdit, caller: Caller, gatehouse: Gatehouse) -> Repl
     async def fill() -> dict[str, Any]:
         rule = await find_rule(command, caller, gatehouse)
         groups = await groups_of([rule], gatehouse)
-        return rule_form_view.RuleForm.of(rule, channel=caller.channel, groups=groups).view()
+        return RuleForm.of(rule, channel=caller.channel, groups=groups).view()
 
     return Modal(modals.loading("Edit rule"), fill)
 
@@ -246,7 +222,7 @@ async def edit(command: RulesEdit, caller: Caller, gatehouse: Gatehouse) -> Repl
 async def copy(command: RulesCopy, caller: Caller, gatehouse: Gatehouse) -> Reply:
     async def fill() -> dict[str, Any]:
         rule = await find_rule(command, caller, gatehouse)
-        return rule_form_view.RuleForm.copy_of(rule, channel=caller.channel).view()
+        return RuleForm.copy_of(rule, channel=caller.channel).view()
 
     return Modal(modals.loading("Copy rule"), fill)
 

@@ -206,27 +206,21 @@ NEW: Final = "new"
 @handles(RulesCheck)
 async def check(command: RulesCheck, caller: Caller, gatehouse: Gatehouse) -> Reply:
     with gatehouse.limits.one_at_a_time("rules check", caller.user):
-        return await _check_rules(command, caller, gatehouse)
-
-
-async def _check_rules(command: RulesCheck, caller: Caller, gatehouse: Gatehouse) -> Reply:
-    one = await find_rule(command, caller, gatehouse) if command.ref else None
-    listing = await gatehouse.rules.all()
-    groups = await groups_of(listing.known, gatehouse)
-    effort = Effort()
-    if one is None:
-        found = await _gather(check_all(listing.known, groups, effort=effort))
-    else:
-        found = await _gather(check_change(listing.known, None, one, groups, effort=effort))
+        one = await find_rule(command, caller, gatehouse) if command.ref else None
+        listing = await gatehouse.rules.all()
+        groups = await groups_of(listing.known, gatehouse)
+        effort = Effort()
+        ahead: Sequence[tuple[datetime, Finding]] = ()
+        if one is None:
+            found = await _gather(check_all(listing.known, groups, effort=effort))
+            ahead = await _ahead(listing.known, groups, gatehouse)
+        else:
+            found = await _gather(check_change(listing.known, None, one, groups, effort=effort))
+    page = ListPage.of(found, command.page, FINDINGS_PER_PAGE)
+    count, complete = len(listing.known) if one is None else 1, effort.enough
     return Private(
         check_view.findings_page(
-            ListPage.of(found, command.page, FINDINGS_PER_PAGE),
-            command=command,
-            rules=len(listing.known) if one is None else 1,
-            gap=listing.gap,
-            complete=effort.enough,
-            public=caller.public,
-            ahead=await _ahead(listing.known, groups, gatehouse) if one is None else (),
+            page, command=command, rules=count, gap=listing.gap, complete=complete, public=caller.public, ahead=ahead
         )
     )
 

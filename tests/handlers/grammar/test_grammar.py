@@ -47,12 +47,9 @@ from handlers.members.commands import (
     Segments,
 )
 from handlers.rules.commands import (
-    REACHES,
-    SORTS,
     Assignments,
     GroupName,
-    Order,
-    Reach,
+    OneOf,
     RulesDelete,
     RulesGroup,
     RulesGroups,
@@ -334,8 +331,6 @@ VALUES: dict[type[Part], st.SearchStrategy[object]] = {
     ),
     NewEmail: st.sampled_from(["a@b.example", "o'brien@c.example", "_d+e@f.example"]),
     Page: st.integers(1, 999_999),
-    Order: st.sampled_from(SORTS),
-    Reach: st.sampled_from(REACHES),
     Flag: st.just(value=True),
     DailyAt: st.sampled_from(["daily at 9:00", "weekdays at 18:30", "off"]),
     ForOrUntil: st.sampled_from([Expiry("for 2h", 7200), Expiry("until 18:00", until=WallTime(18, 0))]),
@@ -359,6 +354,8 @@ def values_of(kind: type[Command], part: Part) -> st.SearchStrategy[object]:
         return st.sampled_from(["Old shop", "#1", "Redirect_x1old", "it's"])
     if kind is RulesWhich:
         return st.lists(URLS, min_size=1, unique=True).map(tuple) if isinstance(part, Urls) else st.just(OLD)
+    if isinstance(part, OneOf):
+        return st.sampled_from(part.options)
     if isinstance(part, Choice):
         return st.sampled_from(sorted(set(part.choices.values())))
     return next(VALUES[each] for each in type(part).__mro__ if each in VALUES)
