@@ -38,7 +38,7 @@ from handlers.rules.commands import (
     RulesShow,
 )
 from handlers.rules.rule_form_view import RuleForm
-from handlers.rules.rule_lookup import Look, look_at, preview, refuse_silent_loop, rules_then, start_of_command
+from handlers.rules.rule_lookup import look_at, not_looked, preview, refuse_silent_loop, rules_then, start_of_command
 from handlers.rules.rule_refs import find_rule, find_rules, groups_of
 from handlers.slack.registry import handles
 from handlers.slack.reply import Caller, Modal, Posted, Private, Reply
@@ -145,7 +145,7 @@ async def _edit(
         draft = RuleDraft.model_validate(after)
         if wrong := introduced(rule, draft):
             raise InvalidDraft(wrong)
-        look = await look_at(gatehouse, rule, draft, at) if len(rules) <= LOOKED_AT else NOT_LOOKED
+        look = await look_at(gatehouse, rule, draft, at) if len(rules) <= LOOKED_AT else not_looked()
         refuse_silent_loop(look.findings, command.because)
         said = (command.because, *command.refs)
         shifts = await preview(gatehouse, caller, rule, draft, said) if len(rules) == 1 else ()
@@ -159,7 +159,6 @@ async def _edit(
 EDITS: Final = {RulesOn: "Switch on", RulesOff: "Switch off", RulesSet: "Change"}
 LOOKED_AT: Final = 5
 """Rules of one command that are compared with all others before they are changed: it takes a while for each."""
-NOT_LOOKED: Final = Look((), blind=True)
 
 
 def update_of(rule: Rule, draft: RuleDraft, caller: Caller, *, reason: str | None, **more: Any) -> Proposal:

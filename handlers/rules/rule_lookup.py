@@ -14,7 +14,7 @@ from bot.changes.model import Target
 from bot.clients.cache import looked_up
 from bot.clients.errors import ClientError
 from bot.clients.json_stream import aside, cooperatively
-from bot.clients.lists import Gap, Incomplete
+from bot.clients.lists import Incomplete
 from bot.gatehouse import Gatehouse
 from bot.policy.model import SETTINGS
 from bot.rules.edit import status_of
@@ -25,7 +25,7 @@ from bot.rules.lint.rule_set import check_all, check_change
 from bot.rules.matching import impact, judge, judge_all, near_miss, variants
 from bot.rules.model import INACTIVE, Group, Groups, Rule, RuleDraft
 from bot.rules.outcomes import Explained
-from bot.rules.url import SCHEME, NotAUrl, Url, is_url
+from bot.rules.url import SCHEME, Url, is_url
 from bot.store.channel_settings import MAX_TEST_URLS
 from bot.text.names import NARROWED, meant, named_group
 from bot.text.search import has_words
@@ -253,27 +253,20 @@ async def _ahead(
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """A look at a change before it is made. *blind*: the other rules could not be read, or not all of them (*gap*);
-    *partly*: not all were tried.
-    """
+    """What a change would add to what is wrong, and the *limits* of looking at that before it is made, in plain lines."""
 
     findings: tuple[Finding, ...]
-    blind: bool = False
-    partly: bool = False
-    gap: Gap | None = None
+    limits: tuple[str, ...]
 
     @property
     def warnings(self) -> tuple[str, ...]:
         """What its card says of it, in plain lines."""
         return (*check_view.warnings_of(self.findings), *self.limits)
 
-    @property
-    def limits(self) -> tuple[str, ...]:
-        """What was not looked at, in plain lines."""
-        compare = f"Not compared with the other rules; {slash('rules check')} does that."
-        blind, partly = [compare] if self.blind else [], [PARTLY] if self.partly else []
-        unread = [f"{self.gap.sentence('rules')} It was not compared with the others."] if self.gap else []
-        return (*blind, *unread, *partly)
+
+def not_looked() -> Look:
+    """For a change that was not compared with the other rules."""
+    return Look((), (f"Not compared with the other rules; {slash('rules check')} does that.",))
 
 
 async def look_at(gatehouse: Gatehouse, before: Rule | None, after: RuleDraft, at: datetime | None = None) -> Look:
@@ -283,19 +276,20 @@ async def look_at(gatehouse: Gatehouse, before: Rule | None, after: RuleDraft, a
 
     A list that cannot be read stops nobody: at night a switch is wanted more than advice. It is said, though.
     """
-    rules: list[Rule] = []
-    blind, gap = False, None
+    rules: Sequence[Rule] = ()
+    limits: list[str] = []
     if after.active or before is None or before.name != after.name:
         try:
             listing = await gatehouse.rules.recent()
-            rules, gap = listing.known, listing.gap
-            rules = rules if at is None else forecast.after(rules, await _coming(at, gatehouse))
         except ClientError:
-            blind = True
+            limits += not_looked().limits
+        else:
+            rules = listing.known if at is None else forecast.after(listing.known, await _coming(at, gatehouse))
+            limits += [f"{listing.gap.sentence('rules')} It was not compared with the others."] if listing.gap else []
     groups = await groups_of([*rules, after], gatehouse)
     effort = Effort()
     found = await _gather(check_change(rules, before, as_rule(before, after), groups, effort=effort))
-    return Look(found, blind, partly=not effort.enough, gap=gap)
+    return Look(found, (*limits, *([] if effort.enough else [PARTLY])))
 
 
 def as_rule(before: Rule | None, after: RuleDraft) -> Rule:
@@ -361,9 +355,9 @@ async def preview(
     gatehouse: Gatehouse, caller: Caller, before: Rule | None, after: RuleDraft | None, said: Iterable[str | None] = ()
 ) -> tuple[str, ...]:
     """What the change does to the test URLs of the channel and to those in what was *said*, in plain lines."""
-    written = [url for text in said for url in URL.findall(text or "") if is_url(url)]
-    texts = [*await gatehouse.store.test_urls.of(caller.channel), *written]
-    urls = {url.full: url for text in texts if (url := _url(text)) is not None}
+    written = [url for text in said for url in URL.findall(text or "")]
+    texts = filter(is_url, [*await gatehouse.store.test_urls.of(caller.channel), *written])
+    urls = {url.full: url for url in map(Url.of, texts)}
     if not urls:
         return ()
     try:
@@ -373,10 +367,3 @@ async def preview(
     made = None if after is None else as_rule(before, after)
     groups = await groups_of([rule for rule in (*rules, made) if rule is not None], gatehouse)
     return check_view.lines(await asyncio.to_thread(impact, rules, before, made, list(urls.values()), groups))
-
-
-def _url(text: str) -> Url | None:
-    try:
-        return Url.of(text)
-    except NotAUrl:
-        return None
