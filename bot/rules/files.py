@@ -66,7 +66,7 @@ def read_rule_file(content: bytes) -> list[Any]:
 
     Raises a subclass of BadFile where it is no file of rules.
     """
-    records = _records(_parsed(file_text(content).text))
+    records = _records(parse_json(file_text(content).text))
     if not records:
         raise NoRules
     if len(records) > MAX_RULES:
@@ -77,7 +77,8 @@ def read_rule_file(content: bytes) -> list[Any]:
     return records
 
 
-def _parsed(text: str) -> Any:
+def parse_json(text: str) -> Any:
+    """What the JSON *text* says; raises BrokenJson, NameTwice and NestedTooDeep."""
     try:
         return json.loads(text, object_pairs_hook=_unique_names, parse_int=_whole)
     except json.JSONDecodeError as error:

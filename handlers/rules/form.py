@@ -220,33 +220,22 @@ async def other_type(click: Click, caller: Caller, gatehouse: Gatehouse) -> Repl
 
 
 @clicks("form.add")
-async def add_pair(click: Click, caller: Caller, gatehouse: Gatehouse) -> Reply:
-    _, form = await form_on_rule(click.view or {}, gatehouse)
-    return Refilled(form.with_pair().view())
-
-
-@clicks("form.more")
-async def show_more(click: Click, caller: Caller, gatehouse: Gatehouse) -> Reply:
-    """The inputs that are rarely used, with all that was typed so far."""
-    _, form = await form_on_rule(click.view or {}, gatehouse)
-    return Refilled(replace(form, more=True).view())
-
-
-@clicks("form.json")
-async def edit_as_json(click: Click, caller: Caller, gatehouse: Gatehouse) -> Reply:
-    """Each pair as JSON, with all that was typed so far; where that can't be read, the form says so and stays."""
-    _, form = await form_on_rule(click.view or {}, gatehouse)
-    try:
-        form.draft()
-    except BadInputs as error:
-        return Refilled(form.noted(error.words).view())
-    return Refilled(replace(form, as_json=True).view())
-
-
 @clicks("form.remove")
-async def remove_pair(click: Click, caller: Caller, gatehouse: Gatehouse) -> Reply:
+@clicks("form.more")
+@clicks("form.json")
+async def redraw(click: Click, caller: Caller, gatehouse: Gatehouse) -> Reply:
+    """The form with another pair, without one, with all its inputs or as JSON, and with all that was typed so far."""
     _, form = await form_on_rule(click.view or {}, gatehouse)
-    return Refilled(form.without_pair(click.value).view())
+    match click.action:
+        case "form.add":
+            form = form.with_pair()
+        case "form.remove":
+            form = form.without_pair(click.value)
+        case "form.more":
+            form = replace(form, more=True)
+        case _:
+            form = form.with_json()
+    return Refilled(form.view())
 
 
 submits(rule_form_view.CALLBACK, Form(dict, _save_rule, rule_errors))

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from bot.rules.files import BrokenJson, NameTwice, NestedTooDeep, parse_json
 from bot.rules.pair_fields import Document, FieldKind, PairField, fields_of
 from bot.rules.pair_values import BadValue, other_names, text_of, with_text
 from handlers.blocks import inputs
@@ -47,43 +47,21 @@ def json_of(pair: Mapping[str, Any]) -> str | None:
 def read(text: str) -> Document:
     """The pair in *text*, exactly as written; raises NotAPair."""
     try:
-        pair = DECODER.decode(text)
-    except json.JSONDecodeError as error:
-        raise NotAPair(_place(error)) from error
-    except RecursionError as error:
+        pair = parse_json(text)
+        json.dumps(pair, allow_nan=False)
+    except BrokenJson as error:
+        at = text.split("\n")[error.line - 1][error.column - 1 : error.column]
+        hint = f" {at} is a typographic quote; JSON needs straight ones." if at and at in QUOTES else ""
+        raise NotAPair(f"Line {error.line}, column {error.column}: this is not JSON. {error.why}.{hint}") from error
+    except NameTwice as error:
+        raise NotAPair(f"{error.name[:40]} comes twice in one object. Remove one of them.") from error
+    except (NestedTooDeep, RecursionError) as error:
         raise NotAPair("The JSON is nested too deeply.") from error
+    except ValueError as error:
+        raise NotAPair("One of the numbers is NaN, Infinity or too large for a number.") from error
     if not isinstance(pair, dict):
         raise NotAPair("Enter a JSON object: { … }")
     return pair
-
-
-def _place(error: json.JSONDecodeError) -> str:
-    found = error.doc[error.pos : error.pos + 1]
-    hint = f" {found} is a typographic quote; JSON needs straight ones." if found and found in QUOTES else ""
-    return f"Line {error.lineno}, column {error.colno}: this is not JSON. {error.msg}.{hint}"
-
-
-def _once(fields: Iterable[tuple[str, Any]]) -> Document:
-    found: Document = {}
-    for name, value in fields:
-        if name in found:
-            raise NotAPair(f"{name[:40]} comes twice in one object. Remove one of them.")
-        found[name] = value
-    return found
-
-
-def _no_constant(name: str) -> Any:
-    raise NotAPair(f"{name} is not JSON.")
-
-
-def _number(text: str) -> float:
-    value = float(text)
-    if not math.isfinite(value):
-        raise NotAPair(f"{text[:20]} is too large for a number.")
-    return value
-
-
-DECODER: Final = json.JSONDecoder(parse_constant=_no_constant, parse_float=_number, object_pairs_hook=_once)
 
 
 @dataclass(frozen=True, slots=True)

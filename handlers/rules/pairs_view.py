@@ -21,18 +21,16 @@ SHORT: Final = 80
 
 
 def describe(rule_type: str | None, pair: Fields, limit: int = 160) -> list[str]:
-    """What *pair*, less its source, does: mrkdwn lines, values and bodies cut to *limit* with their size told."""
-    lines: list[str] = []
-    known: frozenset[str] = frozenset()
-    if rule_type in READERS:
-        reader, known = READERS[rule_type]
-        lines = list(reader(pair, limit))
-    if not lines:
-        known = frozenset()
-    rest = {name: value for name, value in pair.items() if name not in known | {"id"} and value not in EMPTY}
+    """What *pair* of a type whose fields the specification leaves open does beside its source.
+
+    mrkdwn lines, values and bodies cut to *limit* with their size told.
+    """
+    reader, known = READERS.get(rule_type, (None, frozenset()))
+    lines = list(reader(pair, limit)) if reader is not None else []
+    told = {"id", "source", *(known if lines else ())}
+    rest = {name: value for name, value in pair.items() if name not in told and value not in EMPTY}
     if rest:
-        also = "also " if lines else ""
-        lines.append(f"{also}{code(json.dumps(rest, ensure_ascii=False), limit)}")
+        lines.append(f"{'also ' if lines else ''}{code(json.dumps(rest, ensure_ascii=False), limit)}")
     return lines or [NOTHING]
 
 
@@ -287,7 +285,7 @@ def effect_line(rule_type: str | None, pair: Pair, limit: int = 160) -> str:
         return "blocked"
     if rule_type == "Replace":
         return f"replaces {url_code(pair.find, limit)} with {url_code(pair.replacement, limit)}"
-    lines = other_lines(rule_type, pair, limit)
+    lines = describe(rule_type, pair.document(), limit)
     more = f"; …and {len(lines) - MOST_EFFECTS} more" if len(lines) > MOST_EFFECTS else ""
     return "; ".join(lines[:MOST_EFFECTS]) + more
 
@@ -308,9 +306,3 @@ def first_pair_line(rule: RuleDraft, limit: int) -> str:
     pairs = rule.pairs or ()
     more = f" · _and {plural(len(pairs) - 1, 'more pair')}_" if len(pairs) > 1 else ""
     return pair_line(rule.rule_type, pairs[0], limit) + more if pairs else "_no pairs_"
-
-
-def other_lines(rule_type: str | None, pair: Pair, limit: int = 160) -> list[str]:
-    """What a pair of a type without fields of its own in the specification does, line by line."""
-    own = {name: value for name, value in pair.document().items() if name != "source"}
-    return describe(rule_type, own, limit)

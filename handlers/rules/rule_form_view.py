@@ -35,9 +35,6 @@ from handlers.rules.pairs_view import group_name, status_name
 from handlers.rules.reasons import type_word
 
 CALLBACK: Final = "v2.rule.form"
-MOST_PAIRS: Final = 10
-"""Pairs that get fields, as far as their blocks allow."""
-
 MOST_PAIR_BLOCKS: Final = 70
 """Of the hundred that a modal may have: the head, the reason and what is wrong need theirs."""
 
@@ -143,11 +140,8 @@ class RuleForm:
         return tuple(pair for pair in self.pairs if pair.key in keys)
 
     def _has_room(self, pairs: Sequence[FormPair]) -> bool:
-        return (
-            len(pairs) <= MOST_PAIRS
-            and sum(count_blocks(pair, self.rule_type) for pair in pairs) <= MOST_PAIR_BLOCKS
-            and sum(size_of(pair, self.rule_type) for pair in pairs) <= MOST_PAIR_TEXT
-        )
+        blocks = sum(count_blocks(pair, self.rule_type) for pair in pairs)
+        return blocks <= MOST_PAIR_BLOCKS and sum(size_of(pair, self.rule_type) for pair in pairs) <= MOST_PAIR_TEXT
 
     @cached_property
     def shown_keys(self) -> frozenset[str]:
@@ -204,6 +198,14 @@ class RuleForm:
 
     def noted(self, notes: Mapping[str, str]) -> Self:
         return replace(self, notes=notes)
+
+    def with_json(self) -> Self:
+        """Each pair as JSON; where something typed can't be read, the form as it is, which says so."""
+        try:
+            self.draft()
+        except BadInputs as error:
+            return self.noted(error.words)
+        return replace(self, as_json=True)
 
     def with_pair(self) -> RuleForm:
         """One more, empty pair."""

@@ -29,10 +29,10 @@ from handlers.rules.commands import (
     RulesShow,
 )
 from handlers.rules.pairs_view import (
+    describe,
     filters_words,
     first_pair_line,
     group_name,
-    other_lines,
     pair_line,
     source_line,
     status_mark,
@@ -103,7 +103,7 @@ def pair_blocks(rule: Rule) -> list[Block]:
 def _pair_text(rule: Rule, pair: Pair, number: int) -> str:
     """One pair: its condition, what happens (a list where that is more than a line), and its filters."""
     head = f"*Pair {number}*  " if number else ""
-    lines = [] if rule.rule_type in PAIR_FIELDS else other_lines(rule.rule_type, pair)
+    lines = [] if rule.rule_type in PAIR_FIELDS else describe(rule.rule_type, pair.document())
     if len(lines) < 2:
         return head + pair_line(rule.rule_type, pair)
     more = [f"• …and {len(lines) - SHOWN_LINES} more"] if len(lines) > SHOWN_LINES else []
