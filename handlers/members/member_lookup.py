@@ -112,7 +112,6 @@ async def _card(
     return views.member_card(
         member,
         site=site.name,
-        command=MembersShow(emails=(member.email,), site=site.name),
         public=public,
         reference=gatehouse.reference(site.name, member.email),
         others=others,

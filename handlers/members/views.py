@@ -160,7 +160,6 @@ def member_card(
     member: Member,
     *,
     site: str,
-    command: MembersShow,
     public: bool,
     reference: str = "",
     others: Sequence[str] = (),
@@ -182,7 +181,7 @@ def member_card(
         messages.run_button("Edit…", MembersEdit(email=member.email, site=site), "edit"),
         messages.run_button("Check access", MembersWhy(emails=(member.email,)), "why"),
         messages.run_button("Remove", MembersRemove(emails=(member.email,), site=site), "remove"),
-        messages.share_button(command),
+        messages.share_button(MembersShow(emails=(member.email,), site=site)),
     )
     privately = messages.button("Show me privately", "v1.members.whisper", f"{site} {masked(member.email)} {reference}")
     blocks += messages.actions((privately,) if public else buttons)
@@ -211,7 +210,7 @@ def why(email: str, said: Sequence[Verdict | Unasked], *, command: MembersWhy, p
     blocks = [messages.section(f"{mark} *{answer}*\n{address(email, public=public)}")]
     asked = [one for one in said if isinstance(one, Verdict)]
     apart = [one for one in asked if one.member is None and not one.near]
-    is_had = any(one.asked is not None and _has(one.asked) for one in asked)
+    is_had = any(_has(one) for one in asked)
     adding: list[Block | None] = []
     for number, one in enumerate(said):
         buttons = list(_buttons(one, email, f"why.{number}")) if isinstance(one, Verdict) else []
@@ -232,7 +231,7 @@ def _answer(email: str, said: Sequence[Verdict | Unasked], segment: str | None, 
     left = _sites(one for one in said if isinstance(one, Unasked))
     if not asked:
         return ":grey_question:", f"Can’t tell: {left} couldn’t be asked." if left else "No site is set up."
-    well = [one for one in asked if one.member is not None and (one.asked is None or _has(one.asked))]
+    well = [one for one in asked if one.member is not None and (one.asked is None or _has(one))]
     known = [one for one in asked if one.member is not None]
     who = next((name for one in well + known if one.member for name in [name_of(one.member, public=public)]), "")
     who = "this member" if who in {"", "(no name)"} else who
@@ -250,8 +249,8 @@ def _sites(answers: Iterable[Verdict | Unasked], link: str = "and") -> str:
     return listed([esc(one.site, 60) for one in answers], link)
 
 
-def _has(asked: Asked) -> bool:
-    return asked.standing is Standing.HAS
+def _has(one: Verdict) -> bool:
+    return one.asked is not None and one.asked.standing is Standing.HAS
 
 
 def _on_site(one: Verdict | Unasked, email: str, *, public: bool, is_had: bool) -> str:

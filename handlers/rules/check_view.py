@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
@@ -25,36 +26,10 @@ MOST_WARNINGS: Final = 5
 UNTRIED: Final = (
     ":warning: Too many rules to compare each with all others, so some loops, chains and blocks may be missing."
 )
-ADVICE: Final = {
-    FindingKind.LOOP: "Switch one of them off, or change where it redirects.",
-    FindingKind.ITSELF: "Change where it redirects, or switch it off.",
-    FindingKind.NOT_A_URL: "Enter a full URL, starting with https://.",
-    FindingKind.NEVER: "Correct the source.",
-    FindingKind.ENGINES_DIFFER: "Change the source so that both read it the same way.",
-    FindingKind.NO_GROUP: "Use a number that the source has a * or a group for.",
-    FindingKind.ONE_SOURCE: "Keep one of them on: their order is not guaranteed.",
-    FindingKind.HIDDEN: "Switch off the block, or narrow it.",
-    FindingKind.REPEATS: "Narrow the source so that it doesn’t match the result.",
-    FindingKind.CHAIN: "Redirect straight to the last URL.",
-    FindingKind.NO_EFFECT: "Correct the text to find, or delete the rule.",
-    FindingKind.ONE_NAME: "Rename them, so that nobody switches off the wrong one.",
-    FindingKind.UNDECIDABLE: "Try it in the browser, or simplify its source.",
-}
 ADVICE_ON_ENGINES: Final[dict[Trait | None, str]] = {
     Trait.READS_FIND: "Find the text without slashes around it.",
     Trait.NEEDS_VERSION: "Export the rule, give it version 2, and import it again.",
 }
-MARKS: Final = {
-    FindingKind.LOOP: ":rotating_light:",
-    FindingKind.ITSELF: ":rotating_light:",
-    FindingKind.NOT_A_URL: ":x:",
-    FindingKind.NEVER: ":x:",
-    FindingKind.CHAIN: ":link:",
-    FindingKind.NO_EFFECT: ":white_circle:",
-    FindingKind.ONE_NAME: ":white_circle:",
-    FindingKind.UNDECIDABLE: ":grey_question:",
-}
-"""What is not here is a warning."""
 ONLY_SWITCHED_OFF: Final = frozenset({FindingKind.LOOP, FindingKind.ONE_SOURCE, FindingKind.HIDDEN})
 """Findings that an edit of the first rule alone rarely ends."""
 ONLY_SHOWN: Final = frozenset({FindingKind.ONE_NAME, FindingKind.UNDECIDABLE})
@@ -64,14 +39,14 @@ ONLY_SHOWN: Final = frozenset({FindingKind.ONE_NAME, FindingKind.UNDECIDABLE})
 def advice(finding: Finding) -> str:
     """What to do about it, in one sentence."""
     is_blocked = finding.kind is FindingKind.CHAIN and not finding.urls[1]
-    usual = ADVICE_ON_ENGINES.get(finding.trait) or ADVICE[finding.kind]
+    usual = ADVICE_ON_ENGINES.get(finding.trait) or FINDINGS[finding.kind].advice
     return "Redirect it elsewhere, or switch off the block." if is_blocked else usual
 
 
 def words(finding: Finding) -> str:
     """What is wrong, in one sentence of plain text."""
     where = f" Only in {finding.engine}." if finding.engine and finding.kind in IN_ONE_ENGINE else ""
-    return FINDING_SENTENCES[finding.kind](finding) + where
+    return FINDINGS[finding.kind].sentence(finding) + where
 
 
 def warnings_of(findings: Sequence[Finding]) -> tuple[str, ...]:
@@ -100,6 +75,18 @@ def _loop(finding: Finding) -> str:
     shown = around if len(around) <= 6 else [*around[:4], "…", around[-1]]
     whose = "loops" if len({p.rule.id for p in finding.places}) == 1 else "loop"
     return f"{named(finding.places)} {whose}: {' → '.join(shown)}."
+
+
+def _itself(finding: Finding) -> str:
+    return f"{name(finding.places[0])} redirects to the same URL: {clip(finding.value, 160)}."
+
+
+def _not_a_url(finding: Finding) -> str:
+    return f"{name(finding.places[0])} redirects to “{clip(finding.value, 160)}”, which isn’t a URL."
+
+
+def _one_source(finding: Finding) -> str:
+    return f"{named(finding.places)} match the same URL: {clip(finding.value, 160) or 'every URL'}."
 
 
 def _no_group(finding: Finding) -> str:
@@ -198,26 +185,35 @@ WHERE_ENGINES_DIFFER: Final = {
 
 IN_ONE_ENGINE: Final = frozenset({FindingKind.LOOP, FindingKind.REPEATS})
 """Kinds whose words do not say in which engine they are true."""
-FINDING_SENTENCES: Final[dict[FindingKind, Callable[[Finding], str]]] = {
-    FindingKind.LOOP: _loop,
-    FindingKind.ITSELF: lambda finding: (
-        f"{name(finding.places[0])} redirects to the same URL: {clip(finding.value, 160)}."
+
+
+@dataclass(frozen=True, slots=True)
+class FindingWords:
+    """What is said of one kind of finding. *sentence*: what is wrong; *advice*: what to do about it."""
+
+    sentence: Callable[[Finding], str]
+    advice: str
+    mark: str = ":warning:"
+
+
+FINDINGS: Final = {
+    FindingKind.LOOP: FindingWords(_loop, "Switch one of them off, or change where it redirects.", ":rotating_light:"),
+    FindingKind.ITSELF: FindingWords(_itself, "Change where it redirects, or switch it off.", ":rotating_light:"),
+    FindingKind.NOT_A_URL: FindingWords(_not_a_url, "Enter a full URL, starting with https://.", ":x:"),
+    FindingKind.NEVER: FindingWords(_never, "Correct the source.", ":x:"),
+    FindingKind.ENGINES_DIFFER: FindingWords(_engines_differ, "Change the source so that both read it the same way."),
+    FindingKind.NO_GROUP: FindingWords(_no_group, "Use a number that the source has a * or a group for."),
+    FindingKind.ONE_SOURCE: FindingWords(_one_source, "Keep one of them on: their order is not guaranteed."),
+    FindingKind.HIDDEN: FindingWords(_hidden, "Switch off the block, or narrow it."),
+    FindingKind.REPEATS: FindingWords(_repeats, "Narrow the source so that it doesn’t match the result."),
+    FindingKind.CHAIN: FindingWords(_chain, "Redirect straight to the last URL.", ":link:"),
+    FindingKind.NO_EFFECT: FindingWords(_no_effect, "Correct the text to find, or delete the rule.", ":white_circle:"),
+    FindingKind.ONE_NAME: FindingWords(
+        _one_name, "Rename them, so that nobody switches off the wrong one.", ":white_circle:"
     ),
-    FindingKind.NOT_A_URL: lambda finding: (
-        f"{name(finding.places[0])} redirects to “{clip(finding.value, 160)}”, which isn’t a URL."
+    FindingKind.UNDECIDABLE: FindingWords(
+        _undecidable, "Try it in the browser, or simplify its source.", ":grey_question:"
     ),
-    FindingKind.NEVER: _never,
-    FindingKind.ENGINES_DIFFER: _engines_differ,
-    FindingKind.NO_GROUP: _no_group,
-    FindingKind.ONE_SOURCE: lambda finding: (
-        f"{named(finding.places)} match the same URL: {clip(finding.value, 160) or 'every URL'}."
-    ),
-    FindingKind.HIDDEN: _hidden,
-    FindingKind.REPEATS: _repeats,
-    FindingKind.CHAIN: _chain,
-    FindingKind.NO_EFFECT: _no_effect,
-    FindingKind.ONE_NAME: _one_name,
-    FindingKind.UNDECIDABLE: _undecidable,
 }
 
 
@@ -243,8 +239,7 @@ def findings_page(
         title = f"No findings in {checked}{' that could be read' if gap else ''}"
         blocks = [messages.section(f"{':warning:' if gap else ':white_check_mark:'} *{title}*")]
     for number, finding in enumerate(page.items, start=page.first):
-        mark = MARKS.get(finding.kind, ":warning:")
-        blocks.append(messages.section(f"{mark} {esc(words(finding), 900)}\n{advice(finding)}"))
+        blocks.append(messages.section(f"{FINDINGS[finding.kind].mark} {esc(words(finding), 900)}\n{advice(finding)}"))
         blocks += [] if public else messages.actions(_finding_buttons(finding, number))
     blocks += _ahead(ahead)
     notes = [f":warning: {gap.sentence('rules')}"] if gap else []

@@ -12,7 +12,7 @@ from pydantic import ValidationError
 
 from bot.changes.model import Change, Kind, State, Target, canonical_form, fingerprint
 from bot.changes.proposals import Proposal
-from bot.clients.errors import GroupNotFound, InvalidPairs, NotFound, TypeChangeRefused
+from bot.clients.errors import InvalidPairs, NotFound, TypeChangeRefused
 from bot.gatehouse import Gatehouse
 from bot.policy.access import NotAllowed
 from bot.rules.edit import Problem, introduced, problems
@@ -40,7 +40,6 @@ from handlers.rules.form_fields_view import (
     typed_pairs,
 )
 from handlers.rules.reasons import problem_words
-from handlers.rules.rule_edit import update_of
 from handlers.rules.rule_form_view import RuleForm
 from handlers.rules.rule_lookup import NEW, Look, look_at, preview, start_of_command
 from handlers.slack.registry import Click, Form, Recorded, clicks, submits
@@ -100,16 +99,15 @@ async def _save_rule(view: View, caller: Caller, gatehouse: Gatehouse) -> View |
     at = await start_of_command(parse_start(form.start), caller, gatehouse)
     look = await look_at(gatehouse, edited, draft, at)
     shifts = await preview(gatehouse, caller, edited, draft, (form.reason,))
-    before = edited.document() if edited is not None else None
+    kind, key, before = Kind.RULE_CREATE, None, None
+    if edited is not None:
+        kind, key, before = Kind.RULE_UPDATE, edited.id, edited.document()
     doubts = await asyncio.to_thread(draft_warnings, before, draft.body())
-    rule_id = edited.id if edited is not None else NEW
-    if (warned := _with_warnings(form, look, shifts, doubts, rule_id)) is not None:
+    if (warned := _with_warnings(form, look, shifts, doubts)) is not None:
         return warned.view()
     shown: dict[str, Any] = {"warnings": look.warnings, "preview": shifts, "quiet_refusal": True}
-    if edited is not None:
-        proposal = update_of(edited, draft, caller, reason=form.reason, **shown)
-    else:
-        proposal = propose(caller, Kind.RULE_CREATE, Target(service="rules"), None, draft.body(), form.reason, **shown)
+    target = Target(service="rules", key=key)
+    proposal = propose(caller, kind, target, before, draft.body(), form.reason, **shown)
     proposal = await timed(proposal, caller, gatehouse, start=parse_start(form.start), expiry=parse_expiry(form.expiry))
     return await _record(proposal, form, caller, gatehouse)
 
@@ -123,13 +121,10 @@ def _unfit(rule: Rule, draft: RuleDraft, form: RuleForm) -> View | None:
     return None
 
 
-def _with_warnings(
-    form: RuleForm, look: Look, shifts: Sequence[str], doubts: Mapping[str, str], rule_id: str
-) -> RuleForm | None:
+def _with_warnings(form: RuleForm, look: Look, shifts: Sequence[str], doubts: Mapping[str, str]) -> RuleForm | None:
     """The form with what is wrong at its fields, to be sent again; None where nothing is, or where that was seen and answered.
 
-    *doubts*: warnings about text that looks like something else, each with the path of its field. *rule_id*: what the
-    rule of the form is called in the findings.
+    *doubts*: warnings about text that looks like something else, each with the path of its field.
     """
     if not look.findings and not doubts:
         return None
@@ -139,7 +134,7 @@ def _with_warnings(
         return None
     anyway = "Save anyway" if form.mode == "edit" else "Create anyway"
     then = "Add a reason under “Why” to save it anyway." if silent else f"Press {anyway} if that is what you want."
-    notes = _placed_warnings(form, look, doubts, rule_id)
+    notes = _placed_warnings(form, look, doubts)
     unplaced = notes.pop("", "")
     lead = "Not saved: this loops." if silent else "Not saved yet: see below." if notes else "Not saved yet."
     notes[""] = " ".join(filter(None, (lead, unplaced, *look.limits, *shifts[:1], then)))
@@ -148,10 +143,10 @@ def _with_warnings(
     return replace(form, warned=seen).noted(notes)
 
 
-def _placed_warnings(form: RuleForm, look: Look, doubts: Mapping[str, str], rule_id: str) -> dict[str, str]:
+def _placed_warnings(form: RuleForm, look: Look, doubts: Mapping[str, str]) -> dict[str, str]:
     """What is wrong with the rule, by the block id of the input that it is about; the empty id where that is none."""
     lines, named = check_view.warnings_of(look.findings), look.findings[:MOST_WARNINGS]
-    placed = [(_block_of_finding(one, form, rule_id), words) for one, words in zip(named, lines, strict=False)]
+    placed = [(_block_of_finding(one, form), words) for one, words in zip(named, lines, strict=False)]
     placed += [("", words) for words in lines[MOST_WARNINGS:]]
     placed += [(_block_of_path(path, form), words) for words, path in doubts.items()]
     notes: dict[str, str] = {}
@@ -172,10 +167,11 @@ FIELDS: Final = {
 """The fields of a pair that are wrong, by what is wrong; anything else is wrong with the source."""
 
 
-def _block_of_finding(finding: Finding, form: RuleForm, rule_id: str) -> str:
+def _block_of_finding(finding: Finding, form: RuleForm) -> str:
     """The block id of the input that *finding* is about; empty where the form has none."""
     if finding.kind is FindingKind.ONE_NAME:
         return "name"
+    rule_id = form.rule_id if form.mode == "edit" else NEW
     pair = next((place.pair for place in finding.places if place.rule.id == rule_id), 0)
     return form.block_of_pair(pair, *FIELDS.get(finding.kind, ("value",)))
 
@@ -200,17 +196,15 @@ async def _record(proposal: Proposal, form: RuleForm, caller: Caller, gatehouse:
 
 
 def _end(form: RuleForm, change: Change) -> View:
-    return form.noted(_rule_notes(change, form)).view() if change.state is State.FAILED else end_of_form(change)
-
-
-def _rule_notes(change: Change, form: RuleForm) -> dict[str, str]:
-    """The service's refusal, by the field that it belongs to."""
+    """What came of it; the service's refusal stands at the field that it belongs to."""
+    if change.state is not State.FAILED:
+        return end_of_form(change)
     where = {
         InvalidPairs.code: form.block_of_pair(1),
         TypeChangeRefused.code: "type" if form.mode == "new" else "name",
-        GroupNotFound.code: "",
     }
-    return {where.get(change.run.refusal or "", ""): f"Nothing was changed. {ended(change.run.outcome)}"}
+    words = f"Nothing was changed. {ended(change.run.outcome)}"
+    return form.noted({where.get(change.run.refusal or "", ""): words}).view()
 
 
 @clicks("form.type")

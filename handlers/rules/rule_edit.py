@@ -8,7 +8,6 @@ from dataclasses import replace
 from typing import Any, Final
 
 from bot.changes.model import Kind, Target
-from bot.changes.proposals import Proposal
 from bot.clients.lists import Listing
 from bot.gatehouse import Gatehouse
 from bot.rules.edit import BadField, Problem, ProblemKind, introduced, problems, switched, with_fields
@@ -60,8 +59,7 @@ async def show(command: RulesShow, caller: Caller, gatehouse: Gatehouse) -> Repl
     if not caller.public:
         gatehouse.last_shown.put(caller.user, Target(service="rules", key=rule.id))
     more = await what_becomes_of(Target(service="rules", key=rule.id), rule, gatehouse)
-    command = RulesShow(ref=rule.id)
-    return Private(views.rule_card(rule, command=command, public=caller.public, groups=groups, more=more))
+    return Private(views.rule_card(rule, public=caller.public, groups=groups, more=more))
 
 
 async def _show_then(rule: Rule, start: Start, caller: Caller, gatehouse: Gatehouse) -> Reply:
@@ -71,9 +69,7 @@ async def _show_then(rule: Rule, start: Start, caller: Caller, gatehouse: Gateho
     if then is None:
         gone = f"{quoted(rule.title, 200)} will be deleted by then."
         return Private(messages.message(gone, [*lead, messages.section(f":wastebasket: *{gone}*")]))
-    card = views.rule_card(
-        then, command=RulesShow(ref=rule.id), public=caller.public, groups=await groups_of([then], gatehouse)
-    )
+    card = views.rule_card(then, public=caller.public, groups=await groups_of([then], gatehouse))
     return Private(replace(card, blocks=(*lead, *messages.without_buttons(card.blocks))))
 
 
@@ -81,7 +77,7 @@ async def _show_then(rule: Rule, start: Start, caller: Caller, gatehouse: Gateho
 async def pin(command: RulesPin, caller: Caller, gatehouse: Gatehouse) -> Reply:
     """The rule as it is now: what is pinned does not follow it, so it says of when it is."""
     rule = await find_rule(command, caller, gatehouse)
-    card = views.rule_card(rule, command=RulesShow(ref=rule.id), public=True, groups=await groups_of([rule], gatehouse))
+    card = views.rule_card(rule, public=True, groups=await groups_of([rule], gatehouse))
     card = replace(card, blocks=(*card.blocks, messages.context(f"As of {when(gatehouse.now())}")))
     return Posted(card, is_pinned=True)
 
@@ -149,7 +145,10 @@ async def _edit(
         refuse_silent_loop(look.findings, command.because)
         said = (command.because, *command.refs)
         shifts = await preview(gatehouse, caller, rule, draft, said) if len(rules) == 1 else ()
-        wanted.append(update_of(rule, draft, caller, reason=command.because, warnings=look.warnings, preview=shifts))
+        target, about = Target(service="rules", key=rule.id), {"warnings": look.warnings, "preview": shifts}
+        wanted.append(
+            propose(caller, Kind.RULE_UPDATE, target, rule.document(), draft.body(), command.because, **about)
+        )
     if not wanted:
         status = None if isinstance(command, RulesSet) else "on" if rules[0].active else "off"
         raise NothingToChange([rule.title for rule in rules], status)
@@ -159,12 +158,6 @@ async def _edit(
 EDITS: Final = {RulesOn: "Switch on", RulesOff: "Switch off", RulesSet: "Change"}
 LOOKED_AT: Final = 5
 """Rules of one command that are compared with all others before they are changed: it takes a while for each."""
-
-
-def update_of(rule: Rule, draft: RuleDraft, caller: Caller, *, reason: str | None, **more: Any) -> Proposal:
-    """Return what *caller* wants *rule* to be; *more*: other fields of a Proposal."""
-    target = Target(service="rules", key=rule.id)
-    return propose(caller, Kind.RULE_UPDATE, target, rule.document(), draft.body(), reason, **more)
 
 
 @handles(RulesDelete)
@@ -234,7 +227,7 @@ async def show_groups(command: RulesGroups, caller: Caller, gatehouse: Gatehouse
     on = Counter(rule.group_id for rule in listing.known if rule.group_id and rule.active)
     found = sorted(groups.known, key=lambda group: group.title.casefold())
     gaps = {"groups": groups.gap, "rules": listing.gap}
-    return Private(views.group_list(found, rules, on, gaps, command=command, public=caller.public))
+    return Private(views.group_list(found, rules, on, gaps, public=caller.public))
 
 
 @handles(RulesGroup)

@@ -68,9 +68,7 @@ def menu() -> Message:
     return messages.message("Traffic rules: find one, list them, or create one", blocks)
 
 
-def rule_card(
-    rule: Rule, *, command: RulesShow, public: bool, groups: Groups | None = None, more: Sequence[Block] = ()
-) -> Message:
+def rule_card(rule: Rule, *, public: bool, groups: Groups | None = None, more: Sequence[Block] = ()) -> Message:
     """One rule, whole as far as a message holds it; without its secrets, and with a way to them, where all see it.
 
     *more*: what there is to say besides, such as what will become of it.
@@ -84,8 +82,8 @@ def rule_card(
         *_other_fields(rule, groups),
         *more,
     ]
-    privately = messages.run_button("Show to me", command, "privately")
-    blocks += messages.actions([privately] if public else _rule_buttons(rule, command))
+    privately = messages.run_button("Show to me", RulesShow(ref=rule.id), "privately")
+    blocks += messages.actions([privately] if public else _rule_buttons(rule))
     return messages.message(f"Rule {quoted(rule.title)}", blocks)
 
 
@@ -148,14 +146,14 @@ KNOWN_EXTRA: Final = frozenset(
 )
 
 
-def _rule_buttons(rule: Rule, command: RulesShow) -> list[Block | None]:
+def _rule_buttons(rule: Rule) -> list[Block | None]:
     switch = RulesOff(refs=(rule.id,)) if rule.active else RulesOn(refs=(rule.id,))
     return [
         messages.run_button("Edit…", RulesEdit(ref=rule.id), "edit"),
         messages.run_button("Switch off" if rule.active else "Switch on", switch, "switch"),
         messages.run_button("Copy…", RulesCopy(ref=rule.id), "copy"),
         messages.run_button("Delete", RulesDelete(refs=(rule.id,)), "delete"),
-        messages.share_button(command),
+        messages.share_button(RulesShow(ref=rule.id)),
     ]
 
 
@@ -254,7 +252,6 @@ def group_list(
     on: Mapping[str, int],
     gaps: Mapping[str, Gap | None],
     *,
-    command: RulesGroups,
     public: bool,
 ) -> Message:
     """*rules* and *on*: group id -> how many rules it has, and how many of those are Active.
@@ -267,7 +264,7 @@ def group_list(
     for number, group in enumerate(groups[:MOST_GROUPS]):
         blocks.append(messages.section(_listed_group(group, rules.get(group.id, 0), on.get(group.id, 0))))
         blocks += messages.actions(_group_buttons(group, number))
-    blocks += [*_left_out_groups(groups, rules), *messages.actions([messages.share_button(command)])]
+    blocks += [*_left_out_groups(groups, rules), *messages.actions([messages.share_button(RulesGroups())])]
     return messages.message(title, messages.without_buttons(blocks) if public else blocks)
 
 

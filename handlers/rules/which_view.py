@@ -70,7 +70,7 @@ def answer(
     blocks += _also(route, culprits, redact)
     element = messages.context if culprits or route.first.changing else messages.section
     blocks += [element(text) for text in messages.packed(_others(route.first, but=asleep), 1_500)]
-    small = [*_which_url(command), *_small_print(route, gap, assumed=assumed)]
+    small = list(_small_print(route, command, gap, assumed=assumed))
     blocks += [messages.context("\n".join(small))] if small else []
     urls = [
         messages.run_button(f"Check URL {number}", RulesWhich(url), f"other.{number}")
@@ -314,8 +314,8 @@ def near_reason(miss: NearMiss, url: Url) -> str:
     return f"without ?{messages.clip(query, 60)} it redirects to {messages.clip(found.result, 160)}"
 
 
-def _which_url(command: RulesWhich) -> Iterator[str]:
-    """Which URL was taken, where that is not plain from what was typed."""
+def _small_print(route: Route, command: RulesWhich, gap: Gap | None, *, assumed: bool) -> Iterator[str]:
+    """Which URL was taken, where that is not plain from what was typed, and what the answer does not cover."""
     if command.others:
         told = ", ".join(code(url, 120) for url in command.others[:MAX_URLS])
         yield f"This is about the first of {len(command.others) + 1:,} URLs. The others: {told}"
@@ -323,9 +323,6 @@ def _which_url(command: RulesWhich) -> Iterator[str]:
         yield f"{code(command.unknown, 80)} is not the name of one rule, so this covers all of them."
     if command.within:
         yield "Only the URL was read. Put a URL with spaces in quotes."
-
-
-def _small_print(route: Route, gap: Gap | None, *, assumed: bool) -> Iterator[str]:
     if assumed:
         yield ASSUMED
     if gap:

@@ -23,7 +23,7 @@ from bot.text.search import text_of_rule
 from handlers.blocks.messages import ListPage
 from handlers.rules import check_view as check_views
 from handlers.rules import views, which_view
-from handlers.rules.commands import RulesCheck, RulesList, RulesShow, RulesWhich
+from handlers.rules.commands import RulesCheck, RulesList, RulesWhich
 from handlers.rules.rule_lookup import fitting, follow
 from sandbox.slack.validation import check_message
 from tests.harness.real_rules import GROUP, RECORDS
@@ -80,7 +80,7 @@ def test_every_rule_is_checked_alone_and_among_the_others() -> None:
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.id)
 def test_every_rule_is_shown_listed_found_and_previewed(rule: Rule) -> None:
-    judged_by_slack(views.rule_card(rule, command=RulesShow(ref=rule.id), public=False, groups=GROUPS))
+    judged_by_slack(views.rule_card(rule, public=False, groups=GROUPS))
     judged_by_slack(
         views.rule_list(
             ListPage.of([rule] * 11, 1, 10), command=RulesList(sort="changed"), gap=Gap(1, 2), groups=GROUPS,

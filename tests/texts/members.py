@@ -9,7 +9,7 @@ from bot.members.access_check import explain_access
 from bot.members.model import Member
 from handlers.blocks.messages import ListPage
 from handlers.members import member_form_view, views
-from handlers.members.commands import MembersList, MembersShow, MembersWhy
+from handlers.members.commands import MembersList, MembersWhy
 from handlers.members.member_form_view import MemberForm
 from tests.texts import Sample
 
@@ -45,10 +45,8 @@ def lists() -> Iterator[Sample]:
 def cards() -> Iterator[Sample]:
     """One member."""
     for one in (ANNA, NAMELESS):
-        command = MembersShow(emails=(one.email,))
-        yield f"show {one.email}", views.member_card(one, site="blog", command=command, public=False)
-    command = MembersShow(emails=(ANNA.email,))
-    yield "show in a channel", views.member_card(ANNA, site="blog", command=command, public=True, reference="x")
+        yield f"show {one.email}", views.member_card(one, site="blog", public=False)
+    yield "show in a channel", views.member_card(ANNA, site="blog", public=True, reference="x")
 
 
 def access() -> Iterator[Sample]:

@@ -17,7 +17,7 @@ from bot.rules.url import Url
 from handlers.blocks import inputs
 from handlers.blocks.messages import ListPage, Message
 from handlers.rules import check_view, views, which_view
-from handlers.rules.commands import RulesCheck, RulesGroups, RulesList, RulesShow, RulesWhich
+from handlers.rules.commands import RulesCheck, RulesList, RulesWhich
 from handlers.rules.rule_form_view import RuleForm
 from handlers.rules.rule_lookup import explain_url, follow
 from tests.texts import Sample
@@ -166,14 +166,14 @@ def lists() -> Iterator[Sample]:
     yield "nothing found", _list([], text="checkout")
     yield "no rules at all", _list([])
     for one in (OLD, FILTERED, SEVERAL, HELD):
-        yield f"show {one.title}", views.rule_card(one, command=RulesShow(one.id), public=False, groups=GROUPS)
-    yield "show in the channel", views.rule_card(OLD, command=RulesShow(OLD.id), public=True)
+        yield f"show {one.title}", views.rule_card(one, public=False, groups=GROUPS)
+    yield "show in the channel", views.rule_card(OLD, public=True)
     groups = [
         Group.model_validate({"id": "Group_1", "name": "Sales campaigns", "status": "Active"}),
         Group.model_validate({"id": "Group_2", "name": "Experiments", "status": "Inactive"}),
     ]
     rules, on = {"Group_1": 12, "Group_2": 1, "Group_lost": 2}, {"Group_1": 11, "Group_2": 1}
-    yield "groups", views.group_list(groups, rules, on, {}, command=RulesGroups(), public=False)
+    yield "groups", views.group_list(groups, rules, on, {}, public=False)
     yield "test URLs", check_view.test_urls([f"{SHOP}/old"], said=f"Added `{SHOP}/old`", public=False)
     yield "no test URLs", check_view.test_urls([], said="", public=False)
 
