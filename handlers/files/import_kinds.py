@@ -96,15 +96,15 @@ async def _plan_rules(
     content: bytes, handed: Handed, choices: Choices | None, caller: Caller, gatehouse: Gatehouse
 ) -> ImportPlan:
     groups = await _groups(gatehouse)
+    table, records = None, []
     if await asyncio.to_thread(is_table, content):
         table = await asyncio.to_thread(read_redirect_file, content, handed.encoding)
-        live = (await gatehouse.rules.all()).whole()
-        planned = await cooperatively(plan_redirects(table.rows, live, groups))
-        return await asyncio.to_thread(rule_plan, planned, choices, table, handed.encoding, groups)
-    records = await asyncio.to_thread(read_rule_file, content)
-    rules = (await gatehouse.rules.all()).whole()
-    entries = await cooperatively(plan_entries(records, rules, groups))
-    return await asyncio.to_thread(rule_plan, entries, choices, groups=groups)
+    else:
+        records = await asyncio.to_thread(read_rule_file, content)
+    live = (await gatehouse.rules.all()).whole()
+    planning = plan_entries(records, live, groups) if table is None else plan_redirects(table.rows, live, groups)
+    entries = await cooperatively(planning)
+    return await asyncio.to_thread(rule_plan, entries, choices, table, handed.encoding, groups)
 
 
 async def _groups(gatehouse: Gatehouse) -> Groups | None:

@@ -119,9 +119,8 @@ def _row_line(row: Row, text: str, name: str | None = None) -> str:
     return f"line {row.line:,}{email} {shown}   {text}".rstrip()
 
 
-def _add_line(entry: import_entries.Add) -> str:
-    added = entry.after or {}
-    return _row_line(entry.row, segments_line(added["allowedSegments"], MOST_SEGMENTS), added["name"])
+def _segments_of(member: Mapping[str, Any] | None) -> str:
+    return segments_line((member or {}).get("allowedSegments") or (), MOST_SEGMENTS)
 
 
 def _alter_line(entry: import_entries.Alter) -> str:
@@ -131,10 +130,6 @@ def _alter_line(entry: import_entries.Alter) -> str:
     told = [*gains, *losses]
     more = f"and {len(told) - MOST_SEGMENTS} more" if len(told) > MOST_SEGMENTS else ""
     return _row_line(entry.row, "  ".join([*told[:MOST_SEGMENTS], more]))
-
-
-def _remove_line(entry: import_entries.Remove) -> str:
-    return _row_line(entry.row, segments_line((entry.before or {}).get("allowedSegments") or (), MOST_SEGMENTS))
 
 
 def _together_line(entry: import_entries.Together) -> str:
@@ -165,10 +160,6 @@ def _lookalikes(plan: MemberPlan) -> list[Block]:
     return [_list(title, plan.alike, lambda pair: _row_line(pair[0], f"and {code(pair[1][:80])}"))]
 
 
-def _invalid_line(entry: import_entries.Invalid) -> str:
-    return _row_line(entry.row, esc(why_not(entry), 200))
-
-
 NOTHING_TO_DO: Final = {
     import_entries.Nothing.AS_ASKED: "nothing to change",
     import_entries.Nothing.HAS_NONE_OF_THEM: "has none of these segments",
@@ -176,9 +167,11 @@ NOTHING_TO_DO: Final = {
 }
 
 MEMBER_KINDS: Final = (
-    RowKind(import_entries.Add, ":sparkles:", "to add", _add_line),
+    RowKind(
+        import_entries.Add, ":sparkles:", "to add", lambda e: _row_line(e.row, _segments_of(e.after), e.after["name"])
+    ),
     RowKind(import_entries.Alter, ":twisted_rightwards_arrows:", "with changed segments", _alter_line),
-    RowKind(import_entries.Remove, ":wastebasket:", "to remove", _remove_line),
+    RowKind(import_entries.Remove, ":wastebasket:", "to remove", lambda e: _row_line(e.row, _segments_of(e.before))),
     RowKind(
         import_entries.Together,
         ":link:",
@@ -192,7 +185,9 @@ MEMBER_KINDS: Final = (
         "with nothing to change",
         why=lambda entry: NOTHING_TO_DO[entry.why],
     ),
-    RowKind(import_entries.Invalid, ":x:", "can’t be imported", _invalid_line, _reason),
+    RowKind(
+        import_entries.Invalid, ":x:", "can’t be imported", lambda e: _row_line(e.row, esc(why_not(e), 200)), _reason
+    ),
 )
 
 
@@ -268,7 +263,8 @@ def _how_it_was_read(file: MemberFile | RedirectFile) -> str:
     )
     encoding = ENCODINGS.get(file.encoding, file.encoding.upper())
     separator = SEPARATORS.get(file.separator, f"“{esc(file.separator)}”")
-    return f"Read as {encoding} with {separator}: {columns}.{_headings(file)}{_unused(file)}"
+    unused = f"   Not used: {_titles(file.ignored)}." if file.ignored else ""
+    return f"Read as {encoding} with {separator}: {columns}.{_headings(file)}{unused}"
 
 
 def _headings(file: MemberFile | RedirectFile) -> str:
@@ -276,14 +272,10 @@ def _headings(file: MemberFile | RedirectFile) -> str:
         return "   There are no headings."
     if file.known_header:
         return ""
-    return f"   The first row was read as headings: {_first_titles([cell for cell in file.header if cell.strip()])}."
+    return f"   The first row was read as headings: {_titles([cell for cell in file.header if cell.strip()])}."
 
 
-def _unused(file: MemberFile | RedirectFile) -> str:
-    return f"   Not used: {_first_titles(file.ignored)}." if file.ignored else ""
-
-
-def _first_titles(names: Sequence[str]) -> str:
+def _titles(names: Sequence[str]) -> str:
     return first_of([esc(name, 30) for name in names], MOST_TITLES)
 
 
@@ -347,6 +339,7 @@ FILES: Final[Mapping[type[BadFile], Callable[[Any], tuple[str, str]]]] = {
     redirect_table.ColumnTwice: lambda e: (f"Two columns of the table could be {e.column}.", "Rename one of them."),
     BadFile: lambda _: ("The file can’t be read.", ""),
 }
+
 
 REASONS: Final[Mapping[type, Callable[[Any], str]]] = {
     files.NoObject: lambda _: "not an object",
