@@ -43,12 +43,8 @@ async def export_rules(command: RulesExport, caller: Caller, gatehouse: Gatehous
     content = b"".join(await cooperatively(files.export_lines(found)))
     if command.here and is_public(caller.channel) and await asyncio.to_thread(_is_private, found, content):
         raise EmailsInFile(replace(command, here=False))
-    comment = rules_comment(
-        len(found),
-        total=len(rules),
-        place=gatehouse.places.get("rules", ""),
-        gap=listing.gap,
-    )
+    place = gatehouse.places.get("rules", "")
+    comment = rules_comment(len(found), total=len(rules), place=place, gap=listing.gap)
     name = files.export_name(gatehouse.now().date())
     return Attached(name, content, comment, here=command.here, exports=("rules", len(found)))
 

@@ -52,14 +52,9 @@ async def show_list(command: MembersList, caller: Caller, gatehouse: Gatehouse) 
     found = await asyncio.to_thread(_in_order, listing.known, command)
     numbered = not (caller.public or caller.guessed)
     page = ListPage.of(found, command.page, ROWS_PER_PAGE)
+    elsewhere = () if command.site else others(site, gatehouse)
     message = views.member_list(
-        page,
-        site=site.name,
-        command=command,
-        others=() if command.site else others(site, gatehouse),
-        public=caller.public,
-        numbered=numbered,
-        gap=listing.gap,
+        page, command, site=site.name, others=elsewhere, gap=listing.gap, public=caller.public, numbered=numbered
     )
     if found and numbered:
         rows = [member_row(site.name, member.email) for member in found[: page.last]]

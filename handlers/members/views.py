@@ -73,9 +73,9 @@ def segments_line(segments: Sequence[str], most: int = 30) -> str:
 
 def member_list(
     page: ListPage[Member],
+    command: MembersList,
     *,
     site: str,
-    command: MembersList,
     public: bool,
     numbered: bool,
     others: Sequence[str] = (),

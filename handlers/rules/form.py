@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, Final
@@ -18,7 +18,7 @@ from bot.policy.access import NotAllowed
 from bot.rules.edit import Problem, introduced, problems
 from bot.rules.lint.findings import Finding, FindingKind, key_of
 from bot.rules.model import ACTIVE, Rule, RuleDraft
-from bot.rules.pair_fields import Document, fields_of
+from bot.rules.pair_fields import Document
 from bot.rules.pair_values import new_pair
 from handlers.blocks import inputs, modals
 from handlers.blocks.messages import ended
@@ -246,11 +246,12 @@ def read_form(view: View, base: Rule | None = None) -> RuleForm:
     """
     about = metadata(view)
     values = inputs.values_of(view)
-    document = _document(about, values, base)
+    mode, document = about.get("mode", "new"), _document(about, values, base)
+    drawn_as = str((about.get("type") if mode == "new" else document.get("ruleType")) or "")
     form = RuleForm(
-        mode=about.get("mode", "new"),
+        mode=mode,
         document=document,
-        pairs=_pairs(about, values, document),
+        pairs=_pairs(drawn_as, values, document, about.get("removed") or ()),
         channel=str(about.get("channel") or ""),
         rule_id=about.get("id"),
         seen=about.get("seen"),
@@ -263,17 +264,21 @@ def read_form(view: View, base: Rule | None = None) -> RuleForm:
         more=bool(about.get("more")),
         as_json=bool(about.get("json")),
     )
-    before = str(about.get("type") or "")
-    return _of_other_type(form, before) if form.mode == "new" and form.rule_type != before else form
+    if form.rule_type == drawn_as:
+        return form
+    # Another type was chosen: of what was typed for the one before, only the sources stay.
+    return form.with_sources({pair.key: _source(pair) for pair in form.pairs})
 
 
-def _pairs(about: Mapping[str, Any], values: Mapping[str, Any], document: Document) -> tuple[FormPair, ...]:
-    """The pairs of the rule that were not removed, then the new ones, each with what was typed."""
+def _pairs(
+    rule_type: str, values: Mapping[str, Any], document: Document, removed: Collection[str]
+) -> tuple[FormPair, ...]:
+    """The pairs of the rule less those *removed*, then the new ones, each with what was typed."""
     typed = typed_pairs(values)
-    new = new_pair(str(about.get("type") or ""), NEW_SOURCE)
+    new = new_pair(rule_type, NEW_SOURCE)
     bases = {key: new if key.startswith("n") else UNREAD_PAIR for key in typed}
-    bases |= {pair.key: pair.base for pair in pairs_of_body(document) if pair.key not in about.get("removed", ())}
-    pairs = (FormPair(key, base, typed.get(key, {})) for key, base in bases.items())
+    bases |= {pair.key: pair.base for pair in pairs_of_body(document) if pair.key not in removed}
+    pairs = (FormPair(key, rule_type, base, typed.get(key, {})) for key, base in bases.items())
     return tuple(sorted(pairs, key=lambda pair: (pair.is_new, pair.number)))
 
 
@@ -293,12 +298,7 @@ def _document(about: Mapping[str, Any], values: Mapping[str, Any], base: Rule | 
     return document | present | {"ruleType": rule_type}
 
 
-def _of_other_type(form: RuleForm, before: str) -> RuleForm:
-    """The form of the type that was chosen: of what was typed for the type *before*, only the sources stay."""
-    return form.with_sources({pair.key: _source(pair, before) for pair in form.pairs})
-
-
-def _source(pair: FormPair, rule_type: str) -> Document:
+def _source(pair: FormPair) -> Document:
     """The source of *pair*, an empty one where that can't be read."""
     if JSON in pair.typed:
         try:
@@ -306,5 +306,5 @@ def _source(pair: FormPair, rule_type: str) -> Document:
         except NotAPair:
             source = None
         return NEW_SOURCE | (source if isinstance(source, dict) else {})
-    texts = {each.path: pair.text(each) for each in fields_of(rule_type, pair.base)}
+    texts = {each.path: pair.text(each) for each in pair.fields}
     return {name: texts[f"source.{name}"] or value for name, value in NEW_SOURCE.items()}

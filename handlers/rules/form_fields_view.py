@@ -69,6 +69,7 @@ class FormPair:
     """One pair in the form. *key* is its place in block ids: ``o3`` was the rule's pair 3, ``n1`` is new."""
 
     key: str
+    rule_type: str
     base: Document
     """The pair as stored, or as a new one is."""
     typed: Mapping[str, str] = field(default_factory=dict)
@@ -82,14 +83,18 @@ class FormPair:
     def number(self) -> int:
         return int(self.key[1:])
 
+    @property
+    def fields(self) -> list[PairField]:
+        return fields_of(self.rule_type, self.base)
+
     def block_id(self, path: str) -> str:
         return f"p.{self.key}.{path}"
 
-    def block_of(self, rule_type: str, names: Iterable[str]) -> str:
+    def block_of(self, names: Iterable[str]) -> str:
         """The block id of the input of the first field that has, or holds, one of *names*; that of the source for none."""
         if JSON in self.typed:
             return self.block_id(JSON)
-        fields = fields_of(rule_type, self.base)
+        fields = self.fields
         for name in names:
             for each in fields:
                 if name == each.name or f"{name}.".startswith(f"{each.path}."):
@@ -99,7 +104,7 @@ class FormPair:
     def text(self, each: PairField) -> str | None:
         return self.typed.get(each.path, text_of(each, self.base))
 
-    def document(self, rule_type: str) -> Document:
+    def document(self) -> Document:
         """The pair with what was typed; raises BadInputs."""
         if JSON in self.typed:
             try:
@@ -107,7 +112,7 @@ class FormPair:
             except NotAPair as error:
                 raise BadInputs({self.block_id(JSON): str(error)[:300]}) from error
         pair, wrong = self.base, {}
-        for each in fields_of(rule_type, self.base):
+        for each in self.fields:
             if each.path in self.typed:
                 try:
                     pair = with_text(each, pair, self.typed[each.path])
@@ -117,17 +122,18 @@ class FormPair:
             raise BadInputs(wrong)
         return pair
 
-    def as_json(self, rule_type: str) -> str | None:
+    def as_json(self) -> str | None:
         """The pair as JSON; None where no input holds that, or something typed can't be read."""
         try:
-            return json_of(self.document(rule_type))
+            return json_of(self.document())
         except BadInputs:
             return None
 
 
 def pairs_of_body(document: Document) -> tuple[FormPair, ...]:
     """The pairs of a rule's body."""
-    return tuple(FormPair(f"o{number}", pair) for number, pair in enumerate(document.get("pairs") or (), start=1))
+    rule_type, pairs = str(document.get("ruleType") or ""), document.get("pairs") or ()
+    return tuple(FormPair(f"o{number}", rule_type, pair) for number, pair in enumerate(pairs, start=1))
 
 
 def typed_pairs(values: Mapping[str, Any]) -> dict[str, dict[str, str]]:
@@ -141,38 +147,36 @@ def typed_pairs(values: Mapping[str, Any]) -> dict[str, dict[str, str]]:
     return typed
 
 
-def size_of(pair: FormPair, rule_type: str) -> int:
+def size_of(pair: FormPair) -> int:
     """Characters that the texts of *pair* take in a view, however Slack writes them down and however it is shown."""
-    texts = [pair.text(each) for each in fields_of(rule_type, pair.base)]
+    texts = [pair.text(each) for each in pair.fields]
     fields = sum(len(json.dumps(text)) for text in texts if text is not None and inputs.holds(text))
     return max(fields, len(json.dumps(pair.typed.get(JSON) or json_of(pair.base) or "")))
 
 
-def count_blocks(pair: FormPair, rule_type: str) -> int:
+def count_blocks(pair: FormPair) -> int:
     """Blocks that *pair* takes in a view with all its inputs: its head, and what has none, are two more."""
-    return len(fields_of(rule_type, pair.base)) + 2
+    return len(pair.fields) + 2
 
 
-def is_unusual(pair: FormPair, rule_type: str) -> bool:
+def is_unusual(pair: FormPair) -> bool:
     """Whether an input of *pair* that is rarely used holds something else than its default."""
-    return any(each.rare and pair.text(each) not in {each.usual, None} for each in fields_of(rule_type, pair.base))
+    return any(each.rare and pair.text(each) not in {each.usual, None} for each in pair.fields)
 
 
-def pair_blocks(
-    pair: FormPair, number: int, rule_type: str, *, removable: bool, more: bool, as_json: bool
-) -> list[View]:
+def pair_blocks(pair: FormPair, number: int, *, removable: bool, more: bool, as_json: bool) -> list[View]:
     """The inputs of *pair* under its *number*, where it is not the only one and so *removable*.
 
     *more*: also those that are rarely used. *as_json*: one input with all of it, where that holds it.
     """
-    text = pair.typed.get(JSON) or (pair.as_json(rule_type) if as_json else None)
+    text = pair.typed.get(JSON) or (pair.as_json() if as_json else None)
     if text is not None:
         label = f"Pair {number}, as JSON" if removable else "Pair, as JSON"
         hint = "Saved exactly as written."
         blocks: list[View] = [inputs.text(pair.block_id(JSON), label, text, multiline=True, hint=hint)]
     else:
-        blocks = [_field(pair, each, more) for each in fields_of(rule_type, pair.base) if more or not each.rare]
-        others = first_of([code(name, 40) for name in other_names(rule_type, pair.base)], MAX_OTHERS)
+        blocks = [_field(pair, each, more) for each in pair.fields if more or not each.rare]
+        others = first_of([code(name, 40) for name in other_names(pair.rule_type, pair.base)], MAX_OTHERS)
         words = f"Also holds {others}, kept unchanged. {EDIT_AS_JSON[more]}" if others else ""
         words = "Too long to be edited as JSON here." if as_json else words
         blocks += [context(words) | {"block_id": f"others.{pair.key}"}] if words else []

@@ -14,7 +14,7 @@ from typing import Any, Final, Self
 from bot.changes.model import canonical_form, fingerprint
 from bot.rules.edit import Problem, source_reaching
 from bot.rules.model import ACTIVE, INACTIVE, Groups, Rule, RuleDraft, why_group_is_off
-from bot.rules.pair_fields import KNOWN_TYPES, PAIR_FIELDS, SOURCE, TYPES, UNKNOWN, Document, fields_of, has_field
+from bot.rules.pair_fields import KNOWN_TYPES, PAIR_FIELDS, SOURCE, TYPES, UNKNOWN, Document, has_field
 from bot.rules.pair_values import new_pair
 from handlers.blocks import inputs
 from handlers.blocks.messages import clip, code, esc, plural
@@ -43,17 +43,6 @@ MOST_PAIR_TEXT: Final = 120_000
 
 LONGEST_TYPE: Final = 40
 """Characters of a rule's type that travel in the view; the rule itself knows the rest."""
-
-HIDDEN_PAIRS: Final = (
-    "{count} doesn’t fit here and is kept unchanged.",
-    "{count} don’t fit here and are kept unchanged.",
-)
-
-MORE_OPTIONS: Final[View] = {
-    "type": "actions",
-    "block_id": "options",
-    "elements": [button("More options", "v1.form.more", "more")],
-}
 
 STATUS_WORDS: Final = {ACTIVE: "On", INACTIVE: "Off"}
 TITLES: Final = {"new": "New rule", "edit": "Edit rule", "copy": "Copy rule"}
@@ -107,7 +96,7 @@ class RuleForm:
         if destination:
             pair = pair | {"destination": destination}
         document = {"name": name or "", "description": "", "status": ACTIVE, "ruleType": rule_type}
-        return cls("new", document, (FormPair("n1", pair),), **more)
+        return cls("new", document, (FormPair("n1", rule_type, pair),), **more)
 
     @classmethod
     def of(cls, rule: Rule, *, channel: str, groups: Groups | None = None) -> Self:
@@ -140,8 +129,8 @@ class RuleForm:
         return tuple(pair for pair in self.pairs if pair.key in keys)
 
     def _has_room(self, pairs: Sequence[FormPair]) -> bool:
-        blocks = sum(count_blocks(pair, self.rule_type) for pair in pairs)
-        return blocks <= MOST_PAIR_BLOCKS and sum(size_of(pair, self.rule_type) for pair in pairs) <= MOST_PAIR_TEXT
+        blocks = sum(count_blocks(pair) for pair in pairs)
+        return blocks <= MOST_PAIR_BLOCKS and sum(size_of(pair) for pair in pairs) <= MOST_PAIR_TEXT
 
     @cached_property
     def shown_keys(self) -> frozenset[str]:
@@ -154,7 +143,7 @@ class RuleForm:
         own = (
             document.get("description") or str(document.get("status") or ACTIVE) != ACTIVE or self.start or self.expiry
         )
-        return self.more or self.as_json or bool(own) or any(is_unusual(pair, self.rule_type) for pair in self.shown)
+        return self.more or self.as_json or bool(own) or any(is_unusual(pair) for pair in self.shown)
 
     def draft(self) -> RuleDraft:
         """The rule as the form says; raises BadInputs where something typed can't be read."""
@@ -163,7 +152,7 @@ class RuleForm:
         wrong: dict[str, str] = {}
         for pair in self.pairs:
             try:
-                documents.append(pair.document(self.rule_type))
+                documents.append(pair.document())
             except BadInputs as error:
                 wrong |= error.words
         if wrong:
@@ -181,7 +170,7 @@ class RuleForm:
     def block_of_pair(self, number: int, *fields: str) -> str:
         """The block id of the first of *fields* that this type has, in the pair of that *number*; empty where none is shown."""
         is_shown = 0 < number <= len(self.pairs) and self.pairs[number - 1].key in self.shown_keys
-        return self.pairs[number - 1].block_of(self.rule_type, fields) if is_shown else ""
+        return self.pairs[number - 1].block_of(fields) if is_shown else ""
 
     def named(self) -> Self:
         """With a suggested name, where a new rule has none and one can be told from its first pair."""
@@ -193,7 +182,7 @@ class RuleForm:
         """A name for the rule that its first pair suggests; empty where it suggests none."""
         if not self.pairs:
             return ""
-        texts = {each.name: self.pairs[0].text(each) or "" for each in fields_of(self.rule_type, self.pairs[0].base)}
+        texts = {each.name: self.pairs[0].text(each) or "" for each in self.pairs[0].fields}
         return suggested_name(self.rule_type, texts[SOURCE.name], texts.get("destination", ""))
 
     def noted(self, notes: Mapping[str, str]) -> Self:
@@ -210,7 +199,7 @@ class RuleForm:
     def with_pair(self) -> RuleForm:
         """One more, empty pair."""
         taken = [pair.number for pair in self.pairs if pair.is_new]
-        pair = FormPair(f"n{max(taken, default=0) + 1}", new_pair(self.rule_type, NEW_SOURCE))
+        pair = FormPair(f"n{max(taken, default=0) + 1}", self.rule_type, new_pair(self.rule_type, NEW_SOURCE))
         return replace(self, pairs=(*self.pairs, pair))
 
     def without_pair(self, key: str) -> RuleForm:
@@ -220,7 +209,8 @@ class RuleForm:
 
     def with_sources(self, sources: Mapping[str, Document]) -> Self:
         """With new pairs for these *sources*, by their keys, as many as the form holds; it says how many it leaves out."""
-        pairs = tuple(FormPair(key, new_pair(self.rule_type, source)) for key, source in sources.items())
+        kind = self.rule_type
+        pairs = tuple(FormPair(key, kind, new_pair(kind, source)) for key, source in sources.items())
         form = replace(self, pairs=pairs, as_json=False)
         if not (left := len(pairs) - len(form.shown)):
             return form
@@ -244,7 +234,12 @@ class RuleForm:
         where = () if self.channel else (inputs.channel(self.announce),)
         reason = inputs.reason(self.reason, loops=True)
         name, *rest = self._head()
-        more = (*rest, inputs.start(self.start), *until) if self.shows_more else (MORE_OPTIONS,)
+        options = {
+            "type": "actions",
+            "block_id": "options",
+            "elements": [button("More options", "v1.form.more", "more")],
+        }
+        more = (*rest, inputs.start(self.start), *until) if self.shows_more else (options,)
         blocks = [self._type_block(), *self._pair_blocks(), name, reason, *more, *where]
         return with_notes(blocks, self.notes)
 
@@ -282,14 +277,11 @@ class RuleForm:
         shown_as = {"removable": len(self.pairs) > 1, "more": self.shows_more, "as_json": self.as_json}
         for number, pair in enumerate(self.pairs, start=1):
             if pair.key in self.shown_keys:
-                blocks += pair_blocks(pair, number, self.rule_type, **shown_as)
+                blocks += pair_blocks(pair, number, **shown_as)
         if hidden := len(self.pairs) - len(self.shown):
-            blocks.append(
-                section(
-                    f":lock: {HIDDEN_PAIRS[hidden > 1].format(count=plural(hidden, 'more pair'))} "
-                    f"Change one by its number: `{slash('rules set REF pair12.source=…')}`"
-                )
-            )
+            stay = "don’t fit here and are" if hidden > 1 else "doesn’t fit here and is"
+            how = f"Change one by its number: `{slash('rules set REF pair12.source=…')}`"
+            blocks.append(section(f":lock: {plural(hidden, 'more pair')} {stay} kept unchanged. {how}"))
         more = self.with_pair()
         buttons = [button("Add pair", "v1.form.add", "add")] if more.pairs[-1].key in more.shown_keys else []
         if self.shows_more and not self.as_json and self.shown:

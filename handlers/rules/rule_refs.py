@@ -127,11 +127,12 @@ async def _find_all(
 ) -> Sequence[Rule]:
     """A rule for each of *refs*, fresh from the service; all rules are read at most once."""
     ids = await gatehouse.store.former_ids.resolve_all(refs)
-    names = [ids[ref] for ref in refs]
-    found = dict(zip(names, await asyncio.gather(*(_rule_with_id(name, gatehouse) for name in names)), strict=True))
-    if others := [name for name, rule in found.items() if rule is None]:
+    names = list(dict.fromkeys(ids[ref] for ref in refs))
+    with_id = await asyncio.gather(*(_rule_with_id(name, gatehouse) for name in names))
+    found = {name: rule for name, rule in zip(names, with_id, strict=True) if rule is not None}
+    if others := [name for name in names if name not in found]:
         found |= await _rules_named(command, others, caller, gatehouse)
-    return [rule for name in names if (rule := found[name]) is not None]
+    return [found[name] for name in names]
 
 
 async def _rules_named(
@@ -139,14 +140,16 @@ async def _rules_named(
 ) -> Mapping[str, Rule]:
     """The one rule that each of *names* fits, which are no ids; raises as `find_rule` does."""
     listing = await gatehouse.rules.all()
-    for found in (read := await asyncio.to_thread(_meant, names, listing.known)):
+    readings = await asyncio.to_thread(_meant, names, listing.known)
+    for found in readings:
         if not found.things and is_bare_number(found.text):
             raise await _bare_number(found.text, command, listing.known, caller, gatehouse)
-        enough = found.is_sure if isinstance(command, OfRules) else len(found.things) == 1
-        if not enough or (listing.truncated and found.fit is not Fit.ID):
+        is_clear = found.is_sure if isinstance(command, OfRules) else len(found.things) == 1
+        may_mean_others = listing.truncated and found.fit is not Fit.ID
+        if not is_clear or may_mean_others:
             raise await _not_one(found.text, found.things, listing, gatehouse)
-    chosen = await asyncio.gather(*(gatehouse.rules.get(found.things[0].id) for found in read))
-    return dict(zip(names, chosen, strict=True))
+    fresh = await asyncio.gather(*(gatehouse.rules.get(found.things[0].id) for found in readings))
+    return dict(zip(names, fresh, strict=True))
 
 
 def _meant(refs: Sequence[str], rules: Sequence[Rule]) -> list[Meant[Rule]]:
@@ -176,14 +179,10 @@ async def _bare_number(
     ref: str, command: OfRule | OfRules, rules: Sequence[Rule], caller: Caller, gatehouse: Gatehouse
 ) -> BareNumber:
     """The error for *ref*, with what it would mean with its ``#``, where that is one rule for each number."""
-    shown = await gatehouse.store.lists.get(caller.user, "rules")
+    listed = dict(enumerate(await gatehouse.store.lists.get(caller.user, "rules"), start=1))
     known = {rule.id: rule for rule in rules}
     numbers = [int(part) for part in ref.split()]
-    rows = {
-        f"#{number}": known[shown[number - 1]]
-        for number in numbers
-        if 1 <= number <= len(shown) and shown[number - 1] in known
-    }
+    rows = {f"#{number}": known[listed[number]] for number in numbers if listed.get(number) in known}
     again = _with_ids(command, ref, [rule.id for rule in rows.values()]) if len(rows) == len(numbers) else None
     return BareNumber(ref, rows, again)
 

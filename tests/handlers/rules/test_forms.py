@@ -172,7 +172,7 @@ def test_pairs_go_and_come_and_the_others_stay(sketch: Sketch, removed: list[int
         form = read_form(sent_back(form.view()), rule)
 
     more = read_form(sent_back(form.with_pair().view()), rule)
-    documents = [[pair.document(rule.rule_type or "") for pair in one.pairs] for one in (more, form)]
+    documents = [[pair.document() for pair in one.pairs] for one in (more, form)]
     assert documents[0][: len(form.pairs)] == documents[1]
 
 
