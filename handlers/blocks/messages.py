@@ -96,6 +96,11 @@ def and_more(count: int, noun: str = "") -> str:
     return f"…and {plural(count, f'more {noun}') if noun else f'{count:,} more'}" if count > 0 else ""
 
 
+def first_few(texts: Sequence[str], most: int) -> list[str]:
+    """The first *most* of *texts*; where there are others, what `and_more` says of them comes last."""
+    return [*texts[:most], *filter(None, [and_more(len(texts) - most)])]
+
+
 def entities(text: str) -> str:
     """The three characters that mean something to Slack anywhere, in the order that does not escape twice."""
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")

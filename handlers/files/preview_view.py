@@ -16,7 +16,7 @@ from bot.rules.redirect_table import RedirectFile
 from bot.text import encoding, tables
 from bot.text.encoding import BadFile, FileKind
 from handlers.blocks import messages
-from handlers.blocks.messages import Block, code, esc, first_of
+from handlers.blocks.messages import Block, code, esc, first_few, first_of
 from handlers.changes.diff import differences, field_name
 from handlers.files.import_plan import ImportPlan, RowKind
 from handlers.grammar.command import slash
@@ -127,9 +127,7 @@ def _alter_line(entry: import_entries.Alter) -> str:
     had, has = (list((document or {}).get("allowedSegments") or ()) for document in (entry.before, entry.after))
     gains = [f":heavy_plus_sign: {segments_line([name])}" for name in has if name not in had]
     losses = [f":heavy_minus_sign: {segments_line([name])}" for name in had if name not in has]
-    told = [*gains, *losses]
-    more = f"and {len(told) - MOST_SEGMENTS} more" if len(told) > MOST_SEGMENTS else ""
-    return _row_line(entry.row, "  ".join([*told[:MOST_SEGMENTS], more]))
+    return _row_line(entry.row, "  ".join(first_few([*gains, *losses], MOST_SEGMENTS)))
 
 
 def _together_line(entry: import_entries.Together) -> str:

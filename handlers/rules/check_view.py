@@ -12,7 +12,7 @@ from bot.rules.engines import Engine, Trait
 from bot.rules.lint.findings import Finding, FindingKind, Location, Reason
 from bot.rules.matching import Difference, Impact, UrlOutcome
 from handlers.blocks import messages
-from handlers.blocks.messages import Block, ListPage, Message, clip, code, esc, first_of, in_quotes, listed
+from handlers.blocks.messages import Block, ListPage, Message, clip, code, esc, first_few, first_of, in_quotes, listed
 from handlers.changes.sentences import when
 from handlers.grammar.command import slash
 from handlers.rules.commands import RulesCheck, RulesSamples, RulesWhich
@@ -256,11 +256,9 @@ def findings_page(
 def _ahead(ahead: Sequence[tuple[datetime, Finding]]) -> list[Block]:
     if not ahead:
         return []
-    lines = [f":alarm_clock: {when(at)}: {esc(words(finding), 500)}" for at, finding in ahead[:MOST_WARNINGS]]
-    lines += [f"_and {len(ahead) - MOST_WARNINGS} more_"] if len(ahead) > MOST_WARNINGS else []
-    return [
-        messages.section(text) for text in messages.packed(["*In the next seven days, by what is planned*", *lines])
-    ]
+    title = "*In the next seven days, by what is planned*"
+    lines = [f":alarm_clock: {when(at)}: {esc(words(finding), 500)}" for at, finding in ahead]
+    return [messages.section(text) for text in messages.packed([title, *first_few(lines, MOST_WARNINGS)])]
 
 
 def _finding_buttons(finding: Finding, number: int) -> list[Block | None]:
@@ -295,10 +293,9 @@ def lines(found: Impact) -> tuple[str, ...]:
     head = f"{changed} of {messages.plural(found.known, 'test URL')} {'changes' if changed == 1 else 'change'}"
     told = [
         f"{clip(shift.url, 120)}: {_url_outcome(shift.before, shift)} → {_url_outcome(shift.after, shift)}"
-        for shift in found.shifts[:MOST_SHIFTS]
+        for shift in found.shifts
     ]
-    more = [f"…and {changed - MOST_SHIFTS} more"] if changed > MOST_SHIFTS else []
-    return head, *told, *more
+    return head, *first_few(told, MOST_SHIFTS)
 
 
 def _url_outcome(outcome: UrlOutcome, shift: Difference) -> str:

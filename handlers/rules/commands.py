@@ -109,14 +109,15 @@ class Assignments(Part):
 
     def read(self, rest: Rest) -> tuple[tuple[str, str], ...]:
         fields: list[tuple[str, str]] = []
-        matches = [None if word.quoted else ASSIGNMENT.fullmatch(word.text) for word in rest.words]
-        first = next((index for index, match in enumerate(matches) if match), len(matches))
-        for word, match in zip(rest.words[first:], matches[first:], strict=True):
-            if match:
+        before: list[Word] = []
+        for word in rest.words:
+            if not word.quoted and (match := ASSIGNMENT.fullmatch(word.text)):
                 fields.append((match[1], match[2]))
-            else:
+            elif fields:
                 fields[-1] = _continued(*fields[-1], word, rest)
-        rest.words = rest.words[:first]
+            else:
+                before.append(word)
+        rest.words = before
         return tuple((name, _unquoted(value)) for name, value in self.needed(fields, rest))
 
     def write(self, value: Sequence[tuple[str, str]]) -> str:

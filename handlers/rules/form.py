@@ -277,8 +277,8 @@ def _pairs(
     typed = typed_pairs(values)
     new = new_pair(rule_type, NEW_SOURCE)
     bases = {key: new if key.startswith("n") else UNREAD_PAIR for key in typed}
-    bases |= {pair.key: pair.base for pair in pairs_of_body(document) if pair.key not in removed}
-    pairs = (FormPair(key, rule_type, base, typed.get(key, {})) for key, base in bases.items())
+    bases |= {pair.key: pair.base for pair in pairs_of_body(document)}
+    pairs = (FormPair(key, rule_type, bases[key], typed.get(key, {})) for key in bases if key not in removed)
     return tuple(sorted(pairs, key=lambda pair: (pair.is_new, pair.number)))
 
 

@@ -10,7 +10,7 @@ from bot.rules.engines import Engine
 from bot.rules.model import INACTIVE, Groups, Pair, RuleDraft, why_group_is_off
 from bot.rules.outcomes import holding_everywhere
 from bot.rules.pair_fields import CHOICES, EMPTY
-from handlers.blocks.messages import code, esc, first_of, listed, plural, url_code
+from handlers.blocks.messages import code, esc, first_few, first_of, listed, plural, url_code
 from handlers.rules.reasons import off_words, type_word
 
 Fields = Mapping[str, Any]
@@ -285,9 +285,7 @@ def effect_line(rule_type: str | None, pair: Pair, limit: int = 160) -> str:
         return "blocked"
     if rule_type == "Replace":
         return f"replaces {url_code(pair.find, limit)} with {url_code(pair.replacement, limit)}"
-    lines = describe(rule_type, pair.document(), limit)
-    more = f"; …and {len(lines) - MOST_EFFECTS} more" if len(lines) > MOST_EFFECTS else ""
-    return "; ".join(lines[:MOST_EFFECTS]) + more
+    return "; ".join(first_few(describe(rule_type, pair.document(), limit), MOST_EFFECTS))
 
 
 MOST_EFFECTS: Final = 3

@@ -244,25 +244,21 @@ class RuleForm:
         return with_notes(blocks, self.notes)
 
     def _head(self) -> list[View]:
-        document = self.document
-        blocks = []
-        for name, label in (("name", "Name"), ("description", "Description")):
-            value = str(document.get(name) or "")
-            if not inputs.holds(value):
-                blocks.append(
-                    section(f"*{label}* is too long for a form ({len(value):,} characters) and is kept unchanged.")
-                )
-            else:
-                suggested = name == "name" and self.mode == "new" and not self.as_json
-                proposed = (self._suggestion or "shop.example.com/old → /new") if suggested else None
-                optional = suggested or name == "description"
-                blocks.append(inputs.text(name, label, value, optional=optional, placeholder=proposed))
-        status = str(document.get("status") or ACTIVE)
-        if len(status) <= inputs.LONGEST_OPTION:
-            blocks.append(
-                inputs.radios("status", "Status", STATUS_WORDS | {status: STATUS_WORDS.get(status, status)}, status)
-            )
-        return blocks
+        is_suggested = self.mode == "new" and not self.as_json
+        proposed = (self._suggestion or "shop.example.com/old → /new") if is_suggested else None
+        name = self._line("name", "Name", optional=is_suggested, placeholder=proposed)
+        description = self._line("description", "Description", optional=True)
+        status = str(self.document.get("status") or ACTIVE)
+        if len(status) > inputs.LONGEST_OPTION:
+            return [name, description]
+        options = STATUS_WORDS | {status: STATUS_WORDS.get(status, status)}
+        return [name, description, inputs.radios("status", "Status", options, status)]
+
+    def _line(self, name: str, label: str, *, optional: bool, placeholder: str | None = None) -> View:
+        value = str(self.document.get(name) or "")
+        if inputs.holds(value):
+            return inputs.text(name, label, value, optional=optional, placeholder=placeholder)
+        return section(f"*{label}* is too long for a form ({len(value):,} characters) and is kept unchanged.")
 
     def _type_block(self) -> View:
         if self.mode == "new":

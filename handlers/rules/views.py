@@ -11,7 +11,7 @@ from bot.rules.model import INACTIVE, Group, Groups, Pair, Rule
 from bot.rules.pair_fields import PAIR_FIELDS
 from bot.rules.secrets import without_secrets
 from handlers.blocks import menus, messages
-from handlers.blocks.messages import Block, ListPage, Message, code, esc, first_of, plain_moment, quoted
+from handlers.blocks.messages import Block, ListPage, Message, code, esc, first_few, first_of, plain_moment, quoted
 from handlers.blocks.tables import Number, Row, table, unmarked
 from handlers.gatehouse.commands import GatehouseHelp
 from handlers.grammar.command import slash
@@ -104,10 +104,9 @@ def _pair_text(rule: Rule, pair: Pair, number: int) -> str:
     lines = [] if rule.rule_type in PAIR_FIELDS else describe(rule.rule_type, pair.document())
     if len(lines) < 2:
         return head + pair_line(rule.rule_type, pair)
-    more = [f"• …and {len(lines) - SHOWN_LINES} more"] if len(lines) > SHOWN_LINES else []
     filters = filters_words(pair)
     source = source_line(rule.rule_type, pair) + (f" · {filters}" if filters else "")
-    return "\n".join([head + source, *(f"• {line}" for line in lines[:SHOWN_LINES]), *more])
+    return "\n".join([head + source, *(f"• {line}" for line in first_few(lines, SHOWN_LINES))])
 
 
 def _other_fields(rule: Rule, groups: Groups | None) -> list[Block]:
@@ -159,6 +158,8 @@ def _rule_buttons(rule: Rule) -> list[Block | None]:
 
 SORTS: Final = {"name": "Sort by name", "type": "Sort by type", "changed": "Sort by last change"}
 """The labels of the buttons for the same list in another order, from its start."""
+ORDERS: Final = {"type": ", by type", "changed": ", latest change first"}
+"""What the title says of an order that is not the usual one."""
 
 
 def rule_list(
@@ -174,8 +175,9 @@ def rule_list(
     if not page.items:
         return _nothing(command, gap)
     count = messages.plural(page.total, "rule")
-    title = f"*{count}*{_filters(command)}{_order(command)}"
-    columns = ["Rule", "Status", *_more_columns(command), "What it does"]
+    title = f"*{count}*{_filters(command)}{ORDERS.get(command.sort or '', '')}"
+    group, changed = (["Group"] if command.group else []), (["Changed (UTC)"] if command.sort == "changed" else [])
+    columns = ["Rule", "Status", *group, *changed, "What it does"]
     rows = [
         Row(
             _cells(rule, command, groups, public=public),
@@ -198,22 +200,14 @@ def rule_list(
     return messages.message(f"{count}, {page.label.lower()}", [*blocks, *messages.actions(buttons)])
 
 
-def _more_columns(command: RulesList) -> list[str]:
-    """What is told of each rule because it was asked for."""
-    return [*(["Group"] if command.group else []), *(["Changed (UTC)"] if command.sort == "changed" else [])]
-
-
 def _cells(rule: Rule, command: RulesList, groups: Groups | None, *, public: bool) -> list[str | Number]:
     if public:
         rule = without_secrets(rule, {1})
     group = [unmarked(group_name(rule, groups))] if command.group else []
-    changed = [_changed(rule)] if command.sort == "changed" else []
+    when = plain_moment(rule.modified) if rule.modified else "no date"
+    changed = [Number(rule.modified or 0, when)] if command.sort == "changed" else []
     does = unmarked(first_pair_line(rule, 70))
     return [rule.title, unmarked(status_words(rule, groups)), *group, *changed, does]
-
-
-def _changed(rule: Rule) -> Number:
-    return Number(rule.modified or 0, plain_moment(rule.modified) if rule.modified else "no date")
 
 
 def _filters(command: RulesList) -> str:
@@ -223,11 +217,6 @@ def _filters(command: RulesList) -> str:
 
 
 SWITCHES: Final = {"active": "on", "inactive": "off"}
-
-
-def _order(command: RulesList) -> str:
-    """In which order, where it is not the usual one."""
-    return {"type": ", by type", "changed": ", latest change first"}.get(command.sort or "", "")
 
 
 def _nothing(command: RulesList, gap: Gap | None) -> Message:
