@@ -270,18 +270,8 @@ def together(title: str, proposals: Sequence[Proposal]) -> Proposal:
     return Proposal(
         title=title,
         items=[proposal.items[0].model_copy(update={"number": number}) for number, proposal in enumerate(proposals, 1)],
-        request=ChangeRequest(
-            requester=first.requester,
-            channel=first.channel,
-            reason=first.reason,
-            starts_at=first.starts_at,
-            starts_at_as_typed=first.starts_at_as_typed,
-            revert_after=first.revert_after,
-            reverts_at=first.reverts_at,
-            reverts_at_as_typed=first.reverts_at_as_typed,
-            warnings=tuple(dict.fromkeys(line for proposal in proposals for line in proposal.request.warnings)),
-        ),
-    )
+        request=_asked_again(first, by=first.requester, channel=first.channel),
+    ).amended(warnings=tuple(dict.fromkeys(line for proposal in proposals for line in proposal.request.warnings)))
 
 
 def move_steps(old: Document, email: str, site: str | None) -> list[Item]:

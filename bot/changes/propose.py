@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Final, Literal
@@ -38,7 +38,7 @@ from bot.changes.proposals import (
 )
 from bot.changes.refusals import AlreadyDecided, EndIsPast, NotTemporary, NotUndoable, StartIsPast
 from bot.changes.rights import Decision, Rights
-from bot.changes.verify import LOOKING, AdapterOf, Snapshot
+from bot.changes.verify import LOOKING, AdapterOf
 from bot.clients.errors import ClientError
 from bot.policy.access import Access
 from bot.policy.freezes import Freeze
@@ -234,36 +234,30 @@ class FollowUps:
 
     async def require_readable(self, whole: Change) -> None:
         """That what the items of *whole* were done to can be read now; raises a ClientError, and NotUndoable."""
-        await self._snapshots([done.edit.target for done in await self._done(whole)])
+        await self.read_now([done.edit.target for done in await self._done(whole)])
 
     async def _as_they_are(self, changes: Sequence[Change]) -> Sequence[tuple[Change, Document | None]]:
         """Each change under the id that its target has now, with what is there: of members only, as an undo of theirs
         is a difference. Where that cannot be read, it is as the change left it, and looked at again before the write.
         """
-        called = [change.changed(target=await self.now_called(change.edit.target)) for change in changes]
-        members = [change.edit.target for change in called if change.edit.target.service == "members"]
+        called = [change.changed(target=await self._now_called(change.edit.target)) for change in changes]
         try:
-            snapshots = await self._snapshots(members)
+            live = dict(
+                await self.read_now([each.edit.target for each in called if each.edit.target.service == "members"])
+            )
         except ClientError:
-            snapshots = {}
-        found: list[tuple[Change, Document | None]] = []
-        for change in called:
-            snapshot = snapshots.get(change.edit.target.place)
-            found.append((change, change.run.result if snapshot is None else snapshot.live(change.edit.target)))
-        return found
+            live = {}
+        return [(each, live.get(each.edit.target, each.run.result)) for each in called]
 
-    async def _now(self, targets: Sequence[Target]) -> Sequence[tuple[Target, Document | None]]:
+    async def read_now(self, targets: Sequence[Target]) -> Sequence[tuple[Target, Document | None]]:
         """*targets* under the ids that they have now, with what is there; raises a ClientError."""
-        called = [await self.now_called(target) for target in targets]
-        snapshots = await self._snapshots([target for target in called if target.key])
-        return [(target, snapshots[target.place].live(target) if target.key else None) for target in called]
-
-    async def _snapshots(self, targets: Sequence[Target]) -> Mapping[tuple[str, str | None], Snapshot]:
-        """*targets* as they are now, by their places."""
+        called = [await self._now_called(target) for target in targets]
         places: dict[tuple[str, str | None], list[Target]] = {}
-        for target in targets:
-            places.setdefault(target.place, []).append(target)
-        return {place: await self.adapter(some[0], LOOKING).snapshot(some) for place, some in places.items()}
+        for target in called:
+            if target.key:
+                places.setdefault(target.place, []).append(target)
+        snapshots = {place: await self.adapter(some[0], LOOKING).snapshot(some) for place, some in places.items()}
+        return [(target, snapshots[target.place].live(target) if target.key else None) for target in called]
 
     async def being_undone(self, change: Change) -> bool:
         """Whether an undo of *change* is at work, or of unknown outcome."""
@@ -284,7 +278,7 @@ class FollowUps:
         """Propose the end of a temporary *change* that was left because somebody changed its target."""
         if change.state is not State.APPLIED or not change.run.revert_failure or change.run.undone_by is not None:
             raise NotTemporary(change)
-        ((target, live),) = await self._now([change.edit.target])
+        ((target, live),) = await self.read_now([change.edit.target])
         if live is None:
             raise NotTemporary(change)
         proposal = revert_anyway(change.changed(target=target), live, by=by, channel=channel)
@@ -300,7 +294,7 @@ class FollowUps:
         if not has_ended and not is_held:
             raise AlreadyDecided(change)
         items = await self._not_done(change)
-        now = await self._now([item.target for item in items])
+        now = await self.read_now([item.target for item in items])
         wanted = [
             (item.model_copy(update={"target": target}), live) for item, (target, live) in zip(items, now, strict=True)
         ]
@@ -320,7 +314,7 @@ class FollowUps:
             return [Item.of(1, change.edit)]
         return await self._items_of(change, Outcome if change.bulk.in_steps else NOT_DONE | {Outcome.WAITING})
 
-    async def now_called(self, target: Target) -> Target:
+    async def _now_called(self, target: Target) -> Target:
         """*target* under the id that it has now: a rule that came back has a new one."""
         if target.service != "rules" or target.key is None:
             return target

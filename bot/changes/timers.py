@@ -19,7 +19,6 @@ from bot.changes.model import LIVE, Cause, CauseKind, Change, Held, Outcome, Rev
 from bot.changes.pipeline import Pipeline
 from bot.changes.proposals import is_there
 from bot.changes.refusals import NotPlanned, NotTemporary, NotUndoable
-from bot.changes.verify import LOOKING, read_live
 from bot.changes.worker import Wake, work_off
 from bot.clients.errors import NEVER, REFUSALS, ClientError
 from bot.policy.access import DirectoryUnavailable
@@ -135,7 +134,7 @@ class TimerWorker:
             log.warning("revert_waits", change=change.id[:8], error=type(error).__name__)
             return self._later(change)
         except NotUndoable:
-            return await self._nothing_to_revert(change)
+            return await self._leave_unless_unknown(change, change, RevertFailure.GONE)
         except NotTemporary:
             return None
         return await self._reverted(change, revert)
@@ -146,10 +145,7 @@ class TimerWorker:
             return self._later(change)
         if revert.state is not State.APPLIED:
             return await self._leave(change, await self._why_left(revert))
-        now = await self.journal.get(change.id)
-        if not now.temporary:
-            return None
-        return self._later(now) if await self._has_unknown(revert) else await self._leave(now, RevertFailure.PARTLY)
+        return await self._leave_unless_unknown(change, revert, RevertFailure.PARTLY)
 
     async def _failed_for_now(self, revert: Change) -> bool:
         """Whether it is known that *revert*, or an item of it, was not done, and nobody said no: then it is tried again."""
@@ -171,12 +167,12 @@ class TimerWorker:
             return RevertFailure.CHANGED
         return RevertFailure.UNSENT if revert.run.refusal in NEVER - REFUSALS else RevertFailure.REFUSED
 
-    async def _nothing_to_revert(self, change: Change) -> datetime | None:
-        """Nobody left anything of *change* to be reverted, unless the outcome of an item is not known yet."""
+    async def _leave_unless_unknown(self, change: Change, whole: Change, why: RevertFailure) -> datetime | None:
+        """Leave what there still is of *change*, unless the outcome of an item of *whole* is not known yet."""
         now = await self.journal.get(change.id)
         if not now.temporary:
             return None
-        return self._later(now) if await self._has_unknown(now) else await self._leave(now, RevertFailure.GONE)
+        return self._later(now) if await self._has_unknown(whole) else await self._leave(now, why)
 
     async def _has_unknown(self, whole: Change) -> bool:
         return (await self.journal.store.items.tally(whole.id))[Outcome.UNKNOWN] > 0
@@ -191,8 +187,7 @@ class TimerWorker:
         if change.is_bulk:  # each of its items is compared on its own
             await self.pipeline.followups.require_readable(change)
             return RevertFailure.NONE
-        target = await self.pipeline.followups.now_called(change.edit.target)
-        live = await read_live(self.pipeline.executor.adapter(target, LOOKING), target)
+        ((_, live),) = await self.pipeline.followups.read_now([change.edit.target])
         if is_there(change, live):
             return RevertFailure.NONE
         return RevertFailure.GONE if live is None else RevertFailure.CHANGED

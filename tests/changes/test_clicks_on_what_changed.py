@@ -296,7 +296,9 @@ async def test_what_is_kept_or_extended_while_its_end_is_being_looked_at_stays(
     watched = mine.pipeline.executor.adapter(TARGET, LOOKING)
     assert isinstance(watched, Watched)
     slow = Clicked(watched.inner, world, "mine", lambda: act(mine.pipeline, change, "click"))
-    mine.pipeline.executor = replace(mine.pipeline.executor, adapter=lambda _, context: replace(slow, context=context))
+    mine.pipeline.followups = replace(
+        mine.pipeline.followups, adapter=lambda _, context: replace(slow, context=context)
+    )
     world.clock.moment += HOUR
 
     while await mine.timers.run_one():
