@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -38,6 +39,8 @@ class TooManyFreezes(Exception):
         self.count = count
 
 
+FREEZES: Final = ("gatehouse", "freezes")
+"""The setting that holds those that were made by command."""
 MAX_FREEZES: Final = 50
 """Made by command: each is looked at for every change."""
 
@@ -62,7 +65,7 @@ class Freezes:
 
     async def made(self) -> list[ChatFreeze]:
         """Those that were made by command and are not over."""
-        return self._not_over(await self.store.freezes.all())
+        return self._not_over(await self.store.channel_settings.value(*FREEZES))
 
     async def against(self, edits: Iterable[Edit], at: datetime, by: str) -> Freeze | None:
         """The freeze that keeps *by* from making *edits* at a time; of several the one that ends last."""
@@ -122,7 +125,7 @@ class Freezes:
     async def make(self, freeze: ChatFreeze) -> None:
         """Keep *freeze*, once per id; raises TooManyFreezes."""
         async with self.store.transaction() as tx:
-            kept = self._not_over(await self.store.freezes.locked(tx))
+            kept = self._not_over(await self.store.channel_settings.locked(tx, *FREEZES))
             if any(each.id == freeze.id for each in kept):
                 return
             if len(kept) >= MAX_FREEZES:
@@ -141,11 +144,10 @@ class Freezes:
         while True:
             found = _with_id(await self.made(), freeze_id)
             wanting = tuple(dict.fromkeys([*found.lifted_by, by]))
-            is_lifted = (
-                is_held_by(found, by) or await self.access.people(wanting) > 1
-            )  # asks Slack: not in a transaction
+            # It asks Slack, so it comes before the transaction.
+            is_lifted = is_held_by(found, by) or await self.access.people(wanting) > 1
             async with self.store.transaction() as tx:
-                kept = self._not_over(await self.store.freezes.locked(tx))
+                kept = self._not_over(await self.store.channel_settings.locked(tx, *FREEZES))
                 if _with_id(kept, freeze_id) != found:
                     continue  # somebody else was counted meanwhile
                 others = [each for each in kept if each.id != freeze_id]
@@ -162,10 +164,11 @@ class Freezes:
             await self.store.outbox.enqueue(tx, change.id, Purpose.CARD)
 
     async def _put(self, tx: AsyncConnection, made: Sequence[ChatFreeze]) -> None:
-        await self.store.freezes.put(tx, [each.model_dump_json(by_alias=True) for each in made])
+        stored = json.dumps([each.model_dump_json(by_alias=True) for each in made])
+        await self.store.channel_settings.put(tx, *FREEZES, stored)
 
-    def _not_over(self, kept: Iterable[str]) -> list[ChatFreeze]:
-        made = map(ChatFreeze.model_validate_json, kept)
+    def _not_over(self, stored: str) -> list[ChatFreeze]:
+        made = map(ChatFreeze.model_validate_json, json.loads(stored or "[]"))
         return [each for each in made if each.until > self.now()]
 
 

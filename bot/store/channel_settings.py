@@ -55,12 +55,22 @@ class ChannelSettings:
             event = Event("settings", by, channel, target=f"settings/{channel}", detail=detail)
             await self._audit.append(tx, event)
 
-    async def put(self, tx: AsyncConnection, channel: str, name: str, value: str) -> None:
-        """Set what Gatehouse itself keeps for *channel*, or nothing: that is nobody's change, and not on record."""
+    async def value(self, owner: str, name: str) -> str:
+        """One setting of a channel or a person, or what Gatehouse keeps for itself; empty where it is not set."""
+        async with self._session.reading() as connection:
+            return await connection.scalar(sa.select(settings.c.value).where(_is_at(owner, name))) or ""
+
+    async def locked(self, tx: AsyncConnection, owner: str, name: str) -> str:
+        """The same, kept from others to the end of the transaction."""
+        await upsert(tx, settings, _row(owner, name, ""), {"owner": owner})
+        return str(await tx.scalar(sa.select(settings.c.value).where(_is_at(owner, name))))
+
+    async def put(self, tx: AsyncConnection, owner: str, name: str, value: str) -> None:
+        """Set what Gatehouse itself keeps, or nothing: that is nobody's change, and not on record."""
         if value:
-            await upsert(tx, settings, _row(channel, name, value))
+            await upsert(tx, settings, _row(owner, name, value))
         else:
-            await tx.execute(sa.delete(settings).where(_is_at(channel, name)))
+            await tx.execute(sa.delete(settings).where(_is_at(owner, name)))
 
     async def _swap(self, tx: AsyncConnection, channel: str, name: str, old: str, new: str) -> bool:
         """One setting, only if it is still *old*: the database decides between two who change it at once."""
@@ -79,23 +89,19 @@ def _is_at(owner: str, name: str) -> sa.ColumnElement[bool]:
     return sa.and_(settings.c.owner == owner, settings.c.name == name)
 
 
-async def _value(connection: AsyncConnection, owner: str, name: str) -> str:
-    return await connection.scalar(sa.select(settings.c.value).where(_is_at(owner, name))) or ""
-
-
 TEST_URLS: Final = "test_urls"
 MAX_TEST_URLS: Final = 50
 """URLs of one channel: each is looked up at every change."""
 
 
+@dataclass(frozen=True, slots=True)
 class TestUrls:
-    def __init__(self, session: Session) -> None:
-        self._session = session
+    session: Session
+    settings: ChannelSettings
 
     async def of(self, channel: str) -> list[str]:
         """The URLs of *channel*, in the order in which they came."""
-        async with self._session.reading() as connection:
-            return (await _value(connection, channel, TEST_URLS)).split()
+        return (await self.settings.value(channel, TEST_URLS)).split()
 
     async def add(self, channel: str, urls: Sequence[str]) -> list[str]:
         """Those of *urls* that are new and were kept; past MAX_TEST_URLS of a channel none is. They hold no white space."""
@@ -106,53 +112,29 @@ class TestUrls:
         return bool(await self._change(channel, remove=url))
 
     async def _change(self, channel: str, *, add: Sequence[str] = (), remove: str | None = None) -> list[str]:
-        async with self._session.writing() as tx:
-            # Keeps the channel's row from others to the end of the transaction.
-            await upsert(tx, settings, _row(channel, TEST_URLS, ""), {"owner": channel})
-            known = (await _value(tx, channel, TEST_URLS)).split()
+        async with self.session.writing() as tx:
+            known = (await self.settings.locked(tx, channel, TEST_URLS)).split()
             left = [url for url in known if url != remove]
             kept = list(dict.fromkeys([*left, *add]))[: max(MAX_TEST_URLS, len(left))]
-            await upsert(tx, settings, _row(channel, TEST_URLS, "\n".join(kept)))
+            await self.settings.put(tx, channel, TEST_URLS, "\n".join(kept))
         return sorted(set(known) ^ set(kept), key=[*known, *kept].index)
 
 
+@dataclass(frozen=True, slots=True)
 class LastLists:
-    def __init__(self, session: Session) -> None:
-        self._session = session
+    session: Session
+    settings: ChannelSettings
 
     async def get(self, person: str, service: str) -> list[str]:
         """What ``#1``, ``#2`` … mean to *person*; empty before their first list."""
-        async with self._session.reading() as connection:
-            return list(json.loads(await _value(connection, person, f"listed_{service}") or "[]"))
+        return list(json.loads(await self.settings.value(person, f"listed_{service}") or "[]"))
 
     async def put(self, person: str, service: str, refs: Sequence[str]) -> None:
         """Remember what *person* was shown; a list that is the same again is not written again."""
         if await self.get(person, service) == list(refs):
             return
-        async with self._session.writing() as tx:
-            await upsert(tx, settings, _row(person, f"listed_{service}", json.dumps(list(refs))))
-
-
-FREEZES: Final = {"owner": "gatehouse", "name": "freezes"}
-
-
-class FrozenByCommand:
-    """What is frozen by command, as texts that `bot.changes.freezing` writes."""
-
-    def __init__(self, session: Session) -> None:
-        self._session = session
-
-    async def all(self) -> list[str]:
-        async with self._session.reading() as connection:
-            return list(json.loads(await _value(connection, **FREEZES) or "[]"))
-
-    async def locked(self, tx: AsyncConnection) -> list[str]:
-        """The same, kept from others to the end of the transaction."""
-        await upsert(tx, settings, {**FREEZES, "value": "[]"}, {"owner": FREEZES["owner"]})
-        return list(json.loads(await _value(tx, **FREEZES)))
-
-    async def put(self, tx: AsyncConnection, freezes: Sequence[str]) -> None:
-        await upsert(tx, settings, {**FREEZES, "value": json.dumps(list(freezes))})
+        async with self.session.writing() as tx:
+            await self.settings.put(tx, person, f"listed_{service}", json.dumps(list(refs)))
 
 
 MAX_LINKS: Final = 100

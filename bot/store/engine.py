@@ -21,7 +21,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 from bot.changes.model import State
 from bot.store.audit import Audit
 from bot.store.changes import Changes
-from bot.store.channel_settings import ChannelSettings, FormerIds, FrozenByCommand, LastLists, TestUrls
+from bot.store.channel_settings import ChannelSettings, FormerIds, LastLists, TestUrls
 from bot.store.db import Session, StoreCorrupt, StoreError, StoreMissing, async_url, bound, make_engine, private, upsert
 from bot.store.items import Items
 from bot.store.migrations.run import (
@@ -55,7 +55,6 @@ class Store:
     items: Items
     channel_settings: ChannelSettings
     test_urls: TestUrls
-    freezes: FrozenByCommand
 
     def transaction(self) -> AbstractAsyncContextManager[AsyncConnection]:
         """What belongs together, committed together; raises StoreError, and CommitUnknown where it may have been written."""
@@ -116,20 +115,20 @@ async def open_store(
         log.info("schema", found=await _upgrade(engine, MIGRATIONS))
         session = Session(engine, now, data_version)
         audit = Audit(session)
+        channel_settings = ChannelSettings(session, audit)
         yield Store(
             session,
             changes=Changes(session),
             inbox=Inbox(session),
             outbox=Outbox(session),
             cards=Cards(session),
-            lists=LastLists(session),
+            lists=LastLists(session, channel_settings),
             former_ids=FormerIds(session),
             timers=Timers(session),
             audit=audit,
             items=Items(session),
-            channel_settings=ChannelSettings(session, audit),
-            test_urls=TestUrls(session),
-            freezes=FrozenByCommand(session),
+            channel_settings=channel_settings,
+            test_urls=TestUrls(session, channel_settings),
         )
     finally:
         await engine.dispose()
