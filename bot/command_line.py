@@ -16,8 +16,8 @@ from typing import Annotated, Any, TypeVar
 import typer
 
 from bot import __version__
+from bot.environment import read_setting
 from bot.server import start
-from bot.settings import DatabaseSettings, ManifestSettings
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, rich_markup_mode="markdown")
 db = typer.Typer(no_args_is_help=True, help="The database.")
@@ -68,7 +68,7 @@ def _with_database(work: Coroutine[Any, Any, T]) -> T:
 
 
 def _database_url() -> str:
-    return start.settings_of(DatabaseSettings).database_url
+    return str(start.or_exit(read_setting, "database_url"))
 
 
 @app.command()
@@ -189,5 +189,5 @@ def manifest(
     if not socket and not ADDRESS.fullmatch(url):
         print("Say where Slack reaches Gatehouse: --url https://…, or --socket.", file=sys.stderr)
         raise typer.Exit(2)
-    prefix = start.settings_of(ManifestSettings).command_prefix
+    prefix = start.or_exit(read_setting, "command_prefix")
     sys.stdout.write(made(None if socket else url, prefix))

@@ -12,10 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
-from pydantic import ValidationError
-from pydantic_settings import BaseSettings
+from pydantic import ValidationError, create_model
 
-from bot.settings import ENV_FILE, MEND, SECRET_SETTINGS, Settings, read_env_file
+from bot.settings import ENV_FILE, MEND, SECRET_SETTINGS, Settings, Variables, read_env_file
 from bot.text.redaction import passwords_in, redactor
 
 URL_SETTINGS: Final = frozenset({"database_url", "outgoing_proxy"})
@@ -60,30 +59,42 @@ def _wrong(variable: str, source: str, words: str, mend: str) -> Finding:
     return Finding("settings", False, words, mend, variable, source)
 
 
-S = TypeVar("S", bound=BaseSettings)
-
-
-def read_settings(kind: type[S]) -> S:
+def read_settings() -> Settings:
     """Return the settings of the environment and of ``.env``; raises BadSettings with everything that is wrong.
 
-    Of `Settings` that includes names that no setting has: ignoring a misspelled one would leave its author believing in it.
+    That includes names that no setting has: ignoring a misspelled one would leave its author believing in it.
     """
-    problems: list[Finding] = []
+    settings, problems = _read(Settings)
+    problems += _misnamed()
+    if problems or settings is None:
+        raise BadSettings(*dict.fromkeys(problems))
+    return settings
+
+
+def read_setting(name: str) -> Any:
+    """Return one setting, whatever is wrong with the others; raises BadSettings."""
+    definition: dict[str, Any] = {name: (Settings.model_fields[name].annotation, Settings.model_fields[name])}
+    setting, problems = _read(create_model(name, __base__=Variables, **definition))
+    if setting is None:
+        raise BadSettings(*problems)
+    return getattr(setting, name)
+
+
+V = TypeVar("V", bound=Variables)
+
+
+def _read(kind: type[V]) -> tuple[V | None, list[Finding]]:
+    """The settings of *kind*, or what is wrong with them; raises BadSettings where ``.env`` can't be read."""
     try:
-        settings = kind()
+        return kind(), []
     except ValidationError as error:
         found = [(str(each["loc"][0]), each) for each in error.errors(include_url=False)]
-        problems = [_problem(name, each) for known in MEND for name, each in found if name == known]
+        return None, [_problem(name, each) for known in MEND for name, each in found if name == known]
     except UnicodeDecodeError:
         raise BadSettings(_wrong(ENV_FILE, "", "is not UTF-8 text", "Save it again as UTF-8.")) from None
     except OSError as error:
         words = f"can't be read: {error.strerror}"
         raise BadSettings(_wrong(ENV_FILE, "", words, "Let the user that runs Gatehouse read it.")) from None
-    if issubclass(kind, Settings):
-        problems += _misnamed()
-    if problems:
-        raise BadSettings(*dict.fromkeys(problems))
-    return settings
 
 
 OTHERS: Final = "OTEL"

@@ -33,7 +33,6 @@ class CannotStart(Exception):
 
 
 ENV_FILE: Final = ".env"
-DATABASE: Final = "sqlite:///gatehouse.db"
 
 
 def read_env_file(path: Path) -> Mapping[str, str | None]:
@@ -48,7 +47,7 @@ class _EnvFile(DotEnvSettingsSource):
         return {name.lower(): value for name, value in read_env_file(path).items() if value}
 
 
-class _Variables(BaseSettings):
+class Variables(BaseSettings):
     """Settings that variables hold: those of the environment, then those of ``.env``."""
 
     model_config = SettingsConfigDict(
@@ -73,7 +72,7 @@ def setting(description: str, *, mend: str, **field: Any) -> Any:
     return Field(description=description, json_schema_extra={"mend": mend}, **field)
 
 
-class Settings(_Variables):
+class Settings(Variables):
     """What a deployment decides. Variables have these names in capitals; ``.env`` in the working folder is read too."""
 
     insecure_http: bool = setting(  # the first: the URLs are checked by it
@@ -160,7 +159,7 @@ class Settings(_Variables):
     database_url: str = setting(
         "sqlite:///path or postgresql://…",
         mend="Write sqlite:///gatehouse.db, or postgresql://user:password@host/name.",
-        default=DATABASE,
+        default="sqlite:///gatehouse.db",
     )
     policy_file: str | None = setting(
         "TOML file of roles and guards.", mend="Write the path of a TOML file, or leave it out.", default=None
@@ -283,24 +282,6 @@ class Settings(_Variables):
         elif isinstance(value, (list, tuple)):
             value = ", ".join(map(str, value))
         return "" if value is None else self.redacted(without_passwords(str(value)))
-
-
-class ManifestSettings(_Variables):
-    """The settings that stand in the manifest, which is printed before there are any others."""
-
-    command_prefix: CommandPrefix = ""
-
-
-class DatabaseSettings(_Variables):
-    """All that the commands for the record and the schema need."""
-
-    database_url: str = DATABASE
-
-
-class PolicySettings(_Variables):
-    """Where the policy is, however wrong all else may be."""
-
-    policy_file: str | None = None
 
 
 def _mend_of(name: str) -> str:

@@ -20,14 +20,14 @@ from rich.table import Table
 from bot.changes.model import Guard, Kind
 from bot.clients.errors import ClientError, NotFound, Unauthorized, Unreachable
 from bot.clients.lists import Listing
-from bot.environment import BadSettings, Finding, read_settings, redacted, source_of
+from bot.environment import BadSettings, Finding, read_setting, read_settings, redacted, source_of
 from bot.policy.file import BadPolicy, read_policy, summary
 from bot.policy.model import DEFAULT, OPERATIONS, GuardRule, Policy
 from bot.server.largest import largest
 from bot.server.manifest import scopes_left_out, scopes_trouble
 from bot.server.services import open_services
 from bot.server.slack import open_slack
-from bot.settings import MEND, DatabaseSettings, PolicySettings, Settings
+from bot.settings import MEND, Settings
 from bot.store.db import StoreError
 from bot.store.engine import check as check_database
 from bot.text.times import in_words
@@ -69,7 +69,7 @@ async def check(*, online: bool) -> Report:
     findings: list[Finding] = []
     settings: Settings | None = None
     try:
-        settings = read_settings(Settings)
+        settings = read_settings()
         findings.append(Finding("settings", True, _sources()))
     except BadSettings as error:
         findings += error.findings
@@ -100,7 +100,7 @@ def _sources() -> str:
 def _policy(findings: list[Finding]) -> Policy | None:
     """The policy, which is read even where other settings are wrong."""
     try:
-        path = read_settings(PolicySettings).policy_file
+        path = read_setting("policy_file")
         policy = DEFAULT if path is None else read_policy(path, VERBS)
     except BadSettings:
         return None  # .env can't be read, which is told already
@@ -114,7 +114,7 @@ def _policy(findings: list[Finding]) -> Policy | None:
 
 async def _database() -> Finding:
     try:
-        url = read_settings(DatabaseSettings).database_url
+        url = read_setting("database_url")
         return Finding("database", True, await check_database(url))
     except BadSettings:
         return Finding("database", None, "not looked at until .env can be read")

@@ -7,21 +7,20 @@ from __future__ import annotations
 
 import asyncio
 import sys
+from collections.abc import Callable
 from typing import TypeVar
-
-from pydantic_settings import BaseSettings
 
 from bot.environment import BadSettings, read_settings
 from bot.server import collector
-from bot.settings import CannotStart, Settings
+from bot.settings import CannotStart
 
-S = TypeVar("S", bound=BaseSettings)
+T = TypeVar("T")
 
 
-def settings_of(kind: type[S]) -> S:
-    """Return the settings of the environment, or exit with everything that is wrong with them."""
+def or_exit(read: Callable[..., T], *name: str) -> T:
+    """Return what *read* finds of settings, or exit with everything that is wrong with them."""
     try:
-        return read_settings(kind)
+        return read(*name)
     except BadSettings as error:
         print("Gatehouse can't run with these settings:", file=sys.stderr)
         print(*error.findings, sep="\n", file=sys.stderr)
@@ -32,7 +31,7 @@ def settings_of(kind: type[S]) -> S:
 def serve() -> None:
     """Run Gatehouse until it is told to stop; exits with a sentence where it cannot start."""
     collector.pause()
-    settings = settings_of(Settings)
+    settings = or_exit(read_settings)
     from bot.server import logs  # noqa: PLC0415
 
     logs.configure(settings.log_level, settings.log_format, settings.redacted)

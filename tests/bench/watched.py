@@ -9,9 +9,10 @@ import signal
 import time
 from functools import partial
 
+from bot.environment import read_settings
 from bot.server import collector, logs
 from bot.server.process import serve
-from bot.server.start import settings_of
+from bot.server.start import or_exit
 from bot.settings import Settings
 from tests.bench.measuring import Watching, run_watched
 
@@ -47,6 +48,6 @@ async def _serve(settings: Settings, watching: Watching) -> None:
 
 if __name__ == "__main__":
     collector.pause()
-    chosen = settings_of(Settings)
+    chosen = or_exit(read_settings)
     logs.configure("ERROR", "text")
     run_watched(partial(_serve, chosen))

@@ -141,7 +141,7 @@ def test_everything_that_is_wrong_is_told_at_once(file: str, monkeypatch: pytest
     (tmp_path / ".env").write_text(file)
 
     with pytest.raises(BadSettings) as refused:
-        read_settings(Settings)
+        read_settings()
 
     assert {each.variable: (each.source, each.words) for each in refused.value.findings} == BROKEN.get(file, NOT_SET)
     assert all(each.mend for each in refused.value.findings)
@@ -216,7 +216,7 @@ def test_a_dollar_in_a_key_is_a_part_of_it(
     lines = [f"{name}={value}" for name, value in REQUIRED.items() if name != "rules_api_key"]
     (tmp_path / ".env").write_text("\n".join([*lines, f"RULES_API_KEY={quote_mark}{key}{quote_mark}"]))
 
-    assert read_settings(Settings).rules_api_key.get_secret_value() == key
+    assert read_settings().rules_api_key.get_secret_value() == key
     assert key not in redacted(f"the service says: {key}")
 
 
@@ -225,7 +225,7 @@ def test_a_file_that_is_not_utf_8_is_told(monkeypatch: pytest.MonkeyPatch, tmp_p
     (tmp_path / ".env").write_bytes(b"LOG_FORMAT=\xe9\n")
 
     with pytest.raises(BadSettings, match=r"^✗ \.env: is not UTF-8 text\."):
-        read_settings(Settings)
+        read_settings()
 
 
 CANARIES = {
