@@ -19,9 +19,9 @@ from bot.members.csv import read_member_file
 from bot.members.csv_columns import Mode
 from bot.members.member_import_plan import plan_members
 from bot.rules.edit import introduced
+from bot.rules.expressions import MAX_EXPRESSION
 from bot.rules.files import _unique_names as file_object
 from bot.rules.files import read_rule_file
-from bot.rules.lint.single_rule import MAX_CHECKED
 from bot.rules.model import Rule
 from bot.rules.pair_fields import OPERATOR
 from bot.rules.url import MAX_URL_LENGTH, NotAUrl, Url
@@ -154,7 +154,7 @@ ENTRIES: Final[dict[str, Callable[[str], Any]]] = {
     "a search": find,
     "a source": lambda text: judge(*(rule(text, operator) for operator in OPERATOR.options)),
     "an expression": lambda text: judge(
-        *(rule(f"/{text[:most]}/", "Matches") for most in (MAX_CHECKED // 4, MEGABYTE))
+        *(rule(f"/{text[:most]}/", "Matches") for most in (MAX_EXPRESSION // 8, MEGABYTE))
     ),
     "a destination": lambda text: judge(
         rule("*a*", "Wildcard_Matches", destination=f"https://a.b/{text}"),

@@ -38,7 +38,6 @@ class UndecidableKind(StrEnum):
     LARGE_EXPRESSION = "large expression"
     LONG_RESULT = "long result"
     MANY_PARAMETERS = "many parameters"
-    LONG_SOURCE = "long source"
 
 
 @dataclass(frozen=True, slots=True)

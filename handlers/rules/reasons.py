@@ -7,7 +7,6 @@ from typing import Final
 
 from bot.rules.edit import IN_SOURCE_FIELDS, KNOWN, MAX_PAIRS, MAX_SOURCE, SETTABLE, Problem, ProblemKind
 from bot.rules.expressions import MAX_EXPRESSION, UndecidableKind, UndecidableReason
-from bot.rules.lint.single_rule import MAX_CHECKED
 from bot.rules.model import INACTIVE, Off, OffKind
 from bot.rules.outcomes import NearKind, NearMiss, Note, NoteKind
 from bot.rules.pair_fields import PAIR_FIELDS
@@ -45,7 +44,6 @@ UNDECIDABLE: Final = {
     UndecidableKind.LARGE_EXPRESSION: "its expression is too large to evaluate on a URL this long",
     UndecidableKind.LONG_RESULT: "the resulting URL is too long to work out",
     UndecidableKind.MANY_PARAMETERS: "it changes too many parameters to work out",
-    UndecidableKind.LONG_SOURCE: (f"its source has {{length:,}} characters; the limit for checks is {MAX_CHECKED:,}"),
 }
 
 

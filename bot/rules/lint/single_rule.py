@@ -12,7 +12,7 @@ from bot.rules.actions import replaced
 from bot.rules.conditions import IN_WILDCARD, OPERATORS, condition, is_bare
 from bot.rules.edit import is_destination
 from bot.rules.engines import Engine, Trait
-from bot.rules.expressions import LOOSE, SLASHED, CannotTell, UndecidableKind, UndecidableReason, compile_expression
+from bot.rules.expressions import LOOSE, MAX_EXPRESSION, SLASHED, CannotTell, UndecidableReason, compile_expression
 from bot.rules.lint.findings import Finding, FindingKind, Location, Reason
 from bot.rules.matching import KEY_SPELLINGS
 from bot.rules.model import Pair, Rule, Source
@@ -28,8 +28,6 @@ NEVER_SENT: Final = {
 """Characters that a browser never sends there as they are: written otherwise, or left out."""
 SAMPLE: Final = "x"
 """Stands for whatever a wildcard or a group catches."""
-MAX_CHECKED: Final = 2_000
-"""Characters of a condition that is checked; a longer one is said to be too long."""
 ANYTHING: Final = re.compile(r"\((?:\?:)?[.\\\[\]^/\w-]*[*+]\)|(?:\.|\\w|\\d|\[[^\[\]]*\])[*+]")
 
 
@@ -66,8 +64,6 @@ def why_never(rule_type: str | None, source: Source) -> Never | None:
         close = {name.casefold(): name for name in OPERATORS if name}
         return Never(Reason.OPERATOR, close.get((source.operator or "").casefold(), ""))
     value = source.value or ""
-    if len(value) > MAX_CHECKED:
-        return None
     if source.operator == "Matches":
         return None if is_bare(value) and not is_switched_off(source) else _expression(value)
     if source.operator == "Wildcard_Matches" and IN_WILDCARD.search(value):
@@ -135,8 +131,6 @@ def _begins(key: str, value: str) -> Never | None:
 
 def undecidable(source: Source) -> UndecidableReason | None:
     """Why *source* cannot be judged; None where it can, or is known never to hold."""
-    if (length := len(source.value or "")) > MAX_CHECKED:
-        return UndecidableReason(UndecidableKind.LONG_SOURCE, length=length)
     if source.operator != "Matches" or (found := SLASHED.fullmatch(source.value or "")) is None:
         return None
     try:
@@ -152,7 +146,7 @@ def groups_of(source: Source) -> int | None:
         return (source.value or "").count("*")
     if source.operator != "Matches":
         return 0
-    if len(source.value or "") > MAX_CHECKED or (found := SLASHED.fullmatch(source.value or "")) is None:
+    if (found := SLASHED.fullmatch(source.value or "")) is None:
         return None
     try:
         return int(compile_expression(found[1]).groups)
@@ -180,9 +174,9 @@ def is_fulfilled(source: Source, url: Url) -> bool:
 
 def _guesses(source: Source) -> Iterator[str]:
     text = source.value or ""
-    if len(text) > MAX_CHECKED:
-        return
     if source.operator == "Matches":
+        if len(text) > MAX_EXPRESSION:
+            return
         text = _written_out(text)
     text = text.replace("*", SAMPLE) if source.operator == "Wildcard_Matches" else text
     if source.key == "path":
@@ -208,7 +202,7 @@ def literal(source: Source) -> str:
         return value
     if source.operator == "Wildcard_Matches":
         return "" if IN_WILDCARD.search(value) else max(value.split("*"), key=len)
-    if source.operator != "Matches" or len(value) > MAX_CHECKED:
+    if source.operator != "Matches" or len(value) > MAX_EXPRESSION:
         return ""
     return _literal_of_expression(value)
 
