@@ -173,7 +173,7 @@ def member_card(
         ),
     ]
     extra = [name for name in member.model_extra or {} if name != "createdAt" or member.since is None]
-    kept = f"Other fields: {', '.join(code(name, 40) for name in extra[:8])}" if extra else ""
+    kept = f"Other fields: {first_of([code(name, 40) for name in extra], 8)}" if extra else ""
     if texts := [text for text in (since_line(member.since), kept, _other_sites(others, "")) if text]:
         blocks.append(messages.context(*texts))
     blocks += more

@@ -6,7 +6,7 @@ modal cannot hold (a sixtieth pair, a text of 20,000 characters) is not shown an
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Final, Self
@@ -119,18 +119,15 @@ class RuleForm:
     @cached_property
     def shown(self) -> tuple[FormPair, ...]:
         """The pairs that get inputs: those that had them, then the first ones for which the form has room."""
-        shown = [pair for pair in self.pairs if pair.typed]
-        for pair in self.pairs:
-            if not pair.typed:
-                if not self._has_room([*shown, pair]):
-                    break
-                shown.append(pair)
-        keys = {pair.key for pair in shown}
+        blocks, text = MOST_PAIR_BLOCKS, MOST_PAIR_TEXT
+        keys: set[str] = set()
+        for pair in sorted(self.pairs, key=lambda pair: not pair.typed):
+            blocks -= count_blocks(pair)
+            text -= size_of(pair)
+            if not pair.typed and min(blocks, text) < 0:
+                break
+            keys.add(pair.key)
         return tuple(pair for pair in self.pairs if pair.key in keys)
-
-    def _has_room(self, pairs: Sequence[FormPair]) -> bool:
-        blocks = sum(count_blocks(pair) for pair in pairs)
-        return blocks <= MOST_PAIR_BLOCKS and sum(size_of(pair) for pair in pairs) <= MOST_PAIR_TEXT
 
     @cached_property
     def shown_keys(self) -> frozenset[str]:

@@ -119,7 +119,7 @@ def _other_fields(rule: Rule, groups: Groups | None) -> list[Block]:
     texts.append(code(rule.id, 100))
     unknown = [name for name in rule.model_extra or {} if name not in KNOWN_EXTRA]
     if unknown:
-        texts.append(f"also has {', '.join(code(name, 40) for name in unknown[:8])}")
+        texts.append(f"also has {first_of([code(name, 40) for name in unknown], 8)}")
     return [messages.context(" · ".join(texts))]
 
 
