@@ -78,6 +78,12 @@ class World:
         joined._lookups, joined._own_lookups = self._lookups, lookups
         return joined
 
+    def free(self) -> Iterator[None]:
+        """Let go of the filters, in steps: to free them all in one go takes longer than others should wait."""
+        while self._lookups:
+            self._lookups.pop()
+            yield
+
     def find_matches(self, url: Url) -> tuple[Match, ...]:
         """The rules that act on *url*, the first of them where there are many."""
         known = self._known.get(url.full)

@@ -36,6 +36,11 @@ class CrossRuleCheck:
         """Take in the rules that block, in steps; before that, nothing is known to be hidden."""
         yield from self._blocks.take_in(rule for rule in self.world.rules if rule.rule_type == "Cancel")
 
+    def free(self) -> Iterator[None]:
+        """Let go of what was taken in, in steps."""
+        yield from self.world.free()
+        yield from self._blocks.free()
+
     def combine_with(self, rule: Rule, lookups: Sequence[SourceLookup]) -> CrossRuleCheck:
         """The same with *rule*, whose conditions are *lookups*, among the others."""
         joined = CrossRuleCheck(self.world.combine_with(rule, lookups))
@@ -189,6 +194,7 @@ def check_all(rules: Sequence[Rule], groups: Groups | None = None, *, effort: Ef
         yield tuple(check_alone(rule))
         if is_effective(rule, groups):
             yield from together.of(rule)
+    yield from _nothing(together.free())
 
 
 def check_change(
@@ -227,6 +233,7 @@ def _together(
         for part in parts:
             part.meet(other, heads)
         yield ()
+    yield from _nothing(base.free())
 
 
 class _Part:
@@ -260,3 +267,9 @@ class _Part:
     def _add(self, findings: Iterable[Finding]) -> Step:
         self.findings += [finding for finding in findings if finding.concerns(self.rule.id)]
         return ()
+
+
+def _nothing(steps: Iterator[None]) -> Iterator[Step]:
+    """Steps of preparing or of freeing, which find nothing."""
+    for _ in steps:
+        yield ()
