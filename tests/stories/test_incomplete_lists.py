@@ -101,7 +101,9 @@ async def test_a_lost_answer_is_not_taken_for_nothing_while_the_list_has_a_gap(
     assert len(rules.calls("POST")) == 1
 
 
-async def test_saving_a_rule_reads_the_list_once(workspace: Sandbox, alice: Colleague) -> None:
+async def test_saving_a_rule_reads_the_list_for_its_checks_and_right_before_it_is_sent(
+    workspace: Sandbox, alice: Colleague
+) -> None:
     more_rules(workspace)
     rules = workspace.services.rules
     await alice.opens("/rules new https://a.example/ to https://b.example/")
@@ -111,7 +113,7 @@ async def test_saving_a_rule_reads_the_list_once(workspace: Sandbox, alice: Coll
 
     calls = [call for call in rules.calls() if not call.path.endswith("/groups")]
     before = calls[: next(number for number, call in enumerate(calls) if call.method == "POST")]
-    assert [call.query for call in before] == ["", "offset=30&pageSize=75"]
+    assert [call.query for call in before] == ["", "offset=30&pageSize=75", "pageSize=75"]
 
 
 def _eight(page: dict[str, Any]) -> dict[str, Any]:
