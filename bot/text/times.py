@@ -224,6 +224,16 @@ def next_time(wall: WallTime, zone: ZoneInfo, now: datetime) -> datetime | None:
     return next((moment for moment in moments if moment > now), None)
 
 
+def end_time(wall: WallTime, zone: ZoneInfo, now: datetime, starts: datetime) -> datetime | None:
+    """The moment that *wall*, said at *now*, means as the end of what begins at *starts*, in UTC; None where it is past.
+
+    Today, tomorrow and next week are counted from *now*, and may be over before the start; an hour, a weekday and a
+    date are the next ones after it.
+    """
+    counts_from_now = wall.day in AROUND_TODAY or wall.day.endswith("next week")
+    return next_time(wall, zone, now if counts_from_now else starts)
+
+
 def last_time(wall: WallTime, zone: ZoneInfo, now: datetime) -> datetime | None:
     """The last time until *now* that clocks in *zone* showed *wall*, in UTC; the first of two. None where it is to come."""
     return next((first for first, _ in _moments(wall, zone, now, -1) if first <= now), None)
@@ -294,7 +304,7 @@ class Said:
     wall: WallTime | None = None
     """Of an END, a START or a SINCE; the start of a WINDOW."""
     end: WallTime | None = None
-    """Of a WINDOW: the `next_time` after its start."""
+    """Of a WINDOW: its `end_time`."""
 
 
 TRAILING: Final = INNER | {"", "and", "for", "from", "between", "to", "until", "since", "next", "this", "last"}

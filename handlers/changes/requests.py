@@ -15,7 +15,7 @@ from bot.changes.refusals import EndIsPast, EndsBeforeStart, StartIsPast
 from bot.gatehouse import Gatehouse
 from bot.policy.freezes import Freeze
 from bot.text.documents import NestedTooDeep, ServiceRecord
-from bot.text.times import WallTime, next_time
+from bot.text.times import WallTime, end_time, next_time
 from handlers.blocks import messages
 from handlers.blocks.messages import Block
 from handlers.blocks.modals import View, end_of_form
@@ -168,7 +168,8 @@ async def ending(expiry: Expiry, starts: datetime, caller: Caller, gatehouse: Ga
 
     Raises EndIsPast, EndsBeforeStart and TimeIsFar.
     """
-    ends, read = await _read(expiry, starts, EndIsPast, caller, gatehouse)
+    said_at = caller.asked_at or gatehouse.now()
+    ends, read = await _read(expiry, said_at, EndIsPast, caller, gatehouse, starts)
     if ends <= starts:
         raise EndsBeforeStart
     return ends, read
@@ -180,10 +181,15 @@ async def beginning(start: Start, caller: Caller, gatehouse: Gatehouse) -> tuple
 
 
 async def _read(
-    time: Start | Expiry, said_at: datetime, past: type[StartIsPast | EndIsPast], caller: Caller, gatehouse: Gatehouse
+    time: Start | Expiry,
+    said_at: datetime,
+    past: type[StartIsPast | EndIsPast],
+    caller: Caller,
+    gatehouse: Gatehouse,
+    starts: datetime | None = None,
 ) -> tuple[datetime, str]:
     zone = zone_of((await gatehouse.access.person(caller.user)).tz)
-    moment, now = moment_meant(time, zone, said_at), gatehouse.now()
+    moment, now = moment_meant(time, zone, said_at, starts), gatehouse.now()
     if moment is None or moment <= now:  # or a process died in between
         raise past(time.as_typed)
     if moment > now + timedelta(seconds=LONGEST_DURATION):
@@ -197,11 +203,16 @@ def _wall(time: Start | Expiry) -> WallTime | None:
     return time.wall if isinstance(time, Start) else time.until
 
 
-def moment_meant(time: Start | Expiry, zone: ZoneInfo, now: datetime) -> datetime | None:
-    """The moment that *time* means, said at *now* by somebody in *zone*; None where that is past."""
+def moment_meant(
+    time: Start | Expiry, zone: ZoneInfo, now: datetime, starts: datetime | None = None
+) -> datetime | None:
+    """The moment that *time* means, said at *now* by somebody in *zone*; None where that is past.
+
+    *starts*: when that begins which it is the end of.
+    """
     if (wall := _wall(time)) is not None:
-        return next_time(wall, zone, now)
-    return time.at if time.seconds is None else now + timedelta(seconds=time.seconds)
+        return next_time(wall, zone, now) if starts is None else end_time(wall, zone, now, starts)
+    return time.at if time.seconds is None else (starts or now) + timedelta(seconds=time.seconds)
 
 
 def as_typed(time: Start | Expiry | None) -> str:

@@ -218,14 +218,20 @@ def first_start(words: Sequence[str]) -> tuple[Start | None, int]:
     """The start that the first of *words* say, and how many they are."""
     if len(words) > 1 and words[0].casefold() == "at" and INSTANT.fullmatch(words[1].casefold()):
         return Start(f"at {words[1].upper()}", at=datetime.fromisoformat(words[1].upper())), 2
-    found = said(words[:MAX_WORDS], 0)
-    if found is not None and found.kind is Kind.WINDOW:
-        ends = next((at for at, word in enumerate(words[: found.count]) if at and terms_of(word) == "until"), 0)
-        before = said(words[:ends], 0) if ends else None
-        # “tomorrow 9:00 until 18:00” is a start and an end, as anybody writes the two.
-        found = before if before is not None and before.count == ends else found
+    found = time_at(words[:MAX_WORDS], 0)
     start = Start.of(found) if found is not None else None
     return start, found.count if found is not None and start is not None else 0
+
+
+def time_at(words: Sequence[str], at: int) -> Said | None:
+    """The time that begins at ``words[at]``; of “tomorrow 9:00 until 18:00” the start alone, and its end is the next one."""
+    found = said(words, at)
+    if found is not None and found.kind is Kind.WINDOW:
+        after = range(at + 1, at + found.count)
+        until = next((each for each in after if terms_of(words[each]) == "until"), at)
+        start = said(words[:until], at)
+        return start if start is not None and at + start.count == until else found
+    return found
 
 
 def _length_of_time(words: Sequence[str], index: int) -> int:

@@ -15,7 +15,7 @@ from bot.text.names import MIN_PART, folded
 from bot.text.time_words import terms_of
 from bot.text.times import Kind, Said, said
 from handlers.grammar.command import Rest
-from handlers.grammar.fields import NUMBER, REASON, Expiry, Start, expiry_in, rows_in
+from handlers.grammar.fields import NUMBER, REASON, Expiry, Start, expiry_in, rows_in, time_at
 from handlers.grammar.known import MAX_READINGS, Known, Names, words_of
 from handlers.grammar.tokens import WEB, Word, split, urls_typed
 from handlers.grammar.vocabulary import (
@@ -219,7 +219,7 @@ class Recognised:
         for some in _adjacent(words):
             at, texts = 0, ["" if word.quoted else word.text for word in some]
             while at < len(some):
-                if (found := said(texts, at)) is None:
+                if (found := time_at(texts, at)) is None:
                     left.append(some[at])
                 else:
                     self._note_time(found)

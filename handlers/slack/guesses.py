@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo
 
 from bot.changes.model import Target
-from bot.changes.refusals import EndIsPast, StartIsPast
+from bot.changes.refusals import EndIsPast, EndsBeforeStart, StartIsPast
 from bot.clients.cache import Kept
 from bot.clients.errors import ClientError
 from bot.clients.lists import Listing
@@ -142,15 +142,17 @@ class Guesses:
         """*command* with the moments that its times mean now."""
         start: Start | None = getattr(command, "start", None)
         expiry: Expiry | None = getattr(command, "expiry", None)
-        fixed: dict[str, Any] = {}
+        begins, fixed = now, dict[str, Any]()
         if start is not None:
-            if (begins := moment_meant(start, zone, now)) is None:
+            if (found := moment_meant(start, zone, now)) is None:
                 raise StartIsPast(start.as_typed)
-            fixed["start"], now = Start.at_moment(begins), begins
+            fixed["start"], begins = Start.at_moment(found), found
             expiry = Expiry(start.as_typed, until=start.end) if expiry is None and start.end is not None else expiry
         if expiry is not None and expiry.until is not None:
-            if (ends := moment_meant(expiry, zone, now)) is None:
+            if (ends := moment_meant(expiry, zone, now, begins)) is None:
                 raise EndIsPast(expiry.as_typed)
+            if ends <= begins:
+                raise EndsBeforeStart
             fixed["expiry"] = Expiry.until_moment(ends)
         return replace(cast("Any", command), **fixed) if fixed else command
 

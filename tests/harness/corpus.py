@@ -284,7 +284,7 @@ def _time(said: Expiry | str, start: Start | None = None) -> str:
         since = since_in(said)
         return said if since is None else str(since.seconds or since.wall)
     begins = (moment_meant(start, ZoneInfo("UTC"), NOW) if start is not None else None) or NOW
-    ends = moment_meant(said, ZoneInfo("UTC"), begins) if said.until or said.at else None
+    ends = moment_meant(said, ZoneInfo("UTC"), NOW, begins) if said.until or said.at else None
     return str(ends or said.seconds)
 
 

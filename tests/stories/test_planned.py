@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import replace
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
+from zoneinfo import ZoneInfo
 
 import pytest
 
@@ -284,6 +285,33 @@ async def test_a_service_that_is_down_at_the_moment_is_waited_for(
     clock.ahead += timedelta(minutes=5)
     await alice.sees_change()
     assert status(workspace) == "Inactive"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"/rules off {OLD} tomorrow 9:00 until tomorrow 18:00",
+        f"/rules off {OLD} in 20h until tomorrow 18:00",
+        f"/rules pause {OLD} tomorrow 9:00 until tomorrow 18:00",
+        f"/rules pause {OLD} tomorrow 9:00 until 18:00",
+        f"/rules off {OLD} morgen 9 Uhr bis morgen 18 Uhr",
+        "/gatehouse freeze shop.example.com tomorrow 9:00 until tomorrow 18:00",
+    ],
+)
+async def test_until_tomorrow_is_tomorrow_whenever_it_starts(alice: Colleague, clock: Clock, text: str) -> None:
+    clock.ahead += datetime.now(UTC).replace(hour=13, minute=0) - datetime.now(UTC)
+    day = (clock() + timedelta(days=1)).astimezone(ZoneInfo("Europe/Berlin")).replace(hour=18, minute=0)
+    answer = await alice.says(text)
+    if "[Do it]" in alice.slack_text(answer):
+        await alice.clicks(answer, "Do it")
+        answer = await alice.sees_change(state=State.PLANNED)
+    assert f"until {day.astimezone(UTC):%Y-%m-%d %H:%M}" in alice.slack_text(answer)
+
+
+@pytest.mark.parametrize("verb", ["off", "pause"])
+async def test_what_would_end_before_it_starts_is_refused(alice: Colleague, verb: str) -> None:
+    assert "end before it starts" in alice.slack_text(await alice.says(f"/rules {verb} {OLD} tomorrow until tonight"))
+    assert await alice.store.changes.planned() == []
 
 
 @pytest.mark.slow

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+import re
+from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -10,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.text.time_words import AFTER_LENGTH, PHRASES, TERMS
-from bot.text.times import MAX_WORDS, Kind, WallTime, moment_since, next_time, said, since_in
+from bot.text.times import MAX_WORDS, Kind, WallTime, end_time, moment_since, next_time, said, since_in
 from handlers.grammar.fields import expiry_in
 
 BERLIN = ZoneInfo("Europe/Berlin")
@@ -39,7 +40,7 @@ def read(text: str, now: datetime = MONDAY) -> str:
     start = next_time(found.wall, BERLIN, now)
     if found.end is None:
         return f"{found.kind} {shown(start)}"
-    return f"{found.kind} {shown(start)} to {shown(next_time(found.end, BERLIN, start) if start else None)}"
+    return f"{found.kind} {shown(start)} to {shown(end_time(found.end, BERLIN, now, start) if start else None)}"
 
 
 LENGTHS = {
@@ -132,6 +133,20 @@ def test_an_end_in_a_sentence(text: str, there: str) -> None:
     assert read(text) == f"end {there}"
 
 
+COUNTED_FROM_NOW = re.compile(r"tomorrow|today|tonight|this|next week|morgen|heute|nächste Woche|mañana")
+
+
+@pytest.mark.parametrize("text", ENDS)
+def test_an_end_that_names_a_day_is_that_day_whenever_it_starts(text: str) -> None:
+    end = said(text.split(), 0)
+    assert end is not None
+    assert end.wall is not None
+    for hours in (1, 10, 20, 30, 60, 200):
+        starts = MONDAY + timedelta(hours=hours)
+        now = MONDAY if COUNTED_FROM_NOW.search(text) else starts
+        assert end_time(end.wall, BERLIN, MONDAY, starts) == next_time(end.wall, BERLIN, now), starts
+
+
 STARTS = {
     "on friday at 9:00": "11-27 09:00",
     "on friday": "11-27 09:00",
@@ -187,6 +202,9 @@ WINDOWS = {
     "tomorrow from 9 to 17": "11-24 09:00 to 11-24 17:00",
     "tomorrow 9:00-17:00": "11-24 09:00 to 11-24 17:00",
     "on friday 9:00 to 10:00 UTC": "11-27 10:00 to 11-27 11:00",
+    "tomorrow 9:00 until tomorrow 18:00": "11-24 09:00 to 11-24 18:00",
+    "from tomorrow until tonight": "11-24 09:00 to 11-23 20:00",
+    "morgen 9 Uhr bis morgen 18 Uhr": "11-24 09:00 to 11-24 18:00",
     "von 9 bis 17 Uhr": "11-24 09:00 to 11-24 17:00",
     "zwischen 8 und 9 Uhr": "11-24 08:00 to 11-24 09:00",
     "vom 24. bis 26. Dezember": "12-24 09:00 to 12-26 09:00",
