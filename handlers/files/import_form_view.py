@@ -95,8 +95,12 @@ class Handed:
         """What a form's metadata keeps."""
         kept = modals.metadata(view)
         known = {name: str(kept[name]) for name in cls.__slots__ if kept.get(name)}
-        chosen = inputs.typed(inputs.values_of(view), ENCODING) or known.get("encoding", "")
-        return cls(**{"channel": ""} | known | {"encoding": chosen})
+        values = inputs.values_of(view)
+        typed = {
+            "encoding": inputs.typed(values, ENCODING),
+            "reason": (inputs.typed(values, inputs.REASON) or "")[:300],
+        }
+        return cls(**{"channel": ""} | known | {name: text for name, text in typed.items() if text})
 
     @classmethod
     def typed(cls, view: View) -> Self:
@@ -190,11 +194,16 @@ def file_form(forms: ImportForms, handed: Handed, wrong: str = "") -> View:
     return frame(forms.title, blocks, callback_id=forms.file_id, submit="Preview", metadata=kept)
 
 
-def plan_form(forms: ImportForms, plan: ImportPlan, handed: Handed, *, moved: bool = False) -> View:
-    """The preview, whole emails and all: a modal is private. It can be sent where something can be imported, or chosen."""
+def plan_form(
+    forms: ImportForms, plan: ImportPlan, handed: Handed, *, moved: bool = False, silent: bool = False
+) -> View:
+    """The preview, whole emails and all: a modal is private. It can be sent where something can be imported, or chosen.
+
+    *moved*: it was sent, and is not what it was. *silent*: it was sent without the reason that a loop needs.
+    """
     submit = "Import" if not (plan.is_empty or plan.unanswered) else "Preview" if plan.asked else None
     blocks = [
-        *([section(MOVED)] if moved else []),
+        *([section(MOVED)] if moved else [section(SILENT)] if silent else []),
         *preview_view.plan_blocks(plan, filename=handed.name),
         *([section(NOTHING)] if plan.is_empty else []),
         *plan.asked,
@@ -207,19 +216,25 @@ def plan_form(forms: ImportForms, plan: ImportPlan, handed: Handed, *, moved: bo
 MOVED: Final = (
     ":arrows_counterclockwise: *Nothing was imported yet.* The data changed since this preview. Please review it again."
 )
+SILENT: Final = (
+    ":warning: *Nothing was imported yet: some of it loops.* Add a reason under “Why”, or import the rules off."
+)
 NOTHING: Final = ":heavy_check_mark: *Nothing to import.*"
 
 
-def choices_asked(entries: Sequence[Entry], arrival: Mapping[str, str] = ARRIVAL) -> list[Block]:
-    """A question for each kind of rules that something can be done with; none where there is no such rule."""
+def choices_asked(entries: Sequence[Entry], chosen: Choices, arrival: Mapping[str, str] = ARRIVAL) -> list[Block]:
+    """A question for each kind of rules that something can be done with; none where there is no such rule.
+
+    *chosen*: what is chosen in it.
+    """
     counts = Counter(map(type, entries))
     asked: list[Block] = []
     if counts[New]:
-        asked.append(inputs.radios("new", f"{plural(counts[New], 'new rule')}", NEW))
+        asked.append(inputs.radios("new", f"{plural(counts[New], 'new rule')}", NEW, chosen.new))
     if counts[Differs]:
         label = f"{plural(counts[Differs], 'rule')} that {'differs' if counts[Differs] == 1 else 'differ'} here"
-        asked.append(inputs.radios("differs", label, DIFFERS))
-    return [*asked, inputs.radios("arrival", "On or off?", arrival)] if asked else []
+        asked.append(inputs.radios("differs", label, DIFFERS, chosen.differs))
+    return [*asked, inputs.radios("arrival", "On or off?", arrival, chosen.arrival)] if asked else []
 
 
 def groups_asked(entries: Sequence[Entry], groups: Groups | None) -> list[Block]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 from bot.changes.model import Edit, Item, Outcome, Target
@@ -17,10 +18,12 @@ from bot.members.member_import_plan import plan_members
 from bot.members.model import known_segments
 from bot.rules import rule_import_plan
 from bot.rules.files import read_rule_file
-from bot.rules.model import Groups
+from bot.rules.lint.redirects import Effort
+from bot.rules.model import Groups, Rule
 from bot.rules.redirect_table import RedirectFile, is_table, read_redirect_file
-from bot.rules.rule_import_plan import Choices, plan_entries, plan_redirects
-from handlers.files import import_form_view
+from bot.rules.rule_import_plan import Arrival, Choices, OnDiffers, plan_entries, plan_redirects
+from handlers.blocks import inputs, messages
+from handlers.files import import_form_view, preview_view
 from handlers.files.import_form_view import ARRIVAL, MEMBER_FORMS, RULE_FORMS, TABLE_ARRIVAL, Handed, file_form
 from handlers.files.import_plan import ImportPlan
 from handlers.files.imports import Import
@@ -29,6 +32,7 @@ from handlers.grammar.fields import expiry_in
 from handlers.members.commands import MembersImport
 from handlers.members.member_refs import extra_segments, site_for
 from handlers.rules.commands import RulesImport
+from handlers.rules.rule_lookup import NEW, PARTLY, loops_added
 from handlers.slack.registry import Click, clicks, handles
 from handlers.slack.reply import Caller, Modal, Refilled, Reply
 
@@ -70,7 +74,7 @@ def rule_plan(
         asked=[
             *import_form_view.encodings_asked(readings, encoding),
             *import_form_view.groups_asked(entries, groups),
-            *import_form_view.choices_asked(entries, ARRIVAL if table is None else TABLE_ARRIVAL),
+            *import_form_view.choices_asked(entries, choices or Choices(), ARRIVAL if table is None else TABLE_ARRIVAL),
         ],
         expiry=expiry,
         unanswered=bool(readings and not encoding),
@@ -104,7 +108,51 @@ async def _plan_rules(
     live = (await gatehouse.rules.all()).whole()
     planning = plan_entries(records, live, groups) if table is None else plan_redirects(table.rows, live, groups)
     entries = await cooperatively(planning)
-    return await asyncio.to_thread(rule_plan, entries, choices, table, handed.encoding, groups)
+    plan = await asyncio.to_thread(rule_plan, entries, choices, table, handed.encoding, groups)
+    return await _with_loops(plan, choices, handed.reason, live, groups)
+
+
+ALL_ON: Final = Choices(differs=OnDiffers.OVERWRITE, arrival=Arrival.AS_IN_FILE)
+
+
+async def _with_loops(
+    plan: ImportPlan, choices: Choices | None, reason: str, live: Sequence[Rule], groups: Groups | None
+) -> ImportPlan:
+    """*plan* with what would loop, and with a question why where no *reason* was given: so it is for a single rule, too."""
+    effort = Effort()
+    if not (possible := await _loops(plan, ALL_ON, live, groups, effort)):
+        left = [] if effort.enough else [messages.context(PARTLY)]
+        return replace(plan, notes=[*plan.notes, *left])
+    return replace(
+        plan,
+        notes=[*preview_view.loops_note(possible, reason), *plan.notes],
+        asked=[*plan.asked, *([] if reason.strip() else [inputs.reason("", loops=True)])],
+        loops=await _loops(plan, choices, live, groups, effort) if choices is not None else (),
+    )
+
+
+async def _loops(
+    plan: ImportPlan, choices: Choices, live: Sequence[Rule], groups: Groups | None, effort: Effort
+) -> Sequence[str]:
+    """What would loop by *choices* that doesn't now, in plain lines."""
+    made, numbers = await asyncio.to_thread(_made, plan, choices)
+    word = plan.columns[0]
+    return list(
+        dict.fromkeys(
+            preview_view.loop_words(loop, numbers, word) for loop in await loops_added(live, made, groups, effort)
+        )
+    )
+
+
+def _made(plan: ImportPlan, choices: Choices) -> tuple[list[Rule], dict[str, int]]:
+    """The rules that there will be, and the numbers of their rows by their ids."""
+    made, numbers = [], {}
+    for entry in plan.entries:
+        if (edit := rule_import_plan.edit_of(entry, choices)) is not None:
+            key = edit.target.key or f"{NEW} {entry.number}"
+            made.append(Rule.model_validate({**(edit.after or {}), "id": key}))
+            numbers[key] = entry.number
+    return made, numbers
 
 
 async def _groups(gatehouse: Gatehouse) -> Groups | None:

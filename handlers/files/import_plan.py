@@ -46,6 +46,8 @@ class ImportPlan:
 
     expiry: Expiry | None = None
     """Until when all of it is to last, where the file says so."""
+    loops: Sequence[str] = ()
+    """What would loop by what was chosen, in plain lines: it needs a reason."""
     unanswered: bool = False
     """Whether something has to be chosen before anything can be imported."""
 

@@ -15,9 +15,9 @@ from handlers.blocks import modals
 from handlers.blocks.messages import in_quotes, plural
 from handlers.blocks.modals import View
 from handlers.changes.requests import record, timed
+from handlers.files import preview_view
 from handlers.files.import_form_view import Handed, ImportForms, file_form, handed_errors, plan_form
 from handlers.files.import_plan import ImportPlan
-from handlers.files.preview_view import file_words
 from handlers.grammar.fields import parse_start
 from handlers.slack.registry import Form, Recorded, submits
 from handlers.slack.reply import Caller
@@ -59,13 +59,14 @@ class Import(Generic[C]):
         try:
             return await self.show((handed, None), caller, gatehouse)
         except BadFile as error:
-            return file_form(self.forms, handed, " ".join(file_words(error)))
+            return file_form(self.forms, handed, " ".join(preview_view.file_words(error)))
 
     async def _save(self, agreed: tuple[Handed, C | None], caller: Caller, gatehouse: Gatehouse) -> View | Recorded:
         async with gatehouse.limits.file_work("import", caller.user, caller.channel):
             plan, handed = await self._planned(*agreed, caller, gatehouse)
-            if (moved := handed != agreed[0]) or plan.is_empty or plan.unanswered:
-                return plan_form(self.forms, plan, handed, moved=moved)
+            silent = bool(plan.loops) and not handed.reason.strip()
+            if (moved := handed != agreed[0]) or plan.is_empty or plan.unanswered or silent:
+                return plan_form(self.forms, plan, handed, moved=moved, silent=silent)
             count = plural(sum(item.kind is not None for item in plan.items), plan.thing)
             into = f" into {plan.site}" if plan.site else ""
             proposal = Proposal(
@@ -73,7 +74,12 @@ class Import(Generic[C]):
                 items=plan.items,
                 columns=plan.columns,
                 separator=plan.separator,
-                request=ChangeRequest(requester=caller.user, channel=caller.channel, reason=handed.reason),
+                request=ChangeRequest(
+                    requester=caller.user,
+                    channel=caller.channel,
+                    reason=handed.reason,
+                    warnings=preview_view.first_loops(plan.loops),
+                ),
             )
             proposal = await timed(proposal, caller, gatehouse, start=parse_start(handed.start), expiry=plan.expiry)
             return await record(proposal, caller, gatehouse)

@@ -12,11 +12,12 @@ from bot.members import csv, import_entries
 from bot.members.csv import MemberFile, Row
 from bot.members.import_entries import MemberPlan
 from bot.rules import files, redirect_table, rule_import_plan
+from bot.rules.lint.findings import Finding
 from bot.rules.redirect_table import RedirectFile
 from bot.text import encoding, tables
 from bot.text.encoding import BadFile, FileKind
 from handlers.blocks import messages
-from handlers.blocks.messages import Block, code, esc, first_few, first_of
+from handlers.blocks.messages import Block, and_more, code, esc, first_few, first_of, in_quotes, listed
 from handlers.changes.diff import differences, field_name
 from handlers.files.import_plan import ImportPlan, RowKind
 from handlers.grammar.command import slash
@@ -251,6 +252,35 @@ ENCODINGS: Final[Mapping[str, str]] = {
     "cp866": "DOS 866 (Cyrillic)",
 }
 """What people call the code pages; other encodings have their own name."""
+
+
+def loop_words(loop: Finding, numbers: Mapping[str, int], word: str) -> str:
+    """That rows loop, with rules that are there already; *numbers*: the rows by the ids of what they become."""
+    ids = dict.fromkeys(place.rule.id for place in loop.places)
+    rows = sorted(numbers[key] for key in ids if key in numbers)
+    rules = [in_quotes(place.rule.title, 60) for place in loop.places if place.rule.id not in numbers]
+    named = f"{word.capitalize()}{'s' * (len(rows) > 1)} {listed([f'{row:,}' for row in rows], most=MOST_IN_LOOP)}"
+    return f"{listed([named, *dict.fromkeys(rules)], most=MOST_IN_LOOP)} {'loops' if len(ids) == 1 else 'loop'}."
+
+
+MOST_IN_LOOP: Final = 6
+"""Rows of a loop that are named."""
+MOST_LOOPS: Final = 5
+
+
+def first_loops(loops: Sequence[str]) -> tuple[str, ...]:
+    """The first of *loops*, and how many more there are."""
+    return (*loops[:MOST_LOOPS], *([f"{more}."] if (more := and_more(len(loops) - MOST_LOOPS, "loop")) else []))
+
+
+def loops_note(loops: Sequence[str], reason: str) -> list[Block]:
+    """What would loop once it is on, and what that takes; nothing where nothing would."""
+    if not loops:
+        return []
+    then = "" if reason.strip() else " Add a reason to import them switched on."
+    return [messages.section(f":repeat: *{' '.join(map(esc, first_loops(loops)))}*{then}")]
+
+
 SEPARATORS: Final[Mapping[str, str]] = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
 
 

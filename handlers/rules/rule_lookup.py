@@ -18,10 +18,10 @@ from bot.clients.lists import Incomplete
 from bot.gatehouse import Gatehouse
 from bot.policy.model import SETTINGS
 from bot.rules.edit import status_of
-from bot.rules.lint.findings import Finding, ordered
+from bot.rules.lint.findings import Finding, key_of, ordered
 from bot.rules.lint.redirects import MAX_HOPS, Effort, is_effective
 from bot.rules.lint.route import Route, next_url
-from bot.rules.lint.rule_set import check_all, check_change
+from bot.rules.lint.rule_set import check_all, check_change, check_loops
 from bot.rules.matching import impact, judge, judge_all, near_miss, variants
 from bot.rules.model import INACTIVE, Group, Groups, Rule, RuleDraft
 from bot.rules.outcomes import Explained
@@ -290,6 +290,18 @@ async def look_at(gatehouse: Gatehouse, before: Rule | None, after: RuleDraft, a
     effort = Effort()
     found = await _gather(check_change(rules, before, as_rule(before, after), groups, effort=effort))
     return Look(found, (*limits, *([] if effort.enough else [PARTLY])))
+
+
+async def loops_added(
+    live: Sequence[Rule], made: Sequence[Rule], groups: Groups | None, effort: Effort
+) -> Sequence[Finding]:
+    """The loops that there would be with *made* among *live*, or in place of those with the same id, and aren't now."""
+    ids = {rule.id for rule in made}
+    then = [*(rule for rule in live if rule.id not in ids), *made]
+    if not (found := await _gather(check_loops(then, ids, groups, effort=effort))):
+        return ()
+    known = {key_of(loop) for loop in await _gather(check_loops(live, ids, groups))}
+    return [loop for loop in found if key_of(loop) not in known]
 
 
 def as_rule(before: Rule | None, after: RuleDraft) -> Rule:

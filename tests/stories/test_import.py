@@ -29,6 +29,11 @@ def rule(name: str, **more: object) -> dict[str, object]:
     return {"name": name, "description": "", "status": "Active", "ruleType": "Redirect", "pairs": [pair], **more}
 
 
+def redirect(name: str, source: str, destination: str, **more: object) -> dict[str, object]:
+    made = rule(source, **more)
+    return {**made, "name": name, "pairs": [{**made["pairs"][0], "destination": f"{SHOP}/{destination}"}]}  # type: ignore[index]
+
+
 async def shown(person: Colleague, command: str, label: str, name: str, content: bytes) -> str:
     """Hand a file over in the form of *command*; what would happen."""
     await person.opens(command)
@@ -84,6 +89,56 @@ async def test_a_table_of_redirects_becomes_rules_in_one_card_until_its_end(
     made = [each for each in workspace.services.rules.all() if str(each["name"]).startswith("shop.example.com/v")]
     assert [each["status"] for each in made] == ["Active"] * 40
     assert "until" in str(card)
+
+
+LOOPING = {
+    "w.csv": f"from,to\n{SHOP}/i1,{SHOP}/i2\n{SHOP}/i2,{SHOP}/i1\n{SHOP}/i3,{SHOP}/i3\n{SHOP}/i4,{SHOP}/new\n",
+    "w.json": json.dumps([redirect("one", "i1", "i2"), redirect("two", "i2", "i1"), redirect("three", "i3", "i3")]),
+    "other.csv": f"from,to\n{SHOP}/new,{SHOP}/old\n",
+    "old.json": json.dumps([redirect("Old shop to new shop", "old", "old", id="Redirect_x1old")]),
+}
+LOOPS = {
+    "w.csv": ["Lines 2 and 3 loop.", "Line 4 loops."],
+    "w.json": ["Records 1 and 2 loop.", "Record 3 loops."],
+    "other.csv": ["Line 2 and “Old shop to new shop” loop."],
+    "old.json": ["Record 1 loops."],
+}
+
+
+@pytest.mark.parametrize("name", LOOPING)
+async def test_what_an_import_makes_loop_needs_a_reason_once_it_is_on(
+    workspace: Sandbox, alice: Colleague, name: str
+) -> None:
+    text = await shown(alice, "/rules import", "File", name, LOOPING[name].encode())
+    assert all(line in text for line in LOOPS[name])
+    assert "Add a reason to import them switched on." in text
+    assert "Line 5" not in text
+
+    on = (
+        "New rules on: they match at once"
+        if name.endswith(".csv")
+        else "As in the file: rules that are on match at once"
+    )
+    overwrite = {"1 rule that differs here": "Overwrite the current rules"} if name == "old.json" else {}
+    alice.fills(**{"On or off?": on}, **overwrite)
+    await alice.submits()
+    await alice.sees_form("Nothing was imported yet")
+    assert not [call for call in workspace.services.rules.stage.calls if call.method != "GET"]
+
+    alice.fills(Why="They take turns")
+    await alice.submits()
+    card = (
+        await alice.sees_change()
+        if name in {"other.csv", "old.json"}
+        else await alice.sees_set(applied=3 + (name == "w.csv"))
+    )
+    assert LOOPS[name][0] in alice.slack_text(card)
+
+
+async def test_what_an_import_makes_loop_may_come_switched_off(alice: Colleague) -> None:
+    await shown(alice, "/rules import", "File", "w.csv", LOOPING["w.csv"].encode())
+    await alice.submits()
+    await alice.sees_set(applied=4)
 
 
 @pytest.mark.parametrize(("command", "name"), [("/rules import", "vanity.csv"), ("/members import", "people.csv")])

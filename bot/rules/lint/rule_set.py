@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Final
 
 from bot.rules.lint.findings import Finding, FindingKind, Location, Step, key_of
@@ -17,6 +17,9 @@ from bot.rules.url import Url
 
 DECIDING: Final = frozenset({"Redirect", "Cancel"})
 """Types of which two on one source cannot both have their way; others add up."""
+
+LEADING: Final = frozenset({"Redirect", "Replace"})
+"""Types that lead to another URL, and so may loop."""
 
 MAX_NAMED_RULES: Final = 3
 """Rules that are named for one URL; where more act on it, one source is what is wrong."""
@@ -56,7 +59,7 @@ class CrossRuleCheck:
         rule_type = place.rule.rule_type
         if rule_type != "Cancel":
             yield from self._hidden(place, pair)
-        if rule_type in {"Redirect", "Replace"}:
+        if rule_type in LEADING:
             for start in starts(pair):
                 yield from self._walker.loops_from(start)
         if rule_type == "Redirect":
@@ -195,6 +198,22 @@ def check_all(rules: Sequence[Rule], groups: Groups | None = None, *, effort: Ef
         if is_effective(rule, groups):
             yield from together.of(rule)
     yield from _nothing(together.free())
+
+
+def check_loops(
+    rules: Sequence[Rule], ids: Collection[str], groups: Groups | None = None, *, effort: Effort | None = None
+) -> Iterator[Step]:
+    """Find the loops among *rules* in which those with these *ids* have a part, in steps of about a pair each."""
+    world = World(groups, effort)
+    yield from world.take_in(rules)
+    walker = Walker(world)
+    for rule in rules:
+        if rule.id in ids and is_effective(rule, groups):
+            yield tuple(finding for finding in check_alone(rule) if finding.needs_reason)
+            for pair in rule.pairs or () if rule.rule_type in LEADING else ():
+                found = [loop for start in starts(pair) for loop in walker.loops_from(start) if loop.needs_reason]
+                yield tuple(loop for loop in found if any(place.rule.id in ids for place in loop.places))
+    yield from _nothing(world.free())
 
 
 def check_change(
