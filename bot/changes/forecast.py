@@ -1,26 +1,39 @@
-"""What the rules will be at a time that is to come, by what is planned and what ends until then."""
+"""What rules and their groups will be at a time that is to come, by what is planned and what ends until then."""
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
-from bot.changes.model import Change, Document, Edit, State
-from bot.rules.model import Rule
+from bot.changes.model import Change, Document, Edit, State, Target, canonical_form
+from bot.rules.model import ACTIVE, Groups, Rule
 
 
 class Event(NamedTuple):
-    """What the rule *key* will become *at* a moment: *document*, or nothing where it goes. *is_new*: it is created then."""
+    """What *target* will become *at* a moment, if it is as *before* by then: *after*, or nothing where it goes.
+
+    *is_end*: it is reverted then. *is_item*: it is one of a bulk change. *part*: what starts and ends together.
+    """
 
     at: datetime
-    key: str
-    document: Document | None
-    is_new: bool = False
+    target: Target
+    before: Document | None
+    after: Document | None
+    is_end: bool
+    is_item: bool
+    part: tuple[str, int]
+
+    @property
+    def name(self) -> str:
+        """What people call the rule or the group."""
+        return str((self.before or self.after or {}).get("name") or self.target.key)
 
 
 def events(changes: Iterable[tuple[Change, Sequence[Edit]]], until: datetime) -> list[Event]:
-    """What *changes*, each with what it does, will do to rules by themselves up to *until*, in that order."""
+    """What *changes*, each with what it is to do or did, will do by themselves up to *until*, in that order."""
     found = [event for change, edits in changes for event in _events(change, edits)]
     return sorted((event for event in found if event.at <= until), key=lambda event: event.at)
 
@@ -31,21 +44,89 @@ def _events(change: Change, edits: Sequence[Edit]) -> Iterator[Event]:
     if begins and starts is not None and change.request.revert_after is not None:
         ends = starts + timedelta(seconds=change.request.revert_after)
     for number, edit in enumerate(edits):
-        key = edit.target.key or f"planned {change.id[:8]}.{number}"  # its service gives it an id
-        if edit.target.service != "rules":
+        target, part = edit.target, (change.id, number)
+        if target.service not in {"rules", "groups"}:
             continue
+        if target.key is None:  # its service gives it an id
+            target = target.model_copy(update={"key": f"planned {change.id[:8]}.{number}"})
         if begins and starts is not None:
-            yield Event(starts, key, edit.after, edit.kind.creates)
+            yield Event(starts, target, edit.before, edit.after, is_end=False, is_item=change.is_bulk, part=part)
         if ends is not None and (begins or change.temporary):
-            yield Event(ends, key, edit.before)
+            yield Event(ends, target, edit.after, edit.before, is_end=True, is_item=change.is_bulk, part=part)
 
 
-def after(rules: Iterable[Rule], coming: Iterable[Event]) -> list[Rule]:
-    """The *rules* once all that is *coming* has happened; what is about a rule that is gone by then changes nothing."""
-    there = {rule.id: rule for rule in rules}
-    for event in coming:
-        if event.document is None:
-            there.pop(event.key, None)
-        elif event.is_new or event.key in there:
-            there[event.key] = Rule.model_validate({**event.document, "id": event.key})
-    return list(there.values())
+@dataclass(frozen=True, slots=True)
+class Forecast:
+    """What there will be, and of what is due until then what *happens*, and what doesn't: its target is *moved* before."""
+
+    rules: list[Rule]
+    groups: Groups | None
+    happens: list[Event]
+    moved: list[Event]
+
+
+def after(rules: Iterable[Rule], coming: Iterable[Event], groups: Groups | None = None) -> Forecast:
+    """What becomes of *rules* and *groups* once all that is *coming* is due. What is about no rule among these does nothing.
+
+    As when it is begun, only what is still as it was when it was asked for is changed, and only what was changed reverts.
+    """
+    found = _State({rule.id: rule for rule in rules}, groups)
+    happens: list[Event] = []
+    left: dict[tuple[str, int], Event] = {}
+    plans: defaultdict[Target, list[Event]] = defaultdict(list)
+    for event in (due := list(coming)):
+        if not event.is_end and not event.is_item:
+            plans[event.target].append(event)
+    for event in due:
+        if event.part in left or not found.knows(event):
+            continue
+        if not found.fits(event):
+            left[event.part] = event
+            continue
+        found.take(event)
+        happens.append(event)
+        # A plan for one thing is out of date as soon as that is changed, though it may be changed back.
+        waiting = (each for each in plans[event.target] if each.at > event.at and not found.fits(each))
+        left.update({each.part: each for each in waiting if each.part not in left})
+    return Forecast(list(found.rules.values()), found.groups, happens, sorted(left.values(), key=lambda each: each.at))
+
+
+@dataclass(slots=True)
+class _State:
+    """Rules by their ids, and groups, as they are at a time."""
+
+    rules: dict[str, Rule]
+    groups: Groups | None
+    known: set[str] = field(init=False)
+    """The ids of rules that are there, or were before."""
+
+    def __post_init__(self) -> None:
+        self.known = set(self.rules)
+
+    def knows(self, event: Event) -> bool:
+        if event.target.service == "groups":
+            return self.groups is not None and event.target.key in self.groups.names
+        return event.before is None or event.target.key in self.known
+
+    def fits(self, event: Event) -> bool:
+        """Whether the target is what *event* takes it for; of a group, only what matters to its rules is known."""
+        key = event.target.key or ""
+        if event.target.service == "groups":
+            return _is_on(event.before) == (self.groups is not None and key in self.groups.active)
+        now = self.rules[key].document() if key in self.rules else None
+        return canonical_form(now) == canonical_form(event.before)
+
+    def take(self, event: Event) -> None:
+        key = event.target.key or ""
+        if event.target.service != "groups":
+            self.known.add(key)
+            self.rules.pop(key, None)
+            if event.after is not None:
+                self.rules[key] = Rule.model_validate({**event.after, "id": key})
+        elif self.groups is not None:
+            active = self.groups.active | {key} if _is_on(event.after) else self.groups.active - {key}
+            self.groups = replace(self.groups, active=active)
+
+
+def _is_on(group: Document | None) -> bool:
+    return (group or {}).get("status") == ACTIVE

@@ -121,7 +121,8 @@ async def warned_of_plans(proposal: Proposal, caller: Caller, gatehouse: Gatehou
 
 def _collision(coming: Change, starts_at: datetime | None, zone: ZoneInfo) -> str:
     """What a change that begins at *starts_at*, or now, does to one that is *coming*, or that to it; empty for nothing."""
-    name, begins, ends = coming.edit.name or "It", coming.request.starts_at, coming.request.reverts_at
+    begins, ends = coming.request.starts_at, coming.request.reverts_at
+    name = f"“{coming.bulk.title}”" if coming.is_bulk else coming.edit.name or "It"
     if coming.state is State.PLANNED and begins is not None:
         first = starts_at is None or starts_at < begins
         then = (
@@ -129,9 +130,16 @@ def _collision(coming: Change, starts_at: datetime | None, zone: ZoneInfo) -> st
             if first
             else "That comes first, and makes this out of date."
         )
-        return f"{name} has a change planned for {begins.astimezone(zone):%d %b, %H:%M} ({zone.key}). {then}"
-    if ends is not None and starts_at is not None and ends <= starts_at:
-        return f"{name} is reverted at {ends.astimezone(zone):%d %b, %H:%M} ({zone.key}), which makes this out of date."
+        at = f"{begins.astimezone(zone):%d %b, %H:%M} ({zone.key})"
+        what = (
+            f"{name} is planned for {at}, also for this" if coming.is_bulk else f"{name} has a change planned for {at}"
+        )
+        return f"{what}. {then}"
+    if ends is not None and starts_at is not None:
+        at = f"{ends.astimezone(zone):%d %b, %H:%M} ({zone.key})"
+        if ends <= starts_at:
+            return f"{name} is reverted at {at}, which makes this out of date."
+        return f"{name} was to be reverted at {at}. This comes first, so it won’t be."
     return ""
 
 

@@ -15,7 +15,7 @@ from bot.rules.model import Group, Rule, RuleDraft
 from bot.text.names import GROUP_REFERENCE, meant, named_group
 from handlers.blocks import menus, messages, modals
 from handlers.blocks.messages import quoted
-from handlers.changes.requests import as_typed, propose, submit, what_becomes_of
+from handlers.changes.requests import as_typed, beginning, propose, submit, what_becomes_of
 from handlers.changes.sentences import when
 from handlers.errors import InvalidDraft, NoGroups, NothingToChange, NotOneGroup
 from handlers.grammar.command import Command
@@ -37,7 +37,7 @@ from handlers.rules.commands import (
     RulesShow,
 )
 from handlers.rules.rule_form_view import RuleForm
-from handlers.rules.rule_lookup import look_at, not_looked, preview, refuse_silent_loop, rules_then, start_of_command
+from handlers.rules.rule_lookup import forecast_of, look_at, not_looked, preview, refuse_silent_loop, start_of_command
 from handlers.rules.rule_refs import find_rule, find_rules, groups_of
 from handlers.slack.registry import handles
 from handlers.slack.reply import Caller, Modal, Posted, Private, Reply
@@ -64,12 +64,14 @@ async def show(command: RulesShow, caller: Caller, gatehouse: Gatehouse) -> Repl
 
 async def _show_then(rule: Rule, start: Start, caller: Caller, gatehouse: Gatehouse) -> Reply:
     """The rule as it will be, by what is planned and what ends until then; there is nothing to click on it yet."""
-    rules, lead = await rules_then(start, [rule], caller, gatehouse)
-    then = next((each for each in rules if each.id == rule.id), None)
+    moment, _ = await beginning(start, caller, gatehouse)
+    found, lead = await forecast_of(moment, [rule], await groups_of([rule], gatehouse), gatehouse)
+    then = next((each for each in found.rules if each.id == rule.id), None)
     if then is None:
         gone = f"{quoted(rule.title, 200)} will be deleted by then."
         return Private(messages.message(gone, [*lead, messages.section(f":wastebasket: *{gone}*")]))
-    card = views.rule_card(then, public=caller.public, groups=await groups_of([then], gatehouse))
+    groups = found.groups or await groups_of([then], gatehouse)
+    card = views.rule_card(then, public=caller.public, groups=groups)
     return Private(replace(card, blocks=(*lead, *messages.without_buttons(card.blocks))))
 
 

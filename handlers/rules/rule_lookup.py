@@ -10,7 +10,8 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 
 from bot.changes import forecast
-from bot.changes.model import Target
+from bot.changes.forecast import Forecast
+from bot.changes.model import Change, Edit, State
 from bot.clients.cache import looked_up
 from bot.clients.errors import ClientError
 from bot.clients.json_stream import aside, cooperatively
@@ -23,7 +24,7 @@ from bot.rules.lint.redirects import MAX_HOPS, Effort, is_effective
 from bot.rules.lint.route import Route, next_url
 from bot.rules.lint.rule_set import check_all, check_change, check_loops
 from bot.rules.matching import impact, judge, judge_all, near_miss, variants
-from bot.rules.model import INACTIVE, Group, Groups, Rule, RuleDraft
+from bot.rules.model import ACTIVE, Group, Groups, Rule, RuleDraft
 from bot.rules.outcomes import Explained
 from bot.rules.url import SCHEME, Url, is_url
 from bot.store.channel_settings import MAX_TEST_URLS
@@ -36,7 +37,7 @@ from handlers.blocks.tables import ROWS_PER_PAGE
 from handlers.changes.requests import beginning
 from handlers.errors import LoopNeedsReason
 from handlers.grammar.command import Command, slash
-from handlers.grammar.fields import Start
+from handlers.grammar.fields import LONGEST_DURATION, Start
 from handlers.rules import check_view, views, which_view
 from handlers.rules.commands import RulesCheck, RulesFiltered, RulesList, RulesSamples, RulesShow, RulesWhich
 from handlers.rules.reasons import type_word
@@ -125,25 +126,28 @@ async def which(command: RulesWhich, caller: Caller, gatehouse: Gatehouse) -> Re
     if one is not None:
         verdict = next(judge_all([one], url, groups)) or near_miss(one, url, tuple(variants(url)))
         return Private(which_view.answer_about_rule(one, verdict, url, assumed=assumed, public=caller.public))
-    rules, lead = await rules_then(command.start, listing.known, caller, gatehouse)
+    rules: Sequence[Rule] = listing.known
+    lead: Sequence[Block] = ()
+    moment = gatehouse.now()
+    if command.start is not None:
+        moment, _ = await beginning(command.start, caller, gatehouse)
+        then, lead = await forecast_of(moment, listing.known, groups, gatehouse)
+        rules, groups = then.rules, then.groups
     route = await follow(await explain_url(rules, url, groups), rules, groups)
     asleep = which_view.asleep_in(route)
-    back_on = await _back_on(asleep.rule, gatehouse) if asleep is not None else None
+    back_on = await _back_on(asleep.rule, rules, groups, moment, gatehouse) if asleep is not None else None
     answer = which_view.answer(
         route, command=command, gap=listing.gap, assumed=assumed, public=caller.public, back_on=back_on
     )
     return Private(replace(answer, blocks=(*lead, *answer.blocks)))
 
 
-async def rules_then(
-    start: Start | None, rules: Sequence[Rule], caller: Caller, gatehouse: Gatehouse
-) -> tuple[Sequence[Rule], Sequence[Block]]:
-    """The *rules* at the time that a question is about, and a line that says so; as they are, where it is about now."""
-    if start is None:
-        return rules, ()
-    moment, _ = await beginning(start, caller, gatehouse)
-    coming = await _coming(moment, gatehouse)
-    return forecast.after(rules, coming), which_view.at_a_time(moment, len(coming))
+async def forecast_of(
+    moment: datetime, rules: Sequence[Rule], groups: Groups | None, gatehouse: Gatehouse
+) -> tuple[Forecast, Sequence[Block]]:
+    """The *rules* and *groups* at a time to come, and lines that say so."""
+    then = forecast.after(rules, await _coming(moment, gatehouse), groups)
+    return then, which_view.at_a_time(moment, then)
 
 
 async def start_of_command(start: Start | None, caller: Caller, gatehouse: Gatehouse) -> datetime | None:
@@ -154,15 +158,30 @@ async def start_of_command(start: Start | None, caller: Caller, gatehouse: Gateh
 async def _coming(until: datetime, gatehouse: Gatehouse) -> Sequence[forecast.Event]:
     """What is due to happen to rules by itself until then, in that order."""
     changes = await gatehouse.store.changes.all_coming()
-    edits_of = gatehouse.changes.freezes.edits_of
-    return forecast.events([(change, await edits_of(change)) for change in changes], until)
+    return forecast.events([(change, await _edits_of(change, gatehouse)) for change in changes], until)
 
 
-async def _back_on(rule: Rule, gatehouse: Gatehouse) -> datetime | None:
-    """When *rule*, which was switched off for a while, is switched on again; None where it wasn't."""
-    changes = await gatehouse.store.changes.for_targets([str(Target(service="rules", key=rule.id))])
-    off = (change for change in changes if change.temporary and (change.edit.after or {}).get("status") == INACTIVE)
-    return next((change.request.reverts_at for change in off), None)
+async def _edits_of(change: Change, gatehouse: Gatehouse) -> Sequence[Edit]:
+    """What *change* is to do; of what is done, what it came to."""
+    if change.state is State.PLANNED:
+        return await gatehouse.changes.freezes.edits_of(change)
+    done = [change]
+    if change.is_bulk:
+        ids = [item.change_id async for item in gatehouse.store.items.all(change.id) if item.change_id]
+        done = [*(await gatehouse.store.changes.many(ids)).values()]
+    there = [each for each in done if each.state is State.APPLIED and each.run.undone_by is None]
+    return [each.edit.model_copy(update={"after": each.run.result}) for each in there]
+
+
+async def _back_on(
+    rule: Rule, rules: Sequence[Rule], groups: Groups | None, moment: datetime, gatehouse: Gatehouse
+) -> datetime | None:
+    """When *rule*, which is off at *moment* among *rules*, is switched on again as its change ends; None where it isn't."""
+    coming = [
+        event for event in await _coming(moment + timedelta(seconds=LONGEST_DURATION), gatehouse) if event.at > moment
+    ]
+    about = [each for each in forecast.after(rules, coming, groups).happens if each.target.key == rule.id]
+    return about[0].at if about and about[0].is_end and (about[0].after or {}).get("status") == ACTIVE else None
 
 
 async def _rule_asked_about(
@@ -242,12 +261,14 @@ async def _ahead(
 ) -> Sequence[tuple[datetime, Finding]]:
     """What will be wrong within some days by what is planned and what ends, and is not yet, with when it begins."""
     found: list[tuple[datetime, Finding]] = []
-    for event in (await _coming(gatehouse.now() + AHEAD, gatehouse))[:MOST_AHEAD]:
-        before = next((rule for rule in rules if rule.id == event.key), None)
-        then = forecast.after(rules, [event])
-        after = next((rule for rule in then if rule.id == event.key), None)
-        found += [(event.at, finding) for finding in await _gather(check_change(rules, before, after, groups))]
-        rules = then
+    coming = await _coming(gatehouse.now() + AHEAD, gatehouse)
+    for event in forecast.after(rules, coming, groups).happens[:MOST_AHEAD]:
+        then = forecast.after(rules, [event], groups)
+        before, after = (
+            next((rule for rule in there if rule.id == event.target.key), None) for there in (rules, then.rules)
+        )
+        found += [(event.at, finding) for finding in await _gather(check_change(rules, before, after, then.groups))]
+        rules, groups = then.rules, then.groups
     return found
 
 
@@ -284,9 +305,12 @@ async def look_at(gatehouse: Gatehouse, before: Rule | None, after: RuleDraft, a
         except ClientError:
             limits += not_looked().limits
         else:
-            rules = listing.known if at is None else forecast.after(listing.known, await _coming(at, gatehouse))
+            rules = listing.known
             limits += [f"{listing.gap.sentence('rules')} It was not compared with the others."] if listing.gap else []
     groups = await groups_of([*rules, after], gatehouse)
+    if at is not None:
+        then = forecast.after(rules, await _coming(at, gatehouse), groups)
+        rules, groups = then.rules, then.groups
     effort = Effort()
     found = await _gather(check_change(rules, before, as_rule(before, after), groups, effort=effort))
     return Look(found, (*limits, *([] if effort.enough else [PARTLY])))

@@ -7,6 +7,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Final
 
+from bot.changes.forecast import Forecast
 from bot.clients.lists import Gap
 from bot.rules.lint.route import Route, decider, rank, results
 from bot.rules.matching import judge, left_alone
@@ -15,7 +16,7 @@ from bot.rules.outcomes import Explained, Match, NearKind, NearMiss, NoteKind, U
 from bot.rules.secrets import MARK, hidden_text, without_secrets
 from bot.rules.url import Url
 from handlers.blocks import messages
-from handlers.blocks.messages import Block, Message, code, esc, plural, quoted, url_code
+from handlers.blocks.messages import Block, Message, code, esc, first_of, plural, quoted, url_code
 from handlers.changes.sentences import when
 from handlers.rules.commands import RulesEdit, RulesList, RulesOff, RulesOn, RulesShow, RulesWhich
 from handlers.rules.pairs_view import effect_line, filters_words, source_line
@@ -87,13 +88,19 @@ def _redacted(match: Match, url: Url) -> Match:
     return replace(match, rule=rule, captures=() if MARK in hidden_text(url.full) else match.captures)
 
 
-def at_a_time(moment: datetime, many: int) -> list[Block]:
-    """What stands above an answer for a time to come, by so *many* starts and ends until then."""
+def at_a_time(moment: datetime, then: Forecast) -> list[Block]:
+    """What stands above an answer for a time to come: what happens by itself until *then*, and what was to and won’t."""
+    many = len(then.happens)
     what = plural(many, "planned start or end") if many == 1 else f"{many:,} planned starts and ends"
-    known = f"{what} until then" if many else "nothing is planned until then"
-    return [
-        messages.section(f":alarm_clock: *As planned for {when(moment)}:* {known}. Groups are taken as they are now.")
-    ]
+    known = f"{what} until then" if many else "nothing happens by itself until then"
+    lines = [f":alarm_clock: *As planned for {when(moment)}:* {known}."]
+    if then.moved:
+        left = [
+            f"{quoted(each.name, 60)}, {'to revert' if each.is_end else 'planned for'} {when(each.at)}"
+            for each in then.moved
+        ]
+        lines.append(f":warning: *Won’t happen, as it will have changed by then:* {first_of(left, 3)}.")
+    return [messages.section("\n".join(lines))]
 
 
 def _outcome(route: Route, gap: Gap | None, back_on: datetime | None) -> str:

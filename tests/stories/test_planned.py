@@ -354,6 +354,8 @@ async def test_a_time_that_cannot_be_meant_changes_nothing(workspace: Sandbox, a
         (f"/rules off {OLD} in 2h", f'/rules set {OLD} description="Other" in 3h'),
         (f"/rules off {OLD} in 2h", f'/rules set {OLD} description="Other"'),
         (f"/rules off {OLD} for 2h", f'/rules set {OLD} description="Other" in 3h'),
+        (f"/rules off {OLD} Redirect_chk01 in 2h", f'/rules set {OLD} description="Other"'),
+        (f"/rules off {OLD} Redirect_chk01 for 2h", f'/rules set {OLD} description="Other" in 3h'),
     ],
 )
 async def test_a_collision_with_what_is_planned_is_said(alice: Colleague, first: str, then: str) -> None:
@@ -422,6 +424,65 @@ async def test_a_url_is_explained_for_a_time_to_come(alice: Colleague, text: str
     head, outcome, *_ = answer.splitlines()
     assert "As planned for" in head
     assert (f"redirects to `{ends_at}`" in outcome) if ends_at else ("redirects to" not in outcome)
+
+
+FORECASTS = [
+    [f"/rules off {OLD} in 2h", f"/rules set {OLD} destination={SHOP}/then in 3h"],
+    [f"/rules off {OLD} for 3h", f"/rules set {OLD} description=Other in 2h"],
+    [f"/rules off {OLD} in 2h", f"/rules set {OLD} description=Other"],
+    [f"/rules off {OLD} Redirect_chk01 in 2h for 1h", f"/rules set {OLD} destination={SHOP}/then"],
+    [f"/rules off {OLD} Redirect_chk01 for 3h", f"/rules set {OLD} description=Other in 2h"],
+    [f"/rules set {OLD} group=Experiments in 2h"],
+    ["/rules group off Sales campaigns in 2h"],
+    ["/rules group off Sales campaigns in 2h for 1h"],
+    ["/rules group off Sales campaigns for 3h"],
+    ["/rules group off Sales campaigns in 2h", "/rules group off Sales campaigns"],
+    [f"/rules delete {OLD} in 2h", f"/rules set {OLD} description=Other in 3h"],
+    [f"/rules set {OLD} destination={SHOP}/then in 2h for 30m", f"/rules off {OLD} in 3h"],
+]
+
+
+@pytest.mark.policy('[[guards]]\noperation = "*"\nguard = "none"')
+@pytest.mark.parametrize("texts", FORECASTS, ids=" + ".join)
+async def test_what_is_foretold_is_what_happens(alice: Colleague, clock: Clock, texts: list[str]) -> None:
+    for text in texts:
+        await alice.says(text)
+    asked = [f"/rules which {SHOP}/{path}" for path in ("old", "spring")]
+    foretold = [await _outcome(alice, f"{text} in 210m", 1) for text in asked]
+
+    for ahead in (2 * HOUR + MOMENT, HOUR / 2 + 5 * MOMENT, HOUR / 2, HOUR / 2):
+        clock.ahead += ahead
+        await _nothing_is_due(alice, clock)
+    assert [await _outcome(alice, text, 0) for text in asked] == foretold
+
+
+async def _outcome(person: Colleague, text: str, line: int) -> str:
+    lines = [each for each in person.slack_text(await person.says(text)).splitlines() if "Won’t happen" not in each]
+    return lines[line].strip()
+
+
+async def _nothing_is_due(person: Colleague, clock: Clock) -> None:
+    async def nothing_is_due() -> bool:
+        coming = [each for each in await person.store.changes.all_coming() if not each.run.held]
+        at = [each.request.starts_at if each.state is State.PLANNED else each.request.reverts_at for each in coming]
+        return all(each is None or each > clock() for each in at)
+
+    for _ in range(200):
+        if await nothing_is_due():
+            break
+        await asyncio.sleep(0.05)
+    await asyncio.sleep(0.3)
+
+
+@pytest.mark.policy('[[guards]]\noperation = "*"\nguard = "none"')
+async def test_a_plan_that_will_be_out_of_date_keeps_nobody_from_another_one(alice: Colleague) -> None:
+    await alice.says(f"/rules off {OLD} in 2h")
+    await alice.says(f"/rules set {OLD} destination={SHOP}/zz in 3h")
+    foretold = alice.slack_text(await alice.says(f"/rules which {SHOP}/old in 4h"))
+    assert f"Won’t happen, as it will have changed by then: “{NAME}”" in foretold
+
+    await alice.says(f"/rules make redirect {SHOP}/zz to {SHOP}/old named ZZ in 4h")
+    await alice.sees_change(state=State.PLANNED, where=lambda change: (change.edit.after or {}).get("name") == "ZZ")
 
 
 async def test_a_rule_and_what_is_wrong_are_shown_for_a_time_to_come(
