@@ -103,6 +103,26 @@ class Reason(Part):
 REASON: Final = Reason("because TEXT")
 
 
+def time_in_reason(command: Command) -> str:
+    """Return the end of *command*'s reason, where it is a time that may be meant for the command; else nothing.
+
+    A reason in quotes is one as a whole.
+    """
+    words = (getattr(command, "because", None) or "").split()
+    if words[-1:] and words[-1].endswith('"'):
+        return ""
+    lacks_end = getattr(command, "expiry", "") is None
+    lacks_start = getattr(command, "start", "") is None
+    kinds = {*((Kind.LENGTH, Kind.END) if lacks_end else ()), *((Kind.START, Kind.WINDOW) if lacks_start else ())}
+    for at in range(max(0, len(words) - MAX_WORDS), len(words)):
+        found = said(words, at)
+        if found is not None and at + found.count == len(words):
+            return " ".join(words[max(0, at - WORDS_BEFORE) :]) if found.kind in kinds else ""
+    return ""
+
+
+WORDS_BEFORE: Final = 3
+"""Words of a reason that are told with the time after them."""
 LONGEST_DURATION: Final = 366 * 86_400
 INSTANT: Final = re.compile(r"\d{4}-\d{2}-\d{2}t\d{2}:\d{2}z")
 

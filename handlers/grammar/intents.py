@@ -27,23 +27,24 @@ from handlers.gatehouse.commands import (
     GatehouseWhoami,
 )
 from handlers.grammar.command import Command, Unclear
-from handlers.grammar.fields import MAX_ROWS, NUMBER, Start
+from handlers.grammar.fields import MAX_ROWS, NUMBER, Start, time_in_reason
 from handlers.grammar.known import MAX_READINGS, Known
 from handlers.grammar.parser import VERBS, parse
-from handlers.grammar.recognised import AFTER_ALL, Recognised, bare, points, without_addressees
+from handlers.grammar.recognised import AFTER_ALL, Recognised, Sort, bare, points, without_addressees
+from handlers.grammar.roles import FORMS, idle_words, twists
 from handlers.grammar.tokens import MAX_COMMAND, Word, cleaned, split
 from handlers.grammar.vocabulary import (
     ACTS,
-    AWAY,
+    BECAUSE,
     CHANGING,
     COUNTS,
     ENDS,
     FILLERS,
     IDLE,
-    LATELY,
     LOOSE,
     MAIL,
     MOVED,
+    NAMED,
     ORDINALS,
     PARTED,
     PERSONS,
@@ -177,6 +178,7 @@ def _read(found: Recognised, words: Sequence[Word], root: str) -> Readings:
     if all(isinstance(each, RulesList | MembersList) for each in readings) and _pointed_at(found):
         readings = []
     unread = unread_of(found, readings)
+    found.turned += twists(found, readings)
     if not 0 < len(readings) <= MAX_READINGS:
         looked = _looked_at(found, ())
         unread = tuple(dict.fromkeys([*looked.unread, *unread_of(found, looked.commands)]))
@@ -213,10 +215,6 @@ def _with_more(found: Recognised, readings: Sequence[Command], unread: Sequence[
     return Readings(both, left) if len(left) < len(unread) else Readings(tuple(readings), tuple(unread))
 
 
-FORMS: Final = (RulesNew, RulesEdit, RulesCopy, MembersAdd, MembersEdit)
-"""What opens a form with what was understood filled in: whoever submits it takes it for all that they said."""
-
-
 def _looked_at(found: Recognised, unread: Sequence[str]) -> Readings:
     """What a text is about, where what it says of it can't be told."""
     shown = list(dict.fromkeys(each for look in _shown(found) if (each := _read_back(look)) is not None))
@@ -249,12 +247,13 @@ def unread_of(found: Recognised, readings: Sequence[Command]) -> tuple[str, ...]
 
     Of what only asks, words that name nothing may be left; what would change something takes up all that counts.
     """
-    text = " ".join(each.write() for each in readings).casefold()
+    text = " ".join(_without_reason(each).write() for each in readings).casefold()
     writes = any(each.writes or isinstance(each, FORMS) for each in readings)
-    words = {*re.split(r"[\s\"':=,]+", text), *found.used, *(_idle(readings) if writes else FILLERS | IDLE)}
+    words = {*re.split(r"[\s\"':=,]+", text), *found.used, *(idle_words(found, readings) if writes else FILLERS | IDLE)}
     if any(isinstance(each, RulesList) for each in readings):
         words |= {*STATUSES, *TYPES}
     words |= _types_of(found, readings)
+    words -= NAMED if any(isinstance(each, RulesMake) for each in readings) else frozenset()
     things = [*found.urls, *found.emails, *found.rows, *found.rules, *found.groups]
     things += [*found.segments, *found.having, *found.lacking]
     titles = found.known.titles
@@ -271,6 +270,7 @@ def unread_of(found: Recognised, readings: Sequence[Command]) -> tuple[str, ...]
     if found.start and all(getattr(each, "start", None) != found.start for each in readings):
         left.append(found.start.as_typed)
     left += found.times
+    left += [time for each in readings if each.writes and (time := time_in_reason(each))]
     if found.named and all(getattr(each, "name", None) != found.named for each in readings):
         left.append(found.named)
     if found.since is not None and found.since.text not in found.used:
@@ -280,24 +280,16 @@ def unread_of(found: Recognised, readings: Sequence[Command]) -> tuple[str, ...]
     return tuple(dict.fromkeys(left))
 
 
+def _without_reason(command: Command) -> Command:
+    return replace(cast("Any", command), because=None) if getattr(command, "because", None) else command
+
+
 def _types_of(found: Recognised, readings: Sequence[Command]) -> set[str]:
     """The words for the types of the rules that *readings* are about: “the old shop redirect”."""
     refs = [ref for each in readings for ref in (*getattr(each, "refs", ()), getattr(each, "ref", None))]
     rules = [found.known.by_id[ref] for ref in refs if ref in found.known.by_id]
     kinds = {rule.rule_type for rule in rules} | {getattr(each, "type", None) for each in readings}
     return {word for word, kind in TYPES.items() if kind in kinds}
-
-
-def _idle(readings: Sequence[Command]) -> frozenset[str]:
-    """The words that say nothing beside *readings*, which change something: how many are meant is said by several only."""
-    takes_many = any(
-        len(getattr(each, "refs", ())) > 1
-        or len(getattr(each, "emails", ())) > 1
-        or isinstance(each, RulesGroup | RulesMake | MembersOffboard)
-        for each in readings
-    )
-    undoes = any(isinstance(each, GatehouseUndo) for each in readings)
-    return (FILLERS | AWAY) - (frozenset() if takes_many else COUNTS) - (frozenset() if undoes else LATELY)
 
 
 ROOTS: Final = frozenset(VERBS)
@@ -725,6 +717,9 @@ def _every(found: Recognised, *, active: bool | None = None) -> tuple[str, ...]:
     """The rules that are meant by what they are: of a host, of a type, on or off; none where that isn't said, or of too many."""
     hosts = [urlsplit(url).netloc for url in found.urls]
     types = [TYPES[word] for word in found.words if word in TYPES]
+    led = {before.text for before, after in pairwise(found.tokens) if after.sort is Sort.URL}
+    if "to" in led:
+        return ()  # rules that lead there, which nobody looks up here
     if not {*found.words} & EACH or not (hosts or types) or any(urlsplit(url).path.strip("/") for url in found.urls):
         return ()
     status = next((STATUSES[word] for word in found.words if word in STATUSES), None)
@@ -821,7 +816,9 @@ def _move(found: Recognised) -> list[Command]:
     words = {bare(word) for word in found.text.split()}
     act = ACTS.get(found.verb, found.act)
     is_new_email = found.verb == "new" and words & MAIL
-    says = act in MOVING or (words & MOVED and act in {"", "history"}) or is_new_email
+    if found.asks:
+        return []
+    says = (act in MOVING and found.verb != "send") or (words & MOVED and act in {"", "history"}) or is_new_email
     if not found.emails or found.urls or found.segments or not says or found.question not in {"", *SAYS}:
         return []
     emails = list(dict.fromkeys(found.emails))
@@ -841,24 +838,46 @@ MOVING: Final = frozenset({"rename", "set", "edit", "redirect"})
 
 
 def _rename(found: Recognised) -> list[Command]:
-    """Everything after “to” is the new name, as it was typed."""
+    """What follows “to” is the new name, as it was typed, up to a reason and to what can't be a part of it."""
     found.used |= {*found.words}
-    _, _, rest = found.text.partition(" ")
-    old, to, new = rest.rpartition(" to ")
-    for more in MORE.finditer(new):
-        if more[1].casefold() in CHANGING or more[1].casefold() in PARTED:
-            found.times.append(new[more.start() :].strip(" ,"))
-            break
-    old = old.removesuffix(" name").removesuffix("'s")
-    if not to or not new.strip():
+    words = found.typed[1:]
+    at = next((i for i in range(len(words) - 1, -1, -1) if words[i].keyword == "to"), len(words))
+    old = " ".join(word.text for word in words[:at]).removesuffix(" name").removesuffix("'s")
+    new = _new_name(found, words[at + 1 :])
+    if not new:
         return [RulesEdit(ref) for ref in found.rule_refs()]
     rules = found.known.rules.holding(old) if len(old.strip()) >= MIN_PART else []
     refs = [old.strip()] if NUMBER.fullmatch(old.strip()) or USUAL_RULE_ID.fullmatch(old.strip()) else rules
     if not refs:
-        return [MembersEdit(email, new.strip()) for email in found.known.members.holding(old)]
-    return [RulesSet((ref,), (("name", new.strip()),), None, found.reason) for ref in refs]
+        return [MembersEdit(email, new) for email in found.known.members.holding(old)]
+    return [RulesSet((ref,), (("name", new),), None, found.reason) for ref in refs]
 
 
+def _new_name(found: Recognised, words: Sequence[Word]) -> str:
+    """The name that *words* begin with. What follows it is told, but for a reason, for a time after a name in quotes,
+    and for a “please”.
+    """
+    if words and words[0].quoted:
+        name, rest = words[0].text, words[1:]
+        found.times += [] if found.start or found.expiry else [" ".join(word.text for word in rest)] if rest else []
+        return name
+    end = next((i for i, word in enumerate(words) if i and word.keyword in BECAUSE), len(words))
+    name = COURTEOUS.sub("", " ".join(word.text for word in words[:end]))
+    more = next((each for each in MORE.finditer(name) if each[1].casefold() in CHANGING | PARTED.keys()), None)
+    times = [each.as_typed for each in (found.start, found.expiry) if each] + (
+        [found.since.text] if found.since else []
+    )
+    ends = [at for text in times if (at := name.find(text)) > 0] + ([more.start()] if more else [])
+    if ends:
+        found.times.append(name if times else name[min(ends) :].strip(" ,"))
+    elif found.asides:
+        found.times += found.asides  # they are in the name as well
+    return name[: min(ends, default=len(name))].strip(" ,")
+
+
+COURTEOUS: Final = re.compile(
+    r",? (?:please|pls|bitte|por favor)[.!]*\Z|, (?:thanks|thank you|thx|cheers)[.!]*\Z", re.IGNORECASE
+)
 MORE: Final = re.compile(r"(?:,| and| then) (\w+)\b")
 """What may ask for something else behind a new name, if its word is a verb."""
 

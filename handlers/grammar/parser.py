@@ -20,7 +20,7 @@ from handlers.blocks.messages import code
 from handlers.errors import Refusal, Words
 from handlers.gatehouse.commands import GatehouseCommand, GatehouseHelp, GatehousePending, GatehouseUndo
 from handlers.grammar.command import Command, Rest, Unclear, slash
-from handlers.grammar.fields import NUMBER, is_reference
+from handlers.grammar.fields import NUMBER, is_reference, time_in_reason
 from handlers.grammar.tokens import MAX_COMMAND, WEB, Word, cleaned, split
 from handlers.members.commands import MembersCommand, MembersGrant, MembersList, MembersMenu, MembersShow, MembersWhy
 from handlers.rules.commands import RulesCommand, RulesList, RulesMenu, RulesSet, RulesShow, RulesWhich
@@ -99,6 +99,14 @@ def parse_mention(text: str) -> Command:
     if name in EMPTY:
         return parse(name, rest)
     return parse(_root_of(split(cleaned(words))), words)
+
+
+def check_reason(command: Command) -> Command:
+    """Return *command* as it is; raises Unclear where its reason ends in a time, which may be no part of it."""
+    if time := time_in_reason(command):
+        what = f"Does “{time[:60]}” say only why, or also when? Put a time before “because”, or the reason in quotes."
+        raise Unclear(what, about=(type(command),), has_verb=True)
+    return command
 
 
 def _root_of(words: Sequence[Word]) -> str:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from enum import StrEnum
 from itertools import groupby, pairwise
 from typing import Any, Final
 
@@ -65,12 +66,34 @@ ENDS_OF_CLAUSES: Final = (",", ";", ".", "!", "?", ")", ":")
 DASHES: Final = frozenset({"-", "–", "—"})
 TICKET: Final = re.compile(r"[a-z]{2,10}-\d{1,7}|#?\d{3,}", re.IGNORECASE)
 AND: Final = frozenset({"+", "&"})
+ANDS: Final = AND | {"and", "und", "y"}
 SAYS_SOMETHING: Final = re.compile(r"[^:\w]*\w.*")
 """A word that isn't only a sign, or an emoji in either of its spellings."""
 AFTER_ALL: Final = ".,;:!?…"
 HOST: Final = re.compile(r"(?:[a-z0-9-]+\.)+[a-z]{2,}(?::\d+)?(?:[/?#]\S*)?", re.IGNORECASE)
 PATH: Final = re.compile(r"/[^\s/]\S*")
 EMAIL: Final = re.compile(r"[^\s@<>]+@[^\s@<>.]+(?:\.[^\s@<>.]+)+")
+
+
+class Sort(StrEnum):
+    """What a word is, or is a part of."""
+
+    WORD = "word"
+    AND = "and"
+    """A word or a comma that joins."""
+    NAME = "name"
+    URL = "url"
+    EMAIL = "email"
+    ROW = "row"
+    TIME = "time"
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A word as it was typed, in its place; of a WORD without the signs of its sentence."""
+
+    sort: Sort
+    text: str
 
 
 class Recognised:
@@ -113,14 +136,18 @@ class Recognised:
         """The words that turn the sentence round."""
         self.used: set[str] = set()
         """The words and URLs that were looked up as a name or a source, and found."""
-        self._typed: list[Word] = []
+        self.tokens: list[Token] = []
+        """Every word but those of a reason, in its place."""
+        self.typed: list[Word] = []
+        """The words as they came."""
+        self._sorts: dict[tuple[int, str], Sort] = {}
         self._parts: dict[int, list[str]] = {}
         self._held: dict[tuple[int, str], list[str]] = {}
 
     def take(self, words: list[Word]) -> None:
         """Take everything that is known on its own out of *words*, then what is to be done."""
         self.text = " ".join(word.text for word in words)
-        self._typed = words
+        self.typed = words
         words = typed = self._without_new_name(self._without_reason(words))
         if sum(len(_parted(word)) for word in words) > MAX_WORDS:
             return
@@ -128,11 +155,11 @@ class Recognised:
         words = self._without_names([part for word in words for part in _parted(word)])
         words = self._without_times(words)
         left = self._without_asides(typed, [word for word in words if not self._takes(word)])
+        self.tokens = [*self._in_place(typed, left)]
         plain = [each for word in left for each in (bare(word.text), *(["and"] if word.text.endswith(",") else []))]
         plain = ["and" if word in AND else word for word in plain if word in AND or SAYS_SOMETHING.fullmatch(word)]
         plain = self._without_segments(_without_request(plain))
-        again = [word for before, word in pairwise(plain) if word in ENDS and before in {"and", "then", "und", "y"}]
-        self.turned = self._turned(plain) + again
+        self.turned = self._turned(plain)
         self.question = next((word for word in plain if word not in GREETINGS), "")
         self.question = self.question if self.question in QUESTIONS else "why" if COMPLAINTS & set(plain) else ""
         aside = {*CAUTIOUS, *(PAST if self.question else ())}
@@ -140,12 +167,36 @@ class Recognised:
         self.words = self._without_act([word for word in plain if word and word not in aside])
         self._take_site()
 
+    def _in_place(self, typed: Sequence[Word], left: Sequence[Word]) -> Iterator[Token]:
+        """*typed* with what each word was taken for; *left*: those that are words."""
+        words = {(word.start, word.text) for word in left}
+        for whole in typed:
+            for word in [whole] if (whole.start, whole.text) in self._sorts else _parted(whole):
+                sort = self._sorts.get((word.start, word.text))
+                if sort is not None:
+                    typed_url = urls_typed(word.text)[:1] if sort is Sort.URL else []
+                    yield Token(sort, (typed_url or [word.text.rstrip(AFTER_ALL)])[0])
+                elif (word.start, word.text) in words:
+                    plain = bare(word.text)
+                    yield Token(Sort.AND, "and") if plain in ANDS else Token(Sort.WORD, plain)
+                if word.text.endswith(","):
+                    yield Token(Sort.AND, "and")
+
+    def _note_sort(self, sort: Sort, words: Sequence[Word]) -> None:
+        self._sorts |= {(word.start, word.text): sort for word in words}
+
+    @property
+    def asks(self) -> bool:
+        """Whether the text is a question, which begins as one or ends as one."""
+        begins = bool(self.typed) and bare(self.typed[0].text) == self.question
+        return bool(self.question) and (begins or self.text.endswith("?"))
+
     def without_quotes(self) -> Recognised:
         """The same text read as if nothing in it were in quotes: what is quoted names things, too."""
-        if not any(word.quoted for word in self._typed):
+        if not any(word.quoted for word in self.typed):
             return self
         found = Recognised(self.root, self.known)
-        found.take([part for word in self._typed for part in (split(word.text) if word.quoted else [word])])
+        found.take([part for word in self.typed for part in (split(word.text) if word.quoted else [word])])
         return found
 
     def _turned(self, plain: Sequence[str]) -> list[str]:
@@ -200,7 +251,7 @@ class Recognised:
             self.holding(each, word) for each in (known.rules, known.groups, known.members)
         )
         return (
-            named or terms_of(word) is not None or self._segment(word) is not None or any(word in each for each in told)
+            named or terms_of(word) is not None or self.segment(word) is not None or any(word in each for each in told)
         )
 
     def _without_reason(self, words: list[Word]) -> list[Word]:
@@ -223,13 +274,14 @@ class Recognised:
                     left.append(some[at])
                 else:
                     self._note_time(found)
+                    self._note_sort(Sort.TIME, some[at : at + found.count])
                 at += 1 if found is None else found.count
         return left
 
     def _note_time(self, found: Said) -> None:
         if found.kind is Kind.SINCE and self.since is None:
             self.since = found
-        elif self.expiry is None and (ends := _expiry(found)) is not None:
+        elif self.expiry is None and (ends := _expiry(found)) is not None and not BY.match(found.text):
             self.expiry = ends
         elif self.start is None and (starts := Start.of(found)) is not None:
             self.start = starts
@@ -244,6 +296,7 @@ class Recognised:
         while at < len(words):
             length = self._name_at(words, lines, at)
             left += [] if length else [words[at]]
+            self._note_sort(Sort.NAME, words[at : at + length])
             at += length or 1
         return left
 
@@ -270,16 +323,22 @@ class Recognised:
         bare = text.rstrip(AFTER_ALL)
         if WEB.match(text):
             self.urls += urls_typed(text)
+            self._note_sort(Sort.URL, [word])
         elif EMAIL.fullmatch(bare):
             self.emails.append(bare)
+            self._note_sort(Sort.EMAIL, [word])
         elif all(NUMBER.fullmatch(row) for row in rows_in(bare)):
             self.rows += rows_in(bare)
+            self._note_sort(Sort.ROW, [word])
         elif USUAL_RULE_ID.fullmatch(bare):
             self.rules.append(bare)
+            self._note_sort(Sort.NAME, [word])
         elif HOST.fullmatch(bare) and ("/" in bare or bare.casefold() in self.known.hosts or _ends_as_a_host(bare)):
             self.urls.append(f"https://{bare}")
+            self._note_sort(Sort.URL, [word])
         elif PATH.fullmatch(bare):
             self.urls.append(bare)
+            self._note_sort(Sort.URL, [word])
         elif text in ARROWS:
             self.act = self.act or "redirect"
         else:
@@ -292,7 +351,7 @@ class Recognised:
         led: list[str] = []  # the words since the last that is no filler, which lead a segment or are words like others
         mode = self.segments
         for word in plain:
-            if (name := self._segment(word)) is not None:
+            if (name := self.segment(word)) is not None:
                 mode += [] if name in mode else [name]
                 left += [each for each in led if each not in LACKING and each not in HAVING]
                 led = []
@@ -310,7 +369,7 @@ class Recognised:
                 led = []
         return [*left, *led]
 
-    def _segment(self, word: str) -> str | None:
+    def segment(self, word: str) -> str | None:
         """The segment that *word* names, also as several people who have it: “the vips”."""
         segments = self.known.segments
         return segments.get(word) or (segments.get(word.removesuffix("s")) if len(word) > MIN_PART else None)
@@ -337,7 +396,8 @@ class Recognised:
                 return words[:at] + rest
             ends = word in ENDS and at == len(words) - 1 and not self.question
             begins = at <= start and word not in FILLERS
-            if word in ACTS and (word not in OFTEN_NOUNS or begins or ends):
+            goes_with = ACTS.get(word) in {self.act or ACTS.get(word), "make", "set"}
+            if word in ACTS and goes_with and (word not in OFTEN_NOUNS or begins or ends):
                 self.act = self.act or ACTS[word]
                 self.verb = word if word in CHANGING else ""
                 return words[:at] + words[at + 1 :]
@@ -450,7 +510,7 @@ class Recognised:
         found = [self._here(self.holding(names, name)) if len(name) >= MIN_PART else [] for name in named]
         if len(found) < 2 or any(len(each) != 1 for each in found):
             return []
-        self.used |= {*self.words}
+        self.used |= {word for name in named for word in name.split()}
         return [key for each in found for key in each]
 
     def _part_within(self, names: Names[Any]) -> list[str]:
@@ -556,6 +616,10 @@ def _adjacent(words: Sequence[Word]) -> Iterator[list[Word]]:
 
 MAX_SPACE: Final = 2
 """Characters between two words that stand side by side."""
+
+
+BY: Final = re.compile(r"by\b", re.IGNORECASE)
+"""Before a time by which something is to be done: until then, it is not."""
 
 
 def _expiry(found: Said) -> Expiry | None:

@@ -43,6 +43,16 @@ FILLERS: Final = words_of(
     "el la los las un una de del en por favor y se "
 )
 """Words that name nothing by themselves."""
+EMPTY: Final = words_of(
+    "a an the i we me us you my our need needs want is are be should must get gets goes of and rule url urls link page "
+    "pages site segment group member user customer account access address host also too again back "
+    "die der das den dem ein eine mir und ist sind soll braucht regel gruppe wieder mal "
+    "el la los las un una de y se "
+)
+"""Fillers that can turn no change into another: only these it leaves out, wherever they stand."""
+COURTESY: Final = words_of("please pls kindly thanks thank thx cheers hey hi hello oops also too again bitte por favor")
+LEADING: Final = words_of("to from at into in on for im auf für en")
+"""Fillers that say what part something has which follows them: roles.py says in which change."""
 PRONOUNS: Final = words_of("it it's that this him her them he she they")
 """Fillers that point at what was named before."""
 PERSONS: Final = words_of("him her he she")
@@ -67,8 +77,10 @@ IDLE: Final = words_of("happens happen wrong points end up away out looping loop
 COMPLAINTS: Final = words_of("can't cant cannot couldn't unable")
 """Words of somebody who says what does not work: they ask why."""
 CAUTIOUS: Final = words_of(
-    "nicht kein keine keinen außer nur aber wenn falls sino si excepto solo sólo not don't dont never no cannot "
+    "nicht kein keine keinen außer ausgenommen nur aber wenn falls sino si excepto salvo menos solo sólo "
+    "not don't dont never no cannot "
     "isn't without except unless only but if unblock undelete instead shouldn't mustn't "
+    "excluding excluded exempt exempted unaffected untouched "
 )
 """Words that turn a sentence round: what follows is shown, not done."""
 LACKING: Final = words_of(
