@@ -37,10 +37,11 @@ WHOSE: Final = "whose email"
 
 
 class Segments(Part):
-    """All words that are left, with ``to`` or ``from`` before them or without."""
+    """All words that are left, with ``to`` before those that are granted, ``from`` before those that are revoked, or without."""
 
     def read(self, rest: Rest) -> tuple[str, ...]:
-        if rest.words and rest.words[0].keyword in {"to", "from"}:
+        is_marked = rest.words[0].keyword == "to" and "@" in rest.words[1].text if len(rest.words) > 1 else False
+        if rest.words and (is_marked or rest.words[0].keyword == ("from" if rest.kind.verb == "revoke" else "to")):
             rest.words.pop(0)
         segments: tuple[str, ...] = self.needed(_read_segments(rest.words), rest)
         if stray := next((word for word in rest.words if word.keyword in {"for", "until"}), None):

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Final
 from handlers.blocks.inputs import chosen_channel
 from handlers.blocks.modals import View, metadata
 from handlers.grammar import parser
-from handlers.grammar.command import Command, command_prefix, slash
+from handlers.grammar.command import Command, Unclear, command_prefix, slash
 from handlers.grammar.tokens import MAX_COMMAND, cleaned
 from handlers.slack.registry import (
     CLICKS,
@@ -266,7 +266,7 @@ def read_command(body: Body) -> CommandRequest:
     service, text = str(body.get("command", "")), str(body.get("text") or "")
     asked = cleaned(str(body.get(TYPED) or f"{service} {text}")[:MAX_COMMAND])
     return CommandRequest(
-        body=body, caller=caller_of("command", body), asked=asked, command=_parse(_root(service), text)
+        body=body, caller=caller_of("command", body), asked=asked, command=_parse_typed(_root(service), text)
     )
 
 
@@ -307,6 +307,14 @@ def read_typing(body: Body) -> TypingRequest:
     name = menu_name(str(body.get("action_id") or ""))
     typed = None if name is None else Typed(name, str(body.get("value") or ""))
     return TypingRequest(body=body, caller=caller_of("typed", body), typed=typed)
+
+
+def _parse_typed(service: str, text: str) -> Command | Exception:
+    command = _parse(service, text)
+    try:
+        return parser.check_reason(command) if isinstance(command, Command) else command
+    except Unclear as error:
+        return error
 
 
 def _parse(service: str, text: str) -> Command | Exception:

@@ -82,7 +82,7 @@ async def on_direct_message(heard: Heard, caller: Caller, gatehouse: Gatehouse) 
 
 
 def _command_in(text: str, heard: Heard) -> Command:
-    command = parser.parse_mention(text)
+    command = parser.check_reason(parser.parse_mention(text))
     if command.writes and "edited" in heard.event:
         raise EditedMessage
     return command

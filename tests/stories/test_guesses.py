@@ -191,6 +191,10 @@ async def test_what_the_docs_say_that_people_type_gets_what_they_promise(
         ("/rules rename Old shop to New shop and switch it off", "I don’t understand “and switch it off”."),
         ("/rules off Old shop for the weekend", "I don’t understand “for the weekend”."),
         ("/rules turn off everything except checkout", "I don’t understand “everything except”."),
+        ("/rules off Old shop because it loops until Friday", "I don’t understand “it loops until Friday”."),
+        ("@Gatehouse rules off Old shop because it loops for 2h", "I don’t understand “it loops for 2h”."),
+        ("/members grant anna.berg@example.com from premium", "I don’t understand “from premium”."),
+        ("/members revoke anna.berg@example.com to free", "I don’t understand “free”."),
         (f"/rules why does {OLD} go to checkout", "I don’t understand “checkout”."),
     ],
 )
