@@ -156,6 +156,12 @@ class Settings(Variables):
         default="",
     )
 
+    list_fields_to_ignore: str = setting(
+        "Fields and headers of both services' lists that say nothing about more records, comma separated.",
+        mend="Write the names that messages show, comma separated, such as quota.total.",
+        default="",
+    )
+
     database_url: str = setting(
         "sqlite:///path or postgresql://…",
         mend="Write sqlite:///gatehouse.db, or postgresql://user:password@host/name.",
@@ -226,6 +232,10 @@ class Settings(Variables):
     @property
     def segments(self) -> tuple[str, ...]:
         return comma_separated(self.members_segments)
+
+    @property
+    def ignored_list_fields(self) -> frozenset[str]:
+        return frozenset(name.lower() for name in comma_separated(self.list_fields_to_ignore))
 
     @field_validator("slack_signing_secret")
     @classmethod

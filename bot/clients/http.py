@@ -111,18 +111,20 @@ class Answer:
     """Whether it is 429, or 503 with ``Retry-After``, whatever that says."""
     retry_after: float | None = None
     """Seconds; None where it says none that could be read."""
-    next_link: str = ""
-    """Where the next page of a list is, by the header ``Link``: foreign, so nothing is sent there."""
+    links: Mapping[str, str] = field(default_factory=dict)
+    """Other pages of a list by what they are to this one, such as ``next``: foreign, so nothing is sent there."""
     headers: Mapping[str, str] = field(default_factory=dict)
-    """Those of the answer that services have of their own, and ``Content-Range``; the names in small letters."""
+    """The other headers of the answer; the names in small letters."""
 
     @classmethod
     def of(cls, response: httpx.Response, body: bytes) -> Self:
-        link = response.links.get("next", {}).get("url", "")
-        own = {name: value for name, value in response.headers.items() if name.startswith(("x-", "content-range"))}
+        links = {
+            rel: link.get("url", "") for link in response.links.values() for rel in link.get("rel", "").lower().split()
+        }
+        headers = {name: value for name, value in response.headers.items() if name not in {"link", "set-cookie"}}
         status = response.status_code
         asks_to_wait = status == TOO_MANY or (status == UNAVAILABLE and "retry-after" in response.headers)
-        return cls(status, body, asks_to_wait, retry_after(response.headers), link, own)
+        return cls(status, body, asks_to_wait, retry_after(response.headers), links, headers)
 
     @property
     def ok(self) -> bool:
@@ -165,6 +167,7 @@ class Service:
     """One service at one address. Use as an async context manager: it holds a pool of connections.
 
     *redact* sees the service's own words before anybody else: some say back the key that they refuse.
+    *not_about_pages*: fields and headers of its lists that say nothing about more records, in small letters.
     """
 
     def __init__(
@@ -180,8 +183,10 @@ class Service:
         last_call: LastCall | None = None,
         proxy: str | None = None,
         ca_file: str | None = None,
+        not_about_pages: frozenset[str] = frozenset(),
     ) -> None:
         self.name = name
+        self.not_about_pages = not_about_pages
         self._gate = gate or Gate(name)
         self._last_call = last_call or LastCall()
         self._redact = redact

@@ -20,17 +20,23 @@ from bot.clients.errors import (
 from bot.clients.gate import CallContext, Priority
 from bot.clients.http import Answer, Service
 from bot.clients.json_stream import Many, cooperatively, parsed_cooperatively, taken
-from bot.clients.pages import Page, Query, Signs, page_of
+from bot.clients.page_signs import Signs
+from bot.clients.pages import Page, Query, page_of
 from bot.members.model import Member, find_by_email
 
 T = TypeVar("T")
+
+
+SETTING: Final = "LIST_FIELDS_TO_IGNORE"
+"""The setting that names what is not about pages."""
 
 
 @dataclass(frozen=True, slots=True)
 class Gap:
     """How much of a list was read. *total*: how long it is by what the service says; None where that is not more.
 
-    *sign*: what in its answer speaks of more and was not followed, by its name there; empty where that is known otherwise.
+    *sign*: what in its answer speaks of more and was not followed, or what counts *total*, by its name there; empty where
+    that is known otherwise.
     """
 
     read: int
@@ -48,10 +54,18 @@ class Gap:
 
     def sentence(self, plural: str) -> str:
         """How much of a list of *plural* was read, in plain text."""
+        if self.is_counted and self.sign:
+            return (
+                f"Only {self} {plural} could be read, if “{self.sign}” in the answer counts them. "
+                f"If it counts something else, your Gatehouse admin can add it to {SETTING}."
+            )
         if self.is_counted:
             return f"Only {self} {plural} could be read."
         if self.sign:
-            return f"{self} {plural} were read. There may be more: the answer has “{self.sign}”, which Gatehouse can’t follow."
+            return (
+                f"{self} {plural} were read. There may be more: the answer has “{self.sign}”, which Gatehouse can’t follow. "
+                f"If it isn’t about pages, your Gatehouse admin can add it to {SETTING}."
+            )
         return f"Only a part of the list could be read: {self} {plural}."
 
 
@@ -148,7 +162,13 @@ class Lists(Generic[T]):
         records = self.records(document)
         if records is None:
             raise Unreadable(self.service.name, "no list in the answer")
-        return page_of(answer, document, records)
+        return page_of(
+            answer,
+            document,
+            records,
+            ignored=self.service.not_about_pages,
+            has_followed=not query.keys() <= {"pageSize"},
+        )
 
 
 @dataclass(slots=True)
@@ -208,9 +228,10 @@ class _Reading(Generic[T]):
         if not truncated and not self.unreadable:
             return Listing(service, Many(self.known.values()))
         strangers = self.count - self.unreadable - len(self.known)
-        counted = [] if self.signs is None else self.signs.counts.values()
-        total = max([self.count, *self.totals[-1:], *counted]) - strangers
-        gap = Gap(len(self.known), total if total > len(self.known) else None, sign)
+        counted = self.signs.counts.get(sign) if self.signs else None
+        total = (counted or max([self.count, *self.totals[-1:]])) - strangers
+        is_counted = total > len(self.known) and not (sign and counted is None)
+        gap = Gap(len(self.known), total if is_counted else None, sign)
         return Listing(service, Many(self.known.values()), gap, truncated)
 
 

@@ -63,6 +63,7 @@ async def open_services(settings: Settings) -> AsyncIterator[Services]:
                 last_call=last_calls[name],
                 proxy=settings.proxy_for(base_url),
                 ca_file=settings.ca_file,
+                not_about_pages=settings.ignored_list_fields,
             )
             return await stack.enter_async_context(service)
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from dataclasses import dataclass
+from itertools import product
 from typing import Any, Final
 
 import pytest
@@ -12,9 +13,10 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from bot.clients.http import Service
+from bot.clients.http import Answer, Service
 from bot.clients.lists import Incomplete
 from bot.clients.members import MembersClient
+from bot.clients.pages import page_of
 from sandbox.slack.serving import serving
 
 ALL, SIZE = 120, 50
@@ -93,6 +95,121 @@ WHOLE: Final[dict[str, Json]] = {
     "a cursor of this page": {"cursor": "abc", "next_cursor": ""},
 }
 
+URL: Final = "https://elsewhere.example/more"
+PERHAPS_CUT: Final[tuple[Json, ...]] = (
+    {"last": False, "first": True, "number": 0, "size": SIZE, "numberOfElements": SIZE},
+    {"size": SIZE, "isLastPage": False, "start": 0},
+    {"totalSize": SIZE, "done": False},
+    *({name: False} for name in ("done", "complete", "isComplete", "finished", "eof", "fertig")),
+    {"done": "false"},
+    *(
+        {name: True}
+        for name in ("incomplete_results", "limited", "capped", "overflow", "istruncated", "viewMore", "unheard")
+    ),
+    *({name: 70} for name in ("remaining", "left")),
+    *({name: 120} for name in ("size", "length", "matches", "hits", "found", "records", "results", "gesamt")),
+    {"numFound": 120, "start": 0},
+    {"draw": 1, "recordsTotal": 120, "recordsFiltered": 120},
+    {"itemsPerPage": SIZE, "startIndex": 1, "totalResults": 120},
+    {"site": {"memberCount": 120}},
+    *(
+        {"total": total}
+        for total in ("120 members", "1,200", 120.0, [120], {"value": 120, "relation": "eq"}, -1, "many")
+    ),
+    {"total": SIZE, "pages": 3},
+    {"hits": {"total": {"value": 120}}},
+    *({name: "abc"} for name in ("_scroll_id", "bookmark", "marker", "after", "starting_after", "resume_key")),
+    {"LastEvaluatedKey": {"email": {"S": "nobody49@example.com"}}},
+    {"paging": {"cursors": {"before": "a", "after": "b"}}},
+    {"last_id": SIZE},
+    *({"offset": value} for value in (str(SIZE), "itrABC/recXYZ")),
+    {"weiter": "eyJpZCI6NDl9"},
+    *({"page": value} for value in ("1/3", "1 of 3", {"current": 1, "last": 3}, {"number": 1, "of": 3})),
+    *({"pagination": value} for value in ({"page": 1, "of": 3}, [1, 2, 3])),
+    *({"links": value} for value in ([URL, URL], {"1": URL, "2": URL})),
+    *({name: URL} for name in ("nexturl", "nextlink", "weiter")),
+    {"suivant": 2},
+    {"warning": "Only the first 50 of 120 results are shown"},
+    {"message": "Showing 1-50 of 120"},
+    {"message": "Partial result"},
+    {"startAt": 0, "maxResults": SIZE},
+    *(
+        {name: SIZE, "skip": 0}
+        for name in ("perPage", "top", "first", "take", "batch_size", "max", "rows", "page_limit")
+    ),
+    *({name: str(SIZE)} for name in ("page_size", "pagesize", "perpage")),
+    {"a": {"b": {"c": {"d": {"e": {"f": {"g": {"next": "x"}}}}}}}},
+    {"meta": [*[{"a": 1}] * 60, {"next": "x"}]},
+    {"pages": [[1], [2]]},
+    {"results": [{"name": "Else", "email": "else@example.com", "allowedSegments": []}]},
+    {"незнакомо": 7},
+    {"deep": [[[[[[[[[[[[[[[[[[1]]]]]]]]]]]]]]]]]]},
+)
+"""What stands beside the first 50 members of a service that has more."""
+HEADERS_OF_PART: Final = (
+    {"Total": "120", "Per-Page": "50"},
+    {"Total-Count": "120"},
+    {"Pagination-Count": "120", "Pagination-Page": "1", "Pagination-Limit": "50"},
+    {"X-WP-Total": "120"},
+    {"X-Pagination": '{"TotalCount": 120, "PageSize": 50}'},
+    {"Next-Page": "2"},
+    {"Next-Cursor": "abc"},
+    {"Link": f'<{URL}?page=3>; rel="last"'},
+    {"Link": "</page/2>; rel=next"},
+    {"Range": "0-49/120"},
+    {"Warning": '199 - "partial result"'},
+)
+NAMES: Final = ("next page", "has more", "total count", "page count", "last page", "is truncated", "next cursor")
+STYLES: Final[tuple[Callable[[str], str], ...]] = (
+    lambda name: name.replace(" ", "_"),
+    lambda name: name.replace(" ", "-"),
+    lambda name: name.replace(" ", ""),
+    lambda name: name.replace(" ", "_").upper(),
+    lambda name: name.replace(" ", "").upper(),
+    lambda name: name.title().replace(" ", ""),
+    lambda name: name[0] + name.title().replace(" ", "")[1:],
+)
+"""The ways in which services spell a name."""
+ALL_OF_IT: Final[tuple[Json, ...]] = (
+    {"pageInfo": {"hasNextPage": False, "hasPreviousPage": False, "startCursor": "x", "endCursor": "abc"}},
+    {"hasMore": False, "next_cursor": "abc"},
+    {"has_more": False, "limit": 20, "unheard": 7},
+    {"last": True, "size": 20, "number": 0, "numberOfElements": 20},
+    {"next": None, "limit": 20},
+    {"after": None, "before": None, "limit": 20},
+    {"csrfToken": "abc"},
+    {"nextSyncToken": "abc"},
+    {"quota": {"total": 1000, "used": 50}},
+    {"plan": {"name": "pro", "memberLimit": 1000}},
+    {"site": {"name": "blog", "viewCount": 8123}},
+    {"counts": {"free": 20, "vip": 3}},
+    {"totalRevenue": 99120},
+    {"range": "all"},
+    {"meta": {"requestCount": 4711, "generatedAt": 1764150000, "requestId": "5f3e8a7c91b24d6e"}},
+    {"segments": [{"name": "vip", "members": 3}, {"name": "free", "members": 20}]},
+    {"links": {"first": "/?page=1", "last": "/?page=1", "next": None, "prev": None}},
+    {"per_page": 100, "page": 1},
+    {"total": 20, "per_page": 20},
+    {"has_next": False, "page": 1, "pages": 1},
+    {"total": 20, "paging": None},
+    {"total": None},
+    {"meta": {"pagination": {"page": 1, "limit": "all", "pages": 1, "total": 20, "next": None, "prev": None}}},
+    {"count": 20, "limit": 100, "offset": 0},
+    {"current_page": 1, "from": 1, "to": 20, "last_page": 1, "path": "/members", "per_page": 20, "total": 20},
+    {"status": 200, "message": "20 members", "version": "2.4.1-rc10", "object": "list", "url": "/v1/members"},
+)
+"""What stands beside all of 20 members."""
+HEADERS_OF_OTHERS: Final = (
+    {"X-CSRF-Token": "abc", "X-XSRF-TOKEN": "abc"},
+    {"x-envoy-attempt-count": "1"},
+    {"X-RateLimit-Limit": "100", "X-RateLimit-Remaining": "99", "X-RateLimit-Next-Reset": "1700000000"},
+    {"X-Rate-Limit-Count": "300"},
+    {"X-Request-Count": "4711", "X-Query-Count": "55", "x-sql-count": "120"},
+    {"X-Total-Time-Ms": "812", "x-runtime": "0.1", "Age": "17"},
+    {"x-cache": "MISS", "x-amz-cf-id": "q", "Accept-Ranges": "bytes", "Keep-Alive": "timeout=5, max=1000"},
+    {"Link": f'<{URL}>; rel="deprecation", <{URL}?page=1>; rel="last"'},
+)
+
 
 def member(number: int) -> Json:
     return {"name": f"Nobody {number}", "email": f"nobody{number}@example.com", "allowedSegments": ["free"]}
@@ -114,7 +231,12 @@ async def answers() -> AsyncIterator[tuple[dict[str, Callable[[Place], Said]], C
         serving(Starlette(routes=[Route("/{path:path}", answer)])) as url,
         Service("members", url, {}) as service,
     ):
-        yield say, lambda: MembersClient(service, "site_1")
+
+        def client(ignored: Iterable[str] = ()) -> MembersClient:
+            service.not_about_pages = frozenset(ignored)
+            return MembersClient(service, "site_1")
+
+        yield say, client
 
 
 @pytest.mark.parametrize("kind", FOLLOWED)
@@ -154,6 +276,95 @@ async def test_a_list_is_whole_where_nothing_speaks_of_more(answers: Any, kind: 
     assert (len(listing.whole()), listing.gap) == (20, None)
 
 
+@pytest.mark.parametrize("fields", PERHAPS_CUT, ids=str)
+async def test_whatever_may_be_about_more_makes_the_list_perhaps_cut(answers: Any, fields: Json) -> None:
+    say, client = answers
+    say["say"] = lambda at: mine(at.records) | fields if at.page == 0 else mine([])
+
+    with pytest.raises(Incomplete):
+        (await client().all()).whole()
+
+
+@pytest.mark.parametrize("headers", HEADERS_OF_PART, ids=str)
+async def test_headers_of_lists_count(answers: Any, headers: Mapping[str, str]) -> None:
+    say, client = answers
+    say["say"] = lambda at: (mine(at.records), headers) if at.page == 0 else mine([])
+
+    with pytest.raises(Incomplete):
+        (await client().all()).whole()
+
+
+@pytest.mark.parametrize("rel", ["Next", "last next", "NEXT"])
+async def test_a_link_is_followed_however_it_is_spelt(answers: Any, rel: str) -> None:
+    say, client = answers
+    say["say"] = lambda at: (at.records, {} if at.is_last else {"Link": f'<{at.url(at.page + 1)}>; rel="{rel}"'})
+
+    assert len((await client().all()).whole()) == ALL
+
+
+def test_a_name_is_understood_however_it_is_spelt() -> None:
+    value = {"next page": 2, "next cursor": "abc", "last page": 3, "page count": 3, "total count": 120}
+    taken_for_whole = []
+    for name, style in product(NAMES, STYLES):
+        for nested in (lambda each: each, lambda each: {"meta": each}, lambda each: {"a": {"b": each}}):
+            records: list[Any] = [member(number) for number in range(SIZE)]
+            document = {"members": records, **nested({style(name): value.get(name, True)})}
+            page = page_of(Answer(200, b""), document, records)
+            is_told = (
+                page.following or (page.total or 0) > SIZE or (page.signs and page.signs.unmet(SIZE, is_counted=False))
+            )
+            taken_for_whole += [] if is_told else [document.keys()]
+    assert taken_for_whole == []
+
+
+@pytest.mark.parametrize("note", [{"next_page": 2}, {"cursor": "abc"}])
+async def test_a_note_at_the_end_of_the_list_counts(answers: Any, note: Json) -> None:
+    say, client = answers
+    say["say"] = lambda at: [*at.records, note] if at.page == 0 else []
+
+    with pytest.raises(Incomplete):
+        (await client().all()).whole()
+
+
+@pytest.mark.parametrize("fields", ALL_OF_IT, ids=str)
+async def test_what_is_about_something_else_or_at_its_end_makes_no_list_cut(answers: Any, fields: Json) -> None:
+    say, client = answers
+    say["say"] = lambda at: mine(at.records[:20]) | fields
+
+    assert len((await client().all()).whole()) == 20
+
+
+@pytest.mark.parametrize("headers", HEADERS_OF_OTHERS, ids=str)
+@pytest.mark.parametrize("many", [20, 0])
+async def test_headers_of_gateways_make_no_list_cut(answers: Any, headers: Mapping[str, str], many: int) -> None:
+    say, client = answers
+    say["say"] = lambda at: (mine(at.records[:many]), headers)
+
+    assert len((await client().all()).whole()) == many
+
+
+@pytest.mark.parametrize(
+    ("named", "fields", "headers"),
+    [
+        ("chairsleft", {"chairsLeft": 7}, {}),
+        ("office", {"office": {"total": 7000, "nextParty": "Friday"}}, {}),
+        ("total", {"total": 700}, {}),
+        ("x-total", {}, {"X-Total": "700"}),
+        ("x-total-count", {}, {"X-Total-Count": "700"}),
+        ("link", {}, {"Link": "</page/2>; rel=next"}),
+    ],
+)
+async def test_an_admin_can_say_that_a_field_is_not_about_pages(
+    answers: Any, named: str, fields: Json, headers: Mapping[str, str]
+) -> None:
+    say, client = answers
+    say["say"] = lambda at: (mine(at.records[:20]) | fields, headers)
+    with pytest.raises(Incomplete):
+        (await client().all()).whole()
+
+    assert len((await client({named}).all()).whole()) == 20
+
+
 async def test_what_speaks_of_more_is_named_without_what_is_not_a_name(answers: Any) -> None:
     say, client = answers
     say["say"] = lambda at: mine(at.records, **{"next<!channel>`": "x" * 500})
@@ -161,5 +372,6 @@ async def test_what_speaks_of_more_is_named_without_what_is_not_a_name(answers: 
     listing = await client().all()
 
     assert listing.gap.sentence("members") == (
-        "50 members were read. There may be more: the answer has “nextchannel”, which Gatehouse can’t follow."
+        "50 members were read. There may be more: the answer has “nextchannel”, which Gatehouse can’t follow. "
+        "If it isn’t about pages, your Gatehouse admin can add it to LIST_FIELDS_TO_IGNORE."
     )

@@ -1,0 +1,405 @@
+"""What in the answer of a list, beside the list itself, may say that there are more records.
+
+Services page in more ways than anybody can list. So the tables here name what is *harmless*: any other flag, number, URL or
+cursor makes the list *perhaps cut*, and is named. Where that is wrong, an admin names the field in a setting.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any, Final, TypeAlias
+from urllib.parse import parse_qsl, urlsplit
+
+from bot.clients.json_stream import parsed
+
+Said: TypeAlias = tuple[tuple[str, ...], Any]
+"""A value of an answer, and the names that lead to it."""
+
+
+def _set(words: str) -> frozenset[str]:
+    return frozenset(words.split())
+
+
+MORE: Final = _set("next more truncated continue")
+"""Words of a flag that is false at the end of a list, and of a field that is empty there."""
+PART: Final = _set("partial incomplete remaining remainder left omitted skipped limited capped overflow")
+"""Words of what says that something is missing, unless it is false, empty or 0."""
+END: Final = _set("last done complete completed finished eof end final exhausted")
+"""Words of a flag that is true at the end of a list."""
+PLACES: Final = _set(
+    "cursor cursors token continuation marker bookmark after scroll resume evaluated last offset since end"
+)
+"""Words of what holds a place in the list: that of this page, or of the next one. An explicit end outweighs it."""
+COUNTS: Final = _set(
+    "total totals count counts range found match matches matched hits filtered length size records results"
+)
+"""Words of a number of records."""
+PAGES: Final = (
+    frozenset({"pages"}),
+    frozenset({"page", "count"}),
+    frozenset({"last", "page"}),
+    frozenset({"page", "last"}),
+)
+"""All of these words: a number of pages."""
+LIMITS: Final = _set("limit max top take first rows batch per")
+SIZES: Final = (frozenset({"size"}), frozenset({"page", "size"}))
+"""Words of how many records a page has at most, and exactly these."""
+POSITIONS: Final = _set("page current number offset start skip index at from")
+"""No other words than these: where this page is in the list."""
+FRAMES: Final = frozenset({"x", "pagination"})
+"""Words in the names of headers that add nothing."""
+OTHERS: Final = _set(
+    """
+    csrf xsrf quota plan billing subscription seats revenue price cost currency sync trace span correlation request
+    attempt rate ratelimit throttle retry reset time timing timestamp date datetime ms millis seconds duration elapsed
+    took runtime latency created updated modified generated expires expiry cache cached version schema revision build
+    release etag checksum hash signature auth session cookie nonce view views visit visits speed
+    """
+)
+"""Words of what is about something else, whatever else is in its name."""
+AROUND: Final = _set("site account workspace organization organisation org tenant owner project team company")
+"""Words of what the records belong to: their numbers count if they are of records."""
+RECORDS: Final = _set(
+    """
+    member members rule rules record records item items result results user users subscriber subscribers people contact
+    contacts entry entries group groups
+    """
+)
+QUIET: Final = _set(
+    """
+    id uuid guid name title label description slug type kind object status state code ok success message url uri href
+    self prev previous before host server region zone locale lang language email sort order direction api env
+    environment mode docs documentation help support terms privacy website homepage logo avatar image icon canonical
+    path draw active enabled public private live livemode test sandbox debug admin verified archived first start
+    """
+)
+"""Words of what says nothing about more, unless a word of places, parts or ends is in the name, too."""
+VOCABULARY: Final = MORE | PART | END | PLACES | COUNTS | LIMITS | _set("is has page pages url link records items")
+"""Words that are found in ``nextpage`` and ``hasmore``, too."""
+WORD: Final = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[^\W\d_A-Za-z]+")
+
+OF_LISTS: Final = MORE | COUNTS | LIMITS | _set("page pages pagination cursor continuation content x size offset")
+ALWAYS_OF_LISTS: Final = _set(
+    "total totals next page pages pagination cursor continuation truncated more incomplete partial"
+)
+HEADERS_OF_OTHERS: Final = OTHERS | _set("query sql db length encoding security policy hop")
+"""Words of headers. Every gateway adds some, so only those that speak of lists count."""
+
+FLAGS: Final = {"true": True, "yes": True, "false": False, "no": False}
+NUMBER: Final = re.compile(r"-?(\d{1,15}|\d{1,3}(,\d{3}){1,4})(\.0{1,9})?")
+RANGE: Final = re.compile(r"/(\d{1,15})$")
+"""The number of all in ``items 0-49/120``."""
+ONE_OF_MANY: Final = re.compile(r"(\d{1,15}) ?/ ?(\d{1,15})")
+SO_MANY_OF: Final = re.compile(r"\b([\d,]{1,20}) of (?:about |over )?([\d,]{1,20})\b", re.IGNORECASE)
+MISSING: Final = re.compile(r"\b(?:partial|incomplete|truncated|omitted)\b", re.IGNORECASE)
+LEADING: Final = re.compile(r"(\d{1,15})\s")
+DATE: Final = re.compile(r"\d{4}-\d\d-\d\d\b.*")
+LONGEST_WORD: Final = 8
+"""Characters: a longer text without a space that has digits in it may be a cursor, whatever its name."""
+UNREAD: Final = object()
+"""In the place of a value that was not looked at."""
+FOREIGN: Final = re.compile(r"[^\w.-]", re.ASCII)
+DEEPEST, MOST_VALUES, LONGEST_NAME, LONGEST_TEXT = 16, 2_000, 60, 1_000
+"""How deep in an answer, how many values beside the records, and how much of a name and a text is looked at."""
+
+
+@dataclass(frozen=True, slots=True)
+class Signs:
+    """What the last page says of more records, by the names in the answer."""
+
+    promises: Sequence[str] = ()
+    """What says, or may say, that there is more, but not how to get it."""
+    counts: Mapping[str, int] = field(default_factory=dict)
+    """Numbers that may be those of all records, since their names say *total* or *count*."""
+    numbers: Mapping[str, int] = field(default_factory=dict)
+    """Numbers of which nobody knows what they count."""
+    limits: Sequence[str] = ()
+    """What says that a page holds no more records than this one has."""
+    is_flagged: bool = False
+    """Whether a flag says that this is the end: whatever place is named is that of this page."""
+
+    def unmet(self, read: int, *, is_counted: bool) -> str:
+        """The name of what says that *read* records may not be all; empty where nothing does.
+
+        *is_counted*: the service said how many there are, and so many were read.
+        """
+        missing = (name for name, many in self.counts.items() if many > read)
+        other = (name for name, many in self.numbers.items() if many != read)
+        full = () if is_counted else self.limits
+        return next(iter((*self.promises, *missing, *other, *full)), "")
+
+
+def values_beside(document: Any, records: list[Any], ignored: frozenset[str]) -> Iterator[Said]:
+    """Every value in an answer beside the *records*, with the names that lead to it; UNREAD for what was not looked at.
+
+    Of a list of links, each by its ``rel``. A record at either end that has no name in common with the others is a note
+    about the list. *ignored*: names of what is left out, together with all that is in it; in small letters.
+    """
+    names = _names_of(records[len(records) // 2]) if records else frozenset()
+    notes = [each for each in (*records[:1], *records[-1:]) if len(records) > 2 and _is_apart(_names_of(each), names)]
+    walk = _Walk(records, names, ignored)
+    for each in (document, *notes):
+        yield from walk.values(each, ())
+
+
+def _names_of(record: Any) -> frozenset[str]:
+    return frozenset(record) if isinstance(record, dict) else frozenset()
+
+
+def _is_apart(names: frozenset[str], others: frozenset[str]) -> bool:
+    return bool(names and others) and not names & others
+
+
+@dataclass(slots=True)
+class _Walk:
+    """A walk through an answer, for so many values: it holds up all else."""
+
+    records: list[Any]
+    names: frozenset[str]
+    ignored: frozenset[str]
+    left: int = MOST_VALUES
+
+    def values(self, value: Any, path: tuple[str, ...]) -> Iterator[Said]:
+        if value is self.records or (path and is_ignored(path, self.ignored)) or not self.left:
+            return
+        self.left -= 1
+        if not self.left or (isinstance(value, dict | list) and len(path) >= DEEPEST):
+            yield path, UNREAD
+        elif isinstance(value, dict) and value:
+            for name, part in value.items():
+                rel = value.get("rel") if name == "href" else None
+                yield from self.values(part, (*path, rel if isinstance(rel, str) else name))
+        elif isinstance(value, list) and value:
+            yield from self._of_list(value, path)
+        elif path:
+            yield path, value
+
+    def _of_list(self, items: list[Any], path: tuple[str, ...]) -> Iterator[Said]:
+        if self.names and self.names == _names_of(items[0]):
+            if items != self.records:
+                yield path, UNREAD  # records of the same kind, in another list
+            return
+        for item in items:
+            for said in self.values(item, path):
+                if not isinstance(item, dict) or _is_about_more(said):
+                    yield said
+
+
+def _is_about_more(said: Said) -> bool:
+    """Whether a value of an object in a list counts: such lists are mostly about other things, but some are of links."""
+    return said[1] is UNREAD or bool(words_of(said[0]) & (MORE | PART | {"total"}))
+
+
+def of_lists(headers: Mapping[str, str], ignored: frozenset[str]) -> Iterator[Said]:
+    """Those *headers* that speak of lists."""
+    for name, value in headers.items():
+        words = words_of((name,))
+        if is_ignored((name,), ignored) or words & HEADERS_OF_OTHERS:
+            continue
+        if name == "warning" or words & ALWAYS_OF_LISTS or (words <= OF_LISTS and words & COUNTS):
+            yield from _Walk([], frozenset(), ignored).values(_document_in(value), (name,))
+
+
+def _document_in(header: str) -> Any:
+    """The JSON object in a header such as X-Pagination; its text where it is none."""
+    try:
+        return parsed(header.encode()) if header.startswith("{") else header
+    except ValueError:
+        return header
+
+
+def is_ignored(path: Sequence[str], ignored: frozenset[str]) -> bool:
+    """Whether the admin says that this is not about pages."""
+    return bool(ignored) and not ignored.isdisjoint({shown_name(path).lower(), ".".join(path).lower()})
+
+
+def signs_of(said: Iterable[Said], *, size: int, page: int, has_followed: bool) -> Signs:
+    """What of all that is *said* on a page may speak of more than its *size* records, and is not known to be at its end.
+
+    *page*: its number, where it has one. *has_followed*: the page before named this one, and this one names none.
+    """
+    return _Reader(size, page, has_followed, is_at_end=has_followed).read(said)
+
+
+@dataclass(slots=True)
+class _Reader:
+    """Sorts what one page says."""
+
+    size: int
+    page: int
+    has_followed: bool
+    is_at_end: bool
+    """Whether something says that this is the end."""
+    promises: list[str] = field(default_factory=list)
+    doubts: list[str] = field(default_factory=list)
+    """What an explicit end outweighs: places in the list, and what nobody knows."""
+    counts: dict[str, int] = field(default_factory=dict)
+    numbers: dict[str, int] = field(default_factory=dict)
+    limits: list[str] = field(default_factory=list)
+    is_flagged: bool = False
+
+    def read(self, said: Iterable[Said]) -> Signs:
+        for path, value in said:
+            words = words_of(path)
+            is_promise = value is True and words & (MORE | PART)
+            if is_promise or not _is_of_others(words, words_of(path[-1:])):
+                self._sort(path, words, value)
+        if self.is_at_end:
+            return Signs(self.promises, self.counts, is_flagged=self.is_flagged)
+        return Signs([*self.promises, *self.doubts], self.counts, self.numbers, self.limits)
+
+    def _sort(self, path: tuple[str, ...], words: frozenset[str], value: Any) -> None:
+        name, own = shown_name(path), words_of(path[-1:]) - FRAMES
+        text = value.strip()[:LONGEST_TEXT] if isinstance(value, str) else None
+        if value is UNREAD:
+            self.promises.append(name)
+        elif text == "" or value is None or value in ([], {}):
+            self.is_at_end |= bool(own & (MORE | PLACES - END))
+        elif isinstance(value, bool):
+            self._flag(name, words, is_true=value)
+        elif text is not None and text.lower() in FLAGS:
+            self._flag(name, words, is_true=FLAGS[text.lower()])
+        elif (many := _number(value if text is None else text)) is not None:
+            self._number(name, words, own, many)
+        elif text is not None:
+            self._text(name, words, own, text)
+
+    def _flag(self, name: str, words: frozenset[str], *, is_true: bool) -> None:
+        if words & (MORE | END):
+            if is_true == bool(words & END):
+                self.is_at_end = self.is_flagged = True
+            else:
+                self.promises.append(name)
+        elif words & PART:
+            self.promises += [name] if is_true else []
+        elif not words & QUIET:
+            self.doubts.append(name)
+
+    def _number(self, name: str, words: frozenset[str], own: frozenset[str], many: int) -> None:
+        if any(all_of <= words for all_of in PAGES):
+            self.promises += [name] if many > max(1, self.page) else []
+            self.is_at_end |= 0 < many == self.page
+        elif many == 0:
+            return
+        elif own and own <= POSITIONS:
+            self.doubts += [] if self.has_followed or many == 1 else [name]
+        elif own & LIMITS or own in SIZES:
+            self._limit(name, own, many)
+        else:
+            self._count(name, words, many)
+
+    def _limit(self, name: str, own: frozenset[str], many: int) -> None:
+        if many == self.size:
+            self.limits.append(name)
+        elif own == {"size"}:
+            self.numbers[name] = many
+
+    def _count(self, name: str, words: frozenset[str], many: int) -> None:
+        if words & (MORE | PART):
+            self._promise(name, words)
+        elif words & COUNTS:
+            self.counts[name] = many
+            self.promises += [name] if many < 0 else []
+        elif words & PLACES:
+            self.doubts.append(name)
+        elif not words & QUIET and many != self.size:
+            self.numbers[name] = many
+
+    def _promise(self, name: str, words: frozenset[str]) -> None:
+        """Note what speaks of more: a place in the list is one to a flag that says that there is none."""
+        (self.doubts if words & PLACES else self.promises).append(name)
+
+    def _text(self, name: str, words: frozenset[str], own: frozenset[str], text: str) -> None:
+        if is_url(text):
+            self._url(name, words, text)
+        elif parts := ONE_OF_MANY.fullmatch(text) or SO_MANY_OF.search(text):
+            self.promises += [name] if _digits(parts[1]) < _digits(parts[2]) else []
+        elif words & {"range"}:
+            found = RANGE.search(text)
+            self.counts |= {name: int(found[1])} if found else {}
+            self.doubts += [name] if not found and "/" in text else []
+        elif MISSING.search(text) or words & (MORE | PART):
+            self._promise(name, words)
+        elif own & {"total", "count"}:
+            found = LEADING.match(text)
+            self.counts |= {name: int(found[1])} if found else {}
+            self.promises += [] if found else [name]
+        elif words & PLACES or (not words & QUIET and _may_be_a_cursor(text)):
+            self.doubts.append(name)
+
+    def _url(self, name: str, words: frozenset[str], url: str) -> None:
+        if words & (MORE | PART):
+            self.promises.append(name)
+        elif "last" in words:
+            last = next(
+                (int(value) for key, value in parse_query(url) if "page" in words_of((key,)) and value.isdigit()), 0
+            )
+            self.promises += [name] if last > max(1, self.page) and not self.has_followed else []
+            self.doubts += [] if last else [name]
+        elif words & PLACES or not words & QUIET:
+            self.doubts.append(name)
+
+
+def _is_of_others(words: frozenset[str], own: frozenset[str]) -> bool:
+    return bool(words & OTHERS or (words & AROUND and not own & RECORDS))
+
+
+def is_url(text: str) -> bool:
+    return text.startswith(("http://", "https://", "/", "?"))
+
+
+def parse_query(url: str) -> list[tuple[str, str]]:
+    """The query of a foreign URL; empty where it is none."""
+    try:
+        return parse_qsl(urlsplit(url).query)
+    except ValueError:
+        return []
+
+
+def _may_be_a_cursor(text: str) -> bool:
+    if len(text) <= LONGEST_WORD or " " in text or "@" in text or DATE.fullmatch(text):
+        return False
+    return any(map(str.isdigit, text)) or text.endswith("=")
+
+
+def _number(value: Any) -> int | None:
+    """The whole number that *value* is: 120 of ``120``, ``120.0`` and ``1,200``."""
+    if isinstance(value, int):
+        return value
+    if isinstance(value, float):
+        return int(value) if value.is_integer() else None
+    return int(value.partition(".")[0].replace(",", "")) if isinstance(value, str) and NUMBER.fullmatch(value) else None
+
+
+def _digits(text: str) -> int:
+    return int(text.replace(",", "") or 0)
+
+
+def words_of(path: Iterable[str]) -> frozenset[str]:
+    """The words in names, in small letters."""
+    found = (word.lower() for name in path for word in WORD.findall(name[:LONGEST_NAME]))
+    return frozenset(part for word in found for part in _parts(word))
+
+
+@lru_cache(maxsize=1024)
+def _parts(word: str) -> Sequence[str]:
+    return [word] if word in VOCABULARY else _split(word) or [word]
+
+
+@lru_cache(maxsize=1024)
+def _split(text: str) -> Sequence[str] | None:
+    """The words of the vocabulary that *text* is put together of; None where it is not."""
+    if not text:
+        return ()
+    for word in sorted(VOCABULARY):
+        if text.startswith(word) and (rest := _split(text.removeprefix(word))) is not None:
+            return (word, *rest)
+    return None
+
+
+def shown_name(path: Sequence[str]) -> str:
+    """The names of *path* as people may be shown them: they are foreign."""
+    return FOREIGN.sub("", ".".join(path))[-LONGEST_NAME:].strip(".") or "(unnamed)"
