@@ -29,6 +29,7 @@ from bot.clients.errors import (
     Unreachable,
     Unreadable,
     Unsendable,
+    WrongAddress,
     refusal,
 )
 from bot.clients.gate import MAX_WAIT_SECONDS, CallContext, Gate, Priority
@@ -88,6 +89,9 @@ MAX_REFUSAL_BYTES: Final = 64 * 1024
 BYTES_PER_VALUE: Final = 12
 """An answer may hold one value for so many of its largest bytes; ordinary rules have 20 for each. In Python a value takes about a
 hundred: docs/settings.md says what memory that comes to."""
+NOT_FOUND: Final = 404
+NOT_TAKEN: Final = frozenset({405, 413, 415})
+"""Statuses that say that a request was not taken in, whoever says it."""
 PARTIAL: Final = 206
 """An answer's status that says that the rest is missing: we never ask for a part."""
 
@@ -129,6 +133,11 @@ class Answer:
     @property
     def ok(self) -> bool:
         return 200 <= self.status < 300
+
+    @property
+    def is_page(self) -> bool:
+        """Whether it is a web page: a gateway's, since both services speak JSON."""
+        return "html" in self.headers.get("content-type", "").lower() or self.body.lstrip()[:1] == b"<"
 
     def document(self) -> Any:
         """The body as JSON; raises ValueError where it is none."""
@@ -240,6 +249,8 @@ class Service:
             raise Unreachable(self.name, f"status {answer.status}")
         if 300 <= answer.status < 400:
             raise Unreadable(self.name, f"status {answer.status}: a redirect, which is not followed")
+        if answer.status == NOT_FOUND and answer.is_page:
+            raise WrongAddress(self.name, "status 404: a web page")
         if not answer.ok:
             raise self._refusal(answer)
         if answer.status == PARTIAL:
@@ -373,12 +384,17 @@ def _message(answer: Answer) -> str:
 
 
 def _is_refusal(answer: Answer) -> bool:
-    """Whether a 4xx is the service's own, and a no: a gateway's page says nothing of what happened behind it."""
+    """Whether a 4xx is the service's own, and a no: a gateway's page says nothing of what happened behind it.
+
+    A text that is no JSON may be the service's, or JSON that was cut.
+    """
     try:
         document = answer.document()
         return isinstance(document, dict) and document.get("success") is not True
     except ValueError:
-        return answer.body == b"" or answer.status in {400, 401, 403, 404, 405, 409, 413, 415, 422}
+        if answer.body == b"" or answer.status in NOT_TAKEN:
+            return True
+        return not answer.is_page and answer.status in {400, 401, 403, 404, 409, 422}
 
 
 def _is_known_refusal(answer: Answer) -> bool:

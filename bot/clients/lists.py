@@ -15,6 +15,7 @@ from bot.clients.errors import (
     Refusal,
     Unauthorized,
     Unreadable,
+    WrongAddress,
     refusal,
 )
 from bot.clients.gate import CallContext, Priority
@@ -150,14 +151,17 @@ class Lists(Generic[T]):
             return await self._asked(query, priority)
         try:
             return await self._asked({**query, "pageSize": PAGE_SIZE}, priority)
-        except (NotFound, RateLimited, Unauthorized):
+        except (RateLimited, Unauthorized):
             raise
         except Refusal:
             self._takes_size = False
             return await self._asked(query, priority)
 
     async def _asked(self, query: Query, priority: Priority) -> Page:
-        answer = await self.service.read(*self.path, priority=priority, query=query, slash=self.slash)
+        try:
+            answer = await self.service.read(*self.path, priority=priority, query=query, slash=self.slash)
+        except NotFound as error:
+            raise WrongAddress(self.service.name, str(error)) from error
         document = await self.opened(self.service, answer)
         records = self.records(document)
         if records is None:

@@ -79,7 +79,7 @@ QUIET: Final = _set(
 """Words of what says nothing about more, unless a word of places, parts or ends is in the name, too."""
 VOCABULARY: Final = MORE | PART | END | PLACES | COUNTS | LIMITS | _set("is has page pages url link records items")
 """Words that are found in ``nextpage`` and ``hasmore``, too."""
-WORD: Final = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[^\W\d_A-Za-z]+")
+WORD: Final = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|[^\W\d_A-Za-z]+")
 
 OF_LISTS: Final = MORE | COUNTS | LIMITS | _set("page pages pagination cursor continuation content x size offset")
 ALWAYS_OF_LISTS: Final = _set(

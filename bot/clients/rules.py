@@ -279,7 +279,7 @@ class GroupsClient(GroupsReader):
     """Typed groups in, as well."""
 
     async def find(self, group_id: str) -> Group | None:
-        """The group with this id, fresh. Raises a Refusal where the service has no groups, and what `listed` raises;
+        """The group with this id, fresh. Raises WrongAddress where the service has no groups, and what `listed` raises;
         Incomplete where it is not in the part of them that was read.
         """
         found = await self._list.read(self._context.priority)

@@ -18,7 +18,7 @@ import httpx
 from rich.table import Table
 
 from bot.changes.model import Guard, Kind
-from bot.clients.errors import ClientError, NotFound, Unauthorized, Unreachable
+from bot.clients.errors import ClientError, Unauthorized, Unreachable, WrongAddress
 from bot.clients.lists import Listing
 from bot.environment import BadSettings, Finding, read_setting, read_settings, redacted, source_of
 from bot.policy.file import BadPolicy, read_policy, summary
@@ -218,7 +218,7 @@ async def _list(part: str, what: str, asked: Awaitable[Listing[Any]], base: str,
         found = await asked
     except Unauthorized as error:
         return _failed(part, key, f"the service refuses it ({error})")
-    except NotFound as error:
+    except WrongAddress as error:
         return _failed(part, missing, f"the service does not know this ({error})")
     except Unreachable as error:
         if isinstance(error.__cause__, httpx.ProxyError):

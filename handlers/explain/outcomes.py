@@ -279,6 +279,14 @@ OUTCOME_WORDS: Final[Table] = {
         "Try again in a moment.",
         again={"Check status": STATUS},
     ),
+    client.WrongAddress: lambda e: Words(
+        f"The {e.service} service has nothing at the address that Gatehouse asked (404).",
+        "RULES_BASE_URL is wrong, or a gateway in front of the service answered."
+        if e.service == "rules"
+        else "MEMBERS_BASE_URL or the site’s id in MEMBERS_SITES is wrong, or a gateway in front of the service answered.",
+        "Ask your Gatehouse admin to run `python -m bot check --online`.",
+        again={"Check status": STATUS},
+    ),
     client.Unreadable: lambda e: Words(
         f"The {e.service} service sent an answer that Gatehouse can’t read, possibly a proxy’s error page.",
         next="Try again. If it keeps happening, tell the people who run the service.",

@@ -141,7 +141,7 @@ async def test_segments_and_duplicates_are_refused_in_words(services: Services) 
         with pytest.raises(errors.NotFound):
             await members.remove("nobody@example.com")
     async with members_client(services, "site_9") as elsewhere:
-        with pytest.raises(errors.NotFound, match="Site not found"):
+        with pytest.raises(errors.WrongAddress, match="Site not found"):
             await elsewhere.all()
 
 

@@ -16,7 +16,9 @@ from bot.clients.urls import BadUrl, checked_base
     [
         (418, b"", True),
         (418, b"<html>", False),
-        (404, b"<html>", True),
+        *((status, b"\n<!DOCTYPE html>", status in {405, 413, 415}) for status in range(400, 429)),
+        (403, b"no", True),
+        (404, b'{"success": false, "message": "cut', True),
         (400, b'{"success": false}', True),
         (400, b'{"success": true}', False),
         (400, b'{"message": "no"}', True),

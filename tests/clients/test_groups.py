@@ -58,7 +58,7 @@ async def test_a_group_is_switched_and_keeps_what_nobody_knows(
 ) -> None:
     services.switch(**{name: choice})
     if (name, choice) == ("groups", "off"):
-        with pytest.raises(errors.Refusal):
+        with pytest.raises(errors.WrongAddress):
             await client.find("Group_sales")
         return
     services.rules.put_group({**(services.rules.group("Group_sales") or {}), "mood": "sunny"})

@@ -18,7 +18,8 @@ from hypothesis import strategies as st
 from bot.clients import errors
 from bot.clients.http import CallLimits, Service
 from bot.clients.json_stream import MAX_DEPTH, JsonReader, parsed
-from bot.clients.rules import MAX_PAIRS_READ, RulesClient
+from bot.clients.members import MembersClient
+from bot.clients.rules import MAX_PAIRS_READ, GroupsClient, RulesClient
 
 LIMITS = CallLimits(deadline=0.5, max_bytes=100_000, tries=1)
 Play = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
@@ -208,7 +209,7 @@ async def test_of_a_refusal_no_more_is_read_than_people_would(status: int) -> No
     limits = replace(LIMITS, max_bytes=10_000_000)
     async with playing(play) as url, Service("rules", url, {}, limits=limits) as service:
         with pytest.raises(errors.ClientError) as read:
-            await RulesClient(service).all()
+            await RulesClient(service).get("Redirect_x1")
         with pytest.raises(errors.ClientError) as written:
             await RulesClient(service).delete("Redirect_x1")
 
@@ -250,6 +251,28 @@ async def test_a_rule_of_very_many_pairs_hides_no_other() -> None:
 
     assert [rule.id for rule in listing.known] == ["Redirect_x"]
     assert listing.gap is not None
+
+
+@pytest.mark.threat("B3")
+@pytest.mark.parametrize("body", [b"<html>Sign in</html>", b'{"success": false, "message": "Not found"}'])
+async def test_a_list_that_is_not_there_is_another_address(body: bytes) -> None:
+    async def play(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        head = f"HTTP/1.1 404 Not Found\r\nContent-Length: {len(body)}\r\nConnection: close\r\n\r\n"
+        writer.write(head.encode() + body)
+        await writer.drain()
+
+    async with (
+        playing(play) as url,
+        Service("rules", url, {}, limits=LIMITS) as service,
+        Service("members", url, {}, limits=LIMITS) as sites,
+    ):
+        rules, members, groups = RulesClient(service), MembersClient(sites, "site_1"), GroupsClient(service)
+        for asked in (rules.all(), members.all(), members.find("anna@example.com")):
+            with pytest.raises(errors.WrongAddress):
+                await asked
+        assert await groups.listed() is None
+        with pytest.raises(errors.WrongAddress if body.startswith(b"<") else errors.NotFound):
+            await rules.get("Redirect_x1")
 
 
 @pytest.mark.threat("B3")

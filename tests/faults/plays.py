@@ -1,4 +1,4 @@
-"""The 28 faults: what networks, gateways, services and other people do to one request and its answer."""
+"""The 30 faults: what networks, gateways, services and other people do to one request and its answer."""
 
 from __future__ import annotations
 
@@ -136,6 +136,8 @@ instead("429", answer("429 Too Many Requests", b'{"success":false,"message":"Slo
 instead("3xx", answer("307 Temporary Redirect", location="http://127.0.0.1:9/elsewhere"))
 instead("html", replace(answer("200 OK", b"<h1>Welcome</h1>"), fields={"content-type": "text/html"}))
 instead("empty", answer("200 OK"))
+mangled("page_404", lambda _: replace(answer("404 Not Found", b"<h1>Gone</h1>"), fields={"content-type": "text/html"}))
+mangled("page_403", lambda _: replace(answer("403 Forbidden", b"<h1>No</h1>"), fields={"content-type": "text/html"}))
 mangled("bad_json", lambda told: replace(told, body=told.body[:-1]))
 mangled("wrong_type", lambda told: replace(told, body=b"[1,2,3]"))
 

@@ -1,4 +1,4 @@
-"""Every fault against every operation: 28 x 13 cases, each of which must end as the table below says.
+"""Every fault against every operation: 30 x 13 cases, each of which must end as the table below says.
 
 A read ends in the answer, or in an error of the clients. A write ends in a state of its change, and in so many effects
 at the service: what the product itself sent is never more than one write, whatever the network makes of it. And the
@@ -40,6 +40,8 @@ delay                answer       answer       answer       applied:1    applied
 3xx                  Unreadable   Unreadable   Unreadable   unsettled:0  failed:0   failed:0     failed:0     failed:0     failed:0     failed:0     failed:0     failed:0   applied+applied:2
 html                 Unreadable   Unreadable   Unreadable   unsettled:0  failed:0   failed:0     failed:0     failed:0     failed:0     failed:0     failed:0     failed:0   applied+applied:2
 empty                Unreadable   Unreadable   Unreadable   unsettled:0  failed:0   failed:0     unsettled:0  unsettled:0  unsettled:0  unsettled:0  unsettled:0  failed:0   applied+applied:2
+page_404             WrongAddress WrongAddress WrongAddress applied:1    applied:1  applied:1    applied:1    applied:1    applied:1    applied:1    applied:1    applied:1  applied+applied:2
+page_403             Unauthorized Unauthorized Unauthorized applied:1    applied:1  applied:1    applied:1    applied:1    applied:1    applied:1    applied:1    applied:1  applied+applied:2
 bad_json             Unreadable   Unreadable   Unreadable   applied:1    applied:1  applied:1    applied:1    applied:1    applied:1    applied:1    applied:1    applied:1  applied+applied:2
 wrong_type           Unreadable   Unreadable   Unreadable   applied:1    applied:1  applied:1    applied:1    applied:1    applied:1    applied:1    applied:1    applied:1  applied+applied:2
 duplicate_keys       Unreadable   Unreadable   Unreadable   applied:1    applied:1  applied:1    applied:1    applied:1    applied:1    applied:1    applied:1    applied:1  applied+applied:2
@@ -258,5 +260,5 @@ def test_the_table_has_every_fault_and_every_operation(record_property: Callable
     assert len(PLAYS) == 28
     assert len(set(cases)) == len(cases) == 28 * 13
     record_property(
-        "figure", f"G2: 28 faults x 13 operations: {len(cases) * len(ROUNDS)} cases, each in its predicted state"
+        "figure", f"G2: 30 faults x 13 operations: {len(cases) * len(ROUNDS)} cases, each in its predicted state"
     )

@@ -48,6 +48,8 @@ def services() -> Iterator[Sample]:
         "401": client.Unauthorized("rules", "Unauthorized action", 401),
         "403 of a site": client.Unauthorized("members", "Forbidden", 403),
         "404": client.NotFound("rules", "Rule not found", 404),
+        "no list of rules": client.WrongAddress("rules", "status 404"),
+        "no list of members": client.WrongAddress("members", "status 404"),
         "429": client.RateLimited("rules"),
         "503 with Retry-After": client.RateLimited("rules", status=client.UNAVAILABLE),
         "our own limit": client.RateLimited("rules", is_ours=True),

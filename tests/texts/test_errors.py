@@ -46,6 +46,34 @@ The rules service has no such entry. Nothing was changed.
 Nothing was changed. It was deleted, or the id has a typo.
 You typed `/rules off Old shop` · Reference `01234567`\
 """,
+            "no list of rules, reading": """\
+The rules service has nothing at the address that Gatehouse asked (404).
+(warning) The rules service has nothing at the address that Gatehouse asked (404).
+RULES_BASE_URL is wrong, or a gateway in front of the service answered. Ask your Gatehouse admin to run `python -m bot check --online`.
+[Check status]
+You typed `/rules list` · Reference `01234567`\
+""",
+            "no list of rules, changing": """\
+The rules service has nothing at the address that Gatehouse asked (404). Nothing was changed.
+(warning) The rules service has nothing at the address that Gatehouse asked (404).
+Nothing was changed. RULES_BASE_URL is wrong, or a gateway in front of the service answered. Ask your Gatehouse admin to run `python -m bot check --online`.
+[Check status]
+You typed `/rules off Old shop` · Reference `01234567`\
+""",
+            "no list of members, reading": """\
+The members service has nothing at the address that Gatehouse asked (404).
+(warning) The members service has nothing at the address that Gatehouse asked (404).
+MEMBERS_BASE_URL or the site’s id in MEMBERS_SITES is wrong, or a gateway in front of the service answered. Ask your Gatehouse admin to run `python -m bot check --online`.
+[Check status]
+You typed `/rules list` · Reference `01234567`\
+""",
+            "no list of members, changing": """\
+The members service has nothing at the address that Gatehouse asked (404). Nothing was changed.
+(warning) The members service has nothing at the address that Gatehouse asked (404).
+Nothing was changed. MEMBERS_BASE_URL or the site’s id in MEMBERS_SITES is wrong, or a gateway in front of the service answered. Ask your Gatehouse admin to run `python -m bot check --online`.
+[Check status]
+You typed `/rules off Old shop` · Reference `01234567`\
+""",
             "429, reading": """\
 The rules service is rate-limiting Gatehouse (429).
 (warning) The rules service is rate-limiting Gatehouse (429).
