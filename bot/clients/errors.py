@@ -57,6 +57,10 @@ class Unreadable(ClientError):
     """A read was answered with something else than the specification says."""
 
 
+class UnreadableRecord(Unreadable):
+    """One record holds what we can't read; the text is ours and says what."""
+
+
 class WrongAddress(Unreadable):
     """A 404 for a list, which every service has, or in the form of a web page, which the service doesn't send."""
 

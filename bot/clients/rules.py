@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import re
 from collections.abc import Awaitable, Callable, Iterable, Iterator
 from copy import copy
 from functools import reduce
@@ -22,11 +21,14 @@ from bot.clients.errors import (
     Refusal,
     Refused,
     Unreadable,
+    UnreadableRecord,
 )
 from bot.clients.gate import CallContext, Priority
 from bot.clients.http import Service
 from bot.clients.lists import Listing, Lists, opened, records, sent
+from bot.clients.page_signs import shown_name
 from bot.rules.model import RULE_ID, Group, Groups, Rule, RuleDraft
+from bot.text.documents import without_choices
 from bot.text.search import text_of_rule
 
 Body = dict[str, Any]
@@ -120,6 +122,18 @@ MAX_PAIRS_READ: Final = 5_000
 """Of one rule: what is made of a rule is made in one go."""
 
 
+MOST_FIELDS_NAMED: Final = 3
+
+
+def _unreadable(service: str, record: Any, error: ValidationError) -> Unreadable:
+    """The error for a *record* that is no rule: by its fields, if it is an object that has the id of one."""
+    if not isinstance(record, dict) or not isinstance(record.get("id"), str):
+        return Unreadable(service, f"no rule: {error.error_count()} fields are wrong")
+    named = dict.fromkeys(shown_name([*map(str, without_choices(each["loc"]))]) for each in error.errors())
+    fields = ", ".join(f"“{name}”" for name in list(named)[:MOST_FIELDS_NAMED])
+    return UnreadableRecord(service, f"unexpected value in {fields}")
+
+
 def _pairs_in(record: Any) -> int:
     pairs = record.get("pairs") if isinstance(record, dict) else None
     return len(pairs) if isinstance(pairs, list) else 0
@@ -147,11 +161,11 @@ class RulesReader(SharedList[Rule]):
     def _rule(self, document: dict[str, Any]) -> Rule:
         record = document.get("data")
         if (count := _pairs_in(record)) > MAX_PAIRS_READ:
-            raise Unreadable(self._service.name, f"a rule with {count:,} pairs; at most {MAX_PAIRS_READ:,} are read")
+            raise UnreadableRecord(self._service.name, f"it has {count:,} pairs; at most {MAX_PAIRS_READ:,} are read")
         try:
             rule = Rule.model_validate(record)
         except ValidationError as error:
-            raise Unreadable(self._service.name, f"no rule: {error.error_count()} fields are wrong") from error
+            raise _unreadable(self._service.name, record, error) from error
         self._bodies.note(rule)
         return rule
 
@@ -216,7 +230,6 @@ class RulesClient(RulesReader):
 
 log = structlog.get_logger(__name__)
 
-GROUP_ID: Final = re.compile(r"[A-Za-z0-9_-]{1,100}")
 ADDITION_SECONDS: Final = 3.0
 """How long people wait for what only adds to an answer."""
 NO_GROUPS_SECONDS: Final = 60.0
@@ -288,7 +301,7 @@ class GroupsClient(GroupsReader):
 
     async def update(self, group: Group) -> Group:
         """Replace the group by *group*, which must be the whole of it; return it as the service now has it."""
-        if not GROUP_ID.fullmatch(group.id):
+        if not RULE_ID.fullmatch(group.id):
             raise BadIdentifier(self._service.name, "the id of a group", group.id)
         try:
             document = await sent(self._service, "PUT", "groups", group.id, context=self._context, body=group.body())

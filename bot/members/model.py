@@ -15,7 +15,7 @@ import idna
 from pydantic import AfterValidator, BeforeValidator, Field
 from rapidfuzz import fuzz, process
 
-from bot.text.documents import ServiceRecord
+from bot.text.documents import ServiceRecord, Text
 
 SITE_ID: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")
 """What a site's id may be: nothing in it may mean something in a path."""
@@ -41,7 +41,7 @@ class Member(ServiceRecord):
     """One person on one site. The specification does not show a member record, so only the email must be there."""
 
     email: str = Field(min_length=1)
-    name: str | None = None
+    name: Text | None = None
     segments: Segments = Field(default=(), alias="allowedSegments")
 
     @property

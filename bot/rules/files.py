@@ -11,6 +11,7 @@ from typing import Any, Final, TypeAlias
 from pydantic import ValidationError
 
 from bot.rules.model import Rule, RuleDraft
+from bot.text.documents import TEXTS_ONLY, without_choices
 from bot.text.encoding import BadFile, file_text
 
 MAX_RULES: Final = 10_000
@@ -214,9 +215,9 @@ def fit_draft(record: Any) -> RuleDraft | Unfit:
     if (unfit := _unfit(record)) is not None:
         return unfit
     try:
-        return RuleDraft.model_validate(record)
+        return RuleDraft.model_validate(record, context=TEXTS_ONLY)
     except ValidationError as error:
-        return _wrong_field(error.errors(include_url=False, include_input=False)[0]["loc"])
+        return _wrong_field(without_choices(error.errors(include_url=False, include_input=False)[0]["loc"]))
 
 
 def _unfit(record: dict[str, Any]) -> Unfit | None:

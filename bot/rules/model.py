@@ -13,14 +13,14 @@ from typing import Any, Final
 
 from pydantic import Field
 
-from bot.text.documents import ServiceRecord
+from bot.text.documents import ServiceRecord, Text
 
 ACTIVE: Final = "Active"
 INACTIVE: Final = "Inactive"
 """The specification shows only Active; the real service knows these two, and we write no other."""
 
-RULE_ID: Final = re.compile(r"[A-Za-z0-9_-]{1,100}")
-"""What a rule's id may be: the vendor allows no more, and none of it means something in a path."""
+RULE_ID: Final = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,99}")
+"""What the id of a rule or a group may be: none of it means something in a path. The vendor's have no dot."""
 USUAL_RULE_ID: Final = re.compile(r"[A-Za-z][A-Za-z0-9]{0,31}_[A-Za-z0-9_-]{1,64}")
 """<rule type>_<suffix>, as services make them: a word of this form is rather an id than a name."""
 
@@ -42,19 +42,19 @@ SERVER_FIELDS: Final = frozenset(
 class Source(ServiceRecord):
     """The matching condition of a pair."""
 
-    key: str | None = None
-    operator: str | None = None
-    value: str | None = None
+    key: Text | None = None
+    operator: Text | None = None
+    value: Text | None = None
 
 
 class Pair(ServiceRecord):
     """One condition and what the rule's type does with what it matches."""
 
     source: Source | None = None
-    destination_type: str | None = Field(default=None, alias="destinationType")
-    destination: str | None = None
-    find: str | None = Field(default=None, alias="from")
-    replacement: str | None = Field(default=None, alias="to")
+    destination_type: Text | None = Field(default=None, alias="destinationType")
+    destination: Text | None = None
+    find: Text | None = Field(default=None, alias="from")
+    replacement: Text | None = Field(default=None, alias="to")
 
     @property
     def leads_to_url(self) -> bool:
@@ -65,12 +65,12 @@ class Pair(ServiceRecord):
 class RuleDraft(ServiceRecord):
     """What a person may decide of a rule: the body of a create or an update."""
 
-    name: str | None = None
-    description: str | None = None
-    status: str | None = None
-    rule_type: str | None = Field(default=None, alias="ruleType")
+    name: Text | None = None
+    description: Text | None = None
+    status: Text | None = None
+    rule_type: Text | None = Field(default=None, alias="ruleType")
     pairs: tuple[Pair, ...] | None = None
-    group_id: str | None = Field(default=None, alias="groupId")
+    group_id: Text | None = Field(default=None, alias="groupId")
 
     @property
     def active(self) -> bool:
@@ -101,8 +101,13 @@ class Rule(RuleDraft):
     """A stored rule, with the id that the service gave it."""
 
     id: str = Field(min_length=1)
-    modified: int | None = Field(default=None, alias="modificationDate")
-    """Epoch milliseconds, where the service tells."""
+    modification_date: Any = Field(default=None, alias="modificationDate")
+
+    @property
+    def modified(self) -> int | None:
+        """Epoch milliseconds; None where the service tells nothing of the kind."""
+        made = self.modification_date
+        return made if isinstance(made, int) and not isinstance(made, bool) else None
 
     def draft(self, **fields: Any) -> RuleDraft:
         """This rule's content with *fields* (service names) replaced: what a copy starts from."""
@@ -117,8 +122,8 @@ class Group(ServiceRecord):
     """A stored group."""
 
     id: str = Field(min_length=1)
-    name: str | None = None
-    status: str | None = None
+    name: Text | None = None
+    status: Text | None = None
 
     @property
     def active(self) -> bool:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 from functools import lru_cache
-from typing import Any, Self, TypeVar
+from typing import Annotated, Any, Final, Self, TypeAlias, TypeVar
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, PlainSerializer, PlainValidator, ValidationError, ValidationInfo
 
 M = TypeVar("M", bound=BaseModel)
 
@@ -29,6 +29,55 @@ def restored(kind: type[M], text: str, *, unknown: bool = False) -> M:
             if each["type"] != "extra_forbidden" or (each["input"] and not unknown):
                 raise
     return kind.model_validate(document)
+
+
+class NumberAsText(str):
+    """What a service has as a number or a truth value where a text is expected, in words that JavaScript makes of it.
+
+    *value*: as it came, which goes back.
+    """
+
+    __slots__ = ("value",)
+
+    value: bool | float
+
+    @classmethod
+    def of(cls, value: Any) -> Self:
+        """Raises ValueError for what is neither."""
+        if not isinstance(value, int | float):
+            raise ValueError("neither a text nor a number")
+        whole = isinstance(value, float) and value.is_integer() and abs(value) < FIRST_WITH_EXPONENT
+        made = cls(str(value).lower() if isinstance(value, bool) else str(int(value) if whole else value))
+        made.value = value
+        return made
+
+
+def _number_as_text(value: Any, info: ValidationInfo) -> NumberAsText:
+    if info.context == TEXTS_ONLY:
+        raise ValueError("not a text")
+    return NumberAsText.of(value)
+
+
+def _as_it_came(text: str) -> Any:
+    return text.value if isinstance(text, NumberAsText) else text
+
+
+TEXTS_ONLY: Final = {"texts_only": True}
+"""The context of a validation that takes no number for a text."""
+FIRST_WITH_EXPONENT: Final = 1e21
+"""The first whole number that JavaScript writes with an exponent."""
+Text: TypeAlias = Annotated[
+    str | Annotated[NumberAsText, PlainValidator(_number_as_text)],
+    Field(union_mode="left_to_right"),
+    PlainSerializer(_as_it_came),
+]
+"""A text of a service's record. A number in its place is read, too, and stays one."""
+
+
+def without_choices(place: tuple[int | str, ...]) -> tuple[int | str, ...]:
+    """The *place* of a pydantic error without what it adds at the end where a field is a `Text`."""
+    end = str(place[-1]) if place else ""
+    return place[:-1] if end == "str" or end.startswith("function-plain[") else place
 
 
 class NestedTooDeep(Exception):

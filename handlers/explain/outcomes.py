@@ -287,6 +287,9 @@ OUTCOME_WORDS: Final[Table] = {
         "Ask your Gatehouse admin to run `python -m bot check --online`.",
         again={"Check status": STATUS},
     ),
+    client.UnreadableRecord: lambda e: Words(
+        f"Gatehouse can’t read this rule: {ended(esc(str(e)))}", next="Correct it where it was made."
+    ),
     client.Unreadable: lambda e: Words(
         f"The {e.service} service sent an answer that Gatehouse can’t read, possibly a proxy’s error page.",
         next="Try again. If it keeps happening, tell the people who run the service.",

@@ -405,6 +405,7 @@ def deep(levels: int) -> Any:
         (record(x=float("nan")), NotSendable()),
         (record(name="\ud800"), NotSendable()),
         (record(name=3), WrongField("name")),
+        (record(name=["x"]), WrongField("name")),
         (record(pairs={}), WrongField("pairs")),
         (record(pairs=[1]), WrongField("pair", 1)),
         (record(pairs=[*record()["pairs"], {"source": {"value": 3}}]), WrongField("source.value", 2)),

@@ -15,13 +15,14 @@ from starlette.routing import Route
 
 from bot.server.app import running
 from bot.server.manifest import document
-from sandbox.demo import settings
+from sandbox.demo import Sandbox, settings
 from sandbox.gatehouse import WORKSPACES
 from sandbox.services.running import running_services
 from sandbox.slack.running import running_slack
 from sandbox.slack.serving import serving
 from sandbox.slack.story import Person
 from tests.conftest import OPS, QUICK, until
+from tests.harness.colleague import Colleague
 from tests.harness.looking import approves, looks, looks_at_file
 
 ODD = "Redirect_odd1"
@@ -41,11 +42,17 @@ INFINITE = {
 }
 
 
+NUMBERS = (
+    '[{"source":{"key":"Url","operator":"Contains","value":12345},"destination":5,"futureField":1.0},'
+    '{"source":{"key":"Url","operator":"Equals","value":true},"destination":2.50}]'
+)
+
+
 class OddService:
     """A rules service with one rule, whose text it keeps as it came."""
 
-    def __init__(self, fields: str) -> None:
-        self.rule = f'{{"id":"{ODD}",{fields},"ruleType":"Redirect","status":"Active","pairs":{PAIRS}}}'
+    def __init__(self, fields: str, pairs: str = PAIRS) -> None:
+        self.rule = f'{{"id":"{ODD}",{fields},"ruleType":"Redirect","status":"Active","pairs":{pairs}}}'
         self.sent: list[tuple[str, bytes]] = []
 
     async def all(self, _: Request) -> Response:
@@ -104,6 +111,47 @@ async def test_an_odd_rule_is_changed_and_deleted_as_it_is(fields: str, tmp_path
         await until(lambda: "[Undo]" in alice.slack_text(card))
 
     assert [method for method, _ in odd.sent] == ["PUT", "DELETE"]
+
+
+async def test_a_rule_of_numbers_is_shown_matched_changed_and_deleted_as_it_is(tmp_path: Path) -> None:
+    odd = OddService('"name":5,"description":6', NUMBERS)
+    before = json.loads(odd.rule)
+    async with people(odd, tmp_path) as (alice, cara):
+
+        async def said(text: str) -> str:
+            return alice.slack_text(await alice.says(text))
+
+        assert "`12345`" in await said(f"/rules show {ODD}")
+        assert "becomes `5`" in await said("/rules which https://a.example/12345")
+        assert "No rule changes" in await said("/rules which https://a.example/other")
+        await alice.says(f"/rules off {ODD}")
+        await alice.sees("“5” is off")
+        assert odd.sent[0][0] == "PUT"
+        assert json.dumps(json.loads(odd.sent[0][1])["pairs"]) == json.dumps(before["pairs"]), "2.5 and 1.0 stay floats"
+        assert json.loads(odd.rule) == before | {"status": "Inactive"}
+
+        card = await alice.says(f"/rules delete {ODD}")
+        await approves(cara, card)
+        await until(lambda: "[Undo]" in alice.slack_text(card))
+    assert [method for method, _ in odd.sent] == ["PUT", "DELETE"]
+
+
+async def test_a_rule_that_can_not_be_read_says_which_field_it_is(tmp_path: Path) -> None:
+    odd = OddService('"name":"odd"', '[{"source":"https://a.example/"}]')
+    async with people(odd, tmp_path) as (alice, _):
+        for text in (f"/rules show {ODD}", f"/rules off {ODD}", f"/rules delete {ODD}"):
+            assert "unexpected value in “pairs.0.source”" in alice.slack_text(await alice.says(text))
+    assert odd.sent == []
+
+
+async def test_an_id_with_a_dot_is_an_id(workspace: Sandbox, alice: Colleague) -> None:
+    rules = workspace.services.rules
+    rules.put({**(rules.get("Redirect_x1old") or {}), "id": "abc.def", "name": "Dotted"})
+
+    assert "“Dotted”" in alice.slack_text(await alice.says("/rules show abc.def"))
+    await alice.says("/rules off abc.def")
+    await alice.sees("“Dotted” is off")
+    assert (rules.get("abc.def") or {})["status"] == "Inactive"
 
 
 @pytest.mark.parametrize("fields", INFINITE.values(), ids=INFINITE)

@@ -149,6 +149,18 @@ Nothing was changed. The service or the network to it is down. Try again in a mo
 [Check status]
 You typed `/rules off Old shop` · Reference `01234567`\
 """,
+            "an unreadable rule, reading": """\
+Gatehouse can’t read this rule: unexpected value in “pairs.0.source”.
+(warning) Gatehouse can’t read this rule: unexpected value in “pairs.0.source”.
+Correct it where it was made.
+You typed `/rules list` · Reference `01234567`\
+""",
+            "an unreadable rule, changing": """\
+Gatehouse can’t read this rule: unexpected value in “pairs.0.source”. Nothing was changed.
+(warning) Gatehouse can’t read this rule: unexpected value in “pairs.0.source”.
+Nothing was changed. Correct it where it was made.
+You typed `/rules off Old shop` · Reference `01234567`\
+""",
             "a proxy's page, reading": """\
 The rules service sent an answer that Gatehouse can’t read, possibly a proxy’s error page.
 (warning) The rules service sent an answer that Gatehouse can’t read, possibly a proxy’s error page.
