@@ -257,8 +257,8 @@ def test_the_table_has_every_fault_and_every_operation(record_property: Callable
     cases = [*predicted(READS), *predicted(WRITES), *predicted({"pair": ...})]
 
     assert {fault for fault, _, _ in cases} == set(PLAYS)
-    assert len(PLAYS) == 28
-    assert len(set(cases)) == len(cases) == 28 * 13
+    assert len(PLAYS) == 30
+    assert len(set(cases)) == len(cases) == 30 * 13
     record_property(
         "figure", f"G2: 30 faults x 13 operations: {len(cases) * len(ROUNDS)} cases, each in its predicted state"
     )
