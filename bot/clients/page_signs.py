@@ -56,7 +56,7 @@ OTHERS: Final = _set(
     csrf xsrf quota plan billing subscription seats revenue price cost currency sync trace span correlation request
     attempt rate ratelimit throttle retry reset time timing timestamp date datetime ms millis seconds duration elapsed
     took runtime latency created updated modified generated expires expiry cache cached version schema revision build
-    release etag checksum hash signature auth session cookie nonce view views visit visits speed
+    release etag checksum hash signature auth session cookie nonce view views visit visits speed now ts ttl age
     """
 )
 """Words of what is about something else, whatever else is in its name."""
@@ -73,7 +73,9 @@ QUIET: Final = _set(
     id uuid guid name title label description slug type kind object status state code ok success message url uri href
     self prev previous before host server region zone locale lang language email sort order direction api env
     environment mode docs documentation help support terms privacy website homepage logo avatar image icon canonical
-    path draw active enabled public private live livemode test sandbox debug admin verified archived first start
+    path draw active enabled public private live livemode test sandbox debug admin verified archived first start error
+    errors errno result valid authenticated authorized jsonrpc msg can permission permissions scope scopes role roles
+    feature features settings config segment segments
     """
 )
 """Words of what says nothing about more, unless a word of places, parts or ends is in the name, too."""

@@ -196,6 +196,13 @@ ALL_OF_IT: Final[tuple[Json, ...]] = (
     {"meta": {"pagination": {"page": 1, "limit": "all", "pages": 1, "total": 20, "next": None, "prev": None}}},
     {"count": 20, "limit": 100, "offset": 0},
     {"current_page": 1, "from": 1, "to": 20, "last_page": 1, "path": "/members", "per_page": 20, "total": 20},
+    {"error": False, "errors": [], "result": True, "jsonrpc": "2.0", "ts": 1764150000, "ttl": 60},
+    {
+        "permissions": {"canEdit": True},
+        "role": "admin",
+        "segments": {"free": 17, "vip": 3},
+        "features": {"import": False},
+    },
     {"status": 200, "message": "20 members", "version": "2.4.1-rc10", "object": "list", "url": "/v1/members"},
 )
 """What stands beside all of 20 members."""
