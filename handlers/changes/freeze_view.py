@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import Final
 
 from bot.changes.model import Change
@@ -17,7 +18,8 @@ from handlers.grammar.command import slash
 
 MARK: Final = ":snowflake:"
 LOCK: Final = ":lock:"
-GO_ON: Final = "Temporary changes still end, and what was let through before still goes on."
+EVERYTHING: Final = "Everything"
+"""What a freeze is called that names nothing."""
 
 
 def what_is_frozen(freeze: Freeze) -> str:
@@ -25,23 +27,42 @@ def what_is_frozen(freeze: Freeze) -> str:
     if isinstance(freeze, ChatFreeze):
         return esc(freeze.title, 120)
     named = [*freeze.hosts, *freeze.rules, *freeze.groups, *freeze.sites, *freeze.segments]
-    return listed([esc(name, 60) for name in named], most=5) if named else "Everything"
+    return listed([esc(name, 60) for name in named], most=5) if named else EVERYTHING
+
+
+def _in_sentence(freeze: ChatFreeze) -> str:
+    """The same, where something stands before it."""
+    return "everything" if freeze.title == EVERYTHING else what_is_frozen(freeze)
 
 
 def clause(freeze: Freeze) -> str:
     """What is frozen from when until when, by whom and why, without a full stop."""
-    state = "locked" if isinstance(freeze, ChatFreeze) and freeze.is_lock else "frozen"
-    by = f" by <@{freeze.by}>" if isinstance(freeze, ChatFreeze) else " by the policy"
-    why = f" (“{words(freeze.why, 160)}”)" if freeze.why else ""
     excepted = f", except {listed([esc(name, 60) for name in freeze.excepted], most=5)}" if freeze.excepted else ""
-    return (
-        f"{what_is_frozen(freeze)}{excepted} is {state} from {when(freeze.starts)} until {when(freeze.until)}{by}{why}"
-    )
+    return f"{what_is_frozen(freeze)}{excepted} is {_state(freeze)} {_period(freeze)} by {_by(freeze)}{_why(freeze)}"
+
+
+def _period(freeze: Freeze) -> str:
+    """From when until when; only until when, where it began as it was made."""
+    until = f"until {when(freeze.until)}"
+    began_at_once = isinstance(freeze, ChatFreeze) and freeze.starts <= freeze.made
+    return until if began_at_once else f"from {when(freeze.starts)} {until}"
+
+
+def _by(freeze: Freeze) -> str:
+    return f"<@{freeze.by}>" if isinstance(freeze, ChatFreeze) else "the policy"
+
+
+def _why(freeze: Freeze) -> str:
+    return f" (“{words(freeze.why, 160)}”)" if freeze.why else ""
+
+
+def _state(freeze: Freeze) -> str:
+    return "locked" if isinstance(freeze, ChatFreeze) and freeze.is_lock else "frozen"
 
 
 def frozen_words(freeze: Freeze) -> Words:
     """What somebody is told who asks for what is frozen at its time."""
-    return Words(f"{clause(freeze)}.", next="Within that time, only an emergency override passes.")
+    return Words(f"{clause(freeze)}.")
 
 
 def freeze_line(freeze: Freeze) -> str:
@@ -53,25 +74,29 @@ def mark_of(freeze: Freeze) -> str:
     return LOCK if isinstance(freeze, ChatFreeze) and freeze.is_lock else MARK
 
 
-def made(freeze: ChatFreeze, plans: Sequence[Change], links: Mapping[str, str]) -> Message:
-    """What the channel sees of a new freeze: what it holds back, and a way to lift it."""
+def made(
+    freeze: ChatFreeze, plans: Sequence[Change], links: Mapping[str, str], *, has_override: bool = False
+) -> Message:
+    """What the channel sees of a new freeze: what it holds back, and a way to lift it.
+
+    *has_override*: the policy lets somebody override what stands before a change.
+    """
+    override = " Emergency overrides still pass." if has_override else ""
     who = f"Only <@{freeze.by}> can change it." if freeze.is_lock else "Nobody can change it."
     lifts = f"<@{freeze.by}>, or two others, can lift it." if freeze.is_lock else "Two people can lift it."
     blocks = [
         messages.section(f"{mark_of(freeze)} *{clause(freeze)}.*\n{who} {lifts}"),
         *_held(plans, links),
-        messages.context(f"{GO_ON} The emergency override passes, where the policy has one."),
+        messages.context(f"Temporary changes still revert.{override}"),
         *messages.actions([_lift(freeze)]),
     ]
-    return messages.message(f"{what_is_frozen(freeze)} is {'locked' if freeze.is_lock else 'frozen'}", blocks)
+    return messages.message(f"{what_is_frozen(freeze)} is {_state(freeze)}", blocks)
 
 
 def preview(freeze: ChatFreeze, plans: Sequence[Change], links: Mapping[str, str], command: GatehouseFreeze) -> Message:
     """What a freeze would hold back, before it is made."""
     blocks = [
-        messages.section(
-            f"{MARK} *Freeze {what_is_frozen(freeze)} from {when(freeze.starts)} until {when(freeze.until)}?*"
-        ),
+        messages.section(f"{MARK} *Freeze {_in_sentence(freeze)} {_period(freeze)}?*"),
         *_held(plans, links),
         *messages.actions([messages.run_button("Freeze", command, 0, style="primary")]),
     ]
@@ -92,25 +117,53 @@ MOST_SHOWN: Final = 10
 
 def lifted(freeze: ChatFreeze, by: str) -> Message:
     """What the channel sees once a freeze is lifted."""
-    undone = "unlocked" if freeze.is_lock else "no longer frozen"
-    others = [f"<@{one}>" for one in freeze.lifted_by if one != by]
-    who = listed([f"<@{by}>", *others])
-    text = f"{what_is_frozen(freeze)} is {undone}"
-    return messages.message(text, [messages.section(f":unlock: *{text}.* Lifted by {who}.")])
+    if freeze.is_lock:
+        text = f"{what_is_frozen(freeze)} is unlocked"
+    elif freeze.title == EVERYTHING:  # another freeze may go on
+        text = "The freeze of everything is lifted"
+    else:
+        text = f"{what_is_frozen(freeze)} is no longer frozen"
+    return messages.message(text, [messages.section(f":unlock: *{text}.* Lifted by {_lifters(freeze, by)}.")])
+
+
+def over(freeze: ChatFreeze, by: str, at: datetime) -> Message:
+    """What the card of a freeze says whose button lifted it."""
+    text = f"{what_is_frozen(freeze)} was {_state(freeze)}"
+    return messages.message(
+        text, [messages.section(f":unlock: *{text} until {when(at)}* · lifted by {_lifters(freeze, by)}")]
+    )
+
+
+def _lifters(freeze: ChatFreeze, by: str) -> str:
+    """Who lifted a freeze, *by* last."""
+    return listed([f"<@{by}>", *(f"<@{one}>" for one in freeze.lifted_by if one != by)])
 
 
 def one_more(freeze: ChatFreeze, by: str) -> Message:
     """What the channel sees once one person wants a freeze lifted: a second one has to agree."""
-    text = f"<@{by}> wants to lift it: {clause(freeze)}."
+    what = _in_sentence(freeze)
+    question = f"Unlock {what}?" if freeze.is_lock else f"Lift the freeze of {what}?"
+    facts = f"Requested by <@{by}>. Someone else has to agree."
+    since = f"{_state(freeze).capitalize()} {_period(freeze)} by {_by(freeze)}{_why(freeze)}."
     blocks = [
-        messages.section(f"{mark_of(freeze)} {text} *Someone else has to agree.*"),
-        *messages.actions([_lift(freeze)]),
+        messages.section(f"{mark_of(freeze)} *{question}*\n{facts}\n{since}"),
+        *messages.actions([_lift(freeze, "Unlock" if freeze.is_lock else "Lift freeze")]),
     ]
-    return messages.message("Someone else has to agree to lift a freeze.", blocks)
+    return messages.message(f"{question} Someone else has to agree.", blocks)
 
 
-def _lift(freeze: ChatFreeze) -> Block | None:
-    return messages.run_button("Unlock" if freeze.is_lock else "Lift", GatehouseUnfreeze(what=freeze.id), freeze.id)
+def asked_to_lift(freeze: ChatFreeze, by: str) -> Message:
+    """What the card of a freeze says once *by* wants it lifted: what was, for the new card says what is."""
+    text = f"<@{freeze.by}> {'locked' if freeze.is_lock else 'froze'} {_in_sentence(freeze)} {_period(freeze)}"
+    asked = f"<@{by}> asked to lift it: see the newer card."
+    return messages.message(
+        "Asked to lift it", [messages.section(f"{mark_of(freeze)} *{text}*{_why(freeze)}\n{asked}")]
+    )
+
+
+def _lift(freeze: ChatFreeze, label: str = "") -> Block | None:
+    label = label or ("Unlock" if freeze.is_lock else "Lift")
+    return messages.run_button(label, GatehouseUnfreeze(what=freeze.id), freeze.id)
 
 
 def listing(freezes: Sequence[Freeze]) -> Message:

@@ -232,7 +232,9 @@ OUTCOME_WORDS: Final[Table] = {
         unchanged=None,
     ),
     Frozen: lambda e: frozen_words(e.freeze),
-    NoFreeze: lambda _: Words("Nothing of that is frozen or locked.", again={"List freezes": GatehouseFreezes()}),
+    NoFreeze: lambda _: Words(
+        "It isn’t frozen or locked, or no longer is.", again={"List freezes": GatehouseFreezes()}
+    ),
     TooManyFreezes: lambda e: Words(
         f"There are {plural(e.count, 'freeze')} already.",
         next="Lift one, or put it into the policy.",

@@ -30,7 +30,7 @@ async def freezes(command: GatehouseFreezes, caller: Caller, gatehouse: Gatehous
 @handles(GatehouseFreeze)
 async def freeze(command: GatehouseFreeze, caller: Caller, gatehouse: Gatehouse) -> Reply:
     named = await _lists_of(command.what, gatehouse)
-    title = command.what if any(named.values()) else "Everything"
+    title = command.what if any(named.values()) else freeze_view.EVERYTHING
     return await _make(command, caller, gatehouse, title=title, **named)
 
 
@@ -54,7 +54,8 @@ async def _make(command: GatehouseFreeze | RulesLock, caller: Caller, gatehouse:
     if plans and isinstance(command, GatehouseFreeze) and not command.anyway:
         return Private(freeze_view.preview(made, plans, links, replace(command, anyway=True)))
     await freezes.make(made)
-    return Posted(freeze_view.made(made, plans, links))
+    has_override = any(rule.break_glass for rule in gatehouse.access.policy().guards)
+    return Posted(freeze_view.made(made, plans, links, has_override=has_override))
 
 
 async def _lists_of(what: str, gatehouse: Gatehouse) -> dict[str, tuple[str, ...]]:
@@ -96,4 +97,8 @@ async def _lift(found: Sequence[ChatFreeze], caller: Caller, gatehouse: Gatehous
     if not found[0].is_lock:
         await gatehouse.access.require(FREEZE, caller.user, caller.channel)
     freeze, is_lifted = await gatehouse.changes.freezes.lift(found[0].id, caller.user, caller.channel)
-    return Posted((freeze_view.lifted if is_lifted else freeze_view.one_more)(freeze, caller.user))
+    if is_lifted:
+        return Posted(
+            freeze_view.lifted(freeze, caller.user), clicked=freeze_view.over(freeze, caller.user, gatehouse.now())
+        )
+    return Posted(freeze_view.one_more(freeze, caller.user), clicked=freeze_view.asked_to_lift(freeze, caller.user))

@@ -133,8 +133,8 @@ class Answers:
                 await self._slack.post(caller.channel, message, thread=caller.answered_in)
             case Private(message):
                 await self._tell(caller, message)
-            case Posted(message, is_pinned):
-                await self._post(caller, message, is_pinned=is_pinned)
+            case Posted():
+                await self._post(caller, reply)
             case Modal():
                 await self._show(caller, reply)
             case Refilled(view):
@@ -153,9 +153,12 @@ class Answers:
         elif caller.replacing:
             await self._tell(caller, intent_view.done(caller.channel))
 
-    async def _post(self, caller: Caller, message: Message, *, is_pinned: bool) -> None:
-        channel, ts = await self._slack.post(caller.channel, message)
-        if not is_pinned:
+    async def _post(self, caller: Caller, reply: Posted) -> None:
+        channel, ts = await self._slack.post(caller.channel, reply.message)
+        if reply.clicked is not None and caller.clicked_in_channel:
+            with suppress(SlackRefused, SlackUnreachable):  # it may be gone, and what is new was posted
+                await self._slack.edit(caller.channel, caller.message, reply.clicked)
+        if not reply.is_pinned:
             return
         try:
             await self._slack.call("pins.add", channel=channel, timestamp=ts)

@@ -22,10 +22,14 @@ class Private:
 
 @dataclass(frozen=True, slots=True)
 class Posted:
-    """The whole channel sees it, and it may be pinned there."""
+    """The whole channel sees it, and it may be pinned there.
+
+    *clicked*: what the message in the channel says from now on whose button was clicked, if it was.
+    """
 
     message: Message
     is_pinned: bool = False
+    clicked: Message | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +113,12 @@ class Caller:
     def answered_in(self) -> str | None:
         """The thread for an answer that all may see."""
         return self.thread or (self.message if self.mentioned else "") or None
+
+    @property
+    def clicked_in_channel(self) -> bool:
+        """Whether the clicked message stands in the channel itself: in a thread are lists, and others may read on in them."""
+        is_message = bool(self.message) and not (self.ephemeral or self.mentioned or self.direct)
+        return is_message and self.thread in {"", self.message}
 
     @property
     def direct(self) -> bool:

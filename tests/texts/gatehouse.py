@@ -215,15 +215,20 @@ def freezes() -> Iterator[Sample]:
     made = {"by": CARA, "channel": OPS, "made": NOW, **while_}
     frozen = ChatFreeze(id="f", title="shop.example.com", why="cutover", hosts=("s",), **made)
     lock = ChatFreeze(id="l", title="“Old shop”", is_lock=True, **made)
+    later = {**made, "starts": NOW + timedelta(hours=1)}
+    everything = ChatFreeze(id="e", title=freeze_view.EVERYTHING, **later)
     policy = Freeze(hosts=("*.example.com",), excepted=("status.example.com",), why="Christmas", **while_)
     command = GatehouseFreeze(what="shop.example.com", expiry=Expiry("for 2h", 7200), anyway=True)
     yield "freeze, with a plan in it", freeze_view.preview(frozen, [planned], LINKS, command)
-    yield "frozen", freeze_view.made(frozen, [planned], LINKS)
+    yield "frozen", freeze_view.made(frozen, [planned], LINKS, has_override=True)
     yield "locked", freeze_view.made(lock, [], {})
     yield "one wants to lift it", freeze_view.one_more(frozen, CARA)
     yield "lifted", freeze_view.lifted(frozen.model_copy(update={"lifted_by": (CARA, "U0BOB0001")}), "U0BOB0001")
+    yield "everything lifted", freeze_view.lifted(everything, CARA)
+    yield "clicked, asked to lift", freeze_view.asked_to_lift(frozen, "U0BOB0001")
+    yield "clicked, lifted", freeze_view.over(frozen, CARA, NOW + timedelta(hours=1))
     yield "unlocked", freeze_view.lifted(lock, CARA)
-    yield "freezes", freeze_view.listing([frozen, lock, policy])
+    yield "freezes", freeze_view.listing([frozen, lock, everything, policy])
     yield "no freezes", freeze_view.listing([])
 
 

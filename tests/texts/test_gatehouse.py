@@ -456,7 +456,7 @@ def test_freezes() -> None:
         {
             "freeze, with a plan in it": """\
 Freeze?
-(snowflake) Freeze shop.example.com from 2026-11-21 01:24 UTC until 2026-11-23 01:24 UTC?
+(snowflake) Freeze shop.example.com until 2026-11-23 01:24 UTC?
 1 planned change won’t start, planned by @alice:
 Change the destination of “Old shop to new shop”: `https://shop.example.com/new` → `https://shop.example.com/landing` · planned, starts 2026-11-21 02:24 UTC
 @alice: “the landing page moved” · 2026-11-21 01:26 UTC · #C0OPS0001 · card
@@ -464,38 +464,54 @@ Change the destination of “Old shop to new shop”: `https://shop.example.com/
 """,
             "frozen": """\
 shop.example.com is frozen
-(snowflake) shop.example.com is frozen from 2026-11-21 01:24 UTC until 2026-11-23 01:24 UTC by @cara (“cutover”).
+(snowflake) shop.example.com is frozen until 2026-11-23 01:24 UTC by @cara (“cutover”).
 Nobody can change it. Two people can lift it.
 1 planned change won’t start, planned by @alice:
 Change the destination of “Old shop to new shop”: `https://shop.example.com/new` → `https://shop.example.com/landing` · planned, starts 2026-11-21 02:24 UTC
 @alice: “the landing page moved” · 2026-11-21 01:26 UTC · #C0OPS0001 · card
-Temporary changes still end, and what was let through before still goes on. The emergency override passes, where the policy has one.
+Temporary changes still revert. Emergency overrides still pass.
 [Lift]\
 """,
             "locked": """\
 “Old shop” is locked
-(lock) “Old shop” is locked from 2026-11-21 01:24 UTC until 2026-11-23 01:24 UTC by @cara.
+(lock) “Old shop” is locked until 2026-11-23 01:24 UTC by @cara.
 Only @cara can change it. @cara, or two others, can lift it.
-Temporary changes still end, and what was let through before still goes on. The emergency override passes, where the policy has one.
+Temporary changes still revert.
 [Unlock]\
 """,
             "one wants to lift it": """\
-Someone else has to agree to lift a freeze.
-(snowflake) @cara wants to lift it: shop.example.com is frozen from 2026-11-21 01:24 UTC until 2026-11-23 01:24 UTC by @cara (“cutover”). Someone else has to agree.
-[Lift]\
+Lift the freeze of shop.example.com? Someone else has to agree.
+(snowflake) Lift the freeze of shop.example.com?
+Requested by @cara. Someone else has to agree.
+Frozen until 2026-11-23 01:24 UTC by @cara (“cutover”).
+[Lift freeze]\
 """,
             "lifted": """\
 shop.example.com is no longer frozen
 (unlock) shop.example.com is no longer frozen. Lifted by @bob and @cara.\
+""",
+            "everything lifted": """\
+The freeze of everything is lifted
+(unlock) The freeze of everything is lifted. Lifted by @cara.\
+""",
+            "clicked, asked to lift": """\
+Asked to lift it
+(snowflake) @cara froze shop.example.com until 2026-11-23 01:24 UTC (“cutover”)
+@bob asked to lift it: see the newer card.\
+""",
+            "clicked, lifted": """\
+shop.example.com was frozen
+(unlock) shop.example.com was frozen until 2026-11-21 02:24 UTC · lifted by @cara\
 """,
             "unlocked": """\
 “Old shop” is unlocked
 (unlock) “Old shop” is unlocked. Lifted by @cara.\
 """,
             "freezes": """\
-3 freezes
-(snowflake) shop.example.com is frozen from 2026-11-21 01:24 UTC until 2026-11-23 01:24 UTC by @cara (“cutover”)  [Lift]
-(lock) “Old shop” is locked from 2026-11-21 01:24 UTC until 2026-11-23 01:24 UTC by @cara  [Unlock]
+4 freezes
+(snowflake) shop.example.com is frozen until 2026-11-23 01:24 UTC by @cara (“cutover”)  [Lift]
+(lock) “Old shop” is locked until 2026-11-23 01:24 UTC by @cara  [Unlock]
+(snowflake) Everything is frozen from 2026-11-21 02:24 UTC until 2026-11-23 01:24 UTC by @cara  [Lift]
 (snowflake) *.example.com, except status.example.com is frozen from 2026-11-21 01:24 UTC until 2026-11-23 01:24 UTC by the policy (“Christmas”)\
 """,
             "no freezes": """\
