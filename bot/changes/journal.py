@@ -29,7 +29,14 @@ from bot.changes.model import (
     Undone,
     canonical_form,
 )
-from bot.changes.refusals import AlreadyDecided, NotTemporary, TooManyQuestions, TooManyRequests, UnknownChange
+from bot.changes.refusals import (
+    AlreadyDecided,
+    AlreadyRequested,
+    NotTemporary,
+    TooManyQuestions,
+    TooManyRequests,
+    UnknownChange,
+)
 from bot.metrics import ENDED_CHANGES
 from bot.policy.limits import DEFAULT_LIMITS, MAX_QUESTIONS_PER_REQUEST, OpenLimits
 from bot.store.audit import Event
@@ -98,7 +105,8 @@ class Journal:
 
         *begin*: claim what is approved, too, for this process to carry out. *reverts*: the temporary change whose end it
         is; raises NotTemporary where that has another end now, or none.
-        Raises TargetBusy, and TooManyRequests where it would wait beside too many others.
+        Raises TargetBusy, AlreadyRequested where the same waits in its channel, and TooManyRequests where it would wait
+        beside too many others.
         """
         rows = await rows_of(change.id, items)
         async with self.store.transaction() as tx:
@@ -108,12 +116,11 @@ class Journal:
             if reverts is not None:
                 await self._require_end(tx, reverts)
             if change.decision.guard is not Guard.NONE and change.request.undoes is None:
+                await self._require_new(tx, change)
                 await self._within_limits(tx, change)
             await self.store.items.add(tx, rows)
-            is_automatic = change.request.cause is not None and change.request.cause.is_automatic
-            events = [
-                event_of("requested", change, GATEHOUSE if is_automatic else change.request.requester, **_asked(change))
-            ]
+            actor = GATEHOUSE if _is_automatic(change) else change.request.requester
+            events = [event_of("requested", change, actor, **_asked(change))]
             if change.decision.guard is Guard.NONE:
                 kept = await self._approved_at_once(tx, change)
                 if kept.state is State.PLANNED:
@@ -134,6 +141,14 @@ class Journal:
         held = await self.store.changes.held(tx, change.id) or change
         if not held.temporary or held.request.reverts_at != change.request.reverts_at:
             raise NotTemporary(held)
+
+    async def _require_new(self, tx: AsyncConnection, change: Change) -> None:
+        """Return where nothing waits that asks for the same in the same place; raises AlreadyRequested."""
+        if change.is_bulk:
+            return
+        for waiting in await self.store.changes.requested(tx, [change]):
+            if waiting.id != change.id and waiting.state is State.PROPOSED and _asks_the_same(waiting, change):
+                raise AlreadyRequested(waiting)
 
     async def _within_limits(self, tx: AsyncConnection, change: Change) -> None:
         of_person, in_channel = await self.store.changes.waiting(tx, change.request.requester, change.request.channel)
@@ -308,6 +323,8 @@ class Journal:
             if waiting.request.undoes not in undone and canonical_form(waiting.edit.before) == canonical_form(found):
                 continue
             fields: dict[str, Any] = {"result": found, "finished_at": self.now()}
+            if change is not None and not _is_automatic(change):
+                fields["overtaken_by"] = change.request.requester
             if (stale := await self.store.changes.move(tx, waiting.id, Move.INVALIDATE, **fields)) is not None:
                 by = change.request.requester if change else GATEHOUSE
                 await self._follow(tx, waiting, stale, Move.INVALIDATE, by)
@@ -541,6 +558,22 @@ def told(change: Change) -> dict[str, Any]:
     if change.decision.glass_broken:
         told["glass_broken"] = True
     return told
+
+
+def _is_automatic(change: Change) -> bool:
+    return change.request.cause is not None and change.request.cause.is_automatic
+
+
+def _asks_the_same(waiting: Change, change: Change) -> bool:
+    """Whether *waiting* is there for what *change* asks for: for the same people, or waiting for others in the same channel."""
+    old, new = waiting.request, change.request
+    is_for_them = new.requester == old.requester or waiting.decision.guard is Guard.APPROVE
+    if not is_for_them or old.channel != new.channel:
+        return False
+    needs = [(each.guard, each.approvals_needed, each.approvers) for each in (waiting.decision, change.decision)]
+    times = [(each.starts_at, each.reverts_at, each.revert_after) for each in (old, new)]
+    edits = [(e.kind, e.target, canonical_form(e.before), canonical_form(e.after)) for e in (waiting.edit, change.edit)]
+    return needs[0] == needs[1] and times[0] == times[1] and edits[0] == edits[1]
 
 
 def _is_news_to_requester(change: Change, by: str) -> bool:

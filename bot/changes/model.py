@@ -423,6 +423,8 @@ class Run(Stored):
     result: Document | None = None
     """The target as it was last seen: read back after the change was applied, or found live when it turned out stale."""
     finished_at: datetime | None = None
+    overtaken_by: str = ""
+    """Of a request that went stale while it waited: who changed its target, where that was done here."""
     stopped_by: str | None = None
     """Of a bulk change: who stopped it before all of its items were done."""
     undone_by: str | None = None

@@ -29,6 +29,10 @@ class AlreadyDecided(ChangeError):
     """Somebody else decided first, or time did."""
 
 
+class AlreadyRequested(ChangeError):
+    """The same was requested before, and waits for a decision."""
+
+
 class NotYours(ChangeError):
     """The decision belongs to somebody else."""
 

@@ -43,6 +43,7 @@ from handlers.changes.sentences import (
     deleted_line,
     deleted_title,
     extension,
+    is_off_instead,
     is_offboarding,
     is_reverted,
     is_switched,
@@ -142,7 +143,7 @@ def _added_in_pair(line: Line) -> bool:
 
 
 def _stale(change: Change) -> list[Block]:
-    if change.run.result is None:
+    if change.run.result is None or is_off_instead(change):
         return []
     then_now = differences(change.edit.before, change.run.result)
     shown = [messages.section(f"*Then → now*\n{render(then_now)}")] if then_now else []

@@ -238,11 +238,23 @@ def _unsettled(change: Change) -> str:
 
 def _stale(change: Change) -> str:
     thing = "what this is about" if change.is_bulk else f"the {THINGS.get(change.edit.target.service, 'thing')}"
+    who = f"<@{change.run.overtaken_by}>" if change.run.overtaken_by else "someone"
+    if is_off_instead(change):
+        by = f" by {who}" if change.run.overtaken_by else ""
+        return _line(f"*Switched off instead*{by}", at(change))
     if change.run.result is None and not change.is_bulk:
         why = f"{thing} no longer exists. *Nothing was changed.*"
     else:
-        why = f"someone edited {thing} after the request, so Gatehouse left it alone."
+        why = f"{who} edited {thing} after the request, so Gatehouse left it alone."
     return f"*Out of date:* {why}"
+
+
+def is_off_instead(change: Change) -> bool:
+    """Whether a rule was not deleted because it was switched off after the request, and nothing else of it was changed."""
+    if change.edit.kind is not Kind.RULE_DELETE or change.is_bulk or change.run.result is None:
+        return False
+    since = change.edit.model_copy(update={"kind": Kind.RULE_UPDATE, "after": change.run.result})
+    return change.state is State.STALE and is_switched(since) == "off"
 
 
 def _refused(change: Change) -> str:

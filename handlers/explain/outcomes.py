@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Final
 
 from bot.changes.freezing import Frozen, NoFreeze, TooManyFreezes
-from bot.changes.model import LIVE, State
+from bot.changes.model import LIVE, Guard, State
 from bot.changes.proposals import NewEmailTaken, NothingToDo
 from bot.changes.refusals import (
     AlreadyDecided,
+    AlreadyRequested,
     ApprovalWaits,
     EndIsPast,
     EndsBeforeStart,
@@ -60,6 +61,14 @@ def _already(error: AlreadyDecided) -> Words:
     if change.state in NOTHING_HAPPENED:
         return Words(f"{title} was already {words.word}{by}{at}.", unchanged=None)
     return Words(f"{title} was already approved{by}{at}.", f"It {words.clause}.", unchanged=None)
+
+
+def _requested_before(error: AlreadyRequested) -> Words:
+    change = error.change
+    waits = "for you to confirm it" if change.decision.guard is Guard.CONFIRM else "for approval"
+    what = f"*{plain_title(change)}* was already requested by <@{change.request.requester}> and is waiting {waits}."
+    again = {label(change): GatehouseInspect(change.id)}
+    return Words(what, next="Use its card, further up in this channel.", unchanged=None, again=again)
 
 
 def _not_yours(error: NotYours) -> Words:
@@ -220,6 +229,7 @@ OUTCOME_WORDS: Final[Table] = {
         "Gatehouse has no record of that change.", "The card is from another installation, or its record was deleted."
     ),
     AlreadyDecided: _already,
+    AlreadyRequested: _requested_before,
     NotYours: _not_yours,
     PolicyTightened: lambda _: Words(
         "The policy has become stricter since this was requested.",

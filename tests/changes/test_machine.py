@@ -28,6 +28,7 @@ from bot.changes.pipeline import Pipeline
 from bot.changes.proposals import NothingToDo, Proposal, move_steps, together
 from bot.changes.refusals import (
     AlreadyDecided,
+    AlreadyRequested,
     ApprovalWaits,
     EndIsPast,
     EndsBeforeStart,
@@ -101,6 +102,7 @@ REFUSALS: Final = (
     NoFreeze,
     TooManyFreezes,
     AlreadyDecided,
+    AlreadyRequested,
     ApprovalWaits,
     MoreMustAgree,
     NotYours,

@@ -53,6 +53,29 @@ async def test_what_no_role_allows_is_refused_and_help_leaves_it_out(workspace: 
     assert "members remove" not in alice.slack_text(await alice.says("/gatehouse help members"))
 
 
+async def test_what_waits_already_is_not_requested_twice(
+    alice: Colleague, bob_in_ops: Colleague, cara: Colleague
+) -> None:
+    card = await alice.says(f"/rules delete {OLD}")
+    for person in (alice, bob_in_ops):
+        await person.is_refused(f"/rules delete {OLD}")
+
+    await cara.clicks(card, "v1.decide.deny", opens="Reason")
+    cara.fills(Reason="Not yet")
+    await cara.submits()
+    await alice.sees_change(state=State.DENIED)
+    await bob_in_ops.says(f"/rules delete {OLD}")
+    await alice.sees_change(state=State.PROPOSED)
+
+
+async def test_what_is_switched_off_instead_says_by_whom(alice: Colleague, cara: Colleague) -> None:
+    card = await alice.says(f"/rules delete {OLD}")
+    await cara.clicks(card, "Switch off instead")
+    stale = await alice.sees_change(state=State.STALE)
+    assert stale.ts == card.ts
+    assert (await alice.change_of(stale)).run.overtaken_by == cara.id
+
+
 async def test_a_question_goes_into_the_thread_and_the_request_stays_open(alice: Colleague, cara: Colleague) -> None:
     card = await alice.says(f"/rules delete {OLD}")
 

@@ -274,6 +274,12 @@ def endings() -> Iterator[Sample]:
     yield "not confirmed, kept", card(change(Kind.RULE_DELETE, State.CANCELLED, *delete, guard=Guard.CONFIRM))
     yield "expired", card(change(Kind.RULE_DELETE, State.EXPIRED, *delete, **asked(decided_by=None)))
     yield "out of date", card(change(Kind.RULE_UPDATE, State.STALE, OLD_SHOP, off(OLD_SHOP), result=MOVED))
+    instead = change(Kind.RULE_DELETE, State.STALE, OLD_SHOP, None, result=off(OLD_SHOP), overtaken_by=BOB)
+    yield "out of date, switched off instead", card(instead)
+    yield (
+        "out of date, edited here",
+        card(change(Kind.RULE_UPDATE, State.STALE, OLD_SHOP, off(OLD_SHOP), result=MOVED, overtaken_by=BOB)),
+    )
     yield "out of date, gone", card(change(Kind.RULE_DELETE, State.STALE, *delete, result=None))
     yield "failed", card(change(Kind.RULE_DELETE, State.FAILED, *delete, outcome="503: down", refusal="Refused"))
     for refusal in (OutcomeUnknown, Unreachable, Unsendable):

@@ -98,6 +98,7 @@ def changes() -> Iterator[Sample]:
     for state in (State.APPLIED, State.FAILED, State.STALE):
         decided = refusals.AlreadyDecided(DENIED.changed(state=state))
         yield f"already decided, and {state.value}", of(decided, attempted=True)
+    yield "already requested", of(refusals.AlreadyRequested(WAITING), attempted=True)
     yield "already approved by you", of(refusals.AlreadyDecided(WAITING), attempted=True)
     yield "look first", of(refusals.LookFirst(WAITING), attempted=True)
     yield "one of two for another end", of(refusals.MoreMustAgree(WAITING, 1, 2), attempted=True)

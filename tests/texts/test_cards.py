@@ -507,6 +507,22 @@ Then → now
 pair 1 destination  `https://shop.example.com/new` → `https://shop.example.com/landing`
 [Request again]  [Details]\
 """,
+            "out of date, switched off instead": """\
+“Old shop to new shop” was not deleted
+(arrows_counterclockwise) “Old shop to new shop” was not deleted
+Switched off instead by @bob · 2026-11-21 01:26 UTC
+Requested by @alice · “we test”
+[Request again]  [Details]\
+""",
+            "out of date, edited here": """\
+“Old shop to new shop” was not switched off
+(arrows_counterclockwise) “Old shop to new shop” was not switched off
+Out of date: @bob edited the rule after the request, so Gatehouse left it alone.
+Requested by @alice · “we test”
+Then → now
+pair 1 destination  `https://shop.example.com/new` → `https://shop.example.com/landing`
+[Request again]  [Details]\
+""",
             "out of date, gone": """\
 “Old shop to new shop” was not deleted
 (arrows_counterclockwise) “Old shop to new shop” was not deleted
@@ -1403,7 +1419,7 @@ The service says: “503: down”. Nothing was changed. Open the card\
             "direct message: out of date": """\
 “Sale 2026” was not deleted
 (arrows_counterclockwise) “Sale 2026” was not deleted
-Out of date: someone edited the rule after the request, so Gatehouse left it alone. Open the card\
+Switched off instead · 2026-11-21 01:26 UTC Open the card\
 """,
             "direct message: outcome unknown": """\
 Deleting “Sale 2026”: never confirmed

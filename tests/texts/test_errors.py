@@ -399,6 +399,12 @@ It failed.\
 *Change the destination of “Old shop to new shop”* is out of date.
 (warning) Change the destination of “Old shop to new shop” is out of date.\
 """,
+            "already requested": """\
+*Delete “Old shop to new shop”* was already requested by @alice and is waiting for approval.
+(warning) Delete “Old shop to new shop” was already requested by @alice and is waiting for approval.
+Use its card, further up in this channel.
+[Show full change]\
+""",
             "already approved by you": """\
 You already approved this.
 (warning) You already approved this.
