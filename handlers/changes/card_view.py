@@ -288,8 +288,9 @@ MAX_CONFIRM: Final = 30
 
 
 def _question(change: Change, yes: str) -> Block:
-    is_for_later = change.state is State.PROPOSED and change.request.starts_at is not None
-    follows = _consequence(change).replace(" at once", " at its time" if is_for_later else " at once")
+    follows, starts = _consequence(change), change.request.starts_at
+    if change.state is State.PROPOSED and starts is not None:  # no time follows the zone of the reader there
+        follows = follows.replace(" at once", f" on {messages.plain_moment(int(starts.timestamp()) * 1000)} UTC")
     return messages.confirm(
         f"{messages.clip(_shown_title(change), 90)}?", follows, yes, "Cancel", danger=takes_away(change)
     )
@@ -392,9 +393,9 @@ def _buttons(change: Change, progress: Progress | None) -> list[Block | None]:
 
 def _planned(change: Change) -> list[Block | None]:
     """The clicks of what waits for its time, or was not begun at it."""
-    cancel = _decide(change, "Cancel", "keep")
+    withdraw = _decide(change, "Withdraw", "keep")
     if change.run.held in {Held.RIGHT, Held.POLICY}:
-        return [_decide(change, "Request again", "again"), cancel]
+        return [_decide(change, "Request again", "again"), withdraw]
     yes = _verb(change)
     is_for_a_time = change.decision.guard is Guard.APPROVE and change.run.held is not Held.WORD
     again = is_for_a_time and not change.decision.glass_broken
@@ -402,7 +403,7 @@ def _planned(change: Change) -> list[Block | None]:
     return [
         _decide(change, "Ask to do it now" if again else "Do it now", "now", confirm=asked),
         _decide(change, "Other time…", "replan"),
-        cancel,
+        withdraw,
     ]
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from bot.changes.model import Change, Held, State
+from bot.changes.model import Change, Guard, Held, State
 from bot.changes.rights import Decision
 from handlers.blocks import inputs, messages
 from handlers.blocks.messages import Message
@@ -116,6 +116,11 @@ def _approval(change: Change) -> str:
     return f"{how}\n{held_line(change)}" if change.run.held is Held.WORD and change.state is State.PLANNED else how
 
 
+def _goes_ahead(change: Change) -> str:
+    is_planned = change.state is State.PLANNED
+    return f"will go ahead {when(change.request.starts_at)}" if is_planned else "went ahead"
+
+
 NOTES: Final = {
     "remind": Note(
         lambda c: c.state is State.PROPOSED,
@@ -152,7 +157,7 @@ NOTES: Final = {
     "break_glass": Note(
         lambda _: True,
         lambda c, _: (
-            f":rotating_light: *Emergency override: {plain_title(c)}*\n<@{c.decision.decided_by}> went ahead without an "
+            f":rotating_light: *Emergency override: {plain_title(c)}*\n<@{c.decision.decided_by}> {_goes_ahead(c)} without an "
             f"approval{decision_reason(c) or '.'} {_summoned(c)}"
         ),
         "emergency override",
@@ -237,11 +242,11 @@ REASON_FORMS: Final[Mapping[str, ReasonForm]] = {
         time=parse_start,
         title="Other time",
         label="When?",
-        submit="Move",
+        submit="Change time",
         hint="A time such as tomorrow 9:00 or Friday 18:00.",
-        intro="What somebody approved for a time has to be approved again for another one.",
+        intro="",
         missing="Enter a time such as tomorrow 9:00 or Friday 18:00.",
-        end=":alarm_clock: *Moved.* See its card.",
+        end=":alarm_clock: *Time changed.* See its card.",
     ),
     "until": ReasonForm(
         Decision.EXTEND,
@@ -249,11 +254,11 @@ REASON_FORMS: Final[Mapping[str, ReasonForm]] = {
         time=parse_expiry,
         title="Other time",
         label="Until when?",
-        submit="Move",
+        submit="Change time",
         hint="A time such as 18:00 or Friday 9:00, or how long from now, such as 3h.",
-        intro="It reverts at that time instead, sooner or later than now.",
+        intro="The new time may be sooner or later.",
         missing="Enter a time such as 18:00 or Friday 9:00, or a duration such as 3h.",
-        end=":alarm_clock: *Moved.* See its card.",
+        end=":alarm_clock: *Time changed.* See its card.",
     ),
     "break_glass": ReasonForm(
         Decision.BREAK_GLASS,
@@ -281,11 +286,28 @@ def reason_form(name: str, change: Change, *, title: str, channel: str, opened_b
     form = REASON_FORMS[name]
     blocks = [
         section(f"*{title}?*\nRequested by <@{change.request.requester}>"),
-        section(form.intro),
+        *([section(intro)] if (intro := _intro(name, change)) else []),
         inputs.text(BLOCK, form.label, None, multiline=form.time is None, hint=form.hint),
     ]
     about = {"name": name, "change": change.id, "channel": channel, OPENED_BY: opened_by}
     return frame(form.title, blocks, callback_id=callback(name), submit=form.submit, metadata=about)
+
+
+def _intro(name: str, change: Change) -> str:
+    """What to know before the words: of a time, the present one, and whether another one has to be approved again."""
+    intro, request, decision = REASON_FORMS[name].intro, change.request, change.decision
+    match name:
+        case "replan":
+            present = f"It starts {when(request.starts_at)}." if request.starts_at and not change.run.held else ""
+            is_approved = decision.guard is Guard.APPROVE or decision.glass_broken
+            again = "Another time has to be approved again." if is_approved and change.run.held is not Held.WORD else ""
+            return " ".join(filter(None, [present, again]))
+        case "until":
+            return f"It reverts {when(request.reverts_at)}. {intro}" if request.reverts_at is not None else intro
+        case "break_glass" if request.starts_at is not None:
+            return intro.replace("at once", f"{when(request.starts_at)}")
+        case _:
+            return intro
 
 
 @dataclass(frozen=True, slots=True)

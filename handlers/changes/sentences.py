@@ -43,7 +43,8 @@ def sentence(change: Change) -> str:
     if change.state is State.APPLIED:
         return _done(change)
     state, approval = STATES[change.state], "" if change.state is State.PROPOSED else approval_words(change)
-    return _lines(state.before(change), _request(change, approval), state.after(change))
+    why = decision_reason(change) if change.decision.glass_broken else ""
+    return _lines(state.before(change), _request(change, f"{approval}{why}", _typed_times(change)), state.after(change))
 
 
 def _line(*parts: str) -> str:
@@ -64,11 +65,15 @@ def whom(change: Change, *, public: bool = True) -> str:
 
 
 CAUSES: Final = {
-    CauseKind.UNDO: ("undid {whose} change", "Undone by {who}"),
-    CauseKind.EARLY_END: ("reverted early", "Reverted early by {who}"),
-    CauseKind.LATE_END: ("reverted, though it was changed since", "Reverted by {who}, though it was changed since"),
+    CauseKind.UNDO: ("to undo {whose} change", "undid {whose} change", "Undone by {who}"),
+    CauseKind.EARLY_END: ("to revert it early", "reverted early", "Reverted early by {who}"),
+    CauseKind.LATE_END: (
+        "to revert it, though it was changed since",
+        "reverted, though it was changed since",
+        "Reverted by {who}, though it was changed since",
+    ),
 }
-"""What somebody did to a change: as the rest of a sentence about the undo, and on the card of the change."""
+"""What somebody wants to do to a change, and did: as the rest of a sentence about the undo; then on the card of the change."""
 
 
 def reason_of(change: Change, limit: int = 500, *, public: bool = True) -> str:
@@ -76,7 +81,9 @@ def reason_of(change: Change, limit: int = 500, *, public: bool = True) -> str:
     request = change.request
     if (cause := request.cause) is not None:
         whose = "their own" if request.requester == cause.requester else f"<@{cause.requester}>’s"
-        return _automatically(cause) if cause.is_automatic else CAUSES[cause.kind][0].format(whose=whose)
+        if cause.is_automatic:
+            return _automatically(cause)
+        return CAUSES[cause.kind][change.state is State.APPLIED].format(whose=whose)
     return f"“{words(request.reason, limit) if public else esc(request.reason, limit)}”" if request.reason else ""
 
 
@@ -146,7 +153,7 @@ def _given(change: Change) -> str:
 def _undone(undone: Undone) -> str:
     """How a change was taken back, when and by whom."""
     cause = undone.cause
-    how = f"A{_automatically(cause)[1:]}" if cause.is_automatic else CAUSES[cause.kind][1].format(who=f"<@{undone.by}>")
+    how = f"A{_automatically(cause)[1:]}" if cause.is_automatic else CAUSES[cause.kind][2].format(who=f"<@{undone.by}>")
     return _line(how, when(undone.at))
 
 
@@ -192,7 +199,7 @@ def held_line(change: Change) -> str:
             why = "the policy asks for more than it did when this was planned."
         case Held.WORD:
             until = when((change.run.held_at or change.created) + HELD_LONGEST)
-            return f"*It has no time yet:* <@{change.request.requester}>, or who else may ask for it, says when, until {until}."
+            return f"<@{change.request.requester}>, choose when: now, or at another time. Expires {until}."
         case Held.FROZEN:
             why = "it may not be changed then. Say when, once nothing freezes it any more."
     return f"It was to start {when(change.request.starts_at)}: {why}"
@@ -416,9 +423,22 @@ def _waiting_title(change: Change, what: str) -> str:
     request, held = change.request, change.run.held
     if held and held is not Held.WORD:
         return f"{what}: not started"
-    begins = f"{_as_typed(request.starts_at, request.starts_at_as_typed)}: " if request.starts_at is not None else ""
     ending = ": approved for later" if held else "?" if change.state is State.PROPOSED else ""
-    return f"{begins}{what}{_lasting(change)}{ending}"
+    if request.starts_at is None:
+        return f"{what}{_lasting(change)}{ending}"
+    starts = f"planned for {when(request.starts_at)}"
+    ends = f" until {when(request.reverts_at)}" if request.reverts_at is not None else _lasting(change)
+    return f"{what}{',' if ending else ':'} {starts}{',' if ends else ''}{ends}{ending}"
+
+
+def _typed_times(change: Change) -> str:
+    """The times of a plan by the clocks that they were meant by: its title has them by those of the reader."""
+    request = change.request
+    if change.state not in {State.PROPOSED, State.PLANNED} or request.starts_at is None or change.run.held:
+        return ""
+    starts, ends = request.starts_at_as_typed, request.reverts_at_as_typed
+    clock, _, zone = starts.rpartition(" ")
+    return " – ".join(filter(None, [clock if clock and ends.endswith(f" {zone}") else starts, ends]))
 
 
 def when(moment: datetime | None) -> str:
@@ -661,7 +681,8 @@ def title_of(change: Change, tally: Tally | None = None) -> str:
         case State.UNKNOWN | State.UNSETTLED:
             return f"{said.under_way}: {STATES[change.state].word}"
         case State.FAILED | State.STALE | State.CANCELLED | State.DENIED | State.EXPIRED:
-            return said.not_done
+            is_plan = change.state is State.CANCELLED and change.request.starts_at is not None
+            return f"{said.request}: plan withdrawn" if is_plan else said.not_done
 
 
 def _partly(change: Change, tally: Tally) -> str:

@@ -97,7 +97,7 @@ async def test_an_approval_is_for_its_time(workspace: Sandbox, alice: Colleague,
     asked = await alice.sees_change(state=State.PROPOSED)
     await approves(cara, asked)
     card = await alice.sees_change(state=State.PLANNED)
-    assert await labels(alice) == ["Ask to do it now", "Other time…", "Cancel", "Details"]
+    assert await labels(alice) == ["Ask to do it now", "Other time…", "Withdraw", "Details"]
 
     await alice.clicks(card, "v1.decide.replan", opens="Other time")
     alice.fills(**{"When?": "in 3h"})
@@ -126,7 +126,7 @@ async def test_what_is_approved_for_later_begins_when_its_requester_says_so(
     await approves(cara, asked, "v1.decide.later")
     card = await alice.sees_change(state=State.PLANNED)
     assert card.ts == asked.ts
-    assert (await labels(alice))[1:3] == ["Other time…", "Cancel"]
+    assert (await labels(alice))[1:3] == ["Other time…", "Withdraw"]
     assert "waits for" in alice.slack_text(await alice.says("/gatehouse planned"))
 
     clock.ahead += 24 * HOUR

@@ -568,6 +568,11 @@ def planned() -> Iterator[Sample]:
     yield "switch off from one time to another, approved", card(change(*switch, **approved(**friday, **monday)))
     late = change(*switch, **friday, held="late", held_at=NOW)
     yield "nobody could begin it", card(late)
+    alone = change(*switch, **approved(**friday, glass_broken=True, decision_reason="the on-call lead sleeps then"))
+    yield "overridden for a time", card(alone)
+    yield "withdrawn", card(change(Kind.RULE_UPDATE, State.CANCELLED, SALE, off(SALE), **friday, decided_by=ALICE))
+    if (note := notes_view.note(alone, "break_glass")) is not None:
+        yield "note: overridden for a time", public(note)
     lost: Document = {"lost_right": BOB, "outcome": Why.NO_ROLE.value}
     yield "who approved may not any more", card(change(*switch, **approved(**friday, held="right", **lost)))
     yield "approved for later", card(change(*switch, **approved(held="word", held_at=NOW)))

@@ -1255,9 +1255,9 @@ def test_planned() -> None:
     assert texts(cards.planned()) == snapshot(
         {
             "asked for, for a time": """\
-<!date^1795569840^{date_short_pretty} {time}|2026-11-25 01:24 UTC> (09:00 Europe/Berlin): Delete “Sale 2026”?
-(wastebasket) 2026-11-25 01:24 UTC (09:00 Europe/Berlin): Delete “Sale 2026”?
-Requested by @alice · “we test”
+Delete “Sale 2026”, planned for <!date^1795569840^{date_short_pretty} {time}|2026-11-25 01:24 UTC>?
+(wastebasket) Delete “Sale 2026”, planned for 2026-11-25 01:24 UTC?
+Requested by @alice · “we test” · 09:00 Europe/Berlin
 Needs approval from someone else in this channel by 2026-11-22 01:24 UTC.
 Description: “Ends with the year”
 On · Redirect
@@ -1266,25 +1266,25 @@ On · Redirect
 3. `https://shop.example.com/black-friday` → `https://shop.example.com/landing2`
 [Approve deletion]  [Deny…]  [Withdraw]
 [Ask…]  [Switch off instead]  [Details]
-  [Approve deletion] asks: Delete “Sale 2026”? / All 3 pairs are deleted. It stops working at its time. Undo creates it again, under a new id. [Cancel] [Approve deletion]\
+  [Approve deletion] asks: Delete “Sale 2026”? / All 3 pairs are deleted. It stops working on 2026-11-25 01:24 UTC. Undo creates it again, under a new id. [Cancel] [Approve deletion]\
 """,
             "switch off at a time, for two hours": """\
-<!date^1795569840^{date_short_pretty} {time}|2026-11-25 01:24 UTC> (09:00 Europe/Berlin): Switch off “Sale 2026” for 2 h
-(alarm_clock) 2026-11-25 01:24 UTC (09:00 Europe/Berlin): Switch off “Sale 2026” for 2 h
-Requested by @alice · “we test”
+Switch off “Sale 2026”: planned for <!date^1795569840^{date_short_pretty} {time}|2026-11-25 01:24 UTC>, for 2 h
+(alarm_clock) Switch off “Sale 2026”: planned for 2026-11-25 01:24 UTC, for 2 h
+Requested by @alice · “we test” · 09:00 Europe/Berlin
 1. `https://shop.example.com/sale` → `https://shop.example.com/landing2`, only for page domain `blog.example.com` or `shop.example.com`, method `GET`
 2. `https://shop.example.com/deals` → `https://shop.example.com/landing2`
 3. `https://shop.example.com/black-friday` → `https://shop.example.com/landing2`
-[Do it now]  [Other time…]  [Cancel]  [Details]\
+[Do it now]  [Other time…]  [Withdraw]  [Details]\
 """,
             "switch off from one time to another, approved": """\
-<!date^1795569840^{date_short_pretty} {time}|2026-11-25 01:24 UTC> (09:00 Europe/Berlin): Switch off “Sale 2026” until <!date^1795829040^{date_short_pretty} {time}|2026-11-28 01:24 UTC> (09:00 Europe/Berlin)
-(alarm_clock) 2026-11-25 01:24 UTC (09:00 Europe/Berlin): Switch off “Sale 2026” until 2026-11-28 01:24 UTC (09:00 Europe/Berlin)
-Requested by @alice · “we test” · approved by @cara
+Switch off “Sale 2026”: planned for <!date^1795569840^{date_short_pretty} {time}|2026-11-25 01:24 UTC>, until <!date^1795829040^{date_short_pretty} {time}|2026-11-28 01:24 UTC>
+(alarm_clock) Switch off “Sale 2026”: planned for 2026-11-25 01:24 UTC, until 2026-11-28 01:24 UTC
+Requested by @alice · “we test” · approved by @cara · 09:00 – 09:00 Europe/Berlin
 1. `https://shop.example.com/sale` → `https://shop.example.com/landing2`, only for page domain `blog.example.com` or `shop.example.com`, method `GET`
 2. `https://shop.example.com/deals` → `https://shop.example.com/landing2`
 3. `https://shop.example.com/black-friday` → `https://shop.example.com/landing2`
-[Ask to do it now]  [Other time…]  [Cancel]  [Details]\
+[Ask to do it now]  [Other time…]  [Withdraw]  [Details]\
 """,
             "nobody could begin it": """\
 Switch off “Sale 2026”: not started
@@ -1294,7 +1294,28 @@ Requested by @alice · “we test”
 1. `https://shop.example.com/sale` → `https://shop.example.com/landing2`, only for page domain `blog.example.com` or `shop.example.com`, method `GET`
 2. `https://shop.example.com/deals` → `https://shop.example.com/landing2`
 3. `https://shop.example.com/black-friday` → `https://shop.example.com/landing2`
-[Do it now]  [Other time…]  [Cancel]  [Details]\
+[Do it now]  [Other time…]  [Withdraw]  [Details]\
+""",
+            "overridden for a time": """\
+Switch off “Sale 2026”: planned for <!date^1795569840^{date_short_pretty} {time}|2026-11-25 01:24 UTC>
+(alarm_clock) Switch off “Sale 2026”: planned for 2026-11-25 01:24 UTC
+Requested by @alice · “we test” · emergency override by @cara: “the on-call lead sleeps then” · 09:00 Europe/Berlin
+1. `https://shop.example.com/sale` → `https://shop.example.com/landing2`, only for page domain `blog.example.com` or `shop.example.com`, method `GET`
+2. `https://shop.example.com/deals` → `https://shop.example.com/landing2`
+3. `https://shop.example.com/black-friday` → `https://shop.example.com/landing2`
+[Do it now]  [Other time…]  [Withdraw]  [Details]\
+""",
+            "withdrawn": """\
+Switch off “Sale 2026”: plan withdrawn
+(leftwards_arrow_with_hook) Switch off “Sale 2026”: plan withdrawn
+Withdrawn by @alice · 2026-11-21 01:26 UTC
+Requested by @alice · “we test”
+[Details]\
+""",
+            "note: overridden for a time": """\
+Switch off “Sale 2026”: emergency override
+(rotating_light) Emergency override: Switch off “Sale 2026”
+@cara will go ahead 2026-11-25 01:24 UTC without an approval: “the on-call lead sleeps then”\
 """,
             "who approved may not any more": """\
 Switch off “Sale 2026”: not started
@@ -1304,17 +1325,17 @@ Requested by @alice · “we test” · approved by @cara
 1. `https://shop.example.com/sale` → `https://shop.example.com/landing2`, only for page domain `blog.example.com` or `shop.example.com`, method `GET`
 2. `https://shop.example.com/deals` → `https://shop.example.com/landing2`
 3. `https://shop.example.com/black-friday` → `https://shop.example.com/landing2`
-[Request again]  [Cancel]  [Details]\
+[Request again]  [Withdraw]  [Details]\
 """,
             "approved for later": """\
 Switch off “Sale 2026”: approved for later
 (alarm_clock) Switch off “Sale 2026”: approved for later
-It has no time yet: @alice, or who else may ask for it, says when, until 2026-11-28 01:24 UTC.
+@alice, choose when: now, or at another time. Expires 2026-11-28 01:24 UTC.
 Requested by @alice · “we test” · approved by @cara
 1. `https://shop.example.com/sale` → `https://shop.example.com/landing2`, only for page domain `blog.example.com` or `shop.example.com`, method `GET`
 2. `https://shop.example.com/deals` → `https://shop.example.com/landing2`
 3. `https://shop.example.com/black-friday` → `https://shop.example.com/landing2`
-[Do it now]  [Other time…]  [Cancel]  [Details]\
+[Do it now]  [Other time…]  [Withdraw]  [Details]\
 """,
             "the policy asks for more": """\
 Switch off “Sale 2026”: not started
@@ -1324,7 +1345,7 @@ Requested by @alice · “we test”
 1. `https://shop.example.com/sale` → `https://shop.example.com/landing2`, only for page domain `blog.example.com` or `shop.example.com`, method `GET`
 2. `https://shop.example.com/deals` → `https://shop.example.com/landing2`
 3. `https://shop.example.com/black-friday` → `https://shop.example.com/landing2`
-[Request again]  [Cancel]  [Details]\
+[Request again]  [Withdraw]  [Details]\
 """,
             "note: starts-1": """\
 Switch off “Sale 2026”: starts soon
@@ -1476,9 +1497,9 @@ Your question: <>
 ┌ Other time
 Delete “Sale 2026”?
 Requested by @alice
-What somebody approved for a time has to be approved again for another one.
+Another time has to be approved again.
 When?: <>
-[Move]\
+[Change time]\
 """,
             "form: replan, 0 characters": "Enter a time such as tomorrow 9:00 or Friday 18:00.",
             "form: replan, 1,001 characters": "Enter a time such as tomorrow 9:00 or Friday 18:00.",
@@ -1486,9 +1507,9 @@ When?: <>
 ┌ Other time
 Delete “Sale 2026”?
 Requested by @alice
-It reverts at that time instead, sooner or later than now.
+The new time may be sooner or later.
 Until when?: <>
-[Move]\
+[Change time]\
 """,
             "form: until, 0 characters": "Enter a time such as 18:00 or Friday 9:00, or a duration such as 3h.",
             "form: until, 1,001 characters": "Enter a time such as 18:00 or Friday 9:00, or a duration such as 3h.",
