@@ -185,7 +185,7 @@ def _first_that_covers(freezes: Iterable[Freeze], edits: Sequence[Edit]) -> Free
 
 def _on_record(freeze: ChatFreeze) -> str:
     """What the audit calls it."""
-    return f"freeze/{freeze.title}"
+    return f"{'lock' if freeze.is_lock else 'freeze'}/{freeze.title}"
 
 
 def is_held_by(freeze: Freeze, person: str) -> bool:

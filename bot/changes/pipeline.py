@@ -68,9 +68,7 @@ class Pipeline:
 
         *here*: the file goes to the channel, too.
         """
-        kind = f"{count} as a file to {'the channel' if here else 'the person alone'}"
-        detail = {"count": count, "here": here, "kind": kind}
-        await self.journal.note(Event(event, by, channel, target=what, detail=detail))
+        await self.journal.note(Event(event, by, channel, target=what, detail={"count": count, "here": here}))
 
 
 async def no_card(_: Change) -> bool:

@@ -9,7 +9,7 @@ from bot.changes.model import Change
 from bot.store.audit import GATEHOUSE, Entry, Filters
 from bot.text.emails import masked
 from handlers.blocks import messages
-from handlers.blocks.messages import ListPage, Message, code, esc, quoted
+from handlers.blocks.messages import ListPage, Message, code, esc, plural, quoted
 from handlers.changes.list_view import answer, nothing, row, rows
 from handlers.changes.sentences import subject, when, words
 from handlers.explain.why_not import WHY_NOT
@@ -83,11 +83,39 @@ def _told(entry: Entry, *, public: bool) -> str:
         why = str(detail.get("why") or "")
         because = f": {WHY_NOT[why].recorded if why in WHY_NOT else esc(why, 100)}" if why else ""
         return f"tried to {esc(what, 60)}{times}, refused{because}"
-    if entry.event == "exported":
-        return f"exported {esc(entry.target, 60)}: {esc(str(detail.get('kind') or 'a file'), 60)}"
+    if entry.event in EXPORTS:
+        return _exported(entry)
     reason = str(detail.get("reason") or detail.get("why") or "")
-    said = f": {words(reason, 120) if public else esc(reason, 120)}" if reason else ""
+    shown = words(reason, 120) if public else esc(reason, 120)
+    kind, _, name = entry.target.partition("/")
+    if entry.event in OF_FREEZES and kind in {"freeze", "lock"}:
+        return f"{OF_FREEZES[entry.event].format(kind=kind, name=esc(name, 120))}{f' (“{shown}”)' if reason else ''}"
+    said = f": {shown}" if reason else ""
     return f"{esc(entry.event.replace('_', ' '), 40)} {target_name(entry.target, public=public)}{said}"
+
+
+OF_FREEZES: Final = {
+    "froze": "froze {name}",
+    "locked": "locked {name}",
+    "wants_to_lift": "asked to lift the {kind} of {name}",
+    "lifted": "lifted the {kind} of {name}",
+}
+"""What people do to freezes and locks."""
+
+
+EXPORTS: Final = {"exporting": "began to export", "exported": "exported"}
+RECORDS: Final = {"rules": "rule", "members": "member", "audit": "audit event"}
+"""What one record of an export is called."""
+
+
+def _exported(entry: Entry) -> str:
+    """How much of what left in a file, and who has it."""
+    what, _, site = entry.target.partition("/")
+    count, record = entry.detail.get("count"), RECORDS.get(what)
+    many = plural(count, record) if isinstance(count, int) and record else esc(what, 60)
+    of = f" of {esc(site, 60)}" if site else ""
+    whose = "into the channel" if entry.detail.get("here") else f"sent only to <@{entry.actor}>"
+    return f"{EXPORTS[entry.event]} {many}{of} ({whose})"
 
 
 def target_name(target: str, *, public: bool) -> str:

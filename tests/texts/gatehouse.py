@@ -131,12 +131,16 @@ def records() -> Iterator[Sample]:
     ]
     found += [
         entry(6, "refused", "rule.delete", why="no_role", count=3),
-        entry(7, "exported", "rules", kind="25 as a file to the channel", count=25),
+        entry(7, "exported", "rules", here=True, count=25),
+        entry(8, "exported", "members/blog", here=False, count=4),
+        entry(9, "locked", "lock/“Old shop”", why="incident"),
+        entry(10, "wants_to_lift", "freeze/shop.example.com"),
+        entry(11, "lifted", "freeze/shop.example.com"),
     ]
     by_id = {each.id: each for each in CHANGES}
     by_id[MOVE.id] = MOVE.changed(guard=Guard.APPROVE, decided_by=CARA)
     filters, command = Filters(), GatehouseAudit()
-    yield "audit", audit_view.entries(ListPage.of(found, 1, 9), by_id, LINKS, filters, public=False, command=command)
+    yield "audit", audit_view.entries(ListPage.of(found, 1, 14), by_id, LINKS, filters, public=False, command=command)
     decisions = zip((8, 9, 10), ("looked", "approved", "denied"), (CHANGES[2], CHANGES[0], CHANGES[3]), strict=True)
     hers = [
         replace(entry(number, event, str(each.edit.target), each.id), actor="U0CARA001")

@@ -248,7 +248,12 @@ Change the destination of “Old shop to new shop”: `https://shop.example.com/
 Switch off “Sale 2026” · reverted
 @alice: “we test” · 2026-11-21 01:26 UTC · #C0OPS0001 · card
 @alice tried to delete rules 3 times, refused: no role allows it · 2026-11-21 01:24 UTC
-[Next ›]  [Refresh]  [Share in channel]\
+@alice exported 25 rules (into the channel) · 2026-11-21 01:24 UTC
+@alice exported 4 members of blog (sent only to @alice) · 2026-11-21 01:24 UTC
+@alice locked “Old shop” (“incident”) · 2026-11-21 01:24 UTC
+@alice asked to lift the freeze of shop.example.com · 2026-11-21 01:24 UTC
+@alice lifted the freeze of shop.example.com · 2026-11-21 01:24 UTC
+[Refresh]  [Share in channel]\
 """,
             "audit of an approver": """\
 What happened
