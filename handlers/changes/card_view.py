@@ -49,6 +49,7 @@ from handlers.changes.sentences import (
     is_switched,
     mark_of,
     plain_title,
+    request_title,
     revert_failure_line,
     review_line,
     sentence,
@@ -501,7 +502,7 @@ def card(
         title, said, blocks = deleted_title(change), deleted_line(change, deleted), list[Block]()
     else:
         title = title_of(change, tally)
-        title = f"{plain_title(change)}: not stored as requested" if _is_otherwise(change) else title
+        title = f"{request_title(change)}: not stored as requested" if _is_otherwise(change) else title
         said, blocks = sentence(change), body(change, groups, progress)
     mark = ":wastebasket:" if deleted is not None else _mark(change, tally)
     blocks = [

@@ -16,7 +16,7 @@ from handlers.blocks.modals import FULL_CHANGE, OPENED_BY, metadata
 from handlers.changes import card_view, full_view, notes_view
 from handlers.changes.cards import groups_of
 from handlers.changes.requests import beginning, ending
-from handlers.changes.sentences import extension, plain_title, title_of
+from handlers.changes.sentences import extension, request_title, title_of
 from handlers.errors import NothingToUndo, OldButton, OldCard
 from handlers.gatehouse.commands import GatehouseInspect, GatehouseUndo
 from handlers.grammar.command import Command
@@ -57,7 +57,7 @@ async def can_decide(change: Change, user: str, gatehouse: Gatehouse) -> bool:
 
 async def _show_all(change: Change, caller: Caller, gatehouse: Gatehouse) -> Reply:
     listed = [item async for item in gatehouse.store.items.all(change.id)] if change.is_bulk else []
-    title = plain_title(change)
+    title = request_title(change)
     if len(listed) <= MAX_PARTS:
         below = []
         if await can_decide(change, caller.user, gatehouse):
@@ -152,7 +152,9 @@ def _asks(name: str) -> None:
         await gatehouse.changes.decisions.rights.require(change, form.decision, caller.user)
         opened_by = metadata(click.view or {}).get(OPENED_BY, "")
         return Modal(
-            notes_view.reason_form(name, change, title=plain_title(change), channel=caller.channel, opened_by=opened_by)
+            notes_view.reason_form(
+                name, change, title=request_title(change), channel=caller.channel, opened_by=opened_by
+            )
         )
 
 

@@ -18,8 +18,8 @@ from handlers.changes.sentences import (
     is_switched,
     mark_of,
     outcome_word,
-    plain_title,
     reason_of,
+    request_title,
     when,
     whom,
     words,
@@ -57,13 +57,8 @@ def row(change: Change, links: Mapping[str, str], *, public: bool, more: str = "
         f"<#{change.request.channel}>",
         f"<{link}|card>" if link else "",
     )
-    what = " ".join(filter(None, [f"*{safe_title(change)}*", whom(change, public=public)]))
+    what = " ".join(filter(None, [f"*{request_title(change)}*", whom(change, public=public)]))
     return f"{what}{_values(change, public=public)} · {_standing(change)}\n{' · '.join(filter(None, facts))}"
-
-
-def safe_title(change: Change) -> str:
-    """What a change is about, for bold text: the stars of a masked email would end that."""
-    return plain_title(change).replace("***@", "…@")
 
 
 def _values(change: Change, *, public: bool) -> str:
@@ -115,7 +110,7 @@ def coming(changes: Sequence[Change], links: Mapping[str, str]) -> list[Block]:
     lines = []
     for each in changes:
         link = f" · <{links[each.id]}|card>" if links.get(each.id) else ""
-        lines.append(f"{mark_of(each)} {safe_title(each)} · {_standing(each)}{link}")
+        lines.append(f"{mark_of(each)} {request_title(each)} · {_standing(each)}{link}")
     return [messages.context(*lines)] if lines else []
 
 

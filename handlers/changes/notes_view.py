@@ -20,6 +20,7 @@ from handlers.changes.sentences import (
     mention,
     phrases,
     plain_title,
+    request_title,
     revert_failure_line,
     review_line,
     sentence,
@@ -59,7 +60,8 @@ def notice(change: Change, kind: str, *, link: str, undone_by: str = "") -> Mess
     if (row := NOTICES.get(kind)) is None or not row.is_due(change):
         return None
     text, card = row.text(change, undone_by), f" <{link}|Open the card>" if link else ""
-    return messages.message(text.partition("*")[2].partition("*")[0], [messages.section(f"{text}{card}")])
+    head = text.partition("*")[2].partition("*\n")[0].replace("`", "")
+    return messages.message(head, [messages.section(f"{text}{card}")])
 
 
 def decided(change: Change, link: str = "") -> Message:
@@ -71,9 +73,7 @@ def decided(change: Change, link: str = "") -> Message:
 
 def _end_of(change: Change) -> str:
     """Return what became of *change*, for its requester."""
-    return (
-        f"{plain_title(change)}: {STATES[change.state].word}" if change.is_bulk else title_of(change).replace("`", "")
-    )
+    return f"{request_title(change)}: {STATES[change.state].word}" if change.is_bulk else title_of(change)
 
 
 def _requester(change: Change) -> str:
@@ -91,7 +91,7 @@ def _summoned(change: Change) -> str:
 
 def _reverts(change: Change) -> str:
     return (
-        f"{plain_title(change)}: reverts at {when(change.request.reverts_at)}" if change.is_bulk else title_of(change)
+        f"{request_title(change)}: reverts at {when(change.request.reverts_at)}" if change.is_bulk else title_of(change)
     )
 
 
@@ -105,7 +105,7 @@ def _question(change: Change, number: str) -> str:
 
 def _reverted(change: Change, undone_by: str) -> str:
     by = f" by <@{undone_by}>" if undone_by else ""
-    said = f"{plain_title(change)}: reverted" if change.is_bulk else phrases(change).undone.replace("`", "")
+    said = f"{request_title(change)}: reverted" if change.is_bulk else phrases(change).undone
     return f":leftwards_arrow_with_hook: *{said}*\nYour temporary change was reverted early{by}."
 
 
@@ -125,13 +125,13 @@ NOTES: Final = {
     "remind": Note(
         lambda c: c.state is State.PROPOSED,
         lambda c, _: (
-            f":bell: {_summoned(c)} *{plain_title(c)}?* {_requester(c)} needs approval by {when(c.decision.expires)}."
+            f":bell: {_summoned(c)} *{request_title(c)}?* {_requester(c)} needs approval by {when(c.decision.expires)}."
         ),
         "needs approval",
     ),
     "starts": Note(
         lambda c: c.state is State.PLANNED and not c.run.held,
-        lambda c, _: f":alarm_clock: {_requester(c)} *{plain_title(c)}*: starts {when(c.request.starts_at)}.",
+        lambda c, _: f":alarm_clock: {_requester(c)} *{request_title(c)}*: starts {when(c.request.starts_at)}.",
         "starts soon",
     ),
     "started": Note(
@@ -141,7 +141,7 @@ NOTES: Final = {
     ),
     "held": Note(
         lambda c: c.state is State.PLANNED and bool(c.run.held),
-        lambda c, _: f":warning: {_involved(c)} *{plain_title(c)}: not started*\n{held_line(c)}",
+        lambda c, _: f":warning: {_involved(c)} *{request_title(c)}: not started*\n{held_line(c)}",
         "not started",
     ),
     "offer": Note(
@@ -151,13 +151,13 @@ NOTES: Final = {
     ),
     "review": Note(
         lambda c: c.review_due,
-        lambda c, _: f":eyes: *{plain_title(c)}: review due*\n{review_line(c)} {_summoned(c)}",
+        lambda c, _: f":eyes: *{request_title(c)}: review due*\n{review_line(c)} {_summoned(c)}",
         "review due",
     ),
     "break_glass": Note(
         lambda _: True,
         lambda c, _: (
-            f":rotating_light: *Emergency override: {plain_title(c)}*\n<@{c.decision.decided_by}> {_goes_ahead(c)} without an "
+            f":rotating_light: *Emergency override: {request_title(c)}*\n<@{c.decision.decided_by}> {_goes_ahead(c)} without an "
             f"approval{decision_reason(c) or '.'} {_summoned(c)}"
         ),
         "emergency override",
@@ -165,14 +165,14 @@ NOTES: Final = {
     "late": Note(
         lambda c: c.temporary,
         lambda c, _: (
-            f":warning: {_requester(c)} *{plain_title(c)}: not reverted yet*\nIt was to be reverted at "
+            f":warning: {_requester(c)} *{request_title(c)}: not reverted yet*\nIt was to be reverted at "
             f"{when(c.request.reverts_at)}, which hasn’t worked so far. Gatehouse keeps trying."
         ),
         "not reverted yet",
     ),
     "left": Note(
         lambda c: bool(c.run.revert_failure),
-        lambda c, _: f":warning: {_requester(c)} *{plain_title(c)}: not reverted*\n{revert_failure_line(c)}",
+        lambda c, _: f":warning: {_requester(c)} *{request_title(c)}: not reverted*\n{revert_failure_line(c)}",
         "not reverted",
     ),
     "ask": Note(lambda _: True, _question, "a question"),

@@ -29,7 +29,7 @@ from bot.clients.errors import REFUSALS, OutcomeUnknown, Unreachable
 from bot.policy.model import Why
 from bot.text.emails import all_masked, masked
 from bot.text.times import in_words
-from handlers.blocks.messages import code, esc, listed, plural, quoted
+from handlers.blocks.messages import clip, code, esc, listed, plural, quoted
 from handlers.blocks.messages import moment as date_token
 from handlers.changes.diff import differences, field_changes, field_name
 from handlers.explain.why_not import NOT_SENT, WHY_NOT
@@ -619,7 +619,12 @@ def is_offboarding(change: Change) -> bool:
 
 def plain_title(change: Change) -> str:
     """What is asked, without code: ``Switch off “Old shop”``, ``Change the destination of “Old shop”``."""
-    return phrases(change).request.replace("`", "")
+    return request_title(change).replace("`", "")
+
+
+def request_title(change: Change) -> str:
+    """The same for bold text, which the stars of a masked email would end if it were no code."""
+    return phrases(change).request
 
 
 UNDO: Final = "Undo: "
@@ -655,8 +660,17 @@ def _bulk_phrases(change: Change) -> Phrases:
             done, undo, undone = (template.format(what, of) for template in templates)
             break
     request, done, undone = (undo, undone, done) if title.startswith(UNDO) else (plain, done, undone)
-    request = esc(request, 150).replace("`", "")
-    return Phrases(request, esc(done, 150), request, f"{request}: {STATES[change.state].word}", esc(undone, 150))
+    request, done, undone = map(_escaped, (request, done, undone))
+    return Phrases(request, done, request, f"{request}: {STATES[change.state].word}", undone)
+
+
+MASKED: Final = re.compile(r"(\S\*{3}@\S+)")
+
+
+def _escaped(title: str) -> str:
+    """The *title* of a bulk change as mrkdwn, with a masked email in it as code."""
+    parts = MASKED.split(clip(title, 150))
+    return "".join(code(part) if number % 2 else esc(part).replace("`", "") for number, part in enumerate(parts))
 
 
 def title_of(change: Change, tally: Tally | None = None) -> str:

@@ -36,7 +36,7 @@ from bot.store.tables import OtherRelease
 from handlers.blocks.messages import clock_time, code, ended, esc, plural
 from handlers.changes.card_view import NOTHING_HAPPENED, label
 from handlers.changes.freeze_view import frozen_words
-from handlers.changes.sentences import STATES, THINGS, lost_right, plain_title, when
+from handlers.changes.sentences import STATES, THINGS, lost_right, request_title, when
 from handlers.errors import Table, Words
 from handlers.gatehouse.commands import (
     GatehouseFreezes,
@@ -55,7 +55,7 @@ def _already(error: AlreadyDecided) -> Words:
     by = f" by <@{change.decision.decided_by}>" if change.decision.decided_by else ""
     moment = change.decision.decided_at
     at = f", {when(moment)}" if moment else ""
-    title, words = f"*{plain_title(change)}*", STATES[change.state]
+    title, words = f"*{request_title(change)}*", STATES[change.state]
     if change.state is State.STALE:
         return Words(f"{title} {words.clause}.", unchanged=None)
     if change.state in NOTHING_HAPPENED:
@@ -66,7 +66,7 @@ def _already(error: AlreadyDecided) -> Words:
 def _requested_before(error: AlreadyRequested) -> Words:
     change = error.change
     waits = "for you to confirm it" if change.decision.guard is Guard.CONFIRM else "for approval"
-    what = f"*{plain_title(change)}* was already requested by <@{change.request.requester}> and is waiting {waits}."
+    what = f"*{request_title(change)}* was already requested by <@{change.request.requester}> and is waiting {waits}."
     again = {label(change): GatehouseInspect(change.id)}
     return Words(what, next="Use its card, further up in this channel.", unchanged=None, again=again)
 
@@ -89,7 +89,7 @@ def _approval_waits(error: ApprovalWaits) -> Words:
 
 
 def _not_temporary(error: NotTemporary) -> Words:
-    name = f"*{plain_title(error.change)}*"
+    name = f"*{request_title(error.change)}*"
     if error.change.temporary:
         return Words(f"{name} is being reverted, or its end was just changed.", next="See its card.", unchanged=None)
     return Words(f"{name} is no longer temporary.", unchanged=None)
@@ -99,7 +99,7 @@ def _busy(error: TargetBusy) -> Words:
     other = error.change
     thing = "one of these" if other.is_bulk else f"this {THINGS.get(other.edit.target.service, 'thing')}"
     return Words(
-        f"Another change to {thing} is still open: *{plain_title(other)}*, by <@{other.request.requester}>.",
+        f"Another change to {thing} is still open: *{request_title(other)}*, by <@{other.request.requester}>.",
         next="Gatehouse still checks whether it took effect. Try again once its card says so."
         if other.state is State.UNKNOWN
         else "It is under way. Try again once its card says how it ended.",
@@ -108,7 +108,7 @@ def _busy(error: TargetBusy) -> Words:
 
 
 def _not_undoable(error: NotUndoable) -> Words:
-    name = f"*{plain_title(error.change)}*"
+    name = f"*{request_title(error.change)}*"
     if error.change.run.undone_by:
         return Words(f"{name} was already undone.")
     state = error.change.state
@@ -220,7 +220,7 @@ OUTCOME_WORDS: Final[Table] = {
         unchanged=None,
     ),
     Unrecorded: lambda e: Words(
-        f"Under way: *{plain_title(e.change)}*.",
+        f"Under way: *{request_title(e.change)}*.",
         "Gatehouse’s database failed before it could record the outcome.",
         "Its card will say what became of it. Don’t request it again.",
         unchanged=None,
@@ -237,7 +237,7 @@ OUTCOME_WORDS: Final[Table] = {
     ),
     ApprovalWaits: _approval_waits,
     MoreMustAgree: lambda e: Words(
-        f"Your vote counts: {e.given} of the {e.needed} needed to change when *{plain_title(e.change)}* ends.",
+        f"Your vote counts: {e.given} of the {e.needed} needed to change when *{request_title(e.change)}* ends.",
         next="Ask someone else who can approve it to press the same button.",
         unchanged=None,
     ),
@@ -252,7 +252,7 @@ OUTCOME_WORDS: Final[Table] = {
     ),
     NotUndoable: _not_undoable,
     NotTemporary: _not_temporary,
-    NothingToReview: lambda e: Words(f"*{plain_title(e.change)}* has already been reviewed.", unchanged=None),
+    NothingToReview: lambda e: Words(f"*{request_title(e.change)}* has already been reviewed.", unchanged=None),
     LookFirst: lambda e: Words(
         "The card doesn’t show all of this change.",
         next="Look at the full change, then decide on the card.",

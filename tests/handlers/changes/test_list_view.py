@@ -8,6 +8,7 @@ import pytest
 
 from bot.changes.model import Kind, State
 from bot.rules.secrets import MARK
+from bot.text.emails import all_masked
 from handlers.blocks.messages import ListPage
 from handlers.changes.list_view import row
 from tests.texts.cards import ANNA, HEADERS, change, with_vip
@@ -32,6 +33,13 @@ def test_a_member_is_named_with_an_email_that_a_channel_sees_masked(name: str) -
     shown = row(grant, {}, public=True)
     assert "anna.berg@" not in shown
     assert "@example.com" in shown
+
+
+def test_a_masked_email_in_a_title_ends_no_bold_text_where_it_is_masked_once_more() -> None:
+    shown = row(change(Kind.MEMBER_ADD, State.APPLIED, None, ANNA | {"name": ""}), {}, public=True)
+
+    assert "`a***@example.com`" in shown
+    assert all_masked(shown) == shown
 
 
 def test_a_list_that_is_read_a_page_at_a_time_goes_on_where_one_more_was_found() -> None:
