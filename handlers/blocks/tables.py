@@ -61,9 +61,9 @@ def table(caption: str, columns: Sequence[str], rows: Sequence[Row], *, first: i
     hold more than Slack takes.
     """
     lines = [[_cell(name) for name in columns], *([_cell(cell) for cell in row.cells] for row in rows)]
-    if any(row.button for row in rows):  # beside what it is about: a phone shows two or three columns
+    if any(row.button for row in rows):  # after what it is about and how it stands: a phone shows two or three columns
         for line, cell in zip(lines, [_cell("Details"), *(_button_cell(row.button) for row in rows)], strict=True):
-            line.insert(1, cell)
+            line.insert(2, cell)
     if first is not None:
         numbers: list[str | Number] = ["#", *(Number(at, f"#{at}") for at in range(first, first + len(rows)))]
         for line, number in zip(lines, numbers, strict=True):

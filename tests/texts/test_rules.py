@@ -316,17 +316,17 @@ Type to find one:  <>
             "a list": """\
 11 rules, page 1 of 2
 11 rules
-# | Rule | Details | Status | What it does
-#1 | Old shop to new shop | [Show] | On | https://shop.example.com/old → https://shop.example.com/new
-#2 | Blog readers to new shop | [Show] | On | https://shop.example.com/old → https://shop.example.com/new · only for page domain blog.example.com, method GET
-#3 | Debug header for support | [Show] | On | URL contains https://shop.example.com/: adds request header X-Debug: 1
-#4 | Summer sale | [Show] | Off | https://shop.example.com/old → https://shop.example.com/sale
-#5 | Chat widget | [Show] | On, but its group “Experiments” is off | https://shop.example.com/old → https://shop.example.com/chat
-#6 | Campaign links | [Show] | On | https://shop.example.com/c/1 → https://shop.example.com/campaign/1 · and 13 more pairs
-#7 | Block the landing page | [Show] | On | https://shop.example.com/landing: blocked
-#8 | Back to the old shop | [Show] | On | https://shop.example.com/new → https://shop.example.com/old
-#9 | New shop to landing page | [Show] | On | https://shop.example.com/new → https://shop.example.com/landing
-#10 | Old shop to the archive | [Show] | On | https://shop.example.com/old → https://archive.example.com/
+# | Rule | Status | Details | What it does
+#1 | Old shop to new shop | On | [Show] | https://shop.example.com/old → https://shop.example.com/new
+#2 | Blog readers to new shop | On | [Show] | https://shop.example.com/old → https://shop.example.com/new · only for page domain blog.example.com, method GET
+#3 | Debug header for support | On | [Show] | URL contains https://shop.example.com/: adds request header X-Debug: 1
+#4 | Summer sale | Off | [Show] | https://shop.example.com/old → https://shop.example.com/sale
+#5 | Chat widget | On, but its group “Experiments” is off | [Show] | https://shop.example.com/old → https://shop.example.com/chat
+#6 | Campaign links | On | [Show] | https://shop.example.com/c/1 → https://shop.example.com/campaign/1 · and 13 more pairs
+#7 | Block the landing page | On | [Show] | https://shop.example.com/landing: blocked
+#8 | Back to the old shop | On | [Show] | https://shop.example.com/new → https://shop.example.com/old
+#9 | New shop to landing page | On | [Show] | https://shop.example.com/new → https://shop.example.com/landing
+#10 | Old shop to the archive | On | [Show] | https://shop.example.com/old → https://archive.example.com/
 Page 1 of 2   ·   `#n` in your next command means a row of this list
 [Next ›]  [Share in channel]  [Sort by type]  [Sort by last change]\
 """,

@@ -36,7 +36,7 @@ def test_a_few_rows_are_sections_and_many_a_table(count: int, is_table: bool, fi
 
 def test_a_row_has_its_number_and_its_button_in_either_shape() -> None:
     message = listed(4, first=26)
-    assert [cell.get("text") for cell in message.blocks[1]["rows"][1]] == ["#26", "Old shop", None, "On", "does 0"]
+    assert [cell.get("text") for cell in message.blocks[1]["rows"][1]] == ["#26", "Old shop", "On", None, "does 0"]
     last = without_tables(message).blocks[-1]
     assert last["text"]["text"] == "#29 *Old shop* · On\ndoes 3"
     assert last["accessory"] == show(3)
@@ -74,5 +74,5 @@ def test_a_button_that_would_carry_an_email_into_a_channel_leaves_a_masked_line_
     message = listed(4, text="Anna", value="members show anna.berg@example.com")
     shown = public(message)
     assert "anna.berg@" not in repr(shown.blocks)
-    assert shown.blocks[1]["rows"][1][2] == {"type": "raw_text", "text": "/members show a***@example.com"}
+    assert shown.blocks[1]["rows"][1][3] == {"type": "raw_text", "text": "/members show a***@example.com"}
     assert check_message({"blocks": list(shown.blocks)}) == []
