@@ -87,11 +87,12 @@ class Freezes:
         return await asyncio.to_thread(_first_that_covers, holding, await self.edits_of(change))
 
     async def against_start(self, change: Change) -> Freeze | None:
-        """The freeze that will keep what is planned from beginning."""
+        """The freeze that will keep what waits from beginning, at its time or now; None where the request says so itself."""
         starts = change.request.starts_at
-        if change.state is not State.PLANNED or starts is None:
+        is_request = change.state is State.PROPOSED and change.request.frozen_until is None
+        if not is_request and (change.state is not State.PLANNED or starts is None):
             return None
-        return await self.against_change(change, starts)
+        return await self.against_change(change, starts or self.now())
 
     async def _holding(self, at: datetime, by: str) -> list[Freeze]:
         """The freezes that hold at a time and bind *by*, the last to end first."""
@@ -112,8 +113,12 @@ class Freezes:
     async def planned_in(self, freeze: Freeze) -> Sequence[Change]:
         """The changes that were to begin within *freeze*, which will be held."""
         planned = await self.store.changes.planned(MOST_PLANNED)
-        at = [(change, change.request.starts_at) for change in planned]
-        within = [change for change, starts in at if starts is not None and freeze.holds_at(starts)]
+        return await self._within(freeze, [each for each in planned if each.request.starts_at is not None])
+
+    async def _within(self, freeze: Freeze, changes: Iterable[Change]) -> Sequence[Change]:
+        """Those of *changes* that *freeze* keeps from beginning at their time, or now."""
+        now = self.now()
+        within = [change for change in changes if freeze.holds_at(change.request.starts_at or now)]
         return [
             change
             for change in within
@@ -159,8 +164,10 @@ class Freezes:
             return counted, is_lifted
 
     async def _redraw(self, tx: AsyncConnection, freeze: Freeze) -> None:
-        """Have the cards of what was planned within *freeze* say so, or no longer."""
-        for change in await self.planned_in(freeze):
+        """Have the cards of what was planned or requested within *freeze* say so, or no longer."""
+        waiting = await self.store.changes.open(MOST_PLANNED)
+        requested = await self._within(freeze, [each for each in waiting if each.state is State.PROPOSED])
+        for change in [*await self.planned_in(freeze), *requested]:
             await self.store.outbox.enqueue(tx, change.id, Purpose.CARD)
 
     async def _put(self, tx: AsyncConnection, made: Sequence[ChatFreeze]) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from bot.changes.model import Held, State
 from sandbox.demo import Sandbox
-from tests.conftest import OPS, Clock
+from tests.conftest import OPS, Clock, until
 from tests.harness.channels import buttons
 from tests.harness.colleague import Colleague, ended, undone
 from tests.harness.looking import approves
@@ -82,6 +82,7 @@ async def test_a_request_waits_for_the_end_of_the_freeze(
 ) -> None:
     card = await alice.says(f"/rules delete {OLD}")
     await bob.says(FREEZE)
+    await until(lambda: "cutover" in str(card.blocks))
     await approves(cara, card)
     await cara.sees_problem()
     assert workspace.services.rules.get(OLD) is not None
