@@ -20,6 +20,7 @@ from handlers.changes.sentences import (
     outcome_word,
     reason_of,
     request_title,
+    title_of,
     when,
     whom,
     words,
@@ -57,8 +58,10 @@ def row(change: Change, links: Mapping[str, str], *, public: bool, more: str = "
         f"<#{change.request.channel}>",
         f"<{link}|card>" if link else "",
     )
-    what = " ".join(filter(None, [f"*{request_title(change)}*", whom(change, public=public)]))
-    return f"{what}{_values(change, public=public)} · {_standing(change)}\n{' · '.join(filter(None, facts))}"
+    title = title_of(change) if change.temporary else request_title(change)  # what is so now, and until when
+    what = " ".join(filter(None, [f"*{title}*", whom(change, public=public)]))
+    head = f"{what}{_values(change, public=public)}" + ("" if change.temporary else f" · {_standing(change)}")
+    return f"{head}\n{' · '.join(filter(None, facts))}"
 
 
 def _values(change: Change, *, public: bool) -> str:

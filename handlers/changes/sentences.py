@@ -680,7 +680,7 @@ def title_of(change: Change, tally: Tally | None = None) -> str:
         case State.PROPOSED | State.PLANNED:
             return _waiting_title(change, said.request)
         case State.APPLIED if tally is not None and (partly := _partly(change, tally)):
-            return f"{said.request}: {partly}"
+            return _partly_title(said, tally, partly)
         case State.APPLIED if change.run.undone_by:
             return said.undone
         case State.APPLIED if change.run.revert_failure and tally is None:
@@ -706,6 +706,14 @@ def _partly(change: Change, tally: Tally) -> str:
     done, unclear = tally.of(DONE), tally[Outcome.UNKNOWN]
     more = f", {unclear:,} not confirmed yet" if unclear else ""
     return f"{done:,} of {tally.meant:,} done{more}" if done < tally.meant else ""
+
+
+def _partly_title(said: Phrases, tally: Tally, partly: str) -> str:
+    """``2 of 3 rules switched off``, where the title counts what it is about; else what was asked, and how much of it is done."""
+    if said.done.startswith(f"{tally.meant:,} ") and partly.startswith(f"{tally.of(DONE):,} of "):
+        done, _, unclear = partly.partition(" done")
+        return f"{said.done.replace(f'{tally.meant:,}', done, 1)}{unclear}"
+    return f"{said.request}: {partly}"
 
 
 def is_switched(edit: Edit) -> str | None:

@@ -283,5 +283,10 @@ def planned(
         )
         return nothing(":alarm_clock:", "Nothing is planned right now.", teaching, command)
     starts = sum(change.state is State.PLANNED for change in page.items)
-    count = messages.plural(page.total, "planned change" if starts else "temporary change")
+    ends = len(page.items) - starts
+    if starts and ends:
+        is_all = page.total == len(page.items)
+        count = f"{starts:,} planned, {ends:,} temporary" if is_all else f"{page.total:,} planned or temporary changes"
+    else:
+        count = messages.plural(page.total, "planned change" if starts else "temporary change")
     return answer(count, rows(page.items, links, public=public), page, command, hidden=hidden)

@@ -119,6 +119,8 @@ def waiting() -> Iterator[Sample]:
     yield "pending", views.pending(both, LINKS, pending, decidable={CHANGES[2].id}, **mine)
     yield "nothing temporary", views.planned(nobody, {}, timers, public=False)
     yield "temporary", views.planned(page(CHANGES[1]), LINKS, timers, public=False)
+    to_come = CHANGES[0].changed(state=State.PLANNED, starts_at=NOW + timedelta(hours=1))
+    yield "planned and temporary", views.planned(page(to_come, CHANGES[1]), LINKS, timers, public=False)
     some = views.planned(page(CHANGES[1]), LINKS, timers, public=False, hidden=2)
     yield "temporary, and some that the reader may not read", some
 

@@ -1003,8 +1003,8 @@ Requested by @alice · “we test”
 [Other time…]  [Details]\
 """,
             "two of three done": """\
-Switch off 3 rules: 2 of 3 done
-(warning) Switch off 3 rules: 2 of 3 done
+2 of 3 rules switched off
+(warning) 2 of 3 rules switched off
 @alice · “we test” · 2026-11-21 01:26 UTC
 2 done · 1 changed since the request, left alone
 ✓ Old shop to new shop: off, `https://shop.example.com/old` → `https://shop.example.com/new`
@@ -1013,8 +1013,8 @@ Switch off 3 rules: 2 of 3 done
 [Retry the other one]  [Undo]  [Details]\
 """,
             "stopped": """\
-Switch off 3 rules: 1 of 3 done
-(warning) Switch off 3 rules: 1 of 3 done
+1 of 3 rules switched off
+(warning) 1 of 3 rules switched off
 @alice · “we test” · 2026-11-21 01:26 UTC
 Stopped by @bob.
 1 done · 2 not started
@@ -1024,8 +1024,8 @@ Stopped by @bob.
 [Retry the other 2]  [Undo]  [Details]\
 """,
             "one not confirmed": """\
-Switch off 2 rules: 1 of 2 done, 1 not confirmed yet
-(warning) Switch off 2 rules: 1 of 2 done, 1 not confirmed yet
+1 of 2 rules switched off, 1 not confirmed yet
+(warning) 1 of 2 rules switched off, 1 not confirmed yet
 @alice · “we test” · 2026-11-21 01:26 UTC
 Gatehouse keeps checking what is not confirmed yet, and updates this card.
 1 done · 1 not confirmed yet
@@ -1245,7 +1245,7 @@ This card doesn’t show everything. Press Show all 12,000 rules before you deci
 [Approve for later]  [Withdraw]  [Ask…]
   [Approve deletion] asks: Delete 12,000 rules? / 12,000 rules stop working at once. Undo creates them again, under new ids. [Cancel] [Approve deletion]\
 """,
-            "what goes with the table of results": "*Import 2 rules from “campaign.json”: 1 of 2 done.* 1 entry was skipped. The attached file says why, and what became of each entry.",
+            "what goes with the table of results": "*1 of 2 rules imported from “campaign.json”.* 1 entry was skipped. The attached file says why, and what became of each entry.",
             "the same, where all was done": "*2 rules imported from “campaign.json”.* 1 entry was skipped. The attached file says why, and what became of each entry.",
         }
     )

@@ -209,14 +209,23 @@ Add `tomorrow 9:00` to a change, and Gatehouse makes it then. Add `for 2h` or `u
             "temporary": """\
 1 temporary change
 1 temporary change
-Switch off “Sale 2026” · done, reverts 2026-11-21 03:24 UTC
+“Sale 2026” is off until 2026-11-21 03:24 UTC
+@alice: “we test” · 2026-11-21 01:26 UTC · #C0OPS0001 · card
+[Refresh]  [Share in channel]\
+""",
+            "planned and temporary": """\
+1 planned, 1 temporary
+1 planned, 1 temporary
+Change the destination of “Old shop to new shop”: `https://shop.example.com/new` → `https://shop.example.com/landing` · planned, starts 2026-11-21 02:24 UTC
+@alice: “the landing page moved” · 2026-11-21 01:26 UTC · #C0OPS0001 · card
+“Sale 2026” is off until 2026-11-21 03:24 UTC
 @alice: “we test” · 2026-11-21 01:26 UTC · #C0OPS0001 · card
 [Refresh]  [Share in channel]\
 """,
             "temporary, and some that the reader may not read": """\
 1 temporary change
 1 temporary change
-Switch off “Sale 2026” · done, reverts 2026-11-21 03:24 UTC
+“Sale 2026” is off until 2026-11-21 03:24 UTC
 @alice: “we test” · 2026-11-21 01:26 UTC · #C0OPS0001 · card
 2 not shown: your roles don’t let you read them.
 [Refresh]  [Share in channel]\
@@ -233,7 +242,7 @@ What happened
 What happened
 Change the destination of “Old shop to new shop”: `https://shop.example.com/new` → `https://shop.example.com/landing` · done
 @alice: “the landing page moved” · 2026-11-21 01:26 UTC · #C0OPS0001 · card
-Switch off “Sale 2026” · done, reverts 2026-11-21 03:24 UTC
+“Sale 2026” is off until 2026-11-21 03:24 UTC
 @alice: “we test” · 2026-11-21 01:26 UTC · #C0OPS0001 · card
 Delete “Sale 2026” · waiting for a decision, expires 2026-11-22 01:24 UTC
 @alice: “we test” · needs approval from someone else in its channel · 2026-11-21 01:24 UTC · #C0OPS0001 · card
@@ -275,7 +284,7 @@ History of “Old shop to new shop”
 History of “Old shop to new shop”
 Change the destination of “Old shop to new shop”: `https://shop.example.com/new` → `https://shop.example.com/landing` · done
 @alice: “the landing page moved” · 2026-11-21 01:26 UTC · #C0OPS0001 · card
-Switch off “Sale 2026” · done, reverts 2026-11-21 03:24 UTC
+“Sale 2026” is off until 2026-11-21 03:24 UTC
 @alice: “we test” · 2026-11-21 01:26 UTC · #C0OPS0001 · card
 Delete “Sale 2026” · waiting for a decision, expires 2026-11-22 01:24 UTC
 @alice: “we test” · needs approval from someone else in its channel · 2026-11-21 01:24 UTC · #C0OPS0001 · card
@@ -307,7 +316,7 @@ The last 24h
 @alice: “we test” · emergency override by @bob, review due · 2026-11-21 01:26 UTC · #C0OPS0001 · card
 • Change the destination of “Old shop to new shop”: `https://shop.example.com/new` → `https://shop.example.com/landing` · done
 @alice: “the landing page moved” · 2026-11-21 01:26 UTC · #C0OPS0001 · card
-• Switch off “Sale 2026” · done, reverts 2026-11-21 03:24 UTC
+• “Sale 2026” is off until 2026-11-21 03:24 UTC
 @alice: “we test” · 2026-11-21 01:26 UTC · #C0OPS0001 · card
 • Grant Anna Berg access to “vip” on blog `anna.berg@example.com` · denied by @cara
 @alice: “she upgraded” · 2026-11-21 01:26 UTC · #C0OPS0001 · card
@@ -319,7 +328,7 @@ The last 24h
 • Delete “Old shop to new shop” · done
 @alice: “we test” · emergency override by @bob, review due · 2026-11-21 01:26 UTC · #C0OPS0001 · card
 In the next 24 hours
-• Switch off “Sale 2026” · done, reverts 2026-11-21 03:24 UTC
+• “Sale 2026” is off until 2026-11-21 03:24 UTC
 @alice: “we test” · 2026-11-21 01:26 UTC · #C0OPS0001 · card
 [Show pending]  [Show what is planned]  [Details]  [Share in channel]\
 """,
@@ -400,7 +409,7 @@ Find a member  <>
 [List rules]  [Create rule…]  [List members]  [Show pending]  [Show what I can do]  [Help]  [Refresh]
 —
 Yours, planned
-Switch off “Sale 2026” · done, reverts 2026-11-21 03:24 UTC
+“Sale 2026” is off until 2026-11-21 03:24 UTC
 @alice: “we test” · 2026-11-21 01:26 UTC · #C0OPS0001 · card
 Your latest changes
 Switch on “Sale 2026” · done
