@@ -1,4 +1,4 @@
-"""What rules and their groups will be at a time that is to come, by what is planned and what ends until then."""
+"""What rules, groups and members will be at a time that is to come, by what is planned and what ends until then."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from bot.changes.model import Change, Document, Edit, State, Target, canonical_form
+from bot.changes.proposals import applied_to
 from bot.rules.model import ACTIVE, Groups, Rule
 
 
@@ -28,7 +29,7 @@ class Event(NamedTuple):
 
     @property
     def name(self) -> str:
-        """What people call the rule or the group."""
+        """What people call the thing."""
         return str((self.before or self.after or {}).get("name") or self.target.key)
 
 
@@ -45,8 +46,6 @@ def _events(change: Change, edits: Sequence[Edit]) -> Iterator[Event]:
         ends = starts + timedelta(seconds=change.request.revert_after)
     for number, edit in enumerate(edits):
         target, part = edit.target, (change.id, number)
-        if target.service not in {"rules", "groups"}:
-            continue
         if target.key is None:  # its service gives it an id
             target = target.model_copy(update={"key": f"planned {change.id[:8]}.{number}"})
         if begins and starts is not None:
@@ -91,6 +90,27 @@ def after(rules: Iterable[Rule], coming: Iterable[Event], groups: Groups | None 
     return Forecast(list(found.rules.values()), found.groups, happens, sorted(left.values(), key=lambda each: each.at))
 
 
+def becomes(target: Target, document: Document, coming: Iterable[Event]) -> list[tuple[Event, Document | None]]:
+    """What happens to one *target*, which is *document* now, of all that is *coming*, and what it is after each."""
+    now: Document | None = document
+    found: list[tuple[Event, Document | None]] = []
+    left: set[tuple[str, int]] = set()
+    for event in coming:
+        if event.target != target or event.part in left:
+            continue
+        then = event.after
+        if event.is_end and target.service == "members" and None not in (now, event.before, then):
+            then = applied_to(now or {}, event.before or {}, then or {})  # whatever else others did to it
+            fits = then != now
+        else:
+            fits = canonical_form(now) == canonical_form(event.before)
+        if fits:
+            found.append((event, now := then))
+        else:
+            left.add(event.part)
+    return found
+
+
 @dataclass(slots=True)
 class _State:
     """Rules by their ids, and groups, as they are at a time."""
@@ -106,6 +126,8 @@ class _State:
     def knows(self, event: Event) -> bool:
         if event.target.service == "groups":
             return self.groups is not None and event.target.key in self.groups.names
+        if event.target.service != "rules":
+            return False
         return event.before is None or event.target.key in self.known
 
     def fits(self, event: Event) -> bool:

@@ -9,7 +9,7 @@ from typing import Any, Final
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from bot.changes.freezing import Frozen
-from bot.changes.model import Change, ChangeRequest, Edit, Kind, State, Target
+from bot.changes.model import Change, ChangeRequest, Edit, Item, Kind, State, Target, canonical_form
 from bot.changes.proposals import Proposal, together
 from bot.changes.refusals import EndIsPast, EndsBeforeStart, StartIsPast
 from bot.gatehouse import Gatehouse
@@ -17,7 +17,7 @@ from bot.policy.freezes import Freeze
 from bot.text.documents import NestedTooDeep, ServiceRecord
 from bot.text.times import WallTime, end_time, next_time
 from handlers.blocks import messages
-from handlers.blocks.messages import Block
+from handlers.blocks.messages import Block, first_of
 from handlers.blocks.modals import View, end_of_form
 from handlers.changes.freeze_view import freeze_line, frozen_words
 from handlers.changes.list_view import coming
@@ -49,13 +49,22 @@ def propose(
 
 
 async def submit(
-    proposals: Sequence[Proposal], command: Command, caller: Caller, gatehouse: Gatehouse, *, title: str = ""
+    proposals: Sequence[Proposal],
+    command: Command,
+    caller: Caller,
+    gatehouse: Gatehouse,
+    *,
+    title: str = "",
+    already: Sequence[str] = (),
 ) -> Reply:
     """Request one change, or several as one bulk change called *title*, from when and until when *command* says.
 
-    Announced by their one card. Raises as `timed` does.
+    *already*: what else was named, and is so. Announced by their one card. Raises as `timed` does.
     """
     proposal = proposals[0] if len(proposals) == 1 else together(title, proposals)
+    if already:
+        left = f"Left out, as nothing would change: {first_of(already, MOST_LEFT_OUT)}."
+        proposal = proposal.amended(warnings=(*proposal.request.warnings, left))
     start, expiry = (getattr(command, name, None) for name in ("start", "expiry"))
     proposal = await timed(proposal, caller, gatehouse, start=start, expiry=expiry)
     proposal = await warned_of_plans(proposal, caller, gatehouse)
@@ -64,6 +73,9 @@ async def submit(
     except Frozen as error:
         raise FrozenNow(error.freeze, command) from error
     return Announced()
+
+
+MOST_LEFT_OUT: Final = 10
 
 
 class FrozenNow(Refusal):
@@ -110,37 +122,44 @@ MOST_LOOKED_AT: Final = 20
 
 async def warned_of_plans(proposal: Proposal, caller: Caller, gatehouse: Gatehouse) -> Proposal:
     """Return *proposal* with a warning for what was planned before for the same things, and what is to become of it."""
-    targets = [item.target for item in proposal.items[:MOST_LOOKED_AT]]
-    coming = await gatehouse.store.changes.coming(targets)
+    wanted = {item.target: item for item in proposal.items[:MOST_LOOKED_AT] if item.target.key}
+    coming = await gatehouse.store.changes.coming([*wanted])
     if not coming:
         return proposal
     zone = zone_of((await gatehouse.access.person(caller.user)).tz)
-    lines = [line for each in coming if (line := _collision(each, proposal.request.starts_at, zone))]
+    lines = []
+    for each in coming:
+        edits = {edit.target: edit for edit in await gatehouse.changes.freezes.edits_of(each)}
+        pairs = [(edits[target], item) for target, item in wanted.items() if target in edits]
+        lines += [_collision(each, edit, item, proposal.request.starts_at, zone) for edit, item in pairs]
+    lines = list(dict.fromkeys(filter(None, lines)))[:MOST_WARNED_OF]
     return proposal.amended(warnings=(*proposal.request.warnings, *lines)) if lines else proposal
 
 
-def _collision(coming: Change, starts_at: datetime | None, zone: ZoneInfo) -> str:
-    """What a change that begins at *starts_at*, or now, does to one that is *coming*, or that to it; empty for nothing."""
-    begins, ends = coming.request.starts_at, coming.request.reverts_at
-    name = f"“{coming.bulk.title}”" if coming.is_bulk else coming.edit.name or "It"
+MOST_WARNED_OF: Final = 10
+
+
+def _collision(coming: Change, edit: Edit, item: Item, starts_at: datetime | None, zone: ZoneInfo) -> str:
+    """What *item*, which begins at *starts_at*, or now, does to the *edit* that is *coming*, or that to it; empty for nothing."""
+    name, begins, ends = edit.name or "It", coming.request.starts_at, coming.request.reverts_at
     if coming.state is State.PLANNED and begins is not None:
         first = starts_at is None or starts_at < begins
+        if canonical_form(item.after if first else edit.after) == canonical_form(edit.before if first else item.before):
+            return ""  # the one takes the other for done
         then = (
             "This comes first, and makes that out of date."
             if first
             else "That comes first, and makes this out of date."
         )
-        at = f"{begins.astimezone(zone):%d %b, %H:%M} ({zone.key})"
-        what = (
-            f"{name} is planned for {at}, also for this" if coming.is_bulk else f"{name} has a change planned for {at}"
-        )
-        return f"{what}. {then}"
-    if ends is not None and starts_at is not None:
-        at = f"{ends.astimezone(zone):%d %b, %H:%M} ({zone.key})"
-        if ends <= starts_at:
-            return f"{name} is reverted at {at}, which makes this out of date."
+        return f"{name} has a change planned for {begins.astimezone(zone):%d %b, %H:%M} ({zone.key}). {then}"
+    if ends is None or starts_at is None:
+        return ""
+    at = f"{ends.astimezone(zone):%d %b, %H:%M} ({zone.key})"
+    if starts_at < ends:
         return f"{name} was to be reverted at {at}. This comes first, so it won’t be."
-    return ""
+    if canonical_form(edit.before) == canonical_form(item.before):
+        return ""
+    return f"{name} is reverted at {at}, which makes this out of date."
 
 
 async def timed(

@@ -17,8 +17,9 @@ from bot.text.emails import BadEmail, checked_email, masked
 from handlers.blocks import modals
 from handlers.blocks.messages import code, ended, esc, in_quotes, listed
 from handlers.blocks.modals import View, end_of_form, time_errors
-from handlers.changes.requests import as_typed, propose, record, submit, timed
-from handlers.errors import NoMember, NothingToChange, Refusal, TooMany, UnknownSegment, Words
+from handlers.changes.coming import Thing, document_then, refuse_what_is_so
+from handlers.changes.requests import as_typed, beginning, propose, record, submit, timed
+from handlers.errors import NoMember, Refusal, TooMany, UnknownSegment, Words
 from handlers.grammar.command import slash
 from handlers.grammar.fields import parse_expiry, parse_start
 from handlers.members.commands import (
@@ -148,28 +149,36 @@ MAX_SEGMENTS_IN_TITLE: Final = 3
 @handles(MembersGrant)
 @handles(MembersRevoke)
 async def change_segments(command: MembersGrant | MembersRevoke, caller: Caller, gatehouse: Gatehouse) -> Reply:
-    """Request what each of the members has then; anyone who has it already is left out."""
+    """Request what each of the members has then; who has it already is named, and left out."""
     is_grant = isinstance(command, MembersGrant)
     site = await site_for(command.site, caller, gatehouse)
     members = await find_members(command, command.emails, site, gatehouse)
     have = () if is_grant else tuple(dict.fromkeys(name for member in members for name in member.segments))
     names = _segments_named(command, await catalogue(site, caller, gatehouse), site, have)
-    proposals = []
-    for member in members:
+    at = None if command.start is None else (await beginning(command.start, caller, gatehouse))[0]
+
+    def edit(has: Sequence[str]) -> list[str]:
         if is_grant:
-            segments = [*member.segments, *(name for name in names if name not in member.segments)]
-        else:
-            segments = [name for name in member.segments if name not in names]
-        if segments != list(member.segments):
-            before, target = member.document(), Target(service="members", site=site.name, key=member.email)
-            kind, after = Kind.MEMBER_GRANT if is_grant else Kind.MEMBER_REVOKE, before | {"allowedSegments": segments}
-            proposals.append(propose(caller, kind, target, before, after, command.because))
+            return [*has, *(name for name in names if name not in has)]
+        return [name for name in has if name not in names]
+
+    kind, proposals, so = Kind.MEMBER_GRANT if is_grant else Kind.MEMBER_REVOKE, [], list[Thing]()
+    for member in members:
+        target = Target(service="members", site=site.name, key=member.email)
+        before: dict[str, Any] = member.document()
+        if edit(member.segments) == list(member.segments):
+            before = await document_then(target, before, at, gatehouse) or before
+        has = before.get("allowedSegments") or []
+        if (segments := edit(has)) == list(has):
+            so.append(Thing(member.email, target, member.document()))
+            continue
+        proposals.append(propose(caller, kind, target, before, before | {"allowedSegments": segments}, command.because))
     if not proposals:
-        raise NothingToChange([member.email for member in members], None)
+        await refuse_what_is_so(so, None, gatehouse)
     called = listed([in_quotes(name, 60) for name in names], most=MAX_SEGMENTS_IN_TITLE)
     verb, link = ("Grant", "to") if is_grant else ("Revoke", "from")
-    title = f"{verb} {called} {link} {len(proposals)} members"
-    return await submit(proposals, command, caller, gatehouse, title=title)
+    title, already = f"{verb} {called} {link} {len(proposals)} members", [masked(each.title) for each in so]
+    return await submit(proposals, command, caller, gatehouse, title=title, already=already)
 
 
 def _segments_named(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from datetime import datetime
 from typing import Any, Final
 
 from bot.changes.model import Kind, Target
@@ -15,9 +16,10 @@ from bot.rules.model import Group, Rule, RuleDraft
 from bot.text.names import GROUP_REFERENCE, meant, named_group
 from handlers.blocks import menus, messages, modals
 from handlers.blocks.messages import quoted
+from handlers.changes.coming import Thing, document_then, refuse_what_is_so
 from handlers.changes.requests import as_typed, beginning, propose, submit, what_becomes_of
 from handlers.changes.sentences import when
-from handlers.errors import InvalidDraft, NoGroups, NothingToChange, NotOneGroup
+from handlers.errors import InvalidDraft, NoGroups, NotOneGroup
 from handlers.grammar.command import Command
 from handlers.grammar.fields import Start
 from handlers.rules import views
@@ -135,11 +137,14 @@ async def _edit(
     edit: Callable[[Rule], dict[str, Any]],
 ) -> Reply:
     """Read, edit, write: quick, without a question unless the policy has one, announced by its card."""
-    wanted, at = [], await start_of_command(command.start, caller, gatehouse)
-    for rule in (rules := await find_rules(command, caller, gatehouse)):
-        after = edit(rule)
+    wanted, so, at = [], list[Rule](), await start_of_command(command.start, caller, gatehouse)
+    for found in (rules := await find_rules(command, caller, gatehouse)):
+        rule, after = found, edit(found)
         if after == rule.body():
-            continue
+            rule = await _then(rule, at, gatehouse)
+            if (after := edit(rule)) == rule.body():
+                so.append(found)
+                continue
         draft = RuleDraft.model_validate(after)
         if wrong := introduced(rule, draft):
             raise InvalidDraft(wrong)
@@ -153,8 +158,15 @@ async def _edit(
         )
     if not wanted:
         status = None if isinstance(command, RulesSet) else "on" if rules[0].active else "off"
-        raise NothingToChange([rule.title for rule in rules], status)
-    return await submit(wanted, command, caller, gatehouse, title=f"{EDITS[type(command)]} {len(wanted)} rules")
+        await refuse_what_is_so([Thing.of_rule(rule) for rule in so], status, gatehouse)
+    title, already = f"{EDITS[type(command)]} {len(wanted)} rules", [rule.title for rule in so]
+    return await submit(wanted, command, caller, gatehouse, title=title, already=already)
+
+
+async def _then(rule: Rule, at: datetime | None, gatehouse: Gatehouse) -> Rule:
+    """*rule* as it will be *at* a time; as it is where it will be gone."""
+    then = await document_then(Target(service="rules", key=rule.id), rule.document(), at, gatehouse)
+    return rule if then is None else Rule.model_validate({**then, "id": rule.id})
 
 
 EDITS: Final = {RulesOn: "Switch on", RulesOff: "Switch off", RulesSet: "Change"}
@@ -235,10 +247,13 @@ async def show_groups(command: RulesGroups, caller: Caller, gatehouse: Gatehouse
 @handles(RulesGroup)
 async def switch_group(command: RulesGroup, caller: Caller, gatehouse: Gatehouse) -> Reply:
     group = find_group(command.group, (await list_groups(gatehouse)).whole())
-    after = group.switched(on=command.switch == "on")
-    if after == group.body():
-        raise NothingToChange([group.title], command.switch)
-    target = Target(service="groups", key=group.id)
+    target, is_on = Target(service="groups", key=group.id), command.switch == "on"
+    now, at = group, await start_of_command(command.start, caller, gatehouse)
+    if (after := group.switched(on=is_on)) == group.body():
+        then = await document_then(target, group.document(), at, gatehouse)
+        group = group if then is None else Group.model_validate({**then, "id": group.id})
+        if (after := group.switched(on=is_on)) == group.body():
+            await refuse_what_is_so([Thing(now.title, target, now.document())], command.switch, gatehouse)
     proposal = propose(caller, Kind.GROUP_UPDATE, target, group.document(), after, command.because)
     return await submit([proposal], command, caller, gatehouse)
 

@@ -11,7 +11,6 @@ from typing import Any, Final
 
 from bot.changes import forecast
 from bot.changes.forecast import Forecast
-from bot.changes.model import Change, Edit, State
 from bot.clients.cache import looked_up
 from bot.clients.errors import ClientError
 from bot.clients.json_stream import aside, cooperatively
@@ -34,6 +33,7 @@ from handlers.blocks import menus
 from handlers.blocks.inputs import MOST_OPTIONS
 from handlers.blocks.messages import Block, ListPage, code, first_of
 from handlers.blocks.tables import ROWS_PER_PAGE
+from handlers.changes.coming import due_until
 from handlers.changes.requests import beginning
 from handlers.errors import LoopNeedsReason
 from handlers.grammar.command import Command, slash
@@ -146,7 +146,7 @@ async def forecast_of(
     moment: datetime, rules: Sequence[Rule], groups: Groups | None, gatehouse: Gatehouse
 ) -> tuple[Forecast, Sequence[Block]]:
     """The *rules* and *groups* at a time to come, and lines that say so."""
-    then = forecast.after(rules, await _coming(moment, gatehouse), groups)
+    then = forecast.after(rules, await due_until(moment, gatehouse), groups)
     return then, which_view.at_a_time(moment, then)
 
 
@@ -155,30 +155,12 @@ async def start_of_command(start: Start | None, caller: Caller, gatehouse: Gateh
     return None if start is None else (await beginning(start, caller, gatehouse))[0]
 
 
-async def _coming(until: datetime, gatehouse: Gatehouse) -> Sequence[forecast.Event]:
-    """What is due to happen to rules by itself until then, in that order."""
-    changes = await gatehouse.store.changes.all_coming()
-    return forecast.events([(change, await _edits_of(change, gatehouse)) for change in changes], until)
-
-
-async def _edits_of(change: Change, gatehouse: Gatehouse) -> Sequence[Edit]:
-    """What *change* is to do; of what is done, what it came to."""
-    if change.state is State.PLANNED:
-        return await gatehouse.changes.freezes.edits_of(change)
-    done = [change]
-    if change.is_bulk:
-        ids = [item.change_id async for item in gatehouse.store.items.all(change.id) if item.change_id]
-        done = [*(await gatehouse.store.changes.many(ids)).values()]
-    there = [each for each in done if each.state is State.APPLIED and each.run.undone_by is None]
-    return [each.edit.model_copy(update={"after": each.run.result}) for each in there]
-
-
 async def _back_on(
     rule: Rule, rules: Sequence[Rule], groups: Groups | None, moment: datetime, gatehouse: Gatehouse
 ) -> datetime | None:
     """When *rule*, which is off at *moment* among *rules*, is switched on again as its change ends; None where it isn't."""
     coming = [
-        event for event in await _coming(moment + timedelta(seconds=LONGEST_DURATION), gatehouse) if event.at > moment
+        event for event in await due_until(moment + timedelta(seconds=LONGEST_DURATION), gatehouse) if event.at > moment
     ]
     about = [each for each in forecast.after(rules, coming, groups).happens if each.target.key == rule.id]
     return about[0].at if about and about[0].is_end and (about[0].after or {}).get("status") == ACTIVE else None
@@ -261,7 +243,7 @@ async def _ahead(
 ) -> Sequence[tuple[datetime, Finding]]:
     """What will be wrong within some days by what is planned and what ends, and is not yet, with when it begins."""
     found: list[tuple[datetime, Finding]] = []
-    coming = await _coming(gatehouse.now() + AHEAD, gatehouse)
+    coming = await due_until(gatehouse.now() + AHEAD, gatehouse)
     for event in forecast.after(rules, coming, groups).happens[:MOST_AHEAD]:
         then = forecast.after(rules, [event], groups)
         before, after = (
@@ -309,7 +291,7 @@ async def look_at(gatehouse: Gatehouse, before: Rule | None, after: RuleDraft, a
             limits += [f"{listing.gap.sentence('rules')} It was not compared with the others."] if listing.gap else []
     groups = await groups_of([*rules, after], gatehouse)
     if at is not None:
-        then = forecast.after(rules, await _coming(at, gatehouse), groups)
+        then = forecast.after(rules, await due_until(at, gatehouse), groups)
         rules, groups = then.rules, then.groups
     effort = Effort()
     found = await _gather(check_change(rules, before, as_rule(before, after), groups, effort=effort))

@@ -21,8 +21,9 @@ from bot.members.model import Member, known_segments
 from bot.rules.model import Rule
 from bot.text.emails import BadEmail
 from handlers.blocks.messages import Message
+from handlers.changes.coming import Thing, refuse_what_is_so
 from handlers.changes.requests import moment_meant, zone_of
-from handlers.errors import NoMember, NothingToChange, NothingToUndo, NotOneGroup, UnknownSegment
+from handlers.errors import NoMember, NothingToUndo, NotOneGroup, UnknownSegment
 from handlers.gatehouse.commands import GatehouseUndo
 from handlers.grammar import intent_view
 from handlers.grammar.command import Command, Unclear
@@ -134,8 +135,9 @@ class Guesses:
                 useful.append(command)
         if not useful:
             switches: dict[type[Command], str] = {RulesOn: "on", RulesOff: "off"}
-            status = switches.get(type(commands[0]))
-            raise NothingToChange([rule.title for rule in there.values()], status)
+            await refuse_what_is_so(
+                [Thing.of_rule(rule) for rule in there.values()], switches.get(type(commands[0])), self._gatehouse
+            )
         return useful, [*there.values()]
 
     def _fixed(self, command: Command, zone: ZoneInfo, now: datetime) -> Command:
@@ -215,7 +217,7 @@ class Guesses:
 def _is_so(rule: Rule, command: Command) -> bool:
     """Whether *rule* is as *command* would make it."""
     match command:
-        case RulesOn() | RulesOff():
+        case RulesOn(start=None) | RulesOff(start=None):
             return rule.active == isinstance(command, RulesOn)
         case RulesSet(fields=(("destination", url),), expiry=None):
             return rule.active and bool(rule.pairs) and all(pair.destination == url for pair in rule.pairs or ())

@@ -17,6 +17,7 @@ from tests.conftest import OPS, Clock, until
 from tests.harness.channels import buttons
 from tests.harness.colleague import Colleague, ended
 from tests.harness.looking import approves
+from tests.harness.truth import all_changes
 
 OLD, NAME = "Redirect_x1old", "Old shop to new shop"
 ANNA = "anna.berg@example.com"
@@ -472,6 +473,67 @@ async def _nothing_is_due(person: Colleague, clock: Clock) -> None:
             break
         await asyncio.sleep(0.05)
     await asyncio.sleep(0.3)
+
+
+SO_FOR_A_WHILE = [
+    f"/rules off {OLD}",
+    f"/rules off {OLD} Redirect_chk01",
+    "/rules group off Sales campaigns",
+    f"/members grant {ANNA} vip",
+]
+
+
+@pytest.mark.policy('[[guards]]\noperation = "*"\nguard = "none"')
+@pytest.mark.parametrize("text", SO_FOR_A_WHILE)
+async def test_what_is_so_for_a_while_only_is_not_called_so(alice: Colleague, clock: Clock, text: str) -> None:
+    await alice.says(f"{text} for 2h")
+    await _nothing_is_due(alice, clock)
+    for then in ("", " for 5h"):
+        answer = alice.slack_text(await alice.says(text + then))
+        assert f"until {clock() + 2 * HOUR:%Y-%m-%d}" in answer
+        assert "when that is reverted" in answer
+        assert "Other time…" in answer
+        assert "its card" in answer
+
+    await alice.says(f"{text} in 5h")
+    planned = await alice.sees_change(state=State.PLANNED)
+    assert "out of date" not in alice.slack_text(planned)
+    clock.ahead += 2 * HOUR + MOMENT
+    await _nothing_is_due(alice, clock)
+    clock.ahead += 3 * HOUR + MOMENT
+    await _nothing_is_due(alice, clock)
+    assert await alice.store.changes.all_coming() == []
+    assert State.STALE not in {each.state for each in await all_changes(alice.store)}
+
+
+BACK = {
+    f"/rules off {OLD}": f"/rules on {OLD}",
+    "/rules group off Sales campaigns": "/rules group on Sales campaigns",
+    f"/members grant {ANNA} vip": f"/members revoke {ANNA} vip",
+}
+
+
+@pytest.mark.policy('[[guards]]\noperation = "*"\nguard = "none"')
+@pytest.mark.parametrize("text", BACK)
+async def test_what_is_planned_is_planned_back(alice: Colleague, clock: Clock, text: str) -> None:
+    await alice.says(f"{text} in 2h")
+    assert "when a planned change starts" in alice.slack_text(await alice.says(BACK[text]))
+    await alice.says(f"{BACK[text]} in 5h")
+    assert len(await alice.store.changes.all_coming()) == 2
+    assert not [each for each in await alice.store.changes.all_coming() if each.request.warnings]
+    for ahead in (2 * HOUR + MOMENT, 3 * HOUR + MOMENT):
+        clock.ahead += ahead
+        await _nothing_is_due(alice, clock)
+    assert [each.state for each in await all_changes(alice.store)] == [State.APPLIED] * 2
+
+
+async def test_what_is_left_out_is_said(alice: Colleague) -> None:
+    await alice.types(f"/rules off {OLD}")
+    await alice.sees_change()
+    await alice.says(f"/rules off {OLD} Redirect_chk01")
+    assert f"nothing would change: {NAME}" in alice.slack_text(
+        await alice.sees_change(where=lambda each: bool(each.request.warnings))
+    )
 
 
 @pytest.mark.policy('[[guards]]\noperation = "*"\nguard = "none"')

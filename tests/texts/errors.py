@@ -16,6 +16,7 @@ from bot.store.tables import OtherRelease
 from bot.text.emails import BadEmail
 from handlers import errors
 from handlers.blocks.messages import Message
+from handlers.changes.coming import SoForAWhile
 from handlers.explain.table import answer
 from handlers.grammar.command import Unclear
 from handlers.grammar.parser import NoSuchNumber, parse
@@ -114,6 +115,18 @@ def changes() -> Iterator[Sample]:
     yield "nothing to undo", of(errors.NothingToUndo(None), "/gatehouse undo", attempted=True)
     yield "no such reference", of(errors.NothingToUndo("1a2b"), "/gatehouse undo 1a2b", attempted=True)
     yield "nothing to change", of(errors.NothingToChange(["Old shop"], "off"), "/rules off Old shop", attempted=True)
+    for is_end in (True, False):
+        so = SoForAWhile(
+            "Old shop",
+            "off",
+            datetime(2026, 11, 21, 3, 30, tzinfo=UTC),
+            "https://example.slack.com/archives/C1/p1",
+            is_end=is_end,
+        )
+        yield (
+            f"so until {'it is reverted' if is_end else 'a plan starts'}",
+            of(so, "/rules off Old shop", attempted=True),
+        )
     yield "too many requests", of(refusals.TooManyRequests(20, channel=False), attempted=True)
     yield "the database, without an answer to COMMIT", of(CommitUnknown("reset"), "/rules off Old shop", attempted=True)
     yield "the database, after the claim", of(refusals.Unrecorded(WAITING), "/rules off Old shop", attempted=True)

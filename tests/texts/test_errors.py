@@ -499,6 +499,18 @@ You typed `/gatehouse undo 1a2b`\
 Nothing was changed.
 You typed `/rules off Old shop`\
 """,
+            "so until it is reverted": """\
+“Old shop” is already off, until <!date^1795231800^{date_short_pretty} {time}|2026-11-21 03:30 UTC>, when that is reverted. Nothing was changed.
+(warning) “Old shop” is already off, until 2026-11-21 03:30 UTC, when that is reverted.
+Nothing was changed. To change that, use Keep off and Other time… on its card.
+You typed `/rules off Old shop`\
+""",
+            "so until a plan starts": """\
+“Old shop” is already off, until <!date^1795231800^{date_short_pretty} {time}|2026-11-21 03:30 UTC>, when a planned change starts. Nothing was changed.
+(warning) “Old shop” is already off, until 2026-11-21 03:30 UTC, when a planned change starts.
+Nothing was changed. To change that, use Cancel and Other time… on its card.
+You typed `/rules off Old shop`\
+""",
             "too many requests": """\
 You already have 20 pending requests. Nothing was changed.
 (warning) You already have 20 pending requests.

@@ -1,0 +1,91 @@
+"""What is due to happen by itself, and what that means for what somebody asks for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import NoReturn, Self
+
+from bot.changes import forecast
+from bot.changes.model import Change, Document, Edit, State, Target
+from bot.gatehouse import Gatehouse
+from bot.rules.model import Rule
+from handlers.blocks.messages import esc, quoted
+from handlers.changes.sentences import when
+from handlers.errors import NothingToChange, Refusal, Words
+from handlers.grammar.fields import LONGEST_DURATION
+
+
+async def due_until(until: datetime, gatehouse: Gatehouse) -> Sequence[forecast.Event]:
+    """What is due to happen by itself until then, in that order."""
+    changes = await gatehouse.store.changes.all_coming()
+    return forecast.events([(change, await _edits_of(change, gatehouse)) for change in changes], until)
+
+
+async def _edits_of(change: Change, gatehouse: Gatehouse) -> Sequence[Edit]:
+    """What *change* is to do; of what is done, what it came to."""
+    if change.state is State.PLANNED:
+        return await gatehouse.changes.freezes.edits_of(change)
+    done = [change]
+    if change.is_bulk:
+        ids = [item.change_id async for item in gatehouse.store.items.all(change.id) if item.change_id]
+        done = [*(await gatehouse.store.changes.many(ids)).values()]
+    there = [each for each in done if each.state is State.APPLIED and each.run.undone_by is None]
+    return [each.edit.model_copy(update={"after": each.run.result}) for each in there]
+
+
+async def document_then(
+    target: Target, document: Document, moment: datetime | None, gatehouse: Gatehouse
+) -> Document | None:
+    """What *target*, which is *document* now, will be at *moment*; as it is for one that is now, or where nothing is due."""
+    if moment is None:
+        return document
+    happens = forecast.becomes(target, document, await due_until(moment, gatehouse))
+    return happens[-1][1] if happens else document
+
+
+@dataclass(frozen=True, slots=True)
+class Thing:
+    """Something that is as somebody wants it: a target, what people call it, and what it is now."""
+
+    title: str
+    target: Target
+    document: Document
+
+    @classmethod
+    def of_rule(cls, rule: Rule) -> Self:
+        return cls(rule.title, Target(service="rules", key=rule.id), rule.document())
+
+
+async def refuse_what_is_so(things: Sequence[Thing], status: str | None, gatehouse: Gatehouse) -> NoReturn:
+    """Raise NothingToChange, or SoForAWhile where one of *things* won't stay so; *status* as for those."""
+    due = await due_until(gatehouse.now() + timedelta(seconds=LONGEST_DURATION), gatehouse)
+    for each in things:
+        if happens := forecast.becomes(each.target, each.document, due):
+            event, _ = happens[0]
+            link = await gatehouse.store.cards.link(event.part[0])
+            raise SoForAWhile(each.title, status, event.at, link, is_end=event.is_end)
+    raise NothingToChange([each.title for each in things], status)
+
+
+@dataclass(eq=False, repr=False)
+class SoForAWhile(Refusal):
+    """What is called *title* is already as it was asked to be, but only *until* something that is due changes it."""
+
+    title: str
+    status: str | None
+    until: datetime
+    link: str
+    is_end: bool
+
+    def words(self) -> Words:
+        name = esc(self.title, 150) if "@" in self.title else quoted(self.title)
+        so = esc(self.status) if self.status else "as you want it"
+        card = f"<{self.link}|its card>" if self.link else "its card"
+        keep = f"Keep {self.status}" if self.status else "Keep"
+        then = f"*{keep}* and *Other time…*" if self.is_end else "*Cancel* and *Other time…*"
+        why = "when that is reverted" if self.is_end else "when a planned change starts"
+        return Words(
+            f"{name} is already {so}, until {when(self.until)}, {why}.", next=f"To change that, use {then} on {card}."
+        )
