@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any, Final, Self, dataclass_transform
 
 from bot.rules.edit import Problem
@@ -218,6 +219,17 @@ class TimeIsFar(Refusal):
     def words(self) -> Words:
         then = "Choose an earlier time, or leave it out and switch it yourself."
         return Words(f"{code(self.time)} is more than a year ahead.", next=then)
+
+
+class TimeIsSkipped(Refusal):
+    """A request for a change from a *time* on that clocks never show: they are set forward past it, to *shown*."""
+
+    time: str
+    shown: datetime
+
+    def words(self) -> Words:
+        then = f"Choose another time, such as {self.shown:%H:%M}."
+        return Words(f"There is no {code(self.time)}: clocks skip that hour when they are set forward.", next=then)
 
 
 class LoopNeedsReason(Refusal):

@@ -146,7 +146,10 @@ def _wall(
             return None
         return WallTime(24, 0, day or ENDS[ends[0]])
     if part or clock:
-        shown = _shown(clock, part[0] if part else "", has_day=bare or bool(day), looks_back=looks_back)
+        says_at = "at" in left.text.split()
+        shown = _shown(
+            clock, part[0] if part else "", has_day=bare or bool(day), looks_back=looks_back, says_at=says_at
+        )
     else:
         shown = untimed if day and not zone and (looks_back or day != "today") else None
         day = f"{'last' if looks_back else 'next'} {day}" if day in WEEKDAYS else day
@@ -190,13 +193,16 @@ SMALLEST_HOUR: Final = 6
 """The hour from which on ``until 6h`` is one: ``until 2h`` may be meant to be a length."""
 
 
-def _shown(clock: re.Match[str] | None, part: str, *, has_day: bool, looks_back: bool) -> tuple[int, int] | None:
+def _shown(
+    clock: re.Match[str] | None, part: str, *, has_day: bool, looks_back: bool, says_at: bool
+) -> tuple[int, int] | None:
     """The hour and minute that clocks show; None for what is none, and for ``8``, which may be the morning or the evening."""
     if clock is None:
         usual, begins, _ = PARTS[part]
         return (begins if looks_back else usual), 0
     hour, minute, marker = int(clock[1]), int(clock[3] or clock[5] or 0), clock[4]
-    if not _is_clear(clock, hour, minute) and not (part or has_day):
+    is_sure = part or (has_day and (says_at or not _may_be_length(clock, hour)))
+    if not is_sure and not _is_clear(clock, hour, minute):
         return None
     hours = [hour]
     if marker in {"am", "pm"}:
@@ -207,11 +213,16 @@ def _shown(clock: re.Match[str] | None, part: str, *, has_day: bool, looks_back:
     return next(((hour, minute) for hour in hours if hour in possible and (hour, minute) <= (24, 0)), None)
 
 
+def _may_be_length(clock: re.Match[str], hour: int) -> bool:
+    """Whether it may be a length, also beside a day: ``2h``, ``2h30``."""
+    return clock[4] == "h" and hour < SMALLEST_HOUR
+
+
 def _is_clear(clock: re.Match[str], hour: int, minute: int) -> bool:
     """Whether it is a time by itself: not ``8``, nor ``10.12``, which may be a day in December."""
     separator, marker = clock[2], clock[4]
-    if marker == "h" and not clock[5]:
-        return hour >= SMALLEST_HOUR
+    if marker == "h":
+        return not _may_be_length(clock, hour)
     return marker is not None or separator == ":" or (separator == "." and not 1 <= minute <= 12)
 
 
@@ -222,6 +233,12 @@ def next_time(wall: WallTime, zone: ZoneInfo, now: datetime) -> datetime | None:
     """
     moments = (moment for pair in _moments(wall, zone, now, 1) for moment in pair)
     return next((moment for moment in moments if moment > now), None)
+
+
+def is_skipped(wall: WallTime, zone: ZoneInfo, moment: datetime) -> bool:
+    """Whether clocks don't show *wall* at *moment*, which stands for it: they were set forward past it."""
+    there = moment.astimezone(ZoneInfo(wall.zone) if wall.zone else zone)
+    return (there.hour, there.minute) != (wall.hour % 24, wall.minute)
 
 
 def end_time(wall: WallTime, zone: ZoneInfo, now: datetime, starts: datetime) -> datetime | None:

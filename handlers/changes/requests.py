@@ -15,13 +15,13 @@ from bot.changes.refusals import EndIsPast, EndsBeforeStart, StartIsPast
 from bot.gatehouse import Gatehouse
 from bot.policy.freezes import Freeze
 from bot.text.documents import NestedTooDeep, ServiceRecord
-from bot.text.times import WallTime, end_time, next_time
+from bot.text.times import WallTime, end_time, is_skipped, next_time
 from handlers.blocks import messages
 from handlers.blocks.messages import Block, first_of
 from handlers.blocks.modals import View, end_of_form
 from handlers.changes.freeze_view import freeze_line, frozen_words
 from handlers.changes.list_view import coming
-from handlers.errors import Refusal, TimeIsFar, Words
+from handlers.errors import Refusal, TimeIsFar, TimeIsSkipped, Words
 from handlers.grammar.command import Command
 from handlers.grammar.fields import LONGEST_DURATION, Expiry, Start
 from handlers.slack.registry import Recorded
@@ -236,9 +236,13 @@ def moment_meant(
     """The moment that *time* means, said at *now* by somebody in *zone*; None where that is past.
 
     *starts*: when that begins which it is the end of.
+    Raises TimeIsSkipped for a start: one that starts an hour later than it says may even start after its end.
     """
     if (wall := _wall(time)) is not None:
-        return next_time(wall, zone, now) if starts is None else end_time(wall, zone, now, starts)
+        moment = next_time(wall, zone, now) if starts is None else end_time(wall, zone, now, starts)
+        if isinstance(time, Start) and moment is not None and is_skipped(wall, zone, moment):
+            raise TimeIsSkipped(time.as_typed, moment.astimezone(zone_of(wall.zone or zone.key)))
+        return moment
     return time.at if time.seconds is None else (starts or now) + timedelta(seconds=time.seconds)
 
 

@@ -310,6 +310,17 @@ async def test_until_tomorrow_is_tomorrow_whenever_it_starts(alice: Colleague, c
 
 
 @pytest.mark.parametrize("verb", ["off", "pause"])
+async def test_a_start_that_clocks_skip_is_refused(alice: Colleague, clock: Clock, verb: str) -> None:
+    clock.ahead += datetime(2027, 3, 1, 12, tzinfo=UTC) - datetime.now(UTC)
+    for text in ("on 28 March 2:30 until 3:00", "on 28 March 2:30", "from 2:30 to 4:00 on 28 March"):
+        answer = alice.slack_text(await alice.says(f"/rules {verb} {OLD} {text}"))
+        assert "clocks skip" in answer, answer
+    assert await alice.store.changes.planned() == []
+    await alice.says(f"/rules off {OLD} on 28 March 3:30 until 4:00")
+    await alice.sees_change(state=State.PLANNED)
+
+
+@pytest.mark.parametrize("verb", ["off", "pause"])
 async def test_what_would_end_before_it_starts_is_refused(alice: Colleague, verb: str) -> None:
     assert "end before it starts" in alice.slack_text(await alice.says(f"/rules {verb} {OLD} tomorrow until tonight"))
     assert await alice.store.changes.planned() == []
