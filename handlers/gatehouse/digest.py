@@ -93,6 +93,7 @@ async def read_digest(since: datetime | None, caller: Caller, gatehouse: Gatehou
         reviews=reviews,
         coming=coming,
         findings=findings,
+        freezes=[each for each in await gatehouse.changes.freezes.all() if each.starts <= soon],
         links=await links_to((*changes, *open_changes, *reviews, *coming), gatehouse),
     )
 

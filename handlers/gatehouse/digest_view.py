@@ -11,6 +11,7 @@ from functools import partial
 from typing import Final
 
 from bot.changes.model import Change, State
+from bot.policy.freezes import Freeze
 from bot.rules.lint.findings import Finding
 from bot.store.audit import Entry
 from bot.store.channel_settings import DigestTimes
@@ -18,6 +19,7 @@ from bot.text.times import in_words, seconds_of
 from handlers.blocks import messages
 from handlers.blocks.masking import masked_text
 from handlers.blocks.messages import Message, and_more, esc, plural
+from handlers.changes.freeze_view import freeze_line
 from handlers.changes.list_view import row
 from handlers.changes.sentences import STATES, when
 from handlers.gatehouse.commands import (
@@ -32,12 +34,32 @@ from handlers.grammar.command import slash
 from handlers.rules import check_view
 
 ENDS: Final = (State.APPLIED, State.FAILED, State.STALE, State.UNSETTLED, State.DENIED, State.EXPIRED)
-TOLD: Final[Mapping[str, str]] = {
+TOLD: Final[dict[str, str]] = {
     **{state.value: STATES[state].word for state in ENDS},
     "refused": "refused",
     "reviewed": "reviewed",
+    "replanned": "planned for another time",
+    "made_permanent": "kept",
+    "froze": "frozen",
+    "settings": "settings changed",
 }
-"""The events that a digest counts, and what it calls each."""
+"""What a digest calls events, the first to be told first; others have their own names."""
+UNTOLD: Final = frozenset(
+    {
+        "requested",
+        "approval",
+        "approved",
+        "asked",
+        "agreed",
+        "looked",
+        "started",
+        "begun",
+        "applying",
+        "deferred",
+        "unknown",
+    }
+)
+"""Steps on the way of a change, which is told by where it stands. What isn't among them is told, known or not."""
 MAX_ROWS: Final = 10
 """Changes in each part of a digest in Slack."""
 MAX_ROWS_IN_FILE: Final = 500
@@ -61,6 +83,8 @@ class Digest:
     """What starts or reverts in the day to come, the next first; before it what could not start."""
     findings: Sequence[Finding] | None = ()
     """What `/rules check` finds now about rules that changed; None where they could not be read."""
+    freezes: Sequence[Freeze] = ()
+    """What is frozen, or will be in the day to come."""
     links: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -86,6 +110,7 @@ def digest_texts(found: Digest, *, title: str, public: bool, most: int = MAX_ROW
         part(plural(waiting, "pending change"), found.waiting, unlisted=found.unlisted),
         part(f"{plural(len(found.reviews), 'review')} due", found.reviews),
         part("In the next 24 hours", found.coming),
+        _freezes(found.freezes, most),
         _findings(found.findings, most),
     ]
     said = _counted(found)
@@ -96,6 +121,13 @@ def digest_texts(found: Digest, *, title: str, public: bool, most: int = MAX_ROW
     many = "" if found.has_all else f"\nThis counts only the last {len(found.entries):,} entries."
     head = f":newspaper: *{title}*\n{said or 'Nothing happened.'}{many}"
     return [head, *(text for part in parts for text in part)]
+
+
+def _freezes(freezes: Sequence[Freeze], most: int) -> list[str]:
+    """What is frozen, as few texts."""
+    rows = [f"• {freeze_line(each)}" for each in freezes[:most]]
+    rows += [f"…and {len(freezes) - most:,} more"] if len(freezes) > most else []
+    return messages.packed(["*Frozen*", *rows]) if freezes else []
 
 
 def _findings(findings: Sequence[Finding] | None, most: int) -> list[str]:
@@ -153,9 +185,12 @@ def span_title(text: str) -> str:
 
 
 def _counted(found: Digest) -> str:
-    # What happens to a bulk change as a whole has no target with a key.
-    counts = Counter(each.event for each in found.entries if "/" in each.target or each.event == "refused")
-    return " · ".join(f"*{counts[event]:,}* {name}" for event, name in TOLD.items() if counts[event])
+    # What a bulk change as a whole came to is counted by its items; its target has no key.
+    counts = Counter(each.event for each in found.entries if "/" in each.target or each.event not in ENDS)
+    names = TOLD | {event: esc(event.replace("_", " "), 40) for event in counts if event not in TOLD}
+    return " · ".join(
+        f"*{counts[event]:,}* {name}" for event, name in names.items() if counts[event] and event not in UNTOLD
+    )
 
 
 def _part(

@@ -10,9 +10,10 @@ from functools import partial
 import pytest
 
 from bot.changes.model import Change, State
-from bot.store.audit import Filters
+from bot.store.audit import Entry, Filters
 from bot.store.channel_settings import DigestTimes
 from bot.store.outbox import Purpose
+from handlers.gatehouse import digest_view
 from handlers.gatehouse.digest import LATEST
 from sandbox.demo import Sandbox
 from sandbox.slack.message import Message
@@ -212,3 +213,32 @@ async def test_who_may_not_change_the_settings_sets_no_digest(alice: Colleague) 
 async def test_what_is_no_time_of_day_sets_nothing(alice: Colleague, text: str) -> None:
     await alice.is_refused(f"/gatehouse digest {text}")
     assert await alice.store.outbox.waiting_for(Purpose.DIGEST) == []
+
+
+@pytest.mark.policy('[[guards]]\noperation = "*"\nguard = "none"')
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("/gatehouse freeze shop.example.com for 2h because cutover", "frozen"),
+        ("/gatehouse freeze shop.example.com in 20h for 1h because cutover", "Frozen"),
+        ("/rules lock Redirect_x1old for 2h because incident", "locked"),
+        ("/rules off Redirect_x1old in 2d", "planned"),
+        ("/rules off Redirect_x1old Redirect_chk01 in 2d", "planned"),
+        ("/rules off Redirect_x1old for 2h", "done"),
+        ("/gatehouse settings", ""),
+    ],
+)
+async def test_what_was_done_is_told_whatever_it_is(alice: Colleague, text: str, told: str) -> None:
+    await alice.says(text)
+    digest = alice.slack_text(await alice.says("/gatehouse digest"))
+    assert ("nothing happened" in digest) == (not told)
+    assert told in digest
+
+
+def test_what_a_digest_does_not_know_is_told() -> None:
+    known = [
+        Entry(1, datetime.now(UTC), event, "", "rules/x", "U1", "C1", "", {}, "") for event in ("brand_new", "begun")
+    ]
+    text = digest_view.digest_texts(digest_view.Digest(entries=known), title="Today", public=False)[0]
+    assert "*1* brand new" in text
+    assert "begun" not in text
