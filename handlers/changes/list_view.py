@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
-from bot.changes.model import Change, Guard, Held, State
+from bot.changes.model import DONE, Change, Guard, Held, Outcome, State, Tally
 from bot.text.emails import all_masked
 from handlers.blocks import messages
 from handlers.blocks.messages import Block, ListPage, Message, and_more, esc
@@ -43,9 +43,9 @@ def rows(
     return [messages.section(row(each, links, public=public), button(each)) for each in changes]
 
 
-def row(change: Change, links: Mapping[str, str], *, public: bool, more: str = "") -> str:
+def row(change: Change, links: Mapping[str, str], *, public: bool, more: str = "", tally: Tally | None = None) -> str:
     """What *change* is and where it stands; below, who asked for it and why, who let it through or has to, what *more* there is
-    to say of it in this list, when, where, and its card.
+    to say of it in this list, when, where, and its card. *tally*: of a bulk change, what its items came to.
     """
     if public:
         change = without_secrets(change)
@@ -60,8 +60,8 @@ def row(change: Change, links: Mapping[str, str], *, public: bool, more: str = "
     )
     title = title_of(change) if change.temporary else request_title(change)  # what is so now, and until when
     what = " ".join(filter(None, [f"*{title}*", whom(change, public=public)]))
-    head = f"{what}{_values(change, public=public)}" + ("" if change.temporary else f" · {_standing(change)}")
-    return f"{head}\n{' · '.join(filter(None, facts))}"
+    standing = "" if change.temporary and not is_partly_done(change, tally) else f" · {_standing(change, tally)}"
+    return f"{what}{_values(change, public=public)}{standing}\n{' · '.join(filter(None, facts))}"
 
 
 def _values(change: Change, *, public: bool) -> str:
@@ -73,9 +73,18 @@ def _values(change: Change, *, public: bool) -> str:
     return f": {values_of(lines[0], 60, shown=all_masked if public else str)}"
 
 
-def _standing(change: Change) -> str:
+def is_partly_done(change: Change, tally: Tally | None) -> bool:
+    """Whether a bulk *change* is called done though not all of it is."""
+    return change.state is State.APPLIED and tally is not None and tally.of(DONE) < tally.meant
+
+
+def _standing(change: Change, tally: Tally | None = None) -> str:
     """How far it is, and what comes next by itself."""
     word = outcome_word(change)
+    if tally is not None and is_partly_done(change, tally) and not change.run.undone_by:
+        failed, others = tally[Outcome.FAILED], tally.meant - tally.of(DONE) - tally[Outcome.FAILED]
+        parts = [f"{failed:,} failed" if failed else "", f"{others:,} not done" if others else ""]
+        word = ", ".join(filter(None, [f"{tally.of(DONE):,} of {tally.meant:,} done", *parts]))
     if change.state is State.PROPOSED and change.decision.expires:
         return f"{word}, expires {when(change.decision.expires)}"
     if change.state is State.PLANNED:

@@ -9,7 +9,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from bot.changes.model import LIVE, Change, Kind, State
+from bot.changes.model import LIVE, Change, Kind, State, Tally
 from bot.clients.errors import UNAVAILABLE, ClientError, RateLimited, TooLarge, Unauthorized, Unreachable, Unreadable
 from bot.clients.lists import Incomplete, Listing
 from bot.gatehouse import Gatehouse
@@ -59,7 +59,13 @@ async def audit(command: GatehouseAudit, caller: Caller, gatehouse: Gatehouse) -
     page = ListPage.of_part(found, command.page, MAX_LISTED)
     changes = await changes_behind(page.items, gatehouse, as_sets=not command.ref)
     links = await links_to(changes.values(), gatehouse)
-    return Private(audit_view.entries(page, changes, links, filters, public=caller.public, command=command))
+    tallies = await tallies_of({each.id: each for each in changes.values()}.values(), gatehouse)
+    return Private(audit_view.entries(page, changes, links, filters, tallies, public=caller.public, command=command))
+
+
+async def tallies_of(changes: Iterable[Change], gatehouse: Gatehouse) -> Mapping[str, Tally]:
+    """What the items of those that are bulk changes came to, by the ids of these."""
+    return {each.id: await gatehouse.store.items.tally(each.id) for each in changes if each.is_bulk}
 
 
 async def changes_behind(found: Sequence[Entry], gatehouse: Gatehouse, *, as_sets: bool) -> Mapping[str, Change]:

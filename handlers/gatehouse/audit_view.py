@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from bot.changes.model import Change
+from bot.changes.model import Change, Tally
 from bot.store.audit import GATEHOUSE, Entry, Filters
 from bot.text.emails import masked
 from handlers.blocks import messages
@@ -17,12 +17,15 @@ from handlers.gatehouse.commands import GatehouseAudit
 from handlers.gatehouse.views import DOES
 from handlers.rules.commands import RulesHistory
 
+NO_TALLIES: Final[Mapping[str, Tally]] = {}
+
 
 def entries(
     page: ListPage[Entry],
     changes: Mapping[str, Change],
     links: Mapping[str, str],
     filters: Filters,
+    tallies: Mapping[str, Tally] = NO_TALLIES,
     *,
     public: bool,
     command: GatehouseAudit,
@@ -32,7 +35,7 @@ def entries(
     if not page.items:
         return nothing(":mag:", f"Nothing is on record{looked_for}.")
     told = [
-        row(change, links, public=public, more=_action_of_another(entry, change))
+        row(change, links, public=public, more=_action_of_another(entry, change), tally=tallies.get(change.id))
         if (change := changes.get(entry.change_id)) is not None
         else _line(entry, links.get(entry.change_id, ""), public=public)
         for entry in page.items

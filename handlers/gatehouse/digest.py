@@ -35,6 +35,7 @@ from handlers.gatehouse.answers import (
     moment_of,
     open_count,
     readable,
+    tallies_of,
     waiting,
     what_comes,
 )
@@ -94,6 +95,7 @@ async def read_digest(since: datetime | None, caller: Caller, gatehouse: Gatehou
         coming=coming,
         findings=findings,
         freezes=[each for each in await gatehouse.changes.freezes.all() if each.starts <= soon],
+        tallies=await tallies_of((*changes, *coming), gatehouse),
         links=await links_to((*changes, *open_changes, *reviews, *coming), gatehouse),
     )
 

@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import Final
 
-from bot.changes.model import Change, State
+from bot.changes.model import Change, State, Tally
 from bot.policy.freezes import Freeze
 from bot.rules.lint.findings import Finding
 from bot.store.audit import Entry
@@ -20,7 +20,7 @@ from handlers.blocks import messages
 from handlers.blocks.masking import masked_text
 from handlers.blocks.messages import Message, and_more, esc, plural
 from handlers.changes.freeze_view import freeze_line
-from handlers.changes.list_view import row
+from handlers.changes.list_view import is_partly_done, row
 from handlers.changes.sentences import STATES, when
 from handlers.gatehouse.commands import (
     A_DAY,
@@ -34,7 +34,9 @@ from handlers.grammar.command import slash
 from handlers.rules import check_view
 
 ENDS: Final = (State.APPLIED, State.FAILED, State.STALE, State.UNSETTLED, State.DENIED, State.EXPIRED)
+PARTLY: Final = "partly"
 TOLD: Final[dict[str, str]] = {
+    PARTLY: "partly done",
     **{state.value: STATES[state].word for state in ENDS},
     "refused": "refused",
     "reviewed": "reviewed",
@@ -83,6 +85,8 @@ class Digest:
     """What starts or reverts in the day to come, the next first; before it what could not start."""
     findings: Sequence[Finding] | None = ()
     """What `/rules check` finds now about rules that changed; None where they could not be read."""
+    tallies: Mapping[str, Tally] = field(default_factory=dict)
+    """What the items of bulk changes came to, by the ids of these."""
     freezes: Sequence[Freeze] = ()
     """What is frozen, or will be in the day to come."""
     links: Mapping[str, str] = field(default_factory=dict)
@@ -103,10 +107,10 @@ def digest(found: Digest, *, title: str, public: bool, command: GatehouseDigest)
 
 def digest_texts(found: Digest, *, title: str, public: bool, most: int = MAX_ROWS) -> list[str]:
     """The parts of a digest, each with at most so many changes; one line where there is nothing to tell."""
-    part = partial(_part, found.links, public=public, most=most)
+    part = partial(_part, found, public=public, most=most)
     waiting = len(found.waiting) + found.unlisted
     parts = [
-        part("", sorted(found.changes, key=lambda change: not change.decision.glass_broken)),
+        part("", _urgent_first(found)),
         part(plural(waiting, "pending change"), found.waiting, unlisted=found.unlisted),
         part(f"{plural(len(found.reviews), 'review')} due", found.reviews),
         part("In the next 24 hours", found.coming),
@@ -185,16 +189,33 @@ def span_title(text: str) -> str:
 
 
 def _counted(found: Digest) -> str:
-    # What a bulk change as a whole came to is counted by its items; its target has no key.
-    counts = Counter(each.event for each in found.entries if "/" in each.target or each.event not in ENDS)
+    """How many of what is listed came to which end, and how many else there is of each event."""
+    counts = Counter(
+        PARTLY if is_partly_done(each, found.tallies.get(each.id)) else each.state.value for each in found.changes
+    )
+    counts.update(each.event for each in found.entries if each.event not in ENDS)
     names = TOLD | {event: esc(event.replace("_", " "), 40) for event in counts if event not in TOLD}
     return " · ".join(
         f"*{counts[event]:,}* {name}" for event, name in names.items() if counts[event] and event not in UNTOLD
     )
 
 
+FAILED: Final = frozenset({State.FAILED, State.STALE, State.UNSETTLED})
+
+
+def _urgent_first(found: Digest) -> list[Change]:
+    """What somebody did alone, then what failed, wholly or in part, then the others."""
+
+    def rank(change: Change) -> int:
+        if change.decision.glass_broken:
+            return 0
+        return 1 if change.state in FAILED or is_partly_done(change, found.tallies.get(change.id)) else 2
+
+    return sorted(found.changes, key=rank)
+
+
 def _part(
-    links: Mapping[str, str],
+    found: Digest,
     title: str,
     changes: Sequence[Change],
     *,
@@ -203,7 +224,7 @@ def _part(
     unlisted: int = 0,
 ) -> list[str]:
     """The rows of *changes* below *title*, as few texts; nothing where there are none."""
-    rows = [f"• {row(each, links, public=public)}" for each in changes[:most]]
+    rows = [f"• {row(each, found.links, public=public, tally=found.tallies.get(each.id))}" for each in changes[:most]]
     rows += filter(None, [and_more(len(changes) - len(rows) + unlisted)])
     return messages.packed([*([f"*{title}*"] if title else []), *rows]) if rows else []
 

@@ -242,3 +242,16 @@ def test_what_a_digest_does_not_know_is_told() -> None:
     text = digest_view.digest_texts(digest_view.Digest(entries=known), title="Today", public=False)[0]
     assert "*1* brand new" in text
     assert "begun" not in text
+
+
+@pytest.mark.policy('[[guards]]\noperation = "*"\nguard = "none"')
+async def test_a_bulk_change_that_was_done_in_part_is_not_called_done(workspace: Sandbox, alice: Colleague) -> None:
+    rules = workspace.services.rules
+    rules.stage.faults.add("refused_200", method="PUT", path=f"/v1/rules/{OLD}")
+    await alice.types(f"/rules off {OLD} Redirect_chk01 Redirect_imgs2")
+    await alice.sees_set(applied=2, failed=1)
+    await alice.says("/members grant anna.berg@example.com vip")
+    for text in ("/gatehouse digest", "/gatehouse audit"):
+        answer = alice.slack_text(await alice.says(text))
+        assert "Switch off 3 rules · 2 of 3 done, 1 failed" in answer
+    assert "3 rules" in alice.slack_text(await alice.says("/gatehouse digest")).split("•")[1], "failures first"
