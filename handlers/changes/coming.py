@@ -11,6 +11,7 @@ from bot.changes import forecast
 from bot.changes.model import Change, Document, Edit, State, Target
 from bot.gatehouse import Gatehouse
 from bot.rules.model import Rule
+from bot.text.emails import masked
 from handlers.blocks.messages import esc, quoted
 from handlers.changes.sentences import when
 from handlers.errors import NothingToChange, Refusal, Words
@@ -67,6 +68,19 @@ async def refuse_what_is_so(things: Sequence[Thing], status: str | None, gatehou
             link = await gatehouse.store.cards.link(event.part[0])
             raise SoForAWhile(each.title, status, event.at, link, is_end=event.is_end)
     raise NothingToChange([each.title for each in things], status)
+
+
+async def left_out(things: Sequence[Thing], gatehouse: Gatehouse) -> Sequence[str]:
+    """What *things* are called that are as somebody wants them, as a card may say it; of what won't stay so, until when."""
+    if not things:
+        return ()
+    due = await due_until(gatehouse.now() + timedelta(seconds=LONGEST_DURATION), gatehouse)
+    names = []
+    for each in things:
+        name = masked(each.title) if each.target.service == "members" else each.title
+        happens = forecast.becomes(each.target, each.document, due)
+        names.append(f"{name} (so until {happens[0][0].at:%d %b, %H:%M} UTC)" if happens else name)
+    return names
 
 
 @dataclass(eq=False, repr=False)

@@ -63,7 +63,7 @@ async def submit(
     """
     proposal = proposals[0] if len(proposals) == 1 else together(title, proposals)
     if already:
-        left = f"Left out, as nothing would change: {first_of(already, MOST_LEFT_OUT)}."
+        left = f"Already so, and left out: {first_of(already, MOST_LEFT_OUT)}."
         proposal = proposal.amended(warnings=(*proposal.request.warnings, left))
     start, expiry = (getattr(command, name, None) for name in ("start", "expiry"))
     proposal = await timed(proposal, caller, gatehouse, start=start, expiry=expiry)

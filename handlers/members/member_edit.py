@@ -17,7 +17,7 @@ from bot.text.emails import BadEmail, checked_email, masked
 from handlers.blocks import modals
 from handlers.blocks.messages import code, ended, esc, in_quotes, listed
 from handlers.blocks.modals import View, end_of_form, time_errors
-from handlers.changes.coming import Thing, document_then, refuse_what_is_so
+from handlers.changes.coming import Thing, document_then, left_out, refuse_what_is_so
 from handlers.changes.requests import as_typed, beginning, propose, record, submit, timed
 from handlers.errors import NoMember, Refusal, TooMany, UnknownSegment, Words
 from handlers.grammar.command import slash
@@ -177,7 +177,7 @@ async def change_segments(command: MembersGrant | MembersRevoke, caller: Caller,
         await refuse_what_is_so(so, None, gatehouse)
     called = listed([in_quotes(name, 60) for name in names], most=MAX_SEGMENTS_IN_TITLE)
     verb, link = ("Grant", "to") if is_grant else ("Revoke", "from")
-    title, already = f"{verb} {called} {link} {len(proposals)} members", [masked(each.title) for each in so]
+    title, already = f"{verb} {called} {link} {len(proposals)} members", await left_out(so, gatehouse)
     return await submit(proposals, command, caller, gatehouse, title=title, already=already)
 
 

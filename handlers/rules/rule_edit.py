@@ -16,7 +16,7 @@ from bot.rules.model import Group, Rule, RuleDraft
 from bot.text.names import GROUP_REFERENCE, meant, named_group
 from handlers.blocks import menus, messages, modals
 from handlers.blocks.messages import quoted
-from handlers.changes.coming import Thing, document_then, refuse_what_is_so
+from handlers.changes.coming import Thing, document_then, left_out, refuse_what_is_so
 from handlers.changes.requests import as_typed, beginning, propose, submit, what_becomes_of
 from handlers.changes.sentences import when
 from handlers.errors import InvalidDraft, NoGroups, NotOneGroup
@@ -159,7 +159,8 @@ async def _edit(
     if not wanted:
         status = None if isinstance(command, RulesSet) else "on" if rules[0].active else "off"
         await refuse_what_is_so([Thing.of_rule(rule) for rule in so], status, gatehouse)
-    title, already = f"{EDITS[type(command)]} {len(wanted)} rules", [rule.title for rule in so]
+    title = f"{EDITS[type(command)]} {len(wanted)} rules"
+    already = await left_out([Thing.of_rule(rule) for rule in so], gatehouse)
     return await submit(wanted, command, caller, gatehouse, title=title, already=already)
 
 

@@ -539,10 +539,10 @@ async def test_what_is_planned_is_planned_back(alice: Colleague, clock: Clock, t
 
 
 async def test_what_is_left_out_is_said(alice: Colleague) -> None:
-    await alice.types(f"/rules off {OLD}")
+    await alice.types(f"/rules off {OLD} for 2h")
     await alice.sees_change()
     await alice.says(f"/rules off {OLD} Redirect_chk01")
-    assert f"nothing would change: {NAME}" in alice.slack_text(
+    assert f"Already so, and left out: {NAME} (so until " in alice.slack_text(
         await alice.sees_change(where=lambda each: bool(each.request.warnings))
     )
 
