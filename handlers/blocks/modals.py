@@ -153,6 +153,16 @@ KEPT_HOW: Final = "kept.how"
 """The ids of the blocks that say why a form is still there, and what to do."""
 
 
+MAX_BLOCKS: Final = 100
+"""Of one view."""
+
+
+def below(first: Sequence[Block], view: View) -> View:
+    """*view* below what is to be known before it is filled in, if that has room."""
+    blocks = [*first, *view["blocks"]]
+    return view | {"blocks": blocks} if len(blocks) <= MAX_BLOCKS else view
+
+
 def kept_form(view: View, words: str, reference: str) -> View:
     """The form that was sent as *view*, with all that was typed, under *words* (mrkdwn) on why nothing came of it."""
     values = inputs.values_of(view)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Final
 
+from bot.changes.freezing import Frozen
 from bot.changes.refusals import Unrecorded
 from bot.clients.errors import ClientError
 from bot.gatehouse import UnknownSite
@@ -239,7 +240,7 @@ def outcome_of(error: Exception) -> str:
     return "trouble" if isinstance(error, TROUBLE) else "refused"
 
 
-PASSING: Final = (*TROUBLE, TooFast)
+PASSING: Final = (*TROUBLE, TooFast, Frozen)
 """Errors of a form's checks that the same form, sent again later, may not meet."""
 
 

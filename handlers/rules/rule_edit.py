@@ -220,7 +220,9 @@ async def edit(command: RulesEdit, caller: Caller, gatehouse: Gatehouse) -> Repl
     async def fill() -> dict[str, Any]:
         rule = await find_rule(command, caller, gatehouse)
         groups = await groups_of([rule], gatehouse)
-        return RuleForm.of(rule, channel=caller.channel, groups=groups).view()
+        view = RuleForm.of(rule, channel=caller.channel, groups=groups).view()
+        first = await what_becomes_of(Target(service="rules", key=rule.id), rule, gatehouse)
+        return modals.below(first, view)
 
     return Modal(modals.loading("Edit rule"), fill)
 

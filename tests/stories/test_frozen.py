@@ -117,6 +117,22 @@ async def test_what_is_planned_within_is_named_before_and_held_at_its_start(
     assert status(workspace) == "Inactive"
 
 
+@pytest.mark.parametrize("form_timeout", [60.0])
+async def test_a_form_says_that_its_rule_is_frozen_and_keeps_what_was_typed(
+    workspace: Sandbox, alice: Colleague, bob: Colleague, clock: Clock
+) -> None:
+    await bob.says(FREEZE)
+    await alice.opens(f"/rules edit {OLD}")
+    assert "is frozen until" in alice.form
+    alice.fills(Name="After the sale")
+    assert await alice.submits() == {}
+    assert "What you typed is kept" in alice.form
+
+    clock.ahead += 2 * HOUR + MOMENT
+    assert await alice.submits() == {}
+    await alice.sees_change(of="After the sale")
+
+
 @pytest.mark.threat("B18")
 async def test_two_people_lift_a_freeze(workspace: Sandbox, alice: Colleague, bob: Colleague) -> None:
     card = await bob.says(FREEZE)
