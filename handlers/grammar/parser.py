@@ -37,6 +37,7 @@ def of_service(service: str) -> tuple[type[Command], ...]:
 
 
 EMAIL: Final = re.compile(r"[^<@]@")
+HELP: Final = frozenset({"help", "?"})
 
 
 def parse(service: str, text: str) -> Command:
@@ -53,10 +54,15 @@ def parse(service: str, text: str) -> Command:
     if not words:
         return EMPTY[service]()
     verb, rest = words[0].keyword, words[1:]
-    if verb in {"help", "?"}:
-        topic = [service] if service != "gatehouse" else []
+    topic = [service] if service != "gatehouse" else []
+    if verb in HELP:
         return GatehouseHelp(topic=" ".join([*topic, *(word.text for word in rest)]) or None)
     if (kind := VERBS[service].get(verb)) is not None:
+        is_search = "text" in kind.parts()
+        if (
+            len(rest) == 1 and rest[0].keyword in HELP and not is_search
+        ):  # in quotes, it names a thing that is called so
+            return GatehouseHelp(topic=" ".join([*topic, verb]))
         return kind.read(Rest(kind, rest))
     if len(words) == 1 and (alone := _alone(service, words[0])) is not None:
         return alone
@@ -127,6 +133,10 @@ def _root_of(words: Sequence[Word]) -> str:
 
 def _unknown(service: str, verb: str, rest: Sequence[Word]) -> Unclear:
     """The harmless commands that *verb* is a typo of, or else what can be done: a typo never leads to what takes away."""
+    if service == "rules" and verb in URL_VERBS:
+        wanted, example = URL_VERBS[verb]
+        what = f"Which URL should be {wanted}? For example {slash(f'rules {verb} {example}')}"
+        return Unclear(what, has_verb=True)
     gentle = {name: kind for name, kind in VERBS[service].items() if not kind.destroys}
     near = process.extract(verb, gentle.keys(), scorer=OSA.distance, score_cutoff=_wrong_letters(verb), limit=6)
     about = list(dict.fromkeys(gentle[name] for name, _, _ in near))[:3]
@@ -144,6 +154,11 @@ def _short(text: str) -> str:
 
 
 MAX_QUOTED: Final = 60
+URL_VERBS: Final = {
+    "block": ("blocked", "https://shop.example.com/promo"),
+    "redirect": ("redirected, and where to", "https://shop.example.com/old to https://shop.example.com/new"),
+}
+"""What people say of a URL, which is no verb of a command: what to ask for where there is none, and an example."""
 
 
 def _wrong_letters(word: str) -> int:

@@ -208,6 +208,13 @@ async def test_what_was_not_understood_is_said_and_nothing_is_offered_that_leave
     assert writes(workspace) == 0
 
 
+async def test_who_asks_for_the_help_of_a_command_switches_nothing_off(workspace: Sandbox, alice: Colleague) -> None:
+    answer = alice.slack_text(await alice.says("/rules off help"))
+
+    assert "`/rules off REF…" in answer
+    assert writes(workspace) == 0
+
+
 async def test_what_a_rule_does_already_is_said_and_not_offered(workspace: Sandbox, alice: Colleague) -> None:
     answer = alice.slack_text(await alice.says("/rules redirect /old to /new"))
 

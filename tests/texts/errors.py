@@ -138,7 +138,8 @@ def changes() -> Iterator[Sample]:
 
 def typed() -> Iterator[Sample]:
     """What was typed and can't be run."""
-    for text in ("/rules bogus", "/rules liist", "/rules off", "/rules list page:x", "/members grant anna@example.com"):
+    wrong = ("/rules bogus", "/rules liist", "/rules block promo", "/rules off", "/rules list page:x")
+    for text in (*wrong, "/members grant anna@example.com"):
         service, _, rest = text[1:].partition(" ")
         try:
             parse(service, rest)
@@ -158,10 +159,10 @@ def typed() -> Iterator[Sample]:
     yield "the email that they have", of(SameEmail("anna@example.com", "anna@example.com"), attempted=True)
     yield "the same email in other letters", of(SameEmail("anna@example.com", "Anna@example.com"), attempted=True)
     yield "somebody else's email", of(EmailTaken("ben@example.com", "blog"), attempted=True)
-    wrong = errors.BadFilter(
+    bad = errors.BadFilter(
         "“soon” isn’t a time. Write 24h, 7d, today, yesterday or last night.", "gatehouse digest 24h"
     )
-    yield "not a time", of(wrong, "/gatehouse digest soon")
+    yield "not a time", of(bad, "/gatehouse digest soon")
 
 
 def samples() -> Iterator[Sample]:

@@ -580,6 +580,12 @@ For example:
 [Run /rules list]  [Show all commands]
 You typed `/rules liist`\
 """,
+            "/rules block promo": """\
+Which URL should be blocked? For example /rules block https://shop.example.com/promo
+(thinking_face) Which URL should be blocked? For example /rules block https://shop.example.com/promo
+[Show all commands]
+You typed `/rules block promo`\
+""",
             "/rules off": """\
 Which rule? Nothing was changed.
 (thinking_face) Which rule? Nothing was changed.

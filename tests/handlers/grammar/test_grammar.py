@@ -127,6 +127,11 @@ RULES = [
     ),
     ('add cancel x.example named "Block x"', RulesNew("Cancel", "x.example", None, "Block x")),
     ("help", GatehouseHelp("rules")),
+    ("off help", GatehouseHelp("rules off")),
+    ("delete --help", GatehouseHelp("rules delete")),
+    ('off "help"', RulesOff(("help",))),
+    ("off help centre", RulesOff(("help centre",))),
+    ("find help", RulesList("help")),
 ]
 MEMBERS = [
     ("show <mailto:a@b.example|a@b.example>", MembersShow(("a@b.example",))),
