@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, tzinfo
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from bot.text.times import Kind, in_words, said
 from handlers.blocks import messages
@@ -71,9 +71,12 @@ class Context:
     """The names of rules that do already what else was asked for."""
 
 
-def read_as(message: Message, command: Command, unread: Sequence[str] = ()) -> Message:
-    """*message*, under a line on how the text was read that it answers; what wasn't understood comes first."""
-    if not (text := messages.text_of(command)):
+def read_as(message: Message, command: Command, titles: Mapping[str, str], unread: Sequence[str] = ()) -> Message:
+    """*message*, under a line on how the text was read that it answers; what wasn't understood comes first.
+
+    *titles*: the names of rules by id.
+    """
+    if not (text := messages.text_of(_by_name(command, titles))):
         return message
     words = f"Read as {code(slash(text), 400)}"
     asks = not_understood(unread) + (" It may be this:" if any(map(points, unread)) else "")
@@ -109,14 +112,14 @@ def unclear(
     """What was understood of a text and what wasn't, with what leads on: forms to fill in and things to look at."""
     if len({type(each) for each in meant}) == 1 and isinstance(meant[0], RulesMake):
         meant = meant[:1]  # how much of the URL is asked in the form, too
-    only_points = all(map(points, unread))
-    lines = [not_understood(unread) + ("" if only_points else " So there is no button that does it.")]
+    lines = [not_understood(unread)]
     if len(meant) == 1:
-        lines.append(f"What I do understand: {_said(meant[0], context)}.")
+        lines.append(f"I understood: {_said(meant[0], context)}.")
+    names_things = all(isinstance(each, RulesShow | MembersShow) for each in shown)
     buttons = [_form_button(each, number) for number, each in enumerate(meant)] if len(meant) == 1 else []
     if not any(buttons):
-        lines += ["What you name:"] if shown and not any(map(points, unread)) else []
-        lines += ["It may be one of these:"] if shown and any(map(points, unread)) else []
+        is_about = names_things and not any(map(points, unread))
+        lines += ["You mentioned:" if is_about else "Did you mean one of these?"] if shown else []
         labels = {
             _label_of(each, context): each for each in reversed(shown)
         }  # one of two that look the same: the first
@@ -124,7 +127,8 @@ def unclear(
         buttons = [messages.run_button(label, each, number) for number, (label, each) in enumerate(looks)]
     if context.missing:
         lines.append(f"The names of {listed([esc(each, 60) for each in context.missing])} couldn’t be read just now.")
-    blocks = [messages.section("\n".join(lines)), *messages.actions(buttons), _footer(asked)]
+    footer = _footer(asked, attempted=bool(meant) or names_things)
+    blocks = [messages.section("\n".join(lines)), *messages.actions(buttons), footer]
     return messages.message("I don’t understand all of it", blocks)
 
 
@@ -171,7 +175,7 @@ VIEW_LABELS: Final[Mapping[type[Command], str]] = {
 
 def preview(readings: Sequence[Command], context: Context, *, asked: str) -> Message:
     """What would be done, with a button that does it; of several readings, a button for each."""
-    footer = [_footer(asked)]
+    footer = [_footer(asked, attempted=any(each.writes for each in readings))]
     if context.done:
         names = listed([quoted(title, 100) for title in context.done], most=MAX_NAMED)
         there = messages.section(f"{names} {'does' if len(context.done) == 1 else 'do'} this already.")
@@ -211,13 +215,23 @@ def done(channel: str) -> Message:
     return messages.message(words, [messages.section(words)])
 
 
-def _footer(asked: str) -> Block:
-    return messages.context(f"Nothing was changed yet. You typed {code(asked, 200)}")
+def _footer(asked: str, *, attempted: bool) -> Block:
+    """What was typed; *attempted*: whether that may be a change."""
+    return messages.context(f"{'Nothing was changed yet. ' * attempted}You typed {code(asked, 200)}")
 
 
 def _do_it(command: Command) -> Block | None:
-    button = messages.turn_button("Do it", command, 0)
+    button = messages.turn_button(REQUEST_LABELS.get(type(command), "Do it"), command, 0)
     return button and button | {"style": "danger" if command.destroys else "primary"}
+
+
+REQUEST_LABELS: Final[Mapping[type[Command], str]] = {
+    RulesDelete: "Request deletion",
+    MembersRemove: "Request removal",
+    MembersOffboard: "Request removal",
+    MembersMove: "Request change",
+}
+"""What is done by a click only puts a card in the channel, which shows everything and waits for approval."""
 
 
 def _change(command: Command) -> Block | None:
@@ -241,13 +255,15 @@ def _form(command: Command) -> Command | None:
 
 
 def sentence(command: Command, context: Context) -> str:
-    """What *command* would do, in one line of mrkdwn."""
+    """What *command* would do, or show, in one line of mrkdwn."""
+    if not command.writes:
+        return _said(command, context)
     return _said(command, context) + _when(command, context) + _reason(command)
 
 
 def _said(command: Command, context: Context) -> str:
     words = COMMAND_SENTENCES.get(type(command))
-    return words(command, context) if words else _as_typed(command)
+    return words(command, context) if words else _as_typed(_by_name(command, context.titles))
 
 
 def _warned(command: Command, context: Context) -> str:
@@ -268,6 +284,15 @@ def _texts(command: Command, context: Context) -> Iterator[tuple[str, str]]:
                     yield name, text
                 case _:
                     pass
+
+
+def _by_name(command: Command, titles: Mapping[str, str]) -> Command:
+    """Return *command* with the name of its rule in the place of the id, where nothing else is called so."""
+    title = titles.get(str(getattr(command, "ref", None)))
+    if title is None or [*titles.values()].count(title) > 1:
+        return command
+    named: Command = replace(cast("Any", command), ref=title)
+    return named
 
 
 def _as_typed(command: Command) -> str:
@@ -366,9 +391,7 @@ COMMAND_SENTENCES: Final[dict[type[Command], Callable[[Any, Context], str]]] = {
     RulesSet: _set,
     RulesOn: lambda command, context: f"Switch on {_names(command.refs, context)}",
     RulesOff: lambda command, context: f"Switch off {_names(command.refs, context)}",
-    RulesDelete: lambda command, context: (
-        f"Request to delete {_names(command.refs, context)}. You see everything first"
-    ),
+    RulesDelete: lambda command, context: f"Request to delete {_names(command.refs, context)}",
     RulesGroup: lambda command, context: (
         f"Switch {command.switch} the group {_names([command.group], context)}, with all its rules"
     ),
@@ -379,16 +402,12 @@ COMMAND_SENTENCES: Final[dict[type[Command], Callable[[Any, Context], str]]] = {
     MembersRevoke: lambda command, context: (
         f"Revoke access to {_segments_named(command)}{_site(command)} for {_people(command, context)}"
     ),
-    MembersRemove: lambda command, context: (
-        f"Request to remove {_people(command, context)}{_site(command, 'from')}. You see everything first"
-    ),
+    MembersRemove: lambda command, context: f"Request to remove {_people(command, context)}{_site(command, 'from')}",
     MembersMove: lambda command, context: (
-        f"Request to change the email of {_person(command.email, context)}{_site(command)} to {code(command.new)}. "
-        "You see everything first"
+        f"Request to change the email of {_person(command.email, context)}{_site(command)} to {code(command.new)}"
     ),
-    MembersOffboard: lambda command, context: (
-        f"Request to remove {_people(command, context)} from every site. You see everything first"
-    ),
+    MembersOffboard: lambda command, context: f"Request to remove {_people(command, context)} from every site",
+    RulesShow: lambda command, context: _name(command.ref, context),
     MembersShow: _people,
     MembersWhy: _people,
     GatehouseUndo: lambda *_: "Undo your last change here",
@@ -413,7 +432,6 @@ LABELS: Final[Mapping[type[Command], str]] = {
     MembersRevoke: "Revoke access",
     MembersRemove: "Remove member",
     MembersMove: "Change email",
-    MembersOffboard: "Remove from every site",
     MembersWhy: "Check access",
 }
 """Where that is not the verb of the command itself."""

@@ -41,7 +41,7 @@ from handlers.grammar.fields import LONGEST_DURATION, Start
 from handlers.rules import check_view, views, which_view
 from handlers.rules.commands import RulesCheck, RulesFiltered, RulesList, RulesSamples, RulesShow, RulesWhich
 from handlers.rules.reasons import type_word
-from handlers.rules.rule_refs import BareNumber, NotOne, find_rule, groups_of
+from handlers.rules.rule_refs import BareNumber, NotOne, find_rule, groups_of, none_called
 from handlers.slack.registry import Click, Typed, clicks, handles, offers
 from handlers.slack.reply import Caller, Private, Reply
 
@@ -58,6 +58,10 @@ async def show_list(command: RulesList, caller: Caller, gatehouse: Gatehouse) ->
     listing = await gatehouse.rules.all()
     groups = await groups_of(listing.known, gatehouse)
     found = await asyncio.to_thread(_in_order, listing.known, command, groups)
+    if not (found or listing.gap) and command.text and command == RulesList(command.text):
+        error = await none_called(command.text, gatehouse)
+        if error.near:
+            raise error
     page = ListPage.of(found, command.page, ROWS_PER_PAGE)
     numbered = not (caller.public or caller.guessed)
     message = views.rule_list(

@@ -171,6 +171,11 @@ async def _not_one(ref: str, fitting: Sequence[Rule], listing: Listing[Rule], ga
         shown = fitting[:CANDIDATES]
         return NotOne(ref, shown, len(fitting), await groups_of(shown, gatehouse), gap=listing.gap)
     listing.whole()
+    return await none_called(ref, gatehouse)
+
+
+async def none_called(ref: str, gatehouse: Gatehouse) -> NotOne:
+    """The error for *ref* where no rule has it, with the rules whose names are like it."""
     near = [hit.item for hit in await looked_up(await gatehouse.rules.index(), ref, most=NEAR)]
     return NotOne(ref, (), 0, await groups_of(near, gatehouse), near)
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Awaitable, Sequence
+from collections.abc import Awaitable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 
 import structlog
 
 from bot.changes.model import Change
+from bot.clients.errors import ClientError
 from bot.clients.gate import CallContext, Priority
 from bot.gatehouse import Gatehouse
 from bot.metrics import NOT_UNDERSTOOD, CommandTimer
@@ -242,7 +243,7 @@ class Dispatcher:
                     if typed is not None and isinstance(outcome, Private) and outcome.is_empty:
                         guessed = await self._answer_guess(typed, command, None, caller, asked, timer.began)
                         caller, outcome = guessed or (caller, outcome)
-                    outcome = _under_reading(outcome, command) if has_alias else outcome
+                    outcome = _under_reading(outcome, command, {}) if has_alias else outcome
             except tuple(MISUNDERSTOOD) as error:
                 if typed is None:
                     raise
@@ -275,11 +276,18 @@ class Dispatcher:
         if not (readings.commands or readings.meant or readings.missing):
             return None
         if not (readings.meant or readings.missing) and (meant := runs_at_once(readings.commands)) is not None:
-            return caller, _under_reading(await self._run(meant, caller, began), meant, readings.unread)
+            reply = await self._run(meant, caller, began)
+            return caller, _under_reading(reply, meant, await self._titles(), readings.unread)
         for first in (*readings.meant, *readings.commands)[:1]:
             await self._check_right(first, caller)
         card = await self._guesses.preview(readings, caller, asked)
         return caller.placed(public=False, replacing=False), Private(card)
+
+    async def _titles(self) -> Mapping[str, str]:
+        """The names of rules by id, as they were read a moment ago; none where they can't be read."""
+        with suppress(ClientError):
+            return {rule.id: rule.title for rule in (await self._gatehouse.rules.recent()).known}
+        return {}
 
     async def _show_waiting(self, caller: Caller, command: Command) -> Caller:
         """Open a modal at once, while the trigger lives, for a caller who asked from a view.
@@ -353,9 +361,9 @@ def _named(command: Command) -> str:
     return f"{command.service} {command.verb}".strip()
 
 
-def _under_reading(reply: Reply, command: Command, unread: Sequence[str] = ()) -> Reply:
+def _under_reading(reply: Reply, command: Command, titles: Mapping[str, str], unread: Sequence[str] = ()) -> Reply:
     """*reply* under a line on the *command* that it answers, which nobody typed."""
-    return Private(read_as(reply.message, command, unread)) if isinstance(reply, Private) else reply
+    return Private(read_as(reply.message, command, titles, unread)) if isinstance(reply, Private) else reply
 
 
 def _counts(request: Request) -> bool:

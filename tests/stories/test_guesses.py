@@ -9,6 +9,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
+from bot.changes.model import State
 from sandbox.demo import Sandbox
 from tests.conftest import OPS
 from tests.harness.colleague import Colleague
@@ -186,7 +187,7 @@ async def test_what_the_docs_say_that_people_type_gets_what_they_promise(
 @pytest.mark.parametrize(
     ("text", "shown"),
     [
-        (f"/rules block {PROMO} in germany", "What I do understand: Block `shop.example.com/promo` for everyone."),
+        (f"/rules block {PROMO} in germany", "I understood: Block `shop.example.com/promo` for everyone."),
         ("/rules off Old shop until the sale ends", "I don’t understand “until the sale ends”."),
         ("/rules rename Old shop to New shop and switch it off", "I don’t understand “and switch it off”."),
         ("/rules off Old shop for the weekend", "I don’t understand “for the weekend”."),
@@ -212,6 +213,32 @@ async def test_who_asks_for_the_help_of_a_command_switches_nothing_off(workspace
     answer = alice.slack_text(await alice.says("/rules off help"))
 
     assert "`/rules off REF…" in answer
+    assert writes(workspace) == 0
+
+
+async def test_things_to_look_at_are_offered_by_name(alice: Colleague) -> None:
+    answer = alice.slack_text(await alice.says("/rules checkout broken pls"))
+    assert "“Checkout on mobile”  [Show]" in answer
+    assert "Redirect_chk02" not in answer
+    assert "Nothing was changed" not in answer
+
+    answer = alice.slack_text(await alice.says("/rules show me the old shop rule"))
+    assert 'Read as `/rules show "Old shop to new shop"`' in answer
+
+
+async def test_a_typo_in_a_search_offers_what_is_nearly_called_so(alice: Colleague) -> None:
+    answer = alice.slack_text(await alice.says("/rules list chekout"))
+
+    assert answer.startswith("No rule matches `chekout`.\nDid you mean one of these?")
+    assert "Checkout on mobile" in answer
+    assert "Nothing was changed" not in answer
+
+
+async def test_the_button_of_a_request_says_that_it_only_asks(workspace: Sandbox, alice: Colleague) -> None:
+    offer = await alice.says("/gatehouse please remove Liam Meyer from blog")
+    await alice.clicks(offer, "Request removal")
+
+    await alice.sees_change(of="liam.meyer", state=State.PROPOSED)
     assert writes(workspace) == 0
 
 
