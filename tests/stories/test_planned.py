@@ -404,10 +404,11 @@ async def test_what_will_become_of_a_thing_is_said_where_it_is_shown(alice: Coll
     card = await alice.says(text)
     change = await alice.change_of(card)
 
-    shown = str((await alice.says(show)).blocks)
-    link = await alice.store.cards.link(change.id)
-    assert link
-    assert link in shown
+    async with asyncio.timeout(30):
+        while not (link := await alice.store.cards.link(change.id)):  # noqa: ASYNC110  noted a moment after the card is there
+            await asyncio.sleep(0.01)
+
+    assert link in str((await alice.says(show)).blocks)
 
 
 SHOP = "https://shop.example.com"
