@@ -228,7 +228,7 @@ class Decisions:
         expires, starts = self.journal.now() + APPROVED_AGAIN_WITHIN, another["starts_at"]
         expires = expires if starts is None else min(expires, starts + LATE_START)
         undecided: dict[str, Any] = {"approvals": (), "decided_by": None, "decided_at": None, "expires": expires}
-        undecided |= {"glass_broken": False, "decision_reason": "", "asked_again": change.decision.asked_again + 1}
+        undecided |= {"glass_broken": False, "decision_reason": ""}
         moved = await self.journal.move(change, Move.REPLAN, by=by, **another, **undecided)
         if moved is None:
             raise NotPlanned(await self.journal.get(change.id))

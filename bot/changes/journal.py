@@ -181,12 +181,10 @@ class Journal:
             if held is None or held.state is not State.PROPOSED or not held.decision.asks_the_same(change.decision):
                 return None
             completes = last is not None and held.decision.approvals == change.decision.approvals
-            events = []
-            if await self.store.changes.decided(
-                tx, held.id, by, f"approve {held.decision.asked_again or ''}".strip(), ""
-            ):
-                held = held.approved_by(by, self.now(), for_later=for_later)
-                events = [event_of("approval", held, by, given=len(held.decision.approvals))]
+            given, events = len(held.decision.approvals), list[Event]()
+            held = held.approved_by(by, self.now(), for_later=for_later)
+            if len(held.decision.approvals) > given:
+                events = [event_of("approval", held, by, given=given + 1)]
             if events and not completes:
                 await self.store.changes.record(tx, held)
                 await self.store.outbox.enqueue(tx, held.id, "card")
@@ -228,7 +226,7 @@ class Journal:
             return None
         await self._follow(tx, change, moved, move, by)
         after: Sequence[Event] = ()
-        event = event_of(CONSEQUENCES[move].event, moved, by, **told(moved))
+        event = event_of_move(move, moved, by)
         if move in BEGINNINGS and not moved.is_bulk:
             moved, after = await self._claimed(tx, moved)
         await self.store.audit.append(tx, *before, event, *after)
@@ -282,7 +280,7 @@ class Journal:
                 moved = await self.store.changes.finish(tx, some, self.owner)
                 was = {each.change.id: each.change for each in some}
                 for change, move in moved:
-                    events.append(event_of(CONSEQUENCES[move].event, change, GATEHOUSE, **told(change)))
+                    events.append(event_of_move(move, change, GATEHOUSE))
                     if change.state is State.APPLIED:
                         applied.append(change)
                     if change.set_id is not None:
@@ -292,9 +290,7 @@ class Journal:
                 if items:
                     await self.store.items.note(tx, items)
                 stale = await self._applied(tx, applied)
-                events += [
-                    event_of(CONSEQUENCES[Move.INVALIDATE].event, each, GATEHOUSE, **told(each)) for each in stale
-                ]
+                events += [event_of_move(Move.INVALIDATE, each, GATEHOUSE) for each in stale]
                 for set_id in sorted({item.set_id or "" for item in items} if items else ()):
                     await self.store.outbox.enqueue(tx, set_id, "card", within=PROGRESS)
                 await self.store.audit.append(tx, *events, ends_work=True)
@@ -537,6 +533,10 @@ def event_of(name: str, change: Change, by: str, **detail: Any) -> Event:
     if change.request.cause is not None:
         known["cause"] = change.request.cause.kind
     return Event(name, by, change.request.channel, change.id, str(change.edit.target), known | detail)
+
+
+def event_of_move(move: Move, moved: Change, by: str) -> Event:
+    return event_of(CONSEQUENCES[move].event, moved, by, **told(moved))
 
 
 def began(change: Change) -> Event:

@@ -334,8 +334,6 @@ class ChangeDecision(Stored):
     summoned: tuple[str, ...] = ()
     """Ids of the people and user groups that are asked by name."""
     expires: datetime | None = None
-    asked_again: int = 0
-    """How often it was to be approved anew, for another time: whoever approved before may approve again."""
     questions: tuple[Question, ...] = ()
     approvals: tuple[Approval, ...] = ()
     decided_by: str | None = None

@@ -261,12 +261,11 @@ class Promises:
         for name in (*FIXED, *FIXED_OF_ITEMS, *(f"request.{name}" for name in FIXED_OF_REQUEST), *at_the_end):
             assert attrgetter(name)(old) == attrgetter(name)(new), f"{name} of a change that was {old.state}"
         self._no_weaker(old, new)
-        if old.decision.asked_again == new.decision.asked_again:
+        if (old.state, new.state) != (State.PLANNED, State.PROPOSED):
             assert new.decision.expires == old.decision.expires
             assert new.decision.approvals[: len(old.decision.approvals)] == old.decision.approvals
         else:
-            assert (old.state, new.decision.approvals) == (State.PLANNED, ()), "approved for another time"
-            assert (new.request.starts_at, new.state) != (old.request.starts_at, State.PLANNED)
+            assert new.decision.approvals == (), "approved for another time"
         self._at_its_time(old, new)
         assert old.edit.target == new.edit.target or (new.edit.kind is Kind.RULE_CREATE and old.edit.target.key is None)
 
