@@ -22,7 +22,7 @@ from bot.changes.model import State
 from bot.store.audit import Audit
 from bot.store.changes import Changes
 from bot.store.channel_settings import ChannelSettings, FormerIds, LastLists, TestUrls
-from bot.store.db import Session, StoreCorrupt, StoreError, StoreMissing, async_url, bound, make_engine, private, upsert
+from bot.store.db import Session, StoreCorrupt, StoreError, StoreMissing, async_url, bound, make_engine, private
 from bot.store.items import Items
 from bot.store.migrations.run import (
     MIGRATIONS,
@@ -34,7 +34,7 @@ from bot.store.migrations.run import (
 )
 from bot.store.outbox import Cards, Outbox
 from bot.store.queues import Inbox, Timers
-from bot.store.tables import DATA_VERSION, USE, USED_WITH, changes, settings
+from bot.store.tables import DATA_VERSION, USE, USED_WITH, changes
 
 log = structlog.get_logger(__name__)
 
@@ -73,11 +73,8 @@ class Store:
         """Let processes of older releases stand still from now on; raises StoreError where a newer one has taken over."""
         mine = self.session.data_version
         async with self.transaction() as tx:
-            await upsert(
-                tx, settings, {**USE, "value": str(mine)}, {"owner": USE["owner"]}
-            )  # keeps the row from others
-            _refuse_newer_data(await tx.scalar(sa.select(USED_WITH)), mine)
-            await upsert(tx, settings, {**USE, "value": str(mine)})
+            _refuse_newer_data(await self.channel_settings.locked(tx, **USE) or None, mine)
+            await self.channel_settings.put(tx, **USE, value=str(mine))
 
     async def give_back_leases(self, owner: str) -> None:
         """Let what *owner* still has be taken over at once, for its process ends."""
@@ -203,7 +200,7 @@ async def upgrade(database_url: str, migrations: Path = MIGRATIONS) -> None:
 async def go_back(database_url: str) -> None:
     """Let this release take over from a newer one, whose processes stand still from now on; raises StoreError."""
     async with open_store(database_url, now=lambda: datetime.now(UTC)) as store, store.transaction() as tx:
-        await upsert(tx, settings, {**USE, "value": str(DATA_VERSION)})
+        await store.channel_settings.put(tx, **USE, value=str(DATA_VERSION))
 
 
 async def _upgrade(engine: AsyncEngine, migrations: Path) -> str:
