@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Final, Literal, get_args
+from typing import Final, Literal
 
 from bot.changes.model import Change, Guard, State
 from bot.changes.refusals import LookFirst, NotYours, PolicyTightened
@@ -34,7 +34,6 @@ class Decision(StrEnum):
 
 OfRequest = Literal[Decision.CONFIRM, Decision.APPROVE, Decision.BREAK_GLASS, Decision.DENY, Decision.WITHDRAW]
 """Decisions about a request, or about what was approved and waits; all others are about what was done, or only ask."""
-OF_REQUEST: Final[tuple[OfRequest, ...]] = get_args(OfRequest)
 
 RELEASES: Final = frozenset({Decision.CONFIRM, Decision.APPROVE, Decision.BREAK_GLASS})
 """Decisions that let a request through: nobody takes one about what they were not shown."""

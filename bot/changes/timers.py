@@ -23,6 +23,7 @@ from bot.changes.worker import Wake, work_off
 from bot.clients.errors import NEVER, REFUSALS, ClientError
 from bot.policy.access import DirectoryUnavailable
 from bot.store.db import TargetBusy
+from bot.store.outbox import Purpose
 from bot.store.queues import LANES, Timer, TimerKind
 
 log = structlog.get_logger(__name__)
@@ -52,19 +53,13 @@ class TimerWorker:
 
     async def run(self, *, every: float) -> None:
         """Do what is due until cancelled, looking every so many seconds."""
-        await work_off("timers", LANES, self._claim, self._do, width=TIMERS_AT_ONCE, every=every, wake=self.wake)
+        await work_off("timers", LANES, self._claim, self.do, width=TIMERS_AT_ONCE, every=every, wake=self.wake)
 
-    async def run_one(self) -> bool:
-        """Do the one thing that is overdue the longest; False where nothing is due."""
-        if (timer := await self._claim()) is None:
-            return False
-        await self._do(timer)
-        return True
-
-    async def _claim(self, lane: str | None = None) -> Timer | None:
+    async def _claim(self, lane: str) -> Timer | None:
         return await self.journal.store.timers.claim(self.journal.owner, self.journal.lease, lane)
 
-    async def _do(self, timer: Timer) -> None:
+    async def do(self, timer: Timer) -> None:
+        """Do what a claimed *timer* is for, and remove it, or set it for the next try."""
         store = self.journal.store
         change = await store.changes.get(timer.change_id)
         again = None if change is None else await DUE[timer.kind](self, change, timer)
@@ -112,7 +107,7 @@ class TimerWorker:
         """The end of a temporary change: reverted where nobody touched it since, else left and said so."""
         again = await self._try_to_revert(change, timer)
         if again is not None and timer.number + 1 == TRIES_UNTIL_TOLD:
-            await self._enqueue(change, f"late-{_stamp(change)}")
+            await self._enqueue(change, Purpose.LATE.of(change.request.reverts_at or change.created))
         return again
 
     async def _try_to_revert(self, change: Change, timer: Timer) -> datetime | None:
@@ -199,18 +194,13 @@ class TimerWorker:
             is_same = held.temporary and held.request.reverts_at == change.request.reverts_at
             return {"revert_failure": why} if is_same else {}
 
-        await self.journal.record(change, "not_reverted", GATEHOUSE, left, note="left")
+        await self.journal.record(change, "not_reverted", GATEHOUSE, left, note=Purpose.LEFT)
         return None
 
 
 def _is_passing(failed: Change) -> bool:
     """Whether what kept a change from being done may be gone the next time."""
     return failed.run.refusal not in NEVER
-
-
-def _stamp(change: Change) -> int:
-    """What tells the end of a temporary change from an earlier one that was put off."""
-    return int((change.request.reverts_at or change.created).timestamp()) % 100_000_000
 
 
 def _cause(change: Change, timer: Timer, now: datetime) -> Cause:

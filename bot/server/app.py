@@ -21,6 +21,7 @@ from starlette.applications import Starlette
 from bot import __version__
 from bot.changes.batch import BatchWorker
 from bot.changes.execute import RECONCILE_AFTER, Failpoint, no_failpoint
+from bot.changes.journal import Journal
 from bot.changes.notify import OutboxWorker, Pace
 from bot.changes.pipeline import Pipeline, open_pipeline
 from bot.changes.timers import TimerWorker
@@ -127,16 +128,11 @@ async def running(
         directory = SlackDirectory(slack, clock)
         access = Access(policy, directory)
         pipeline = open_pipeline(
-            store=store,
+            Journal(store, clock, owner, wake_outbox, wake_batches, lease),
             adapter=services.adapter,
             access=access,
-            now=clock,
             new_id=lambda: secrets.token_hex(16),
-            owner=owner,
-            wake_outbox=wake_outbox,
-            wake_batches=wake_batches,
             reconcile_after=timing.reconcile_after,
-            lease=lease,
             failpoint=timing.failpoint,
             shows_all=lambda change: store.cards.is_complete(change.id),
         )

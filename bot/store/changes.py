@@ -214,14 +214,9 @@ class Changes:
         query = sa.select(changes.c.id).where(changes.c.target.in_(map(str, targets)), changes.c.id.in_(ends))
         return list(await tx.scalars(query.order_by(changes.c.id)))
 
-    async def has_decided(self, change_id: str, person: str, decision: str, reason: str) -> bool:
-        """Whether *person* took this decision, with this very reason."""
-        known = {"change_id": change_id, "person": person, "decision": decision, "reason": reason}
-        return bool(await self._rows(sa.select(decisions.c.at).filter_by(**known)))
-
-    async def who_decided(self, change_id: str, decision: str) -> Sequence[str]:
-        """Who took this decision."""
-        found = sa.select(decisions.c.person).filter_by(change_id=change_id, decision=decision)
+    async def who_decided(self, change_id: str, decision: str, reason: str = "") -> Sequence[str]:
+        """Who took this decision, with this very reason."""
+        found = sa.select(decisions.c.person).filter_by(change_id=change_id, decision=decision, reason=reason)
         return [row.person for row in await self._rows(found)]
 
     async def add(self, tx: AsyncConnection, change: Change, idempotency_key: str) -> Change:

@@ -41,23 +41,10 @@ class Leases:
         query: sa.Select[Any],
         owner: str,
         lease: timedelta,
-        choose: Callable[[Sequence[sa.Row[Any]]], Sequence[sa.Row[Any]]] = list,
-    ) -> Sequence[sa.Row[Any]]:
-        """The same as `take`, but whether there is any is looked at first, in a way that holds nobody up."""
-        async with self._session.reading() as connection:
-            if (await connection.execute(query.where(self.free))).first() is None:
-                return []
-        return await self.take(query, owner, lease, choose)
-
-    async def take(
-        self,
-        query: sa.Select[Any],
-        owner: str,
-        lease: timedelta,
-        choose: Callable[[Sequence[sa.Row[Any]]], Sequence[sa.Row[Any]]] = list,
+        choose: Callable[[Sequence[sa.Row[Any]]], Sequence[sa.Row[Any]]],
         **values: object,
     ) -> Sequence[sa.Row[Any]]:
-        """Give *owner* those free rows of *query* that it chooses, with *values* set; return them as they were before.
+        """Give *owner* those free rows of *query* that *choose* returns, with *values* set; return them as they were before.
 
         Rows that another process is claiming are passed over. None where this process stands still: also from now on,
         where *choose* raises OtherRelease.
@@ -65,6 +52,9 @@ class Leases:
         if self._session.stands_still:
             return []
         query = query.where(self.free)
+        async with self._session.reading() as connection:  # a look that holds nobody up
+            if (await connection.execute(query)).first() is None:
+                return []
         try:
             async with self._session.writing() as tx:
                 rows = choose((await tx.execute(self._session.skipping_locked(query))).all())

@@ -83,6 +83,10 @@ class Purpose(StrEnum):
     DIGEST = "digest"
     """Of a channel and no change: its id stands for that of the change."""
 
+    def of(self, moment: datetime) -> str:
+        """The purpose of the message that is about this *moment*, and about no other one."""
+        return f"{self}-{int(moment.timestamp()) % 100_000_000}"
+
 
 FOR_LATER: Final = frozenset({Purpose.REMIND, Purpose.STARTS, Purpose.OFFER, Purpose.REVIEW, Purpose.DIGEST})
 """Messages that are enqueued long before they are due, and taken back where nothing is left to be said by then."""
@@ -136,11 +140,10 @@ class Outbox:
         """Claim up to *limit* messages that are due the longest, each for another channel or person.
 
         *but*: the channels and people whose turn it isn't. There may be more for others where fewer than *limit* come back.
-        Other writers wait for it, so see by `next_due` that something is.
         """
         query = sa.select(outbox, TO.label("to")).where(*self._mine(but), outbox.c.due <= self._session.now())
         query = query.order_by(outbox.c.due).limit(limit)
-        rows = await self.leases.take(query, owner, lease, _first_for_each, attempt=outbox.c.attempt + 1)
+        rows = await self.leases.claim(query, owner, lease, _first_for_each, attempt=outbox.c.attempt + 1)
         return [
             Delivery(row.to, row.change_id, row.purpose, row.version, row.attempt + 1, owner, row.last_error)
             for row in rows

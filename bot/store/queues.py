@@ -108,7 +108,7 @@ class Inbox:
         remembered = inbox.c.received >= self._session.now(-REMEMBERED_FOR)
         query = sa.select(inbox).where(left, remembered, inbox.c.id.not_in(but)).order_by(inbox.c.received)
         for row in await self.leases.claim(query.limit(1), owner, lease, partial(_of_kinds, KINDS)):
-            return StoredRequest(row.id, row.kind, json.loads(row.payload), row.attempt, moment(row.received), owner)
+            return _stored(row, owner)
         return None
 
     async def get(self, request_id: str) -> StoredRequest | None:
@@ -117,9 +117,7 @@ class Inbox:
         query = sa.select(inbox).where(inbox.c.id == request_id, remembered)
         async with self._session.reading() as connection:
             row = (await connection.execute(query)).one_or_none()
-        if row is None:
-            return None
-        return StoredRequest(row.id, row.kind, json.loads(row.payload), row.attempt, moment(row.received), row.owner)
+        return None if row is None else _stored(row, row.owner)
 
     async def attach(self, request_id: str, more: Mapping[str, Any]) -> None:
         """Add *more* to the payload of a request, for as long as that is remembered."""
@@ -158,6 +156,10 @@ class Inbox:
     async def done(self, request_id: str) -> None:
         async with self._session.writing() as tx:
             await tx.execute(sa.update(inbox).where(inbox.c.id == request_id).values(done=True))
+
+
+def _stored(row: sa.Row[Any], owner: str) -> StoredRequest:
+    return StoredRequest(row.id, row.kind, json.loads(row.payload), row.attempt, moment(row.received), owner)
 
 
 def _request(request: StoredRequest) -> sa.ColumnElement[bool]:

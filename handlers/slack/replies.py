@@ -16,6 +16,7 @@ from bot.changes.model import Change
 from bot.gatehouse import Gatehouse
 from bot.policy.access import DirectoryUnavailable, NotAllowed
 from bot.policy.model import Why
+from bot.store.audit import Event
 from bot.store.db import CommitUnknown, StoreError
 from handlers.blocks import messages, modals, tables
 from handlers.blocks.messages import Block, Message
@@ -176,10 +177,14 @@ class Answers:
             await self._tell(caller, messages.sent(reply.name, sent.link, here=reply.here, shown=sent.shown))
 
     async def _note_export(self, event: str, caller: Caller, reply: Attached) -> None:
-        if reply.exports is not None:
-            await self._gatehouse.changes.note_export(
-                event, *reply.exports, by=caller.user, channel=caller.channel, here=reply.here
-            )
+        """Record the *event* of an export: ``exporting``, then ``exported`` or nothing."""
+        if reply.exports is None:
+            return
+        what, count = reply.exports
+        detail = {"count": count, "here": reply.here}
+        await self._gatehouse.changes.journal.note(
+            Event(event, caller.user, caller.channel, target=what, detail=detail)
+        )
 
     async def _tell(self, caller: Caller, message: Message) -> None:
         """Answer *caller* alone, where they look: in the modal, in one that opens, or beside what they wrote."""

@@ -26,7 +26,7 @@ async def test_what_failed_of_a_planned_bulk_change_is_tried_at_once(world: Worl
     starts = world.clock() + timedelta(hours=1)
     whole = await mine.pipeline.proposer.submit(renames(world, "Ours", starts_at=starts), idempotency_key="request")
     world.clock.moment = starts
-    while await mine.timers.run_one():
+    while await mine.fire_one():
         pass
     theirs = world.truth()["rules", RULE_IDS[0]] | {"name": "Theirs"}
     world.edit(("rules", RULE_IDS[0]), theirs)

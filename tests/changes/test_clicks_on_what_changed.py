@@ -225,7 +225,7 @@ async def requested(world: World, change_id: str) -> Entry:
 async def test_only_an_end_that_somebody_clicked_on_is_on_record_as_theirs(world: World, mine: Replica) -> None:
     waited = await renamed(world, mine)
     world.clock.moment += HOUR
-    while await mine.timers.run_one():
+    while await mine.fire_one():
         pass
     clicked = await renamed(world, mine)
     await end(mine.pipeline, clicked, "click")
@@ -301,7 +301,7 @@ async def test_what_is_kept_or_extended_while_its_end_is_being_looked_at_stays(
     )
     world.clock.moment += HOUR
 
-    while await mine.timers.run_one():
+    while await mine.fire_one():
         pass
 
     now = await mine.pipeline.journal.get(change.id)

@@ -155,7 +155,7 @@ async def test_what_its_requester_did_not_confirm_in_time_is_on_its_card_alone(w
     assert change.decision.expires is not None
     world.clock.moment = change.decision.expires
 
-    assert await mine.timers.run_one()
+    assert await mine.fire_one()
     await deliver(mine)
 
     assert world.cards[change.id].state is State.EXPIRED
@@ -192,7 +192,7 @@ async def test_an_end_that_the_service_refuses_has_a_card_and_one_that_is_tried_
     world.services.rules.stage.faults.add(fault, method="PUT")
     world.clock.moment += timedelta(hours=2)
 
-    while await mine.timers.run_one():
+    while await mine.fire_one():
         pass
     await deliver(mine)
 
@@ -209,7 +209,7 @@ async def test_the_end_of_several_that_a_person_stopped_is_not_tried_again(world
     whole = await mine.pipeline.proposer.submit(renames(world, "For now", revert_after=7200), idempotency_key="request")
     assert await mine.carry_out_a_set()
     world.clock.moment += timedelta(hours=2)
-    while await mine.timers.run_one():
+    while await mine.fire_one():
         pass
     revert = await mine.pipeline.followups.last_revert(whole)
     assert revert is not None
@@ -218,7 +218,7 @@ async def test_the_end_of_several_that_a_person_stopped_is_not_tried_again(world
 
     for _ in range(3):
         world.clock.moment += timedelta(minutes=11)
-        while await mine.timers.run_one() or await mine.carry_out_a_set():
+        while await mine.fire_one() or await mine.carry_out_a_set():
             pass
 
     assert {world.truth()["rules", key]["name"] for key in RULE_IDS} == {"For now"}

@@ -50,7 +50,7 @@ async def taken_over(world: World, mine: Replica) -> None:
     for _ in range(4):
         world.clock.moment += timedelta(seconds=61)
         await mine.carry_out_a_set()
-        while await mine.pipeline.recover_one():
+        while await mine.recover_one():
             pass
 
 

@@ -38,8 +38,8 @@ async def hours_later(world: World, mine: Replica) -> None:
     for _ in range(12):
         world.clock.moment += timedelta(minutes=11)
         while (
-            await mine.timers.run_one()
-            or await mine.pipeline.recover_one()
+            await mine.fire_one()
+            or await mine.recover_one()
             or await mine.carry_out_a_set()
             or await mine.outbox.deliver_one()
         ):

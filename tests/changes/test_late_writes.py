@@ -58,7 +58,7 @@ async def test_what_a_slow_service_does_after_the_first_look_ends_as_applied(
     assert world.calls_that_write() == 0
 
     world.clock.moment += A_LEASE_LATER
-    assert await mine.pipeline.recover_one()
+    assert await mine.recover_one()
 
     assert (await mine.pipeline.journal.get(change.id)).state is State.APPLIED
     assert world.calls_that_write() == 1
@@ -77,7 +77,7 @@ async def test_what_never_arrived_is_looked_at_several_times_before_it_is_called
     found = [change.state]
     while found[-1] is State.UNKNOWN:
         world.clock.moment += A_LEASE_LATER
-        assert await mine.pipeline.recover_one()
+        assert await mine.recover_one()
         found.append((await mine.pipeline.journal.get(change.id)).state)
 
     assert found == [State.UNKNOWN, State.UNKNOWN, end]
@@ -89,7 +89,7 @@ async def test_what_cannot_be_read_back_is_looked_at_so_often_and_then_given_up(
     world.services.rules.stage.faults.add("500", method="GET", times=9_999)
     while change.state is State.UNKNOWN and change.run.attempt <= MAX_LOOKS:
         world.clock.moment += A_LEASE_LATER
-        assert await mine.pipeline.recover_one()
+        assert await mine.recover_one()
         change = await mine.pipeline.journal.get(change.id)
 
     assert (change.state, change.run.attempt) == (State.UNSETTLED, MAX_LOOKS)
@@ -106,11 +106,11 @@ async def test_a_creation_whose_process_died_is_not_given_up_at_the_first_look(w
     assert await other.pipeline.journal.claim(change.id) is None
 
     world.clock.moment += A_LEASE_LATER
-    assert await other.pipeline.recover_one()
+    assert await other.recover_one()
     assert (await other.pipeline.journal.get(change.id)).state is State.UNKNOWN
     world.edit(("rules", "Redirect_late"), rule("Born late"))
     world.clock.moment += A_LEASE_LATER
-    assert await other.pipeline.recover_one()
+    assert await other.recover_one()
 
     assert (await other.pipeline.journal.get(change.id)).state is State.APPLIED
     assert world.calls_that_write() == 0
@@ -135,7 +135,7 @@ async def test_a_creation_whose_process_died_before_its_look_was_never_sent(worl
     other = replica(world, "other", count(1))
 
     world.clock.moment += A_LEASE_LATER
-    assert await other.pipeline.recover_one()
+    assert await other.recover_one()
 
     assert (await other.pipeline.journal.get(change.id)).state is State.APPLIED
     assert world.calls_that_write() == 1
@@ -152,11 +152,11 @@ async def test_what_a_dead_process_may_have_sent_is_not_failed_where_the_service
     world.services.rules.stage.faults.add("429", method="PUT", times=1)
 
     world.clock.moment += A_LEASE_LATER
-    assert await other.pipeline.recover_one()
+    assert await other.recover_one()
     assert (await other.pipeline.journal.get(change.id)).state is State.UNKNOWN
     world.edit((change.edit.target.service, change.edit.target.key or ""), change.edit.after)
     world.clock.moment += A_LEASE_LATER
-    assert await other.pipeline.recover_one()
+    assert await other.recover_one()
 
     assert (await other.pipeline.journal.get(change.id)).state is State.APPLIED
 
@@ -170,7 +170,7 @@ async def test_a_creation_that_is_asked_for_again_while_the_first_may_still_come
     with pytest.raises(TargetBusy) as busy:
         await mine.pipeline.proposer.submit(asked(world, Kind.RULE_CREATE), idempotency_key="again")
     world.clock.moment += A_LEASE_LATER
-    await mine.pipeline.recover_one()
+    await mine.recover_one()
 
     assert busy.value.change.id == first.id
     assert [record["name"] for record in world.services.rules.all()].count("Born late") == 1
@@ -182,7 +182,7 @@ async def settled(world: World, mine: Replica, change_id: str) -> State:
     """How a change ends that was of unknown outcome."""
     for _ in range(4):
         world.clock.moment += A_LEASE_LATER
-        await mine.pipeline.recover_one()
+        await mine.recover_one()
     return (await mine.pipeline.journal.get(change_id)).state
 
 
@@ -236,7 +236,7 @@ async def test_what_may_have_been_sent_is_not_failed_because_it_may_not_be_done_
     other = replica(world, "other", count(1))
 
     world.clock.moment += A_LEASE_LATER
-    assert await other.pipeline.recover_one()
+    assert await other.recover_one()
     found = await other.pipeline.journal.get(change.id)
     assert found.state is State.UNKNOWN
     world.edit(("rules", RULE_IDS[0]), change.edit.after)

@@ -129,12 +129,12 @@ async def test_what_is_still_being_done_here_is_not_taken_over_by_the_same_proce
     await slow.there.wait()
     world.clock.moment += OVER
 
-    assert not await mine.pipeline.recover_one()
+    assert not await mine.recover_one()
     slow.free.set()
 
     assert (await doing).state is State.APPLIED
     assert world.calls_that_write() == 1
-    assert not await mine.pipeline.recover_one()
+    assert not await mine.recover_one()
 
 
 @pytest.mark.threat("D8")
@@ -151,7 +151,7 @@ async def test_who_lost_a_change_sends_and_records_nothing_more(world: World, st
     doing = asyncio.create_task(executor.go_on(change))
     await slow.there.wait()
     world.clock.moment += OVER
-    assert await other.pipeline.recover_one()
+    assert await other.recover_one()
     done = await columns(world, change)
     slow.free.set()
 
@@ -174,7 +174,7 @@ async def test_who_lost_a_change_does_not_go_on_with_one_of_several_requests(wor
 
     async def lost() -> None:
         world.clock.moment += OVER
-        assert await other.pipeline.recover_one()
+        assert await other.recover_one()
 
     headers = {"Authorization": f"Bearer {MEMBERS_KEY}"}
     async with Service("members", world.services.members_url, headers) as service:
@@ -217,7 +217,7 @@ async def test_a_lease_is_renewed_for_as_long_as_the_change_is_being_carried_out
             return bool((await columns(world, change)).lease > before)
 
         await until(renewed, "the lease is renewed", 30)
-        assert not await other.pipeline.recover_one()
+        assert not await other.recover_one()
     slow.free.set()
 
     assert (await doing).state is State.APPLIED
@@ -339,7 +339,7 @@ async def test_what_may_be_sent_now_is_not_taken_over_while_it_is_being_sent(wor
     await lease.require()
     world.clock.moment += LEASE * 0.45
 
-    assert not await other.pipeline.recover_one()
+    assert not await other.recover_one()
 
 
 @pytest.mark.threat("D8")

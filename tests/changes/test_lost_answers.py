@@ -89,7 +89,7 @@ async def test_a_write_that_never_gets_an_answer_is_not_sent_for_ever(world: Wor
         assert change.state is State.UNKNOWN
         for _ in range(3):
             world.clock.moment += timedelta(seconds=61)
-            await mine.pipeline.recover_one()
+            await mine.recover_one()
 
         change = await now(world, change.id)
         assert (change.state, world.sent[change.id].times) == (State.FAILED, MAX_SENDS), kind
@@ -103,7 +103,7 @@ async def test_a_rule_that_may_have_been_created_is_not_created_again_but_looked
     assert change.state is State.UNKNOWN
     world.edit(("rules", "Redirect_late1"), rule("New"))
     world.clock.moment += timedelta(seconds=61)
-    await mine.pipeline.recover_one()
+    await mine.recover_one()
 
     assert (await now(world, change.id)).state is State.APPLIED
     assert world.sent[change.id].times == 1

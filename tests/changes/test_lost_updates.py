@@ -198,7 +198,7 @@ async def test_who_takes_a_set_over_writes_over_no_edit(world: World, died_at: s
     if edited_at not in MOMENTS:
         world.edit(last, theirs)
     await carried_out(world, second, once(edited_at, lambda: world.edit(last, theirs)))
-    while await second.pipeline.recover_one():
+    while await second.recover_one():
         pass
 
     *others, of_last = await outcomes(world, whole)

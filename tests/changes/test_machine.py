@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from itertools import count
 from pathlib import Path
-from typing import Any, ClassVar, Final, TypeVar
+from typing import Any, ClassVar, Final, TypeVar, get_args
 
 import pytest
 from hypothesis import HealthCheck, Phase, seed, settings
@@ -43,7 +43,7 @@ from bot.changes.refusals import (
     TooManyQuestions,
     TooManyRequests,
 )
-from bot.changes.rights import OF_REQUEST, Decision, OfRequest
+from bot.changes.rights import Decision, OfRequest
 from bot.clients.errors import ClientError
 from bot.policy.access import DirectoryUnavailable, NobodyCanApprove, NotAllowed
 from bot.policy.freezes import ChatFreeze
@@ -403,7 +403,7 @@ class Machine(RuleBasedStateMachine):
         number=anything,
         which=anything,
         by=people,
-        decision=st.sampled_from([*OF_REQUEST, Decision.APPROVE]),
+        decision=st.sampled_from([*get_args(OfRequest), Decision.APPROVE]),
         for_later=st.booleans(),
     )
     def decide(self, number: int, which: int, by: str, decision: OfRequest, *, for_later: bool) -> None:
@@ -487,7 +487,7 @@ class Machine(RuleBasedStateMachine):
 
     @rule(
         which=anything,
-        clicks=st.lists(st.tuples(people, st.sampled_from(OF_REQUEST)), min_size=2, max_size=4),
+        clicks=st.lists(st.tuples(people, st.sampled_from(get_args(OfRequest))), min_size=2, max_size=4),
         helpful=st.booleans(),
     )
     def decide_at_once(self, which: int, clicks: list[tuple[str, OfRequest]], helpful: bool) -> None:
@@ -741,7 +741,7 @@ class Machine(RuleBasedStateMachine):
         self.replicas[number % 2].fuse.left = accident
         for _ in range(times):
             self.promises.by_timer = True
-            if not self.take(number, lambda mine: mine.timers.run_one()):
+            if not self.take(number, lambda mine: mine.fire_one()):
                 return
 
     @rule()
@@ -762,7 +762,7 @@ class Machine(RuleBasedStateMachine):
         """A lease later, what a dead process left is taken over, if it is not left again."""
         self.world.clock.moment += timedelta(seconds=61)
         self.replicas[number % 2].fuse.left = accident
-        self.take(number, lambda mine: mine.pipeline.recover_one())
+        self.take(number, lambda mine: mine.recover_one())
 
     @rule(number=anything, times=st.integers(1, 4))
     def deliver(self, number: int, times: int) -> None:
@@ -793,10 +793,10 @@ class Machine(RuleBasedStateMachine):
 
     def _timer(self) -> bool | None:
         self.promises.by_timer = True
-        return self.take(0, lambda mine: mine.timers.run_one())
+        return self.take(0, lambda mine: mine.fire_one())
 
     def _recovery(self) -> bool | None:
-        return self.take(1, lambda mine: mine.pipeline.recover_one())
+        return self.take(1, lambda mine: mine.recover_one())
 
     def _set(self) -> bool | None:
         return self.take(0, lambda mine: mine.carry_out_a_set())

@@ -55,7 +55,7 @@ async def test_nothing_is_sent_after_the_end(database_url: str, *, several: bool
         world.services.rules.stage.faults.clear()
 
         world.clock.moment += SPAN
-        assert await (mine.carry_out_a_set() if several else mine.pipeline.recover_one())
+        assert await (mine.carry_out_a_set() if several else mine.recover_one())
 
         change = await mine.pipeline.journal.get(change.id)
         assert world.services.rules.calls("PUT") == []

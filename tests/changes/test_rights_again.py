@@ -115,7 +115,7 @@ async def waiting(world: World, mine: Replica) -> Change:
 
 
 async def settled(world: World, mine: Replica, change: Change) -> Change:
-    while await mine.pipeline.recover_one():
+    while await mine.recover_one():
         pass
     return await mine.pipeline.journal.get(change.id)
 
@@ -228,7 +228,7 @@ async def test_who_only_waits_for_slack_uses_up_none_of_the_times_that_a_change_
     world.directory.silent = True
     for _ in range(MAX_SENDS + 1):
         world.clock.moment += A_WHILE
-        assert await mine.pipeline.recover_one()
+        assert await mine.recover_one()
     assert world.calls_that_write() == 0
 
     world.directory.silent = False
@@ -260,9 +260,9 @@ async def test_what_is_temporary_ends_though_its_requester_left(world: World, ac
     mine.fuse.left = accident
     for _ in range(3):
         with suppress(Died):
-            await mine.timers.run_one()
+            await mine.fire_one()
         world.clock.moment += A_WHILE
-        while await mine.pipeline.recover_one():
+        while await mine.recover_one():
             pass
 
     ends = [

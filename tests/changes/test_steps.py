@@ -69,7 +69,7 @@ async def outcomes(world: World, whole: Change) -> list[Outcome]:
 async def as_time_goes_on(world: World, mine: Replica) -> None:
     for _ in range(3):
         world.clock.moment += timedelta(seconds=150)
-        while await mine.carry_out_a_set() or await mine.pipeline.recover_one():
+        while await mine.carry_out_a_set() or await mine.recover_one():
             pass
 
 

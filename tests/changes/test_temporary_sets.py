@@ -28,7 +28,7 @@ async def applied_set(world: World, mine: Replica, *, hours: int = 2) -> Change:
 async def as_time_goes_on(world: World, mine: Replica) -> None:
     for _ in range(5):
         world.clock.moment += timedelta(minutes=11)
-        while await mine.timers.run_one() or await mine.carry_out_a_set() or await mine.pipeline.recover_one():
+        while await mine.fire_one() or await mine.carry_out_a_set() or await mine.recover_one():
             pass
 
 
@@ -183,7 +183,7 @@ async def test_an_item_whose_target_another_change_holds_is_tried_again(database
             world.services.rules.stage.faults.add("500", method="PUT", times=99)
         for _ in range(3):
             world.clock.moment += timedelta(minutes=1)
-            while await mine.timers.run_one() or await mine.carry_out_a_set():
+            while await mine.fire_one() or await mine.carry_out_a_set():
                 pass
         tries = await tried(world, whole, "revert")
         assert tries == ([State.APPLIED] if is_unknown else [State.APPLIED, State.FAILED, State.FAILED])

@@ -18,7 +18,7 @@ import sqlalchemy as sa
 
 from bot.changes.adapters import GroupAdapter, MemberAdapter, RuleAdapter
 from bot.changes.batch import BatchWorker
-from bot.changes.journal import LEASE
+from bot.changes.journal import LEASE, Journal
 from bot.changes.model import Change, ChangeRequest, Edit, Guard, Kind, Tally, Target
 from bot.changes.notify import OutboxWorker, TooSoon
 from bot.changes.pipeline import Pipeline, open_pipeline
@@ -40,6 +40,7 @@ from sandbox.services.database import Record
 from sandbox.services.running import MEMBERS_KEY, RULES_KEY, Services, running_services
 from tests.harness.clocks import EPOCH, StandingClock
 from tests.harness.directories import Directory
+from tests.harness.workers import fire_one, recover_one
 
 OPS, SITE = "C0OPS0001", "site_1"
 EVERYBODY: Final = tuple(
@@ -431,6 +432,14 @@ class Replica:
     sets: BatchWorker
     fuse: Fuse
 
+    async def fire_one(self) -> bool:
+        """Do the one thing that is overdue the longest; False where nothing is due."""
+        return await fire_one(self.timers)
+
+    async def recover_one(self) -> bool:
+        """Take over one change; False where none was left."""
+        return await recover_one(self.pipeline)
+
     async def carry_out_a_set(self) -> bool:
         """What the worker does with one set, a moment later; False where there is none to do."""
         self.fuse.clock.moment += timedelta(milliseconds=1)
@@ -470,14 +479,10 @@ def replica(world: World, owner: str, ids: count[int]) -> Replica:
         fuse("told")
 
     pipeline = open_pipeline(
-        store=world.store,
+        Journal(world.store, world.clock, owner, fuse, Wake()),
         adapter=adapter,
         access=Access(lambda: world.policy, _Present(world)),
-        now=world.clock,
         new_id=lambda: f"{next(ids):032x}",
-        owner=owner,
-        wake_outbox=fuse,
-        wake_batches=Wake(),
         reconcile_after=(0.0, 0.0),
         failpoint=fuse,
     )

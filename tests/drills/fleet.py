@@ -22,10 +22,12 @@ import pytest
 import sqlalchemy as sa
 
 from bot.changes.adapters import RuleAdapter
+from bot.changes.journal import Journal
 from bot.changes.model import Change, ChangeRequest, Edit, Guard, Kind, State, Target
 from bot.changes.pipeline import Pipeline, open_pipeline
 from bot.changes.proposals import Proposal
 from bot.changes.verify import Adapter
+from bot.changes.worker import Wake
 from bot.clients.gate import CallContext
 from bot.clients.http import Service
 from bot.clients.rules import RulesClient
@@ -302,15 +304,10 @@ def _pipeline(store: Store, client: RulesClient, here: Sequence[str]) -> Pipelin
         return RuleAdapter(client.with_context(context))
 
     return open_pipeline(
-        store=store,
+        Journal(store, now, "the drill", Wake(), Wake(), open_limits=OpenLimits(1_000_000, 1_000_000)),
         adapter=adapter,
         access=access(Directory(members={OPS: here})),
-        now=now,
         new_id=lambda: uuid4().hex,
-        owner="the drill",
-        wake_outbox=lambda: None,
-        wake_batches=lambda: None,
-        open_limits=OpenLimits(per_person=1_000_000, per_channel=1_000_000),
     )
 
 

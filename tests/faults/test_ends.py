@@ -15,6 +15,7 @@ from bot.changes.worker import Wake
 from tests.faults.plays import PLAYS
 from tests.faults.test_matrix import AROUND_A_WRITE, WRITES, Write, holds
 from tests.faults.world import Strike, World
+from tests.harness.workers import fire_one, recover_one
 
 HOUR: Final = timedelta(hours=1)
 METHODS_OF_ENDS: Final = {"update": "PUT", "delete": "POST", "add": "DELETE", "grant": "DELETE"}
@@ -85,7 +86,7 @@ async def at_its_end(world: World, change: Change) -> Change:
     pipeline = world.pipeline()
     timers = TimerWorker(pipeline, Wake())
     world.ahead = max(world.ahead, (change.request.reverts_at or world.now()) - world.now() + world.ahead)
-    while await timers.run_one() or await pipeline.recover_one():
+    while await fire_one(timers) or await recover_one(pipeline):
         pass
     return await pipeline.journal.get(change.id)
 

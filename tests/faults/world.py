@@ -12,6 +12,7 @@ from uuid import uuid4
 
 from bot.changes.adapters import GroupAdapter, MemberAdapter, RuleAdapter
 from bot.changes.batch import BatchWorker
+from bot.changes.journal import Journal
 from bot.changes.model import Change, ChangeRequest, Edit, Guard, Kind, Target
 from bot.changes.pipeline import Pipeline, open_pipeline
 from bot.changes.proposals import Proposal, together
@@ -29,6 +30,7 @@ from sandbox.services.seed import RULES as SEEDED
 from sandbox.services.seed import seed as fill
 from tests.faults.proxy import FaultProxy
 from tests.harness.directories import access
+from tests.harness.workers import recover_one
 
 LIMITS: Final = CallLimits(deadline=10.0, max_bytes=200_000, tries=2)
 """Patient, because a busy machine is no fault. A fault that only a deadline ends lets its seconds pass at once."""
@@ -165,14 +167,10 @@ class World:
 
     def pipeline(self) -> Pipeline:
         return open_pipeline(
-            store=self.store,
+            Journal(self.store, self.now, "the test", Wake(), Wake()),
             adapter=self.adapter,
             access=access(policy=UNGUARDED),
-            now=self.now,
             new_id=lambda: uuid4().hex,
-            owner="the test",
-            wake_outbox=lambda: None,
-            wake_batches=lambda: None,
             reconcile_after=(0.0, 0.01, 0.02),
         )
 
@@ -191,7 +189,7 @@ class World:
     async def later(self, change: Change) -> Change:
         """*change* as it is once its service may have done it, if it ever does."""
         self.ahead += timedelta(minutes=3)
-        while await self.pipeline().recover_one():
+        while await recover_one(self.pipeline()):
             pass
         return await self.pipeline().journal.get(change.id)
 

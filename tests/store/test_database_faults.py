@@ -159,7 +159,7 @@ async def test_a_disk_that_takes_no_more_stops_a_change_before_its_effect_or_is_
         disk.at = 1_000_000
         world.clock.moment += timedelta(seconds=61)
         asked = await mine.pipeline.proposer.submit(proposal, idempotency_key="request")
-        while await mine.pipeline.recover_one():
+        while await mine.recover_one():
             pass
         if (asked := await mine.pipeline.journal.get(asked.id)).state is State.PROPOSED:
             asked = await mine.pipeline.decisions.decide(asked, Decision.CONFIRM, BOB)

@@ -40,6 +40,7 @@ from tests.changes.world import (
 )
 from tests.harness.databases import BOTH
 from tests.harness.proposing import record_only
+from tests.harness.workers import recover_one
 from tests.store.test_migrations import content
 
 pytestmark = [pytest.mark.slow, pytest.mark.parametrize("database_url", BOTH, indirect=True)]
@@ -153,7 +154,7 @@ WAYS: Final[Mapping[str, tuple[str, Begin, Act]]] = {
         lambda world, mine, _: mine.pipeline.proposer.submit(renames(world, "Set"), idempotency_key="b"),
     ),
     "undo": ("free", done, lambda _, mine, one: mine.pipeline.followups.undo(one, by=ALICE, channel=OPS)),
-    "take over": ("free", left, lambda _, mine, __: mine.pipeline.recover_one()),
+    "take over": ("free", left, lambda _, mine, __: mine.recover_one()),
     "set": ("free", left, lambda world, *_: world.store.channel_settings.change(OPS, {}, {"site": "blog"}, by=ALICE)),
 }
 """Every way of letting something through: the policy under which it would be, and what comes before it."""
@@ -206,7 +207,7 @@ async def fall_due(world: World, *, kinds: list[str], purposes: list[str], reque
 async def test_what_the_release_before_set_timers_for_is_a_message_now(world: World) -> None:
     await fall_due(world, kinds=["remind", "offer", "review"], purposes=[], requests=[])
     mine = replica(world, "mine", count(1))
-    while await mine.timers.run_one():
+    while await mine.fire_one():
         pass
 
     async with world.store.session.reading() as connection:
@@ -218,7 +219,7 @@ async def test_what_the_release_before_set_timers_for_is_a_message_now(world: Wo
 
 async def work_off(world: World, mine: Replica) -> None:
     """What the workers of a process do, until nothing is left for them."""
-    while await mine.timers.run_one() or await mine.outbox.deliver_one() or await mine.pipeline.recover_one():
+    while await mine.fire_one() or await mine.outbox.deliver_one() or await mine.recover_one():
         pass
     while await world.store.inbox.claim("mine", LEASE):
         pass
@@ -281,7 +282,11 @@ async def test_a_change_that_may_be_guarded_makes_this_release_stand_still_and_s
     mine = replica(world, "mine", count(1)).pipeline
 
     with capture_logs() as logged:
-        for attempt in (lambda: mine.journal.get(theirs.id), mine.recover_one, lambda: mine.journal.claim(theirs.id)):
+        for attempt in (
+            lambda: mine.journal.get(theirs.id),
+            lambda: recover_one(mine),
+            lambda: mine.journal.claim(theirs.id),
+        ):
             with suppress(OtherRelease):
                 assert not await attempt()
 
@@ -345,7 +350,7 @@ async def test_what_was_begun_is_ended_and_recorded_with_what_a_newer_release_ad
     overtaken(world, mine, database_url)
     change = await kept(world, rename(world))
 
-    await mine.pipeline.recover_one()
+    await mine.recover_one()
 
     row = await row_of(world, change)
     assert row.state == "applied"
