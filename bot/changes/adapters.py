@@ -46,12 +46,14 @@ class RuleAdapter:
 
     async def snapshot(self, targets: Sequence[Target]) -> Snapshot:
         keys = [target.key for target in targets if target.key is not None]
+        # A rule that is yet to be created has no id: it can only be found among all of them.
         if len(keys) < len(targets):
             return RuleSnapshot((await self.client.fresh()).whole())
         if len(keys) <= FEW:
             return RuleSnapshot(await self._each(keys))
         listing = await self.client.fresh()
         known = {rule.id for rule in listing.known}
+        # A list that was cut off says nothing about a rule that is not in it.
         left = [key for key in keys if key not in known] if listing.truncated else []
         return RuleSnapshot([*listing.known, *await self._each(left)])
 
@@ -138,6 +140,7 @@ class MemberAdapter:
             try:
                 await step()
             except ClientError as error:
+                # Before the first step nothing was done, so its error says what it always says.
                 if number == 0:
                     raise
                 raise OutcomeUnknown(error.service, f"half done: the next step failed: {error}") from error
@@ -146,6 +149,7 @@ class MemberAdapter:
         """Only what differs, and segments by their own operations: whether PATCH replaces or merges is not given."""
         before, after = Member.model_validate(change.edit.before), Member.model_validate(change.edit.after)
         if after.name != before.name:
+            # Whether PATCH replaces the segments or merges them, the ones from before leave them as they are.
             yield partial(self.client.update, email, name=after.name, segments=before.segments)
         if added := [name for name in after.segments if name not in before.segments]:
             yield partial(self.client.grant, email, added)

@@ -61,7 +61,9 @@ class Chunks:
 
         None where all others are done, or must wait for what is at work.
         """
+        # Read and marked in one turn, or two workers would be dealt the same items.
         async with self._turn:
+            # What is at work is still open in the database, so as many more are read.
             chunk = self._apart(await self._items.some(self._set_id, OPEN, self._size + len(self._at_work)))
             self._at_work |= {item.number: _thing(item) for item in chunk}
         try:
@@ -78,6 +80,7 @@ class Chunks:
         each is a chunk of its own.
         """
         if self._in_steps:
+            # A step rests on what the one before it made, so none is begun beside another.
             return [] if self._at_work else left[:1]
         things = set(self._at_work.values())
         chunk: list[Item] = []
@@ -146,6 +149,7 @@ class BatchExecutor:
             if self.journal.stopping.is_set():
                 return
             await self.lease.require()
+            # Asked before each chunk: the end may come while a long change is under way.
             if self.executor.end_passed(self.whole):
                 await self.stop()
             async with self.chunks.next() as chunk:
@@ -173,6 +177,7 @@ class BatchExecutor:
                 await self.executor.begin_resending(list(again.values())),
                 self.executor.look([change.edit.target for change in taken]),
             )
+            # What may not be sent again goes the way of a single change that was taken over.
             await _each(self.executor.carry_out, [change for change, _ in left if change.id not in again])
 
     async def _begin(self, items: Sequence[Item]) -> None:
@@ -201,7 +206,9 @@ class BatchExecutor:
         if not changes:
             return
         place = self._place(changes[0].edit.target)
+        # One chunk at a time is sent to a service; the other one is read or recorded in the meantime.
         async with place.sending:
+            # Measured from here on: the wait for another chunk says nothing about this one.
             began = time.monotonic()
             sent = await _each(partial(self.executor.send, look=look, backoff=place.backoff), changes)
         sending = time.monotonic() - began
@@ -226,6 +233,7 @@ class BatchExecutor:
                 mine = [item for item in some if item.item_number in free]
                 items = await store.changes.begin(tx, mine, self.journal.owner, self.journal.lease)
                 await store.items.note(tx, items)
+                # What was not stored was left out because another change holds its target.
                 await store.items.end(tx, self.whole.id, free - {item.item_number for item in items}, Outcome.BUSY, "")
                 await store.audit.append(tx, *map(_began, items), ends_work=True)
             begun += items
@@ -273,6 +281,7 @@ async def _each(work: Callable[[Change], Awaitable[Result]], changes: Iterable[C
     results: list[Result] = []
 
     async def take() -> None:
+        # All take from one iterator, so each change is taken once.
         for change in left:
             came = await work(change)
             results.append(came)
@@ -307,6 +316,7 @@ class BatchWorker:
         try:
             with span("execute", change=whole.id, operation="bulk"):
                 await self.carry_out(whole)
+        # The chunks run in a TaskGroup, whose errors come as a group.
         except* (LeaseLost, OtherRelease):
             log.warning("set_lost", change=whole.id[:8])
 
@@ -323,7 +333,9 @@ class BatchWorker:
             batch = self.batch(whole, lease, refused=bool(refusal))
             if refusal:
                 await batch.stop()
+            # Again while any is open: one that another process has, or whose answer was lost, is taken up later.
             while await items.some(whole.id, OPEN, 1):
+                # It stays claimed: the end of the process gives its lease back, and another one goes on.
                 if self.journal.stopping.is_set():
                     return
                 await batch.carry_out()

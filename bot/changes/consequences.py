@@ -83,6 +83,7 @@ def _reverts(change: Change) -> datetime | None:
 def _offers(change: Change) -> datetime | None:
     if (ends := _reverts(change)) is None:
         return None
+    # Of an hour ten minutes, of ten minutes two: an offer right after the beginning would help nobody.
     return ends - min(OFFER_BEFORE, (ends - (change.run.finished_at or change.created)) * SHORTEST_OFFER)
 
 

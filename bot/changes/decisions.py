@@ -58,6 +58,7 @@ class Decisions:
         if not _open(change, decision):
             raise AlreadyDecided(change)
         expires = change.decision.expires
+        # The timer that expires it may fire late; a click after the end is too late all the same.
         if expires is not None and self.journal.now() >= expires and change.state is State.PROPOSED:
             raise AlreadyDecided(await self.expire(change) or await self.journal.get(change.id))
         await self.rights.require(change, decision, by)
@@ -84,8 +85,10 @@ class Decisions:
     async def _releasable(self, change: Change, decision: OfRequest, by: str) -> Change:
         """*change* under the policy of now, where that lets *decision* through; raises as `decide` does."""
         if (stricter := await self._tightened(change)) is not None:
+            # Their own confirmation is no longer enough: by now somebody else has to agree.
             if decision is Decision.CONFIRM and stricter.decision.guard is not Guard.CONFIRM:
                 raise PolicyTightened(stricter)
+            # Asked again below, for who may take the decision depends on what stands before the change.
             change = stricter
             await self.rights.require(change, decision, by)
         if decision is not Decision.BREAK_GLASS:
@@ -155,6 +158,7 @@ class Decisions:
         if against := await self._against(change):
             await self.journal.hold(change, **against)
             return
+        # What is yet to be created was not there before, so nobody can have changed it.
         if change.edit.target.key is not None:
             live = await read_live(self.executor.adapter(change.edit.target, LOOKING), change.edit.target)
             if canonical_form(live) != canonical_form(change.edit.before):
@@ -194,6 +198,7 @@ class Decisions:
         await self._require_startable(change, starts_at, as_typed)
         another: dict[str, Any] = {"starts_at": starts_at, "starts_at_as_typed": as_typed}
         another |= {"held": Held.NOT, "held_at": None}
+        # Approved for later means: to begin when somebody says so. Saying so needs no new approval.
         is_approved_for_now = change.run.held is Held.WORD and starts_at is None
         if (change.decision.guard is Guard.APPROVE or change.decision.glass_broken) and not is_approved_for_now:
             return await self._ask_again(change, by, another)
@@ -226,6 +231,7 @@ class Decisions:
     async def _ask_again(self, change: Change, by: str, another: Mapping[str, Any]) -> Change:
         """The request for what was approved for a time, now for *another* one: nobody has approved that yet."""
         expires, starts = self.journal.now() + APPROVED_AGAIN_WITHIN, another["starts_at"]
+        # Nothing begins later than that by itself, so an approval after it would come too late.
         expires = expires if starts is None else min(expires, starts + LATE_START)
         undecided: dict[str, Any] = {"approvals": (), "decided_by": None, "decided_at": None, "expires": expires}
         undecided |= {"glass_broken": False, "decision_reason": ""}
@@ -236,6 +242,7 @@ class Decisions:
 
     async def expire(self, change: Change) -> Change | None:
         """Nobody decided in time; None where somebody did at the last moment."""
+        # What was planned and is held waits for somebody to say what is to happen, but not for ever.
         if change.state is not State.PROPOSED and not change.run.held:
             return None
         return await self.journal.move(change, Move.EXPIRE, finished_at=self.journal.now())
@@ -320,11 +327,13 @@ class Decisions:
         ends = change.request.reverts_at
         if needed == 1 or ends is None:
             return
+        # A decision has room for 16 characters: its name, a colon, and eight digits for the end that it is about.
         about = int(ends.timestamp()) if to is None else int(fingerprint([str(ends), str(to)])[:8], 16)
         vote = f"{decision}:{about % 100_000_000}"
         async with self.journal.store.transaction() as tx:
             if await self.journal.store.changes.decided(tx, change.id, by, vote, ""):
                 await self.journal.store.audit.append(tx, event_of("agreed", change, by, to=decision))
+        # Counted after the commit, outside a transaction: whether they still may is a question to Slack.
         voters = await self.journal.store.changes.who_decided(change.id, vote)
         able = [each for each in voters if each == by or await self.rights.may(change, decision, each)]
         if (given := await self.access.people(able)) < needed:

@@ -146,6 +146,7 @@ class Executor:
             return {"refusal": TOO_OLD}
         if self.end_passed(change):
             return {"refusal": END_PASSED}
+        # The end of a temporary change was agreed to with its beginning; a fresh decision was only just asked about.
         if change.request.agreed or not (change.run.waits or self._waited(change) > ASKED_AGAIN_AFTER):
             return {}
         try:
@@ -180,6 +181,7 @@ class Executor:
 
     async def _attempted(self, change: Change) -> Change:
         """The change after it was sent and read back; without a clear outcome it is looked at until there is one."""
+        # Tried once: while its service is away, a change waits in the database, and not here.
         sent = await self.send(change, self.look([change.edit.target]), Backoff(0))
         is_waited_for = change.decision.guard is not Guard.NONE or change.request.starts_at is not None
         away = isinstance(sent.error, Unreachable | RateLimited) and is_waited_for
@@ -209,9 +211,11 @@ class Executor:
         change = await self._as_shown(change, look)
         if self.end_passed(change):
             raise EndPassed
+        # Last before the write: a process that stood still may have lost its lease since the look.
         await self.context.pass_fence(ask=True)
         try:
             answer = await look.adapter.write(change)
+        # Returned and not raised: by now the change knows the lookalikes that reading back needs.
         except OutcomeUnknown as error:
             return Sent(change, error=error)
         finally:
@@ -230,6 +234,7 @@ class Executor:
                 raise Differs(live)
             change = await self._remember_lookalikes(change)
             self.failpoint("write")
+            # A look that took longer is too old to write on, so there is a second one.
             if self.journal.now() <= began + self.journal.lease / 2:
                 break
         return change
@@ -302,9 +307,11 @@ class Executor:
             return await self._as_it_stands(change)
         ((_, reading),) = left
         if self.may_be_resent(change, reading):
+            # Time went by since it was let through: the rights are asked for again.
             return await self._refused(change) or await self._attempted(*await self.begin_resending([change]))
         if change.state is State.APPLYING:
             return await self.end(change, Move.MARK_UNKNOWN)
+        # A slow service may still do what it did not answer for, so until then nothing is called failed.
         late = (change.run.finished_at or change.created) + LATE_LEASES * self.journal.lease
         if reading.is_undone and self.journal.now() >= late:
             # A yes outweighs what is shown; and a new rule held no target, so others may have deleted it since.
@@ -338,6 +345,7 @@ class Executor:
     def _ended(self, change: Change, move: Move, fields: dict[str, Any]) -> Ended:
         """A move to the end of a change that this process claimed, with the times that go with it."""
         times: dict[str, Any] = {"finished_at": self.journal.now()}
+        # “For two hours” counts from when it is there, and not from when it was asked for.
         if move is Move.FINISH and change.request.revert_after is not None:
             times["reverts_at"] = times["finished_at"] + timedelta(seconds=change.request.revert_after)
         return Ended(change, move, times | fields)

@@ -71,6 +71,7 @@ class Freezes:
         """The freeze that keeps *by* from making *edits* at a time; of several the one that ends last."""
         if not (holding := await self._holding(at, by)):
             return None
+        # In a thread: thousands of items against many patterns would hold up the event loop.
         return await asyncio.to_thread(_first_that_covers, holding, list(edits))
 
     async def on(self, edit: Edit) -> Sequence[Freeze]:
@@ -131,6 +132,7 @@ class Freezes:
         """Keep *freeze*, once per id; raises TooManyFreezes."""
         async with self.store.transaction() as tx:
             kept = self._not_over(await self.store.channel_settings.locked(tx, *FREEZES))
+            # A second delivery of the same request makes no second freeze.
             if any(each.id == freeze.id for each in kept):
                 return
             if len(kept) >= MAX_FREEZES:

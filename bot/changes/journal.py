@@ -108,13 +108,16 @@ class Journal:
         Raises TargetBusy, AlreadyRequested where the same waits in its channel, and TooManyRequests where it would wait
         beside too many others.
         """
+        # Made before the transaction, for which others wait.
         rows = await rows_of(change.id, items)
         async with self.store.transaction() as tx:
             kept = await self.store.changes.add(tx, change, idempotency_key)
+            # The same request came before: what it made then is the answer.
             if kept.id != change.id:
                 return kept
             if reverts is not None:
                 await self._require_end(tx, reverts)
+            # An undo is never one too many, however many requests wait.
             if change.decision.guard is not Guard.NONE and change.request.undoes is None:
                 await self._require_new(tx, change)
                 await self._within_limits(tx, change)
@@ -133,6 +136,7 @@ class Journal:
             else:
                 await self.store.outbox.enqueue(tx, change.id, "card")
                 await self._set_later(tx, None, change)
+            # Last, for it keeps the head of the audit from every other writer until the commit.
             await self.store.audit.append(tx, *events)
         self._wake(kept)
         return kept
@@ -158,6 +162,7 @@ class Journal:
 
     async def _approved_at_once(self, tx: AsyncConnection, change: Change) -> Change:
         decided: dict[str, Any] = {"decided_by": change.request.requester, "decided_at": change.created}
+        # This process begins it at once. Where it dies first, others take it up once a lease has passed.
         due = change.created + (timedelta() if change.is_bulk else self.lease)
         return await self.store.changes.move(tx, change.id, self._release(change), due=due, **decided) or change
 
@@ -180,6 +185,7 @@ class Journal:
             held = await self.store.changes.held(tx, change.id)
             if held is None or held.state is not State.PROPOSED or not held.decision.asks_the_same(change.decision):
                 return None
+            # Somebody who approved in between was not asked about: then this approval completes nothing yet.
             completes = last is not None and held.decision.approvals == change.decision.approvals
             given, events = len(held.decision.approvals), list[Event]()
             held = held.approved_by(by, self.now(), for_later=for_later)
@@ -203,6 +209,7 @@ class Journal:
         async with self.store.transaction() as tx:
             moved = await self._moved(tx, change, move, by, (), **fields)
         if moved is not None:
+            # Only after the commit: what was rolled back did not end, and wakes nobody.
             tell_ends([moved])
             self._wake(moved)
         return moved
@@ -220,6 +227,7 @@ class Journal:
             move = Move.PLAN if fields.get("held") else self._release(change)
         if move in BEGINNINGS:
             fields.setdefault("due", self.now() + (timedelta() if change.is_bulk else self.lease))
+        # Slack can't be asked within a transaction: the move counts only under what the rights were asked for.
         under = change.decision if is_decision else None
         moved = await self.store.changes.move(tx, change.id, move, under=under, **fields)
         if moved is None:
@@ -256,6 +264,7 @@ class Journal:
         """Set what is due later of a change that stands as *now*, and drop what is not any more; *was*: as it stood before."""
         for what, due_of in LATER.items():
             due = due_of(now)
+            # What was said or done already must not become due again because something else changed.
             if due == (due_of(was) if was is not None else None):
                 continue
             if isinstance(what, TimerKind):
@@ -283,6 +292,7 @@ class Journal:
                     events.append(event_of_move(move, change, GATEHOUSE))
                     if change.state is State.APPLIED:
                         applied.append(change)
+                    # An item has neither a card nor anything due of its own: its bulk change has.
                     if change.set_id is not None:
                         items.append(change)
                     else:
@@ -291,8 +301,10 @@ class Journal:
                     await self.store.items.note(tx, items)
                 stale = await self._applied(tx, applied)
                 events += [event_of_move(Move.INVALIDATE, each, GATEHOUSE) for each in stale]
+                # In one order, or two processes would wait for each other's rows.
                 for set_id in sorted({item.set_id or "" for item in items} if items else ()):
                     await self.store.outbox.enqueue(tx, set_id, "card", within=PROGRESS)
+                # What was done is recorded even where a newer release has taken over.
                 await self.store.audit.append(tx, *events, ends_work=True)
             mine = [change for change, _ in moved]
             finished += mine
@@ -316,6 +328,7 @@ class Journal:
         for waiting in await self.store.changes.requested(tx, changes):
             change = by_target.get(waiting.edit.target)
             found = None if change is None else change.run.result
+            # The target is again just what the request was made for, so nothing speaks against it.
             if waiting.request.undoes not in undone and canonical_form(waiting.edit.before) == canonical_form(found):
                 continue
             fields: dict[str, Any] = {"result": found, "finished_at": self.now()}
@@ -447,6 +460,7 @@ class Journal:
         """
         async with self.store.transaction() as tx:
             held = await self.store.changes.held(tx, change.id) or change
+            # Asked again by a second delivery; before the state, so that it does not come too late.
             if question in held.decision.questions:
                 return held
             if held.state is not State.PROPOSED:
@@ -492,6 +506,7 @@ class Journal:
             async with self.store.transaction() as tx:
                 for change in some:
                     held = await self.store.changes.held(tx, change.id)
+                    # With another token it is another process's, which knows more of it.
                     if held is not None and held.run.token == change.run.token:
                         await self.store.changes.record(tx, held, **update(change))
         return [change.changed(**update(change)) for change in changes]

@@ -67,6 +67,7 @@ class Pace:
         wait = self._last.get(channel, 0.0) + self._seconds - now
         if wait > 0:
             raise TooSoon(wait)
+        # What is older than its pause is dropped, or every channel there ever was would stay here.
         self._last = {name: at for name, at in self._last.items() if now - at < self._seconds} | {channel: now}
 
 
@@ -126,6 +127,7 @@ class OutboxWorker:
             log.info("slack_is_back", messages=await self._store.outbox.retry_failed_now())
         if not self._claimed:
             self._next_due = await self._store.outbox.next_due(but=self._busy)
+            # On SQLite a claim keeps all other writers waiting, so it is made only where something is due.
             if self._next_due is None or self._next_due > self._now():
                 return None
             taking = asyncio.create_task(self._take(DELIVERIES_AT_ONCE - len(self._busy)))
@@ -180,6 +182,7 @@ class OutboxWorker:
         began = self._now()
         try:
             note, again = None, self._once_more(message)
+            # With an error on record, the tries before came to an end, so they did not kill their process.
             is_plain = message.attempt > MAX_UNENDED_TRIES and not message.error
             change = await self._store.changes.get(message.change_id)
             if message.purpose == Purpose.DIGEST and not is_plain:
@@ -213,6 +216,7 @@ class OutboxWorker:
             return change.request.reverts_at is None or change.request.reverts_at <= self._now()
         if purpose != Purpose.CARD or not await is_told_elsewhere(change, self._store):
             return False
+        # A card that is there already must not stay as it was, whoever else tells it.
         return await self._store.cards.get(change.id, purpose) is None
 
     async def _again(self, message: Delivery, error: Exception, began: datetime) -> None:
@@ -225,6 +229,7 @@ class OutboxWorker:
             await self._store.outbox.give_up(message, reason, again=self._once_more(message))
             return
         most = MAX_WAIT_AWAY_SECONDS if away else MAX_WAIT_SECONDS
+        # Where Slack says how long to wait, that counts.
         wait = getattr(error, "seconds", None) or min(most, 2.0 ** min(message.attempt, 10))
         log.warning("not_delivered", change=message.change_id[:8], error=type(error).__name__, again_in=wait)
         await self._store.outbox.retry(message, self._now() + timedelta(seconds=wait), reason)

@@ -174,6 +174,7 @@ def _inverse_edit(change: Change, live: Document | None) -> Edit:
         after = applied_to(live or {}, change.run.result or {}, after or {})
     return Edit(
         kind=kind,
+        # A rule that comes back gets a new id from its service.
         target=target.model_copy(update={"key": None}) if kind is Kind.RULE_CREATE else target,
         before=before if edit.after is not None else None,
         after=after,
@@ -195,6 +196,7 @@ def _asked_again(asked: ChangeRequest, *, by: str, channel: str) -> ChangeReques
         starts_at=asked.starts_at,
         starts_at_as_typed=asked.starts_at_as_typed,
         revert_after=asked.revert_after,
+        # An end that was counted from the first time is counted anew from this one.
         reverts_at=None if asked.revert_after else asked.reverts_at,
         reverts_at_as_typed=asked.reverts_at_as_typed,
     )
@@ -208,6 +210,7 @@ def request_again(change: Change, wanted: Iterable[tuple[Item, Document | None]]
     """
     items, has_moved = list[Item](), False
     for item, live in wanted:
+        # What would create is there already, or what would change is gone.
         if item.kind is None or (live is None) != item.kind.creates:
             continue
         after = item.after

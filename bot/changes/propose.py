@@ -195,6 +195,7 @@ class FollowUps:
         reverts = await self._undos(change, "revert")
         if (made := _made_since(reverts, by, since)) is not None:
             return await self.proposer.executor.go_on(made)
+        # One that is at work, or that did it, is the answer; after one in vain there is another.
         if reverts and (reverts[-1].state in LIVE or reverts[-1].id == change.run.undone_by):
             return reverts[-1]
         if change.run.undone_by is None and not change.temporary:
@@ -270,6 +271,7 @@ class FollowUps:
     async def _undos(self, change: Change, way: Undoing) -> Sequence[Change]:
         """Every change that was to undo *change* in this *way*, the oldest first."""
         found: list[Change] = []
+        # Their keys are numbered from zero, without gaps: the first number that is free ends the row.
         while (known := await self.store.changes.of_key(f"{way}:{change.id}:{len(found)}")) is not None:
             found.append(known)
         return found
@@ -300,9 +302,11 @@ class FollowUps:
         ]
         propose = move_again if change.bulk.in_steps else request_again
         again = propose(change, wanted, by=by, channel=channel)
+        # Its time is over, so it is asked for now, without one.
         if (starts := again.request.starts_at) is not None and starts <= self.proposer.journal.now():
             again = again.amended(starts_at=None, starts_at_as_typed="")
         made = await self.proposer.submit(again, idempotency_key=idempotency_key)
+        # Only once the new request is stored: a death in between leaves one too many, and not none.
         if is_held:
             decided = {"decided_by": by, "decided_at": self.proposer.journal.now()}
             await self.proposer.journal.move(change, Move.WITHDRAW, by=by, **decided)

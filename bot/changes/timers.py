@@ -89,6 +89,7 @@ class TimerWorker:
         except (ClientError, TargetBusy, DirectoryUnavailable) as error:
             log.warning("start_waits", change=change.id[:8], error=type(error).__name__)
             return self._now + START_AGAIN
+        # Somebody began it, put it off or cancelled it in the same moment.
         except NotPlanned:
             pass
         return None
@@ -106,6 +107,7 @@ class TimerWorker:
     async def _revert(self, change: Change, timer: Timer) -> datetime | None:
         """The end of a temporary change: reverted where nobody touched it since, else left and said so."""
         again = await self._try_to_revert(change, timer)
+        # At this one try and not from it on, or it would be said after each.
         if again is not None and timer.number + 1 == TRIES_UNTIL_TOLD:
             await self._enqueue(change, Purpose.LATE.of(change.request.reverts_at or change.created))
         return again
@@ -115,9 +117,11 @@ class TimerWorker:
         ends = change.request.reverts_at
         if not change.temporary or ends is None:
             return None
+        # The undo may leave nothing to revert; two writes at once would only be in each other's way.
         if await self.pipeline.followups.being_undone(change):
             return self._later(change)
         last = await self.pipeline.followups.last_revert(change)
+        # An older one was made for an end that has been put off since, or was somebody's early end.
         if last is not None and last.created >= ends and not await self._failed_for_now(last):
             return await self._reverted(change, last)
         try:
@@ -130,6 +134,7 @@ class TimerWorker:
             return self._later(change)
         except NotUndoable:
             return await self._leave_unless_unknown(change, change, RevertFailure.GONE)
+        # Somebody kept or extended it in the same moment; an extension has a timer of its own.
         except NotTemporary:
             return None
         return await self._reverted(change, revert)
@@ -173,6 +178,7 @@ class TimerWorker:
         return (await self.journal.store.items.tally(whole.id))[Outcome.UNKNOWN] > 0
 
     def _later(self, change: Change) -> datetime:
+        # The longer it has been in vain, the longer until the next try: a quarter of that time.
         return self._now + min(max(MIN_RETRY, (self._now - (change.request.reverts_at or self._now)) / 4), MAX_RETRY)
 
     async def _in_the_way(self, change: Change) -> RevertFailure:

@@ -120,12 +120,14 @@ async def read_back(adapter: Adapter, sent: Sequence[Sent]) -> Sequence[tuple[Se
     snapshot = await adapter.snapshot(targets)
     readings = []
     for number, each in enumerate(sent):
+        # Comparing thousands of documents takes a while; the event loop lets others in.
         if number % AT_A_TIME == 0:
             await asyncio.sleep(0)
         named = await _read_named(adapter, each.change, snapshot)
         if _is_ours(each, named):
             readings.append((each, judge(each.change, snapshot, named)))
         else:
+            # Then the rule that was created is looked for by its content, as if there had been no answer.
             lost = unproven(each, "the answer names another rule")
             snapshot = await adapter.snapshot([lost.change.edit.target])
             readings.append((lost, judge(lost.change, snapshot)))
@@ -244,6 +246,7 @@ class Look:
         """
         if len(self.targets) == 1 or replaces(change):
             return await read_live(self.adapter, change.edit.target)
+        # One reads for all: the others wait, and find what it read.
         async with self._reading:
             if self._taken is not None and self.now() < self._taken[1]:
                 return self._taken[0].live(change.edit.target)
@@ -261,6 +264,7 @@ def verdict(change: Change, live: Document | None) -> Reading:
     """What *live* says of *change*. As it was before is not done, even where the change only takes fields away."""
     live = None if _is_twin(change, live) else live
     now, before, after = canonical_form(live), canonical_form(change.edit.before), canonical_form(change.edit.after)
+    # Where nothing was to change, being as before is being done.
     if now == before != after:
         return Reading(Verification.NOT_DONE, live)
     done = now == after or (holds(now, after) and not _still_there(before, after, now))
@@ -283,6 +287,7 @@ def _still_there(before: Any, after: Any, now: Any) -> bool:
             _still_there(before[name], after[name], now.get(name)) for name in before.keys() & after.keys()
         )
     if isinstance(before, list) and isinstance(after, list) and isinstance(now, list):
+        # Elements are compared by their places, which say nothing once one was added or taken out.
         return len(before) == len(after) and any(map(_still_there, before, after, now))
     return False
 
@@ -365,9 +370,11 @@ def classify(sent: Sent, reading: Reading) -> tuple[Move, dict[str, Any]] | None
     if not sent.is_open:
         if isinstance(error, Differs):
             return Move.INVALIDATE, {"result": error.live}
+        # To delete what somebody else has deleted is no failure: the request is out of date.
         gone = isinstance(error, NotFound) and change.edit.after is None
         return Move.INVALIDATE if gone else Move.FAIL, said(error)
     diverged = reading.verification is Verification.DIVERGED
+    # The service took it and made something of its own of it; a deletion has nothing to be altered.
     altered = sent.answer is not None and diverged and None not in (reading.live, change.edit.after)
     if reading.is_done or altered:
         target = _with_key(change.edit.target, change.edit.target.key or (reading.live or {}).get("id"))

@@ -50,6 +50,7 @@ class Trouble:
         self.failures += 1
         if type(error) not in self._kinds:
             log.error("loop_failed", loop=self.name, error=type(error).__name__, exc_info=error)
+        # True for powers of two.
         elif self.failures & (self.failures - 1) == 0:
             log.warning("loop_still_fails", loop=self.name, error=str(error)[:200], failures=self.failures)
         self._kinds.add(type(error))
@@ -77,6 +78,7 @@ class Wake:
                 await self._event.wait()
         except TimeoutError:
             pass
+        # Only now: what is set while the worker looks around wakes it once more, and nothing is lost.
         self._event.clear()
 
 
@@ -93,6 +95,7 @@ async def repeat(
             wait = await work()
         except Exception as error:  # noqa: BLE001  it is logged, and tried again
             trouble.note(error)
+            # The exponent is bounded, for after a long outage the power would be too large for a float.
             wait = min(MAX_BACKOFF_SECONDS, 2.0 ** min(trouble.failures, 9) / 10)
         else:
             trouble.end()
@@ -173,6 +176,7 @@ async def keep_renewing(what: str, lease: timedelta, renew: Callable[[], Awaitab
             try:
                 await renew()
             except StoreError as error:
+                # The lease still runs, and there is another try before it ends.
                 log.warning("lease_not_renewed", of=what[:8], error=str(error))
 
     task = asyncio.create_task(renew_in_time())
@@ -193,6 +197,7 @@ async def keep_lease(what: str, lease: timedelta, renew: Callable[[], Awaitable[
 
     async def renew_or_stop() -> None:
         renewed = await renew()
+        # A deadline that is now ends the work at once.
         working.reschedule(loop.time() + (lease.total_seconds() if renewed else 0))
 
     async with asyncio.timeout(lease.total_seconds()) as working, keep_renewing(what, lease, renew_or_stop):
@@ -233,11 +238,13 @@ class ChangeLease:
 
         *ask* the database, where it is a change of its own: a clock that stood still with its machine can't tell.
         """
+        # Half a lease must be left, for the request that follows takes its time.
         if (ask and not self.in_bulk) or self.journal.now() + self.journal.lease / 2 > self.until:
             await self.renew()
 
     async def renew(self) -> None:
         """Renew the leases on the change and on its items that are at work; raises LeaseLost."""
+        # Before the transaction, which may wait: rather too early than too late.
         until = self.journal.now() + self.journal.lease
         async with self.journal.store.transaction() as tx:
             renewed = await self.journal.store.changes.renew(
