@@ -6,13 +6,12 @@ import csv
 import io
 import itertools
 import re
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 from typing import Final
 
-from bot.members.csv_columns import Column, Columns, Layout, by_headings, ended, is_email, is_heading, lay_out, normal
+from bot.members.csv_columns import Column, Columns, Layout, by_headings, is_email, is_heading, lay_out, normal
 from bot.members.model import Member
 from bot.text.encoding import BadFile, EmptyFile, FileKind, WrongKind, defused, file_text, undefused
 from bot.text.tables import (
@@ -26,10 +25,10 @@ from bot.text.tables import (
     TableFile,
     body_of,
     column_title,
-    filled_places,
     flaw_of,
     parsed_lines,
     read_lines,
+    unused_columns,
 )
 
 
@@ -106,8 +105,6 @@ class MemberFile(TableFile):
     layout: Layout
     examples: tuple[str, ...]
     """For each column, the first text in it, cut to a few words."""
-    ended: tuple[tuple[str, Mapping[str, int]], ...]
-    """Titles of columns by which some are no members any more; and what they say, with in how many rows."""
 
     @property
     def columns(self) -> Columns:
@@ -173,23 +170,16 @@ def _table(lines: Lines, encoding: str, separator: str, chosen: Chosen | None, s
     if chosen is None and Column.EMAIL not in {*found.columns, *found.claimed}:
         raise NoEmails
     rows = tuple(read_row(line, cells, found.columns, width) for line, cells in body)
-    unused = [at for at in filled_places(lines, width) if at not in found.columns.values()]
     return MemberFile(
         rows=rows,
         header=header,
         known_header=known,
         layout=found,
         examples=_examples(body, width),
-        ignored=tuple(column_title(header, at) for at in unused),
+        unused=unused_columns(header, body, width, found.columns.values()),
         encoding=encoding,
         separator=separator,
-        ended=tuple((column_title(header, at), counts) for at in unused if (counts := _ended(body, header, at))),
     )
-
-
-def _ended(body: Lines, header: Sequence[str] | None, at: int) -> Mapping[str, int]:
-    title = column_title(header, at)
-    return Counter(text for _, cells in body if at < len(cells) and ended(title, text := cells[at].strip(BLANKS)))
 
 
 def _read_headings(

@@ -59,15 +59,6 @@ PERSONS: Final = (
     "buyer", "customer", "purchaser", "purchase", "member", "subscriber", "contact", "client", "billing", "attendee",
 )  # fmt: skip
 """What shops write around ``email`` or ``name`` where it is a person's; ``Item name`` and ``User name`` are not."""
-ENDED: Final = frozenset(
-    word
-    for words in (
-        "banned blocked bounced canceled cancelled cleaned deactivated deleted disabled ended expired inactive",
-        "paused suspended unpaid unsubscribed",
-    )
-    for word in words.split()
-)
-"""Words for members who are none any more."""
 OF_NAMES: Final = frozenset({Column.NAME, Column.FIRST_NAME, Column.LAST_NAME})
 OF_PERSONS: Final = OF_NAMES | {Column.EMAIL}
 
@@ -193,12 +184,6 @@ def _look_like_names(texts: Sequence[str], *, in_any_case: bool = False) -> bool
 
 def _are_segments(texts: Sequence[str], known: frozenset[str]) -> bool:
     return bool(known) and 2 * sum(any(part.casefold() in known for part in parts(text)) for text in texts) > len(texts)
-
-
-def ended(heading: str, text: str) -> bool:
-    """Whether *text* in a column with this *heading* says that somebody is no longer a member."""
-    word = text.strip().casefold()
-    return word in ENDED or (normal(heading) in {"active", "subscribed"} and word in {"no", "false", "0"})
 
 
 def _texts(rows: Sequence[Sequence[str]]) -> Cells:

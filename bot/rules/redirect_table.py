@@ -20,10 +20,9 @@ from bot.text.tables import (
     MissingCell,
     TableFile,
     body_of,
-    column_title,
-    filled_places,
     flaw_of,
     read_lines,
+    unused_columns,
 )
 
 
@@ -148,13 +147,12 @@ def read_redirect_file(content: bytes, encoding: str = "") -> RedirectFile:
     header = tuple(first) if has_header else None
     body, width = body_of(lines, has_header, MAX_RULES)
     rows = tuple(_row(line, cells, columns, width) for line, cells in body)
-    unused = [at for at in filled_places(lines, width) if at not in columns.values()]
     return RedirectFile(
         rows=rows,
         header=header,
         known_header=bool(named),
         columns=columns,
-        ignored=tuple(column_title(header, at) for at in unused),
+        unused=unused_columns(header, body, width, columns.values()),
         encoding=found.encoding,
         separator=separator,
         readings=found.readings,

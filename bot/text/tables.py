@@ -7,7 +7,7 @@ import io
 import itertools
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -23,6 +23,9 @@ MAX_LINE: Final = 1_000_000
 SAMPLE: Final = 100
 """Rows by which the separator and the columns are told."""
 SEPARATORS: Final = (",", ";", "\t", "|")
+MAX_VALUES: Final = 8
+"""Different texts of a column that is said whole."""
+DATE: Final = re.compile(r"\d{4}[-/.]\d\d?[-/.]\d\d?|\d\d?[-/.]\d\d?[-/.]\d{4}")
 SAID_SEPARATOR: Final = re.compile(r"sep=([^\w\s\"']|\t)\r?\n")
 """The first line that a spreadsheet writes, and reads, where the separator is not the usual one."""
 
@@ -52,6 +55,48 @@ class TooWide(BadFile):
         self.line = line
 
 
+@dataclass(frozen=True, slots=True)
+class UnusedColumn:
+    """A column that isn't used, though something stands in it."""
+
+    title: str
+    values: Mapping[str, int]
+    """Its different texts, with in how many rows they stand; an empty one where nothing does."""
+
+    @property
+    def rows(self) -> int:
+        return sum(self.values.values())
+
+    @property
+    def filled(self) -> int:
+        """The rows in which something stands."""
+        return self.rows - self.values.get("", 0)
+
+    @property
+    def dates(self) -> int:
+        """The rows in which a date stands."""
+        return sum(count for text, count in self.values.items() if DATE.match(text))
+
+    @property
+    def is_of_dates(self) -> bool:
+        return 2 * self.dates > self.filled
+
+    @property
+    def rank(self) -> tuple[int, int] | None:
+        """How well it may tell some rows from the others, the smallest first; None where it says something else in each.
+
+        No table of words could know what programs call members who have left, or redirects that are off.
+        """
+        some, few = self.filled < self.rows, len(self.values) <= MAX_VALUES
+        if not self.filled:
+            return None
+        if self.is_of_dates:
+            return (0 if some else 1), 2
+        if few:
+            return (3 if len(self.values) == 1 else 0 if len(self.values) < self.rows else 2), len(self.values)
+        return (1, MAX_VALUES) if some else None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableFile:
     """How a table was read, and what of it is not used."""
@@ -59,8 +104,7 @@ class TableFile:
     header: tuple[str, ...] | None
     known_header: bool
     """Whether a heading is one that we know; if none is, the first row may be one like the others."""
-    ignored: tuple[str, ...]
-    """Titles of the columns that are not used, though something stands in them."""
+    unused: tuple[UnusedColumn, ...]
     encoding: str
     separator: str
     readings: tuple[Reading, ...] = ()
@@ -175,16 +219,17 @@ def body_of(lines: Lines, has_header: bool, most: int = MAX_ROWS) -> tuple[Lines
     return body, len(lines[0][1]) if has_header else max(len(cells) for _, cells in body)
 
 
-def filled_places(lines: Lines, width: int) -> Sequence[int]:
-    """The places in which something stands, be it a heading."""
-    empty = set(range(width))
-    found: set[int] = set()
-    for _, cells in lines:
-        found.update(at for at in empty if at < len(cells) and cells[at].strip(BLANKS))
-        empty -= found
-        if not empty:
-            break
-    return sorted(found)
+def unused_columns(
+    header: Sequence[str] | None, body: Lines, width: int, used: Collection[int]
+) -> tuple[UnusedColumn, ...]:
+    """The columns in other places than those *used* in which something stands, be it a heading."""
+    found = []
+    for at in range(width):
+        if at not in used:
+            values = Counter(cells[at].strip(BLANKS) if at < len(cells) else "" for _, cells in body)
+            if any(values) or (header is not None and header[at].strip(BLANKS)):
+                found.append(UnusedColumn(column_title(header, at), values))
+    return tuple(found)
 
 
 def column_title(header: Sequence[str] | None, at: int) -> str:

@@ -285,7 +285,7 @@ def _as_it_reads(reading: Reading) -> str:
 
 def columns_asked(file: MemberFile) -> list[Block]:
     """A menu of columns for each thing that is read; none where there is nothing to choose, or nothing was in doubt."""
-    if not (file.ignored or file.layout.in_doubt):
+    if not (file.unused or file.layout.in_doubt):
         return []
     words = "*Which column is which?* The preview follows what you choose."
     if claimed := file.layout.claimed:

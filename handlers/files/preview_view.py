@@ -16,6 +16,7 @@ from bot.rules.lint.findings import Finding
 from bot.rules.redirect_table import RedirectFile
 from bot.text import encoding, tables
 from bot.text.encoding import BadFile, FileKind
+from bot.text.tables import UnusedColumn
 from handlers.blocks import messages
 from handlers.blocks.messages import Block, and_more, code, esc, first_few, first_of, in_quotes, listed
 from handlers.changes.diff import differences, field_name
@@ -34,6 +35,8 @@ MOST_SEGMENTS: Final = 5
 """Segments of one row that are named."""
 MOST_TITLES: Final = 6
 """Titles of columns that are named in one line."""
+MOST_UNUSED: Final = 3
+"""Columns that are not used whose contents are told."""
 
 
 def plan_blocks(plan: ImportPlan, *, filename: str) -> list[Block]:
@@ -200,20 +203,34 @@ def why_not(entry: Any) -> str:
 
 def member_notes(plan: MemberPlan) -> list[Block]:
     """What a table of members may be taken for that it isn’t, and how it was read."""
-    return [*_names_kept(plan), *_lookalikes(plan), *_ended(plan.file), messages.context(_how_it_was_read(plan.file))]
+    question = "*Should people with one of these be left out?* Then take their rows out of the file first."
+    unused = _unused(plan.file, question)
+    return [*_names_kept(plan), *_lookalikes(plan), *unused, messages.context(_how_it_was_read(plan.file))]
 
 
-def _ended(file: MemberFile) -> list[Block]:
-    """Columns by which some are no members any more: they aren't used, and those people look like all others."""
-    told = [
-        f"*{esc(title, 40)}*: {first_of([f'{count:,} × {esc(word, 30)}' for word, count in counts.items()], 4)}"
-        for title, counts in file.ended
-    ]
-    if not told:
+def _told(file: MemberFile | RedirectFile) -> Sequence[UnusedColumn]:
+    """The columns by which some rows may be meant to be left out, once it is clear which columns are used."""
+    if isinstance(file, MemberFile) and file.layout.claimed:
         return []
-    return [
-        messages.section(f":warning: *These rows are not left out*: {first_of(told, 3)}. Remove them from the file.")
-    ]
+    ranked = [(rank, column) for column in file.unused if (rank := column.rank) is not None]
+    return [column for _, column in sorted(ranked, key=itemgetter(0))[:MOST_UNUSED]]
+
+
+def _unused(file: MemberFile | RedirectFile, question: str) -> list[Block]:
+    """What stands in columns that aren't used, and a *question* about it."""
+    columns = ", ".join(f"*{esc(column.title, 40)}* ({_contents(column)})" for column in _told(file))
+    return [messages.section(f":warning: Not used: {columns}.\n{question}")] if columns else []
+
+
+def _contents(column: UnusedColumn) -> str:
+    share = f"in {column.filled:,} of {messages.plural(column.rows, 'row')}"
+    if column.is_of_dates:
+        dates = sorted(found[0] for text in column.values if (found := tables.DATE.match(text)))
+        return f"dates {share}, such as {dates[0]}"
+    if len(column.values) > tables.MAX_VALUES:
+        return share
+    counted = sorted(column.values.items(), key=itemgetter(1), reverse=True)
+    return ", ".join(f"{count:,} × {esc(' '.join(text.split()), 30) or '_empty_'}" for text, count in counted)
 
 
 def redirect_notes(file: RedirectFile, expiry: Expiry | None) -> list[Block]:
@@ -225,7 +242,11 @@ def redirect_notes(file: RedirectFile, expiry: Expiry | None) -> list[Block]:
     elif ends:
         why = "the rows differ" if len(file.ends) > 1 else f"“{esc(ends[0], 60)}” isn’t a time"
         until = [messages.section(f":warning: *The column until is not used*: {why}. An import has one end for all.")]
-    return [*until, messages.context(_how_it_was_read(file))]
+    question = (
+        "*Should some of these redirects be off, or match more than one exact URL?* "
+        "Then take their rows out of the file first."
+    )
+    return [*until, *_unused(file, question), messages.context(_how_it_was_read(file))]
 
 
 ENCODINGS: Final[Mapping[str, str]] = {
@@ -291,7 +312,9 @@ def _how_it_was_read(file: MemberFile | RedirectFile) -> str:
     )
     encoding = ENCODINGS.get(file.encoding, file.encoding.upper())
     separator = SEPARATORS.get(file.separator, f"“{esc(file.separator)}”")
-    unused = f"   Not used: {_titles(file.ignored)}." if file.ignored else ""
+    told = _told(file)
+    others = [column.title for column in file.unused if column not in told]
+    unused = f"   {'Also not' if told else 'Not'} used: {_titles(others)}." if others else ""
     return f"Read as {encoding} with {separator}: {columns}.{_headings(file)}{unused}"
 
 

@@ -115,7 +115,8 @@ GUMROAD = (
 
 def of(file: MemberFile) -> tuple[dict[str, int], tuple[str, ...], set[str]]:
     """The columns by name, what is not used, and what only people can tell."""
-    return {str(column): at for column, at in file.columns.items()}, file.ignored, {*file.layout.claimed}
+    unused = tuple(column.title for column in file.unused)
+    return {str(column): at for column, at in file.columns.items()}, unused, {*file.layout.claimed}
 
 
 @pytest.mark.parametrize(

@@ -260,9 +260,3 @@ def test_a_question_stays_open_until_it_is_answered() -> None:
 
     assert answered_another.layout.claimed == {NAME}
     assert not answered.layout.claimed
-
-
-def test_columns_that_say_who_has_left_are_counted() -> None:
-    text = b"Email,Name,Status,Active\na@b.co,A B,canceled,no\nb@b.co,B C,active,yes\nc@b.co,C D,canceled,\n"
-
-    assert read_member_file(text).ended == (("Status", {"canceled": 2}), ("Active", {"no": 1}))

@@ -38,7 +38,7 @@ def test_the_columns_are_told_by_their_headings_or_by_their_urls(text: str) -> N
     (pair,) = entry.draft.pairs or ()
     assert pair.source is not None
     assert (pair.source.value, pair.destination) == (f"{SHOP}/a", f"{SHOP}/b")
-    assert file.ignored == (("Owner",) if "Owner" in text else ())
+    assert [column.title for column in file.unused] == (["Owner"] if "Owner" in text else [])
 
 
 def test_each_row_that_cannot_be_done_says_why() -> None:

@@ -21,9 +21,11 @@ from bot.rules import redirect_table, rule_import_plan
 from bot.rules.edit import Problem, ProblemKind
 from bot.rules.files import NameTwice, NoObject, NotSendable, TooDeep, WrongField
 from bot.rules.model import Groups, Rule
-from bot.rules.rule_import_plan import Arrival, Choices, OnDiffers, OnNew
+from bot.rules.redirect_table import read_redirect_file
+from bot.rules.rule_import_plan import Arrival, Choices, OnDiffers, OnNew, plan_redirects
 from bot.text.code_pages import PAGES
 from bot.text.tables import MAX_COLUMNS, DuplicateOf, ExtraCells, FormulaCell, MissingCell
+from handlers.blocks.messages import WORD_JOINER
 from handlers.explain.table import words_for
 from handlers.files import import_form_view
 from handlers.files.import_form_view import MEMBER_FORMS, RULE_FORMS, Handed, file_form, plan_form
@@ -228,12 +230,88 @@ def shown(content: bytes) -> str:
         (b"email,name,tag\na@b.co,A. Berg,vip\na@b.co,Anna Berg,free\n", "line 2  `a@b.co` Anna Berg   `vip` `free`"),
         (b"email,name,tag\na@b.co,A. Berg,vip\na@b.co,Anna Berg,free\n", "the same person as line 2, named Anna Berg"),
         (b"email,action,action\na@b.co,add,remove\n", "More than one column says what to do"),
-        (b"email,status\na@b.co,canceled\nb@b.co,active\n", "These rows are not left out*: *status*: 1 × canceled."),
         (b"email\na.b@gmail.com\nab@gmail.com\n", "line 3  `ab@gmail.com`    and `a.b@gmail.com`"),
     ],
 )  # fmt: skip
 def test_what_is_left_out_or_put_together_is_said(content: bytes, words: str) -> None:
     assert words in shown(content)
+
+
+UNUSED: dict[str, tuple[bytes, list[str]]] = {
+    "Stripe": (
+        (b"id,Email,Name,Created (UTC),Status,Plan\ncus_1,a@b.co,A B,2026-01-01 10:00,active,vip\n"
+        b"cus_2,b@b.co,B C,2026-01-01 10:00,past_due,vip\ncus_3,c@b.co,C D,2026-01-02 10:00,incomplete_expired,vip\n"
+        b"cus_4,d@b.co,D E,2026-01-02 10:00,active,vip\n"),
+        ["*Status* (2 × active, 1 × past_due, 1 × incomplete_expired)",
+         "*Created (UTC)* (dates in 4 of 4 rows, such as 2026-01-01)"],
+    ),
+    "Ghost": (
+        b"id,email,name,deleted_at,labels\n1,a@b.co,A B,,vip\n2,b@b.co,B C,2026-02-01T10:00:00.000Z,vip\n",
+        ["*deleted_at* (dates in 1 of 2 rows, such as 2026-02-01)"],
+    ),
+    "Patreon": (
+        b"Name,Email,Patron Status,Tier\nA B,a@b.co,Active patron,vip\nC D,c@b.co,Former patron,vip\n",
+        ["*Patron Status* (1 × Active patron, 1 × Former patron)"],
+    ),
+    "Discourse": (
+        b"name,email,suspended_at,active\nA B,a@b.co,,true\nC D,c@b.co,2026-01-01,false\n",
+        ["*suspended_at* (dates in 1 of 2 rows, such as 2026-01-01)", "*active* (1 × true, 1 × false)"],
+    ),
+    "0 and 1": (b"email,is_active\na@b.co,1\nb@b.co,0\n", ["*is_active* (1 × 1, 1 × 0)"]),
+    "TRUE and FALSE": (b"email,name,enabled\na@b.co,A B,TRUE\nb@b.co,B C,FALSE\n", ["*enabled* (1 × TRUE, 1 × FALSE)"]),
+    "an end for each": (
+        b"email,expires_at\na@b.co,2024-01-01\nb@b.co,2027-01-01\n",
+        ["*expires_at* (dates in 2 of 2 rows, such as 2024-01-01)"],
+    ),
+    "one word in all rows": (b"email,name,Status\na@b.co,A B,CHURNED\nb@b.co,B C,CHURNED\n", ["*Status* (2 × CHURNED)"]),
+    "a word in some rows": (b"email,Refund\na@b.co,refunded\nb@b.co,\nc@b.co,\n", ["*Refund* (2 × _empty_, 1 × refunded)"]),
+    "a text in some rows": (
+        b"email,Left because\n" + b"".join(b"a%d@b.co,%s\n" % (n, b"why %d" % n if n < 9 else b"") for n in range(12)),
+        ["*Left because* (in 9 of 12 rows)"],
+    ),
+    "the most telling ones": (
+        b"email,id,note,city,status,left,role\n"
+        + b"".join(b"a%d@b.co,%d,n%d,c%d,s%d,%s,r\n" % (n, n, n, n, n % 2, b"" if n % 3 else b"2026-01-01") for n in range(12)),
+        ["Not used: *status* (6 × s0, 6 × s1), *left* (dates in 4 of 12 rows, such as 2026-01-01), *role* (12 × r).",
+         "Also not used: id, note, city."],
+    ),
+}  # fmt: skip
+"""Exports in which some are no members any more, in words that no list has; and what is told of them."""
+
+
+@pytest.mark.parametrize(("content", "words"), UNUSED.values(), ids=UNUSED)
+def test_what_stands_in_columns_that_are_not_used_is_told_before_the_button(content: bytes, words: list[str]) -> None:
+    text = shown(content).replace(WORD_JOINER, "")
+
+    assert [each for each in words if each not in text] == []
+    assert "Should people with one of these be left out?" in text
+
+
+def test_nothing_is_told_of_columns_that_say_something_else_in_each_row() -> None:
+    rows = b"".join(b"a%d@b.co,n%d\n" % (n, n) for n in range(12))
+
+    assert "left out?" not in shown(b"email,Note\n" + rows)
+
+
+@pytest.mark.parametrize(
+    ("columns", "words"),
+    [
+        ("status;active;disabled", "*status* (1 × active, 1 × disabled)"),
+        ("enabled;FALSE;FALSE", "*enabled* (2 × FALSE)"),
+        ("regex;0;1", "*regex* (1 × 0, 1 × 1)"),
+        ("match;prefix;prefix", "*match* (2 × prefix)"),
+    ],
+)
+def test_what_stands_beside_redirects_is_told_before_the_button(columns: str, words: str) -> None:
+    title, *cells = columns.split(";")
+    rows = "".join(f"https://b.co/{at},https://b.co/new,{cell}\n" for at, cell in enumerate(cells))
+    table = read_redirect_file(f"from,to,{title}\n{rows}".encode())
+    text = "\n".join(
+        mrkdwn(plan_form(RULE_FORMS, rule_plan([*plan_redirects(table.rows, [], None)], table=table), FILE))
+    )
+
+    assert words in text.replace(WORD_JOINER, "")
+    assert "Should some of these redirects be off, or match more than one exact URL?" in text
 
 
 def test_columns_are_offered_with_an_example_where_there_is_something_to_choose() -> None:
