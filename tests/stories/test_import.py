@@ -228,7 +228,8 @@ async def test_an_export_comes_back_as_it_was(workspace: Sandbox, alice: Colleag
         workspace.services.rules.remove(str(each))
 
     await shown(alice, "/rules import", "File", "rules.json", exported.content or b"")
-    alice.fills(**{"On or off?": "As in the file: rules that are on match at once"})
+    on = {"On or off?": "As in the file: rules that are on match at once", "Why": "They loop on purpose"}
+    alice.fills(**on)
     await alice.submits()
     await alice.sees_set(applied=len(everything))
 
