@@ -275,6 +275,8 @@ class Choices:
     arrival: Arrival = Arrival.INACTIVE
     groups: Mapping[str, str] = field(default_factory=dict)
     """The ids of groups here, for ids in the file that are no group here."""
+    endless: bool = False
+    """Whether rules are wanted for good, though the file has an end that can't be used."""
 
 
 def edit_of(entry: Entry, choices: Choices) -> Edit | None:

@@ -38,6 +38,8 @@ MOST_GROUPS: Final = 5
 MAX_KEY: Final = 200
 ENCODING: Final = "encoding"
 """The id of the menu in which the encoding of the file is chosen."""
+ENDLESS: Final = "endless"
+"""The id of the menu in which rules are wanted for good, though the file has an end."""
 PLACES: Final = {str(at): at for at in range(MAX_COLUMNS)}
 """Columns by the values of the menus."""
 MOST_COLUMNS: Final = 50
@@ -253,6 +255,19 @@ def groups_asked(entries: Sequence[Entry], groups: Groups | None) -> list[Block]
     ]
 
 
+def endless_asked(flaw: str, choices: Choices) -> list[Block]:
+    """Whether rules are to last for good whose end can't be used for its *flaw*: nobody gets that without asking for it."""
+    if not flaw:
+        return []
+    words = (
+        f":warning: *The column until can’t be used.* {esc(flaw)} Write 2026-12-31, 2026-12-31 18:00 or 2 weeks, "
+        "the same in each row, and start again."
+    )
+    options = {ENDLESS: "Yes, until somebody removes them"}
+    chosen = ENDLESS if choices.endless else None
+    return [section(words), inputs.menu(ENDLESS, "Import them without an end?", options, chosen, dispatch=True)]
+
+
 def read_choices(view: View) -> Choices:
     """What somebody chose; what was not asked has its default."""
     values = inputs.values_of(view)
@@ -266,6 +281,7 @@ def read_choices(view: View) -> Choices:
             for block_id in values
             if block_id.startswith(f"{GROUP}.") and (chosen := inputs.typed(values, block_id) or NO_GROUP) != NO_GROUP
         },
+        endless=inputs.typed(values, ENDLESS) == ENDLESS,
     )
 
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Final
 
 from bot.changes.model import Edit, Item, Outcome, Target
+from bot.changes.refusals import EndIsPast, EndsBeforeStart
 from bot.clients.errors import ClientError
 from bot.clients.json_stream import cooperatively
 from bot.gatehouse import Gatehouse
@@ -23,12 +25,14 @@ from bot.rules.model import Groups, Rule
 from bot.rules.redirect_table import RedirectFile, is_table, read_redirect_file
 from bot.rules.rule_import_plan import Arrival, Choices, OnDiffers, plan_entries, plan_redirects
 from handlers.blocks import inputs, messages
+from handlers.changes.requests import beginning, ending
+from handlers.errors import TimeIsFar
 from handlers.files import import_form_view, preview_view
 from handlers.files.import_form_view import ARRIVAL, MEMBER_FORMS, RULE_FORMS, TABLE_ARRIVAL, Handed, file_form
-from handlers.files.import_plan import ImportPlan
+from handlers.files.import_plan import ImportPlan, TableEnd
 from handlers.files.imports import Import
 from handlers.files.preview_view import MEMBER_KINDS, RULE_KINDS, member_notes, redirect_notes, why_not
-from handlers.grammar.fields import expiry_in
+from handlers.grammar.fields import parse_expiry, parse_start
 from handlers.members.commands import MembersImport
 from handlers.members.member_refs import extra_segments, site_for
 from handlers.rules.commands import RulesImport
@@ -49,12 +53,16 @@ async def import_rules(command: RulesImport, caller: Caller, gatehouse: Gatehous
     return Modal(file_form(RULE_FORMS, Handed(caller.channel)))
 
 
+NO_END: Final = TableEnd()
+
+
 def rule_plan(
     entries: Sequence[rule_import_plan.Entry],
     choices: Choices | None = None,
     table: RedirectFile | None = None,
     encoding: str = "",
     groups: Groups | None = None,
+    end: TableEnd = NO_END,
 ) -> ImportPlan:
     """What importing rules would do, by *choices*; *table*: what they were read from, if it was one.
 
@@ -62,22 +70,23 @@ def rule_plan(
     """
     readings = table.readings if table is not None else ()
     word = "record" if table is None else "line"
-    expiry = expiry_in("until", table.ends[0]) if table is not None and len(table.ends) == 1 else None
+    choices = choices or Choices()
     return ImportPlan(
         entries,
-        [_rule_item(at, word, entry, choices or Choices()) for at, entry in enumerate(entries, 1)],
+        [_rule_item(at, word, entry, choices) for at, entry in enumerate(entries, 1)],
         RULE_KINDS,
         record="record" if table is None else "row",
         thing="rule",
         columns=(word, "name", "id"),
-        notes=[] if table is None else redirect_notes(table, expiry),
+        notes=[] if table is None else redirect_notes(table, end),
         asked=[
             *import_form_view.encodings_asked(readings, encoding),
+            *import_form_view.endless_asked(end.flaw, choices),
             *import_form_view.groups_asked(entries, groups),
-            *import_form_view.choices_asked(entries, choices or Choices(), ARRIVAL if table is None else TABLE_ARRIVAL),
+            *import_form_view.choices_asked(entries, choices, ARRIVAL if table is None else TABLE_ARRIVAL),
         ],
-        expiry=expiry,
-        unanswered=bool(readings and not encoding),
+        expiry=end.expiry,
+        unanswered=bool(readings and not encoding) or bool(end.flaw and not choices.endless),
     )
 
 
@@ -100,15 +109,16 @@ async def _plan_rules(
     content: bytes, handed: Handed, choices: Choices | None, caller: Caller, gatehouse: Gatehouse
 ) -> ImportPlan:
     groups = await _groups(gatehouse)
-    table, records = None, []
+    table, records, end = None, [], NO_END
     if await asyncio.to_thread(is_table, content):
         table = await asyncio.to_thread(read_redirect_file, content, handed.encoding)
+        end = await _end_of(table, handed, caller, gatehouse)
     else:
         records = await asyncio.to_thread(read_rule_file, content)
     live = (await gatehouse.rules.all()).whole()
     planning = plan_entries(records, live, groups) if table is None else plan_redirects(table.rows, live, groups)
     entries = await cooperatively(planning)
-    plan = await asyncio.to_thread(rule_plan, entries, choices, table, handed.encoding, groups)
+    plan = await asyncio.to_thread(rule_plan, entries, choices, table, handed.encoding, groups, end)
     return await _with_loops(plan, choices, handed.reason, live, groups)
 
 
@@ -153,6 +163,40 @@ def _made(plan: ImportPlan, choices: Choices) -> tuple[list[Rule], dict[str, int
             made.append(Rule.model_validate({**(edit.after or {}), "id": key}))
             numbers[key] = entry.number
     return made, numbers
+
+
+TIMESTAMP: Final = re.compile(r"(\d{4}-\d\d-\d\d)[tT ](\d\d:\d\d)(?::\d\d(?:\.\d+)?)?([zZ]?)")
+"""A moment as databases write it."""
+DAY_OR_MONTH: Final = re.compile(r"(0?[1-9]|1[0-2])/(0?[1-9]|1[0-2])(?:/\d+)?\b.*")
+"""A date that is another day in Europe than in America."""
+
+
+async def _end_of(table: RedirectFile, handed: Handed, caller: Caller, gatehouse: Gatehouse) -> TableEnd:
+    """Until when the rules of *table* are to last; raises as `beginning` does."""
+    if not any(table.ends):
+        return NO_END
+    if len(table.ends) > 1:
+        return TableEnd(flaw="The rows differ, and an import has one end for all.")
+    (text,) = table.ends
+    named = f"“{text[:60]}”"
+    if (days := DAY_OR_MONTH.fullmatch(text)) and int(days[1]) != int(days[2]):
+        return TableEnd(flaw=f"{named} could be two days.")
+    stamp = TIMESTAMP.fullmatch(text)
+    usual = text if stamp is None else f"{stamp[1]}T{stamp[2]}Z" if stamp[3] else f"{stamp[1]} {stamp[2]}"
+    if (expiry := parse_expiry(usual)) is None:
+        return TableEnd(flaw=f"{named} is not a time, or is longer than a year.")
+    if expiry.seconds is not None:
+        return TableEnd(expiry)
+    start = parse_start(handed.start)
+    starts = gatehouse.now() if start is None else (await beginning(start, caller, gatehouse))[0]
+    try:
+        return TableEnd(expiry, (await ending(expiry, starts, caller, gatehouse))[0])
+    except EndIsPast:
+        return TableEnd(flaw=f"{named} is in the past.")
+    except EndsBeforeStart:
+        return TableEnd(flaw=f"{named} is before the start.")
+    except TimeIsFar:
+        return TableEnd(flaw=f"{named} is more than a year ahead.")
 
 
 async def _groups(gatehouse: Gatehouse) -> Groups | None:
@@ -224,8 +268,9 @@ MEMBER_IMPORT: Final = Import(MEMBER_FORMS, import_form_view.read_columns, _plan
 
 @clicks("form.column")
 @clicks("form.encoding")
+@clicks(f"form.{import_form_view.ENDLESS}")
 async def choose(click: Click, caller: Caller, gatehouse: Gatehouse) -> Reply:
-    """Show what happens by the columns or the encoding that somebody chose."""
+    """Show what happens by the columns, the encoding or the end that somebody chose."""
     view = click.view or {}
     kind: Import[Any] = RULE_IMPORT if view.get("callback_id") == RULE_FORMS.plan_id else MEMBER_IMPORT
     return Refilled(await kind.show(kind.read(view), caller, gatehouse))

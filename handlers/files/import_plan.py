@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from bot.changes.model import Item, fingerprint
@@ -23,6 +24,16 @@ class RowKind:
     title: str
     line: Callable[[Any], str] | None = None
     why: Callable[[Any], str] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TableEnd:
+    """Until when the rules of a table are to last: an *expiry*, and when that is; or the *flaw* for which it can't be used."""
+
+    expiry: Expiry | None = None
+    at: datetime | None = None
+    """None for a length of time."""
+    flaw: str = ""
 
 
 @dataclass(frozen=True, slots=True)

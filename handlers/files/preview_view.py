@@ -18,11 +18,10 @@ from bot.text import encoding, tables
 from bot.text.encoding import BadFile, FileKind
 from bot.text.tables import UnusedColumn
 from handlers.blocks import messages
-from handlers.blocks.messages import Block, and_more, code, esc, first_few, first_of, in_quotes, listed
+from handlers.blocks.messages import Block, and_more, code, esc, first_few, first_of, in_quotes, listed, moment
 from handlers.changes.diff import differences, field_name
-from handlers.files.import_plan import ImportPlan, RowKind
+from handlers.files.import_plan import ImportPlan, RowKind, TableEnd
 from handlers.grammar.command import slash
-from handlers.grammar.fields import Expiry
 from handlers.members.views import segments_line
 from handlers.rules.pairs_view import first_pair_line
 from handlers.rules.reasons import first_problem
@@ -233,15 +232,12 @@ def _contents(column: UnusedColumn) -> str:
     return ", ".join(f"{count:,} × {esc(' '.join(text.split()), 30) or '_empty_'}" for text, count in counted)
 
 
-def redirect_notes(file: RedirectFile, expiry: Expiry | None) -> list[Block]:
-    """Until when the rules of a table are to last, and how it was read."""
-    ends = [text for text in file.ends if text]
+def redirect_notes(file: RedirectFile, end: TableEnd) -> list[Block]:
+    """Until when the rules of a table are to last, what of it is not used, and how it was read."""
     until = []
-    if expiry is not None:
-        until = [messages.section(f":hourglass: *All of it lasts until {esc(ends[0], 60)}*, and is reverted then.")]
-    elif ends:
-        why = "the rows differ" if len(file.ends) > 1 else f"“{esc(ends[0], 60)}” isn’t a time"
-        until = [messages.section(f":warning: *The column until is not used*: {why}. An import has one end for all.")]
+    if end.expiry is not None:
+        lasts = esc(end.expiry.as_typed, 60) if end.at is None else f"until {moment(int(end.at.timestamp() * 1000))}"
+        until = [messages.section(f":hourglass: *All of it lasts {lasts}*, and is reverted then.")]
     question = (
         "*Should some of these redirects be off, or match more than one exact URL?* "
         "Then take their rows out of the file first."

@@ -7,7 +7,7 @@ import csv
 import io
 import json
 from contextlib import suppress
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
@@ -79,7 +79,7 @@ async def test_a_table_of_redirects_becomes_rules_in_one_card_until_its_end(
     rows = "".join(f"{SHOP}/v{number},{SHOP}/new/{number},23:59,Mo\n" for number in range(40))
     content = f"from,to,until,owner\n{rows}/lost,{SHOP}/new,23:59,Mo\n"
     text = await shown(alice, "/rules import", "File", "vanity.csv", content.encode())
-    assert "All of it lasts until 23:59" in text
+    assert "All of it lasts until" in text
     assert "Not used: owner" in text
     assert "its host is missing" in text
 
@@ -139,6 +139,47 @@ async def test_what_an_import_makes_loop_may_come_switched_off(alice: Colleague)
     await shown(alice, "/rules import", "File", "w.csv", LOOPING["w.csv"].encode())
     await alice.submits()
     await alice.sees_set(applied=4)
+
+
+ENDS = {
+    "2099-12-31 23:59:59": "is more than a year ahead",
+    "2020-12-31": "is in the past",
+    "01/02/2027": "could be two days",
+    "12/31/2026": "is not a time",
+    "46387": "is not a time",
+    "forever": "is not a time",
+    "23:59;": "The rows differ",
+}
+"""Ends in a table that can't be used; of two rows where there is a semicolon."""
+
+
+async def test_an_end_that_cannot_be_used_is_nothing_for_good_unless_somebody_says_so(
+    workspace: Sandbox, alice: Colleague
+) -> None:
+    before = len(workspace.services.rules.all())
+    for end, words in ENDS.items():
+        rows = "".join(f"{SHOP}/v{at},{SHOP}/new,{each}\n" for at, each in enumerate(end.split(";")))
+        text = await shown(alice, "/rules import", "File", "vanity.csv", f"from,to,until\n{rows}".encode())
+        assert words in text
+        assert button(alice) == "Preview"
+        alice.slack.state.stack(alice.id).clear()
+
+    await shown(alice, "/rules import", "File", "vanity.csv", f"from,to,until\n{SHOP}/v,{SHOP}/new,soon\n".encode())
+    await alice.picks("Import them without an end?", "Yes, until somebody removes them")
+    await alice.sees_form("[Import]")
+    await alice.submits()
+    await alice.sees_change(state=State.APPLIED)
+    assert len(workspace.services.rules.all()) == before + 1
+
+
+async def test_an_end_that_is_understood_is_shown_as_it_will_be(workspace: Sandbox, alice: Colleague) -> None:
+    stamp = f"{datetime.now(UTC) + timedelta(days=2):%Y-%m-%d} 18:00:59"
+    for end, words in {"23:59": "lasts until", stamp: stamp[:10], "2 weeks": "lasts for 2 weeks"}.items():
+        content = f"from,to,until\n{SHOP}/v,{SHOP}/new,{end}\n"
+        text = await shown(alice, "/rules import", "File", "vanity.csv", content.encode())
+        assert words in text, text
+        assert button(alice) == "Import"
+        alice.slack.state.stack(alice.id).clear()
 
 
 @pytest.mark.parametrize(("command", "name"), [("/rules import", "vanity.csv"), ("/members import", "people.csv")])
