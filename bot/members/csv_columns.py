@@ -89,6 +89,8 @@ MAX_EMAIL_CELL: Final = 400
 """Characters of what may be an email with a name: a longer cell is none, and not worth the search."""
 NAME: Final = re.compile(r"[^\W\d_][^\d_@/:;|<>{}=]{0,59}")
 """What may be somebody's name."""
+TEXT: Final = re.compile(r"[^\W\d_][^_@:|<>{}=]{0,59}")
+"""What may be a part of one, next to a column that has the other part."""
 FEW_CELLS: Final = 5
 """Cells that tell nothing by being all different: of more, those of segments come again."""
 
@@ -156,29 +158,29 @@ def lay_out(rows: Sequence[Sequence[str]], claims: Claims, segments: frozenset[s
 def _doubtful_name(rows: Sequence[Sequence[str]], found: Columns, others: Sequence[Sequence[str]]) -> Column | None:
     """Which of the columns of names has to be asked for, since half a name or another one would be stored without it."""
     known = found.keys() & OF_NAMES
-    names = any(map(_look_like_names, others))
     if not known:
-        return Column.NAME if names else None
+        return Column.NAME if any(map(_look_like_names, others)) else None
+    has_texts = any(2 * sum(bool(TEXT.fullmatch(text)) for text in texts) > len(texts) for texts in others)
     if known == {Column.NAME}:
         texts = [text for row in rows if (text := _cell(row, found[Column.NAME]))]
-        whole = sum(" " in text for text in texts)
-        return Column.NAME if names and 2 * whole < len(texts) else None
+        whole = sum(len(text.split()) > 1 for text in texts)
+        return Column.NAME if has_texts and 2 * whole < len(texts) else None
     if Column.NAME in known:
         places = [found[column] for column in known - {Column.NAME}]
         full = ((_cell(row, found[Column.NAME]).casefold(), row) for row in rows)
         is_whole = all(_cell(row, at).casefold() in name for name, row in full if name for at in places)
         return None if is_whole else Column.NAME
     (missing, *_) = [*({Column.FIRST_NAME, Column.LAST_NAME} - known), None]
-    return missing if any(_look_like_names(texts, in_any_case=True) for texts in others) else None
+    return missing if has_texts else None
 
 
 def _cell(row: Sequence[str], at: int) -> str:
     return row[at].strip() if at < len(row) else ""
 
 
-def _look_like_names(texts: Sequence[str], *, in_any_case: bool = False) -> bool:
+def _look_like_names(texts: Sequence[str]) -> bool:
     """Whether most of *texts* may be names: words that begin with no small letter, in any script, and hardly come again."""
-    names = sum(bool(NAME.fullmatch(text)) and (in_any_case or not text[0].islower()) for text in texts)
+    names = sum(bool(NAME.fullmatch(text)) and not text[0].islower() for text in texts)
     return 2 * names > len(texts) and (len(texts) < FEW_CELLS or 4 * len({*texts}) >= len(texts))
 
 

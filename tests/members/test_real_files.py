@@ -187,6 +187,16 @@ DOUBTFUL: Final = {
     "tiers beside labels that are empty": ("Email,Labels,Tiers\na@b.co,,vip\n", set()),
     "the number of an order, and a name": ("Name,Email,Billing name\n#1001,a@b.co,Anna Berg\n", {NAME}),
     "a first name, and a city": ("First name,Email,City\nAnna,a@b.co,Berlin\n", {LAST}),
+    "family names that come again": (
+        "First name,Apellidos,Email,Groups\n" + "".join(f"N{n}a,García,a{n}@b.co,vip\n" for n in range(9)),
+        {LAST},
+    ),
+    "names in lower case": ("name,cognome,email\nanna,rossi,a@b.co\nluca,bianchi,b@b.co\n", {NAME}),
+    "names with digits and strokes": ("Name,Family,Email\nAnna,Berg/Lie,a@b.co\nBen,Day 2,b@b.co\n", {NAME}),
+    "names in Thai": ("ชื่อ,นามสกุล,อีเมล\nสมชาย,ใจดี,a@b.co\n", {NAME, SEGMENTS}),
+    "whole names, and a city": ("Name,Email,City\nAnna Berg,a@b.co,Berlin\n", set()),
+    "labels and tiers": ("id,email,name,labels,tiers\n1,a@b.co,A B,vip,premium\n2,b@b.co,B C,,premium\n", {SEGMENTS}),
+    "tags and a plan": ("Email,Name,Tags,Plan\na@b.co,A B,vip,premium\nb@b.co,B C,,premium\n", {SEGMENTS}),
     "emails alone": ("Email,Joined\na@b.co,2026-01-02\n", set()),
 }
 
