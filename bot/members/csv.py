@@ -72,7 +72,8 @@ def _email(text: str) -> tuple[str, str]:
     name, bracket, email = text.rpartition("<")
     if bracket and email.endswith(">"):
         return _join_lines(name.strip(' "')), email[:-1].strip()
-    return "", text.removeprefix("mailto:")
+    link = MAILTO.match(text)
+    return "", text if link is None else link[1]
 
 
 def _name(said: Mapping[Column, str]) -> str | None:
@@ -89,6 +90,8 @@ def _join_lines(name: str) -> str:
     return " ".join(name.split())
 
 
+MAILTO: Final = re.compile(r"mailto:([^?]*)", re.IGNORECASE)
+"""An email as a link to it has it, which may say a subject, too."""
 LINKED: Final = re.compile(r"<mailto:([^|<>\s]+)(?:\|[^<>\n]*)?>")
 """An email as Slack sends what was pasted."""
 MAX_EXAMPLE: Final = 60

@@ -31,7 +31,7 @@ from bot.members.import_entries import (
     agree,
 )
 from bot.members.model import Member, caseless, choose_spelling, email_key, inbox, nearest
-from bot.text.emails import BadEmail, checked_email
+from bot.text.emails import BadEmail, checked_email, checked_new_email
 from bot.text.tables import MissingCell
 
 NO_SEGMENTS: Final = frozenset({"-", "–", "—"})
@@ -102,7 +102,7 @@ class _Reader:
         if not text:
             raise _Refused(MissingCell(Column.EMAIL))
         try:
-            email = checked_email(text)
+            email = checked_email(text) if text in self._emails else checked_new_email(text)
         except BadEmail as error:
             raise _Refused(InvalidEmail(str(error))) from error
         local, at, domain = email.rpartition("@")

@@ -79,6 +79,18 @@ def checked_email(text: str) -> str:
     return email
 
 
+QUOTES: Final = "'‘’‚‛“”„`´ˋ′"
+"""Marks that programs and people put around what is quoted."""
+
+
+def checked_new_email(text: str) -> str:
+    """The same for one that is to be stored: what mail allows, but nobody has, is refused, too."""
+    email = checked_email(text)
+    if email[0] in QUOTES:
+        raise BadEmail(f"It begins with a quotation mark ({email[0]}). Remove that.")
+    return email
+
+
 def emails_in(text: str) -> list[str]:
     """The emails in *text*, each once, as somebody would look them up.
 

@@ -19,6 +19,7 @@ class FileKind(StrEnum):
 
     WORKBOOK = "workbook"
     WEB_PAGE = "web page"
+    CONTACT_CARD = "contact card"
     JSON = "json"
     BINARY = "binary"
 
@@ -89,6 +90,8 @@ def file_text(content: bytes, *, is_table: bool = False, encoding: str = "") -> 
         raise EmptyFile
     if found.text[:500].lstrip().lower().startswith(PAGE_STARTS):
         raise WrongKind(FileKind.WEB_PAGE)
+    if found.text[:500].lstrip().lower().startswith("begin:vcard"):
+        raise WrongKind(FileKind.CONTACT_CARD)
     if "\0" in found.text:
         raise WrongKind(FileKind.BINARY)
     return found

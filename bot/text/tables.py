@@ -48,7 +48,15 @@ class TooManyRows(BadFile):
 
 
 class TooWide(BadFile):
-    """The row in *line*, from 1, has more cells or characters than any table."""
+    """The row in *line*, from 1, has more cells than any table."""
+
+    def __init__(self, line: int) -> None:
+        super().__init__(f"line {line}")
+        self.line = line
+
+
+class LineTooLong(BadFile):
+    """*line*, from 1, has more characters than any row."""
 
     def __init__(self, line: int) -> None:
         super().__init__(f"line {line}")
@@ -157,7 +165,7 @@ def is_formula_cell(text: str) -> bool:
 
 
 def read_lines(text: str, is_bare: Callable[[str], bool]) -> tuple[str, Lines]:
-    """The separator of the table that *text* is, and its rows; raises BrokenTable, TooManyRows and TooWide.
+    """The separator of the table that *text* is, and its rows; raises BrokenTable, TooManyRows, TooWide and LineTooLong.
 
     *is_bare*: whether a cell is just what the table is about, by which its separator is told where it doesn't say it.
     """
@@ -181,10 +189,10 @@ def _score(text: str, separator: str, is_bare: Callable[[str], bool]) -> tuple[i
 
 
 def _physical(text: str, after: int = 0) -> Iterator[str]:
-    """The lines of *text* as they stand there; raises TooWide before one is parsed that would take long."""
+    """The lines of *text* as they stand there; raises LineTooLong before one is parsed that would take long."""
     for number, line in enumerate(io.StringIO(text, newline=""), after + 1):
         if len(line) > MAX_LINE:
-            raise TooWide(number)
+            raise LineTooLong(number)
         yield line
 
 

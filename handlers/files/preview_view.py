@@ -329,6 +329,7 @@ def _titles(names: Sequence[str]) -> str:
 KINDS: Final[Mapping[FileKind, str]] = {
     FileKind.WORKBOOK: "a spreadsheet",
     FileKind.WEB_PAGE: "a web page",
+    FileKind.CONTACT_CARD: "a contact card (vCard)",
     FileKind.JSON: "JSON",
     FileKind.BINARY: "not text",
 }
@@ -336,6 +337,7 @@ AS_TABLE: Final = "Save it as CSV, with a column of emails."
 INSTEAD: Final[Mapping[FileKind, str]] = {
     FileKind.JSON: AS_TABLE,
     FileKind.WEB_PAGE: "Open it in a spreadsheet, and save it as CSV.",
+    FileKind.CONTACT_CARD: "Export the contacts as CSV, with a column of emails.",
     FileKind.WORKBOOK: "Save it as CSV, and try again.",
 }
 """What to do with a file of another kind."""
@@ -371,13 +373,19 @@ FILES: Final[Mapping[type[BadFile], Callable[[Any], tuple[str, str]]]] = {
     ),
     tables.BrokenTable: lambda e: (
         f"The row in line {e.line:,} can’t be read ({e.why}).",
-        "Usually an unclosed quote.",
+        "Text follows a closing quote: put the whole cell in quotes, or each email on its own line."
+        if "expected after" in e.why
+        else "Usually an unclosed quote.",
     ),
     csv.NoEmails: lambda _: ("No column of the table has emails.", AS_TABLE),
     tables.TooManyRows: lambda e: (f"The table has more than {e.most:,} rows.", "Split it."),
     tables.TooWide: lambda e: (
         f"The row in line {e.line:,} is too long: a row has at most {tables.MAX_COLUMNS} cells.",
         "Remove columns that Gatehouse doesn’t need. Put each email on its own line.",
+    ),
+    tables.LineTooLong: lambda e: (
+        f"Line {e.line:,} is too long: a line has at most {tables.MAX_LINE:,} characters.",
+        "Put each row on a line of its own, and shorten its longest cell.",
     ),
     redirect_table.NoRedirects: lambda _: (
         "The file is not JSON, and no table of redirects: it needs one column of URLs to redirect from, and one to redirect to.",
@@ -399,7 +407,10 @@ REASONS: Final[Mapping[type, Callable[[Any], str]]] = {
     tables.DuplicateOf: lambda r: f"the same as line {r.line:,}",
     rule_import_plan.OtherType: lambda r: f"the rule with this id is a {r.live}, and its type can’t change",
     rule_import_plan.Flawed: lambda r: first_problem(r.problems),
-    redirect_table.NoHost: lambda r: f"“{r.text[:60]}” in {r.column} is not a whole URL: its host is missing",
+    redirect_table.NoHost: lambda r: (
+        f"“{r.text[:60]}” in {r.column} is not a whole URL"
+        + (": its host is missing" if r.text.startswith("/") else ", such as https://example.com/page")
+    ),
     redirect_table.NotExact: lambda _: "a source with * or # matches no URL exactly; use a rule of its own",
     redirect_table.SeveralDestinations: lambda _: "rows with this source have different destinations; none is imported",
     redirect_table.SourceTaken: lambda r: f"the rule “{r.rule[:60]}” has this source already",

@@ -13,7 +13,7 @@ from bot.changes.proposals import Proposal, move_steps
 from bot.clients.errors import ClientError
 from bot.gatehouse import Gatehouse, Site
 from bot.members.model import Catalogue, Member, email_key, find_alike, nearest, use_known_spelling
-from bot.text.emails import BadEmail, checked_email, masked
+from bot.text.emails import BadEmail, checked_email, checked_new_email, masked
 from handlers.blocks import modals
 from handlers.blocks.messages import code, ended, esc, in_quotes, listed
 from handlers.blocks.modals import View, end_of_form, time_errors
@@ -100,7 +100,7 @@ def _member_errors(form: MemberForm) -> dict[str, str]:
     if form.mode == "edit":
         return {}
     try:
-        checked_email(form.email)
+        checked_new_email(form.email)
     except BadEmail as error:
         return {"email": f"This is not an email. {error}"[:300]}
     return time_errors(form.start, form.expiry)
@@ -252,7 +252,7 @@ class MovesWhatIsToCome(Refusal):
 @handles(MembersMove)
 async def move(command: MembersMove, caller: Caller, gatehouse: Gatehouse) -> Reply:
     site = await site_for(command.site, caller, gatehouse)
-    new = checked_email(command.new)
+    new = checked_new_email(command.new)
     (member,) = await find_members(command, [command.email], site, gatehouse)
     if email_key(new) == member.identity:
         raise SameEmail(member.email, new)

@@ -55,6 +55,7 @@ from bot.text.tables import (
     DuplicateOf,
     ExtraCells,
     FormulaCell,
+    LineTooLong,
     MissingCell,
     TooManyRows,
     TooWide,
@@ -172,9 +173,10 @@ REFUSED: list[tuple[bytes, type[BadFile]]] = [
     (b"email\n" + b"a@b.co\n" * (MAX_ROWS + 1), TooManyRows),
     (b"email\na@b.co" + b"," * MAX_COLUMNS, TooWide),
     (b"email" + b"," * MAX_ROWS, TooWide),
-    (b"email" + b"," * (MAX_FILE_BYTES - 5), TooWide),
+    (b"email" + b"," * (MAX_FILE_BYTES - 5), LineTooLong),
     (b"email\n" + b'"\n",' * (MAX_FILE_BYTES // 4 - 2), TooWide),
-    (b"email\n" + b"a@b.co " * (MAX_LINE // 7 + 1), TooWide),
+    (b"email\n" + b"a@b.co " * (MAX_LINE // 7 + 1), LineTooLong),
+    (b'email,name\na@b.co,"' + b"x" * 3_000_000 + b'"\n', LineTooLong),
 ]
 
 

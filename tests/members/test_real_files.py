@@ -107,6 +107,7 @@ CERTAIN: Final[dict[str, tuple[bytes, list[str]]]] = {
         b"Email,Name,City\na@b.co,Anna Berg,M\xfcnchen\n",
         ["a@b.co Anna Berg"],
     ),
+    "links to emails": (b"mailto:a@b.co\nMAILTO:b@b.co?subject=Hi\n<mailto:c@b.co>\n", ["a@b.co", "b@b.co", "c@b.co"]),
     "an old Mac's line ends": (b"Name,Email\rAnna Berg,a@b.co\rBen Day,b@b.co\r", ["a@b.co Anna Berg", "b@b.co Ben Day"]),
 }  # fmt: skip
 
@@ -203,6 +204,7 @@ DOUBTFUL: Final = {
 REFUSED: Final[dict[str, tuple[bytes, type[BadFile], FileKind | None]]] = {
     "HTML table": (b"<table><tr><td>a@b.co</td></tr></table>", WrongKind, FileKind.WEB_PAGE),
     "Excel's web page": (b'<html xmlns:x="urn:schemas-microsoft-com:office:excel">', WrongKind, FileKind.WEB_PAGE),
+    "vCard": (b"BEGIN:VCARD\r\nVERSION:3.0\r\nEMAIL:a@b.co\r\nEND:VCARD\r\n", WrongKind, FileKind.CONTACT_CARD),
     "xlsx": (b"PK\x03\x04\x14\x00\x06\x00xl/workbook.xml", WrongKind, FileKind.WORKBOOK),
     "ods": (b"PK\x03\x04\x14\x00mimetypecontent.xml", WrongKind, FileKind.WORKBOOK),
     "xls": (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", WrongKind, FileKind.WORKBOOK),

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.server.logs import redacted
-from bot.text.emails import BadEmail, all_masked, checked_email, emails_in
+from bot.text.emails import BadEmail, all_masked, checked_email, checked_new_email, emails_in
 
 SPECIAL = '()<>[]:;,"@＠﹫%*'
 """What a local part without quotes does not hold, the sign that URLs write otherwise, and what masks."""
@@ -83,6 +83,13 @@ def test_of_a_long_value_the_log_keeps_the_beginning_and_the_length() -> None:
 )
 def test_what_somebody_looks_up(text: str, emails: list[str]) -> None:
     assert emails_in(text) == emails
+
+
+@pytest.mark.parametrize("quote", "'‘’“”„`´")
+def test_a_quotation_mark_is_no_beginning_of_a_new_email(quote: str) -> None:
+    with pytest.raises(BadEmail, match="quotation mark"):
+        checked_new_email(f"{quote}anna@x.com")
+    assert checked_new_email("o'brien@x.com") == "o'brien@x.com"
 
 
 @pytest.mark.parametrize("hidden", ["\u200b", "\u00ad", "\u202e", "\u3164", "\u2800", "\u034f", "\ufe0f", "\x1f"])

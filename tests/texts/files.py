@@ -13,7 +13,7 @@ from bot.members.model import Member
 from bot.rules.files import BrokenJson, NameTwice, NestedTooDeep, NoRules, NotRules, TooManyRules
 from bot.rules.redirect_table import Column, ColumnTwice, NoRedirects
 from bot.text.encoding import BadFile, EmptyFile, FileKind, FileTooLarge, Undecodable, WrongKind
-from bot.text.tables import BrokenTable, TooManyRows, TooWide
+from bot.text.tables import BrokenTable, LineTooLong, TooManyRows, TooWide
 from handlers.files import exports
 from handlers.files.import_form_view import MEMBER_FORMS, RULE_FORMS, Handed, file_form, plan_form
 from handlers.files.import_kinds import member_plan, rule_plan
@@ -83,11 +83,13 @@ def refusals() -> Iterator[Sample]:
         NoRules(),
         TooManyRules(20_000, 10_000),
         BrokenTable(3, "unexpected end of data"),
+        BrokenTable(3, "';' expected after '\"'"),
         NoEmails(),
         NoRedirects(),
         ColumnTwice(Column.FROM),
         TooManyRows(20_000),
         TooWide(3),
+        LineTooLong(3),
     )
     if missing := set(BadFile.__subclasses__()) - {type(error) for error in errors}:
         raise ValueError(missing)

@@ -154,6 +154,7 @@ The file is empty. Check that it was saved, and try again.
 The file is too large: 100 MB. The limit is 10 MB. Split it, and import the parts one by one.
 The file is a spreadsheet. Save it as CSV, and try again.
 The file is a web page. Open it in a spreadsheet, and save it as CSV.
+The file is a contact card (vCard). Export the contacts as CSV, with a column of emails.
 The file is JSON. Save it as CSV, with a column of emails.
 The file is not text.
 The file’s encoding is unknown (byte 4). Save it as UTF-8, and try again.
@@ -164,11 +165,13 @@ The file is JSON, but has no rules: it starts with email. Use a JSON file from /
 The file has an empty list. Check that the export had any rules.
 The file has 20,000 records; the limit is 10,000. Split it.
 The row in line 3 can’t be read (unexpected end of data). Usually an unclosed quote.
+The row in line 3 can’t be read (';' expected after '"'). Text follows a closing quote: put the whole cell in quotes, or each email on its own line.
 No column of the table has emails. Save it as CSV, with a column of emails.
 The file is not JSON, and no table of redirects: it needs one column of URLs to redirect from, and one to redirect to. Name them from and to.
 Two columns of the table could be from. Rename one of them.
 The table has more than 20,000 rows. Split it.
-The row in line 3 is too long: a row has at most 500 cells. Remove columns that Gatehouse doesn’t need. Put each email on its own line.\
+The row in line 3 is too long: a row has at most 500 cells. Remove columns that Gatehouse doesn’t need. Put each email on its own line.
+Line 3 is too long: a line has at most 1,000,000 characters. Put each row on a line of its own, and shorten its longest cell.\
 """
         }
     )
