@@ -311,7 +311,7 @@ Gatehouse hasn’t changed this rule. The last change, 2026-11-21 01:24 UTC, was
             "digest": """\
 The last 24h
 (newspaper) The last 24h
-3* done · *1 denied · 1* refused · *1 exported
+3* done · *1 denied · 1* refused · *2 exported · 1* locked · *1 wants to lift · 1 lifted
 • Delete “Old shop to new shop” · done
 @alice: “we test” · emergency override by @bob, review due · 2026-11-21 01:26 UTC · #C0OPS0001 · card
 • Change the destination of “Old shop to new shop”: `https://shop.example.com/new` → `https://shop.example.com/landing` · done
