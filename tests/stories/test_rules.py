@@ -128,7 +128,8 @@ async def test_of_two_requests_to_delete_one_rule_one_is_done(
     workspace: Sandbox, alice: Colleague, cara: Colleague
 ) -> None:
     first = await alice.says(f"/rules delete {OLD}")
-    second = await cara.says(f"/rules delete {OLD}")
+    await cara.is_refused(f"/rules delete {OLD}")
+    second = await cara.says(f"/rules delete {OLD} in 2h")
 
     await cara.clicks(first, "v1.decide.approve", confirm=True)
     overtaken = await alice.sees_change(state=State.STALE)
