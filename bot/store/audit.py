@@ -87,6 +87,7 @@ class Filters:
 
 def _seal(previous: str, row: Mapping[Any, Any] | sa.RowMapping) -> str:
     content = [row[name] for name in ("seq", "at", "event", "change_id", "target", "actor", "channel", "permalink")]
+    # Just this spelling is hashed: with another one, no chain that there is would hold any more.
     text = json.dumps([previous, *content, row["detail"]], ensure_ascii=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()
 
@@ -106,6 +107,7 @@ class Audit:
         query = sa.select(audit_head.c.seq, audit_head.c.hash, USED_WITH.label("used_with")).where(
             audit_head.c.one == 1
         )
+        # One writer at a time from here on, since each hash follows from the one before.
         head = (await tx.execute(query if self._session.sqlite else query.with_for_update())).one()
         self._session.heed(head.used_with)
         if not ends_work:
@@ -148,6 +150,7 @@ class Audit:
 
     async def targets_named(self, name: str) -> Sequence[str]:
         """The rules and members that were on record under a name that begins with *name*, in any case."""
+        # Without the closing quote, so that longer names which begin like this are found.
         field = f'"name": {json.dumps(name)[:-1]}'
         pattern = ESCAPED.sub(
             r"\\u____", LIKE_SIGN.sub(r"!\g<0>", field)
@@ -155,6 +158,7 @@ class Audit:
         query = sa.select(audit.c.target, audit.c.detail).where(audit.c.detail.ilike(f"%{pattern}%", escape="!"))
         async with self._session.reading() as connection:
             rows = (await connection.execute(query.distinct())).all()
+        # LIKE found too many, as any letter fits for an escape: here they are compared as they are meant.
         wanted = f'"name": {json.dumps(name, ensure_ascii=False)[:-1]}'.casefold()
         details = ((row.target, json.dumps(json.loads(row.detail), ensure_ascii=False).casefold()) for row in rows)
         return list(dict.fromkeys(target for target, detail in details if wanted in detail))
@@ -218,6 +222,7 @@ def _wanted(filters: Filters) -> sa.Select[Any]:
     if filters.last_of_each:
         of_set = sa.select(sa.func.nullif(changes.c.set_id, "")).where(changes.c.id == audit.c.change_id)
         about = sa.func.coalesce(of_set.scalar_subquery(), audit.c.change_id)
+        # Entries about no change, such as refusals, have nothing in common: each stands for itself.
         each = sa.case((audit.c.change_id == "", sa.cast(audit.c.seq, sa.String)), else_=about)
         plain = _wanted(replace(filters, last_of_each=False))
         newest = plain.with_only_columns(sa.func.max(audit.c.seq)).group_by(each)

@@ -226,6 +226,7 @@ class Changes:
         """
         if (known := await self._of_key(tx, idempotency_key)) is not None:
             return known
+        # What is planned holds nothing before it begins: others may change the target until then.
         if change.request.starts_at is None:
             await self._refuse_held(tx, change)
         if await insert_new(tx, changes, _new_row(change, idempotency_key)):
@@ -293,6 +294,7 @@ class Changes:
         await self._refuse_held(tx, made)
         try:
             return await self._replace(tx, change, made, **columns)
+        # The unique index on held targets decides between two who looked at the same moment.
         except IntegrityError:
             async with self._session.reading() as other:  # *tx* is over
                 await self._refuse_held(other, made)
@@ -328,6 +330,7 @@ class Changes:
 
     def _due(self, bulk: bool, but: Collection[str], service: str | None) -> sa.Select[Any]:
         """What may be taken. An item that is being applied is its bulk change's; one whose outcome is not known is anybody's."""
+        # Whoever applies a bulk change knows when its items may be sent; nobody else takes them up.
         claimed = sa.or_(
             changes.c.state == State.UNKNOWN, sa.and_(changes.c.state == State.APPLYING, changes.c.set_id == "")
         )
@@ -412,6 +415,7 @@ class Changes:
             return False
         if items:
             theirs = sa.and_(changes.c.id.in_(items), open_)
+            # Locked in one order first: an UPDATE takes its rows in whatever order it finds them.
             await tx.execute(self._locking(sa.select(changes.c.id).where(theirs, changes.c.owner == owner)))
             await self.leases.write(tx, theirs, owner, until)
         return True
@@ -428,6 +432,7 @@ class Changes:
             row = rows.get(change.id)
             if row is None or row.token != change.run.token or row.state not in sources(move):
                 continue
+            # From the row and not from what was claimed: somebody may have written on it since.
             made = _moved(change_of(row, ends_work=True), move, fields)
             moved.append((made, move))
             # An item is free for reconciling; a single change is free once its owner's lease is over.
@@ -436,6 +441,7 @@ class Changes:
                 {"which": made.id, "due": row.due if due is None else micros(due), "lease": lease, **row_of(made)}
             )
         if values:
+            # Named otherwise than the column: in an UPDATE, SQLAlchemy keeps the columns' names for the values.
             names: dict[str, Any] = {name: sa.bindparam(name) for name in values[0] if name != "which"}
             await tx.execute(sa.update(changes).where(changes.c.id == sa.bindparam("which")).values(names), values)
         return moved

@@ -115,6 +115,7 @@ class TestUrls:
         async with self.session.writing() as tx:
             known = (await self.settings.locked(tx, channel, TEST_URLS)).split()
             left = [url for url in known if url != remove]
+            # Those that are there already stay, even where an earlier limit let more of them in.
             kept = list(dict.fromkeys([*left, *add]))[: max(MAX_TEST_URLS, len(left))]
             await self.settings.put(tx, channel, TEST_URLS, "\n".join(kept))
         return sorted(set(known) ^ set(kept), key=[*known, *kept].index)
@@ -162,6 +163,7 @@ class FormerIds:
         """The same for each of *rule_ids*, in one query for each time that one of them came back."""
         now = {rule_id: rule_id for rule_id in rule_ids}
         async with self._session.reading() as connection:
+            # Bounded, for a rule may come back under an id that it had before, which makes a circle.
             for _ in range(MAX_LINKS):
                 moved = sa.select(former_ids.c.old, former_ids.c.new).where(former_ids.c.old.in_(set(now.values())))
                 links = {row.old: row.new for row in await connection.execute(moved)}
@@ -239,6 +241,7 @@ class DigestTimes:
     @classmethod
     def of(cls, stored: Mapping[str, str]) -> Self | None:
         """What the settings of a channel say; None where it gets no digest."""
+        # Padded, so that a channel without a digest, or with half of one, has none.
         days, hour, minute, zone, by = (*stored.get(DIGEST, "").split(), *[""] * 5)[:5]
         return cls(days, int(hour), int(minute), zone, by) if by else None
 

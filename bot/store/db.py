@@ -113,6 +113,7 @@ def async_url(database_url: str) -> sa.URL:
         raise StoreError(
             "DATABASE_URL is not a URL such as sqlite:///gatehouse.db or postgresql://user@host/name"
         ) from None
+    # Some hosting providers write postgres:// for postgresql://.
     drivers = {"sqlite": "sqlite+aiosqlite", "postgresql": "postgresql+asyncpg", "postgres": "postgresql+asyncpg"}
     if (driver := drivers.get(url.drivername.partition("+")[0])) is None:
         raise StoreError(f"DATABASE_URL: {url.drivername} is neither sqlite:///path nor postgresql://…")
@@ -148,6 +149,7 @@ def make_engine(database_url: str, *, read_only: bool = False) -> AsyncEngine:
     url = async_url(database_url)
     if url.get_backend_name() != "sqlite":
         settings = {"server_settings": {**FROZEN, **({"default_transaction_read_only": "on"} if read_only else {})}}
+        # Parameters are hidden because they hold emails and URLs, and errors get into the log.
         engine = create_async_engine(url, pool_pre_ping=True, hide_parameters=True, connect_args=settings)
         sa.event.listen(engine.sync_engine, "connect", _bound_transactions)
         return engine
@@ -191,6 +193,7 @@ class _Connection(sqlite3.Connection):
 
 def bound(longest: str, *, locally: bool) -> str:
     """The statement that ends transactions after *longest*, 0 for never; *locally*: this one alone."""
+    # Selected from the settings that there are: before PostgreSQL 17 it is none, and SET would fail.
     chosen = f"set_config('transaction_timeout', '{longest}', {locally})"
     return f"SELECT {chosen} FROM pg_settings WHERE name = 'transaction_timeout'"  # noqa: S608  our own words
 
@@ -200,6 +203,7 @@ def _bound_transactions(connection: Any, _: object) -> None:
 
 
 def _begin_ourselves(connection: Any, _: object) -> None:
+    # Otherwise Python's sqlite3 begins transactions itself, which take the lock to write only later.
     connection.isolation_level = None
 
 
@@ -212,6 +216,7 @@ def _prepare_sqlite(connection: Any, _: object) -> None:
         # Another process makes the same switch. Who reads, as this does first, may not wait for a lock to write; BEGIN may.
         for statement in ("BEGIN IMMEDIATE", "ROLLBACK", USE_WAL):
             cursor.execute(statement)
+    # With NORMAL, a power failure may take back the last commits, which people were told of.
     for pragma in ("synchronous=FULL", "foreign_keys=ON"):
         cursor.execute(f"PRAGMA {pragma}")
     cursor.close()
@@ -279,6 +284,7 @@ class Session:
         Raises CommitUnknown where nobody knows whether it was committed.
         """
         try:
+            # The queue comes before the connection, or writers who wait would take the whole pool.
             async with (
                 self._queued(),
                 self._translated(),
@@ -286,6 +292,7 @@ class Session:
                 connection.begin() as whole,
             ):
                 yield connection
+                # Committed here and not by the end of the block, so that a failure of the COMMIT itself is known.
                 with _committing():
                     await whole.commit()
         except StoreError:
@@ -301,6 +308,7 @@ class Session:
     async def reading(self) -> AsyncIterator[AsyncConnection]:
         """A connection to read with; it waits for no writer."""
         async with self._translated(), self._engine.connect() as connection:
+            # Without BEGIN IMMEDIATE, which on SQLite would wait for whoever writes.
             yield await connection.execution_options(reading=True)
 
     def heed(self, used_with: str | None) -> None:
@@ -365,6 +373,7 @@ def _committing() -> Iterator[None]:
     try:
         yield
     except FAILURES as error:
+        # On a connection that broke, nobody knows whether the COMMIT arrived before that.
         is_answer = isinstance(error, DBAPIError) and not error.connection_invalidated
         if is_answer and DISK_FAILED not in str(error):
             raise

@@ -62,6 +62,7 @@ class Store:
 
     async def end_leases(self) -> None:
         """Let whatever is claimed be taken over at once, and what waits be tried: who claimed it is known to be dead."""
+        # Due means before now, hence one microsecond less.
         past = self.session.now() - 1
         async with self.transaction() as tx:
             for queue in (self.changes, self.inbox, self.outbox, self.timers):
@@ -73,6 +74,7 @@ class Store:
         """Let processes of older releases stand still from now on; raises StoreError where a newer one has taken over."""
         mine = self.session.data_version
         async with self.transaction() as tx:
+            # Locked, for two releases may start at once; a row that the lock has just made is empty.
             _refuse_newer_data(await self.channel_settings.locked(tx, **USE) or None, mine)
             await self.channel_settings.put(tx, **USE, value=str(mine))
 
@@ -92,6 +94,7 @@ class Store:
                 self.session.heed(await connection.scalar(sa.select(USED_WITH)))
             if not self.session.wrote_within(WRITTEN_LATELY):
                 async with self.transaction() as tx:
+                    # Changes nothing, but shows a disk that is full or read-only.
                     await tx.execute(sa.update(VERSION).values(version_num=VERSION.c.version_num))
         except StoreError as error:
             return {"store": str(error)}
@@ -142,6 +145,7 @@ async def check(database_url: str) -> str:
     """Return what a start would find in the database; raises StoreError where it would refuse it. Changes nothing."""
     try:
         async with _reading(database_url, usable_schema) as session, session.reading() as connection:
+            # PostgreSQL sees to its own files.
             if session.sqlite:
                 await _refuse_damage(connection)
                 _refuse_read_only(database_url)
@@ -210,6 +214,8 @@ async def _upgrade(engine: AsyncEngine, migrations: Path) -> str:
                 await _refuse_damage(connection)
             else:
                 await connection.execute(sa.text(bound("0", locally=True)))  # another may have much to migrate
+                # Replicas that start together migrate one after the other. Any number will do, the same in each
+                # release.
                 await connection.execute(sa.text("SELECT pg_advisory_xact_lock(7234015)"))
             return await connection.run_sync(upgrade_schema, migrations)
     except (SQLAlchemyError, OSError, UnicodeError) as error:  # a damaged file garbles even what SQLite says of it
@@ -241,6 +247,7 @@ def alone(database_url: str) -> Iterator[bool]:
     with ExitStack() as stack:
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
+            # Never deleted: two processes could lock two files of the same name, one after the other.
             held = stack.enter_context(open(path, "w", opener=private))
         except OSError as error:
             raise StoreError(f"{path} can't be opened: {error.strerror}") from error

@@ -62,6 +62,7 @@ class Items:
         while True:
             wanted = sa.and_(items.c.set_id == set_id, items.c.number > last)
             query = sa.select(items).where(wanted).order_by(items.c.number).limit(PAGE)
+            # A connection for each page: whoever reads may take long over what it is given.
             async with self._session.reading() as connection:
                 found = [_item(row) for row in await connection.execute(query)]
             if not found:
@@ -113,6 +114,7 @@ class Items:
         await self._mark(tx, [same | {"which": number} for number in numbers])
 
     async def _mark(self, tx: AsyncConnection, rows: list[Row]) -> None:
+        # Named otherwise than the columns: in an UPDATE, SQLAlchemy keeps their names for the values.
         mine = sa.and_(items.c.set_id == sa.bindparam("which_set"), items.c.number == sa.bindparam("which"))
         names: dict[str, Any] = {name: sa.bindparam(name) for name in ("outcome", "change_id", "why")}
         if rows:

@@ -57,6 +57,7 @@ class Leases:
                 return []
         try:
             async with self._session.writing() as tx:
+                # Asked once more, for another process may have claimed them since the look.
                 rows = choose((await tx.execute(self._session.skipping_locked(query))).all())
                 if rows:
                     update = sa.update(self._table).where(sa.or_(*map(self._is, rows)))
@@ -102,5 +103,6 @@ class Leases:
         """
         waits = [timedelta(seconds=each) // MICROSECOND for each in RESTART_BACKOFF_SECONDS]
         backoff = sa.cast(sa.case(dict(enumerate(waits)), value=self._attempts, else_=waits[-1]), sa.BigInteger)
+        # A row is free once its lease lies before now, hence one microsecond less.
         over = sa.literal(self._session.now() - 1, sa.BigInteger) + backoff
         await tx.execute(sa.update(self._table).where(self._table.c.lease > over).values(lease=over))

@@ -85,6 +85,7 @@ class Purpose(StrEnum):
 
     def of(self, moment: datetime) -> str:
         """The purpose of the message that is about this *moment*, and about no other one."""
+        # A purpose has room for 16 characters; eight digits tell moments of three years apart.
         return f"{self}-{int(moment.timestamp()) % 100_000_000}"
 
 
@@ -117,6 +118,7 @@ class Outbox:
             await self._upsert(tx, change_id, purpose, first=micros(due), again=micros(due))
             return
         latest = self._session.now(within)
+        # One that is being delivered may be drawn already, so what is new is a message of its own time.
         kept = sa.case((sa.and_(WAITS, self.leases.free), outbox.c.due), else_=latest) if within else latest
         await self._upsert(tx, change_id, purpose, first=latest, again=kept)
 
@@ -133,6 +135,7 @@ class Outbox:
     async def make_due(self, tx: AsyncConnection, change_id: str) -> None:
         """Make due what was to wait for the news of a change that there are now; what Slack did not take keeps its time."""
         news = sa.and_(outbox.c.change_id == change_id, outbox.c.purpose.not_in(FOR_LATER))
+        # What was tried waits for Slack: to make it due would disregard how long Slack asked to wait.
         untried = sa.and_(news, outbox.c.attempt == 0, self.leases.free)
         await tx.execute(sa.update(outbox).where(untried, WAITS).values(due=self._session.now()))
 
@@ -173,6 +176,7 @@ class Outbox:
 
     async def give_back(self, message: Delivery, due: datetime) -> None:
         """Not tried, for it is not its turn yet."""
+        # The claim counted an attempt that was never made.
         await self._release(message, due=micros(due), attempt=message.attempt - 1)
 
     async def _release(self, message: Delivery, note: Note | None = None, **values: object) -> None:
@@ -193,6 +197,7 @@ class Outbox:
 
     async def waiting(self) -> int:
         """How many messages are to be delivered, but for those for later."""
+        # Reminders wait for hours by design; counted before they are due, they would look like a backlog.
         is_for_now = sa.or_(outbox.c.purpose.not_in(FOR_LATER), outbox.c.due <= self._session.now())
         return (await self._backlog(WAITS, is_for_now))[0]
 

@@ -85,6 +85,7 @@ class Inbox:
         async with self._session.writing() as tx:
             same = inbox.c.natural_key == row["natural_key"]
             past = sa.and_(same, inbox.c.received < self._session.now(-SAME_ACT_WITHIN))
+            # The natural key is unique: where the same act is new again, its old row has to go first.
             await tx.execute(sa.delete(inbox).where(past, inbox.c.done))
             return await insert_new(tx, inbox, row)
 
@@ -195,6 +196,7 @@ class Timer:
 class Timers:
     def __init__(self, session: Session) -> None:
         self._session = session
+        # A timer counts no crashes, so a restart leaves none of them alone for a while.
         self.leases = Leases(session, timers, sa.literal(0))
 
     async def set(self, tx: AsyncConnection, change_id: str, kind: TimerKind, due: datetime) -> None:
@@ -256,4 +258,5 @@ def _in_lane(lane: str | None) -> sa.ColumnElement[bool]:
 
 def _timer(timer: Timer) -> sa.ColumnElement[bool]:
     same = sa.and_(timers.c.change_id == timer.change_id, timers.c.kind == timer.kind)
+    # By its time, too: one that was set again since is another timer.
     return sa.and_(same, timers.c.due == micros(timer.due))
