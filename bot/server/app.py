@@ -96,11 +96,13 @@ async def running(
     """
     timing = timing or Timing()
     command_prefix.set(settings.command_prefix)
+    # Not the number of the process alone: it is 1 in every container, and comes again after a restart.
     owner = f"{os.getpid()}-{secrets.token_hex(4)}"
     _log_settings(settings)
     policy = _policy(settings)
     async with AsyncExitStack() as stack:
         slack = await stack.enter_async_context(open_slack(settings, settings.slack_bot_token.get_secret_value()))
+        # Begun here and awaited below, so that the start takes as long as the slowest of them.
         signing_in = await stack.enter_async_context(_in_background(sign_in(slack)))
         reading_authorities = await stack.enter_async_context(
             _in_background(asyncio.to_thread(authorities, settings.ca_file))
@@ -177,8 +179,10 @@ async def running(
         slack.heard = outbox.slack_answered
         timers = TimerWorker(pipeline, wake_timers)
         batches = BatchWorker(pipeline.executor, pipeline.proposer.new_id, wake_batches)
+        # Late, for an older release stands still from then on: a start that fails must not stop it.
         await signing_in
         await _take_over(store)
+        # A restart is often how somebody puts right what Slack refused.
         await store.outbox.retry_given_up()
         for work in (
             policy.watch(every=2.5),
@@ -195,6 +199,7 @@ async def running(
         )
         await stack.enter_async_context(_working(pipeline, router.tasks, claiming, outbox, every=timing.look_every))
 
+        # Last, so that what Slack sends through it finds everything at work.
         if settings.slack_app_token is not None:
             token = settings.slack_app_token.get_secret_value()
             envelopes = Envelopes(bolt, await stack.enter_async_context(open_slack(settings, token)), timing.connecting)
@@ -231,6 +236,7 @@ async def _open_locked_store(
 ) -> AsyncIterator[tuple[Store, Callable[[], datetime]]]:
     """The store, and the clock that goes with it: *now* where it is given; raises CannotStart."""
     log.info("database", url=settings.shown("database_url"))
+    # SQLite has one process on one machine, whose own clock will do.
     shared = DatabaseClock() if now is None and settings.database_url.startswith("postgres") else None
     now = now or shared or partial(datetime.now, UTC)
     async with AsyncExitStack() as stack:
@@ -239,6 +245,7 @@ async def _open_locked_store(
             store = await stack.enter_async_context(
                 open_store(settings.database_url, now=now, data_version=data_version)
             )
+            # Nobody else can have the file, so whoever had a lease in it is dead.
             if is_alone:
                 await store.end_leases()
             if shared is not None:
@@ -302,8 +309,10 @@ async def _working(
         try:
             yield
         finally:
+            # First, or a long bulk change would begin more items until it is cut off.
             pipeline.journal.stopping.set()
             await asyncio.gather(tasks.drain(), *map(_ended, claims))
+            # Deliveries go on until here, since the work that has just ended enqueued some.
             await _ended(delivering)
             await outbox.flush(DRAIN_SECONDS)
             await pipeline.refusals.flush()

@@ -42,6 +42,7 @@ async def run(*, every: float = EVERY, quiet: Callable[[], Awaitable[bool]] | No
     """Make the walks over everything that `take_over` put off, until cancelled. *quiet* takes a second to say so."""
     while True:
         await asyncio.sleep(every)
+        # The third count is of walks over the middle generation since the last one over everything.
         if gc.get_count()[2] >= WORTH:
             await _wait_for(quiet or idle)
             gc.collect()

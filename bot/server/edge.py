@@ -38,6 +38,7 @@ SAID_EVERY: Final = 60
 MAX_DRIFT: Final = 300
 """Seconds that a request's timestamp may be off, in either direction (Slack's own rule)."""
 
+# Ten digits until the year 2286.
 TIMESTAMP: Final = re.compile(rb"[0-9]{10}")
 SIGNATURE: Final = re.compile(rb"v0=[0-9a-f]{64}")
 
@@ -128,6 +129,7 @@ async def _body(request: Request, unsigned: UnsignedBytes) -> bytes:
             body += chunk
             if len(body) > MAX_BODY:
                 raise Rejected(413, "size")
+            # Counted chunk by chunk, for a declared length proves nothing.
             more = max(0, len(body) - SMALL_BODY) - counted
             counted, unsigned.total = counted + more, unsigned.total + more
             if more and unsigned.total > unsigned.limit:
@@ -144,6 +146,7 @@ def _document(body: bytes) -> dict[str, Any]:
     try:
         text = body.decode("utf-8")
         document = json.loads(text) if text.lstrip().startswith("{") else _form(text)
+    # JSON that is nested too deeply ends in a RecursionError.
     except (ValueError, RecursionError) as error:
         raise Rejected(400, "shape") from error
     if not isinstance(document, dict) or not document:
@@ -153,6 +156,7 @@ def _document(body: bytes) -> dict[str, Any]:
 
 def _form(text: str) -> Any:
     fields = dict(parse_qsl(text, keep_blank_values=True))
+    # With ssl_check, Slack only looks at the certificate of a command's URL.
     if not {"payload", "command", "ssl_check"} & fields.keys():
         raise ValueError("not one of Slack's forms")
     return json.loads(fields["payload"]) if "payload" in fields else fields
@@ -171,6 +175,7 @@ def slack_endpoint(verifier: Verifier, bolt: SlackHandler, *, unsigned_limit: in
     async def events(request: Request) -> Response:
         timestamp, signature = (_header(request, b"x-slack-" + name) for name in (b"request-timestamp", b"signature"))
         try:
+            # Before the body is read: most of what isn't Slack's ends here, and costs nothing.
             verifier.check_headers(timestamp, signature)
             _check_declared_size(request)
             body = await _body(request, unsigned)

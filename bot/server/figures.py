@@ -34,8 +34,10 @@ async def measure(
             backlogs = await _read_backlogs(store)
     except (StoreError, TimeoutError) as error:
         log.warning("backlogs_not_read", error=type(error).__name__)
+        # A database that was ready, and then did not answer, is not ready.
         if is_ready(parts.get("store", "")):
             parts = {**parts, "store": "not read"}
+    # Cleared first: what could not be read must not keep its last value.
     for gauge in (metrics.READY, metrics.BACKLOG, metrics.OLDEST):
         gauge.clear()
     for part, says in parts.items():

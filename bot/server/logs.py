@@ -38,6 +38,7 @@ Event = MutableMapping[str, Any]
 
 def redacted(text: str) -> str:
     """*text* with tokens and keys cut out and emails masked, up to a length that a line of a log may have."""
+    # A little more than is shown, so that an email at the cut is recognised as one.
     shown = SLACK_TOKEN.sub("[secret]", KEYS.sub("[secret]", text[: MAX_LOGGED + MAX_EMAIL]))
     shown = all_masked(shown, MAX_LOGGED)
     return shown if len(text) <= MAX_LOGGED else f"{shown}… ({len(text):,} characters)"

@@ -46,6 +46,7 @@ async def _serve(settings: Settings, sock: socket.socket) -> None:
         loop = asyncio.get_running_loop()
         for number in (signal.SIGINT, signal.SIGTERM):
             loop.add_signal_handler(number, server.stop)
+        # After the start: what that built is left out of every walk from here on.
         collector.take_over()
         collecting = asyncio.create_task(collector.run())
         try:
@@ -62,6 +63,7 @@ def bound(host: str, port: int) -> socket.socket:
         )[0]
         sock = socket.socket(family, kind, protocol)
         try:
+            # Else a restart can't have the port while connections of the old process linger in TIME_WAIT.
             sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             sock.bind(address)
         except OSError:
@@ -125,6 +127,7 @@ class _HttpConnection(H11Protocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn has it
         super().connection_made(transport)
         if len(self.connections) > self._limit:
+            # A dict keeps its order, so the first one has waited the longest.
             oldest = next(iter(self._arriving), None)
             if oldest is None:
                 transport.write(BUSY)
@@ -138,6 +141,7 @@ class _HttpConnection(H11Protocol):
             self._is_idle = False
             self._wait_no_more()
         super().data_received(data)
+        # Once the request is there as a whole, our own answer may take its time.
         if _is_answering(self.cycle):
             self._wait_no_more()
         else:

@@ -61,6 +61,7 @@ async def open_slack(settings: Settings, token: str) -> AsyncIterator[Slack]:
     async with (
         _session(settings, API_TIMEOUT) as api,
         _session(settings, RESPONSE_TIMEOUT) as responses,
+        # Files are never unpacked: a small one could become any size, and a limit counts what arrives.
         _session(settings, FILE_TIMEOUT, auto_decompress=False) as files,
     ):
         yield Slack(_web_client(settings, token, api), responses, files, settings.redacted)
@@ -74,6 +75,7 @@ def _session(settings: Settings, timeout: ClientTimeout, *, auto_decompress: boo
     trace = TraceConfig()
     trace.on_request_end.append(_count_rate_limit)
     return ClientSession(
+        # True: aiohttp's default, which trusts what this machine trusts.
         connector=TCPConnector(ssl=_authorities(settings) or True),
         proxy=settings.proxy_for(settings.slack_api_url),
         timeout=timeout,
@@ -120,6 +122,7 @@ async def sign_in(slack: Slack) -> None:
         if refusal.code in FATAL:
             mend = MEND["slack_bot_token"]
             raise CannotStart(f"Slack does not accept SLACK_BOT_TOKEN ({refusal.code}). {mend}") from refusal
+        # Anything else may pass: Gatehouse starts, and its readiness says what is wrong.
         slack.says = refusal.code
         log.warning("slack_sign_in", code=refusal.code)
     except SlackUnreachable as error:
@@ -162,6 +165,7 @@ def _is_well_shaped(body: Mapping[str, Any]) -> bool:
     is_step = kind == "workflow_step_edit" or (
         part == "view" and isinstance(found, Mapping) and found.get("type") == "workflow_step"
     )
+    # Bolt looks into these parts, too, though Slack has retired steps from apps.
     return isinstance(found, Mapping) and (not is_step or isinstance(body.get("workflow_step"), Mapping))
 
 

@@ -142,6 +142,7 @@ class Client(SocketModeClient):
         try:
             async with asyncio.timeout(self._timeouts.attempt):
                 await self.connect()  # type: ignore[no-untyped-call]  # the SDK's own
+        # Also where the attempt is cancelled: the old connection may still be good.
         except BaseException:
             self.current_session = old
             raise
@@ -171,10 +172,12 @@ class Client(SocketModeClient):
     async def close(self) -> None:
         for task in self._reading_out:
             task.cancel()
+        # Before the SDK closes: what is still read out enqueues messages there.
         await asyncio.gather(*self._reading_out, return_exceptions=True)
         await super().close()  # type: ignore[no-untyped-call]  # the SDK's own
 
     def _refused(self, code: str) -> None:
+        # Once it has started, a token that is refused may be put right while other work goes on.
         if self.has_started or code not in {*FATAL, "not_allowed_token_type"}:
             log.warning("socket_mode_connect", code=code)
             return
@@ -199,7 +202,9 @@ class Envelopes:
         try:
             async with asyncio.timeout(ACKNOWLEDGE_SECONDS):
                 while True:
+                    # Before the look, or a connection that comes right after it would not be noticed.
                     self._came.clear()
+                    # False sorts first: its own connection, and only then the other one.
                     for client in sorted(self.clients, key=lambda client: client is not own):
                         if await _sent(client.current_session, message):
                             return
@@ -226,6 +231,7 @@ class Envelopes:
 
     async def set_apart(self) -> None:
         """Renew one connection, once, so that they don't come to their end together."""
+        # Halfway through the five hours after which Slack ends a connection.
         await asyncio.sleep(self._timeouts.apart)
         await self.clients[-1].connect_to_new_endpoint(force=True)
 
