@@ -85,6 +85,7 @@ class Inquiry:
             unasked.remove(fact)
             failures += await self._learn(fact[0], fact[1])
             why = verdict(self.person)  # what a group says may make the channel decide
+        # Any other verdict stands, whatever Slack would have said.
         if failures and why in {Why.NO_ROLE, Why.NOT_HERE}:
             raise failures[0]
         return why
@@ -197,6 +198,7 @@ class Approvers:
                 silent.append(error)
             if found >= rule.approvals:
                 return found
+            # Slack is away rather than silent about these few; each further question may wait for its timeout.
             if len(silent) > MAX_UNANSWERED:
                 break
         if silent:
@@ -243,6 +245,7 @@ class Approvers:
             try:
                 self._looked_at[approvers, user] = user != self.requester and await self._is_let(approvers, user)
             except DirectoryUnavailable as error:
+                # Remembered as well: to wait once more for a Slack that doesn't answer would take too long.
                 self._looked_at[approvers, user] = error
         found = self._looked_at[approvers, user]
         if isinstance(found, DirectoryUnavailable):
@@ -258,6 +261,7 @@ class Approvers:
     async def _is_barred(self, who: str) -> bool:
         """Whether Slack says that *who*, a person or a user group, is nobody who may use Gatehouse."""
         with suppress(DirectoryUnavailable):
+            # The ids of user groups begin with S.
             return not who.startswith("S") and (await self.access.person(who)).barred is not None
         return False
 
@@ -266,6 +270,7 @@ def same_person(one: Person, other: Person) -> bool:
     """Whether two accounts are one person's; raises DirectoryUnavailable where Slack doesn't tell the email of either."""
     if one.id == other.id:
         return True
+    # Without an email, somebody's second account would pass for a second person.
     if not (one.mailbox and other.mailbox):
         raise EmailUnknown
     return one.mailbox == other.mailbox
@@ -347,6 +352,7 @@ class Access:
         for operation, site in _ordered(wanted):
             rules.append(await self._resolved(policy.guard_for(operation, site), operation, approvers))
         rule = strictest(rules)
+        # Each alone has enough people who could approve; all of them together may have too few.
         if rule.guard is Guard.APPROVE and not rule.self_approval and rule not in rules:
             found = await approvers.count(rule)
             if found < rule.approvals:
@@ -387,6 +393,7 @@ class Access:
         policy, decision = self.policy(), change.decision
         rules = [policy.guard_for(operation, site) for operation, site in _ordered(change.needs)]
         now = strictest(rules)
+        # Which of the two it is depends on who could approve now.
         if now.guard is Guard.APPROVE_OR_CONFIRM and decision.guard is not Guard.APPROVE:
             try:
                 now = (await self.standing(change.needs, change.request.requester, change.request.channel)).rule
@@ -468,12 +475,14 @@ class Access:
         able: list[str] = []
         for given in change.decision.approvals:
             try:
+                # Asked about a moment ago: Slack need not be asked twice in one click.
                 if given.by != checked:
                     await self.require_approver(change, given.by)
                 able.append(given.by)
             except (NotAllowed, DirectoryUnavailable) as error:
                 lost.append(error)
         if lost and await self.people(able) < change.decision.approvals_needed:
+            # While an answer is missing, enough of them may still have their right: it can be tried again.
             raise next((error for error in lost if isinstance(error, DirectoryUnavailable)), lost[0])
 
 

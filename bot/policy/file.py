@@ -92,6 +92,7 @@ def read_policy(path: str, commands: Commands) -> Policy:
         text = Path(path).read_text(encoding="utf-8")
         if not (tables := tomllib.loads(text)):
             raise BadPolicy(path, [Wrong(0, "", EMPTY)])
+        # Collected before the model is checked, so that one look at the file names everything that is wrong.
         unknown = [*_unknown_roles(text, tables), *_wrong_aliases(text, tables, commands)]
         policy = Policy.model_validate(tables)
     except FileNotFoundError as error:
@@ -155,6 +156,7 @@ def _words(error: Any) -> str:
 
 
 def _wrong(text: str, place: Sequence[str | int], words: str) -> Wrong:
+    # pydantic names its own validators among the places of an error.
     path = [part for part in place if not (isinstance(part, str) and part.startswith("function-"))]
     key = ".".join(str(part + 1) if isinstance(part, int) else part for part in path)
     return Wrong(_line_of(text, path), key, words)
@@ -164,6 +166,7 @@ def _line_of(text: str, path: Sequence[str | int]) -> int:
     """The line on which the table begins that *path* names by its number; 0 where it names none so."""
     match path:
         case [str(name), int(index), *_]:
+            # TOML allows spaces in a header: [[ guards ]] begins one as well.
             header = f"[[{name}]]"
             numbered = enumerate(text.splitlines(), 1)
             lines = (number for number, line in numbered if line.replace(" ", "").startswith(header))
@@ -179,6 +182,7 @@ class CurrentPolicy:
         """Raises BadPolicy: there is no older one to stay with at the start."""
         self._path = path
         self._commands = commands
+        # Before the file is read: what changes during that is seen as new at the next look.
         self._seen = self._last = self._stamp()
         self.trouble: str | None = None
         self.policy = DEFAULT if path is None else read_policy(path, commands)
@@ -202,6 +206,7 @@ class CurrentPolicy:
         before, self._last = self._last, self._stamp()
         if self._last == self._seen or self._last != before:
             return
+        # Noted before it is read, so that a file that is wrong is complained about once.
         self._seen = self._last
         try:
             policy = read_policy(self._path, self._commands)
@@ -221,4 +226,5 @@ class CurrentPolicy:
             found = Path(self._path or "").stat()
         except OSError:
             return None
+        # The size, too: two versions may be saved within one tick of a coarse clock.
         return found.st_mtime_ns, found.st_size

@@ -49,6 +49,7 @@ class Freeze(BaseModel):
     def _in_order(self) -> Freeze:
         for name in ("starts", "until"):
             moment: datetime = getattr(self, name)
+            # The model is frozen; what its validator completes goes past that.
             if moment.tzinfo is None:
                 object.__setattr__(self, name, moment.replace(tzinfo=ZoneInfo(self.tz)))
         if self.until <= self.starts:
@@ -94,6 +95,7 @@ def _of_member(freeze: Freeze, edit: Edit) -> bool:
 
 def _of_rule(freeze: Freeze, edit: Edit) -> bool:
     if edit.kind is Kind.GROUP_UPDATE:
+        # A group has rules of any host and name, so a change of it may be one of theirs.
         return bool(freeze.hosts or freeze.rules) or _fits(edit.target.key or "", freeze.groups)
     in_groups = {(document or {}).get("groupId") for document in (edit.before, edit.after)}
     return (
@@ -124,6 +126,7 @@ def _hosts(edit: Edit) -> set[str | None]:
     if edit.target.service == "members":
         return set()
     documents = [document for document in (edit.before, edit.after) if document is not None]
+    # A rule without pairs may match anything.
     return {_host(pair) for document in documents for pair in document.get("pairs") or [None]} or {None}
 
 
@@ -146,4 +149,5 @@ def _host(pair: Any) -> str | None:
             return None
     elif key != "host":
         return None
+    # With a wildcard in its host, a source may match several.
     return value if value and "*" not in value else None

@@ -86,6 +86,7 @@ class RateLimiter:
         now = self.now().timestamp()
         mine, here = self._recent(rate, user, now), self._recent(rate, channel, now)
         for acts, most, spared in ((mine, rate.per_person, 0), (here, rate.per_channel, rate.quiet)):
+            # Whoever was quiet has some acts left, however much the channel does.
             if len(acts) >= most and len(mine) >= spared:
                 raise TooFast(rate, max(1, round(acts[0] + rate.seconds - now)), channel=acts is here)
         mine.append(now)
@@ -95,6 +96,7 @@ class RateLimiter:
     def _recent(self, rate: Rate, key: str, now: float) -> deque[float]:
         """When *key* acted within the span of *rate*; a clock that was set back forgets."""
         if len(self._acts) > MAX_KEYS:
+            # No rate looks further back than an hour.
             self._acts = {known: acts for known, acts in self._acts.items() if acts and now - acts[-1] < 3600}
         acts = self._acts.setdefault((rate.what, key), deque())
         while acts and not 0 <= now - acts[0] < rate.seconds:

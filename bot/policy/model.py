@@ -264,6 +264,7 @@ class Policy(_Strict):
             return person.barred
         if not operation.endswith(".read") and (why := self._place_refusal(place)) is not None:
             return why
+        # Who may approve is asked separately: people of a named role need not be in the channel.
         if not operation.endswith(".read") and operation != APPROVE and place.id not in person.channels:
             return Why.NOT_HERE
         if not self.roles:
@@ -276,6 +277,7 @@ class Policy(_Strict):
 
         Being named in such a role is the right, wherever they are; everybody else has to be in the channel.
         """
+        # Being named as an approver is enough: such a role need not have the right to approve as well.
         if (why := self.refusal(APPROVE, person, place)) is not None and not (approvers and why is Why.NO_ROLE):
             return why
         if approvers and not self.holds_any(approvers, person, place):
