@@ -134,6 +134,7 @@ class Slack:
             except SlackApiError as error:
                 outcome = "refused"
                 refusal = _refusal(error, self.redact)
+                # Kept for the readiness: all other refusals say nothing about the token.
                 if refusal.code in FATAL:
                     self.says = refusal.code
                 raise refusal from error
@@ -180,6 +181,7 @@ class Slack:
                     raise
                 log.warning("table_refused", code=refusal.code)
             answer = await send(_content(without_tables(message)))
+            # Only once it is taken without its table: the message may have been refused for something else in it.
             self.takes_tables = False
             return answer
         return await send(_content(without_tables(message)))
@@ -188,6 +190,7 @@ class Slack:
         """Answer *caller* alone: by the request's own URL, else privately in the channel, else in a direct message."""
         if caller.response_url and await self._respond(caller, message, replace=replace):
             return
+        # Nobody else reads a direct message, so a usual one is private, and stays.
         if caller.direct:
             await self.post(caller.channel, message, thread=caller.thread or None)
             return
@@ -202,6 +205,7 @@ class Slack:
 
     async def _respond(self, caller: Caller, message: Message, *, replace: bool) -> bool:
         body: dict[str, Any] = {"response_type": "ephemeral", "replace_original": replace}
+        # What replaces a message stays where that is.
         if caller.thread and not replace:
             body["thread_ts"] = caller.thread
         webhook = AsyncWebhookClient(str(caller.response_url), session=self.responses)
@@ -209,6 +213,7 @@ class Slack:
 
         async def send(content: dict[str, Any]) -> bool:
             answer = await webhook.send_dict(body | content)
+            # A response URL answers in plain text, and a refusal is no error for the SDK.
             if refusal := next((code for code in NO_TABLES if code in answer.body), ""):
                 raise SlackRefused(refusal)
             return answer.status_code == 200
@@ -246,6 +251,7 @@ class Slack:
     async def refill(self, opened: View, view: View) -> View:
         """Replace the content of an opened modal; raises ModalGone where it was closed or shows something newer."""
         arguments: dict[str, Any] = {"view_id": opened.get("id"), "view": view}
+        # With it, Slack refuses the update where the modal was drawn again in the meantime.
         if opened.get("hash"):
             arguments["hash"] = opened["hash"]
         try:
@@ -275,6 +281,7 @@ def _refusal(error: SlackApiError, redact: Callable[[str], str]) -> SlackRefused
         errors = redact("; ".join(_error_words(one) for one in error.response.get("errors") or ()))
     except UNREADABLE:
         code, needed, errors = "unknown_error", "", ""
+    # Retry-After may also be a date, which Slack does not send, but a proxy may.
     return SlackRefused(code, float(after) if after and str(after).isdigit() else None, needed, errors[:MAX_ERRORS])
 
 

@@ -42,6 +42,7 @@ class SlackDirectory:
         try:
             found = await self._ask("users.info", "who you are", user=user)
         except DirectoryUnavailable as error:
+            # Slack's answer is clear here; any other refusal leaves open who they are.
             if error.code in {"user_not_found", "user_not_visible"}:
                 return Person(user, barred=Why.STRANGER)
             raise
@@ -85,6 +86,7 @@ class SlackDirectory:
             )
             people += [str(user) for user in found.get("members") or ()]
             cursor = str((found.get("response_metadata") or {}).get("next_cursor") or "")
+            # Bounded, for in a very large channel each page is a call that somebody waits for.
             if not cursor or len(people) >= 10 * PAGE:
                 return people
 
@@ -117,6 +119,7 @@ class SlackDirectory:
 
     async def _remember(self, kind: str, key: str, fresh: timedelta, look: Callable[[], Awaitable[T]]) -> T:
         known = self._known.get((kind, key))
+        # An age below zero comes of a clock that was set back, which would keep it fresh for too long.
         if known is not None and timedelta(0) <= self._now() - known[0] < fresh:
             found: T = known[1]
             return found
@@ -125,6 +128,7 @@ class SlackDirectory:
         except DirectoryUnavailable:
             DIRECTORY_FAILURES.labels(kind).inc()
             raise
+        # All at once, which needs no order: what is known is old within minutes anyway.
         if len(self._known) >= MOST_KEPT:
             self._known.clear()
         self._known[kind, key] = (self._now(), found)
@@ -154,8 +158,10 @@ def _barred(user: Mapping[str, Any], user_id: str, team: str) -> Why | None:
         return Why.DEACTIVATED
     if user.get("is_stranger") or not _is_of(user, team):
         return Why.STRANGER
+    # Slack does not mark its own Slackbot as a bot.
     if user.get("is_bot") or user.get("is_workflow_bot") or user_id == "USLACKBOT":
         return Why.BOT
+    # Without this field, nobody can say that they are no guest.
     if "is_restricted" not in user:
         return Why.UNKNOWN
     if user.get("is_restricted") or user.get("is_ultra_restricted"):
@@ -165,6 +171,7 @@ def _barred(user: Mapping[str, Any], user_id: str, team: str) -> Why | None:
 
 def _is_of(user: Mapping[str, Any], team: str) -> bool:
     """Whether the workspace *team* is one of *user*'s: in an Enterprise Grid, ``team_id`` names another of them, or none."""
+    # Only in an Enterprise Grid do users have this field.
     grid = user.get("enterprise_user")
     teams = grid.get("teams") if isinstance(grid, Mapping) else None
     return user.get("team_id") == team or (isinstance(teams, list) and team in teams)
@@ -176,6 +183,7 @@ def _mailbox(email: str) -> str:
     What may be the same is the same: two people taken for one can't approve each other's requests, and ask a third.
     """
     name, _, domain = email.strip().casefold().rpartition("@")
+    # Many mail servers deliver anna+x@ to anna@, so this may be one person.
     name = name.partition("+")[0]
     if domain in GMAIL:
         name, domain = name.replace(".", ""), GMAIL[0]

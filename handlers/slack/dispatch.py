@@ -108,6 +108,7 @@ class Dispatcher:
 
     def _gatehouse_since(self, began: float, *, writes: bool) -> Gatehouse:
         """What works on a command that *began* then; where it *writes*, its requests go before what others only read."""
+        # What was read before it began may be older than what the person has just seen.
         return self._gatehouse.with_context(CallContext(Priority.CHANGE if writes else Priority.READ, began))
 
     async def _redraw_list(self, request: Request) -> None:
@@ -159,6 +160,7 @@ class Dispatcher:
         except Exception as error:  # noqa: BLE001  a menu has no other place to say anything
             level = logging.INFO if expected(error) else logging.ERROR
             log.log(level, "no_options", error=type(error).__name__, menu=typed.action, user=caller.user)
+            # An empty menu would say that there is nothing.
             return menus.not_read(SLOW if isinstance(error, TimeoutError) else words_for(error).what)
 
     async def go_on(self, request: Request, change: Change) -> None:
@@ -278,6 +280,7 @@ class Dispatcher:
         if not (readings.meant or readings.missing) and (meant := runs_at_once(readings.commands)) is not None:
             reply = await self._run(meant, caller, began)
             return caller, _under_reading(reply, meant, await self._titles(), readings.unread)
+        # Before the card: it shows names of things that not everybody may see.
         for first in (*readings.meant, *readings.commands)[:1]:
             await self._check_right(first, caller)
         card = await self._guesses.preview(readings, caller, asked)
@@ -304,6 +307,7 @@ class Dispatcher:
         try:
             return replace(caller, view=await self._answers.redraw(caller.view, waiting))
         except ModalGone:
+            # What it changes is done although nobody looks; an answer alone has nobody to read it.
             if not command.writes:
                 raise
             return replace(caller, view=None, trigger=None)
@@ -317,6 +321,7 @@ class Dispatcher:
         command = expand(command, caller.shorthand or await look_up(command, caller, self._gatehouse))
         gatehouse = self._gatehouse_since(began, writes=command.writes)
         reply = await COMMANDS[type(command)](command, caller, gatehouse)
+        # A mention or a direct message comes without a trigger; the click on a button brings one.
         if isinstance(reply, Modal) and not caller.trigger:
             return Private(modals.opener(command))
         return reply
@@ -332,6 +337,7 @@ class Dispatcher:
     async def _save_form(self, request: FormRequest) -> View | Recorded:
         timer = CommandTimer(_counted_as(request))
         try:
+            # Who sent a form is asked about only here: it was stored before that, to be acknowledged in time.
             await self._admit(request)
             if request.form is None:
                 raise errors.OldButton

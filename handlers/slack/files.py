@@ -70,6 +70,7 @@ class SlackFiles:
 
     async def send(self, channel: str, name: str, content: bytes, comment: str) -> Sent:
         """Send a file into *channel*, introduced by *comment* (mrkdwn)."""
+        # Masked before the upload, too: Slack shows this name as well as the title.
         name = masked_text(name) if is_public(channel) else name
         return await self.share(await self.upload(name, content), channel, name, comment)
 
@@ -129,6 +130,7 @@ class SlackFiles:
             if refusal.code in GONE:
                 raise FileGone(refusal.code) from refusal
             raise
+        # What Slack says of the size spares the download; what arrives is counted all the same.
         if (size := _size(file)) > most:
             raise FileTooLarge(size, most)
         url = str(file.get("url_private_download") or file.get("url_private") or "")
@@ -151,6 +153,7 @@ class SlackFiles:
 
 def is_slacks(url: str, api: str) -> bool:
     """Whether *url* is of the Slack whose Web API is at *api*: the same origin, or https at a host below its own."""
+    # Parsers of URLs disagree about these, so the one that sends could read another host.
     if any(ord(one) <= 32 or one == "\\" for one in url):
         return False
     try:
@@ -158,10 +161,12 @@ def is_slacks(url: str, api: str) -> bool:
         port, own_port = asked.port, own.port
     except ValueError:
         return False
+    # What stands before an @ looks like the host, and is not.
     if "@" in asked.netloc or not asked.hostname or not own.hostname:
         return False
     if (asked.scheme, asked.hostname, port) == (own.scheme, own.hostname, own_port):
         return True
+    # With the dot: a host that only ends in the same letters is somebody else's.
     return asked.scheme == "https" and port in {None, 443} and asked.hostname.endswith(f".{own.hostname}")
 
 
@@ -174,6 +179,7 @@ def _check_answer(response: aiohttp.ClientResponse, file: Mapping[str, Any]) -> 
     """Refuse what is not the file: without the right to it, Slack answers with a page to log in with and status 200."""
     if response.status != 200:
         raise FileUnreadable(f"status {response.status}")
+    # A file may be HTML itself: then it is as long as Slack said.
     is_page = response.content_type == "text/html"
     if is_page and (file.get("mimetype") != "text/html" or response.content_length != _size(file)):
         raise FileUnreadable("a page to log in with")

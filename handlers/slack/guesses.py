@@ -164,6 +164,7 @@ class Guesses:
         allowed = await gatehouse.access.all(caller.user, caller.channel)
         known = await self._all_names()
         if allowed[RulesCommand.needs] is not None:
+            # A name that somebody may not read must not come back to them in a guess.
             known = replace(known, rules=Known().rules, groups=Known().groups, titles={}, by_id={}, by_host={})
         if allowed[MembersCommand.needs] is not None:
             known = replace(
@@ -194,11 +195,13 @@ class Guesses:
         )
         groups = await self._gatehouse.groups.groups()
         lists, kept = (rules, *members), self._kept.value
+        # The same objects: as long as a list is kept by its cache, it has not changed.
         if kept is not None and all(new is old for new, old in zip(lists, kept[0], strict=True)):
             return kept[1]
         named = dict(zip(self._gatehouse.sites, members, strict=True))
         missing = tuple(name for name, there in {"rules": rules, **named}.items() if there is None)
         people = {name: there or () for name, there in named.items()}
+        # In a thread, for a hundred thousand names would hold up the event loop.
         known = await asyncio.to_thread(_known, rules or (), people, dict(groups.names) if groups else {})
         known = replace(known, missing=missing)
         self._kept.put((lists, known))

@@ -88,6 +88,7 @@ class Intake:
         self._failpoint = failpoint
         self._at_work: set[str] = set()
         """Ids of the requests that this process is doing."""
+        # A lock goes by itself, once nobody waits for it any more.
         self._turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         """For each person whose requests are resumed: one of these is done at a time."""
 
@@ -99,11 +100,14 @@ class Intake:
         *form*: the acknowledgement of a form, which waits for what the work comes to.
         """
         natural = request.caller.request
+        # Over Socket Mode nothing is signed.
         signature = (req.headers.get("x-slack-signature") or [natural])[0]
         key = hashlib.sha256(signature.encode()).hexdigest()
         try:
             self._failpoint("store")
+            # Nothing is stored for somebody known to be barred; all others are asked about after the acknowledgement.
             await self._dispatcher.admit_again(request)
+            # Stored with the request: “last” must not mean something else where it is resumed.
             short = await self._dispatcher.look_up(request)
             payload = {**request.body, SHORTHAND: short.model_dump()}
             kept = await self._inbox.take_in(key, natural, request.kind, payload, owner=self._owner, lease=self._lease)
@@ -122,6 +126,7 @@ class Intake:
         if kept is None:
             await ack()
             return
+        # Begun before the acknowledgement, for which a form waits until its checks are done.
         self._tasks.start(self._work_on(kept, partial(self._do, _as_stored(request, kept, short), form)))
         await ack(**(await form.content() if form is not None else {}))
 
@@ -183,6 +188,7 @@ class Intake:
     async def _do_in_turn(self, kept: StoredRequest) -> None:
         """Do what one person asked for in the order in which they did; they wait for nobody else."""
         async with self._turns.setdefault(_read_stored(kept).caller.user, asyncio.Lock()):
+            # Its turn may have come late: by now another process may have the request.
             if await self._inbox.begin(kept):
                 await self._do_again(kept)
 
@@ -291,6 +297,7 @@ class Router:
     async def on_submission(self, ack: AsyncAck, body: dict[str, Any], req: AsyncBoltRequest) -> None:
         request = read_form(body)
         if request.form is None:
+            # The view is of another release. Without an update, Slack would close it as if it had been saved.
             await ack(response_action="update", view=modals.outdated())
             return
         try:

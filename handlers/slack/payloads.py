@@ -50,7 +50,9 @@ def natural_key(kind: str, body: Body) -> str:
         "typed": [body.get("action_id"), body.get("value")],
     }[kind]
     who = body.get("user_id") or _inner(body, "user", "id") or ""
+    # The trigger tells apart two acts that are the same in every other way.
     text = json.dumps([kind, who, body.get("trigger_id"), done], sort_keys=True, default=str)
+    # JSON may hold half of a surrogate pair, which plain UTF-8 can't encode.
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
@@ -75,6 +77,7 @@ def caller_of(kind: str, body: Body) -> Caller:
 
 def _channel(kind: str, body: Body) -> str:
     """Where it was done; in a view, what the view was told when it was drawn, or the channel chosen in it."""
+    # Commands, clicks and messages each name the channel in another place.
     said = body.get("channel_id") or _inner(body, "channel", "id") or _inner(body, "container", "channel_id")
     view = body.get("view") or {}
     return str(said or metadata(view).get("channel") or (chosen_channel(view) if kind == "submission" else ""))
@@ -84,6 +87,7 @@ def _caller_of_event(body: Body) -> Caller:
     """The person whom the event is about. What is said in a channel is answered for the channel to see."""
     event: Body = body.get("event") or {}
     channel = str(event.get("channel") or "")
+    # The ids of direct messages begin with D; without a ts, nothing was said, such as for the home.
     mentioned = bool(event.get("ts")) and not channel.startswith("D")
     return Caller(
         user=str(event.get("user") or ""),
@@ -108,6 +112,7 @@ MAX_SAID: Final = 40_000
 def text_of_message(message: Any) -> str:
     """Everything that a message says, a line each: machines put into blocks and attachments what people write."""
     text = "\n".join(dict.fromkeys(_texts_of(message)))
+    # Cut between words, or half a URL would be found, which is another one.
     return text if len(text) <= MAX_SAID else (text[:MAX_SAID].rsplit(maxsplit=1) or [""])[0]
 
 
@@ -117,6 +122,7 @@ def _texts_of(message: Any) -> Iterator[str]:
         part = parts.pop()
         if isinstance(part, Mapping):
             yield from (text for name, text in part.items() if name in SPOKEN and isinstance(text, str) and text)
+            # Any field may hold blocks, whose types Slack adds to: what is said is known by its own name.
             part = list(part.values())
         if isinstance(part, list):
             parts += reversed(part)
@@ -288,6 +294,7 @@ def read_event(body: Body) -> EventRequest:
     """An event; the bot hears nothing of what it says itself."""
     event: Body = body.get("event") or {}
     us = _us(body)
+    # Or an answer of ours that mentions Gatehouse would be answered, and so on.
     route = None if event.get("user") == us else find_event(event)
     asked = cleaned(str(body.get(TYPED) or event.get("text") or "")[:MAX_COMMAND])
     return EventRequest(body=body, caller=caller_of("event", body), asked=asked, heard=Heard(event, us), route=route)

@@ -130,6 +130,7 @@ class Form(Generic[S]):
     working: Callable[[View], View] = working
 
 
+# These three differ only in where the answer goes.
 RUNNING: Final = frozenset({"run", "turn", "share"})
 """Actions that stand for a command: the value is its text."""
 

@@ -116,6 +116,7 @@ class FormAck:
 
     async def content(self) -> dict[str, Any]:
         """What to acknowledge the form with: what it came to, or that it is being saved."""
+        # Unlike wait_for, this does not cancel the future, which is settled right below at the latest.
         await asyncio.wait({self._content}, timeout=self._timeout)
         self.show(self._working)
         return self._content.result()
@@ -272,6 +273,7 @@ class Answers:
         if caller.view is not None and caller.view.get("type") == "modal":
             opened = await self.redraw(caller.view, modal.skeleton)
         elif caller.trigger:
+            # A trigger lives for three seconds, and to read what the modal shows may take longer.
             opened = await self._slack.open(caller.trigger, modal.skeleton)
         else:
             raise NoTrigger
@@ -309,6 +311,7 @@ class Answers:
 
         Before it is said: a process that takes up the request says the same, and does nothing.
         """
+        # Only that nothing was changed must stay true if the request is taken up again.
         if not says_unchanged(answer["blocks"]):
             return True
         try:
@@ -341,11 +344,13 @@ class Answers:
         await self._try_to_tell(caller, message, attempted=attempted)
 
     async def _try_to_tell(self, caller: Caller, message: Message, *, attempted: bool) -> None:
+        # An error is for who asked alone, and takes the place of nothing that they may still need.
         caller = caller.placed(public=False, replacing=False)
         try:
             try:
                 await self._tell(caller, message)
             except ModalGone:
+                # Who closed it has lost interest in an answer, but not in what became of their change.
                 if attempted:
                     await self._slack.whisper(caller, message)
         except (SlackRefused, SlackUnreachable) as failure:
@@ -363,6 +368,7 @@ class Answers:
             if ack is None or not ack.show(found):
                 await self._show_end(found, caller, view)
             return
+        # Closed before the change is carried out, which may take longer than Slack waits.
         is_closed = ack is not None and ack.close()
         final = await self._or_why_not(self._go_on(found), caller)
         if is_closed:
@@ -394,6 +400,7 @@ class Answers:
         """Draw how a form ended that was acknowledged before; nobody may look at it any more."""
         await asyncio.sleep(ACKNOWLEDGEMENT_LANDS)
         try:
+            # Without its hash: the acknowledgement has drawn the form again, and its new hash is not told.
             await self.redraw({"id": view.get("id")}, final, ended=True)
         except (SlackRefused, SlackUnreachable) as error:
             log.info("form_end_not_shown", error=str(error), request=caller.request[:8])

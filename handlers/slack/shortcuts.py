@@ -83,6 +83,7 @@ async def on_direct_message(heard: Heard, caller: Caller, gatehouse: Gatehouse) 
 
 def _command_in(text: str, heard: Heard) -> Command:
     command = parser.check_reason(parser.parse_mention(text))
+    # Slack tells of a message again when it is edited: what it asked for would be done twice.
     if command.writes and "edited" in heard.event:
         raise EditedMessage
     return command
