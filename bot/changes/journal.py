@@ -409,7 +409,7 @@ class Journal:
             is_same = planned.state is State.PLANNED and planned.request.starts_at == change.request.starts_at
             return {"held": why, "held_at": now, **fields} if is_same and not planned.run.held else {}
 
-        await self.record(change, "held", GATEHOUSE, held, note=f"{Purpose.HELD}-{int(now.timestamp()) % 100_000_000}")
+        await self.record(change, "held", GATEHOUSE, held, note=Purpose.HELD.of(now))
 
     async def get(self, change_id: str) -> Change:
         """The change as it stands; raises UnknownChange."""

@@ -127,7 +127,6 @@ class OutboxWorker:
             log.info("slack_is_back", messages=await self._store.outbox.retry_failed_now())
         if not self._claimed:
             self._next_due = await self._store.outbox.next_due(but=self._busy)
-            # On SQLite a claim keeps all other writers waiting, so it is made only where something is due.
             if self._next_due is None or self._next_due > self._now():
                 return None
             taking = asyncio.create_task(self._take(DELIVERIES_AT_ONCE - len(self._busy)))
