@@ -163,7 +163,7 @@ class FormerIds:
         """The same for each of *rule_ids*, in one query for each time that one of them came back."""
         now = {rule_id: rule_id for rule_id in rule_ids}
         async with self._session.reading() as connection:
-            # Bounded, for a rule may come back under an id that it had before, which makes a circle.
+            # Bounded: a circle of ids, however it came about, must not be followed for ever.
             for _ in range(MAX_LINKS):
                 moved = sa.select(former_ids.c.old, former_ids.c.new).where(former_ids.c.old.in_(set(now.values())))
                 links = {row.old: row.new for row in await connection.execute(moved)}
