@@ -277,5 +277,18 @@ def source_reaching(url: str, reach: str | None) -> dict[str, str]:
     if reach is None:
         return {"key": "Url", "operator": "Equals", "value": url}
     base = re.escape(re.split(r"[?#]", url, maxsplit=1)[0].rstrip("/")).replace("/", r"\/")
-    rest = r"\/?(\?.*)?" if reach == "query" else r"([\/?].*)?"
-    return {"key": "Url", "operator": "Matches", "value": f"/^{base}{rest}$/"}
+    return {"key": "Url", "operator": "Matches", "value": f"/^{base}{REACHES[reach]}$/"}
+
+
+REACHES: Final = {"query": r"\/?(\?.*)?", "below": r"([\/?].*)?"}
+"""What stands in an expression behind the URL, by how much of it matches."""
+
+
+def reach_of(key: Any, operator: Any, value: str) -> tuple[str, str] | None:
+    """Return the URL and the reach for which `source_reaching` makes such a source; None where it makes no such one."""
+    for reach, rest in REACHES.items():
+        base = value.removeprefix("/^").removesuffix(f"{rest}$/")
+        url = re.sub(r"\\(.)", r"\1", base)
+        if source_reaching(url, reach) == {"key": key, "operator": operator, "value": value}:
+            return url, reach
+    return None

@@ -259,22 +259,14 @@ class Difference:
     after: UrlOutcome
 
 
-@dataclass(frozen=True, slots=True)
-class Impact:
-    """Of *known* URLs, those that a change moves."""
-
-    known: int
-    shifts: tuple[Difference, ...]
-
-
 def impact(
     rules: Sequence[Rule],
     before: Rule | None,
     after: Rule | None,
     urls: Sequence[Url],
     groups: Groups | None = None,
-) -> Impact:
-    """What changing *before* to *after* among *rules* does to *urls*; None stands for no rule."""
+) -> list[Difference]:
+    """Return those of *urls* to which changing *before* to *after* among *rules* does something; None stands for no rule."""
     gone = {rule.id for rule in (before, after) if rule is not None}
     others: list[Rule] | None = None
     shifts = []
@@ -286,7 +278,7 @@ def impact(
         then, now = (_url_outcome([*theirs, _acts(rule, url, groups)]) for rule in (before, after))
         if then != now:
             shifts.append(Difference(url.full, then, now))
-    return Impact(len(urls), tuple(shifts))
+    return shifts
 
 
 def _alike(before: Rule | None, after: Rule | None, url: Url, groups: Groups | None) -> bool:

@@ -51,6 +51,9 @@ class PairField:
     """Of changes: the field of each object that names what is changed."""
     joint: str = ""
     """Of changes: what stands between the name and its value."""
+    least: int = 0
+    most: int = 999_999_999
+    """Of a number."""
 
     @property
     def name(self) -> str:
@@ -170,7 +173,15 @@ def _response(path: str) -> tuple[PairField, ...]:
     asked = {"false": "yes", "true": "no, answer at once"}
     return (
         body,
-        PairField(f"{path}statusCode", "Status code", FieldKind.NUMBER, noun="answer's status", optional=True),
+        PairField(
+            f"{path}statusCode",
+            "Status code",
+            FieldKind.NUMBER,
+            noun="answer's status",
+            optional=True,
+            least=100,
+            most=599,
+        ),
         replace(made_how, options=MADE_HOW | {"local_file": "a local file (desktop app only)"}),
         PairField(f"{path}statusText", "Status text", noun="answer's status text", optional=True, rare=True),
         PairField(
@@ -248,7 +259,8 @@ TYPES: Final[Mapping[str, RuleType]] = {
                 FieldKind.NUMBER,
                 noun="delay",
                 placeholder="2000",
-                hint="The extension waits 10,000 at most.",
+                hint="At most 10,000: the extension waits no longer.",
+                most=10_000,
             ),
         ),
         needs_source=True,
@@ -325,10 +337,18 @@ def fields_of(rule_type: str | None, pair: Mapping[str, Any]) -> list[PairField]
     known = TYPES.get(rule_type or "", UNKNOWN)
     own = sorted((one for field in _layout(known, pair) for one in _each(field, pair)), key=_number)
     often, rarely = ([field for field in own if field.rare == rare] for rare in (False, True))
-    source = replace(SOURCE, label=known.source_label)
+    hint = SOURCE.hint if _is_whole_url(pair) else ""
+    source = replace(SOURCE, label=known.source_label, hint=hint)
     if not known.needs_source:
-        source = replace(source, optional=True, hint=f"{SOURCE.hint} Empty is every URL.")
+        source = replace(source, optional=True, hint=f"{hint} Empty is every URL.".strip())
     return [source, *often, OPERATOR, KEY, *rarely]
+
+
+def _is_whole_url(pair: Mapping[str, Any]) -> bool:
+    """Whether the source of *pair* is a URL as it stands, rather than a part of one or an expression."""
+    source = pair.get("source")
+    source = source if isinstance(source, Mapping) else {}
+    return all(source.get(each.name) in (None, "", each.usual) for each in (OPERATOR, KEY))
 
 
 def _number(field: PairField) -> int:

@@ -64,7 +64,7 @@ def _value(field: PairField, text: str, old: Any) -> Any:
             return text == "true"
         case FieldKind.NUMBER:
             number = text.strip()
-            if number and not _is_number(number):
+            if number and not (_is_number(number) and field.least <= int(number) <= field.most):
                 raise BadValue(BadValueKind.NOT_A_NUMBER, field)
             return int(number) if isinstance(old, int) and number else number
         case FieldKind.LINE | FieldKind.TEXT | FieldKind.CHOICE:
@@ -119,7 +119,7 @@ def _is_all(kind: str) -> bool:
 
 def _written(field: PairField, entry: Any) -> str | None:
     """The change as a line, ``Add X-Debug: 1``; None where that would not say all of it."""
-    if not isinstance(entry, Mapping) or entry.get("type") not in field.options:
+    if not isinstance(entry, Mapping) or str(entry.get("type")) not in field.options:
         return None
     parts = kind, name, value = _parts(field, entry)
     verb = field.options[kind]

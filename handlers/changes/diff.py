@@ -14,6 +14,7 @@ from bot.rules.pair_fields import CHOICES, NOUNS
 from bot.rules.secrets import hidden, only_pairs
 from handlers.blocks.messages import MAX_SHORTENED, and_more, code, esc, shortened
 from handlers.rules.pairs_view import FILTER_WORDS, plain_change
+from handlers.rules.reasons import TYPE_WORDS
 
 Document = Mapping[str, Any] | None
 MOST_LINES: Final = 12
@@ -35,7 +36,7 @@ NAMES: Final = {
 """What a field is called, by its path; ``*`` stands for a number."""
 
 
-CHOSEN: Final = {"status": {"Active": "on", "Inactive": "off"}, **CHOICES}
+CHOSEN: Final = {"status": {"Active": "on", "Inactive": "off"}, "ruleType": TYPE_WORDS, **CHOICES}
 """What the values of a field that has only some are called, by its path."""
 
 

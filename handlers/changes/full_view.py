@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from bot.changes.model import NOT_CONTENT, Change, Item, Kind, State
+from bot.rules.edit import reach_of
 from bot.rules.model import Rule
 from bot.rules.secrets import MARK
 from bot.rules.url import authority
@@ -18,6 +19,7 @@ from handlers.blocks.messages import WORD_JOINER, Block, code, entities, esc, lo
 from handlers.changes.diff import Document, Line, every_field, field_name, words_of
 from handlers.changes.sentences import THINGS, VERBS, needed, reason_of, requested
 from handlers.explain.why_not import NOT_SENT
+from handlers.rules.pairs_view import REACH_WORDS
 
 MAX_BLOCKS: Final = 95
 MAX_CHARACTERS: Final = 40_000
@@ -337,7 +339,7 @@ def is_masked(blocks: list[Block]) -> bool:
 def says(text: str, before: Document, after: Document) -> bool:
     """Whether each value that differs between *before* and *after* is in *text*, a message's mrkdwn, somewhere whole."""
     shown = _comparable(html.unescape(text).replace(WORD_JOINER, "").replace("ˋ", "`"))
-    for line in every_field(before, after):
+    for line in every_field(_as_shown(before), _as_shown(after)):
         for value in filter(None, (line.before, line.after)):
             if any(line.field.endswith(field) and value == known for field, known in UNSAID):
                 continue
@@ -346,6 +348,25 @@ def says(text: str, before: Document, after: Document) -> bool:
             if any(_comparable(visible(one)) not in shown for one in text_of(value)):
                 return False
     return True
+
+
+def _as_shown(document: Document) -> Document:
+    """*document* with the words of cards in the place of an expression that they stand for."""
+    pairs = (document or {}).get("pairs")
+    if document is None or not isinstance(pairs, list):
+        return document
+    return {**document, "pairs": [_with_reach(pair) for pair in pairs]}
+
+
+def _with_reach(pair: Any) -> Any:
+    source = pair.get("source") if isinstance(pair, Mapping) else None
+    if not isinstance(source, Mapping) or not isinstance(source.get("value"), str):
+        return pair
+    found = reach_of(source.get("key"), source.get("operator"), source["value"])
+    if found is None:
+        return pair
+    url, reach = found
+    return {**pair, "source": {**source, "operator": "Equals", "value": [url, REACH_WORDS[reach]]}}
 
 
 def _comparable(text: str) -> str:

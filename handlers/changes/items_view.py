@@ -91,7 +91,8 @@ def _what(item: Item) -> str:
     if item.kind.destroys or item.kind.creates:
         return _whole_rule(item)
     if switched := is_switched(item.edit):
-        return ", ".join(filter(None, [switched, _first_pair(RuleDraft.model_validate(item.after or {}))]))
+        first = _first_pair(RuleDraft.model_validate(item.after or {}))
+        return f"{switched} ({first})" if first else switched
     at = f" at {hosts}" if (hosts := _hosts(item.before)) else ""
     return f"{_differing(item)}{at}"
 
@@ -122,7 +123,8 @@ def _first_pair(rule: RuleDraft) -> str:
 
 def pair_words(rule_type: str | None, pair: Pair, limit: int = 160) -> str:
     """What a pair matches and does, and what limits it."""
-    does = f"{source_line(rule_type, pair, limit)} {effect_line(rule_type, pair, limit)}"
+    source = source_line(rule_type, pair, limit)
+    does = f"blocks {source}" if rule_type == "Cancel" else f"{source} {effect_line(rule_type, pair, limit)}"
     return ", ".join(filter(None, [does, filters_words(pair)]))
 
 

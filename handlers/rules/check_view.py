@@ -10,7 +10,7 @@ from typing import Final
 from bot.clients.lists import Gap
 from bot.rules.engines import Engine, Trait
 from bot.rules.lint.findings import Finding, FindingKind, Location, Reason
-from bot.rules.matching import Difference, Impact, UrlOutcome
+from bot.rules.matching import Difference, UrlOutcome
 from handlers.blocks import messages
 from handlers.blocks.messages import Block, ListPage, Message, clip, code, esc, first_few, first_of, in_quotes, listed
 from handlers.changes.sentences import when
@@ -285,17 +285,15 @@ MOST_SHIFTS: Final = 5
 MOST_LISTED: Final = 20
 
 
-def lines(found: Impact) -> tuple[str, ...]:
-    """The preview in plain text: how many change, and the first of those, before and after; nothing to say, no line."""
-    if not found.known:
-        return ()
-    changed = len(found.shifts)
-    head = f"{changed} of {messages.plural(found.known, 'test URL')} {'changes' if changed == 1 else 'change'}"
+def lines(shifts: Sequence[Difference]) -> tuple[str, ...]:
+    """The preview in plain text: the first URLs that change, before and after; where none does, no line."""
     told = [
         f"{clip(shift.url, 120)}: {_url_outcome(shift.before, shift)} → {_url_outcome(shift.after, shift)}"
-        for shift in found.shifts
+        for shift in shifts
     ]
-    return head, *first_few(told, MOST_SHIFTS)
+    if len(told) == 1:
+        return (f"Effect: {told[0]}",)
+    return (f"Effect on {len(told):,} URLs", *first_few(told, MOST_SHIFTS)) if told else ()
 
 
 def _url_outcome(outcome: UrlOutcome, shift: Difference) -> str:

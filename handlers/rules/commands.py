@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from bot.rules import edit
 from bot.rules.pair_fields import KNOWN_TYPES, has_field
 from bot.rules.url import is_url
 from handlers.blocks.messages import listed
@@ -281,7 +282,7 @@ class RulesNew(RulesCommand):
             raise rest.unclear(no_field(self.type, "destination"))
 
 
-REACHES: Final = ("query", "below")
+REACHES: Final = tuple(edit.REACHES)
 """How much of a URL a rule is about: that with any query, or everything below it; else exactly that."""
 
 

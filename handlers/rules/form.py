@@ -133,20 +133,29 @@ def _with_warnings(form: RuleForm, look: Look, shifts: Sequence[str], doubts: Ma
     if form.warned == seen and not silent:
         return None
     anyway = "Save anyway" if form.mode == "edit" else "Create anyway"
-    then = "Add a reason under “Why” to save it anyway." if silent else f"Press {anyway} if that is what you want."
-    notes = _placed_warnings(form, look, doubts)
-    unplaced = notes.pop("", "")
-    lead = "Not saved: this loops." if silent else "Not saved yet: see below." if notes else "Not saved yet."
-    notes[""] = " ".join(filter(None, (lead, unplaced, *look.limits, *shifts[:1], then)))
-    if silent:
-        notes[inputs.REASON] = "This loops, so it needs a reason. Enter one here, or change where it redirects."
+    then = (
+        "A loop needs a reason: enter one here, or change where it redirects."
+        if silent
+        else f"Press {anyway} if that is what you want."
+    )
+    notes = _placed_warnings(form, look, doubts, silent=silent)
+    unplaced, loops = notes.pop("", ""), notes.pop(inputs.REASON, "")
+    lead = "Not saved yet: see below." if notes and not silent else "Not saved yet."
+    place = inputs.REASON if silent else ""
+    notes[place] = " ".join(filter(None, (lead, loops, unplaced, *look.limits, *shifts[:1], then)))
     return replace(form, warned=seen).noted(notes)
 
 
-def _placed_warnings(form: RuleForm, look: Look, doubts: Mapping[str, str]) -> dict[str, str]:
-    """What is wrong with the rule, by the block id of the input that it is about; the empty id where that is none."""
+def _placed_warnings(form: RuleForm, look: Look, doubts: Mapping[str, str], *, silent: bool) -> dict[str, str]:
+    """What is wrong with the rule, by the block id of the input that it is about; the empty id where that is none.
+
+    *silent*: a reason is missing; what needs one stands where it is to be entered.
+    """
     lines, named = check_view.warnings_of(look.findings), look.findings[:MOST_WARNINGS]
-    placed = [(_block_of_finding(one, form), words) for one, words in zip(named, lines, strict=False)]
+    placed = [
+        (inputs.REASON if silent and one.needs_reason else _block_of_finding(one, form), words)
+        for one, words in zip(named, lines, strict=False)
+    ]
     placed += [("", words) for words in lines[MOST_WARNINGS:]]
     placed += [(_block_of_path(path, form), words) for words, path in doubts.items()]
     notes: dict[str, str] = {}

@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
+from bot.rules.edit import reach_of
 from bot.rules.engines import Engine
 from bot.rules.model import INACTIVE, Groups, Pair, RuleDraft, why_group_is_off
 from bot.rules.outcomes import holding_everywhere
@@ -237,12 +238,16 @@ def source_line(rule_type: str | None, pair: Pair, limit: int = 160) -> str:
         return "_no source_"
     if engines := holding_everywhere(rule_type, pair.source):
         return "every URL" if len(engines) == len(Engine) else f"every URL in {next(iter(engines))}"
+    if (found := reach_of(pair.source.key, pair.source.operator, pair.source.value or "")) is not None:
+        url, reach = found
+        return f"{url_code(url, limit)} {REACH_WORDS[reach]}"
     key, operator = pair.source.key or "?", (pair.source.operator or "?").replace("_", " ").lower()
     how = "" if operator == "equals" else f"{esc(operator, 40)} "
     where = ("URL " if how else "") if key == "Url" else f"{esc(key, 40)} "
     return f"{where}{how}{url_code(pair.source.value, limit)}"
 
 
+REACH_WORDS: Final = {"query": "with any query", "below": "and everything below"}
 FILTER_WORDS: Final = {
     "pageDomains": "page domain",
     "pageUrl": "page URL",

@@ -114,9 +114,8 @@ def problem_words(problem: Problem) -> str:
 def bad_value_words(error: BadValue) -> str:
     """What is to be put right in a text that can't be read as its field."""
     if error.kind is BadValueKind.NOT_A_NUMBER:
-        return (
-            "Enter a whole number of at most 9 digits, or nothing." if error.field.optional else "Enter a whole number."
-        )
+        or_nothing = ", or nothing" if error.field.optional else ""
+        return f"Enter a whole number from {error.field.least} to {error.field.most:,}{or_nothing}."
     return f"Line {error.line} can’t be read. {error.field.hint}"
 
 

@@ -13,6 +13,7 @@ from typing import Any, Final, Self
 
 from bot.changes.model import canonical_form, fingerprint
 from bot.rules.edit import Problem, source_reaching
+from bot.rules.lint.redirects import LEADING
 from bot.rules.model import ACTIVE, INACTIVE, Groups, Rule, RuleDraft, why_group_is_off
 from bot.rules.pair_fields import KNOWN_TYPES, PAIR_FIELDS, SOURCE, TYPES, UNKNOWN, Document, has_field
 from bot.rules.pair_values import new_pair
@@ -229,7 +230,7 @@ class RuleForm:
     def _blocks(self) -> list[View]:
         until = () if self.mode == "edit" else (inputs.expiry(self.expiry),)
         where = () if self.channel else (inputs.channel(self.announce),)
-        reason = inputs.reason(self.reason, loops=True)
+        reason = inputs.reason(self.reason, loops=self.rule_type in LEADING)
         name, *rest = self._head()
         options = {
             "type": "actions",

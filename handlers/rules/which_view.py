@@ -232,10 +232,13 @@ def _match_line(match: Match, does: str) -> str:
 
 def _notes(match: Match) -> Iterator[str]:
     """What the match depends on, and what else there is to know of it."""
-    if told := [f"${number} = {code(text, 80)}" for number, text in enumerate(match.captures, 1) if text]:
-        yield f"Captured {', '.join(told[:6])}"
     pairs = match.rule.pairs or ()
-    filters = filters_words(pairs[match.pair - 1]) if 0 < match.pair <= len(pairs) else ""
+    pair = pairs[match.pair - 1] if 0 < match.pair <= len(pairs) else None
+    destination = (pair.destination if pair is not None else "") or ""
+    captured = [(f"${number}", text) for number, text in enumerate(match.captures, 1) if text]
+    if told := [f"{name} = {code(text, 80)}" for name, text in captured if name in destination]:
+        yield f"Captured {', '.join(told[:6])}"
+    filters = filters_words(pair) if pair is not None else ""
     if filters:
         yield filters[:1].upper() + filters[1:]
     for note in match.notes:

@@ -31,6 +31,35 @@ REQUEST = field_of("Headers", "modifications.Request")
 PARAMETERS = field_of("QueryParam", "modifications")
 
 
+@pytest.mark.parametrize(
+    ("rule_type", "path", "text"),
+    [
+        ("Delay", "delay", "10001"),
+        ("Response", "response.statusCode", "999"),
+        ("Response", "response.statusCode", "99"),
+    ],
+)
+def test_a_number_that_does_nothing_is_refused_and_one_that_is_stored_stays(
+    rule_type: str, path: str, text: str
+) -> None:
+    field = field_of(rule_type, path)
+    with pytest.raises(BadValue):
+        with_text(field, new_pair(rule_type, SOURCE), text)
+
+    top, _, name = path.partition(".")
+    stored = {top: {name: text}} if name else {top: text}
+    assert with_text(field, stored, text) is stored
+
+
+@pytest.mark.parametrize(
+    ("source", "said"), [({}, True), ({"key": "host"}, False), ({"operator": "Contains"}, False), (SOURCE, True)]
+)
+def test_a_whole_url_is_asked_for_only_where_it_is_compared(source: dict[str, Any], said: bool) -> None:
+    for rule_type in KNOWN_TYPES:
+        hint = fields_of(rule_type, {"source": source})[0].hint
+        assert ("full URL" in hint) == said
+
+
 def headers(*entries: Any) -> dict[str, Any]:
     return {"modifications": {"Request": [*entries], "Response": []}}
 

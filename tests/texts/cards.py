@@ -182,7 +182,13 @@ def requests() -> Iterator[Sample]:
     yield (
         "delete a rule with a secret header",
         card(
-            change(delete, State.PROPOSED, HEADERS, None, **asked(preview=("1 of 4 test URLs changes", "/old stays")))
+            change(
+                delete,
+                State.PROPOSED,
+                HEADERS,
+                None,
+                **asked(preview=("Effect: https://shop.example.com/old: not redirected → blocked",)),
+            )
         ),
     )
     yield (

@@ -188,9 +188,8 @@ def forms() -> Iterator[Sample]:
     }
     yield "new, with a warning", replace(new, warned="x", notes=warning).view()
     loops = {
-        "": "Not saved: this loops. Add a reason under “Why” to save it anyway.",
-        "p.n1.destination": "“Way back” redirects to the same URL: https://shop.example.com/old.",
-        inputs.REASON: "This loops, so it needs a reason.",
+        inputs.REASON: "Not saved yet. “Way back” redirects to the same URL: https://shop.example.com/old. "
+        "A loop needs a reason: enter one here, or change where it redirects.",
     }
     yield "new, with a loop and no reason", replace(new, warned="x", notes=loops).view()
     for rule_type in KNOWN_TYPES[1:]:

@@ -65,8 +65,7 @@ Requested by @alice · “we test”
 Needs approval from someone else in this channel by 2026-11-22 01:24 UTC.
 On · Headers
 URL contains `https://shop.example.com` adds request header `Authorization`: `[hidden]`
-1 of 4 test URLs changes
-• /old stays
+Effect: https://shop.example.com/old: not redirected → blocked
 Some values are hidden in channels. Press Show full change before you decide.
 [Show full change]  [Approve deletion]  [Deny…]
 [Approve for later]  [Withdraw]  [Ask…]  [Switch off instead]
@@ -945,8 +944,8 @@ Switch off 2 rules?
 (raising_hand) Switch off 2 rules?
 Requested by @alice · “we test”
 Only @alice can confirm it until 2026-11-22 01:24 UTC.
-• Old shop to new shop: off, `https://shop.example.com/old` → `https://shop.example.com/new`
-• Sale 2026: off, `https://shop.example.com/sale` → `https://shop.example.com/landing2`, only for page domain `blog.example.com` or `shop.example.com`, method `GET`, …and 2 more pairs
+• Old shop to new shop: off (`https://shop.example.com/old` → `https://shop.example.com/new`)
+• Sale 2026: off (`https://shop.example.com/sale` → `https://shop.example.com/landing2`, only for page domain `blog.example.com` or `shop.example.com`, method `GET`, …and 2 more pairs)
 This card doesn’t show everything. Press Show all 2 rules before you decide.
 [Show all 2 rules]  [Switch off 2 rules]  [Withdraw]
   [Switch off 2 rules] asks: Switch off 2 rules? / It takes effect at once. You can undo it. [Cancel] [Switch off 2 rules]\
@@ -956,8 +955,8 @@ Switch off 2 rules?
 (raising_hand) Switch off 2 rules?
 Requested by @alice · “we test”
 Needs approval from someone else in this channel by 2026-11-22 01:24 UTC.
-• Old shop to new shop: off, `https://shop.example.com/old` → `https://shop.example.com/new`
-• Sale 2026: off, `https://shop.example.com/sale` → `https://shop.example.com/landing2`, only for page domain `blog.example.com` or `shop.example.com`, method `GET`, …and 2 more pairs
+• Old shop to new shop: off (`https://shop.example.com/old` → `https://shop.example.com/new`)
+• Sale 2026: off (`https://shop.example.com/sale` → `https://shop.example.com/landing2`, only for page domain `blog.example.com` or `shop.example.com`, method `GET`, …and 2 more pairs)
 This card doesn’t show everything. Press Show all 2 rules before you decide.
 [Show all 2 rules]  [Approve]  [Deny…]
 [Approve for later]  [Withdraw]  [Ask…]
@@ -969,7 +968,7 @@ Switch off 3 rules…
 Requested by @alice · “we test”
 ██████░░░░░░░░░░░░░░  1 of 3
 1 done
-✓ Old shop to new shop: off, `https://shop.example.com/old` → `https://shop.example.com/new`
+✓ Old shop to new shop: off (`https://shop.example.com/old` → `https://shop.example.com/new`)
 … Sale 2026: under way
 ◦ Campaign links: waiting
 [Stop]  [Details]\
@@ -980,7 +979,7 @@ Switch off 3 rules: stopping…
 Requested by @alice · “we test”
 ██████░░░░░░░░░░░░░░  1 of 3
 1 done
-✓ Old shop to new shop: off, `https://shop.example.com/old` → `https://shop.example.com/new`
+✓ Old shop to new shop: off (`https://shop.example.com/old` → `https://shop.example.com/new`)
 … Sale 2026: under way
 ◦ Campaign links: waiting
 [Details]\
@@ -989,16 +988,16 @@ Requested by @alice · “we test”
 2 rules switched off
 (white_check_mark) 2 rules switched off
 @alice · “we test” · 2026-11-21 01:26 UTC
-✓ Old shop to new shop: off, `https://shop.example.com/old` → `https://shop.example.com/new`
-✓ Sale 2026: off, `https://shop.example.com/sale` → `https://shop.example.com/landing2`, only for page domain `blog.example.com` or `shop.example.com`, method `GET`, …and 2 more pairs
+✓ Old shop to new shop: off (`https://shop.example.com/old` → `https://shop.example.com/new`)
+✓ Sale 2026: off (`https://shop.example.com/sale` → `https://shop.example.com/landing2`, only for page domain `blog.example.com` or `shop.example.com`, method `GET`, …and 2 more pairs)
 [Undo]  [Details]\
 """,
             "two rules switched off for two hours": """\
 2 rules switched off until <!date^1795231440^{date_short_pretty} {time}|2026-11-21 03:24 UTC>
 (white_check_mark) 2 rules switched off until 2026-11-21 03:24 UTC
 @alice · “we test” · 2026-11-21 01:26 UTC
-✓ Old shop to new shop: off, `https://shop.example.com/old` → `https://shop.example.com/new`
-✓ Sale 2026: off, `https://shop.example.com/sale` → `https://shop.example.com/landing2`, only for page domain `blog.example.com` or `shop.example.com`, method `GET`, …and 2 more pairs
+✓ Old shop to new shop: off (`https://shop.example.com/old` → `https://shop.example.com/new`)
+✓ Sale 2026: off (`https://shop.example.com/sale` → `https://shop.example.com/landing2`, only for page domain `blog.example.com` or `shop.example.com`, method `GET`, …and 2 more pairs)
 [Revert now]  [Extend by 1 h]  [Keep]
 [Other time…]  [Details]\
 """,
@@ -1007,8 +1006,8 @@ Requested by @alice · “we test”
 (warning) 2 of 3 rules switched off
 @alice · “we test” · 2026-11-21 01:26 UTC
 2 done · 1 changed since the request, left alone
-✓ Old shop to new shop: off, `https://shop.example.com/old` → `https://shop.example.com/new`
-✓ Sale 2026: off, `https://shop.example.com/sale` → `https://shop.example.com/landing2`, only for page domain `blog.example.com` or `shop.example.com`, method `GET`, …and 2 more pairs
+✓ Old shop to new shop: off (`https://shop.example.com/old` → `https://shop.example.com/new`)
+✓ Sale 2026: off (`https://shop.example.com/sale` → `https://shop.example.com/landing2`, only for page domain `blog.example.com` or `shop.example.com`, method `GET`, …and 2 more pairs)
 ✗ Campaign links: changed since the request, left alone
 [Retry the other one]  [Undo]  [Details]\
 """,
@@ -1018,7 +1017,7 @@ Requested by @alice · “we test”
 @alice · “we test” · 2026-11-21 01:26 UTC
 Stopped by @bob.
 1 done · 2 not started
-✓ Old shop to new shop: off, `https://shop.example.com/old` → `https://shop.example.com/new`
+✓ Old shop to new shop: off (`https://shop.example.com/old` → `https://shop.example.com/new`)
 ✗ Sale 2026: not started
 ✗ Campaign links: not started
 [Retry the other 2]  [Undo]  [Details]\
@@ -1029,7 +1028,7 @@ Stopped by @bob.
 @alice · “we test” · 2026-11-21 01:26 UTC
 Gatehouse keeps checking what is not confirmed yet, and updates this card.
 1 done · 1 not confirmed yet
-✓ Old shop to new shop: off, `https://shop.example.com/old` → `https://shop.example.com/new`
+✓ Old shop to new shop: off (`https://shop.example.com/old` → `https://shop.example.com/new`)
 ? Sale 2026: not confirmed yet
 [Undo]  [Details]\
 """,

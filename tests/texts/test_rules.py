@@ -94,7 +94,6 @@ Debug header for support   adds request header `X-Debug`: `1`  [Show]
 https://shop.example.com/about redirects to https://shop.example.com/archive, in the extension only
 (arrow_right_hook) `https://shop.example.com/about` redirects to `https://shop.example.com/archive`, in the extension only
 Archive   → `https://shop.example.com/archive`
-Captured $1 = `bout`
 The desktop app and the extension differ: the extension reads [ in the source as a special character
 The desktop app and the extension differ: the desktop app does nothing here
 [Show]  [Switch off…]
@@ -464,14 +463,12 @@ Why (optional): <>
 """,
             "new, with a loop and no reason": """\
 ┌ New rule
-! Not saved: this loops. Add a reason under “Why” to save it anyway.
 Type: <Redirect>
 From: <https://shop.example.com/old>
-! “Way back” redirects to the same URL: https://shop.example.com/old.
 To: <>
 [Add pair]
 Name (optional): <>
-! This loops, so it needs a reason.
+! Not saved yet. “Way back” redirects to the same URL: https://shop.example.com/old. A loop needs a reason: enter one here, or change where it redirects.
 Why (optional): <>
 [More options]
 [Create]\

@@ -13,11 +13,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bot.changes.model import Change, ChangeDecision, ChangeRequest, Edit, Guard, Item, Kind, Outcome, Tally, Target
+from bot.rules.edit import source_reaching
 from handlers.blocks.messages import WORD_JOINER, Block, shortened
 from handlers.changes import card_view, full_view
 from handlers.changes.diff import CHOSEN
 from handlers.changes.full_view import hides
 from handlers.changes.items_view import Progress
+from handlers.rules.pairs_view import REACH_WORDS
 from sandbox.slack.validation import check_view
 
 texts = st.text(alphabet="abzé \n\t\"'`*_~:<>&@/.%-\\…$\u3164\u2800\u200b\u202e", max_size=60)
@@ -158,6 +160,18 @@ def test_a_field_that_no_card_shows_makes_people_look(verb: str, fields: dict[st
     change = made("rule", verb, plain | (fields if verb == "delete" else {}), plain | fields)
 
     assert hides(change, card_view.card(change).blocks) == hidden
+
+
+@pytest.mark.parametrize("reach", ["query", "below"])
+def test_how_much_of_a_url_matches_is_said_in_words(reach: str) -> None:
+    source = source_reaching("https://shop.example.com/promo-x", reach)
+    rule = {"name": "Block promo", "ruleType": "Cancel", "status": "Active", "pairs": [{"source": source}]}
+    change = made("rule", "create", rule, rule)
+
+    card = card_view.card(change)
+
+    assert f"promo-x` {REACH_WORDS[reach]}" in "".join(texts_of(list(card.blocks)))
+    assert not hides(change, card.blocks)
 
 
 def in_one_line(text: str) -> str:
