@@ -146,7 +146,7 @@ def judge_all(rules: Iterable[Rule], url: Url, groups: Groups | None = None) -> 
     others = tuple(variants(url))
     for rule in rules:
         found = judge(rule, url, groups)
-        yield found if found is not None or not rule.active else near_miss(rule, url, others)
+        yield found if found is not None else near_miss(rule, url, others)
 
 
 def judge(

@@ -22,7 +22,7 @@ from bot.rules.lint.findings import Finding, key_of, ordered
 from bot.rules.lint.redirects import MAX_HOPS, Effort, is_effective
 from bot.rules.lint.route import Route, next_url
 from bot.rules.lint.rule_set import check_all, check_change, check_loops
-from bot.rules.matching import impact, judge, judge_all, near_miss, variants
+from bot.rules.matching import impact, judge, judge_all
 from bot.rules.model import ACTIVE, Group, Groups, Rule, RuleDraft
 from bot.rules.outcomes import Explained
 from bot.rules.url import SCHEME, Url, is_url
@@ -128,7 +128,7 @@ async def which(command: RulesWhich, caller: Caller, gatehouse: Gatehouse) -> Re
     assumed = not SCHEME.match(command.url.strip())
     one, command = await _rule_asked_about(command, caller, gatehouse)
     if one is not None:
-        verdict = next(judge_all([one], url, groups)) or near_miss(one, url, tuple(variants(url)))
+        verdict = next(judge_all([one], url, groups))
         return Private(which_view.answer_about_rule(one, verdict, url, assumed=assumed, public=caller.public))
     rules: Sequence[Rule] = listing.known
     lead: Sequence[Block] = ()
@@ -138,8 +138,8 @@ async def which(command: RulesWhich, caller: Caller, gatehouse: Gatehouse) -> Re
         then, lead = await forecast_of(moment, listing.known, groups, gatehouse)
         rules, groups = then.rules, then.groups
     route = await follow(await explain_url(rules, url, groups), rules, groups)
-    asleep = which_view.asleep_in(route)
-    back_on = await _back_on(asleep.rule, rules, groups, moment, gatehouse) if asleep is not None else None
+    off = which_view.off_in(route)
+    back_on = await _back_on(off, rules, groups, moment, gatehouse) if off is not None else None
     answer = which_view.answer(
         route, command=command, gap=listing.gap, assumed=assumed, public=caller.public, back_on=back_on
     )

@@ -47,7 +47,7 @@ def answer(
 ) -> Message:
     """The outcome, then who does it. *assumed*: nobody typed the scheme; *public*: the channel reads it.
 
-    *back_on*: when the rule that would decide, and is off, is switched on again.
+    *back_on*: when the rule of `off_in` is switched on again.
     """
 
     def redact(match: Match) -> Match:
@@ -70,7 +70,7 @@ def answer(
         blocks += [_match_section(redact(asleep)), *messages.actions([on, show_button(asleep.rule, "show")])]
     blocks += _also(route, culprits, redact)
     element = messages.context if culprits or route.first.changing else messages.section
-    blocks += [element(text) for text in messages.packed(_others(route.first, but=asleep), 1_500)]
+    blocks += [element(text) for text in messages.packed(_others(route.first, asleep, back_on), 1_500)]
     small = list(_small_print(route, command, gap, assumed=assumed))
     blocks += [messages.context("\n".join(small))] if small else []
     urls = [
@@ -138,9 +138,12 @@ def _unchanged(route: Route, asked: str, back_on: datetime | None) -> str:
     if (asleep := asleep_in(route)) is None:
         return f":white_circle: *No rule changes {asked}*{_why_none(route.last)}"
     would = "blocked" if asleep.blocks else "redirected"
-    until = f" until {messages.moment(int(back_on.timestamp() * 1_000))}" if back_on else ""
-    why = f"is off{until}" if asleep.off == (IS_OFF,) else f"has no effect: {esc(off_words(asleep.off), 200)}"
+    why = f"is off{_until(back_on)}" if asleep.off == (IS_OFF,) else f"has no effect: {esc(off_words(asleep.off), 200)}"
     return f":white_circle: *{asked} isn’t {would}: {quoted(asleep.rule.title, 120)} {why}*"
+
+
+def _until(back_on: datetime | None) -> str:
+    return f" until {messages.moment(int(back_on.timestamp() * 1_000))}" if back_on else ""
 
 
 def _plain(outcome: str) -> str:
@@ -161,10 +164,10 @@ def _condition(matches: Iterable[Match]) -> str:
 def _why_none(step: Explained) -> str:
     if text := left_alone(step.url):
         return f": rules are ignored for URLs that contain {code(text)}"
-    if any(match.off for match in step.acting):
-        return ", because what matches is off"
     if step.near:
         return ", but there is a near miss" if len(step.near) == 1 else ", but there are near misses"
+    if any(match.off for match in step.acting):
+        return ", because what matches is off"
     return ""
 
 
@@ -200,6 +203,13 @@ def asleep_in(route: Route) -> Match | None:
         return None
     would = (match for match in step.acting if match.off and (match.blocks or match.result is not None))
     return min(would, key=rank, default=None)
+
+
+def off_in(route: Route) -> Rule | None:
+    """The rule of which it matters until when it is off: the one of `asleep_in`, else the first near miss that is off."""
+    if (asleep := asleep_in(route)) is not None:
+        return asleep.rule
+    return next((miss.rule for miss in route.first.near if _is_off(miss)), None)
 
 
 def show_button(rule: Rule, number: str, label: str = "Show") -> Block | None:
@@ -289,26 +299,46 @@ def _also(route: Route, culprits: Sequence[Match], redact: Callable[[Match], Mat
     return blocks
 
 
-def _others(step: Explained, but: Match | None) -> Iterator[str]:
-    """The rules that do nothing to the URL, by the reason; all *but* the one that is told on its own."""
+def _others(step: Explained, but: Match | None, back_on: datetime | None) -> Iterator[str]:
+    """The rules that do nothing to the URL, by the reason; all *but* the one that is told on its own.
+
+    *back_on*: as in `answer`.
+    """
     idle = [match for match in step.active if match.idle]
     off = [match for match in step.acting if match.off and match is not but]
+    near = sorted((miss for miss in step.near if miss.rule.active or not step.changing), key=_is_off)
+    if near:
+        first_off = next(filter(_is_off, near), None)
+        title = "Near miss" if len(near) == 1 else "Near misses"
+        yield _named(
+            title,
+            [(miss.rule, _near_words(miss, step.url, back_on if miss is first_off else None)) for miss in near],
+        )
     if idle:
         yield _named("Also matches, changes nothing", [(match.rule, "") for match in idle])
     if off:
-        reasons = ["" if match.off == (IS_OFF,) else off_words(match.off) for match in off]
+        reasons = ["" if match.off == (IS_OFF,) else esc(off_words(match.off), 200) for match in off]
         yield _named(
             "Would match, but off" if but is None else "Also off",
             [(match.rule, why) for match, why in zip(off, reasons, strict=True)],
         )
-    if step.near:
-        yield _named("Near misses", [(miss.rule, near_reason(miss, step.url)) for miss in step.near])
     if step.undecidable:
-        yield _named("Can’t tell", [(one.rule, undecidable_words(one.why)) for one in step.undecidable])
+        yield _named("Can’t tell", [(one.rule, esc(undecidable_words(one.why), 200)) for one in step.undecidable])
+
+
+def _is_off(miss: NearMiss) -> bool:
+    return not miss.rule.active
+
+
+def _near_words(miss: NearMiss, url: Url, back_on: datetime | None) -> str:
+    """Why *miss* doesn't match, and whether it is off besides."""
+    off = f"; off{_until(back_on)}" if _is_off(miss) else ""
+    return esc(near_reason(miss, url), 200) + off
 
 
 def _named(title: str, rules: Sequence[tuple[Rule, str]]) -> str:
-    said = [quoted(rule.title, 80) + (f" ({esc(why, 200)})" if why else "") for rule, why in rules[:MAX_OTHERS]]
+    """Several rules in a row, each with its reason, which is mrkdwn; the first of many."""
+    said = [quoted(rule.title, 80) + (f" ({why})" if why else "") for rule, why in rules[:MAX_OTHERS]]
     more = f"; and {len(rules) - MAX_OTHERS:,} more" if len(rules) > MAX_OTHERS else ""
     return f"*{title}:* {'; '.join(said)}{more}"
 

@@ -31,6 +31,10 @@ async def test_a_rule_that_is_off_for_a_while_is_told_with_its_end(workspace: Sa
     asked = alice.slack_text(await alice.says("/rules which https://shop.example.com/old"))
     assert f"isn’t redirected: “Old shop to new shop” is off until {ends}" in asked
 
+    asked = alice.slack_text(await alice.says("/rules which https://shop.example.com/old/"))
+    near = f"Near miss: “Old shop to new shop” (differs only in the trailing slash; off until {ends})"
+    assert near in asked.partition("Would match, but off")[0]
+
 
 async def test_of_several_urls_the_first_is_answered_and_the_others_are_a_click_away(alice: Colleague) -> None:
     reply = await alice.says("/rules which https://shop.example.com/new, https://shop.example.com/old.")

@@ -10,7 +10,7 @@ from typing import Any, Final
 from bot.clients.lists import Gap
 from bot.rules.lint.findings import ordered
 from bot.rules.lint.rule_set import check_all
-from bot.rules.matching import judge_all, near_miss, variants
+from bot.rules.matching import judge_all
 from bot.rules.model import Group, Groups, Rule
 from bot.rules.pair_fields import KNOWN_TYPES
 from bot.rules.url import Url
@@ -105,6 +105,9 @@ def which() -> Iterator[Sample]:
     yield "something else is changed", _which(f"{SHOP}/about", [DEBUG])
     yield "a wildcard that only one engine matches", _which(f"{SHOP}/about", [SPECIAL])
     yield "a near miss", _which(f"{old}/", [OLD])
+    debug_off = DEBUG.model_copy(update={"status": "Inactive"})
+    sale_off = rule(6, "Winter sale", pair(old, f"{SHOP}/winter"), status="Inactive")
+    yield "a near miss that is off, and what matches is off", _which(f"{old}/", [sale_off, debug_off])
     yield "tracking parameters", _which(f"{old}?utm_source=mail", [OLD])
     yield "what matches is off", _which(old, [OFF, HELD])
     block_off = rule(4, "Block the landing page", pair(f"{SHOP}/landing"), kind="Cancel", status="Inactive")
@@ -119,7 +122,7 @@ def which() -> Iterator[Sample]:
 
 def _about(typed: str, one: Rule) -> Message:
     url = Url.typed(typed)
-    verdict = next(judge_all([one], url, GROUPS)) or near_miss(one, url, tuple(variants(url)))
+    verdict = next(judge_all([one], url, GROUPS))
     return which_view.answer_about_rule(one, verdict, url, assumed=False, public=False)
 
 

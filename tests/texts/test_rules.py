@@ -102,13 +102,20 @@ The desktop app and the extension differ: the desktop app does nothing here
             "a near miss": """\
 No rule changes https://shop.example.com/old/, but there is a near miss
 (white_circle) No rule changes `https://shop.example.com/old/`, but there is a near miss
-Near misses: “Old shop to new shop” (differs only in the trailing slash)
+Near miss: “Old shop to new shop” (differs only in the trailing slash)
 [Share in channel]  [List rules]\
+""",
+            "a near miss that is off, and what matches is off": """\
+No rule changes https://shop.example.com/old/, but there is a near miss
+(white_circle) No rule changes `https://shop.example.com/old/`, but there is a near miss
+Near miss: “Winter sale” (differs only in the trailing slash; off)
+Would match, but off: “Debug header for support”
+[Share in channel]\
 """,
             "tracking parameters": """\
 No rule changes https://shop.example.com/old?utm_source=mail, but there is a near miss
 (white_circle) No rule changes `https://shop.example.com/old?utm_source=mail`, but there is a near miss
-Near misses: “Old shop to new shop” (without ?utm_source=mail it redirects to https://shop.example.com/new)
+Near miss: “Old shop to new shop” (without ?utm_source=mail it redirects to https://shop.example.com/new)
 [Share in channel]  [List rules]\
 """,
             "what matches is off": """\
