@@ -318,10 +318,10 @@ NOUNS: Final = {
 }
 """What a field is called in a sentence, by its path."""
 CHOICES: Final = {
-    field.path: field.options
+    f"{field.path}.*.type" if field.kind is FieldKind.CHANGES else field.path: field.options
     for rule_type in TYPES.values()
     for field in (OPERATOR, KEY, *rule_type.fields)
-    if field.kind in {FieldKind.CHOICE, FieldKind.FLAG}
+    if field.options
 }
 """What the values of a choice are called, by its path."""
 

@@ -185,7 +185,7 @@ def render(lines: list[Line], shown: Callable[[str], str] = str) -> str:
 
 
 def _rendered(line: Line, shown: Callable[[str], str]) -> str:
-    name = esc(field_name(line.field), 80)
+    name = esc(line_name(line), 80)
     if line.field == "allowedSegments":
         old, new = set(line.before or ()), set(line.after or ())
         gained = _listed("+", new - old, shown)
@@ -207,6 +207,10 @@ def values_of(line: Line, limit: int = 120, *, shown: Callable[[str], str] = str
     before, after = words_of(line.field, line.before), words_of(line.field, line.after)
     if before and after:
         return f"{before} → {after}"
+    if (found := _whole_change(line)) is not None:
+        verb, what = found
+        lead = "no longer " if line.after is None else ""
+        return f"{lead}{verb} {code(shown(shortened(what, limit)), MAX_SHORTENED)}"
     old, new = _written(line.before), _written(line.after)
     is_long = old is not None and new is not None and max(len(old), len(new)) > limit
     at = _alike(old or "", new or "") if is_long else 0
@@ -214,6 +218,24 @@ def values_of(line: Line, limit: int = 120, *, shown: Callable[[str], str] = str
         "_not set_" if text is None else code(shown(shortened(text, limit, at)), MAX_SHORTENED) for text in (old, new)
     )
     return f"{before} → {after}"
+
+
+def line_name(line: Line) -> str:
+    """The name of the field of *line*: of a header that comes or goes without its number, which says nothing."""
+    return field_name(line.field.rpartition(".")[0] if _whole_change(line) else line.field)
+
+
+def _whole_change(line: Line) -> tuple[str, str] | None:
+    """The verb and the rest of a changed header or parameter that comes or goes: ``adds``, ``X-Debug: 1``."""
+    value = line.after if line.before is None else line.before
+    if not isinstance(value, Mapping) or None not in (line.before, line.after):
+        return None
+    verb = CHANGE_VERBS.get(str(value.get("type")))
+    words = plain_change(value)
+    return (verb, words.partition(" ")[2]) if verb and words else None
+
+
+CHANGE_VERBS: Final = {"Add": "adds", "Modify": "changes", "Remove": "removes"}
 
 
 def _alike(one: str, two: str) -> int:

@@ -31,7 +31,7 @@ from bot.text.emails import all_masked, masked
 from bot.text.times import in_words
 from handlers.blocks.messages import clip, code, esc, listed, plural, quoted
 from handlers.blocks.messages import moment as date_token
-from handlers.changes.diff import differences, field_changes, field_name
+from handlers.changes.diff import differences, field_changes, line_name
 from handlers.explain.why_not import NOT_SENT, WHY_NOT
 
 THINGS: Final = {"rules": "rule", "members": "member", "groups": "group"}
@@ -726,7 +726,7 @@ def is_switched(edit: Edit) -> str | None:
 
 def _fields(change: Change) -> str:
     """The fields that an edit changes, as people call them; how many, where there are too many for a title."""
-    names = list(dict.fromkeys(field_name(line.field) for line in field_changes(change.edit)))
+    names = list(dict.fromkeys(line_name(line) for line in field_changes(change.edit)))
     if not names or len(names) > MAX_FIELDS:
         return f"{len(names)} fields" if names else "nothing"
     return f"the {listed([esc(name, 60) for name in names])}"

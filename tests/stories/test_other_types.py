@@ -57,7 +57,7 @@ async def test_a_header_is_changed_by_its_line_and_all_else_is_kept(workspace: S
     changed["modifications"]["Response"].append({"header": "Server", "type": "Remove", "value": ""})
     assert pairs(workspace, CORS) == [changed]
     assert "`https://app.example.com` → `*`" in alice.slack_text(card)
-    assert "`Remove Server`" in alice.slack_text(card)
+    assert "removes `Server`" in alice.slack_text(card)
 
 
 async def test_what_was_typed_into_fields_stands_in_the_json(workspace: Sandbox, alice: Colleague) -> None:
