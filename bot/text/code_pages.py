@@ -1,10 +1,11 @@
-"""Code pages of text that is not Unicode: how it reads in each of them, the likeliest first, for people to choose.
+"""Code pages of text that is not Unicode, or was taken for another: how it reads, the likeliest first, for people to choose.
 
 No file says which one it is in, and a wrong one makes other names of names. So this only ranks; it never decides.
 """
 
 from __future__ import annotations
 
+import itertools
 import re
 import unicodedata
 from collections.abc import Sequence
@@ -37,6 +38,11 @@ PAGES: Final = (
     "cp866",
 )
 """By Python's names, the more usual ones first. The last three are what Excel calls *CSV (MS-DOS)*."""
+UTF_8: Final = "utf-8"
+TWICE: Final = "utf-8 twice"
+"""UTF-8 that a program took for Windows-1252, and encoded again."""
+TAKEN_FOR_CP1252: Final = re.compile(r"[ÂÃÄÅÎÏÐÑ×ØÙÚ][^\x00-\x7f\xc0-\xff]|[â-é][^\x00-\x7f\xc0-\xff]{2}")
+"""What may be one letter in UTF-8, of most scripts, by its bytes in Windows-1252; as letters, these hardly stand together."""
 LINE_END: Final = re.compile(rb"[\r\n]+")
 HIGH: Final = re.compile(rb"[\x80-\xff]")
 CELL: Final = re.compile(r"[^,;\t|\"]+")
@@ -73,6 +79,26 @@ def readings(content: bytes) -> tuple[Reading, ...]:
         except UnicodeDecodeError:
             continue
     return tuple(reading for _, reading in sorted(found.values(), key=lambda each: -each[0]))
+
+
+def readings_of_twice(text: str) -> tuple[Reading, ...]:
+    """How *text*, which was UTF-8, reads once what was encoded twice is decoded, and as it is; empty where nothing was."""
+    lines = list(itertools.islice((line for line in text.splitlines() if decoded_again(line) != line), SAMPLES))
+    decoded = tuple(_cells(decoded_again(line)) for line in lines)
+    return (Reading(TWICE, decoded), Reading(UTF_8, tuple(map(_cells, lines)))) if lines else ()
+
+
+def decoded_again(text: str) -> str:
+    """*text* with the letters that it had before it was encoded twice."""
+    return TAKEN_FOR_CP1252.sub(_one_letter, text)
+
+
+def _one_letter(found: re.Match[str]) -> str:
+    try:
+        # Windows-1252 has no letter for five bytes, which programs keep as ISO 8859-1 has them.
+        return b"".join(each.encode("cp1252", "ignore") or each.encode("latin-1") for each in found[0]).decode()
+    except UnicodeEncodeError:
+        return found[0]
 
 
 def _telling(lines: Sequence[bytes]) -> list[bytes]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from bot.text.code_pages import Reading, readings
+from bot.text.code_pages import TWICE, UTF_8, Reading, decoded_again, readings, readings_of_twice
 
 MAX_FILE_BYTES: Final = 10 * 1024 * 1024
 """Of a file that is imported: looked at before anything else."""
@@ -57,6 +57,14 @@ class Undecodable(BadFile):
         self.at = at
 
 
+class DamagedUtf8(BadFile):
+    """UTF-8, but for the bytes in *line*, from 1, and maybe in others after it."""
+
+    def __init__(self, line: int) -> None:
+        super().__init__(f"line {line}")
+        self.line = line
+
+
 @dataclass(frozen=True, slots=True)
 class FileText:
     """The text, without a byte-order mark, and the encoding that it was read in: ``utf-8``, ``utf-16``, ``cp1252``."""
@@ -64,7 +72,7 @@ class FileText:
     text: str
     encoding: str
     readings: tuple[Reading, ...] = ()
-    """How it could be read, where it is not Unicode."""
+    """How it could be read, where it is not Unicode, or looks as if it was encoded twice."""
 
 
 MARKS: Final = (
@@ -104,19 +112,36 @@ def _is_workbook(content: bytes) -> bool:
 
 
 def _decoded(content: bytes, is_table: bool, chosen: str) -> FileText:
-    encoding = next((name for mark, name in MARKS if content.startswith(mark)), "utf-8")
+    encoding = next((name for mark, name in MARKS if content.startswith(mark)), UTF_8)
     try:
-        return FileText(content.decode(encoding), encoding.removesuffix("-sig"))
+        text, encoding = content.decode(encoding), encoding.removesuffix("-sig")
+        found = readings_of_twice(text) if is_table and encoding == UTF_8 else ()
+        if not found or chosen == UTF_8:
+            return FileText(text, encoding, found)
+        return FileText(decoded_again(text), TWICE, found)
     except UnicodeDecodeError as error:
-        if b"\0" in content and encoding == "utf-8":
+        if b"\0" in content and encoding == UTF_8:
             raise WrongKind(FileKind.BINARY) from error
-        found = readings(content) if is_table and encoding == "utf-8" else ()
+        if encoding != "utf-16" and _is_nearly_utf_8(content):
+            before = content[: error.start]
+            raise DamagedUtf8(max(before.count(b"\n"), before.count(b"\r")) + 1) from error
+        found = readings(content) if is_table and encoding == UTF_8 else ()
         if not found:
             raise Undecodable(error.start) from error
     page = chosen if any(reading.encoding == chosen for reading in found) else found[0].encoding
     return FileText(content.decode(page), page, found)
 
 
+BEYOND_ASCII: Final = re.compile(r"[^\x00-\x7f\ufffd]")
+
+
+def _is_nearly_utf_8(content: bytes) -> bool:
+    """Whether many letters beyond ASCII are UTF-8 for each byte that isn't: in other encodings, few are by chance."""
+    text = content.decode(UTF_8, "replace")
+    return sum(1 for _ in BEYOND_ASCII.finditer(text)) >= GOOD_FOR_EACH_BAD * text.count("\ufffd")
+
+
+GOOD_FOR_EACH_BAD: Final = 3
 FORMULA: Final = re.compile(
     r"[\s\x00-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]*[=+\-@＝＋－＠﹦﹢﹣﹫]|[\t\r\n]"
 )

@@ -14,7 +14,7 @@ from bot.members.csv import Chosen, MemberFile
 from bot.members.csv_columns import Column, Mode
 from bot.rules.model import Groups
 from bot.rules.rule_import_plan import Arrival, Choices, Differs, Entry, New, OnDiffers, OnNew
-from bot.text.code_pages import Reading
+from bot.text.code_pages import TWICE, Reading
 from bot.text.tables import MAX_COLUMNS
 from handlers.blocks import inputs, messages, modals
 from handlers.blocks.messages import Block, esc, plural
@@ -290,7 +290,9 @@ def encodings_asked(readings: Sequence[Reading], chosen: str) -> list[Block]:
     if not readings:
         return []
     options = {each.encoding: _as_it_reads(each) for each in readings}
-    words = ":warning: *Which of these is right?* The file isn’t Unicode, so its letters can be read in several ways."
+    twice = any(each.encoding == TWICE for each in readings)
+    why = "It looks as if it was encoded twice" if twice else "The file isn’t Unicode"
+    words = f":warning: *Which of these is right?* {why}, so its letters can be read in several ways."
     return [section(words), inputs.menu(ENCODING, "Encoding", options, chosen, dispatch=True)]
 
 

@@ -167,8 +167,11 @@ def _made(plan: ImportPlan, choices: Choices) -> tuple[list[Rule], dict[str, int
 
 TIMESTAMP: Final = re.compile(r"(\d{4}-\d\d-\d\d)[tT ](\d\d:\d\d)(?::\d\d(?:\.\d+)?)?([zZ]?)")
 """A moment as databases write it."""
-DAY_OR_MONTH: Final = re.compile(r"(0?[1-9]|1[0-2])/(0?[1-9]|1[0-2])(?:/\d+)?\b.*")
-"""A date that is another day in Europe than in America."""
+DAY_AND_MONTH: Final = re.compile(r"(?<!\d)(\d\d?)/(\d\d?)(?!\d)")
+"""What begins with the day in Europe, and with the month in America."""
+
+
+MONTHS: Final = 12
 
 
 async def _end_of(table: RedirectFile, handed: Handed, caller: Caller, gatehouse: Gatehouse) -> TableEnd:
@@ -179,7 +182,7 @@ async def _end_of(table: RedirectFile, handed: Handed, caller: Caller, gatehouse
         return TableEnd(flaw="The rows differ, and an import has one end for all.")
     (text,) = table.ends
     named = f"“{text[:60]}”"
-    if (days := DAY_OR_MONTH.fullmatch(text)) and int(days[1]) != int(days[2]):
+    if (found := DAY_AND_MONTH.search(text)) and found[1] != found[2] and max(int(found[1]), int(found[2])) <= MONTHS:
         return TableEnd(flaw=f"{named} could be two days.")
     stamp = TIMESTAMP.fullmatch(text)
     usual = text if stamp is None else f"{stamp[1]}T{stamp[2]}Z" if stamp[3] else f"{stamp[1]} {stamp[2]}"

@@ -15,6 +15,7 @@ from bot.rules import files, redirect_table, rule_import_plan
 from bot.rules.lint.findings import Finding
 from bot.rules.redirect_table import RedirectFile
 from bot.text import encoding, tables
+from bot.text.code_pages import TWICE, UTF_8
 from bot.text.encoding import BadFile, FileKind
 from bot.text.tables import UnusedColumn
 from handlers.blocks import messages
@@ -246,6 +247,8 @@ def redirect_notes(file: RedirectFile, end: TableEnd) -> list[Block]:
 
 
 ENCODINGS: Final[Mapping[str, str]] = {
+    UTF_8: "UTF-8",
+    TWICE: "UTF-8, encoded twice",
     "cp1252": "Windows-1252 (Western)",
     "cp1250": "Windows-1250 (Central European)",
     "cp1251": "Windows-1251 (Cyrillic)",
@@ -352,6 +355,10 @@ FILES: Final[Mapping[type[BadFile], Callable[[Any], tuple[str, str]]]] = {
     encoding.Undecodable: lambda e: (
         f"The file’s encoding is unknown (byte {e.at + 1:,}).",
         "Save it as UTF-8, and try again.",
+    ),
+    encoding.DamagedUtf8: lambda e: (
+        f"Line {e.line:,} is damaged: the rest of the file is UTF-8, but some of its letters are not.",
+        "Correct that line, or save the file as UTF-8 again.",
     ),
     files.BrokenJson: lambda e: (
         f"The file is not valid JSON: line {e.line:,}, column {e.column:,} ({e.why}).",

@@ -8,7 +8,7 @@ import pytest
 
 from bot.members.csv import MemberFile, NoEmails, read_member_file
 from bot.members.csv_columns import Column
-from bot.text.encoding import BadFile, EmptyFile, FileKind, WrongKind
+from bot.text.encoding import BadFile, DamagedUtf8, EmptyFile, FileKind, WrongKind
 from bot.text.tables import BrokenTable
 
 FIRST, LAST, NAME, EMAIL, SEGMENTS = (
@@ -108,6 +108,10 @@ CERTAIN: Final[dict[str, tuple[bytes, list[str]]]] = {
         ["a@b.co Anna Berg"],
     ),
     "links to emails": (b"mailto:a@b.co\nMAILTO:b@b.co?subject=Hi\n<mailto:c@b.co>\n", ["a@b.co", "b@b.co", "c@b.co"]),
+    "capitals and marks": (
+        "Name,Email\n“JOÃO” CAFÉ’S,j@b.co\nÅse « voilà » Ñuñez,v@b.co\nGROẞ ÄÖÜ…,g@b.co\n".encode(),
+        ["j@b.co “JOÃO” CAFÉ’S", "v@b.co Åse « voilà » Ñuñez", "g@b.co GROẞ ÄÖÜ…"],
+    ),
     "an old Mac's line ends": (b"Name,Email\rAnna Berg,a@b.co\rBen Day,b@b.co\r", ["a@b.co Anna Berg", "b@b.co Ben Day"]),
 }  # fmt: skip
 
@@ -172,6 +176,14 @@ EXCEL: Final = {
         b"Name;Email\r\x88\xe2\xe0\xed \x8f\xe5\xf2\xf0\xee\xe2;i@b.co\r",
         set(), "mac_cyrillic", {NAME: 0}, ["i@b.co Иван Петров"],
     ),
+    "UTF-8, encoded twice": Asked(
+        "Name,Email\nJosÃ© MÃ¼ller,j@b.co\nÅ\x81ukasz Oâ€™Neil,l@b.co\nGro\u00df,g@b.co\nÐ\u02dcÐ²Ð°Ð½,i@b.co\n".encode(),
+        set(), "utf-8 twice", {NAME: 0},
+        ["j@b.co José Müller", "l@b.co Łukasz O’Neil", "g@b.co Groß", "i@b.co Иван"],
+    ),
+    "UTF-8, as odd as it is": Asked(
+        "Name,Email\nJosÃ© MÃ¼ller,j@b.co\n".encode(), set(), "utf-8", {NAME: 0}, ["j@b.co JosÃ© MÃ¼ller"]
+    ),
     "Hebrew": Asked(b"Name,Email\r\n\xe3\xe5\xe3 \xeb\xe4\xef,d@b.co\r\n", set(), "cp1255", {NAME: 0}, ["d@b.co דוד כהן"]),
     "Russian, KOI8": Asked(b"Name,Email\n\xe9\xd7\xc1\xce,i@b.co\n", set(), "koi8_r", {NAME: 0}, ["i@b.co Иван"]),
     "Polish, Linux": Asked(b"Name,Email\n\xa6wi\xeatos\xb3awa,s@b.co\n", set(), "iso8859_2", {NAME: 0}, ["s@b.co Świętosława"]),
@@ -208,6 +220,11 @@ REFUSED: Final[dict[str, tuple[bytes, type[BadFile], FileKind | None]]] = {
     "xlsx": (b"PK\x03\x04\x14\x00\x06\x00xl/workbook.xml", WrongKind, FileKind.WORKBOOK),
     "ods": (b"PK\x03\x04\x14\x00mimetypecontent.xml", WrongKind, FileKind.WORKBOOK),
     "xls": (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", WrongKind, FileKind.WORKBOOK),
+    "UTF-8 with one bad byte": (
+        "Name,Email\nJosé Müller,j@b.co\nZoë ".encode() + b"M\xfcller,z@b.co\n",
+        DamagedUtf8,
+        None,
+    ),
     "gzip": (b"\x1f\x8b\x08\x00", WrongKind, FileKind.BINARY),
     "JSON": (b'[{"email":"a@b.co"}]', WrongKind, FileKind.JSON),
     "a heading alone": (b"email\r\n", EmptyFile, None),

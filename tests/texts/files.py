@@ -12,7 +12,7 @@ from bot.members.member_import_plan import plan_members
 from bot.members.model import Member
 from bot.rules.files import BrokenJson, NameTwice, NestedTooDeep, NoRules, NotRules, TooManyRules
 from bot.rules.redirect_table import Column, ColumnTwice, NoRedirects
-from bot.text.encoding import BadFile, EmptyFile, FileKind, FileTooLarge, Undecodable, WrongKind
+from bot.text.encoding import BadFile, DamagedUtf8, EmptyFile, FileKind, FileTooLarge, Undecodable, WrongKind
 from bot.text.tables import BrokenTable, LineTooLong, TooManyRows, TooWide
 from handlers.files import exports
 from handlers.files.import_form_view import MEMBER_FORMS, RULE_FORMS, Handed, file_form, plan_form
@@ -76,6 +76,7 @@ def refusals() -> Iterator[Sample]:
         FileTooLarge(100 * 1024 * 1024, 10 * 1024 * 1024),
         *(WrongKind(kind) for kind in FileKind),
         Undecodable(3),
+        DamagedUtf8(7),
         BrokenJson(3, 12, "Expecting ':' delimiter"),
         NameTwice("status"),
         NestedTooDeep(),

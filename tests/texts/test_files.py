@@ -158,6 +158,7 @@ The file is a contact card (vCard). Export the contacts as CSV, with a column of
 The file is JSON. Save it as CSV, with a column of emails.
 The file is not text.
 The file’s encoding is unknown (byte 4). Save it as UTF-8, and try again.
+Line 7 is damaged: the rest of the file is UTF-8, but some of its letters are not. Correct that line, or save the file as UTF-8 again.
 The file is not valid JSON: line 3, column 12 (Expecting ':' delimiter). Usually an extra comma or an unclosed quote.
 One object of the file has the name “status” twice. Remove one of them.
 The file is nested too deeply for rules. Use a JSON file from /rules export or from the dashboard’s export.

@@ -23,7 +23,7 @@ from bot.rules.files import NameTwice, NoObject, NotSendable, TooDeep, WrongFiel
 from bot.rules.model import Groups, Rule
 from bot.rules.redirect_table import read_redirect_file
 from bot.rules.rule_import_plan import Arrival, Choices, OnDiffers, OnNew, plan_redirects
-from bot.text.code_pages import PAGES
+from bot.text.code_pages import PAGES, TWICE, UTF_8
 from bot.text.tables import MAX_COLUMNS, DuplicateOf, ExtraCells, FormulaCell, MissingCell
 from handlers.blocks.messages import WORD_JOINER
 from handlers.explain.table import words_for
@@ -205,7 +205,7 @@ def test_every_reason_has_words() -> None:
 
 
 def test_every_code_page_has_a_name() -> None:
-    assert {*ENCODINGS} == {*PAGES}
+    assert {*ENCODINGS} == {*PAGES, UTF_8, TWICE}
 
 
 def test_a_file_that_is_refused_rings_nobody() -> None:
