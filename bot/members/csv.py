@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import html
 import io
 import itertools
 import re
@@ -78,12 +79,24 @@ def _email(text: str) -> tuple[str, str]:
 
 def _name(said: Mapping[Column, str]) -> str | None:
     columns = (Column.FIRST_NAME, Column.NAME, Column.LAST_NAME)
-    first, name, last = (_join_lines(_unquote(said[column])) if column in said else None for column in columns)
+    first, name, last = (_name_in(said[column]) if column in said else None for column in columns)
     if first is name is last is None:
         return None
     whole = (name or "").casefold()
     first, last = (part if part and part.casefold() not in whole else None for part in (first, last))
     return " ".join(part for part in (first, name, last) if part)
+
+
+NO_NAME: Final = frozenset({"NULL", "\\N", "#N/A", "N/A", "NaN", "nan", "undefined"})
+"""What programs write where there is none, letter by letter: people are called Null and Nan."""
+ENTITY: Final = re.compile(r"&(?:#\w+|[a-zA-Z]\w*);")
+"""How web pages write a character."""
+
+
+def _name_in(cell: str) -> str:
+    """The name in *cell*, as a web page shows it."""
+    text = ENTITY.sub(lambda found: html.unescape(found[0]), _join_lines(_unquote(cell)))
+    return "" if text in NO_NAME else _join_lines(text)
 
 
 def _join_lines(name: str) -> str:

@@ -112,6 +112,14 @@ CERTAIN: Final[dict[str, tuple[bytes, list[str]]]] = {
         "Name,Email\n“JOÃO” CAFÉ’S,j@b.co\nÅse « voilà » Ñuñez,v@b.co\nGROẞ ÄÖÜ…,g@b.co\n".encode(),
         ["j@b.co “JOÃO” CAFÉ’S", "v@b.co Åse « voilà » Ñuñez", "g@b.co GROẞ ÄÖÜ…"],
     ),
+    "a database's words for nothing": (
+        b"email,name\na@b.co,NULL\nb@b.co,\\N\nc@b.co,#N/A\nd@b.co,nan\ne@b.co,Null\nf@b.co,Nan Day\n",
+        ["a@b.co", "b@b.co", "c@b.co", "d@b.co", "e@b.co Null", "f@b.co Nan Day"],
+    ),
+    "a web page's letters": (
+        b"email,name\na@b.co,Pat O&#039;Neil\nb@b.co,Zo&euml; M&uuml;ller\nc@b.co,A&amp;B & C; D\n",
+        ["a@b.co Pat O'Neil", "b@b.co Zo\u00eb M\u00fcller", "c@b.co A&B & C; D"],
+    ),
     "an old Mac's line ends": (b"Name,Email\rAnna Berg,a@b.co\rBen Day,b@b.co\r", ["a@b.co Anna Berg", "b@b.co Ben Day"]),
 }  # fmt: skip
 
