@@ -144,14 +144,17 @@ class Changes:
         names = [str(target) for target in targets if target.key]
         ends = changes.c.id.in_(sa.select(timers.c.change_id).where(timers.c.kind == REVERT))
         comes = sa.or_(changes.c.state == State.PLANNED, ends)
-        bulk = [row.id for row in await self._rows(sa.select(changes.c.id).where(changes.c.size > 0, comes))]
         about: sa.ColumnElement[bool] = changes.c.target.in_(names)
-        if bulk and names:  # else all items of all time would be looked through
-            texts = [f'"target": {stored(target)}' for target in targets if target.key]
-            with_one = sa.or_(*(items.c.document.contains(text, autoescape=True) for text in texts))
-            sets = sa.select(items.c.set_id).where(items.c.set_id.in_(bulk), with_one)
-            about = sa.or_(about, changes.c.id.in_(sets))
-        return await self._read(_stored(about, comes).order_by(changes.c.created).limit(limit))
+        async with self._session.reading() as connection:
+            due = await connection.execute(sa.select(changes.c.id).where(changes.c.size > 0, comes))
+            bulk = [row.id for row in due]
+            if bulk and names:  # else all items of all time would be looked through
+                texts = [f'"target": {stored(target)}' for target in targets if target.key]
+                with_one = sa.or_(*(items.c.document.contains(text, autoescape=True) for text in texts))
+                sets = sa.select(items.c.set_id).where(items.c.set_id.in_(bulk), with_one)
+                about = sa.or_(about, changes.c.id.in_(sets))
+            query = _stored(about, comes).order_by(changes.c.created).limit(limit)
+            return [change_of(row) for row in await connection.execute(query)]
 
     async def waiting(self, tx: AsyncConnection, requester: str, channel: str) -> tuple[int, int]:
         """How many requests of *requester*, and how many in *channel*, wait for a decision."""

@@ -42,19 +42,21 @@ class Leases:
         owner: str,
         lease: timedelta,
         choose: Callable[[Sequence[sa.Row[Any]]], Sequence[sa.Row[Any]]],
+        *,
+        look: bool = True,
         **values: object,
     ) -> Sequence[sa.Row[Any]]:
         """Give *owner* those free rows of *query* that *choose* returns, with *values* set; return them as they were before.
 
+        *look*: whether there is any is asked first, in a way that holds nobody up; not where the caller knows.
         Rows that another process is claiming are passed over. None where this process stands still: also from now on,
         where *choose* raises OtherRelease.
         """
         if self._session.stands_still:
             return []
         query = query.where(self.free)
-        async with self._session.reading() as connection:  # a look that holds nobody up
-            if (await connection.execute(query)).first() is None:
-                return []
+        if look and not await self._has_any(query):
+            return []
         try:
             async with self._session.writing() as tx:
                 # Asked once more, for another process may have claimed them since the look.
@@ -65,6 +67,10 @@ class Leases:
         except OtherRelease:
             return []
         return rows
+
+    async def _has_any(self, query: sa.Select[Any]) -> bool:
+        async with self._session.reading() as connection:
+            return (await connection.execute(query)).first() is not None
 
     def _is(self, row: sa.Row[Any]) -> sa.ColumnElement[bool]:
         return sa.and_(*(column == getattr(row, column.name) for column in self._table.primary_key))

@@ -146,7 +146,7 @@ class Outbox:
         """
         query = sa.select(outbox, TO.label("to")).where(*self._mine(but), outbox.c.due <= self._session.now())
         query = query.order_by(outbox.c.due).limit(limit)
-        rows = await self.leases.claim(query, owner, lease, _first_for_each, attempt=outbox.c.attempt + 1)
+        rows = await self.leases.claim(query, owner, lease, _first_for_each, look=False, attempt=outbox.c.attempt + 1)
         return [
             Delivery(row.to, row.change_id, row.purpose, row.version, row.attempt + 1, owner, row.last_error)
             for row in rows
