@@ -124,8 +124,12 @@ class RedirectFile(TableFile):
 
     @property
     def ends(self) -> tuple[str, ...]:
-        """The different texts in the column ``until``, in the order of the rows; an empty one is a row without an end."""
-        return tuple(dict.fromkeys(row.text(Column.UNTIL) for row in self.rows)) if Column.UNTIL in self.columns else ()
+        """The different texts in the column ``until``, in the order of the rows; an empty one is a row without an end.
+
+        A dash alone stands for none.
+        """
+        texts = (row.text(Column.UNTIL).strip("-–—") for row in self.rows)
+        return tuple(dict.fromkeys(texts)) if Column.UNTIL in self.columns else ()
 
 
 def is_table(content: bytes) -> bool:

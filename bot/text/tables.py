@@ -99,10 +99,14 @@ class UnusedColumn:
         if not self.filled:
             return None
         if self.is_of_dates:
-            return (0 if some else 1), 2
-        if few:
-            return (3 if len(self.values) == 1 else 0 if len(self.values) < self.rows else 2), len(self.values)
-        return (1, MAX_VALUES) if some else None
+            return (0 if some else 2), 2
+        if not few:
+            return (2, MAX_VALUES) if some else None
+        if len(self.values) == 1:
+            return 4, 1
+        if len(self.values) == self.rows:  # words, rather than ids and amounts
+            return (3 if all(any(map(str.isdigit, text)) for text in self.values) else 1), len(self.values)
+        return 0, len(self.values)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -248,7 +248,7 @@ def redirect_notes(file: RedirectFile, end: TableEnd) -> list[Block]:
 
 ENCODINGS: Final[Mapping[str, str]] = {
     UTF_8: "UTF-8",
-    TWICE: "UTF-8, encoded twice",
+    TWICE: "twice-encoded UTF-8",
     "cp1252": "Windows-1252 (Western)",
     "cp1250": "Windows-1250 (Central European)",
     "cp1251": "Windows-1251 (Cyrillic)",

@@ -41,6 +41,12 @@ def test_the_columns_are_told_by_their_headings_or_by_their_urls(text: str) -> N
     assert [column.title for column in file.unused] == (["Owner"] if "Owner" in text else [])
 
 
+def test_a_dash_is_no_end() -> None:
+    rows = "".join(f"{SHOP}/{at},{SHOP}/new,{end}\n" for at, end in enumerate(["-", "", "–"]))
+
+    assert read_redirect_file(f"from,to,until\n{rows}".encode()).ends == ("",)
+
+
 def test_each_row_that_cannot_be_done_says_why() -> None:
     content = f"""from,to,group
 /a,{SHOP}/1,

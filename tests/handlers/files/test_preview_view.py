@@ -245,6 +245,10 @@ UNUSED: dict[str, tuple[bytes, list[str]]] = {
         ["*Status* (2 × active, 1 × past_due, 1 × incomplete_expired)",
          "*Created (UTC)* (dates in 4 of 4 rows, such as 2026-01-01)"],
     ),
+    "Stripe, no two alike": (
+        b"id,Email,Name,Status\ncus_1,a@b.co,A B,active\ncus_2,b@b.co,B C,past_due\ncus_3,c@b.co,C D,canceled\n",
+        ["Not used: *Status* (1 × active, 1 × past_due, 1 × canceled), *id* (1 × cus_1, 1 × cus_2, 1 × cus_3)."],
+    ),
     "Ghost": (
         b"id,email,name,deleted_at,labels\n1,a@b.co,A B,,vip\n2,b@b.co,B C,2026-02-01T10:00:00.000Z,vip\n",
         ["*deleted_at* (dates in 1 of 2 rows, such as 2026-02-01)"],
