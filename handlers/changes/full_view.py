@@ -5,7 +5,8 @@ from __future__ import annotations
 import html
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import groupby
 from typing import Any, Final
 
 from bot.changes.model import NOT_CONTENT, Change, Item, Kind, State
@@ -68,6 +69,8 @@ def _entry(item: Item) -> Entry:
     verb = VERBS[kind][0].capitalize() if kind is not None else "Skipped:"
     name = str((item.before or item.after or {}).get("name") or "")
     differing = lines_of(kind, item.before, item.after)
+    if target.service == "members" and kind is not None and (kind.creates or kind.destroys):
+        differing = [_dated(line) for line in differing]
     key = target.key or str((item.after or {}).get("email") or "") or ("" if name else item.source)
     one_sided = kind is None or kind.creates or kind.destroys
     headed = {("name", name), ("email", key)} if one_sided else set()
@@ -86,6 +89,15 @@ def _entry(item: Item) -> Entry:
         unchanged=tuple(_unchanged(item, differing)),
         note=NOT_SENT.get(item.why, item.why),
     )
+
+
+MEMBER_SINCE: Final = "member since"
+
+
+def _dated(line: Line) -> Line:
+    """*line*, under its name in words where it says when somebody became a member."""
+    is_moment = line.field == "createdAt" and isinstance(line.after, int) and not isinstance(line.after, bool)
+    return replace(line, field=MEMBER_SINCE) if is_moment else line
 
 
 def _unchanged(item: Item, differing: Iterable[Line]) -> Iterator[Line]:
@@ -180,8 +192,42 @@ def _said(line: Line, *, one_sided: bool, marked: bool) -> str:
     return f"{name} {before} {'→' if marked else '->'} {after}"
 
 
+@dataclass(frozen=True, slots=True)
+class WholePair:
+    """A pair that one line says all of: ``the whole URL is exactly SOURCE → DESTINATION``."""
+
+    condition: str
+    source: str
+    destination: str | None
+
+
+def _with_whole_pairs(lines: Iterable[Line]) -> Iterator[Line]:
+    """The *lines* of a single version, with one for each pair that one line says all of."""
+    for place, of_place in groupby(lines, key=lambda line: line.field.partition(".")[0]):
+        fields = [*of_place]
+        pair = _whole_pair(fields) if place.startswith("pair ") else None
+        yield from fields if pair is None else [Line(place, None, pair)]
+
+
+def _whole_pair(lines: Iterable[Line]) -> WholePair | None:
+    values = {line.field.partition(".")[2]: line.after for line in lines}
+    if values.pop("destinationType", "url") != "url" or not all(isinstance(one, str) for one in values.values()):
+        return None
+    if not {"source.key", "source.operator", "source.value"} <= values.keys() or "" in values.values():
+        return None
+    words = [words_of(name, values.pop(name)) for name in ("source.key", "source.operator")]
+    source, destination = values.pop("source.value"), values.pop("destination", None)
+    return None if None in words or values else WholePair(" ".join(filter(None, words)), source, destination)
+
+
 def _named(path: str, value: Any, *, marked: bool) -> str:
     """The value, or what it is called where there are only some."""
+    if isinstance(value, WholePair):
+        where = f"{value.condition} {_value(value.source, marked=marked)}"
+        to = "→" if marked else "->"
+        return where if value.destination is None else f"{where} {to} {_value(value.destination, marked=marked)}"
+    if path == MEMBER_SINCE and isinstance(value, int):
+        return messages.moment(value, "{date_long}") if marked else f"{messages.plain_moment(value)} UTC"
     return words_of(path, value) or _value(value, marked=marked)
 
 
@@ -213,7 +259,7 @@ def _section_lines(entry: Entry) -> Iterator[str]:
 def _grouped(lines: Iterable[Line], *, one_sided: bool) -> Iterator[list[str]]:
     """The fields as they stand in lines: short ones of a single version share one."""
     group: list[str] = []
-    for line in lines:
+    for line in _with_whole_pairs(lines) if one_sided else lines:
         said = _said(line, one_sided=one_sided, marked=True)
         short = one_sided and len(said) <= SHORT and "/" not in str(line.after)
         if group and not (short and sum(map(len, group)) < messages.MOST_TEXT // 20):
@@ -286,9 +332,11 @@ def file_pieces(change: Change, listed: Iterable[Entry]) -> Iterator[bytes]:
         number = f"{entry.number}. " if entry.number else ""
         lines = [f"\n{number}{entry.verb} {entry.thing} {_plain(entry.name)}", f"    id: {_plain(entry.key)}"]
         lines += [f"    site: {whole(entry.site)}"] if entry.site else []
-        lines += [f"    {_said(line, one_sided=entry.one_sided, marked=False)}" for line in entry.lines]
+        fields = _with_whole_pairs(entry.lines) if entry.one_sided else entry.lines
+        lines += [f"    {_said(line, one_sided=entry.one_sided, marked=False)}" for line in fields]
         lines += ["    Unchanged:"] if entry.unchanged else []
-        lines += [f"    {_said(line, one_sided=True, marked=False)}" for line in entry.unchanged]
+        unchanged = _with_whole_pairs(entry.unchanged)
+        lines += [f"    {_said(line, one_sided=True, marked=False)}" for line in unchanged]
         lines += [f"    Warning: {whole(line)}" for line in entry.warnings]
         lines += [f"    {whole(entry.note)}"] if entry.note else []
         yield ("\n".join(lines) + "\n").encode(errors="replace")

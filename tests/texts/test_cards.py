@@ -1534,14 +1534,8 @@ Delete rule `Sale 2026` `Redirect_x1`
 • pair 1 only for page domain  `blog.example.com` `shop.example.com`
 • pair 1 only for method  `GET` · pair 1 destination type  a URL
 • pair 1 destination  `https://shop.example.com/landing2`
-• pair 2 part of the URL  the whole URL · pair 2 operator  is exactly
-• pair 2 source  `https://shop.example.com/deals`
-• pair 2 destination type  a URL
-• pair 2 destination  `https://shop.example.com/landing2`
-• pair 3 part of the URL  the whole URL · pair 3 operator  is exactly
-• pair 3 source  `https://shop.example.com/black-friday`
-• pair 3 destination type  a URL
-• pair 3 destination  `https://shop.example.com/landing2`
+• pair 2  the whole URL is exactly `https://shop.example.com/deals` → `https://shop.example.com/landing2`
+• pair 3  the whole URL is exactly `https://shop.example.com/black-friday` → `https://shop.example.com/landing2`
 • description  `Ends with the year`
 This is everything. Decide on the card in the channel.
 rules at rules.example.com · `Redirect_x1` · change `0343eab7`\
@@ -1582,14 +1576,8 @@ Unchanged:
 • pair 1 only for page domain  `blog.example.com` `shop.example.com`
 • pair 1 only for method  `GET` · pair 1 destination type  a URL
 • pair 1 destination  `https://shop.example.com/landing2`
-• pair 2 part of the URL  the whole URL · pair 2 operator  is exactly
-• pair 2 source  `https://shop.example.com/deals`
-• pair 2 destination type  a URL
-• pair 2 destination  `https://shop.example.com/landing2`
-• pair 3 part of the URL  the whole URL · pair 3 operator  is exactly
-• pair 3 source  `https://shop.example.com/black-friday`
-• pair 3 destination type  a URL
-• pair 3 destination  `https://shop.example.com/landing2`
+• pair 2  the whole URL is exactly `https://shop.example.com/deals` → `https://shop.example.com/landing2`
+• pair 3  the whole URL is exactly `https://shop.example.com/black-friday` → `https://shop.example.com/landing2`
 • description  `Ends with the year`
 This is everything.
 [Approve]  [Deny…]

@@ -174,6 +174,18 @@ def test_how_much_of_a_url_matches_is_said_in_words(reach: str) -> None:
     assert not hides(change, card.blocks)
 
 
+def test_when_somebody_became_a_member_is_a_date() -> None:
+    before = {"name": "Zoe", "email": "zoe@example.com", "allowedSegments": [], "createdAt": 1_757_650_400_000}
+    change = made("member", "remove", before, before)
+    listed = list(full_view.entries(change))
+
+    view = full_view.modal(change, listed, "", places={})
+
+    assert view is not None
+    assert "*member since*  <!date^1757650400^" in texts_of(view["blocks"])
+    assert b"member since: 2025-09-12" in b"".join(full_view.file_pieces(change, listed))
+
+
 def in_one_line(text: str) -> str:
     """As a card shows it: a line break is a space there."""
     return re.sub(r"[\n\r\t]", " ", text).casefold().strip()
