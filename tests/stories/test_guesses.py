@@ -206,6 +206,7 @@ async def test_what_was_not_understood_is_said_and_nothing_is_offered_that_leave
 
     assert shown in answer
     assert "Do it" not in answer
+    assert "[Request" not in answer
     assert writes(workspace) == 0
 
 

@@ -159,8 +159,8 @@ def test_a_header_that_changed_is_one_line() -> None:
 def test_a_header_that_came_or_went_is_named() -> None:
     none, one = ({"modifications": {"Request": [], "Response": found}} for found in ([], [X]))
 
-    assert diff(none, one) == "*pair 1 response header 1*  _not set_ → `Add X-Debug: 1`"
-    assert diff(one, none) == "*pair 1 response header 1*  `Add X-Debug: 1` → _not set_"
+    assert diff(none, one) == "*pair 1 response header*  adds `X-Debug: 1`"
+    assert diff(one, none) == "*pair 1 response header*  no longer adds `X-Debug: 1`"
 
 
 def test_another_order_is_a_difference_too() -> None:
