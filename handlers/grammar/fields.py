@@ -106,7 +106,7 @@ REASON: Final = Reason("because TEXT")
 def time_in_reason(command: Command) -> str:
     """Return the end of *command*'s reason, where it is a time that may be meant for the command; else nothing.
 
-    A reason in quotes is one as a whole.
+    A reason in quotes is one as a whole, and “at 2:50” without a day says in many a reason when something broke.
     """
     words = (getattr(command, "because", None) or "").split()
     if words[-1:] and words[-1].endswith('"'):
@@ -117,7 +117,8 @@ def time_in_reason(command: Command) -> str:
     for at in range(max(0, len(words) - MAX_WORDS), len(words)):
         found = said(words, at)
         if found is not None and at + found.count == len(words):
-            return " ".join(words[max(0, at - WORDS_BEFORE) :]) if found.kind in kinds else ""
+            is_meant = found.kind in kinds and not (found.kind is Kind.START and found.wall and not found.wall.day)
+            return " ".join(words[max(0, at - WORDS_BEFORE) :]) if is_meant else ""
     return ""
 
 

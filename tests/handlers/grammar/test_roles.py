@@ -201,6 +201,7 @@ def test_a_question_moves_nobody() -> None:
         ("delete Redirect_x1old because legal said tomorrow 9:00", True),
         ('off Redirect_x1old because "it loops until Friday"', False),
         ("off Redirect_x1old because it loops since Friday", False),
+        ("off Redirect_x1old because it broke at 2:50", False),
         ("off Redirect_x1old for 1h because it loops for 2h", False),
         ("delete Redirect_x1old because nobody came for 2h", False),
     ],
