@@ -84,6 +84,9 @@ class RateLimiter:
     def take(self, rate: Rate, user: str, channel: str) -> None:
         """Count one act; raises TooFast where it is one too many, which then does not count."""
         now = self.now().timestamp()
+        if len(self._acts) > MAX_KEYS:  # before either is looked up: an empty one is dropped, too
+            # No rate looks further back than an hour.
+            self._acts = {known: acts for known, acts in self._acts.items() if acts and now - acts[-1] < 3600}
         mine, here = self._recent(rate, user, now), self._recent(rate, channel, now)
         for acts, most, spared in ((mine, rate.per_person, 0), (here, rate.per_channel, rate.quiet)):
             # Whoever was quiet has some acts left, however much the channel does.
@@ -95,9 +98,6 @@ class RateLimiter:
 
     def _recent(self, rate: Rate, key: str, now: float) -> deque[float]:
         """When *key* acted within the span of *rate*; a clock that was set back forgets."""
-        if len(self._acts) > MAX_KEYS:
-            # No rate looks further back than an hour.
-            self._acts = {known: acts for known, acts in self._acts.items() if acts and now - acts[-1] < 3600}
         acts = self._acts.setdefault((rate.what, key), deque())
         while acts and not 0 <= now - acts[0] < rate.seconds:
             acts.popleft()

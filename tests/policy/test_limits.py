@@ -13,6 +13,7 @@ from bot.policy.limits import (
     EXPORT_RATE,
     FILES_AT_ONCE,
     IMPORT_RATE,
+    MAX_KEYS,
     OpenLimits,
     Rate,
     RateLimiter,
@@ -130,3 +131,12 @@ async def test_a_process_works_on_so_many_files_at_a_time_and_each_person_on_one
         await asyncio.sleep(0)
         assert not another.done()
     await another
+
+
+def test_whoever_acts_first_while_others_are_forgotten_is_counted() -> None:
+    limits = RateLimiter(StandingClock())
+    for number in range(MAX_KEYS // 2):
+        limits.take(COMMAND_RATE, f"U{number}", f"C{number}")
+
+    most = COMMAND_RATE.per_person
+    assert taken(limits, COMMAND_RATE, "U-new", HERE, most + 1) == most
