@@ -286,6 +286,8 @@ REACHES: Final = {"query": r"\/?(\?.*)?", "below": r"([\/?].*)?"}
 
 def reach_of(key: Any, operator: Any, value: str) -> tuple[str, str] | None:
     """Return the URL and the reach for which `source_reaching` makes such a source; None where it makes no such one."""
+    if operator != "Matches" or not value.startswith("/^"):
+        return None
     for reach, rest in REACHES.items():
         base = value.removeprefix("/^").removesuffix(f"{rest}$/")
         url = re.sub(r"\\(.)", r"\1", base)
