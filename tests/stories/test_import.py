@@ -30,8 +30,12 @@ def rule(name: str, **more: object) -> dict[str, object]:
 
 
 def redirect(name: str, source: str, destination: str, **more: object) -> dict[str, object]:
-    made = rule(source, **more)
-    return {**made, "name": name, "pairs": [{**made["pairs"][0], "destination": f"{SHOP}/{destination}"}]}  # type: ignore[index]
+    pair = {
+        "source": {"key": "Url", "operator": "Equals", "value": f"{SHOP}/{source}"},
+        "destinationType": "url",
+        "destination": f"{SHOP}/{destination}",
+    }
+    return rule(name, pairs=[pair]) | more
 
 
 async def shown(person: Colleague, command: str, label: str, name: str, content: bytes) -> str:

@@ -8,10 +8,12 @@ from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 
 import pytest
+import sqlalchemy as sa
 
 from bot.changes.consequences import HELD_LONGEST, LATE_START
 from bot.changes.model import Held, State
 from bot.store.queues import TimerKind
+from bot.store.tables import micros, timers
 from sandbox.demo import Sandbox
 from tests.conftest import OPS, Clock, until
 from tests.harness.channels import buttons
@@ -475,16 +477,20 @@ async def _outcome(person: Colleague, text: str, line: int) -> str:
 
 
 async def _nothing_is_due(person: Colleague, clock: Clock) -> None:
-    async def nothing_is_due() -> bool:
-        coming = [each for each in await person.store.changes.all_coming() if not each.run.held]
-        at = [each.request.starts_at if each.state is State.PLANNED else each.request.reverts_at for each in coming]
-        return all(each is None or each > clock() for each in at)
+    """Return once all that is due was tried and told."""
+    store = person.store
+    due = sa.select(sa.func.count()).select_from(timers).where(timers.c.due <= sa.bindparam("now", type_=sa.BigInteger))
 
-    for _ in range(200):
-        if await nothing_is_due():
-            break
-        await asyncio.sleep(0.05)
-    await asyncio.sleep(0.3)
+    async def is_due() -> bool:
+        async with store.session.reading() as connection:
+            many = await connection.scalar(due, {"now": micros(clock())})
+        counts = await store.changes.counts()
+        at_work = any(counts.get(state, 0) for state in (State.APPROVED, State.APPLYING))
+        return bool(many) or at_work or bool(await store.outbox.waiting())
+
+    async with asyncio.timeout(10):
+        while await is_due():  # noqa: ASYNC110  no event tells of it
+            await asyncio.sleep(0.01)
 
 
 SO_FOR_A_WHILE = [
