@@ -80,7 +80,7 @@ class Sketch:
             if each.kind in {FieldKind.LINE, FieldKind.TEXT}:
                 pair = with_text(each, pair, two)
             elif each.kind is FieldKind.CHANGES:
-                pair = with_text(each, pair, "\n".join(f"Add a{number}{each.joint}b" for number in range(number)))
+                pair = with_text(each, pair, "\n".join(f"Add a{number}{each.joint}b" for number in range(number % 30)))
         return {"destinationType": "url", "destination": two, "from": two, "to": str(few[number % 2])} | pair
 
 
