@@ -457,6 +457,7 @@ FORECASTS = [
 ]
 
 
+@pytest.mark.first(5)
 @pytest.mark.policy('[[guards]]\noperation = "*"\nguard = "none"')
 @pytest.mark.parametrize("texts", FORECASTS, ids=" + ".join)
 async def test_what_is_foretold_is_what_happens(alice: Colleague, clock: Clock, texts: list[str]) -> None:

@@ -39,6 +39,7 @@ def changes(answer: Answer) -> list[Command]:
 OFFERED: Final = [one for one in sentences() if changes(answered(one))]
 
 
+@pytest.mark.first(3)
 @pytest.mark.parametrize("word", PUT_IN)
 def test_a_word_that_is_put_into_a_change_makes_it_another_or_is_told(word: str) -> None:
     ignored = []
