@@ -80,6 +80,9 @@ def email_key(email: str) -> str:
 
     It only compares. What is written and shown keeps the spelling that the service, the file or the person gave it.
     """
+    # Nearly every email, at a fraction of the work: each of a site with 100,000 members is compared in one go.
+    if email.isascii() and "xn--" not in (key := email.strip().lower()):
+        return key
     local, at, domain = caseless(email.strip()).rpartition("@")
     return f"{local}{at}{_domain_key(domain)}"
 
