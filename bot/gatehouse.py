@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Final, Protocol
 
-from bot.changes.model import Target
+from bot.changes.model.edits import Target
 from bot.changes.pipeline import Pipeline
 from bot.clients.gate import CallContext
 from bot.clients.members import MembersReader

@@ -15,7 +15,7 @@ import asyncpg  # type: ignore[import-untyped]  # it ships no types
 import pytest
 import yaml
 
-from bot.changes.model import State
+from bot.changes.model.states import State
 from bot.server.edge import web_app
 from bot.server.manifest import document
 from bot.settings import Settings

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.changes.model import Kind
+from bot.changes.model.edits import Kind
 from bot.policy.file import read_policy
 from bot.policy.model import OPERATIONS
 from handlers.grammar.parser import VERBS

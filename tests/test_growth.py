@@ -21,7 +21,9 @@ import pytest
 
 import bot
 import handlers
-from bot.changes.model import Change, Item, Kind, Target
+from bot.changes.model.change import Change
+from bot.changes.model.edits import Kind, Target
+from bot.changes.model.items import Item
 from bot.members.model import Member
 from bot.rules.model import Groups, Pair, Rule, RuleDraft, Source
 from bot.rules.url import Url

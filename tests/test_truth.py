@@ -8,7 +8,10 @@ from typing import Any, Final
 import pytest
 
 from bot.changes.consequences import CONSEQUENCES, LATER
-from bot.changes.model import Approval, Change, ChangeDecision, ChangeRequest, Edit, Guard, Kind, Move, State, Target
+from bot.changes.model.change import Change
+from bot.changes.model.edits import Edit, Kind, Target
+from bot.changes.model.parts import Approval, ChangeDecision, ChangeRequest, Guard
+from bot.changes.model.states import Move, State
 from tests.harness.truth import Effect, History, Witness, check
 
 ID: Final = "c" * 32

@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
-from bot.changes.model import Change, Document, Kind, Target, canonical_form
+from bot.changes.model.change import Change
+from bot.changes.model.documents import Document, canonical_form
+from bot.changes.model.edits import Kind, Target
 from bot.changes.verify import Answer, Snapshot, accept_if_done, holds, key_of
 from bot.clients.errors import AlreadyExists, ClientError, NotFound, OutcomeUnknown
 from bot.clients.members import MembersClient

@@ -15,7 +15,11 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from bot.changes.execute import END_PASSED, TOO_OLD, Executor
 from bot.changes.journal import Journal, event_of, slices
-from bot.changes.model import OPEN, Change, Item, Kind, Move, Outcome, Target, canonical_form, fingerprint
+from bot.changes.model.change import Change
+from bot.changes.model.documents import canonical_form, fingerprint
+from bot.changes.model.edits import Kind, Target
+from bot.changes.model.items import OPEN, Item, Outcome
+from bot.changes.model.states import Move
 from bot.changes.proposals import begun
 from bot.changes.verify import Look, Snapshot, fresh_for
 from bot.changes.worker import Backoff, ChangeLease, LeaseLost, Wake, keep_change_lease, work_off

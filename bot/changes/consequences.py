@@ -6,7 +6,9 @@ from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
 from typing import Final, NamedTuple
 
-from bot.changes.model import Change, Guard, Move, State
+from bot.changes.model.change import Change
+from bot.changes.model.parts import Guard
+from bot.changes.model.states import Move, State
 from bot.store.outbox import Purpose
 from bot.store.queues import TimerKind
 
@@ -77,7 +79,7 @@ def _reminds(change: Change) -> datetime | None:
 
 
 def _reverts(change: Change) -> datetime | None:
-    return change.request.reverts_at if change.temporary else None
+    return change.request.reverts_at if change.is_temporary else None
 
 
 def _offers(change: Change) -> datetime | None:

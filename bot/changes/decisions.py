@@ -11,7 +11,10 @@ from bot.changes.consequences import LATE_START
 from bot.changes.execute import Executor
 from bot.changes.freezing import Freezes, Frozen
 from bot.changes.journal import GATEHOUSE, Journal, event_of
-from bot.changes.model import Change, Guard, Held, Move, Question, RevertFailure, State, canonical_form, fingerprint
+from bot.changes.model.change import Change
+from bot.changes.model.documents import canonical_form, fingerprint
+from bot.changes.model.parts import Guard, Held, Question, RevertFailure
+from bot.changes.model.states import Move, State
 from bot.changes.refusals import (
     AlreadyDecided,
     ApprovalWaits,
@@ -100,7 +103,7 @@ class Decisions:
     ) -> Change:
         """The same decision where more stands before the change by now than before *judged*; else it came too late."""
         change = await self.journal.get(judged.id)
-        if change.decision.asks_the_same(judged.decision):
+        if change.decision.has_requirements_of(judged.decision):
             raise AlreadyDecided(change)
         return await self.decide(change, decision, by, reason=reason, for_later=for_later)
 
@@ -114,7 +117,7 @@ class Decisions:
             return None
 
         def tightened(held: Change) -> Mapping[str, Any]:
-            return stricter.asked if held.state is State.PROPOSED else {}
+            return stricter.requirements if held.state is State.PROPOSED else {}
 
         return await self.journal.record(change, "tightened", GATEHOUSE, tightened)
 
@@ -123,7 +126,7 @@ class Decisions:
 
     async def _approve(self, change: Change, by: str, *, for_later: bool) -> Change:
         """One approval more; with the last one, whoever asked and approved before must still have their rights."""
-        given = change.approved_by(by, self.journal.now(), for_later=for_later)
+        given = change.with_approval(by, self.journal.now(), for_later=for_later)
         try:
             counted = await self.journal.count(change, by, for_later=for_later, last=await self._completed(given, by))
         except (NotAllowed, DirectoryUnavailable, TargetBusy) as error:
@@ -184,7 +187,7 @@ class Decisions:
             return {"why": Held.POLICY}
         if await self.freezes.against_change(change, self.journal.now()) is not None:
             return {"why": Held.FROZEN}
-        is_enough = change.decision.glass_broken or stricter.decision.asks_the_same(change.decision)
+        is_enough = change.decision.glass_broken or stricter.decision.has_requirements_of(change.decision)
         return {} if is_enough else {"why": Held.POLICY}
 
     async def replan(
@@ -204,7 +207,7 @@ class Decisions:
             return await self._ask_again(change, by, another)
         if starts_at is None:
             await self.access.require_still(change)
-            if not (await self.rights.as_of_now(change)).decision.asks_the_same(change.decision):
+            if not (await self.rights.as_of_now(change)).decision.has_requirements_of(change.decision):
                 raise PolicyTightened(change)
             return await self._begin(change, by)
 
@@ -342,7 +345,7 @@ class Decisions:
 
 def _end_of(change: Change) -> datetime:
     """When a temporary *change* ends; raises NotTemporary for another one."""
-    if not change.temporary or change.request.reverts_at is None:
+    if not change.is_temporary or change.request.reverts_at is None:
         raise NotTemporary(change)
     return change.request.reverts_at
 

@@ -12,7 +12,11 @@ from typing import Any, Final
 import structlog
 
 from bot.changes.journal import Journal
-from bot.changes.model import Change, Document, Ended, Guard, Kind, Move, State, Target, canonical_form
+from bot.changes.model.change import Change, Ended
+from bot.changes.model.documents import Document, canonical_form
+from bot.changes.model.edits import Kind, Target
+from bot.changes.model.parts import Guard
+from bot.changes.model.states import Move, State
 from bot.changes.refusals import Unrecorded
 from bot.changes.verify import (
     LOOKING,

@@ -8,7 +8,10 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
-from bot.changes.model import Change, Document, Edit, State, Target, canonical_form
+from bot.changes.model.change import Change
+from bot.changes.model.documents import Document, canonical_form
+from bot.changes.model.edits import Edit, Target
+from bot.changes.model.states import State
 from bot.changes.proposals import applied_to
 from bot.rules.model import ACTIVE, Groups, Rule
 
@@ -50,7 +53,7 @@ def _events(change: Change, edits: Sequence[Edit]) -> Iterator[Event]:
             target = target.model_copy(update={"key": f"planned {change.id[:8]}.{number}"})
         if begins and starts is not None:
             yield Event(starts, target, edit.before, edit.after, is_end=False, is_item=change.is_bulk, part=part)
-        if ends is not None and (begins or change.temporary):
+        if ends is not None and (begins or change.is_temporary):
             yield Event(ends, target, edit.after, edit.before, is_end=True, is_item=change.is_bulk, part=part)
 
 

@@ -11,7 +11,9 @@ from typing import Final
 
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from bot.changes.model import Change, Edit, State
+from bot.changes.model.change import Change
+from bot.changes.model.edits import Edit
+from bot.changes.model.states import State
 from bot.policy.access import Access
 from bot.policy.freezes import ChatFreeze, Freeze
 from bot.store.audit import Event

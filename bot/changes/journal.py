@@ -12,23 +12,12 @@ import structlog
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from bot.changes.consequences import CONSEQUENCES, LATER
-from bot.changes.model import (
-    LIVE,
-    Change,
-    Ended,
-    Guard,
-    Held,
-    Item,
-    Kind,
-    Move,
-    Outcome,
-    Question,
-    Redone,
-    State,
-    Target,
-    Undone,
-    canonical_form,
-)
+from bot.changes.model.change import Change, Ended
+from bot.changes.model.documents import canonical_form
+from bot.changes.model.edits import Kind, Target
+from bot.changes.model.items import Item, Outcome
+from bot.changes.model.parts import Guard, Held, Question, Redone, Undone
+from bot.changes.model.states import LIVE, Move, State
 from bot.changes.refusals import (
     AlreadyDecided,
     AlreadyRequested,
@@ -143,7 +132,7 @@ class Journal:
 
     async def _require_end(self, tx: AsyncConnection, change: Change) -> None:
         held = await self.store.changes.held(tx, change.id) or change
-        if not held.temporary or held.request.reverts_at != change.request.reverts_at:
+        if not held.is_temporary or held.request.reverts_at != change.request.reverts_at:
             raise NotTemporary(held)
 
     async def _require_new(self, tx: AsyncConnection, change: Change) -> None:
@@ -183,12 +172,16 @@ class Journal:
         """
         async with self.store.transaction() as tx:
             held = await self.store.changes.held(tx, change.id)
-            if held is None or held.state is not State.PROPOSED or not held.decision.asks_the_same(change.decision):
+            if (
+                held is None
+                or held.state is not State.PROPOSED
+                or not held.decision.has_requirements_of(change.decision)
+            ):
                 return None
             # Somebody who approved in between was not asked about: then this approval completes nothing yet.
             completes = last is not None and held.decision.approvals == change.decision.approvals
             given, events = len(held.decision.approvals), list[Event]()
-            held = held.approved_by(by, self.now(), for_later=for_later)
+            held = held.with_approval(by, self.now(), for_later=for_later)
             if len(held.decision.approvals) > given:
                 events = [event_of("approval", held, by, given=given + 1)]
             if events and not completes:

@@ -12,7 +12,10 @@ from typing import Final
 import structlog
 
 from bot.changes.journal import Journal
-from bot.changes.model import DONE, Change, Guard, State
+from bot.changes.model.change import Change
+from bot.changes.model.items import DONE
+from bot.changes.model.parts import Guard
+from bot.changes.model.states import State
 from bot.changes.worker import Wake, keep_renewing, work_off
 from bot.clients.errors import NEVER
 from bot.metrics import DELIVERED, UNDELIVERED

@@ -7,28 +7,12 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Final, Self
 
-from bot.changes.model import (
-    NOT_CONTENT,
-    Bulk,
-    Cause,
-    CauseKind,
-    Change,
-    ChangeDecision,
-    ChangeRequest,
-    Document,
-    Edit,
-    Guard,
-    Item,
-    Kind,
-    NotSent,
-    Outcome,
-    Run,
-    State,
-    Target,
-    canonical_form,
-    has_access_of,
-    weightiest,
-)
+from bot.changes.model.change import Change
+from bot.changes.model.documents import NOT_CONTENT, Document, canonical_form, has_access_of
+from bot.changes.model.edits import Edit, Kind, Target, weightiest
+from bot.changes.model.items import Item, NotSent, Outcome
+from bot.changes.model.parts import Bulk, Cause, CauseKind, ChangeDecision, ChangeRequest, Guard, Run
+from bot.changes.model.states import State
 from bot.rules.model import Rule, RuleDraft
 
 UNDONE_BY: Final[Mapping[Kind, Kind]] = {

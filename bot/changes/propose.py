@@ -11,22 +11,12 @@ from bot.changes.consequences import LATE_START
 from bot.changes.execute import Executor
 from bot.changes.freezing import Freezes, Frozen
 from bot.changes.journal import Journal
-from bot.changes.model import (
-    HOLDING,
-    LIVE,
-    NOT_DONE,
-    Cause,
-    CauseKind,
-    Change,
-    ChangeDecision,
-    Document,
-    Guard,
-    Item,
-    Move,
-    Outcome,
-    State,
-    Target,
-)
+from bot.changes.model.change import Change
+from bot.changes.model.documents import Document
+from bot.changes.model.edits import Target
+from bot.changes.model.items import NOT_DONE, Item, Outcome
+from bot.changes.model.parts import Cause, CauseKind, ChangeDecision, Guard
+from bot.changes.model.states import HOLDING, LIVE, Move, State
 from bot.changes.proposals import (
     Proposal,
     caused_by,
@@ -198,7 +188,7 @@ class FollowUps:
         # One that is at work, or that did it, is the answer; after one in vain there is another.
         if reverts and (reverts[-1].state in LIVE or reverts[-1].id == change.run.undone_by):
             return reverts[-1]
-        if change.run.undone_by is None and not change.temporary:
+        if change.run.undone_by is None and not change.is_temporary:
             raise NotTemporary(change)
         proposal = await self._inverse(change, by=by, channel=change.request.channel, cause=cause)
         proposal = proposal.amended(agreed=True, quiet_refusal=quiet)

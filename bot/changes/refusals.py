@@ -11,7 +11,7 @@ from typing import Final
 
 import structlog
 
-from bot.changes.model import Change
+from bot.changes.model.change import Change
 from bot.policy.model import Why
 from bot.store.audit import Event
 from bot.store.db import StoreError

@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final, Literal
 
-from bot.changes.model import Change, Guard, State
+from bot.changes.model.change import Change
+from bot.changes.model.parts import Guard
+from bot.changes.model.states import State
 from bot.changes.refusals import LookFirst, NotYours, PolicyTightened
 from bot.policy.access import Access, DirectoryUnavailable, NotAllowed
 from bot.policy.model import Irreconcilable
@@ -118,7 +120,7 @@ class Rights:
         await self.access.require_approver(change, by, of=change.decision.decided_by)
 
     async def _read(self, change: Change, by: str) -> None:
-        await self.access.require(change.reading, by, change.request.channel)
+        await self.access.require(change.read_operation, by, change.request.channel)
 
     async def _look(self, change: Change, by: str) -> None:
         """Who asked for it or could decide about it may see all of it; once nobody has to, who may read such things."""

@@ -15,7 +15,10 @@ import structlog
 
 from bot.changes.consequences import LATE_START
 from bot.changes.journal import GATEHOUSE, Journal
-from bot.changes.model import LIVE, Cause, CauseKind, Change, Held, Outcome, RevertFailure, State
+from bot.changes.model.change import Change
+from bot.changes.model.items import Outcome
+from bot.changes.model.parts import Cause, CauseKind, Held, RevertFailure
+from bot.changes.model.states import LIVE, State
 from bot.changes.pipeline import Pipeline
 from bot.changes.proposals import is_there
 from bot.changes.refusals import NotPlanned, NotTemporary, NotUndoable
@@ -115,7 +118,7 @@ class TimerWorker:
     async def _try_to_revert(self, change: Change, timer: Timer) -> datetime | None:
         """When it is due again; None where nothing is left to try."""
         ends = change.request.reverts_at
-        if not change.temporary or ends is None:
+        if not change.is_temporary or ends is None:
             return None
         # The undo may leave nothing to revert; two writes at once would only be in each other's way.
         if await self.pipeline.followups.being_undone(change):
@@ -170,7 +173,7 @@ class TimerWorker:
     async def _leave_unless_unknown(self, change: Change, whole: Change, why: RevertFailure) -> datetime | None:
         """Leave what there still is of *change*, unless the outcome of an item of *whole* is not known yet."""
         now = await self.journal.get(change.id)
-        if not now.temporary:
+        if not now.is_temporary:
             return None
         return self._later(now) if await self._has_unknown(whole) else await self._leave(now, why)
 
@@ -197,7 +200,7 @@ class TimerWorker:
         """Say on the card, and to the requester, why *change* was not reverted at its end; it is not due again."""
 
         def left(held: Change) -> Mapping[str, Any]:
-            is_same = held.temporary and held.request.reverts_at == change.request.reverts_at
+            is_same = held.is_temporary and held.request.reverts_at == change.request.reverts_at
             return {"revert_failure": why} if is_same else {}
 
         await self.journal.record(change, "not_reverted", GATEHOUSE, left, note=Purpose.LEFT)

@@ -13,18 +13,11 @@ from datetime import datetime, timedelta
 from enum import Enum, auto
 from typing import Any, Final, Protocol, TypeAlias
 
-from bot.changes.model import (
-    Change,
-    Document,
-    Item,
-    Kind,
-    Move,
-    NotSent,
-    Outcome,
-    Target,
-    canonical_form,
-    has_access_of,
-)
+from bot.changes.model.change import Change
+from bot.changes.model.documents import Document, canonical_form, has_access_of
+from bot.changes.model.edits import Kind, Target
+from bot.changes.model.items import Item, NotSent, Outcome
+from bot.changes.model.states import Move
 from bot.clients.errors import ClientError, NotFound, OutcomeUnknown, RateLimited, Refusal
 from bot.clients.gate import CallContext, Priority
 

@@ -13,7 +13,7 @@ from typing import Any, Final, TypeVar
 import structlog
 
 from bot.changes.journal import LEASE, Journal
-from bot.changes.model import Change
+from bot.changes.model.change import Change
 from bot.clients.errors import ClientError, RateLimited, Unreachable
 from bot.clients.gate import CallContext, Priority
 from bot.store.db import StoreError

@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any, Final, TypeAlias
 
-from bot.changes.model import Document, Edit, Kind, Target, canonical_form
+from bot.changes.model.documents import Document, canonical_form
+from bot.changes.model.edits import Edit, Kind, Target
 from bot.members.csv import MemberFile, Row
 from bot.members.csv_columns import Mode
 from bot.text.tables import DuplicateOf, ExtraCells, FormulaCell, MissingCell

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
-from bot.changes.model import Kind
+from bot.changes.model.edits import Kind
 from bot.members.csv import MemberFile, Row
 from bot.members.csv_columns import ACTIONS, Column, Mode, parts
 from bot.members.import_entries import (

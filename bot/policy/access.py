@@ -13,7 +13,9 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Protocol
 
-from bot.changes.model import Change, Guard, Need
+from bot.changes.model.change import Change
+from bot.changes.model.edits import Need
+from bot.changes.model.parts import Guard
 from bot.policy.model import APPROVE, OPERATIONS, Channel, GuardRule, Person, Policy, Why, strictest
 
 

@@ -11,7 +11,8 @@ from zoneinfo import ZoneInfo
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
-from bot.changes.model import Document, Edit, Kind
+from bot.changes.model.documents import Document
+from bot.changes.model.edits import Edit, Kind
 
 Names = tuple[str, ...]
 """Patterns such as ``*.example.com``, whose case doesn't matter."""

@@ -13,7 +13,8 @@ from typing import Annotated, Any, Final
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
-from bot.changes.model import Guard, Kind
+from bot.changes.model.edits import Kind
+from bot.changes.model.parts import Guard
 from bot.policy.freezes import Freeze
 from bot.text.times import seconds_of
 

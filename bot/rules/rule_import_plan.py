@@ -7,7 +7,8 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any, Final, TypeAlias
 
-from bot.changes.model import Document, Edit, Kind, Target, canonical_form, fingerprint
+from bot.changes.model.documents import Document, canonical_form, fingerprint
+from bot.changes.model.edits import Edit, Kind, Target
 from bot.rules.edit import Problem, introduced, problems
 from bot.rules.files import FIRST_TYPES, Unfit, fit_draft, with_pairs
 from bot.rules.model import ACTIVE, INACTIVE, Groups, Rule, RuleDraft

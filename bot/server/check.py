@@ -17,7 +17,8 @@ from urllib.parse import urlsplit
 import httpx
 from rich.table import Table
 
-from bot.changes.model import Guard, Kind
+from bot.changes.model.edits import Kind
+from bot.changes.model.parts import Guard
 from bot.clients.errors import ClientError, Unauthorized, Unreachable, WrongAddress
 from bot.clients.lists import Listing
 from bot.environment import BadSettings, Finding, read_setting, read_settings, redacted, source_of

@@ -7,7 +7,10 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from bot.changes.model import Change, ChangeDecision, ChangeRequest, Edit, Guard, Kind, State, Target
+from bot.changes.model.change import Change
+from bot.changes.model.edits import Edit, Kind, Target
+from bot.changes.model.parts import ChangeDecision, ChangeRequest, Guard
+from bot.changes.model.states import State
 from bot.rules.model import Rule
 from handlers.blocks.inputs import MOST_TYPED
 from handlers.changes import card_view

@@ -7,7 +7,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 
 from bot.changes.adapters import GroupAdapter, MemberAdapter, RuleAdapter
-from bot.changes.model import Target
+from bot.changes.model.edits import Target
 from bot.changes.verify import Adapter
 from bot.clients.errors import Unsendable
 from bot.clients.gate import CallContext, Gate

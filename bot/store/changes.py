@@ -11,7 +11,10 @@ import sqlalchemy as sa
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from bot.changes.model import MOVES, Change, ChangeDecision, Ended, Kind, Move, State, Target, sources
+from bot.changes.model.change import Change, Ended
+from bot.changes.model.edits import Kind, Target
+from bot.changes.model.parts import ChangeDecision
+from bot.changes.model.states import MOVES, Move, State, sources
 from bot.store.db import Session, StoreError, TargetBusy, insert, insert_new
 from bot.store.leases import Leases
 from bot.store.tables import (
@@ -286,7 +289,7 @@ class Changes:
         if row is None or row.state not in sources(move):
             return None
         change = change_of(row)
-        if under is not None and not change.decision.asks_the_same(under):
+        if under is not None and not change.decision.has_requirements_of(under):
             return None
         columns = {} if due is None else {"due": micros(due)}
         replace = self._hold if move in {Move.APPROVE, Move.START} else self._replace

@@ -21,7 +21,7 @@ from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 
-from bot.changes.model import Change
+from bot.changes.model.change import Change
 from bot.store.tables import DATA_VERSION, OtherRelease, micros
 
 if TYPE_CHECKING:

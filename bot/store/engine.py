@@ -18,7 +18,7 @@ import structlog
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
-from bot.changes.model import State
+from bot.changes.model.states import State
 from bot.store.audit import Audit
 from bot.store.changes import Changes
 from bot.store.channel_settings import ChannelSettings, FormerIds, LastLists, TestUrls

@@ -9,7 +9,9 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from bot.changes.model import Change, Item, Outcome, State, Tally
+from bot.changes.model.change import Change
+from bot.changes.model.items import Item, Outcome, Tally
+from bot.changes.model.states import State
 from bot.store.db import Session
 from bot.store.tables import OtherRelease, items
 from bot.text.documents import restored, stored

@@ -10,7 +10,9 @@ from typing import Any, Final
 
 import sqlalchemy as sa
 
-from bot.changes.model import HOLDING, LIVE, Change, State, canonical_form, fingerprint
+from bot.changes.model.change import Change
+from bot.changes.model.documents import canonical_form, fingerprint
+from bot.changes.model.states import HOLDING, LIVE, State
 from bot.text.documents import restored, stored
 
 metadata = sa.MetaData()

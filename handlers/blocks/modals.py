@@ -6,7 +6,8 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from bot.changes.model import Change, State
+from bot.changes.model.change import Change
+from bot.changes.model.states import State
 from handlers.blocks import inputs
 from handlers.blocks.inputs import plain
 from handlers.blocks.messages import (

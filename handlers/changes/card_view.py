@@ -8,21 +8,12 @@ from dataclasses import replace
 from typing import Any, Final
 
 from bot.changes.execute import LOST_RIGHT
-from bot.changes.model import (
-    DONE,
-    NOT_DONE,
-    CauseKind,
-    Change,
-    Guard,
-    Held,
-    Item,
-    Kind,
-    Outcome,
-    RevertFailure,
-    State,
-    Tally,
-    canonical_form,
-)
+from bot.changes.model.change import Change
+from bot.changes.model.documents import canonical_form
+from bot.changes.model.edits import Kind
+from bot.changes.model.items import DONE, NOT_DONE, Item, Outcome, Tally
+from bot.changes.model.parts import CauseKind, Guard, Held, RevertFailure
+from bot.changes.model.states import State
 from bot.members.model import Member
 from bot.policy.freezes import Freeze
 from bot.rules.edit import MAX_PAIRS
@@ -327,7 +318,7 @@ def _applied(change: Change, progress: Progress | None) -> list[Block | None]:
     """
     if change.run.undone_by:
         return [_switch_off_again(change), _redo(change)]
-    if change.temporary:
+    if change.is_temporary:
         buttons = {"end": "Revert now", "extend": extension(change)[1], "stay": "Keep"}
         if (switched := is_switched(change.edit)) is not None:
             other = "on" if switched == "off" else "off"
@@ -342,7 +333,7 @@ def _applied(change: Change, progress: Progress | None) -> list[Block | None]:
         _decide(change, label, decision, confirm=deletes if decision == "undo" else None)
         for decision, label in buttons.items()
     ]
-    if progress is None or change.temporary:
+    if progress is None or change.is_temporary:
         return back
     is_done = progress.tally[Outcome.APPLIED] > 0
     return [_try_again(change, progress), *(back if is_done else []), *_single_undos(progress.first)]

@@ -13,7 +13,9 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from bot.changes.execute import Failpoint, no_failpoint
 from bot.changes.freezing import Freezes
-from bot.changes.model import NOT_DONE, Change, Item, Outcome, State
+from bot.changes.model.change import Change
+from bot.changes.model.items import NOT_DONE, Item, Outcome
+from bot.changes.model.states import State
 from bot.changes.notify import Pace
 from bot.policy.access import Directory
 from bot.rules.model import Groups
@@ -40,7 +42,7 @@ async def draw_card(change: Change, store: Store, groups: ReadGroups | None, fre
     """Return the card of *change*, as a channel may see it."""
     change = without_secrets(change)
     progress = await _progress(change, store) if change.is_bulk else None
-    deleted = await store.changes.deleted_by(change.edit.target) if change.temporary else None
+    deleted = await store.changes.deleted_by(change.edit.target) if change.is_temporary else None
     in_group = await groups_of(change, groups)
     freeze = await freezes.against_start(change) if freezes is not None else None
     return card_view.card(change, progress=progress, groups=in_group, deleted=deleted, freeze=freeze)

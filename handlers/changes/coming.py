@@ -8,7 +8,10 @@ from datetime import datetime, timedelta
 from typing import NoReturn, Self
 
 from bot.changes import forecast
-from bot.changes.model import Change, Document, Edit, State, Target
+from bot.changes.model.change import Change
+from bot.changes.model.documents import Document
+from bot.changes.model.edits import Edit, Target
+from bot.changes.model.states import State
 from bot.gatehouse import Gatehouse
 from bot.rules.model import Rule
 from bot.text.emails import masked

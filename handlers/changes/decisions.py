@@ -7,7 +7,9 @@ from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import Final
 
-from bot.changes.model import Change, Guard, State
+from bot.changes.model.change import Change
+from bot.changes.model.parts import Guard
+from bot.changes.model.states import State
 from bot.changes.refusals import AlreadyDecided, UnknownChange
 from bot.changes.rights import Decision
 from bot.clients.json_stream import cooperatively

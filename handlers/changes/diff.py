@@ -8,7 +8,9 @@ from dataclasses import dataclass, replace
 from itertools import zip_longest
 from typing import Any, Final
 
-from bot.changes.model import Change, Edit, canonical_form
+from bot.changes.model.change import Change
+from bot.changes.model.documents import canonical_form
+from bot.changes.model.edits import Edit
 from bot.rules.edit import MAX_PAIRS
 from bot.rules.pair_fields import CHOICES, NOUNS
 from bot.rules.secrets import hidden, only_pairs

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Final
 
-from bot.changes.model import Change
+from bot.changes.model.change import Change
 from bot.policy.freezes import ChatFreeze, Freeze
 from handlers.blocks import messages
 from handlers.blocks.messages import Block, Message, esc, listed, plural

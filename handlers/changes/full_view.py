@@ -9,7 +9,11 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any, Final
 
-from bot.changes.model import NOT_CONTENT, Change, Item, Kind, State
+from bot.changes.model.change import Change
+from bot.changes.model.documents import NOT_CONTENT
+from bot.changes.model.edits import Kind
+from bot.changes.model.items import Item
+from bot.changes.model.states import State
 from bot.rules.edit import reach_of
 from bot.rules.model import Rule
 from bot.rules.secrets import MARK

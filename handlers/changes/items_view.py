@@ -7,7 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
-from bot.changes.model import OPEN, Change, Item, Kind, Outcome, Tally
+from bot.changes.model.change import Change
+from bot.changes.model.edits import Kind
+from bot.changes.model.items import OPEN, Item, Outcome, Tally
 from bot.members.csv import result_table
 from bot.rules.model import Pair, RuleDraft
 from bot.rules.url import authority

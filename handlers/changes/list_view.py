@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
-from bot.changes.model import DONE, Change, Guard, Held, Outcome, State, Tally
+from bot.changes.model.change import Change
+from bot.changes.model.items import DONE, Outcome, Tally
+from bot.changes.model.parts import Guard, Held
+from bot.changes.model.states import State
 from bot.text.emails import all_masked
 from handlers.blocks import messages
 from handlers.blocks.messages import Block, ListPage, Message, and_more, esc
@@ -58,9 +61,9 @@ def row(change: Change, links: Mapping[str, str], *, public: bool, more: str = "
         f"<#{change.request.channel}>",
         f"<{link}|card>" if link else "",
     )
-    title = title_of(change) if change.temporary else request_title(change)  # what is so now, and until when
+    title = title_of(change) if change.is_temporary else request_title(change)  # what is so now, and until when
     what = " ".join(filter(None, [f"*{title}*", whom(change, public=public)]))
-    standing = "" if change.temporary and not is_partly_done(change, tally) else f" · {_standing(change, tally)}"
+    standing = "" if change.is_temporary and not is_partly_done(change, tally) else f" · {_standing(change, tally)}"
     return f"{what}{_values(change, public=public)}{standing}\n{' · '.join(filter(None, facts))}"
 
 
@@ -93,7 +96,7 @@ def _standing(change: Change, tally: Tally | None = None) -> str:
         return f"{word}, not started" if change.run.held else f"{word}, starts {when(change.request.starts_at)}"
     if change.state in {State.DENIED, State.CANCELLED}:
         return f"{word} by <@{change.decision.decided_by}>"
-    return f"{word}, reverts {when(change.request.reverts_at)}" if change.temporary else word
+    return f"{word}, reverts {when(change.request.reverts_at)}" if change.is_temporary else word
 
 
 def _requested(change: Change, *, public: bool) -> str:

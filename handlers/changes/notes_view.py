@@ -6,7 +6,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from bot.changes.model import Change, Guard, Held, State
+from bot.changes.model.change import Change
+from bot.changes.model.parts import Guard, Held
+from bot.changes.model.states import State
 from bot.changes.rights import Decision
 from handlers.blocks import inputs, messages
 from handlers.blocks.messages import Message
@@ -145,7 +147,7 @@ NOTES: Final = {
         "not started",
     ),
     "offer": Note(
-        lambda c: c.temporary,
+        lambda c: c.is_temporary,
         lambda c, _: f":bell: {_requester(c)} *{_reverts(c)}*\nExtend or keep it on the card.",
         "reverts soon",
     ),
@@ -163,7 +165,7 @@ NOTES: Final = {
         "emergency override",
     ),
     "late": Note(
-        lambda c: c.temporary,
+        lambda c: c.is_temporary,
         lambda c, _: (
             f":warning: {_requester(c)} *{request_title(c)}: not reverted yet*\nIt was to be reverted at "
             f"{when(c.request.reverts_at)}, which hasn’t worked so far. Gatehouse keeps trying."

@@ -9,7 +9,12 @@ from typing import Any, Final
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from bot.changes.freezing import Frozen
-from bot.changes.model import Change, ChangeRequest, Edit, Item, Kind, State, Target, canonical_form
+from bot.changes.model.change import Change
+from bot.changes.model.documents import canonical_form
+from bot.changes.model.edits import Edit, Kind, Target
+from bot.changes.model.items import Item
+from bot.changes.model.parts import ChangeRequest
+from bot.changes.model.states import State
 from bot.changes.proposals import Proposal, together
 from bot.changes.refusals import EndIsPast, EndsBeforeStart, StartIsPast
 from bot.gatehouse import Gatehouse

@@ -10,21 +10,11 @@ from typing import Final
 
 from bot.changes.consequences import HELD_LONGEST
 from bot.changes.execute import END_PASSED, HELD_FOR, LOST_RIGHT, TOO_OLD
-from bot.changes.model import (
-    DONE,
-    Cause,
-    CauseKind,
-    Change,
-    Edit,
-    Guard,
-    Held,
-    Kind,
-    Outcome,
-    RevertFailure,
-    State,
-    Tally,
-    Undone,
-)
+from bot.changes.model.change import Change
+from bot.changes.model.edits import Edit, Kind
+from bot.changes.model.items import DONE, Outcome, Tally
+from bot.changes.model.parts import Cause, CauseKind, Guard, Held, RevertFailure, Undone
+from bot.changes.model.states import State
 from bot.clients.errors import REFUSALS, OutcomeUnknown, Unreachable
 from bot.policy.model import Why
 from bot.text.emails import all_masked, masked
@@ -687,7 +677,7 @@ def title_of(change: Change, tally: Tally | None = None) -> str:
             head, _ = REVERT_FAILURES[change.run.revert_failure]
             return head.format(request=said.request, done=said.done)
         case State.APPLIED:
-            return said.done + (until(change) if change.temporary else "")
+            return said.done + (until(change) if change.is_temporary else "")
         case State.APPROVED if change.run.waits and tally is None:
             return f"{said.request}: waiting for the service"
         case State.APPROVED | State.APPLYING:

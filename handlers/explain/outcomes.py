@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Final
 
 from bot.changes.freezing import Frozen, NoFreeze, TooManyFreezes
-from bot.changes.model import LIVE, Guard, State
+from bot.changes.model.parts import Guard
+from bot.changes.model.states import LIVE, State
 from bot.changes.proposals import NewEmailTaken, NothingToDo
 from bot.changes.refusals import (
     AlreadyDecided,
@@ -90,7 +91,7 @@ def _approval_waits(error: ApprovalWaits) -> Words:
 
 def _not_temporary(error: NotTemporary) -> Words:
     name = f"*{request_title(error.change)}*"
-    if error.change.temporary:
+    if error.change.is_temporary:
         return Words(f"{name} is being reverted, or its end was just changed.", next="See its card.", unchanged=None)
     return Words(f"{name} is no longer temporary.", unchanged=None)
 

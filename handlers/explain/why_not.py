@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from bot.changes.model import NotSent
+from bot.changes.model.items import NotSent
 from bot.policy.model import Why
 
 

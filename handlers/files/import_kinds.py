@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from bot.changes.model import Edit, Item, Outcome, Target
+from bot.changes.model.edits import Edit, Target
+from bot.changes.model.items import Item, Outcome
 from bot.changes.refusals import EndIsPast, EndsBeforeStart
 from bot.clients.errors import ClientError
 from bot.clients.json_stream import cooperatively

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from bot.changes.model import Item, fingerprint
+from bot.changes.model.documents import fingerprint
+from bot.changes.model.items import Item
 from handlers.blocks.messages import Block
 from handlers.grammar.fields import Expiry
 

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from typing import Final, Generic, TypeVar
 
-from bot.changes.model import ChangeRequest
+from bot.changes.model.parts import ChangeRequest
 from bot.changes.proposals import Proposal
 from bot.gatehouse import Gatehouse
 from bot.text.encoding import BadFile

@@ -9,7 +9,10 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from bot.changes.model import LIVE, Change, Kind, State, Tally
+from bot.changes.model.change import Change
+from bot.changes.model.edits import Kind
+from bot.changes.model.items import Tally
+from bot.changes.model.states import LIVE, State
 from bot.clients.errors import UNAVAILABLE, ClientError, RateLimited, TooLarge, Unauthorized, Unreachable, Unreadable
 from bot.clients.lists import Incomplete, Listing
 from bot.gatehouse import Gatehouse
@@ -259,7 +262,7 @@ async def pending(command: GatehousePending, caller: Caller, gatehouse: Gatehous
 async def readable(changes: Sequence[Change], caller: Caller, gatehouse: Gatehouse) -> Sequence[Change]:
     """Those of *changes* that are of kinds that the caller may read here."""
     allowed = await gatehouse.access.all(caller.user, caller.channel)
-    return [change for change in changes if allowed[change.reading] is None]
+    return [change for change in changes if allowed[change.read_operation] is None]
 
 
 async def waiting(gatehouse: Gatehouse, *, most: int) -> tuple[Sequence[Change], Sequence[Change]]:
@@ -305,7 +308,7 @@ def comes_at(change: Change) -> datetime | None:
 async def _temporary_changes(gatehouse: Gatehouse) -> list[Change]:
     """The changes that will be reverted, the next of them first; none of what was deleted since."""
     due = [timer.change_id for timer in await gatehouse.store.timers.pending(TimerKind.REVERT)]
-    ending = [change for change in await _changes_of(due, gatehouse) if change.temporary]
+    ending = [change for change in await _changes_of(due, gatehouse) if change.is_temporary]
     deleted = gatehouse.store.changes.deleted_by
     return [change for change in ending if await deleted(change.edit.target) is None]
 

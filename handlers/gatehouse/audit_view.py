@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from bot.changes.model import Change, Tally
+from bot.changes.model.change import Change
+from bot.changes.model.items import Tally
 from bot.store.audit import GATEHOUSE, Entry, Filters
 from bot.text.emails import masked
 from handlers.blocks import messages

@@ -10,7 +10,9 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import Final
 
-from bot.changes.model import Change, State, Tally
+from bot.changes.model.change import Change
+from bot.changes.model.items import Tally
+from bot.changes.model.states import State
 from bot.policy.freezes import Freeze
 from bot.rules.lint.findings import Finding
 from bot.store.audit import Entry

@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
-from bot.changes.model import Change, State, fingerprint
+from bot.changes.model.change import Change
+from bot.changes.model.documents import fingerprint
+from bot.changes.model.states import State
 from bot.policy.freezes import Freeze
 from bot.store.channel_settings import DELIMITER, NOTICES, DigestTimes, Preferences
 from handlers.blocks import inputs, messages, modals

@@ -7,7 +7,9 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Final, TypeVar
 
 from bot import __version__
-from bot.changes.model import Change, Guard, State
+from bot.changes.model.change import Change
+from bot.changes.model.parts import Guard
+from bot.changes.model.states import State
 from bot.policy.freezes import Freeze
 from bot.policy.model import GuardRule, Person, Why
 from handlers.blocks import messages

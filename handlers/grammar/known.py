@@ -14,7 +14,7 @@ from typing import Final, Generic, TypeVar
 
 from rapidfuzz import fuzz, process
 
-from bot.changes.model import Target
+from bot.changes.model.edits import Target
 from bot.members.model import Member
 from bot.rules.model import Group, Rule
 from bot.text.names import MENTION, MIN_PART, WORD, Named, Wanted, folded, named_group, named_member, named_rule

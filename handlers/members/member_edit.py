@@ -8,7 +8,12 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Final
 
-from bot.changes.model import Change, ChangeRequest, Item, Kind, Outcome, State, Target, canonical_form, fingerprint
+from bot.changes.model.change import Change
+from bot.changes.model.documents import canonical_form, fingerprint
+from bot.changes.model.edits import Kind, Target
+from bot.changes.model.items import Item, Outcome
+from bot.changes.model.parts import ChangeRequest
+from bot.changes.model.states import State
 from bot.changes.proposals import Proposal, move_steps
 from bot.clients.errors import ClientError
 from bot.gatehouse import Gatehouse, Site

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, Self
 
-from bot.changes.model import canonical_form, fingerprint
+from bot.changes.model.documents import canonical_form, fingerprint
 from bot.members.model import Member, nearest
 from handlers.blocks import inputs
 from handlers.blocks.messages import code, esc, plural

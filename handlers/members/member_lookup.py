@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
-from bot.changes.model import Target
+from bot.changes.model.edits import Target
 from bot.clients.cache import looked_up
 from bot.clients.errors import ClientError
 from bot.clients.lists import member_in

@@ -10,7 +10,10 @@ from typing import Any, Final
 
 from pydantic import ValidationError
 
-from bot.changes.model import Change, Kind, State, Target, canonical_form, fingerprint
+from bot.changes.model.change import Change
+from bot.changes.model.documents import canonical_form, fingerprint
+from bot.changes.model.edits import Kind, Target
+from bot.changes.model.states import State
 from bot.changes.proposals import Proposal
 from bot.clients.errors import InvalidPairs, NotFound, TypeChangeRefused
 from bot.gatehouse import Gatehouse

@@ -8,7 +8,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any, Final
 
-from bot.changes.model import Kind, Target
+from bot.changes.model.edits import Kind, Target
 from bot.clients.lists import Listing
 from bot.gatehouse import Gatehouse
 from bot.rules.edit import BadField, Problem, ProblemKind, introduced, problems, switched, with_fields

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Final, Self
 
-from bot.changes.model import canonical_form, fingerprint
+from bot.changes.model.documents import canonical_form, fingerprint
 from bot.rules.edit import Problem, source_reaching
 from bot.rules.lint.redirects import LEADING
 from bot.rules.model import ACTIVE, INACTIVE, Groups, Rule, RuleDraft, why_group_is_off

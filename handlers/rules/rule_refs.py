@@ -12,7 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, Protocol, cast, runtime_checkable
 
-from bot.changes.model import Change
+from bot.changes.model.change import Change
 from bot.clients.cache import looked_up
 from bot.clients.errors import NotFound
 from bot.clients.lists import Gap, Listing

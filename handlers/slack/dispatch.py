@@ -11,7 +11,7 @@ from dataclasses import replace
 
 import structlog
 
-from bot.changes.model import Change
+from bot.changes.model.change import Change
 from bot.clients.errors import ClientError
 from bot.clients.gate import CallContext, Priority
 from bot.gatehouse import Gatehouse

@@ -11,7 +11,7 @@ from typing import Any, Final, cast
 from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo
 
-from bot.changes.model import Target
+from bot.changes.model.edits import Target
 from bot.changes.refusals import EndIsPast, EndsBeforeStart, StartIsPast
 from bot.clients.cache import Kept
 from bot.clients.errors import ClientError

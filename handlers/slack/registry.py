@@ -13,7 +13,7 @@ from pkgutil import walk_packages
 from typing import Any, Final, Generic, TypeVar
 
 import handlers
-from bot.changes.model import Change
+from bot.changes.model.change import Change
 from bot.gatehouse import Gatehouse
 from handlers.blocks.messages import Block
 from handlers.blocks.modals import View, end_of_form, working

@@ -12,7 +12,7 @@ from typing import Any, Final, TypeVar
 
 import structlog
 
-from bot.changes.model import Change
+from bot.changes.model.change import Change
 from bot.gatehouse import Gatehouse
 from bot.policy.access import DirectoryUnavailable, NotAllowed
 from bot.policy.model import Why

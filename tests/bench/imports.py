@@ -17,7 +17,11 @@ import httpx
 from pydantic import SecretStr
 
 from bot.changes.batch import AT_ONCE
-from bot.changes.model import Change, ChangeRequest, Edit, Item, Kind, State, Target
+from bot.changes.model.change import Change
+from bot.changes.model.edits import Edit, Kind, Target
+from bot.changes.model.items import Item
+from bot.changes.model.parts import ChangeRequest
+from bot.changes.model.states import State
 from bot.changes.proposals import Proposal
 from bot.gatehouse import Gatehouse
 from bot.server import collector, logs

@@ -12,7 +12,11 @@ from typing import Any, Final
 import sqlalchemy as sa
 
 from bot.changes.consequences import HELD_LONGEST, LATE_START
-from bot.changes.model import OPEN, Change, Guard, Item, Kind, Outcome, RevertFailure, State, Tally
+from bot.changes.model.change import Change
+from bot.changes.model.edits import Kind
+from bot.changes.model.items import OPEN, Item, Outcome, Tally
+from bot.changes.model.parts import Guard, RevertFailure
+from bot.changes.model.states import State
 from bot.policy.freezes import ChatFreeze
 from bot.store.db import TargetBusy
 from tests.changes.world import DAN, SITE, Sent, World, content, holds
@@ -304,7 +308,7 @@ class Promises:
         held = {str(change.edit.target) for change in self.seen.values() if change.state in HOLDS_ITS_TARGET}
         held |= {str(item.target) for (set_id, _), item in self.items.items() if item.outcome in OPEN}
         for change in self.seen.values():
-            if not change.temporary or change.request.reverts_at is None or change.request.reverts_at > long_ago:
+            if not change.is_temporary or change.request.reverts_at is None or change.request.reverts_at > long_ago:
                 continue
             in_force = {str(done.edit.target) for done in self._in_force(change)}
             assert in_force <= held, f"its end has come, and it is still in force: {change.edit.kind}"
@@ -479,7 +483,7 @@ class Promises:
             if not self._in_force(change):
                 return
         if (
-            change.temporary
+            change.is_temporary
             and change.request.reverts_at is not None
             and change.request.reverts_at <= self.world.clock()
         ):

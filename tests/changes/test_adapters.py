@@ -9,7 +9,10 @@ from datetime import timedelta
 import pytest
 
 from bot.changes.adapters import FEW, MemberAdapter, RuleAdapter
-from bot.changes.model import Change, ChangeRequest, Document, Edit, Kind, Target
+from bot.changes.model.change import Change
+from bot.changes.model.documents import Document
+from bot.changes.model.edits import Edit, Kind, Target
+from bot.changes.model.parts import ChangeRequest
 from bot.changes.verify import LONGEST, Look, Sent, Verification, read_back, read_live
 from bot.clients.lists import Listing
 from bot.clients.rules import RulesClient

@@ -8,7 +8,11 @@ from typing import Final
 
 import pytest
 
-from bot.changes.model import Change, ChangeRequest, Edit, Held, Item, Kind, State, Target
+from bot.changes.model.change import Change
+from bot.changes.model.edits import Edit, Kind, Target
+from bot.changes.model.items import Item
+from bot.changes.model.parts import ChangeRequest, Held
+from bot.changes.model.states import State
 from bot.changes.proposals import Proposal, together
 from tests.changes.world import ALICE, OPS, RULE_IDS, Replica, World, renames
 

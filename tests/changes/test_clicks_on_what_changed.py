@@ -13,7 +13,10 @@ from typing import Final
 import pytest
 
 from bot.changes.journal import GATEHOUSE
-from bot.changes.model import CauseKind, Change, ChangeRequest, Edit, Guard, Kind, State, Target
+from bot.changes.model.change import Change
+from bot.changes.model.edits import Edit, Kind, Target
+from bot.changes.model.parts import CauseKind, ChangeRequest, Guard
+from bot.changes.model.states import State
 from bot.changes.pipeline import Pipeline
 from bot.changes.proposals import NothingToDo, Proposal, caused_by
 from bot.changes.refusals import AlreadyDecided, MoreMustAgree, NothingToReview, NotTemporary, NotUndoable

@@ -11,7 +11,10 @@ from typing import Any, Final
 import pytest
 import structlog
 
-from bot.changes.model import Cause, CauseKind, Change, ChangeRequest, Edit, Guard, Held, Kind, State, Target
+from bot.changes.model.change import Change
+from bot.changes.model.edits import Edit, Kind, Target
+from bot.changes.model.parts import Cause, CauseKind, ChangeRequest, Guard, Held
+from bot.changes.model.states import State
 from bot.changes.proposals import Proposal
 from bot.changes.propose import OWN_UNDO_WITHIN
 from bot.changes.refusals import AlreadyDecided, PolicyTightened

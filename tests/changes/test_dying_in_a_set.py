@@ -9,7 +9,11 @@ from typing import Final
 
 import pytest
 
-from bot.changes.model import Change, ChangeRequest, Edit, Item, Kind, Outcome, State, Target
+from bot.changes.model.change import Change
+from bot.changes.model.edits import Edit, Kind, Target
+from bot.changes.model.items import Item, Outcome
+from bot.changes.model.parts import ChangeRequest
+from bot.changes.model.states import State
 from bot.changes.proposals import Proposal, together
 from bot.store.db import TargetBusy
 from tests.changes.world import ALICE, OPS, POLICIES, Died, Replica, World, a_world, replica, rule

@@ -9,7 +9,8 @@ from typing import Final, TypeAlias
 
 import pytest
 
-from bot.changes.model import ChangeRequest, Edit, Kind, Target
+from bot.changes.model.edits import Edit, Kind, Target
+from bot.changes.model.parts import ChangeRequest
 from bot.changes.proposals import Proposal
 from tests.changes.world import ALICE, OPS, POLICIES, RULE_IDS, Replica, World, a_world, renames, replica
 

@@ -13,7 +13,10 @@ from typing import Any, Final
 import pytest
 
 from bot.changes.journal import LEASE
-from bot.changes.model import Change, ChangeRequest, Edit, Guard, Kind, State, Target
+from bot.changes.model.change import Change
+from bot.changes.model.edits import Edit, Kind, Target
+from bot.changes.model.parts import ChangeRequest, Guard
+from bot.changes.model.states import State
 from bot.changes.proposals import Proposal, together
 from bot.changes.verify import Snapshot
 from bot.clients.gate import CallContext

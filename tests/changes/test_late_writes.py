@@ -11,7 +11,9 @@ import pytest
 
 from bot.changes.execute import END_PASSED, HELD_FOR, LOST_RIGHT, MAX_LOOKS, TOO_OLD
 from bot.changes.journal import LEASE
-from bot.changes.model import ChangeRequest, Edit, Kind, Move, State, Target
+from bot.changes.model.edits import Edit, Kind, Target
+from bot.changes.model.parts import ChangeRequest
+from bot.changes.model.states import Move, State
 from bot.changes.proposals import Proposal
 from bot.policy.model import Person, Why
 from bot.store.db import TargetBusy

@@ -15,7 +15,10 @@ import sqlalchemy as sa
 from bot.changes.adapters import MemberAdapter, RuleAdapter
 from bot.changes.execute import HELD_FOR, MAX_SENDS, Executor
 from bot.changes.journal import LEASE, SHOWN_WITHIN
-from bot.changes.model import Change, ChangeDecision, ChangeRequest, Edit, Ended, Guard, Kind, Move, State, Target
+from bot.changes.model.change import Change, Ended
+from bot.changes.model.edits import Edit, Kind, Target
+from bot.changes.model.parts import ChangeDecision, ChangeRequest, Guard
+from bot.changes.model.states import Move, State
 from bot.changes.proposals import Proposal
 from bot.changes.rights import Decision
 from bot.changes.verify import LOOKING, Answer, Reading, Snapshot, Verification

@@ -9,7 +9,9 @@ import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from bot.changes.journal import GATEHOUSE, LEASE, event_of
-from bot.changes.model import Ended, Move, State, Target
+from bot.changes.model.change import Ended
+from bot.changes.model.edits import Target
+from bot.changes.model.states import Move, State
 from tests.changes.test_leases import kept, rename
 from tests.changes.world import POLICIES, World, a_world
 from tests.drills.fleet import until

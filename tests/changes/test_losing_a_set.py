@@ -11,7 +11,8 @@ import pytest
 
 from bot.changes.batch import BatchExecutor
 from bot.changes.journal import LEASE
-from bot.changes.model import OPEN, Change, Outcome
+from bot.changes.model.change import Change
+from bot.changes.model.items import OPEN, Outcome
 from bot.changes.proposals import begun
 from bot.changes.worker import ChangeLease, LeaseLost
 from tests.changes.world import ALICE, POLICIES, RULE_IDS, Replica, World, a_world, renames, replica

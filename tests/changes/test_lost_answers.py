@@ -10,7 +10,10 @@ from typing import Any, Final
 import pytest
 
 from bot.changes.execute import MAX_SENDS
-from bot.changes.model import Change, ChangeRequest, Edit, Kind, State, Target
+from bot.changes.model.change import Change
+from bot.changes.model.edits import Edit, Kind, Target
+from bot.changes.model.parts import ChangeRequest
+from bot.changes.model.states import State
 from bot.changes.proposals import Proposal, together
 from sandbox.services.answers import Call
 from tests.changes.world import ALICE, EMAILS, OPS, POLICIES, RULE_IDS, SITE, Replica, World, a_world, replica, rule

@@ -11,7 +11,11 @@ from typing import Any, Final
 import pytest
 
 from bot.changes.adapters import RuleAdapter
-from bot.changes.model import Change, ChangeRequest, Edit, Kind, Outcome, State, Target
+from bot.changes.model.change import Change
+from bot.changes.model.edits import Edit, Kind, Target
+from bot.changes.model.items import Outcome
+from bot.changes.model.parts import ChangeRequest
+from bot.changes.model.states import State
 from bot.changes.proposals import Proposal, together
 from bot.changes.verify import LONGEST, Snapshot
 from bot.clients.errors import Unreachable

@@ -23,7 +23,10 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_state_machine_as_test
 
 from bot.changes.freezing import Frozen, NoFreeze, TooManyFreezes
-from bot.changes.model import LIVE, Change, ChangeRequest, Edit, Guard, Kind, State, Target
+from bot.changes.model.change import Change
+from bot.changes.model.edits import Edit, Kind, Target
+from bot.changes.model.parts import ChangeRequest, Guard
+from bot.changes.model.states import LIVE, State
 from bot.changes.pipeline import Pipeline
 from bot.changes.proposals import NothingToDo, Proposal, move_steps, together
 from bot.changes.refusals import (
@@ -605,7 +608,7 @@ class Machine(RuleBasedStateMachine):
 
     @rule(number=anything, which=anything, by=people)
     def end_now(self, number: int, which: int, by: str) -> None:
-        change = self.pick(which, [each for each in self.changes(State.APPLIED) if each.temporary])
+        change = self.pick(which, [each for each in self.changes(State.APPLIED) if each.is_temporary])
 
         async def click(pipeline: Pipeline, now: Change) -> Change:
             return await pipeline.followups.revert_early(now, by=by)

@@ -7,19 +7,11 @@ from typing import Final
 
 import pytest
 
-from bot.changes.model import (
-    MOVES,
-    PART_OF,
-    Change,
-    ChangeRequest,
-    Edit,
-    Kind,
-    Move,
-    State,
-    Target,
-    canonical_form,
-    sources,
-)
+from bot.changes.model.change import PART_OF, Change
+from bot.changes.model.documents import canonical_form
+from bot.changes.model.edits import Edit, Kind, Target
+from bot.changes.model.parts import ChangeRequest
+from bot.changes.model.states import MOVES, Move, State, sources
 from bot.text.documents import Stored
 
 CHANGE: Final = Change(

@@ -14,7 +14,11 @@ import structlog
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from bot.changes.journal import Journal
-from bot.changes.model import Cause, CauseKind, Change, Guard, Item, Outcome, Redone, State, Target
+from bot.changes.model.change import Change
+from bot.changes.model.edits import Target
+from bot.changes.model.items import Item, Outcome
+from bot.changes.model.parts import Cause, CauseKind, Guard, Redone
+from bot.changes.model.states import State
 from bot.changes.notify import (
     DELIVERIES_AT_ONCE,
     MAX_TRIES,

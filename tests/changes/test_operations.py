@@ -8,7 +8,10 @@ from typing import Any
 
 import pytest
 
-from bot.changes.model import Change, ChangeRequest, Edit, Kind, State, Target, operations_of
+from bot.changes.model.change import Change
+from bot.changes.model.edits import Edit, Kind, Target, operations_of
+from bot.changes.model.parts import ChangeRequest
+from bot.changes.model.states import State
 from bot.changes.proposals import Proposal, inverse, together
 
 MEMBERS = tuple(kind for kind in Kind if kind.value.startswith("member."))

@@ -9,7 +9,10 @@ from typing import Final
 import pytest
 
 from bot.changes.execute import END_PASSED
-from bot.changes.model import ChangeRequest, Edit, Kind, Outcome, State, Target
+from bot.changes.model.edits import Edit, Kind, Target
+from bot.changes.model.items import Outcome
+from bot.changes.model.parts import ChangeRequest
+from bot.changes.model.states import State
 from bot.changes.proposals import Proposal, together
 from bot.changes.refusals import EndIsPast
 from bot.changes.rights import Decision

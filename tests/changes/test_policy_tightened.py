@@ -8,7 +8,9 @@ from typing import Any, Final
 
 import pytest
 
-from bot.changes.model import Change, Guard, State
+from bot.changes.model.change import Change
+from bot.changes.model.parts import Guard
+from bot.changes.model.states import State
 from bot.changes.refusals import NotYours, PolicyTightened
 from bot.changes.rights import Decision, OfRequest
 from bot.policy.access import NotAllowed

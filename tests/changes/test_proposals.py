@@ -8,7 +8,11 @@ from typing import Final
 import pytest
 import sqlalchemy as sa
 
-from bot.changes.model import Change, ChangeRequest, Document, Edit, Kind, State, Target
+from bot.changes.model.change import Change
+from bot.changes.model.documents import Document
+from bot.changes.model.edits import Edit, Kind, Target
+from bot.changes.model.parts import ChangeRequest
+from bot.changes.model.states import State
 from bot.changes.proposals import Proposal, inverse, is_there
 from bot.changes.refusals import NotTemporary
 from bot.store.tables import former_ids

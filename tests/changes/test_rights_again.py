@@ -12,7 +12,11 @@ from typing import Final, TypeAlias
 import pytest
 
 from bot.changes.execute import LOST_RIGHT, MAX_SENDS, TOO_OLD
-from bot.changes.model import Change, ChangeRequest, Edit, Kind, Outcome, State, Target
+from bot.changes.model.change import Change
+from bot.changes.model.edits import Edit, Kind, Target
+from bot.changes.model.items import Outcome
+from bot.changes.model.parts import ChangeRequest
+from bot.changes.model.states import State
 from bot.changes.proposals import Proposal
 from bot.changes.refusals import ApprovalWaits
 from bot.changes.rights import Decision

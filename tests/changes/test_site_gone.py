@@ -9,7 +9,11 @@ from itertools import count
 
 import pytest
 
-from bot.changes.model import Change, ChangeRequest, Edit, Kind, Outcome, State, Target
+from bot.changes.model.change import Change
+from bot.changes.model.edits import Edit, Kind, Target
+from bot.changes.model.items import Outcome
+from bot.changes.model.parts import ChangeRequest
+from bot.changes.model.states import State
 from bot.changes.proposals import Proposal, together
 from bot.server.services import Services
 from tests.changes.world import ALICE, OPS, POLICIES, Died, Replica, World, a_world, replica

@@ -8,7 +8,10 @@ from typing import Final
 
 import pytest
 
-from bot.changes.model import Change, ChangeRequest, Outcome, State
+from bot.changes.model.change import Change
+from bot.changes.model.items import Outcome
+from bot.changes.model.parts import ChangeRequest
+from bot.changes.model.states import State
 from bot.changes.proposals import NewEmailTaken, Proposal, move_steps
 from bot.changes.refusals import NotUndoable
 from sandbox.services.database import Record

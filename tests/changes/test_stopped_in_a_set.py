@@ -8,7 +8,7 @@ from itertools import count
 
 import pytest
 
-from bot.changes.model import Outcome
+from bot.changes.model.items import Outcome
 from tests.changes.world import POLICIES, RULE_IDS, a_world, renames, replica, rule
 
 

@@ -7,7 +7,10 @@ from itertools import count
 
 import pytest
 
-from bot.changes.model import Change, ChangeRequest, Edit, Kind, State, Target
+from bot.changes.model.change import Change
+from bot.changes.model.edits import Edit, Kind, Target
+from bot.changes.model.parts import ChangeRequest
+from bot.changes.model.states import State
 from bot.changes.proposals import Proposal
 from bot.changes.rights import Decision
 from tests.changes.world import ALICE, BOB, OPS, POLICIES, RULE_IDS, Replica, World, a_world, renames, replica
@@ -119,7 +122,7 @@ async def test_what_an_undo_could_not_take_back_still_ends(database_url: str) ->
         await as_time_goes_on(world, mine)
 
         assert half.run.undone_by is None, "a part of it is still there"
-        assert half.temporary
+        assert half.is_temporary
         assert {world.truth()["rules", key]["name"] for key in RULE_IDS} == {"As it was"}
         assert (await mine.pipeline.journal.get(whole.id)).run.undone_by is not None
 

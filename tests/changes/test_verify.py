@@ -10,7 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.changes.adapters import MemberSnapshot, RuleSnapshot
-from bot.changes.model import Change, ChangeRequest, Document, Edit, Kind, Move, Target
+from bot.changes.model.change import Change
+from bot.changes.model.documents import Document
+from bot.changes.model.edits import Edit, Kind, Target
+from bot.changes.model.parts import ChangeRequest
+from bot.changes.model.states import Move
 from bot.changes.verify import Answer, Differs, Reading, Sent, Verification, classify, holds, judge, verdict
 from bot.clients.errors import ClientError, NotFound, OutcomeUnknown, RateLimited
 from bot.members.model import Member

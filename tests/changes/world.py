@@ -19,7 +19,10 @@ import sqlalchemy as sa
 from bot.changes.adapters import GroupAdapter, MemberAdapter, RuleAdapter
 from bot.changes.batch import BatchWorker
 from bot.changes.journal import LEASE, Journal
-from bot.changes.model import Change, ChangeRequest, Edit, Guard, Kind, Tally, Target
+from bot.changes.model.change import Change
+from bot.changes.model.edits import Edit, Kind, Target
+from bot.changes.model.items import Tally
+from bot.changes.model.parts import ChangeRequest, Guard
 from bot.changes.notify import OutboxWorker, TooSoon
 from bot.changes.pipeline import Pipeline, open_pipeline
 from bot.changes.proposals import Proposal, together

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from bot.changes.adapters import MemberAdapter
-from bot.changes.model import Target
+from bot.changes.model.edits import Target
 from bot.changes.verify import read_live
 from bot.clients import errors, lists
 from bot.clients.gate import CallContext

@@ -14,7 +14,7 @@ from typing import Final
 import pytest
 import pytest_asyncio
 
-from bot.changes.model import State
+from bot.changes.model.states import State
 from handlers.gatehouse.commands import GatehouseDigest, GatehouseFreeze, GatehouseUnfreeze
 from handlers.rules.commands import RulesLock, RulesSamples, RulesUnlock
 from handlers.slack import registry

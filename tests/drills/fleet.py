@@ -23,7 +23,10 @@ import sqlalchemy as sa
 
 from bot.changes.adapters import RuleAdapter
 from bot.changes.journal import Journal
-from bot.changes.model import Change, ChangeRequest, Edit, Guard, Kind, State, Target
+from bot.changes.model.change import Change
+from bot.changes.model.edits import Edit, Kind, Target
+from bot.changes.model.parts import ChangeRequest, Guard
+from bot.changes.model.states import State
 from bot.changes.pipeline import Pipeline, open_pipeline
 from bot.changes.proposals import Proposal
 from bot.changes.verify import Adapter

@@ -9,7 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from bot.changes.model import Change, Kind, State
+from bot.changes.model.change import Change
+from bot.changes.model.edits import Kind
+from bot.changes.model.states import State
 from handlers.changes.sentences import title_of
 from sandbox.gatehouse import ALICE, CARA
 from sandbox.services.seed import members

@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 
-from bot.changes.model import Change, State
+from bot.changes.model.change import Change
+from bot.changes.model.states import State
 from bot.store.tables import inbox
 from sandbox.gatehouse import BOB, CARA
 from sandbox.slack.message import Message

@@ -10,7 +10,8 @@ from typing import Final
 
 import pytest
 
-from bot.changes.model import Change, State
+from bot.changes.model.change import Change
+from bot.changes.model.states import State
 from sandbox.gatehouse import CARA
 from sandbox.slack.message import Message
 from tests.drills.fleet import Fleet, running_fleet, sized, until

@@ -13,7 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from bot.changes.model import Change, State
+from bot.changes.model.change import Change
+from bot.changes.model.states import State
 from sandbox.gatehouse import ALICE, BOB, CARA
 from sandbox.slack.message import Message
 from tests.drills.fleet import Fleet, running_fleet, sized

@@ -14,7 +14,10 @@ from uuid import uuid4
 
 import pytest
 
-from bot.changes.model import Change, ChangeRequest, Edit, Kind, State, Target
+from bot.changes.model.change import Change
+from bot.changes.model.edits import Edit, Kind, Target
+from bot.changes.model.parts import ChangeRequest
+from bot.changes.model.states import State
 from bot.changes.proposals import Proposal
 from bot.store.queues import TimerKind
 from sandbox.gatehouse import ALICE, CARA

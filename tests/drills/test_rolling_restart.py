@@ -20,7 +20,8 @@ from typing import Any, Final
 import httpx
 import pytest
 
-from bot.changes.model import Change, State
+from bot.changes.model.change import Change
+from bot.changes.model.states import State
 from bot.store.engine import upgrade
 from bot.store.tables import DATA_VERSION
 from sandbox.gatehouse import CARA

@@ -10,7 +10,11 @@ from typing import Final
 
 import pytest
 
-from bot.changes.model import OPEN, Change, ChangeRequest, Item, Kind, Outcome, State, Target
+from bot.changes.model.change import Change
+from bot.changes.model.edits import Kind, Target
+from bot.changes.model.items import OPEN, Item, Outcome
+from bot.changes.model.parts import ChangeRequest
+from bot.changes.model.states import State
 from bot.changes.proposals import Proposal
 from sandbox.gatehouse import ALICE
 from tests.drills.fleet import AT_LEAST_SQLITE, OPS, Fleet, in_turn, running_fleet, sized, until

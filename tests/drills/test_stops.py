@@ -7,7 +7,8 @@ from typing import Final
 
 import pytest
 
-from bot.changes.model import Guard, State
+from bot.changes.model.parts import Guard
+from bot.changes.model.states import State
 from sandbox.gatehouse import ALICE
 from sandbox.slack.message import Message
 from sandbox.slack.story import Person

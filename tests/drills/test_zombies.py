@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.changes.model import State
+from bot.changes.model.states import State
 from sandbox.gatehouse import ALICE, CARA
 from sandbox.slack.story import Person
 from tests.drills.fleet import OPS, Fleet, now, running_fleet, until

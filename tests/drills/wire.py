@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
 
-from bot.changes.model import Change
+from bot.changes.model.change import Change
 from handlers.blocks import inputs
 from handlers.changes import notes_view
 from sandbox.slack import payloads

@@ -6,7 +6,8 @@ import asyncio
 
 import pytest
 
-from bot.changes.model import Kind, State, Target
+from bot.changes.model.edits import Kind, Target
+from bot.changes.model.states import State
 from tests.faults.plays import PLAYS
 from tests.faults.proxy import faults_before
 from tests.faults.world import MEMBER, RULE, Strike, World

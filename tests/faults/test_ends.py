@@ -8,7 +8,10 @@ from uuid import uuid4
 
 import pytest
 
-from bot.changes.model import Change, ChangeRequest, Edit, Guard, Kind, State
+from bot.changes.model.change import Change
+from bot.changes.model.edits import Edit, Kind
+from bot.changes.model.parts import ChangeRequest, Guard
+from bot.changes.model.states import State
 from bot.changes.proposals import Proposal
 from bot.changes.timers import TimerWorker
 from bot.changes.worker import Wake
@@ -77,7 +80,7 @@ async def made_for_an_hour(world: World, write: Write) -> Change:
         request=ChangeRequest(requester="U1", channel="C1", revert_after=int(HOUR.total_seconds())),
     )
     change = await world.pipeline().proposer.submit(proposal, idempotency_key=uuid4().hex)
-    assert change.temporary
+    assert change.is_temporary
     return change
 
 
@@ -94,7 +97,7 @@ async def at_its_end(world: World, change: Change) -> Change:
 async def long_after(world: World, change: Change) -> Change:
     """*change* when nothing is left to be done about its end, however long that took."""
     for _ in range(100):
-        if not change.temporary:
+        if not change.is_temporary:
             return change
         world.ahead += timedelta(minutes=2)
         change = await at_its_end(world, change)

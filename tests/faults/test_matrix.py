@@ -16,7 +16,10 @@ from typing import Any, Final
 import pytest
 
 from bot.changes.execute import MAX_SENDS
-from bot.changes.model import Change, ChangeRequest, Edit, Kind, State, Target
+from bot.changes.model.change import Change
+from bot.changes.model.edits import Edit, Kind, Target
+from bot.changes.model.parts import ChangeRequest
+from bot.changes.model.states import State
 from bot.changes.proposals import Proposal
 from bot.clients.errors import ClientError
 from sandbox.services.database import Record

@@ -15,7 +15,8 @@ import pytest
 import sqlalchemy as sa
 from structlog.testing import capture_logs
 
-from bot.changes.model import Change, State
+from bot.changes.model.change import Change
+from bot.changes.model.states import State
 from bot.store.tables import changes, inbox
 from handlers.explain.table import says_unchanged
 from sandbox.demo import Sandbox

@@ -13,7 +13,9 @@ from uuid import uuid4
 from bot.changes.adapters import GroupAdapter, MemberAdapter, RuleAdapter
 from bot.changes.batch import BatchWorker
 from bot.changes.journal import Journal
-from bot.changes.model import Change, ChangeRequest, Edit, Guard, Kind, Target
+from bot.changes.model.change import Change
+from bot.changes.model.edits import Edit, Kind, Target
+from bot.changes.model.parts import ChangeRequest, Guard
 from bot.changes.pipeline import Pipeline, open_pipeline
 from bot.changes.proposals import Proposal, together
 from bot.changes.verify import Adapter

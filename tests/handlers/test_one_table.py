@@ -9,7 +9,8 @@ from typing import Any, Final
 
 import pytest
 
-from bot.changes.model import NotSent, Outcome, State
+from bot.changes.model.items import NotSent, Outcome
+from bot.changes.model.states import State
 from bot.policy.model import Why
 from handlers.changes.items_view import OUTCOMES
 from handlers.changes.sentences import STATES

@@ -8,7 +8,9 @@ from typing import TypeVar
 
 import sqlalchemy as sa
 
-from bot.changes.model import LIVE, Change, Outcome, State
+from bot.changes.model.change import Change
+from bot.changes.model.items import Outcome
+from bot.changes.model.states import LIVE, State
 from bot.changes.notify import is_told_elsewhere
 from bot.store.engine import Store
 from bot.store.tables import cards

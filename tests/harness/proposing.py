@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from bot.changes.model import PART_OF, Change
+from bot.changes.model.change import PART_OF, Change
 from bot.changes.pipeline import Pipeline
 from bot.changes.proposals import Proposal
 

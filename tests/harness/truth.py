@@ -20,7 +20,11 @@ from typing import Any, Final
 import sqlalchemy as sa
 
 from bot.changes.consequences import LATER
-from bot.changes.model import LIVE, Change, Guard, Kind, State, canonical_form
+from bot.changes.model.change import Change
+from bot.changes.model.documents import canonical_form
+from bot.changes.model.edits import Kind
+from bot.changes.model.parts import Guard
+from bot.changes.model.states import LIVE, State
 from bot.store.engine import Store
 from bot.store.outbox import FOR_LATER, WAITS, Purpose
 from bot.store.tables import audit, changes, outbox, timers

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from bot.changes.model import Edit, Kind
+from bot.changes.model.edits import Edit, Kind
 from bot.members.csv import (
     MemberFile,
     NoEmails,

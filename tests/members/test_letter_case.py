@@ -8,7 +8,7 @@ from __future__ import annotations
 import pytest
 
 from bot.changes.adapters import MemberSnapshot
-from bot.changes.model import Target
+from bot.changes.model.edits import Target
 from bot.members.access_check import Likeness, Standing, explain_access
 from bot.members.csv import read_member_file
 from bot.members.csv_columns import Mode

@@ -10,7 +10,8 @@ from typing import Final
 
 import pytest
 
-from bot.changes.model import Edit, Guard, Kind, Target
+from bot.changes.model.edits import Edit, Kind, Target
+from bot.changes.model.parts import Guard
 from bot.policy.file import read_policy
 from bot.policy.model import OPERATIONS, Channel, Person, Policy, Why, strictest
 from handlers.grammar.parser import VERBS

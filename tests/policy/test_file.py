@@ -12,7 +12,8 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from bot.changes.model import Guard, Kind
+from bot.changes.model.edits import Kind
+from bot.changes.model.parts import Guard
 from bot.policy.file import BadPolicy, CurrentPolicy, Wrong, read_policy
 from bot.policy.model import Policy
 from handlers.grammar.parser import VERBS

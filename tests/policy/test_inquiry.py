@@ -6,7 +6,8 @@ from itertools import cycle
 
 import pytest
 
-from bot.changes.model import Guard, Kind
+from bot.changes.model.edits import Kind
+from bot.changes.model.parts import Guard
 from bot.policy.access import Access, DirectoryUnavailable, NotAllowed
 from bot.policy.model import GuardRule, Person, Policy, Role, Why
 from tests.harness.directories import Directory

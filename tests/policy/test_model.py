@@ -10,7 +10,9 @@ from typing import Final
 import pytest
 from pydantic import ValidationError
 
-from bot.changes.model import Change, Guard, Kind, Target
+from bot.changes.model.change import Change
+from bot.changes.model.edits import Kind, Target
+from bot.changes.model.parts import Guard
 from bot.policy.access import MAX_CANDIDATES, Access, DirectoryUnavailable, NobodyCanApprove, NotAllowed
 from bot.policy.model import Channel, GuardRule, Irreconcilable, Person, Policy, Role, Why, strictest
 from tests.harness.clocks import StandingClock

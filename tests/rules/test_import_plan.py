@@ -9,7 +9,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from bot.changes.model import Edit, Kind, canonical_form
+from bot.changes.model.documents import canonical_form
+from bot.changes.model.edits import Edit, Kind
 from bot.rules.edit import ProblemKind
 from bot.rules.files import (
     MAX_RULES,

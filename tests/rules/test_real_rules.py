@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot.changes.model import canonical_form
+from bot.changes.model.documents import canonical_form
 from bot.clients.lists import Gap
 from bot.rules.files import export_lines, read_rule_file
 from bot.rules.matching import impact

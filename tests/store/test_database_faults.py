@@ -17,7 +17,9 @@ from typing import Any, Final
 import pytest
 import sqlalchemy as sa
 
-from bot.changes.model import ChangeRequest, Edit, Guard, Kind, State, Target
+from bot.changes.model.edits import Edit, Kind, Target
+from bot.changes.model.parts import ChangeRequest, Guard
+from bot.changes.model.states import State
 from bot.changes.proposals import Proposal
 from bot.changes.refusals import Unrecorded
 from bot.changes.rights import Decision

@@ -10,7 +10,8 @@ from typing import Any, Final
 import pytest
 import sqlalchemy as sa
 
-from bot.changes.model import Change, Move, State
+from bot.changes.model.change import Change
+from bot.changes.model.states import Move, State
 from bot.store.channel_settings import SettingsMoved
 from bot.store.db import TargetBusy
 from bot.store.engine import Store, open_store

@@ -11,7 +11,7 @@ from typing import Any, Final
 import pytest
 import sqlalchemy as sa
 
-from bot.changes.model import Target
+from bot.changes.model.edits import Target
 from bot.store.audit import Filters
 from bot.store.engine import Store, open_store
 from bot.store.queues import TimerKind

@@ -15,7 +15,7 @@ from typing import Any, Final
 import pytest
 import sqlalchemy as sa
 
-from bot.changes.model import State
+from bot.changes.model.states import State
 from bot.changes.rights import Decision
 from bot.server.audit_export import exported, verified
 from bot.store.db import StoreError, make_engine

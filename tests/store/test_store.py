@@ -10,7 +10,10 @@ from datetime import timedelta
 import pytest
 import sqlalchemy as sa
 
-from bot.changes.model import MOVES, Change, ChangeRequest, Edit, Ended, Kind, Move, State, Target
+from bot.changes.model.change import Change, Ended
+from bot.changes.model.edits import Edit, Kind, Target
+from bot.changes.model.parts import ChangeRequest
+from bot.changes.model.states import MOVES, Move, State
 from bot.store.db import StoreError, TargetBusy
 from bot.store.engine import Store
 from bot.store.queues import MAX_ATTEMPTS

@@ -14,7 +14,10 @@ import pytest
 import sqlalchemy as sa
 from structlog.testing import capture_logs
 
-from bot.changes.model import Change, ChangeRequest, Edit, Kind, State, Target
+from bot.changes.model.change import Change
+from bot.changes.model.edits import Edit, Kind, Target
+from bot.changes.model.parts import ChangeRequest
+from bot.changes.model.states import State
 from bot.changes.proposals import Proposal
 from bot.changes.rights import Decision, OfRequest
 from bot.changes.verify import LOOKING, Answer

@@ -12,7 +12,10 @@ import pytest
 import sqlalchemy as sa
 
 from bot.changes.journal import began
-from bot.changes.model import Change, ChangeDecision, ChangeRequest, Edit, Guard, Kind, State, Target
+from bot.changes.model.change import Change
+from bot.changes.model.edits import Edit, Kind, Target
+from bot.changes.model.parts import ChangeDecision, ChangeRequest, Guard
+from bot.changes.model.states import State
 from bot.changes.proposals import Proposal
 from bot.store.engine import Store, open_store
 from bot.store.queues import MAX_ATTEMPTS, TimerKind

@@ -27,7 +27,7 @@ def status(workspace: Sandbox) -> object:
 async def test_an_alias_acts_at_once_with_the_time_and_the_reason(workspace: Sandbox, alice: Colleague) -> None:
     await alice.says(f"/rules zap {RULE} for 2h because incident")
 
-    card = await alice.sees_change(of=RULE, where=lambda change: change.temporary)
+    card = await alice.sees_change(of=RULE, where=lambda change: change.is_temporary)
     assert "incident" in alice.slack_text(card)
     assert status(workspace) == "Inactive"
 

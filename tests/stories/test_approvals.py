@@ -8,7 +8,7 @@ from datetime import timedelta
 
 import pytest
 
-from bot.changes.model import State
+from bot.changes.model.states import State
 from bot.policy.model import Why
 from bot.store.audit import Filters
 from sandbox.demo import Sandbox

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from bot.changes.model import State
+from bot.changes.model.states import State
 from handlers.explain.table import is_problem
 from sandbox.demo import Sandbox
 from tests.conftest import OPS

@@ -6,7 +6,8 @@ from datetime import timedelta
 
 import pytest
 
-from bot.changes.model import Held, State
+from bot.changes.model.parts import Held
+from bot.changes.model.states import State
 from sandbox.demo import Sandbox
 from sandbox.slack.message import Message
 from tests.conftest import Clock

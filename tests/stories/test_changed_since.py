@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 
-from bot.changes.model import State
+from bot.changes.model.states import State
 from sandbox.demo import Sandbox
 from sandbox.services.database import Record
 from tests.conftest import Clock

@@ -37,7 +37,7 @@ async def test_what_is_wrong_is_listed_the_worst_first_with_what_to_do(workspace
     assert "a browser sends https://example.com/" in text
     await alice.clicks(reply, "Switch off “Vouchers paused for the audit”…", opens="How long?")
     assert await alice.submits() == {}
-    await alice.sees_change(of="Vouchers paused for the audit", where=lambda change: change.temporary)
+    await alice.sees_change(of="Vouchers paused for the audit", where=lambda change: change.is_temporary)
     assert "1 finding in 1 rule" in alice.slack_text(await alice.says("/rules check Redirect_dead"))
 
 

@@ -7,7 +7,7 @@ from datetime import timedelta
 
 import pytest
 
-from bot.changes.model import State
+from bot.changes.model.states import State
 from handlers.explain.table import is_problem
 from sandbox.demo import Sandbox
 from sandbox.slack import rendering

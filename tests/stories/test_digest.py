@@ -9,7 +9,8 @@ from functools import partial
 
 import pytest
 
-from bot.changes.model import Change, State
+from bot.changes.model.change import Change
+from bot.changes.model.states import State
 from bot.store.audit import Entry, Filters
 from bot.store.channel_settings import DigestTimes
 from bot.store.outbox import Purpose

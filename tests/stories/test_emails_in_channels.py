@@ -9,7 +9,7 @@ import json
 
 import pytest
 
-from bot.changes.model import State
+from bot.changes.model.states import State
 from handlers.files.import_form_view import MEMBERS
 from sandbox.demo import Sandbox
 from sandbox.slack.message import Message

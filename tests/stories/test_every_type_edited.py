@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import pytest
 
-from bot.changes.model import State
+from bot.changes.model.states import State
 from bot.rules.pair_fields import FieldKind, PairField, fields_of
 from sandbox.demo import Sandbox
 from sandbox.services.seed import RULES

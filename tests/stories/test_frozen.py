@@ -6,7 +6,8 @@ import asyncio
 
 import pytest
 
-from bot.changes.model import Held, State
+from bot.changes.model.parts import Held
+from bot.changes.model.states import State
 from sandbox.demo import Sandbox
 from tests.conftest import OPS, Clock, until
 from tests.harness.channels import buttons

@@ -7,7 +7,7 @@ import pytest
 import sqlalchemy as sa
 
 from bot import __version__
-from bot.changes.model import State
+from bot.changes.model.states import State
 from bot.store.tables import DATA_VERSION, USE, settings
 from handlers.explain.table import says_unchanged
 from sandbox.demo import Sandbox

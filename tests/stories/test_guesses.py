@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from bot.changes.model import State
+from bot.changes.model.states import State
 from sandbox.demo import Sandbox
 from tests.conftest import OPS
 from tests.harness.colleague import Colleague

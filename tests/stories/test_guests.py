@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from bot.changes.model import State
+from bot.changes.model.states import State
 from bot.gatehouse import Gatehouse
 from bot.policy.model import Why
 from bot.store.audit import Filters

@@ -11,7 +11,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from bot.changes.model import State
+from bot.changes.model.states import State
 from bot.policy.limits import IMPORT_RATE, TooFast
 from handlers.changes.cards import RESULT
 from handlers.files.import_form_view import MEMBERS, RULES

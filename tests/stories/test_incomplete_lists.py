@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from bot.changes.model import State
+from bot.changes.model.states import State
 from sandbox.demo import Sandbox
 from sandbox.services.answers import Call
 from sandbox.services.seed import RULES

@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 
-from bot.changes.model import State
+from bot.changes.model.states import State
 from bot.changes.refusals import TooManyQuestions
 from bot.policy.limits import COMMAND_RATE, EXPORT_RATE, MAX_QUESTIONS_PER_REQUEST, OpenLimits
 from bot.policy.model import Why

@@ -13,7 +13,7 @@ import pytest
 import sqlalchemy as sa
 from prometheus_client import REGISTRY
 
-from bot.changes.model import State
+from bot.changes.model.states import State
 from bot.policy.file import CurrentPolicy
 from bot.server.figures import watch_loop
 from sandbox.demo import Sandbox, Transport

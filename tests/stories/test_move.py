@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bot.changes.model import State
+from bot.changes.model.states import State
 from sandbox.demo import Sandbox
 from sandbox.services.database import Record
 from tests.harness.colleague import Colleague

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bot.changes.model import State
+from bot.changes.model.states import State
 from sandbox.demo import Sandbox
 from tests.harness.colleague import Colleague
 from tests.harness.looking import approves

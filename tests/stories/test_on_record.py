@@ -6,7 +6,8 @@ from datetime import timedelta
 
 import pytest
 
-from bot.changes.model import Kind, State, Target
+from bot.changes.model.edits import Kind, Target
+from bot.changes.model.states import State
 from bot.store.audit import Filters
 from sandbox.demo import Sandbox
 from sandbox.services.running import MEMBERS_KEY, RULES_KEY

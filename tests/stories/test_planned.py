@@ -11,7 +11,8 @@ import pytest
 import sqlalchemy as sa
 
 from bot.changes.consequences import HELD_LONGEST, LATE_START
-from bot.changes.model import Held, State
+from bot.changes.model.parts import Held
+from bot.changes.model.states import State
 from bot.store.queues import TimerKind
 from bot.store.tables import micros, timers
 from sandbox.demo import Sandbox

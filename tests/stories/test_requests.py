@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bot.changes.model import State
+from bot.changes.model.states import State
 from sandbox.demo import Sandbox
 from tests.harness.colleague import Colleague, undone
 

@@ -14,7 +14,7 @@ import pytest
 import sqlalchemy as sa
 from structlog.testing import capture_logs
 
-from bot.changes.model import Kind
+from bot.changes.model.edits import Kind
 from bot.policy.file import CurrentPolicy
 from bot.store.engine import Store
 from bot.store.tables import changes, inbox

@@ -9,7 +9,7 @@ from typing import Final, TypeAlias
 
 import pytest
 
-from bot.changes.model import State
+from bot.changes.model.states import State
 from handlers.explain.table import is_problem
 from handlers.files.import_form_view import MEMBERS
 from handlers.grammar.parser import ALL

@@ -6,7 +6,7 @@ from asyncio import gather
 
 import pytest
 
-from bot.changes.model import State
+from bot.changes.model.states import State
 from sandbox.demo import Sandbox
 from tests.harness.colleague import Colleague, approved_by
 

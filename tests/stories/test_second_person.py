@@ -17,7 +17,10 @@ from typing import Any, Final
 import httpx
 import pytest
 
-from bot.changes.model import Change, Guard, Kind, State
+from bot.changes.model.change import Change
+from bot.changes.model.edits import Kind
+from bot.changes.model.parts import Guard
+from bot.changes.model.states import State
 from bot.changes.rights import RELEASES, Decision
 from handlers.changes.cards import CARD
 from sandbox.demo import Sandbox
@@ -271,7 +274,7 @@ class Play:
             change = await self.decide(company, change, asker, expected)
         assert change.state is State.APPLIED, change.run
         assert self.writes() > before
-        if change.temporary:
+        if change.is_temporary:
             self.left.append((change, asker.id))
         return change
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bot.changes.model import State
+from bot.changes.model.states import State
 from handlers.explain.table import says_unchanged
 from sandbox.demo import Sandbox
 from tests.harness.channels import buttons
@@ -20,7 +20,7 @@ async def test_an_unknown_segment_is_refused_with_what_may_be_meant(workspace: S
     assert [call.method for call in workspace.services.members.calls()] == ["GET"]
 
     await bob.clicks(reply, "Grant premium instead")
-    card = await bob.sees_change(of=ANNA, where=lambda change: change.temporary)
+    card = await bob.sees_change(of=ANNA, where=lambda change: change.is_temporary)
 
     assert (workspace.services.members.get("site_1", ANNA) or {})["allowedSegments"] == ["free", "premium", "beta"]
     assert "she paid" in bob.slack_text(card)

@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 
-from bot.changes.model import State
+from bot.changes.model.states import State
 from sandbox.demo import Sandbox
 from tests.conftest import Clock
 from tests.harness.colleague import Colleague, ended, redone

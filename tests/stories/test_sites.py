@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from pydantic import SecretStr, ValidationError
 
-from bot.changes.model import State
+from bot.changes.model.states import State
 from bot.server.app import running
 from bot.settings import Settings
 from handlers.explain.table import is_problem, says_unchanged

@@ -8,7 +8,7 @@ from datetime import timedelta
 import httpx
 import pytest
 
-from bot.changes.model import State
+from bot.changes.model.states import State
 from sandbox.demo import Sandbox
 from tests.conftest import GENERAL, Clock, until
 from tests.harness.colleague import Colleague, undone

@@ -7,7 +7,8 @@ from functools import partial
 
 import pytest
 
-from bot.changes.model import Change, State
+from bot.changes.model.change import Change
+from bot.changes.model.states import State
 from sandbox.demo import Sandbox
 from tests.conftest import Clock, until
 from tests.harness.channels import buttons
@@ -76,14 +77,14 @@ async def test_what_was_deleted_since_is_said_on_its_card_until_that_is_undone(
     await cara.clicks(deletion, "v1.decide.approve", confirm=True)
 
     assert await alice.sees_change(where=lambda change: change.edit.kind.destroys) is deletion
-    gone = await alice.sees_change(where=lambda change: change.temporary)
+    gone = await alice.sees_change(where=lambda change: change.is_temporary)
     assert gone.ts == card.ts
     assert [one["action_id"] for one in buttons(gone.blocks)] == ["v1.run.details"], "there is nothing to extend"
     assert NAME not in alice.slack_text(await alice.says("/gatehouse timers"))
 
     await alice.clicks(deletion, "Undo")
     await alice.sees_change(where=undone)
-    again = await alice.sees_change(where=lambda change: change.temporary)
+    again = await alice.sees_change(where=lambda change: change.is_temporary)
     assert (again.ts, "[Switch on now]" in alice.slack_text(again)) == (card.ts, True)
     clock.ahead += timedelta(hours=2, minutes=1)
     assert (await alice.sees_change(where=ended)).ts == card.ts

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 
-from bot.changes.model import State
+from bot.changes.model.states import State
 from bot.store.tables import outbox
 from sandbox.demo import Sandbox
 from tests.conftest import OPS, QUICK, Clock, busy_sandbox

@@ -15,7 +15,7 @@ from opentelemetry.sdk.trace import ReadableSpan
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
-from bot.changes.model import Change
+from bot.changes.model.change import Change
 from bot.server.manifest import document
 from bot.tracing import collected
 from sandbox.demo import Sandbox

@@ -7,7 +7,8 @@ from typing import Any, Final
 
 import pytest
 
-from bot.changes.model import Kind, State
+from bot.changes.model.edits import Kind
+from bot.changes.model.states import State
 from sandbox.demo import Sandbox
 from sandbox.services.switches import CHOICES
 from tests.conftest import Clock

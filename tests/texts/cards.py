@@ -7,23 +7,11 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
 from bot.changes.execute import END_PASSED, LOST_RIGHT, TOO_OLD
-from bot.changes.model import (
-    Approval,
-    Cause,
-    CauseKind,
-    Change,
-    Guard,
-    Item,
-    Kind,
-    NotSent,
-    Outcome,
-    Question,
-    Redone,
-    State,
-    Tally,
-    Target,
-    Undone,
-)
+from bot.changes.model.change import Change
+from bot.changes.model.edits import Kind, Target
+from bot.changes.model.items import Item, NotSent, Outcome, Tally
+from bot.changes.model.parts import Approval, Cause, CauseKind, Guard, Question, Redone, Undone
+from bot.changes.model.states import State
 from bot.clients.errors import OutcomeUnknown, Unreachable, Unsendable
 from bot.policy.model import Why
 from bot.rules.model import Groups

@@ -7,7 +7,8 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 from bot.changes import refusals
-from bot.changes.model import Kind, State
+from bot.changes.model.edits import Kind
+from bot.changes.model.states import State
 from bot.clients import errors as client
 from bot.policy.access import DirectoryUnavailable, EmailUnknown, NobodyCanApprove, NotAllowed
 from bot.policy.model import Irreconcilable, Why

@@ -7,7 +7,10 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Any, Final
 
-from bot.changes.model import Change, Guard, Kind, State, Undone
+from bot.changes.model.change import Change
+from bot.changes.model.edits import Kind
+from bot.changes.model.parts import Guard, Undone
+from bot.changes.model.states import State
 from bot.policy.freezes import ChatFreeze, Freeze
 from bot.policy.model import OPERATIONS, GuardRule, Person, Why
 from bot.rules.lint.findings import Finding, FindingKind, Location

@@ -11,7 +11,8 @@ from typing import Any, Final
 import pytest
 
 import tests.texts
-from bot.changes.model import Kind, State
+from bot.changes.model.edits import Kind
+from bot.changes.model.states import State
 from bot.rules.model import Groups, Rule
 from handlers.blocks.messages import Message, in_quotes, quoted
 from handlers.changes.notes_view import REASON_FORMS

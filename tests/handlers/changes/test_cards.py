@@ -13,19 +13,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot.changes.model import (
-    Approval,
-    Change,
-    ChangeDecision,
-    ChangeRequest,
-    Edit,
-    Guard,
-    Kind,
-    Question,
-    Run,
-    State,
-    Target,
-)
+from bot.changes.model.change import Change
+from bot.changes.model.edits import Edit, Kind, Target
+from bot.changes.model.parts import Approval, ChangeDecision, ChangeRequest, Guard, Question, Run
+from bot.changes.model.states import State
 from handlers.blocks.masking import public
 from handlers.blocks.messages import Message, message, section
 from handlers.changes import card_view, cards, notes_view

@@ -12,7 +12,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot.changes.model import Change, ChangeDecision, ChangeRequest, Edit, Guard, Item, Kind, Outcome, Tally, Target
+from bot.changes.model.change import Change
+from bot.changes.model.edits import Edit, Kind, Target
+from bot.changes.model.items import Item, Outcome, Tally
+from bot.changes.model.parts import ChangeDecision, ChangeRequest, Guard
 from bot.rules.edit import source_reaching
 from handlers.blocks.messages import WORD_JOINER, Block, shortened
 from handlers.changes import card_view, full_view

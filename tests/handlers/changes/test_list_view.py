@@ -6,7 +6,8 @@ import json
 
 import pytest
 
-from bot.changes.model import Kind, State
+from bot.changes.model.edits import Kind
+from bot.changes.model.states import State
 from bot.rules.secrets import MARK
 from bot.text.emails import all_masked
 from handlers.blocks.messages import ListPage

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from bot.changes.model import Kind, State
+from bot.changes.model.edits import Kind
+from bot.changes.model.states import State
 from handlers.changes.sentences import plain_title, title_of
 from tests.texts.cards import OLD_SHOP, change, pair
 

@@ -12,7 +12,9 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from bot.changes.model import Change, ChangeRequest, Edit, Kind, Target
+from bot.changes.model.change import Change
+from bot.changes.model.edits import Edit, Kind, Target
+from bot.changes.model.parts import ChangeRequest
 from bot.members.model import Member
 from bot.rules.model import Rule
 from bot.rules.pair_fields import KNOWN_TYPES, PAIR_FIELDS, FieldKind, fields_of, has_field

@@ -1,0 +1,113 @@
+"""A change: the only shape in which anything is written, whether to one thing or to many."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from typing import Any, Final, NamedTuple
+
+from bot.changes.model.documents import canonical_form, fingerprint
+from bot.changes.model.edits import Edit, Need
+from bot.changes.model.parts import Approval, Bulk, ChangeDecision, ChangeRequest, Run
+from bot.changes.model.states import Move, State
+from bot.text.documents import Stored
+
+
+class Change(Stored):
+    """One recorded change: what is to be written, who asked for it, who decided about it, and what came of it.
+
+    Times are UTC. No two of its parts have a field of the same name.
+    """
+
+    id: str
+    created: datetime
+    state: State = State.PROPOSED
+    edit: Edit
+    """Of a bulk change: the weightiest of its kinds and the service that it is for; it is about no one thing there."""
+    request: ChangeRequest
+    decision: ChangeDecision = ChangeDecision()
+    run: Run = Run()
+    bulk: Bulk = Bulk()
+    set_id: str | None = None
+    """The id of the bulk change that this change is an item of."""
+    item_number: int = 0
+
+    def changed(self, **fields: Any) -> Change:
+        """A copy with *fields* set, each in the part that has it; raises KeyError for a name that none has."""
+        update: dict[str, Any] = {}
+        parts: dict[str, dict[str, Any]] = {}
+        for name, value in fields.items():
+            if part := PART_OF[name]:
+                parts.setdefault(part, {})[name] = value
+            else:
+                update[name] = value
+        for part, of_part in parts.items():
+            update[part] = getattr(self, part).model_copy(update=of_part)
+        return self.model_copy(update=update)
+
+    def with_approval(self, person: str, at: datetime, *, for_later: bool = False) -> Change:
+        """This change with the approval of *person*, who counts once."""
+        given = self.decision.approvals
+        if any(approval.by == person for approval in given):
+            return self
+        return self.changed(approvals=(*given, Approval(by=person, at=at, for_later=for_later)))
+
+    @property
+    def is_bulk(self) -> bool:
+        return self.bulk.size > 0
+
+    @property
+    def needs(self) -> tuple[Need, ...]:
+        """Every operation of the policy that it takes to ask for this, by site."""
+        return self.bulk.needs_of_items if self.is_bulk else self.edit.needs
+
+    @property
+    def operations(self) -> tuple[str, ...]:
+        """Every operation of the policy that it takes to ask for this."""
+        return tuple(dict.fromkeys(operation for operation, _ in self.needs))
+
+    @property
+    def read_operation(self) -> str:
+        """The operation of the policy that it takes to be shown such things."""
+        return f"{self.edit.kind.operation.partition('.')[0]}.read"
+
+    @property
+    def review_due(self) -> bool:
+        """Whether somebody acted alone and nobody else has looked at it since; its end or an undo of theirs is no look."""
+        open_ = self.state in {State.APPLIED, State.UNKNOWN, State.UNSETTLED}
+        return self.decision.glass_broken and open_ and self.decision.reviewed_by is None
+
+    @property
+    def is_temporary(self) -> bool:
+        """Whether it was applied and will be reverted."""
+        run = self.run
+        ends = self.request.reverts_at is not None and not run.revert_failure
+        return self.state is State.APPLIED and ends and run.undone_by is None
+
+    @property
+    def fingerprint(self) -> str:
+        """Of everything that a decider is shown: the same target, before and after give the same text."""
+        edit = self.edit
+        return fingerprint([edit.kind, str(edit.target), canonical_form(edit.before), canonical_form(edit.after)])
+
+
+def _names_of_parts() -> Iterator[tuple[str, str]]:
+    for own, field in Change.model_fields.items():
+        if isinstance(part := field.annotation, type) and issubclass(part, Stored):
+            yield from ((name, own) for name in part.model_fields)
+        else:
+            yield own, ""
+
+
+PART_OF: Final = dict(_names_of_parts())
+"""For the name of each field, the part of a change that has it; nothing for a field of the change itself."""
+
+
+class Ended(NamedTuple):
+    """A change that its owner moves: as it was, the move, and the fields that are set with it."""
+
+    change: Change
+    move: Move
+    fields: Mapping[str, Any]
+    due: datetime | None = None
+    """When one that is approved again is taken up."""

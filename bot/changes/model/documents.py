@@ -1,0 +1,47 @@
+"""A rule, a group or a member as its service has it, and what makes two readings of one the same."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from typing import Any, Final
+
+from bot.rules.model import SERVER_FIELDS
+
+NOT_CONTENT: Final = SERVER_FIELDS | {"objectType", "schemaVersion", "isSample"}
+"""Fields that services add, drop or renumber by themselves: no sign that a person changed anything."""
+
+
+Document = dict[str, Any]
+"""A rule, a group or a member, as its service has it."""
+
+
+def canonical_form(document: Mapping[str, Any] | None) -> Document | None:
+    """What makes two readings of one rule or member the same to a person; None where it is absent."""
+    if document is None:
+        return None
+    kept = {name: value for name, value in document.items() if name not in NOT_CONTENT}
+    if isinstance(pairs := kept.get("pairs"), list):
+        kept["pairs"] = [
+            {name: value for name, value in pair.items() if name != "id"} if isinstance(pair, dict) else pair
+            for pair in pairs
+        ]
+    if isinstance(segments := kept.get("allowedSegments"), list):
+        kept["allowedSegments"] = sorted(segments, key=str)
+    return kept
+
+
+def fingerprint(content: object) -> str:
+    """SHA-256 of *content* in one canonical JSON form, so that key order and spacing don't matter."""
+    canonical = json.dumps(content, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+    return hashlib.sha256(canonical.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def segments_of(member: Mapping[str, Any] | None) -> frozenset[str]:
+    return frozenset((member or {}).get("allowedSegments") or ())
+
+
+def has_access_of(live: Mapping[str, Any] | None, other: Mapping[str, Any] | None) -> bool:
+    """Whether the member *live* is there and has every segment of the *other*."""
+    return live is not None and segments_of(live) >= segments_of(other)

@@ -1,0 +1,110 @@
+"""What is to be written to which target, and the operations of the policy that it takes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from enum import StrEnum
+from typing import Any, Final, TypeAlias
+
+from bot.changes.model.documents import Document, segments_of
+from bot.text.documents import Stored
+
+
+class Kind(StrEnum):
+    RULE_CREATE = "rule.create"
+    RULE_UPDATE = "rule.update"
+    RULE_DELETE = "rule.delete"
+    GROUP_UPDATE = "group.update"
+    MEMBER_ADD = "member.add"
+    MEMBER_UPDATE = "member.update"
+    MEMBER_GRANT = "member.grant"
+    MEMBER_REVOKE = "member.revoke"
+    MEMBER_REMOVE = "member.remove"
+
+    @property
+    def operation(self) -> str:
+        """The policy's name for it: a group has no rights of its own, its rules are what changes."""
+        return Kind.RULE_UPDATE.value if self is Kind.GROUP_UPDATE else self.value
+
+    @property
+    def destroys(self) -> bool:
+        return self in {Kind.RULE_DELETE, Kind.MEMBER_REMOVE}
+
+    @property
+    def creates(self) -> bool:
+        return self in {Kind.RULE_CREATE, Kind.MEMBER_ADD}
+
+
+WEIGHT: Final = (
+    Kind.MEMBER_REMOVE,
+    Kind.RULE_DELETE,
+    Kind.MEMBER_REVOKE,
+    Kind.RULE_CREATE,
+    Kind.MEMBER_ADD,
+    Kind.MEMBER_GRANT,
+)
+
+
+def weightiest(kinds: Iterable[Kind | None]) -> tuple[Kind, ...]:
+    """The *kinds*, each once, those that take away first; without None, which is that of an item only on record."""
+    found = {kind for kind in kinds if kind is not None}
+    return tuple(sorted(found, key=lambda kind: (WEIGHT.index(kind) if kind in WEIGHT else len(WEIGHT), kind)))
+
+
+class Target(Stored):
+    """What a change is about. *key* is a rule's or a group's id or a member's email; a rule to be created has none yet."""
+
+    service: str
+    site: str | None = None
+    key: str | None = None
+
+    @property
+    def place(self) -> tuple[str, str | None]:
+        """The service and the site, whose targets are read and written together."""
+        return self.service, self.site
+
+    def __str__(self) -> str:
+        return "/".join(filter(None, (self.service, self.site, self.key)))
+
+
+class Edit(Stored):
+    """What is to be written: *before* and *after* are the target's content, None where it is absent."""
+
+    kind: Kind
+    target: Target
+    before: Document | None
+    after: Document | None
+
+    @property
+    def name(self) -> str:
+        """What people call the thing; empty where they don't, such as a member known by email alone."""
+        return str((self.before or self.after or {}).get("name") or "")
+
+    @property
+    def needs(self) -> tuple[Need, ...]:
+        """Every operation of the policy that it takes to ask for this, by site."""
+        found = operations_of(self.kind.operation, self.before, self.after)
+        return tuple((operation, self.target.site) for operation in found)
+
+
+Need: TypeAlias = tuple[str, str | None]
+"""An operation of the policy, and the site of the members that it is needed for; None for rules."""
+
+
+def operations_of(operation: str, before: Mapping[str, Any] | None, after: Mapping[str, Any] | None) -> tuple[str, ...]:
+    """Return every operation that it takes to make *after* of *before*; *operation* is the one of its kind.
+
+    A form or an undo may rename a member, give access and take access, all at once; a row of a file renames nobody. Each
+    of these is an operation of its own, so no other way to ask for it passes by its right or its guard.
+    """
+    if not operation.startswith("member.") or (before is None and after is None):
+        return (operation,)
+    had, has = segments_of(before), segments_of(after)
+    needed = {
+        "member.add": before is None,
+        "member.remove": after is None,
+        "member.update": before is not None and after is not None and before.get("name") != after.get("name"),
+        "member.grant": bool(has - had),
+        "member.revoke": after is not None and bool(had - has),
+    }
+    return tuple(name for name, is_needed in needed.items() if is_needed) or (operation,)

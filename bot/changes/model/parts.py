@@ -1,0 +1,252 @@
+"""The parts of a change besides its edit: who asked for it, what stands before it, and what came of it."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from enum import StrEnum
+from typing import Any, Final
+
+from pydantic import Field
+
+from bot.changes.model.documents import Document
+from bot.changes.model.edits import Kind, Need
+from bot.text.documents import Stored
+
+
+class CauseKind(StrEnum):
+    """How a change came to undo another one."""
+
+    UNDO = "undo"
+    """Somebody undid it."""
+    END = "end"
+    """It was temporary, and its end was reached."""
+    EARLY_END = "early end"
+    """Somebody reverted it before its end."""
+    LATE_END = "late end"
+    """Somebody reverted it after its end, at which it was left because others had changed it since."""
+
+
+class Cause(Stored):
+    """What a change that undoes another one follows from. Nobody has typed a reason for it."""
+
+    kind: CauseKind
+    requester: str
+    """Who asked for what is undone."""
+    late_seconds: int = 0
+    """Of an end that was begun late: how much."""
+    tries: int = 1
+    """Of an end: which try it is."""
+
+    @property
+    def is_automatic(self) -> bool:
+        """Whether nobody did it: then the requester of the change is the one who agreed to its end."""
+        return self.kind is CauseKind.END
+
+
+class ChangeRequest(Stored):
+    """Who asks for a change, where and why, what they say of it, and how long it is to last."""
+
+    requester: str
+    channel: str
+    reason: str = ""
+    warnings: tuple[str, ...] = ()
+    """What is wrong with it although it may be made, one plain sentence each, for those who decide."""
+    preview: tuple[str, ...] = ()
+    """What it does to addresses that people know, in plain lines, by the rules as they were when it was asked for."""
+    frozen_until: datetime | None = None
+    """Until when what it changes was frozen as it was asked for: till then only the emergency override lets it through."""
+    quiet_refusal: bool = False
+    """The requester sees a refusal where they typed, so the channel gets no card of it."""
+    agreed: bool = False
+    """Agreed to before, as the end of a temporary change is: nobody's right to it is asked for."""
+    undoes: str | None = None
+    """The id of the change that this one undoes."""
+    cause: Cause | None = None
+    """Of a change that undoes another one: how it came to that."""
+    undoes_own: bool = False
+    """Whether it undoes what its requester did alone, a short while before."""
+    settles_review: bool = False
+    """Of an undo: it is the review of what it undoes, since somebody else who may review it asked for it."""
+    starts_at: datetime | None = None
+    """When it is to be done; None for at once."""
+    starts_at_as_typed: str = ""
+    """``on Friday 9:00 Europe/Berlin``: the start as somebody wrote it, with the zone that it was read in."""
+    revert_after: int | None = None
+    """Seconds after which the change takes itself back; counted from when it was applied."""
+    reverts_at: datetime | None = None
+    """When it takes itself back, once that is known; None again when it was made to stay."""
+    reverts_at_as_typed: str = ""
+    """``18:00 Europe/Berlin``: the end as somebody wrote it, with the zone that it was read in."""
+
+
+class Guard(StrEnum):
+    """What stands before a change: nothing, the requester's own click, or somebody else's."""
+
+    NONE = "none"
+    CONFIRM = "confirm"
+    APPROVE = "approve"
+    APPROVE_OR_CONFIRM = "approve-or-confirm"
+    """Somebody else's where there is somebody else, the requester's own where there is nobody. Of policies only."""
+
+
+class Approval(Stored):
+    """One of the approvals that a change needs."""
+
+    by: str
+    at: datetime
+    for_later: bool = False
+    """It is to wait until somebody says when."""
+
+
+class Question(Stored):
+    """What somebody wants to know before they decide."""
+
+    by: str
+    text: str
+
+
+class ChangeDecision(Stored):
+    """What stands before a change, and what people have decided about it."""
+
+    guard: Guard = Guard.NONE
+    approvals_needed: int = 1
+    approvers: tuple[str, ...] = ()
+    """Names of the roles that may approve; none means whoever may, of the channel."""
+    self_approval: bool = False
+    break_glass: tuple[str, ...] = ()
+    """Names of the roles whose people may go ahead alone."""
+    summoned: tuple[str, ...] = ()
+    """Ids of the people and user groups that are asked by name."""
+    expires: datetime | None = None
+    questions: tuple[Question, ...] = ()
+    approvals: tuple[Approval, ...] = ()
+    decided_by: str | None = None
+    decided_at: datetime | None = None
+    decision_reason: str = ""
+    """Why it was denied, or why somebody used the emergency override."""
+    glass_broken: bool = False
+    reviewed_by: str | None = None
+
+    @property
+    def requirements(self) -> dict[str, Any]:
+        """What stands before the change, by the names of the fields."""
+        return {name: getattr(self, name) for name in REQUIREMENTS}
+
+    def has_requirements_of(self, other: ChangeDecision) -> bool:
+        """Whether the same stands before this change as before the *other*."""
+        return self.requirements == other.requirements
+
+
+REQUIREMENTS: Final = ("guard", "approvals_needed", "approvers", "self_approval", "break_glass", "summoned")
+"""The fields of a decision that say what stands before the change; the others say what people have decided."""
+
+
+class Held(StrEnum):
+    """Why what was planned is not begun: somebody has to say what is to happen."""
+
+    NOT = ""
+    """It is begun, or will be."""
+    LATE = "late"
+    """Nobody could begin it within `LATE_START`: Gatehouse or its service was away."""
+    RIGHT = "right"
+    """Somebody who asked or approved has no right to it any more."""
+    POLICY = "policy"
+    """The policy asks for more by now."""
+    FROZEN = "frozen"
+    """It may not be changed at that time."""
+    WORD = "word"
+    """Somebody approved it for later: it has no time, and begins when somebody says so."""
+
+
+class RevertFailure(StrEnum):
+    """Why a temporary change did not take itself back at its end, as agreed."""
+
+    NONE = ""
+    """It did, or will."""
+    CHANGED = "changed"
+    """Somebody edited its target meanwhile."""
+    GONE = "gone"
+    REFUSED = "refused"
+    """The service said no."""
+    UNSENT = "unsent"
+    """It can't be sent at all."""
+    UNCONFIRMED = "unconfirmed"
+    PARTLY = "partly"
+    """Of a bulk change, not every item."""
+
+
+class Undone(Stored):
+    """How a change was undone: when, at whose request, and why."""
+
+    at: datetime
+    by: str
+    cause: Cause
+
+
+class Redone(Stored):
+    """How a change came to count again after it was undone: its undo was undone by the *change*, at whose request and when."""
+
+    change: str
+    by: str
+    at: datetime
+
+
+class Run(Stored):
+    """How far a change has come since it was let through, and what came of it."""
+
+    held: Held = Held.NOT
+    held_at: datetime | None = None
+    started_at: datetime | None = None
+    """When what was planned was begun, or somebody said that it be done now."""
+    waits: str = ""
+    """While approved: why it is not being applied yet."""
+    attempt: int = 0
+    """How often it was claimed, to be done or reconciled, since it was approved or last deferred."""
+    resends: int = 0
+    """How often a process that took it over began to send it again."""
+    token: int = Field(default=0, exclude=True)
+    """The fencing token: grows with every claim and never shrinks. A column of its own keeps it, not the document."""
+    leased_until: datetime | None = Field(default=None, exclude=True)
+    """When the lease ends that it was claimed with; None where it was only read."""
+    lookalikes: tuple[str, ...] | None = None
+    """Of a rule to be created: the ids of those that looked just like it before it was sent; None until somebody looked."""
+    accepted: bool = False
+    """The service said yes, and what it shows does not say so yet: never to be called failed."""
+    refusal: str | None = None
+    """The name of the error that a service refused with, where one did."""
+    lost_right: str = ""
+    """Who had no right to it any more when it was to be carried out; *outcome* says why."""
+    outcome: str = ""
+    """After the end: the service's message or the id of what was created; for people, not for decisions."""
+    result: Document | None = None
+    """The target as it was last seen: read back after the change was applied, or found live when it turned out stale."""
+    finished_at: datetime | None = None
+    overtaken_by: str = ""
+    """Of a request that went stale while it waited: who changed its target, where that was done here."""
+    stopped_by: str | None = None
+    """Of a bulk change: who stopped it before all of its items were done."""
+    undone_by: str | None = None
+    """The id of the applied change that took this one back."""
+    undone: Undone | None = None
+    """How it was taken back."""
+    redone: Redone | None = None
+    """How it came to count again, where it was undone before."""
+    revert_failure: RevertFailure = RevertFailure.NONE
+
+
+class Bulk(Stored):
+    """What a bulk change is beside its items."""
+
+    size: int = 0
+    """How many items it has; 0 for a change of one thing."""
+    kinds: tuple[Kind, ...] = ()
+    """Every kind among its items, the weightiest first."""
+    needs_of_items: tuple[Need, ...] = ()
+    """Every operation that its items need, by site."""
+    title: str = ""
+    """What it does, in a few words."""
+    columns: tuple[str, ...] = ()
+    """Of an import: the headings of its table, which its requester gets back with the outcome of each row."""
+    separator: str = ","
+    in_steps: bool = False
+    """Its items are steps of one thing: each is sent only where what those before it made is confirmed, and still there."""
