@@ -32,7 +32,7 @@ from bot.text.search import SearchIndex, search, text_of_rule
 from bot.text.times import seconds_of
 from handlers.blocks.messages import code, esc, plain_text
 from handlers.changes.diff import differences, render
-from handlers.changes.sentences import words
+from handlers.changes.people import public_text
 from handlers.grammar.command import Unclear
 from handlers.grammar.fields import parse_expiry
 from handlers.grammar.parser import parse, parse_mention
@@ -103,7 +103,7 @@ def read_url(text: str) -> None:
 
 
 def show(text: str) -> None:
-    for shown in (words, esc, code):
+    for shown in (public_text, esc, code):
         shown(text)
     plain_text(text, 75)
     render(differences({"name": text}, {"name": f"{text}x"}), all_masked)

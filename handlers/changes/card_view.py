@@ -26,27 +26,19 @@ from handlers.changes.diff import FIRST_PAIRS, Line, differences, field_changes,
 from handlers.changes.freeze_view import freeze_line
 from handlers.changes.full_view import change_warnings, hides, is_masked
 from handlers.changes.items_view import Progress, counts_text, pair_words, progress_text
-from handlers.changes.sentences import (
-    ACCESS,
+from handlers.changes.people import review_line, why_not_any_more
+from handlers.changes.sentences import deleted_line, is_off_instead, revert_failure_line, sentence
+from handlers.changes.subject import ACCESS, THINGS, VERBS, is_offboarding, is_switched, takes_away
+from handlers.changes.times import extension
+from handlers.changes.titles import (
     STATES,
-    THINGS,
-    VERBS,
-    deleted_line,
     deleted_title,
-    extension,
-    is_off_instead,
-    is_offboarding,
+    is_partly_done,
     is_reverted,
-    is_switched,
     mark_of,
     plain_title,
     request_title,
-    revert_failure_line,
-    review_line,
-    sentence,
-    takes_away,
     title_of,
-    why_not_any_more,
 )
 from handlers.gatehouse.commands import GatehouseInspect
 from handlers.members.views import segments_line
@@ -544,8 +536,7 @@ def _remarks(change: Change, progress: Progress | None) -> Iterator[str]:
 
 
 def _mark(change: Change, tally: Tally | None) -> str:
-    is_partly_done = tally is not None and change.state is State.APPLIED and tally.of(DONE) < tally.meant
-    return ":warning:" if is_partly_done or _is_otherwise(change) else mark_of(change)
+    return ":warning:" if is_partly_done(change, tally) or _is_otherwise(change) else mark_of(change)
 
 
 def _items(change: Change, progress: Progress) -> list[Block]:

@@ -16,7 +16,7 @@ from bot.gatehouse import Gatehouse
 from bot.rules.model import Rule
 from bot.text.emails import masked
 from handlers.blocks.messages import esc, quoted
-from handlers.changes.sentences import when
+from handlers.changes.times import when
 from handlers.errors import NothingToChange, Refusal, Words
 from handlers.grammar.fields import LONGEST_DURATION
 

@@ -18,7 +18,8 @@ from handlers.blocks.modals import FULL_CHANGE, OPENED_BY, metadata
 from handlers.changes import card_view, full_view, notes_view
 from handlers.changes.cards import groups_of
 from handlers.changes.requests import beginning, ending
-from handlers.changes.sentences import extension, request_title, title_of
+from handlers.changes.times import extension
+from handlers.changes.titles import request_title, title_of
 from handlers.errors import NothingToUndo, OldButton, OldCard
 from handlers.gatehouse.commands import GatehouseInspect, GatehouseUndo
 from handlers.grammar.command import Command

@@ -11,7 +11,8 @@ from bot.policy.freezes import ChatFreeze, Freeze
 from handlers.blocks import messages
 from handlers.blocks.messages import Block, Message, esc, listed, plural
 from handlers.changes.list_view import nothing, rows
-from handlers.changes.sentences import when, words
+from handlers.changes.people import public_text
+from handlers.changes.times import when
 from handlers.errors import Words
 from handlers.gatehouse.commands import GatehouseFreeze, GatehouseUnfreeze
 from handlers.grammar.command import slash
@@ -53,7 +54,7 @@ def _by(freeze: Freeze) -> str:
 
 
 def _why(freeze: Freeze) -> str:
-    return f" (“{words(freeze.why, 160)}”)" if freeze.why else ""
+    return f" (“{public_text(freeze.why, 160)}”)" if freeze.why else ""
 
 
 def _state(freeze: Freeze) -> str:

@@ -22,7 +22,8 @@ from handlers.blocks import messages, modals
 from handlers.blocks.masking import masked_part
 from handlers.blocks.messages import WORD_JOINER, Block, code, entities, esc, lookalike_warnings, visible
 from handlers.changes.diff import Document, Line, every_field, field_name, words_of
-from handlers.changes.sentences import THINGS, VERBS, needed, reason_of, requested
+from handlers.changes.people import needs_line, reason_of, requester_line
+from handlers.changes.subject import THINGS, VERBS
 from handlers.explain.why_not import NOT_SENT
 from handlers.rules.pairs_view import REACH_WORDS
 
@@ -291,9 +292,11 @@ def modal(
     *below*: the buttons of a person who can decide about it. *places*: the host of each service. *opened_by*: the id of
     the request that it answers.
     """
-    lead = [f"*{title}*", requested(change)]
+    lead = [f"*{title}*", requester_line(change)]
     texts = [
-        "\n".join([*lead, needed(change, f"<#{change.request.channel}>")] if change.state is State.PROPOSED else lead)
+        "\n".join(
+            [*lead, needs_line(change, f"<#{change.request.channel}>")] if change.state is State.PROPOSED else lead
+        )
     ]
     texts += [f"*Reason* {_code(change.request.reason)}"] if change.request.reason else []
     texts += [f"*Why*  {reason_of(change)}"] if change.request.cause else []

@@ -18,7 +18,9 @@ from handlers.blocks import messages
 from handlers.blocks.messages import Block, and_more, code, esc, first_of
 from handlers.changes.diff import field_changes, render
 from handlers.changes.full_view import says
-from handlers.changes.sentences import VERBS, is_switched, title_of, why_words
+from handlers.changes.people import why_words
+from handlers.changes.subject import VERBS, is_switched
+from handlers.changes.titles import title_of
 from handlers.members.views import segments_line
 from handlers.rules.pairs_view import effect_line, filters_words, source_line
 from handlers.rules.reasons import type_word

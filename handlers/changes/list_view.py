@@ -13,21 +13,10 @@ from bot.text.emails import all_masked
 from handlers.blocks import messages
 from handlers.blocks.messages import Block, ListPage, Message, and_more, esc
 from handlers.changes.diff import differences, values_of, without_secrets
-from handlers.changes.sentences import (
-    EDITS,
-    approval_words,
-    approvals_to_be,
-    author,
-    is_switched,
-    mark_of,
-    outcome_word,
-    reason_of,
-    request_title,
-    title_of,
-    when,
-    whom,
-    words,
-)
+from handlers.changes.people import approval_words, author, missing_approvals, public_text, reason_of
+from handlers.changes.subject import EDITS, is_switched, whom
+from handlers.changes.times import when
+from handlers.changes.titles import is_partly_done, mark_of, outcome_word, request_title, title_of
 from handlers.grammar.command import Command
 
 MAX_LISTED: Final = 20
@@ -76,11 +65,6 @@ def _values(change: Change, *, public: bool) -> str:
     return f": {values_of(lines[0], 60, shown=all_masked if public else str)}"
 
 
-def is_partly_done(change: Change, tally: Tally | None) -> bool:
-    """Whether a bulk *change* is called done though not all of it is."""
-    return change.state is State.APPLIED and tally is not None and tally.of(DONE) < tally.meant
-
-
 def _standing(change: Change, tally: Tally | None = None) -> str:
     """How far it is, and what comes next by itself."""
     word = outcome_word(change)
@@ -109,14 +93,14 @@ def _decision(change: Change, *, public: bool) -> str:
     decision = change.decision
     if decision.glass_broken:
         why = decision.decision_reason
-        said = f": “{words(why, MAX_REASON) if public else esc(why, MAX_REASON)}”" if why else ""
+        said = f": “{public_text(why, MAX_REASON) if public else esc(why, MAX_REASON)}”" if why else ""
         reviewed = f"reviewed by <@{decision.reviewed_by}>" if decision.reviewed_by else ""
         review = "*review due*" if change.review_due else reviewed
         return ", ".join(filter(None, [f"{approval_words(change)}{said}", review]))
     if change.state is State.PROPOSED:
         if decision.guard is Guard.CONFIRM:
             return f"only <@{change.request.requester}> can confirm it"
-        return ", ".join(filter(None, [f"needs {approvals_to_be(change, 'its channel')}", approval_words(change)]))
+        return ", ".join(filter(None, [f"needs {missing_approvals(change, 'its channel')}", approval_words(change)]))
     return approval_words(change)
 
 

@@ -13,23 +13,11 @@ from bot.changes.rights import Decision
 from handlers.blocks import inputs, messages
 from handlers.blocks.messages import Message
 from handlers.blocks.modals import OPENED_BY, View, done, frame, metadata, section
-from handlers.changes.sentences import (
-    STATES,
-    approval_words,
-    decision_reason,
-    held_line,
-    mark_of,
-    mention,
-    phrases,
-    plain_title,
-    request_title,
-    revert_failure_line,
-    review_line,
-    sentence,
-    title_of,
-    when,
-    words,
-)
+from handlers.changes.people import approval_words, decision_reason, mention, public_text, review_line
+from handlers.changes.phrases import phrases
+from handlers.changes.sentences import end_line, held_line, revert_failure_line, sentence
+from handlers.changes.times import when
+from handlers.changes.titles import STATES, mark_of, plain_title, request_title, title_of
 from handlers.grammar.fields import parse_expiry, parse_start
 
 
@@ -102,7 +90,7 @@ def _question(change: Change, number: str) -> str:
     if not 0 <= index < len(change.decision.questions):
         return ""
     asked = change.decision.questions[index]
-    return f":speech_balloon: <@{asked.by}> asks {_requester(change)}: “{words(asked.text, 1000)}”"
+    return f":speech_balloon: <@{asked.by}> asks {_requester(change)}: “{public_text(asked.text, 1000)}”"
 
 
 def _reverted(change: Change, undone_by: str) -> str:
@@ -189,9 +177,7 @@ NOTICES: Final = {
         lambda c, _: f":no_entry_sign: *{_end_of(c)}*\nDenied by <@{c.decision.decided_by}>{decision_reason(c) or '.'}",
     ),
     "expired": Note(lambda _: True, lambda c, _: f":zzz: *{_end_of(c)}*\nNobody approved your request in time."),
-    "failed": Note(
-        lambda c: c.state in ENDED, lambda c, _: f"{mark_of(c)} *{_end_of(c)}*\n{STATES[c.state].before(c)}"
-    ),
+    "failed": Note(lambda c: c.state in ENDED, lambda c, _: f"{mark_of(c)} *{_end_of(c)}*\n{end_line(c)}"),
     "reverted": Note(lambda _: True, _reverted),
 }
 """What the requester is told of in a direct message; of what was reverted, with who asked for that."""

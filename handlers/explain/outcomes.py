@@ -37,7 +37,10 @@ from bot.store.tables import OtherRelease
 from handlers.blocks.messages import clock_time, code, ended, esc, plural
 from handlers.changes.card_view import NOTHING_HAPPENED, label
 from handlers.changes.freeze_view import frozen_words
-from handlers.changes.sentences import STATES, THINGS, lost_right, request_title, when
+from handlers.changes.people import lost_right
+from handlers.changes.subject import THINGS
+from handlers.changes.times import when
+from handlers.changes.titles import STATES, request_title
 from handlers.errors import Table, Words
 from handlers.gatehouse.commands import (
     GatehouseFreezes,

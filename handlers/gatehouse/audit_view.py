@@ -12,7 +12,9 @@ from bot.text.emails import masked
 from handlers.blocks import messages
 from handlers.blocks.messages import ListPage, Message, code, esc, plural, quoted
 from handlers.changes.list_view import answer, nothing, row, rows
-from handlers.changes.sentences import subject, when, words
+from handlers.changes.people import public_text
+from handlers.changes.subject import subject
+from handlers.changes.times import when
 from handlers.explain.why_not import WHY_NOT
 from handlers.gatehouse.commands import GatehouseAudit
 from handlers.gatehouse.views import DOES
@@ -90,7 +92,7 @@ def _told(entry: Entry, *, public: bool) -> str:
     if entry.event in EXPORTS:
         return _exported(entry)
     reason = str(detail.get("reason") or detail.get("why") or "")
-    shown = words(reason, 120) if public else esc(reason, 120)
+    shown = public_text(reason, 120) if public else esc(reason, 120)
     kind, _, name = entry.target.partition("/")
     if entry.event in OF_FREEZES and kind in {"freeze", "lock"}:
         return f"{OF_FREEZES[entry.event].format(kind=kind, name=esc(name, 120))}{f' (“{shown}”)' if reason else ''}"

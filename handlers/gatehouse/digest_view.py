@@ -22,8 +22,9 @@ from handlers.blocks import messages
 from handlers.blocks.masking import masked_text
 from handlers.blocks.messages import Message, and_more, esc, plural
 from handlers.changes.freeze_view import freeze_line
-from handlers.changes.list_view import is_partly_done, row
-from handlers.changes.sentences import STATES, when
+from handlers.changes.list_view import row
+from handlers.changes.times import when
+from handlers.changes.titles import STATES, is_partly_done
 from handlers.gatehouse.commands import (
     A_DAY,
     OFF,

@@ -18,7 +18,7 @@ from handlers.blocks.messages import Block, Message, code, esc
 from handlers.blocks.modals import View, frame, metadata, section
 from handlers.changes.freeze_view import freeze_line
 from handlers.changes.list_view import more_line, open_button, rows
-from handlers.changes.sentences import when
+from handlers.changes.times import when
 from handlers.gatehouse.commands import GatehouseHelp, GatehouseInspect, GatehousePending, GatehouseWhoami
 from handlers.gatehouse.digest_view import times_words
 from handlers.grammar.command import slash

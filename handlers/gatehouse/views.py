@@ -16,7 +16,7 @@ from handlers.blocks import messages
 from handlers.blocks.messages import Block, ListPage, Message, code, entities, esc, listed
 from handlers.changes.freeze_view import freeze_line
 from handlers.changes.list_view import answer, more_line, nothing, open_button, rows
-from handlers.changes.sentences import STATES
+from handlers.changes.titles import STATES
 from handlers.explain.why_not import WHY_NOT
 from handlers.gatehouse.commands import GatehouseHelp, GatehousePending, GatehousePlanned
 from handlers.grammar.command import Command, slash

@@ -13,7 +13,7 @@ from bot.rules.lint.findings import Finding, FindingKind, Location, Reason
 from bot.rules.matching import Difference, UrlOutcome
 from handlers.blocks import messages
 from handlers.blocks.messages import Block, ListPage, Message, clip, code, esc, first_few, first_of, in_quotes, listed
-from handlers.changes.sentences import when
+from handlers.changes.times import when
 from handlers.grammar.command import slash
 from handlers.rules.commands import RulesCheck, RulesSamples, RulesWhich
 from handlers.rules.reasons import undecidable_words

@@ -18,7 +18,7 @@ from handlers.blocks import menus, messages, modals
 from handlers.blocks.messages import quoted
 from handlers.changes.coming import Thing, document_then, left_out, refuse_what_is_so
 from handlers.changes.requests import as_typed, beginning, propose, submit, what_becomes_of
-from handlers.changes.sentences import when
+from handlers.changes.times import when
 from handlers.errors import InvalidDraft, NoGroups, NotOneGroup
 from handlers.grammar.command import Command
 from handlers.grammar.fields import Start

@@ -17,7 +17,7 @@ from bot.rules.secrets import MARK, hidden_text, without_secrets
 from bot.rules.url import Url
 from handlers.blocks import messages
 from handlers.blocks.messages import Block, Message, code, esc, first_of, plural, quoted, url_code
-from handlers.changes.sentences import when
+from handlers.changes.times import when
 from handlers.rules.commands import RulesEdit, RulesList, RulesOff, RulesOn, RulesShow, RulesWhich
 from handlers.rules.pairs_view import effect_line, filters_words, source_line
 from handlers.rules.reasons import IS_OFF, near_words, note_words, off_words, undecidable_words

@@ -12,7 +12,7 @@ import pytest
 from bot.changes.model.change import Change
 from bot.changes.model.edits import Kind
 from bot.changes.model.states import State
-from handlers.changes.sentences import title_of
+from handlers.changes.titles import title_of
 from sandbox.gatehouse import ALICE, CARA
 from sandbox.services.seed import members
 from sandbox.slack.story import Person

@@ -13,14 +13,14 @@ from bot.changes.model.items import NotSent, Outcome
 from bot.changes.model.states import State
 from bot.policy.model import Why
 from handlers.changes.items_view import OUTCOMES
-from handlers.changes.sentences import STATES
+from handlers.changes.titles import STATES
 from handlers.explain.why_not import NOT_SENT, WHY_NOT
 
 HANDLERS: Final = Path(__file__).parents[2] / "handlers"
 TABLES: Final[dict[type[StrEnum], tuple[str, Any]]] = {
     Why: ("explain/why_not.py", WHY_NOT),
     NotSent: ("explain/why_not.py", NOT_SENT),
-    State: ("changes/sentences.py", STATES),
+    State: ("changes/titles.py", STATES),
     Outcome: ("changes/items_view.py", OUTCOMES),
 }
 """For each kind of thing that people read of: the module of its table, and the table."""

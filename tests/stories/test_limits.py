@@ -11,7 +11,7 @@ from bot.changes.refusals import TooManyQuestions
 from bot.policy.limits import COMMAND_RATE, EXPORT_RATE, MAX_QUESTIONS_PER_REQUEST, OpenLimits
 from bot.policy.model import Why
 from bot.store.audit import Filters
-from handlers.changes.sentences import STATES
+from handlers.changes.titles import STATES
 from handlers.explain.table import is_problem
 from handlers.explain.why_not import WHY_NOT
 from sandbox.demo import Sandbox

@@ -20,7 +20,7 @@ from handlers.blocks.masking import public
 from handlers.blocks.messages import Message
 from handlers.changes import card_view, full_view, items_view, notes_view, temporary_form
 from handlers.changes.items_view import Progress
-from handlers.changes.sentences import plain_title, title_of
+from handlers.changes.titles import plain_title, title_of
 from handlers.members.commands import MembersGrant
 from handlers.rules.commands import RulesOff
 from tests.harness.proposing import change_of

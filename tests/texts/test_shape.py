@@ -16,7 +16,7 @@ from bot.changes.model.states import State
 from bot.rules.model import Groups, Rule
 from handlers.blocks.messages import Message, in_quotes, quoted
 from handlers.changes.notes_view import REASON_FORMS
-from handlers.changes.sentences import REVERT_FAILURES, title_of
+from handlers.changes.titles import REVERT_FAILURES, title_of
 from handlers.grammar.command import Command
 from handlers.grammar.parser import parse
 from tests.texts import Sample

@@ -6,7 +6,7 @@ from typing import Any
 
 from bot.changes.model.edits import Kind
 from bot.changes.model.states import State
-from handlers.changes.sentences import plain_title, title_of
+from handlers.changes.titles import plain_title, title_of
 from tests.texts.cards import OLD_SHOP, change, pair
 
 

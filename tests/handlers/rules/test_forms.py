@@ -22,7 +22,7 @@ from bot.rules.pair_values import new_pair, with_text
 from bot.store.channel_settings import Preferences
 from handlers.blocks.messages import plural
 from handlers.changes import notes_view
-from handlers.changes.sentences import plain_title
+from handlers.changes.titles import plain_title
 from handlers.gatehouse import home_view as settings_form
 from handlers.members import member_form_view
 from handlers.members.member_form_view import MemberForm

@@ -1,0 +1,100 @@
+"""What a change is about, and what it does to that, in a few words that a channel may see."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from bot.changes.model.change import Change
+from bot.changes.model.edits import Edit, Kind
+from bot.text.emails import all_masked, masked
+from handlers.blocks.messages import code, esc, listed, quoted
+from handlers.changes.diff import differences, field_changes, line_name
+
+THINGS: Final = {"rules": "rule", "members": "member", "groups": "group"}
+"""What people call a thing of each service."""
+VERBS: Final = {
+    Kind.RULE_CREATE: ("create", "created"),
+    Kind.RULE_UPDATE: ("change", "changed"),
+    Kind.RULE_DELETE: ("delete", "deleted"),
+    Kind.GROUP_UPDATE: ("change", "changed"),
+    Kind.MEMBER_ADD: ("add", "added"),
+    Kind.MEMBER_UPDATE: ("change", "changed"),
+    Kind.MEMBER_GRANT: ("grant access to", "access granted"),
+    Kind.MEMBER_REVOKE: ("revoke access of", "access revoked"),
+    Kind.MEMBER_REMOVE: ("remove", "removed"),
+}
+"""What is done, and what was."""
+EDITS: Final = frozenset({Kind.RULE_UPDATE, Kind.GROUP_UPDATE, Kind.MEMBER_UPDATE})
+"""Whose title says what is changed."""
+ACCESS: Final = frozenset({Kind.MEMBER_GRANT, Kind.MEMBER_REVOKE})
+MAX_FIELDS: Final = 3
+"""Fields that a title names."""
+MAX_SEGMENTS: Final = 3
+
+
+def subject(change: Change) -> str:
+    """What *change* is about by its name, or a masked email, as a channel may see it."""
+    if change.edit.target.service in {"rules", "groups"}:
+        return quoted(named) if (named := change.edit.name or change.edit.target.key) else "a rule"
+    return shown_name(change) or code(masked(change.edit.target.key or ""))
+
+
+def shown_name(change: Change) -> str:
+    """The name of a member, where it is one and no email."""
+    name = change.edit.name
+    return esc(name, 80) if name and "@" not in name else ""
+
+
+def whom(change: Change, *, public: bool = True) -> str:
+    """The email of the member, masked for a channel; nothing where the title has it like that."""
+    target = change.edit.target
+    email = target.key or "" if target.service == "members" else ""
+    if not public:
+        return code(email) if email else ""
+    return code(masked(email)) if email and shown_name(change) else ""
+
+
+def on_site(change: Change, preposition: str = "on") -> str:
+    return f" {preposition} {esc(change.edit.target.site, 60)}" if change.edit.target.site else ""
+
+
+def is_switched(edit: Edit) -> str | None:
+    """Return ``on`` or ``off`` where *edit* changes only that."""
+    lines = differences(edit.before, edit.after) if edit.kind in EDITS else []
+    if [line.field for line in lines] != ["status"]:
+        return None
+    return {"Active": "on", "Inactive": "off"}.get(str(lines[0].after))
+
+
+def fields_changed(change: Change) -> str:
+    """The fields that an edit changes, as people call them; how many, where there are too many for a title."""
+    names = list(dict.fromkeys(line_name(line) for line in field_changes(change.edit)))
+    if not names or len(names) > MAX_FIELDS:
+        return f"{len(names)} fields" if names else "nothing"
+    return f"the {listed([esc(name, 60) for name in names])}"
+
+
+def segments_changed(change: Change) -> str:
+    """The segments that somebody gets or loses, as a channel may see them."""
+    had, has = (
+        {str(one) for one in (document or {}).get("allowedSegments") or ()}
+        for document in (change.edit.before, change.edit.after)
+    )
+    found = sorted(has - had if change.edit.kind is Kind.MEMBER_GRANT else had - has)
+    if not found or len(found) > MAX_SEGMENTS:
+        return f"{len(found)} segments" if found else "segments"
+    return listed([quoted(all_masked(one), 60) for one in found])
+
+
+def takes_away(change: Change) -> bool:
+    """Whether it is gone for people what *change* deletes or removes: of a move, it is there again already."""
+    return change.edit.kind.destroys and not change.bulk.in_steps
+
+
+OFFBOARDING: Final = re.compile(r"(?:Undo: )?Remove .+ from every site", re.DOTALL)
+
+
+def is_offboarding(change: Change) -> bool:
+    """Whether *change* is an offboarding or its undo: it has more items than people, one for each site."""
+    return OFFBOARDING.fullmatch(change.bulk.title) is not None

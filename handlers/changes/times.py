@@ -1,0 +1,69 @@
+"""When a change starts and ends, and how long it lasts, as a card says it."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Final
+
+from bot.changes.model.change import Change
+from bot.changes.model.states import State
+from bot.text.times import in_words
+from handlers.blocks.messages import esc
+from handlers.blocks.messages import moment as date_token
+
+
+def when(moment: datetime | None) -> str:
+    """A time, shown in the zone of the reader."""
+    return "some time" if moment is None else date_token(int(moment.timestamp()) * 1000)
+
+
+def time_of(change: Change) -> str:
+    """When *change* ended or was decided; empty while nobody has."""
+    moment = change.run.finished_at or change.decision.decided_at
+    return when(moment) if moment else ""
+
+
+def until(change: Change) -> str:
+    """Until when a change is, as the end of a sentence; empty for one that is not temporary."""
+    moment, typed = change.request.reverts_at, change.request.reverts_at_as_typed
+    return "" if moment is None else f" until {_as_typed(moment, typed)}"
+
+
+def _as_typed(moment: datetime, typed: str) -> str:
+    return f"{when(moment)} ({esc(typed, 60)})" if typed else when(moment)
+
+
+def duration_text(change: Change) -> str:
+    """How long a change is to last that was not made yet, as the end of a sentence."""
+    seconds = change.request.revert_after if change.request.reverts_at is None else None
+    return f" for {in_words(seconds)}" if seconds else until(change)
+
+
+def temporary_line(change: Change) -> str:
+    return f"Temporary{lasting}" if (lasting := duration_text(change)) else ""
+
+
+def times_as_typed(change: Change) -> str:
+    """The times of a plan by the clocks that they were meant by: its title has them by those of the reader."""
+    request = change.request
+    if change.state not in {State.PROPOSED, State.PLANNED} or request.starts_at is None or change.run.held:
+        return ""
+    starts, ends = request.starts_at_as_typed, request.reverts_at_as_typed
+    clock, _, zone = starts.rpartition(" ")
+    return " – ".join(filter(None, [clock if clock and ends.endswith(f" {zone}") else starts, ends]))
+
+
+EXTENSIONS: Final = (
+    (7 * 86_400, 7 * 86_400, "Extend by 1 week"),
+    (86_400, 86_400, "Extend by 1 day"),
+    (0, 3_600, "Extend by 1 h"),
+)
+"""From how many seconds of a temporary change on, how many seconds a click adds to it, and what the button says."""
+
+
+def extension(change: Change) -> tuple[int, str]:
+    """The seconds that a click adds to *change*, by how long it was asked to last, and the label of the button."""
+    asked = change.request.revert_after
+    if asked is None and change.request.reverts_at is not None:
+        asked = int((change.request.reverts_at - change.created).total_seconds())
+    return next((seconds, label) for least, seconds, label in EXTENSIONS if (asked or 0) >= least)

@@ -1,0 +1,180 @@
+"""The head of a card: its mark, its title, and the words for each state."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final, assert_never
+
+from bot.changes.model.change import Change
+from bot.changes.model.items import DONE, Outcome, Tally
+from bot.changes.model.parts import Held, RevertFailure
+from bot.changes.model.states import State
+from handlers.changes.phrases import Phrases, phrases
+from handlers.changes.subject import is_switched, subject, takes_away
+from handlers.changes.times import duration_text, until, when
+
+
+@dataclass(frozen=True, slots=True)
+class StateWords:
+    """What is said of a change in one state: its *mark*, the *word* for it, and how a sentence about it ends."""
+
+    mark: str
+    word: str
+    clause: str
+
+
+HOURGLASS, UNCLEAR = ":hourglass_flowing_sand:", ":grey_question:"
+STATES: Final[Mapping[str, StateWords]] = {
+    State.PROPOSED: StateWords(":wastebasket:", "waiting for a decision", "is waiting for a decision"),
+    State.PLANNED: StateWords(":alarm_clock:", "planned", "is planned"),
+    State.APPROVED: StateWords(HOURGLASS, "under way", "is under way"),
+    State.APPLYING: StateWords(HOURGLASS, "under way", "is under way"),
+    State.APPLIED: StateWords(":white_check_mark:", "done", "is done"),
+    State.FAILED: StateWords(":x:", "failed", "failed"),
+    State.UNKNOWN: StateWords(UNCLEAR, "not confirmed yet", "is not confirmed yet"),
+    State.UNSETTLED: StateWords(UNCLEAR, "never confirmed", "was never confirmed"),
+    State.STALE: StateWords(":arrows_counterclockwise:", "out of date", "is out of date"),
+    State.CANCELLED: StateWords(":leftwards_arrow_with_hook:", "withdrawn", "was withdrawn"),
+    State.DENIED: StateWords(":no_entry_sign:", "denied", "was denied"),
+    State.EXPIRED: StateWords(":zzz:", "expired", "expired"),
+}
+"""The one table of states, by the name that the database and the audit have for each."""
+
+
+def is_reverted(change: Change) -> bool:
+    """Whether *change* was temporary and came to its end as it was meant to."""
+    return change.run.undone is not None and change.run.undone.cause.is_automatic
+
+
+def outcome_word(change: Change) -> str:
+    """What has become of *change*, in a word or two."""
+    if change.run.undone_by:
+        return "reverted" if is_reverted(change) else "undone"
+    return STATES[change.state].word
+
+
+def is_partly_done(change: Change, tally: Tally | None) -> bool:
+    """Whether a bulk *change* is called done though not all of it is."""
+    return change.state is State.APPLIED and tally is not None and tally.of(DONE) < tally.meant
+
+
+def mark_of(change: Change) -> str:
+    """The emoji for how *change* stands."""
+    if change.state is State.PROPOSED and not takes_away(change):
+        return ":raising_hand:"
+    if change.run.held not in {Held.NOT, Held.WORD} and change.state is State.PLANNED:
+        return ":warning:"
+    if change.state is not State.APPLIED:
+        return STATES[change.state].mark
+    if change.run.undone_by:
+        return STATES[change.state].mark if is_reverted(change) else ":leftwards_arrow_with_hook:"
+    if change.decision.glass_broken:
+        return ":rotating_light:"
+    if change.run.revert_failure or change.request.warnings:
+        return ":warning:"
+    return ":double_vertical_bar:" if is_switched(change.edit) == "off" else STATES[change.state].mark
+
+
+def plain_title(change: Change) -> str:
+    """What is asked, without code: ``Switch off “Old shop”``, ``Change the destination of “Old shop”``."""
+    return request_title(change).replace("`", "")
+
+
+def request_title(change: Change) -> str:
+    """The same for bold text, which the stars of a masked email would end if it were no code."""
+    return phrases(change).request
+
+
+def title_of(change: Change, tally: Tally | None = None) -> str:
+    """The head of its card: what is asked, or what has come of it; of a bulk change, by the *tally* of its items."""
+    said, word = phrases(change), STATES[change.state].word
+    match change.state:
+        case State.PROPOSED | State.PLANNED:
+            return _waiting_title(change, said.request)
+        case State.APPROVED if change.run.waits and tally is None:
+            return f"{said.request}: waiting for the service"
+        case State.APPROVED | State.APPLYING:
+            return f"{said.under_way}: stopping…" if change.run.stopped_by else f"{said.under_way}…"
+        case State.UNKNOWN | State.UNSETTLED:
+            return f"{said.under_way}: {word}"
+        case State.APPLIED:
+            return _applied_title(change, said, tally)
+        case State.CANCELLED if change.request.starts_at is not None:
+            return f"{said.request}: plan withdrawn"
+        case State.FAILED | State.STALE | State.CANCELLED | State.DENIED | State.EXPIRED:
+            return said.not_done or f"{said.request}: {word}"
+        case never:
+            assert_never(never)
+
+
+def _waiting_title(change: Change, what: str) -> str:
+    """The head of what waits for a decision or for its time, or could not begin at it; *what* is to be done."""
+    request, held = change.request, change.run.held
+    if held and held is not Held.WORD:
+        return f"{what}: not started"
+    ending = ": approved for later" if held else "?" if change.state is State.PROPOSED else ""
+    if request.starts_at is None:
+        return f"{what}{duration_text(change)}{ending}"
+    starts = f"planned for {when(request.starts_at)}"
+    ends = f" until {when(request.reverts_at)}" if request.reverts_at is not None else duration_text(change)
+    return f"{what}{',' if ending else ':'} {starts}{',' if ends else ''}{ends}{ending}"
+
+
+def _applied_title(change: Change, said: Phrases, tally: Tally | None) -> str:
+    """The head of what was applied, and may have been undone since, or been kept from its end."""
+    if tally is not None and (partial := _partial_title(change, said, tally)):
+        return partial
+    if change.run.undone_by:
+        return said.undone
+    if change.run.revert_failure and tally is None:
+        head, _ = REVERT_FAILURES[change.run.revert_failure]
+        return head.format(request=said.request, done=said.done)
+    return said.done + (until(change) if change.is_temporary else "")
+
+
+def _partial_title(change: Change, said: Phrases, tally: Tally) -> str:
+    """The head of a bulk change of which not all is done, or undone; empty where all of it is.
+
+    ``2 of 3 rules switched off``, where it is called by how many things it has; else what was asked, and how much of it is done.
+    """
+    done, meant, unclear = tally.of(DONE), tally.meant, tally[Outcome.UNKNOWN]
+    if change.run.undone_by:
+        return "" if tally[Outcome.UNDONE] == meant else f"{said.request}: undone"
+    if not is_partly_done(change, tally):
+        return ""
+    more = f", {unclear:,} not confirmed yet" if unclear else ""
+    is_counted = said.done.startswith(f"{meant:,} ")
+    return f"{done:,} of {said.done}{more}" if is_counted else f"{said.request}: {done:,} of {meant:,} done{more}"
+
+
+REVERT_FAILURES: Final[Mapping[RevertFailure, tuple[str, str]]] = {
+    RevertFailure.CHANGED: (
+        "{request}: not reverted",
+        "*Not reverted* at {when}: someone edited it first, so Gatehouse left it alone.",
+    ),
+    RevertFailure.GONE: ("{request}: nothing to revert", "*Nothing to revert* at {when}: it is gone already."),
+    RevertFailure.REFUSED: (
+        "{done}: not reverted",
+        "*Not reverted* at {when}: the service refused. Press *Undo* to try again.",
+    ),
+    RevertFailure.UNSENT: (
+        "{done}: not reverted",
+        "*Not reverted* at {when}: Gatehouse can’t send it. Press *Undo* to see why.",
+    ),
+    RevertFailure.UNCONFIRMED: (
+        "{request}: its end is not confirmed",
+        "*Check it yourself:* it was to be reverted at {when}, and the service gave no clear answer.",
+    ),
+    RevertFailure.PARTLY: (
+        "{done}: not reverted",
+        "*Not all of it was reverted* at {when}. The card of the undo says what is left.",
+    ),
+}
+"""The head of the card of a temporary change that was not reverted, which says *done* only where nobody edited it since; and
+the line that says why."""
+
+
+def deleted_title(change: Change) -> str:
+    """The head of the card of a temporary *change* whose target is gone."""
+    return f"{subject(change)} was {'removed' if change.edit.target.service == 'members' else 'deleted'}"
