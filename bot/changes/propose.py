@@ -17,15 +17,7 @@ from bot.changes.model.edits import Target
 from bot.changes.model.items import NOT_DONE, Item, Outcome
 from bot.changes.model.parts import Cause, CauseKind, ChangeDecision, Guard
 from bot.changes.model.states import HOLDING, LIVE, Move, State
-from bot.changes.proposals import (
-    Proposal,
-    caused_by,
-    inverse,
-    is_made_anew,
-    move_again,
-    request_again,
-    revert_anyway,
-)
+from bot.changes.proposals import Proposal, caused_by, inverse, is_made_anew, move_again, request_again, revert_anyway
 from bot.changes.refusals import AlreadyDecided, EndIsPast, NotTemporary, NotUndoable, StartIsPast
 from bot.changes.rights import Decision, Rights
 from bot.changes.verify import LOOKING, AdapterOf

@@ -27,7 +27,7 @@ from bot.store.engine import Store
 from bot.store.leases import Note
 from bot.store.tables import OtherRelease
 from handlers.blocks.messages import Message
-from handlers.changes import card_view, items_view, notes_view
+from handlers.changes import card_buttons, card_view, items_view, notes_view
 from handlers.changes.diff import excerpt, without_secrets
 from handlers.slack.client import Slack, SlackRefused
 from handlers.slack.files import SlackFiles
@@ -135,7 +135,7 @@ class Cards:
         except Exception:  # one that is tried again would fail again
             log.exception("card_not_drawn", change=change.id[:8])
             return card_view.plain_card(change), False
-        return card, card_view.shows_all(card)
+        return card, card_buttons.shows_all(card)
 
     async def _card(self, change: Change, *, is_plain: bool) -> Note | None:
         place = await self.store.cards.get(change.id, CARD)
@@ -225,7 +225,7 @@ class Cards:
             return await self.slack.post(change.request.requester, await self._elsewhere(message, change))
 
     async def _elsewhere(self, message: Message, change: Change) -> Message:
-        return card_view.elsewhere(message, change.request.channel, shared=await self._is_shared(change))
+        return card_view.explain_place(message, change.request.channel, shared=await self._is_shared(change))
 
     async def _is_shared(self, change: Change) -> bool:
         """Whether people of another company read the channel now: changes are for our own people only."""

@@ -17,6 +17,7 @@ from bot.gatehouse import Gatehouse
 from handlers.blocks.modals import FULL_CHANGE, OPENED_BY, metadata
 from handlers.changes import card_view, full_view, notes_view
 from handlers.changes.cards import groups_of
+from handlers.changes.entries import entries_of
 from handlers.changes.requests import beginning, ending
 from handlers.changes.times import extension
 from handlers.changes.titles import request_title, title_of
@@ -66,11 +67,11 @@ async def _show_all(change: Change, caller: Caller, gatehouse: Gatehouse) -> Rep
         if await can_decide(change, caller.user, gatehouse):
             below = card_view.decision_blocks(change, await groups_of(change, gatehouse.groups.groups))
         head = title if change.is_bulk else title_of(change)
-        entries = await asyncio.to_thread(lambda: list(full_view.entries(change, listed)))
+        entries = await asyncio.to_thread(lambda: list(entries_of(change, listed)))
         view = full_view.modal(change, entries, head, below, places=gatehouse.places, opened_by=caller.request)
         if view is not None:
             return Modal(view)
-    content = b"".join(await cooperatively(full_view.file_pieces(change, full_view.entries(change, listed))))
+    content = b"".join(await cooperatively(full_view.file_pieces(change, entries_of(change, listed))))
     return Attached(full_view.file_name(change), content, f"*{title}*: everything that it does, in this file.")
 
 

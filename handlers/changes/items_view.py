@@ -16,8 +16,8 @@ from bot.rules.url import authority
 from bot.text.emails import all_masked, masked
 from handlers.blocks import messages
 from handlers.blocks.messages import Block, and_more, code, esc, first_of
+from handlers.changes.completeness import says
 from handlers.changes.diff import field_changes, render
-from handlers.changes.full_view import says
 from handlers.changes.people import why_words
 from handlers.changes.subject import VERBS, is_switched
 from handlers.changes.titles import title_of

@@ -35,7 +35,8 @@ from bot.store.channel_settings import SettingsMoved
 from bot.store.db import CommitUnknown, StoreError, TargetBusy
 from bot.store.tables import OtherRelease
 from handlers.blocks.messages import clock_time, code, ended, esc, plural
-from handlers.changes.card_view import NOTHING_HAPPENED, label
+from handlers.changes.card_body import NOTHING_HAPPENED
+from handlers.changes.card_buttons import full_label
 from handlers.changes.freeze_view import frozen_words
 from handlers.changes.people import lost_right
 from handlers.changes.subject import THINGS
@@ -71,7 +72,7 @@ def _requested_before(error: AlreadyRequested) -> Words:
     change = error.change
     waits = "for you to confirm it" if change.decision.guard is Guard.CONFIRM else "for approval"
     what = f"*{request_title(change)}* was already requested by <@{change.request.requester}> and is waiting {waits}."
-    again = {label(change): GatehouseInspect(change.id)}
+    again = {full_label(change): GatehouseInspect(change.id)}
     return Words(what, next="Use its card, further up in this channel.", unchanged=None, again=again)
 
 
@@ -260,7 +261,7 @@ OUTCOME_WORDS: Final[Table] = {
     LookFirst: lambda e: Words(
         "The card doesn’t show all of this change.",
         next="Look at the full change, then decide on the card.",
-        again={label(e.change): GatehouseInspect(e.change.id)},
+        again={full_label(e.change): GatehouseInspect(e.change.id)},
     ),
     client.NotFound: lambda e: Words(
         f"The {e.service} service has no such entry.", "It was deleted, or the id has a typo."

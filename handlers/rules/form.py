@@ -26,7 +26,7 @@ from bot.rules.pair_values import new_pair
 from handlers.blocks import inputs, modals
 from handlers.blocks.messages import ended
 from handlers.blocks.modals import View, end_of_form, metadata, time_errors
-from handlers.changes.full_view import draft_warnings
+from handlers.changes.entries import draft_warnings
 from handlers.changes.requests import propose, record, timed
 from handlers.explain.table import words_for
 from handlers.grammar.fields import parse_expiry, parse_start

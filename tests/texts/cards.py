@@ -19,6 +19,7 @@ from bot.rules.secrets import hidden
 from handlers.blocks.masking import public
 from handlers.blocks.messages import Message
 from handlers.changes import card_view, full_view, items_view, notes_view, temporary_form
+from handlers.changes.entries import entries_of
 from handlers.changes.items_view import Progress
 from handlers.changes.titles import plain_title, title_of
 from handlers.members.commands import MembersGrant
@@ -374,8 +375,8 @@ def endings() -> Iterator[Sample]:
     )
     yield "stored otherwise", card(change(Kind.RULE_UPDATE, State.APPLIED, OLD_SHOP, MOVED, result=OLD_SHOP))
     whole = card(change(Kind.RULE_DELETE, State.APPLIED, *delete))
-    yield "not in its channel", card_view.elsewhere(whole, OPS, shared=False)
-    yield "channel shared since", card_view.elsewhere(whole, OPS, shared=True)
+    yield "not in its channel", card_view.explain_place(whole, OPS, shared=False)
+    yield "channel shared since", card_view.explain_place(whole, OPS, shared=True)
 
 
 def item(number: int, kind: Kind | None, before: Document | None, after: Document | None, **more: Any) -> Item:
@@ -665,18 +666,16 @@ def forms() -> Iterator[Sample]:
         "a member": change(Kind.MEMBER_REMOVE, State.PROPOSED, CHLOE, None, **asked(reason="she left")),
     }
     for title, about in shown.items():
-        view = full_view.modal(about, list(full_view.entries(about)), title_of(about), places=PLACES)
+        view = full_view.modal(about, list(entries_of(about)), title_of(about), places=PLACES)
         if view is not None:
             yield f"full view: {title}", view
     brief = change(Kind.RULE_UPDATE, State.PROPOSED, SALE, off(SALE), **asked(revert_after=7200))
     below = card_view.decision_blocks(brief, None)
-    if (
-        view := full_view.modal(brief, list(full_view.entries(brief)), title_of(brief), below, places=PLACES)
-    ) is not None:
+    if (view := full_view.modal(brief, list(entries_of(brief)), title_of(brief), below, places=PLACES)) is not None:
         yield "full view: for a person who can decide", view
     yield "full view: after a decision", notes_view.decided(delete.changed(state=State.DENIED, decided_by=CARA))
     whole, progress = bulk(OFFBOARD, State.PROPOSED, removals(Outcome.WAITING), **asked(reason="she left"))
-    listed = list(full_view.entries(whole, progress.first))
+    listed = list(entries_of(whole, progress.first))
     view = full_view.modal(whole, listed, plain_title(whole), places=PLACES)
     if view is not None:
         yield "full view: an offboarding", view

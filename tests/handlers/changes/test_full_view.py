@@ -19,8 +19,9 @@ from bot.changes.model.parts import ChangeDecision, ChangeRequest, Guard
 from bot.rules.edit import source_reaching
 from handlers.blocks.messages import WORD_JOINER, Block, shortened
 from handlers.changes import card_view, full_view
+from handlers.changes.completeness import hides
 from handlers.changes.diff import CHOSEN
-from handlers.changes.full_view import hides
+from handlers.changes.entries import entries_of
 from handlers.changes.items_view import Progress
 from handlers.rules.pairs_view import REACH_WORDS
 from sandbox.slack.validation import check_view
@@ -120,7 +121,7 @@ def texts_of(blocks: list[Block]) -> str:
 @settings(max_examples=40, deadline=None)
 @given(some_changes)
 def test_the_full_view_has_every_value_that_changes_and_says_what_it_is_about(change: Change) -> None:
-    listed = list(full_view.entries(change))
+    listed = list(entries_of(change))
     shown = [read(b"".join(full_view.file_pieces(change, listed)).decode())]
     view = full_view.modal(change, listed, "", places={})
     if view is not None:
@@ -180,7 +181,7 @@ def test_how_much_of_a_url_matches_is_said_in_words(reach: str) -> None:
 def test_when_somebody_became_a_member_is_a_date() -> None:
     before = {"name": "Zoe", "email": "zoe@example.com", "allowedSegments": [], "createdAt": 1_757_650_400_000}
     change = made("member", "remove", before, before)
-    listed = list(full_view.entries(change))
+    listed = list(entries_of(change))
 
     view = full_view.modal(change, listed, "", places={})
 
@@ -210,7 +211,7 @@ def test_the_full_view_of_a_set_has_each_part(number: int, before: dict[str, Any
         )
         for at in range(1, number + 1)
     ]
-    text = read(b"".join(full_view.file_pieces(whole, full_view.entries(whole, listed))).decode())
+    text = read(b"".join(full_view.file_pieces(whole, entries_of(whole, listed))).decode())
     assert [item for item in listed if f"id: {item.target.key}\n" not in text] == []
     for value in set(leaves(before)) ^ set(leaves(after)):
         assert max(text.count(word) for word in called(value)) >= number

@@ -1,0 +1,208 @@
+"""What a card shows of the change itself: what goes, what comes, what differs, or how far each of its items is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Any, Final
+
+from bot.changes.model.change import Change
+from bot.changes.model.documents import canonical_form
+from bot.changes.model.edits import Kind
+from bot.changes.model.items import DONE
+from bot.changes.model.states import State
+from bot.members.model import Member
+from bot.rules.edit import MAX_PAIRS
+from bot.rules.model import Groups, Pair, Rule, RuleDraft, why_group_is_off
+from handlers.blocks import messages
+from handlers.blocks.messages import Block, and_more, code, esc, listed
+from handlers.changes import items_view
+from handlers.changes.diff import FIRST_PAIRS, Line, differences, field_changes, render
+from handlers.changes.items_view import Progress, counts_text, pair_words, progress_text
+from handlers.changes.sentences import is_off_instead
+from handlers.changes.subject import ACCESS, is_switched
+from handlers.members.views import segments_line
+from handlers.rules.pairs_view import filters_words
+from handlers.rules.reasons import off_words, type_word
+
+NOTHING_HAPPENED: Final = frozenset({State.CANCELLED, State.DENIED, State.EXPIRED})
+"""States of what nobody let through."""
+WARNED: Final = frozenset(
+    {State.PROPOSED, State.PLANNED, State.APPROVED, State.APPLYING, State.APPLIED, State.UNKNOWN, State.UNSETTLED}
+)
+"""States in which what a change was warned of may come true."""
+
+
+def body(change: Change, groups: Groups | None, progress: Progress | None) -> list[Block]:
+    """What goes, what came, or what differs; of many items, how far each is. Nothing where nothing happened."""
+    if change.state in NOTHING_HAPPENED:
+        return []
+    if progress is not None:
+        return _item_blocks(change, progress)
+    return [*_one_thing(change, groups), *group_notes(change, groups)]
+
+
+def _one_thing(change: Change, groups: Groups | None) -> list[Block]:
+    """What a change of one thing does to it, or did, or found."""
+    if change.state is State.STALE:
+        return _stale_blocks(change)
+    if change.state is State.APPLIED and (other := _difference_as_stored(change)):
+        return [messages.section(f"*Requested → stored*\n{other}")]
+    if change.edit.kind.destroys:
+        gone = [messages.context("Before:")] if change.state is State.APPLIED and not change.run.undone_by else []
+        return [*gone, *_whole_thing(change, change.edit.before, groups), *_not_restored(change)]
+    if change.edit.kind.creates:
+        return [*_whole_thing(change, change.edit.after, groups), *_not_restored(change)]
+    return _changed_fields(change, groups)
+
+
+def _stale_blocks(change: Change) -> list[Block]:
+    """What became of the target since the request, and what was requested."""
+    edit, found = change.edit, change.run.result
+    if found is None or is_off_instead(change):
+        return []
+    is_told = not edit.before or not edit.after or is_switched(edit)
+    wanted = [] if is_told else differences(edit.before, edit.after)
+    shown = {"Then → now": differences(edit.before, found), "Requested": wanted}
+    return [messages.section(f"*{head}*\n{render(lines)}") for head, lines in shown.items() if lines]
+
+
+def _difference_as_stored(change: Change) -> str:
+    """Where what was read back differs from what was asked for; fields that the service added do not count."""
+    if change.edit.after is None or change.run.result is None:
+        return ""
+    asked = canonical_form(change.edit.after) or {}
+    found = canonical_form(change.run.result) or {}
+    lines = differences(asked, {name: found.get(name) for name in asked})
+    return render([line for line in lines if not _is_added_in_pair(line)])
+
+
+def is_stored_otherwise(change: Change) -> bool:
+    """Whether what was made of *change* is not what was asked for, and still there."""
+    return change.state is State.APPLIED and not change.run.undone_by and bool(_difference_as_stored(change))
+
+
+def _is_added_in_pair(line: Line) -> bool:
+    """Whether the service added the field to a pair, such as an id; an added header or script is what was asked for."""
+    return line.field.startswith("pair") and line.before is None and not line.field.rpartition(".")[2].isdigit()
+
+
+def _changed_fields(change: Change, groups: Groups | None) -> list[Block]:
+    """What an edit changes, and while somebody has to decide, what else a rule depends on; less what its title says."""
+    lines = field_changes(change.edit)
+    is_in_title = is_switched(change.edit) or (change.edit.kind in ACCESS and len(lines) == 1)
+    lines = _with_group_names(change, lines, groups)
+    shown = [] if is_in_title else [messages.section(render(lines))] if lines else []
+    if change.edit.kind is not Kind.RULE_UPDATE or not (is_switched(change.edit) or change.state is State.PROPOSED):
+        return shown
+    rule = RuleDraft.model_validate(change.edit.after or {})
+    if is_switched(change.edit):
+        return pair_lines(rule, MAX_SHORT_PAIRS)
+    filters = dict.fromkeys(filter(None, (filters_words(pair) for pair in rule.pairs or ())))
+    left = sum(pair == Pair() for pair in rule.pairs or ()) if len(rule.pairs or ()) > MAX_PAIRS else 0
+    more = [messages.context(f"…and {messages.plural(left, 'unchanged pair')}")] if left else []
+    return [*shown, *([messages.context(*filters)] if filters else []), *more]
+
+
+MAX_SHORT_PAIRS: Final = 3
+"""Of a rule that is only switched."""
+
+
+def _with_group_names(change: Change, lines: Iterable[Line], groups: Groups | None) -> list[Line]:
+    """The *lines*, with what people call a group for its id; beside that where somebody has to decide about all of it."""
+    names = {} if groups is None else dict(groups.names)
+    if change.state is State.PROPOSED:
+        names = {group: f"{name} ({group})" for group, name in names.items()}
+    return [
+        replace(line, before=names.get(line.before, line.before), after=names.get(line.after, line.after))
+        if line.field == "groupId"
+        else line
+        for line in lines
+    ]
+
+
+def _whole_thing(change: Change, document: Mapping[str, Any] | None, groups: Groups | None) -> list[Block]:
+    """All that a card shows of a member or a rule that comes or goes."""
+    if document is None:
+        return []
+    if change.edit.target.service == "members":
+        member = Member.model_validate(document)
+        return [messages.section(f"*Segments*  {segments_line(member.segments)}")]
+    rule = Rule.model_validate({"id": change.edit.target.key or "new"} | dict(document))
+    held = why_group_is_off(rule, groups)
+    status = ("On" if rule.active else "Off") + (f", {off_words([held])}" if held else "")
+    description = f"Description: “{esc(rule.description, 400)}”" if rule.description else ""
+    about = [description, f"{esc(status, 200)} · {esc(type_word(rule.rule_type), 40)}"]
+    is_wide = len(rule.pairs or ()) > MAX_PAIRS  # `excerpt` left some out
+    warned_of = [messages.context(f"Warnings are about the first {MAX_PAIRS:,} pairs only")] if is_wide else []
+    return [messages.section("\n".join(filter(None, about))), *pair_lines(rule, FIRST_PAIRS), *warned_of]
+
+
+def pair_lines(rule: RuleDraft, limit: int) -> list[Block]:
+    """What the pairs of a rule do, with what limits them; of more than *limit* the first, and how many more."""
+    pairs = rule.pairs or ()
+    lines = [
+        (f"{number}. " if len(pairs) > 1 else "") + pair_words(rule.rule_type, pair)
+        for number, pair in enumerate(pairs[:limit], 1)
+    ]
+    lines += filter(None, [and_more(len(pairs) - limit, "pair")])
+    return [messages.section(text) for text in messages.packed(lines)]
+
+
+def _not_restored(change: Change) -> list[Block]:
+    """What the undo of a delete cannot bring back, said plainly."""
+    is_back = bool(change.run.undone_by if change.edit.kind.destroys else change.request.undoes)
+    if not is_back or change.state is not State.APPLIED:
+        return []
+    if change.edit.target.service == "members":
+        return [messages.context("Name and segments are restored; the join date is not.")]
+    return [messages.context("It has a new id and creation date. Commands still find it by its old id.")]
+
+
+def group_notes(change: Change, groups: Groups | None) -> list[Block]:
+    """What an edit of a rule or a group means for what is active, where its status alone does not tell."""
+    if change.edit.after is None or change.state not in {State.PROPOSED, State.APPLIED} or change.run.undone_by:
+        return []
+    if change.edit.kind is Kind.GROUP_UPDATE:
+        rules = GROUP_SWITCHED.get(is_switched(change.edit))
+        return [messages.context(rules)] if rules is not None else []
+    kept = ("status", "groupId") if change.edit.kind is Kind.RULE_UPDATE else ()
+    rule = RuleDraft.model_validate({name: change.edit.after.get(name) for name in kept})
+    held = why_group_is_off(rule, groups) if rule.active else None
+    return [messages.context(f"On, but not active: {esc(off_words([held]), 200)}.")] if held else []
+
+
+GROUP_SWITCHED: Final[Mapping[str | None, str]] = {
+    "off": "All rules in this group stop working.",
+    "on": "Rules in this group that are on work again.",
+}
+
+
+def _item_blocks(change: Change, progress: Progress) -> list[Block]:
+    """The items; once they were begun, how far that is: a bar while it goes on, then the counts where not all is done."""
+    tally, has_begun = progress.tally, change.state not in {State.PROPOSED, State.PLANNED}
+    how_far = ""
+    if change.state in {State.APPROVED, State.APPLYING}:
+        how_far = progress_text(tally)
+    elif has_begun and (tally.of(DONE) < sum(tally.counts.values()) or change.run.undone_by):
+        how_far = counts_text(tally)
+    items = items_view.lines(progress, has_begun=has_begun) if progress.first else []
+    return [*([messages.section(how_far)] if how_far else []), *items, *_not_moved(change, progress)]
+
+
+def _not_moved(change: Change, progress: Progress) -> list[Block]:
+    """Which fields of a member don't come along to another email, while that is to be decided, and once it is done."""
+    removed = [item.before or {} for item in progress.first if item.kind is Kind.MEMBER_REMOVE]
+    lost = [name for each in removed for name, value in each.items() if name not in MOVED and value not in EMPTY]
+    if not change.bulk.in_steps or not lost or change.state not in WARNED or change.run.undone_by:
+        return []
+    names = [LOST.get(name) or code(name, 60) for name in lost]
+    return [messages.context(f"Name and segments are carried over. Lost: {listed(names, most=MAX_LOST)}.")]
+
+
+MOVED: Final = frozenset({"name", "email", "allowedSegments"})
+"""Fields of a member that somebody can be added with."""
+EMPTY: Final[tuple[Any, ...]] = (None, "", [], {})
+LOST: Final = {"createdAt": "the join date"}
+"""What people call it."""
+MAX_LOST: Final = 6

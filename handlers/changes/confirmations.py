@@ -1,0 +1,88 @@
+"""Slack’s own question before a click: its title, what follows from the click, and the label of the button."""
+
+from __future__ import annotations
+
+import html
+from typing import Final
+
+from bot.changes.model.change import Change
+from bot.changes.model.edits import Kind
+from bot.changes.model.states import State
+from bot.text.emails import masked
+from handlers.blocks import messages
+from handlers.blocks.messages import Block
+from handlers.changes.subject import ACCESS, THINGS, VERBS, is_offboarding, is_switched, takes_away
+from handlers.changes.titles import plain_title
+
+MAX_CONFIRM: Final = 30
+"""Characters of the buttons in Slack's own question."""
+
+
+def question(change: Change, yes: str) -> Block:
+    """What Slack asks before *change* is let through, with *yes* on its button."""
+    follows, starts = _consequence(change), change.request.starts_at
+    if change.state is State.PROPOSED and starts is not None:  # no time follows the zone of the reader there
+        follows = follows.replace(" at once", f" on {messages.plain_moment(int(starts.timestamp()) * 1000)} UTC")
+    return messages.confirm(
+        f"{messages.clip(_bare_title(change), 90)}?", follows, yes, "Cancel", danger=takes_away(change)
+    )
+
+
+def _consequence(change: Change) -> str:
+    """What happens after a click, for Slack's own question."""
+    before = change.edit.before or {}
+    pairs, is_on = len(before.get("pairs") or ()), before.get("status") == "Active"
+    if change.bulk.in_steps:
+        return "The new email has access before the old one is removed. Undo turns that round."
+    if change.edit.kind is Kind.RULE_DELETE and change.is_bulk:
+        rules = messages.plural(change.bulk.size, "rule")
+        return f"{rules} stop working at once. Undo creates them again, under new ids."
+    if change.edit.kind is Kind.RULE_DELETE:
+        goes = f"All {pairs:,} pairs are deleted. " if pairs > 1 else ""
+        return f"{goes}{'It stops working at once. ' if is_on else ''}Undo creates it again, under a new id."
+    if change.edit.kind is Kind.MEMBER_REMOVE and change.is_bulk:
+        restored = "name and segments on each site" if is_offboarding(change) else "names and segments"
+        return f"Access ends at once. Undo restores {restored}."
+    if change.edit.kind is Kind.MEMBER_REMOVE:
+        site = f" to {change.edit.target.site}" if change.edit.target.site else ""
+        return f"{masked(change.edit.target.key or '')} loses all access{site}. Undo restores name and segments."
+    if change.edit.kind is Kind.MEMBER_ADD and change.request.undoes:
+        return "Restores name and segments at once. You can undo it."
+    return "It takes effect at once. You can undo it."
+
+
+def question_of_second_deletion(change: Change, verb: str) -> Block:
+    """Slack's own question before the undo, or redo, that deletes; whose approval it takes is the policy's."""
+    title = messages.in_quotes(_bare_title(change), 80)
+    gone = "removed" if change.edit.target.service == "members" else "deleted"
+    goes = "All of it is" if change.is_bulk else f"The {thing_of(change)} is"
+    return messages.confirm(f"{verb} {title}?", f"{goes} {gone} again.", verb, "Cancel")
+
+
+def confirm_label(change: Change) -> str:
+    """The verb and the object of the button that confirms *change*."""
+    if change.bulk.in_steps:
+        return "Change email"
+    if change.is_bulk:
+        title = _bare_title(change)
+        if len(title) <= MAX_CONFIRM and "@" not in title:
+            return title
+        if is_offboarding(change):
+            return "Remove from every site" if change.edit.kind.destroys else "Put back on all sites"
+        verb = VERBS[change.edit.kind][0].capitalize() if len(change.bulk.kinds) == 1 else "Change"
+        return f"{verb} all {change.bulk.size:,}"
+    if (switched := is_switched(change.edit)) is not None:
+        return f"Switch {switched}"
+    if change.edit.kind in ACCESS:
+        return "Grant access" if change.edit.kind is Kind.MEMBER_GRANT else "Revoke access"
+    return f"{VERBS[change.edit.kind][0].capitalize()} {thing_of(change)}"
+
+
+def thing_of(change: Change) -> str:
+    """What people call a thing such as *change* is about: a rule, a member, a group."""
+    return THINGS[change.edit.target.service]
+
+
+def _bare_title(change: Change) -> str:
+    """The title where Slack shows text as it is."""
+    return html.unescape(plain_title(change)).replace(messages.WORD_JOINER, "")

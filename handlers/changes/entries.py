@@ -1,0 +1,134 @@
+"""What a change does, thing by thing and field by field, and what in it may be taken for something else."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from bot.changes.model.change import Change
+from bot.changes.model.edits import Kind
+from bot.changes.model.items import Item
+from handlers.blocks.messages import lookalike_warnings
+from handlers.changes.diff import Document, Line, every_field, field_name
+from handlers.changes.subject import THINGS, VERBS
+from handlers.explain.why_not import NOT_SENT
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One thing that a change is about: what is done to it, and every field that this is about, whole."""
+
+    number: int
+    verb: str
+    thing: str
+    name: str
+    key: str
+    site: str
+    lines: tuple[Line, ...]
+    one_sided: bool
+    """Whether there is only one version, because the thing is created or deleted: *lines* leave out its
+    name and its email, which come first anyway, and what is empty."""
+    unchanged: tuple[Line, ...] = ()
+    """What an edited rule does besides, as far as its card says it."""
+    note: str = ""
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What in it may be taken for something else."""
+        return lookalike_warnings(_values(self.name, self.key, self.lines))
+
+
+def entries_of(change: Change, listed: Iterable[Item] = ()) -> Iterator[Entry]:
+    """What *change* is about; of a bulk change, each of its items, *listed* in order."""
+    if not change.is_bulk:
+        listed = [Item.of(0, change.edit)]
+    for item in listed:
+        yield _entry(item)
+
+
+def _entry(item: Item) -> Entry:
+    kind, target = item.kind, item.target
+    verb = VERBS[kind][0].capitalize() if kind is not None else "Skipped:"
+    name = str((item.before or item.after or {}).get("name") or "")
+    differing = lines_of(kind, item.before, item.after)
+    if target.service == "members" and kind is not None and (kind.creates or kind.destroys):
+        differing = [_with_date_name(line) for line in differing]
+    key = target.key or str((item.after or {}).get("email") or "") or ("" if name else item.source)
+    one_sided = kind is None or kind.creates or kind.destroys
+    headed = {("name", name), ("email", key)} if one_sided else set()
+    empty: list[Any] = ["", [], {}] if one_sided else []
+    return Entry(
+        number=item.number,
+        verb=verb,
+        thing=THINGS.get(target.service, ""),
+        name=name,
+        key=key,
+        site=target.site or "",
+        lines=tuple(
+            line for line in differing if (line.field, str(line.after)) not in headed and line.after not in empty
+        ),
+        one_sided=one_sided,
+        unchanged=tuple(_unchanged(item, differing)),
+        note=NOT_SENT.get(item.why, item.why),
+    )
+
+
+MEMBER_SINCE: Final = "member since"
+
+
+def _with_date_name(line: Line) -> Line:
+    """*line*, under its name in words where it says when somebody became a member."""
+    is_moment = line.field == "createdAt" and isinstance(line.after, int) and not isinstance(line.after, bool)
+    return replace(line, field=MEMBER_SINCE) if is_moment else line
+
+
+def _unchanged(item: Item, differing: Iterable[Line]) -> Iterator[Line]:
+    """What a rule that is switched does, or what limits the pairs of one that is edited."""
+    if item.kind is not Kind.RULE_UPDATE:
+        return
+    changed = {line.field for line in differing}
+    for line in every_field(None, item.after):
+        is_needed = changed == {"status"} or ".filters." in line.field
+        if is_needed and line.field not in {*changed, "name"} and line.after not in ("", [], {}):
+            yield line
+
+
+def lines_of(kind: Kind | None, before: Document, after: Document) -> list[Line]:
+    """Every field that differs; all of them where something is created or deleted."""
+    if kind is not None and kind.destroys:
+        return every_field(None, before)
+    return every_field(None, after) if kind is not None and kind.creates else every_field(before, after)
+
+
+def change_warnings(change: Change, listed: Iterable[Item] = ()) -> tuple[str, ...]:
+    """What in a change, in the items of it that are *listed*, or in the reason for it may be taken for something else."""
+    found = [
+        f"Item {entry.number}: {line}" if entry.number else line
+        for entry in entries_of(change, listed)
+        for line in entry.warnings
+    ]
+    return (*lookalike_warnings([("reason", change.request.reason)]), *found)
+
+
+def draft_warnings(before: Document, after: Document) -> dict[str, str]:
+    """The same for a rule that is not saved yet, each with the path of its field; *before*: the rule that it replaces."""
+    kind = Kind.RULE_CREATE if before is None else Kind.RULE_UPDATE
+    name = str((after or {}).get("name") or "")
+    found = dict.fromkeys(lookalike_warnings([("name", name)]), "name")
+    for line in lines_of(kind, before, after):
+        found |= dict.fromkeys(lookalike_warnings(_values_of(line, name)), line.field)
+    return found
+
+
+def _values(name: str, key: str, lines: Iterable[Line]) -> Iterator[tuple[str, str]]:
+    yield "name", name
+    yield ("email" if "@" in key else "id"), key
+    for line in lines:
+        yield from _values_of(line, name, key)
+
+
+def _values_of(line: Line, *told: str) -> Iterator[tuple[str, str]]:
+    for value in line.after if isinstance(line.after, list) else [line.after]:
+        if isinstance(value, str) and value not in told:
+            yield field_name(line.field), value

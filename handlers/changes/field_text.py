@@ -1,0 +1,110 @@
+"""A field in one line with nothing cut, for a message or for a file."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any, Final
+
+from bot.rules.url import authority
+from handlers.blocks import messages
+from handlers.blocks.messages import entities, esc, visible
+from handlers.changes.diff import Line, field_name, words_of
+from handlers.changes.entries import MEMBER_SINCE
+
+MAX_LINE: Final = messages.MOST_TEXT - 100
+"""Characters of a message in one block."""
+PLAIN_URL: Final = 120
+"""Characters of a URL after which its host is named beside it."""
+
+
+def field_line(line: Line, *, one_sided: bool, marked: bool) -> str:
+    """One field in one line, for a message or for a file."""
+    name = field_name(line.field)
+    name = f"*{esc(name, MAX_LINE)}* " if marked else f"{whole(name)}:"
+    if one_sided:
+        return f"{name} {_value_words(line.field, line.after, marked=marked)}"
+    before, after = (_value_words(line.field, value, marked=marked) for value in (line.before, line.after))
+    return f"{name} {before} {'→' if marked else '->'} {after}"
+
+
+def _value_words(path: str, value: Any, *, marked: bool) -> str:
+    """The value, or what it is called where there are only some."""
+    if isinstance(value, WholePair):
+        where = f"{value.condition} {_value_text(value.source, marked=marked)}"
+        to = "→" if marked else "->"
+        return where if value.destination is None else f"{where} {to} {_value_text(value.destination, marked=marked)}"
+    if path == MEMBER_SINCE and isinstance(value, int):
+        return messages.moment(value, "{date_long}") if marked else f"{messages.plain_moment(value)} UTC"
+    return words_of(path, value) or _value_text(value, marked=marked)
+
+
+def _value_text(value: Any, *, marked: bool) -> str:
+    if value is None:
+        return "_not set_" if marked else "(not set)"
+    if value == []:
+        return "_none_" if marked else "(none)"
+    joint, quoted = (" ", value_code) if marked else (", ", plain_value)
+    host = f" (host: {quoted(found)})" if (found := _host(value)) else ""
+    return joint.join(map(quoted, texts_of(value))) + host
+
+
+def _host(value: Any) -> str:
+    """The host of a URL in which it is hard to see."""
+    if not isinstance(value, str) or (place := authority(value)) is None:
+        return ""
+    clear = len(value) <= PLAIN_URL and not place.user_info and place.host in value.casefold()
+    return "" if clear else place.host
+
+
+def texts_of(value: Any) -> list[str]:
+    """A value as its texts: those of a list one by one, everything but text as JSON."""
+    if isinstance(value, list):
+        return [text for each in value for text in texts_of(each)]
+    return [value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)]
+
+
+def value_code(text: str) -> str:
+    return f"`{entities(whole(text).replace('`', 'ˋ'))}`" if text else "_empty_"
+
+
+def plain_value(text: str) -> str:
+    return whole(text) or "(empty)"
+
+
+def whole(text: str) -> str:
+    """*text* with nothing cut: line breaks, and spaces at its ends, are visible too."""
+    kept = text.strip(" ")
+    start = len(text) - len(text.lstrip(" "))
+    shown = "␣" * start + kept + "␣" * (len(text) - len(kept) - start) if kept else "␣" * len(text)
+    return visible(shown.replace("\r\n", "↵").replace("\n", "↵").replace("\r", "␍").replace("\t", "⇥"))
+
+
+@dataclass(frozen=True, slots=True)
+class WholePair:
+    """A pair that one line says all of: ``the whole URL is exactly SOURCE → DESTINATION``."""
+
+    condition: str
+    source: str
+    destination: str | None
+
+
+def with_whole_pairs(lines: Iterable[Line]) -> Iterator[Line]:
+    """The *lines* of a single version, with one for each pair that one line says all of."""
+    for place, of_place in groupby(lines, key=lambda line: line.field.partition(".")[0]):
+        fields = [*of_place]
+        pair = _whole_pair(fields) if place.startswith("pair ") else None
+        yield from fields if pair is None else [Line(place, None, pair)]
+
+
+def _whole_pair(lines: Iterable[Line]) -> WholePair | None:
+    values = {line.field.partition(".")[2]: line.after for line in lines}
+    if values.pop("destinationType", "url") != "url" or not all(isinstance(one, str) for one in values.values()):
+        return None
+    if not {"source.key", "source.operator", "source.value"} <= values.keys() or "" in values.values():
+        return None
+    words = [words_of(name, values.pop(name)) for name in ("source.key", "source.operator")]
+    source, destination = values.pop("source.value"), values.pop("destination", None)
+    return None if None in words or values else WholePair(" ".join(filter(None, words)), source, destination)
