@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Final
 
 from bot.changes.model.change import Change
 from bot.changes.model.edits import Kind
@@ -49,27 +49,27 @@ def entries_of(change: Change, listed: Iterable[Item] = ()) -> Iterator[Entry]:
 
 def _entry(item: Item) -> Entry:
     kind, target = item.kind, item.target
-    verb = VERBS[kind][0].capitalize() if kind is not None else "Skipped:"
     name = str((item.before or item.after or {}).get("name") or "")
-    differing = lines_of(kind, item.before, item.after)
-    if target.service == "members" and kind is not None and (kind.creates or kind.destroys):
-        differing = [_with_date_name(line) for line in differing]
     key = target.key or str((item.after or {}).get("email") or "") or ("" if name else item.source)
+    differing = lines_of(kind, item.before, item.after)
+    unchanged = tuple(_unchanged(item, differing))
     one_sided = kind is None or kind.creates or kind.destroys
-    headed = {("name", name), ("email", key)} if one_sided else set()
-    empty: list[Any] = ["", [], {}] if one_sided else []
+    if one_sided:
+        in_head = {("name", name), ("email", key)}
+        differing = [line for line in differing if line.after not in ("", [], {})]
+        differing = [line for line in differing if (line.field, str(line.after)) not in in_head]
+    if target.service == "members" and one_sided and kind is not None:
+        differing = [_with_date_name(line) for line in differing]
     return Entry(
         number=item.number,
-        verb=verb,
+        verb=VERBS[kind][0].capitalize() if kind is not None else "Skipped:",
         thing=THINGS.get(target.service, ""),
         name=name,
         key=key,
         site=target.site or "",
-        lines=tuple(
-            line for line in differing if (line.field, str(line.after)) not in headed and line.after not in empty
-        ),
+        lines=tuple(differing),
         one_sided=one_sided,
-        unchanged=tuple(_unchanged(item, differing)),
+        unchanged=unchanged,
         note=NOT_SENT.get(item.why, item.why),
     )
 
