@@ -13,8 +13,9 @@ from typing import Final, TypeVar
 import structlog
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from bot.changes.events import event_of
 from bot.changes.execute import END_PASSED, TOO_OLD, Executor
-from bot.changes.journal import Journal, event_of, slices
+from bot.changes.journal import Journal, slices
 from bot.changes.model.change import Change
 from bot.changes.model.documents import canonical_form, fingerprint
 from bot.changes.model.edits import Kind, Target
@@ -239,7 +240,7 @@ class BatchExecutor:
                 await store.items.note(tx, items)
                 # What was not stored was left out because another change holds its target.
                 await store.items.end(tx, self.whole.id, free - {item.item_number for item in items}, Outcome.BUSY, "")
-                await store.audit.append(tx, *map(_began, items), ends_work=True)
+                await store.audit.append(tx, *map(_event_of_item, items), ends_work=True)
             begun += items
         return begun
 
@@ -274,7 +275,7 @@ class BatchExecutor:
         return [change for change in taken if change is not None]
 
 
-def _began(item: Change) -> Event:
+def _event_of_item(item: Change) -> Event:
     edit = item.edit
     return event_of("begun", item, item.request.requester, before=edit.before, after=edit.after, set=item.set_id)
 

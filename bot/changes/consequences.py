@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
+
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from bot.changes.model.change import Change
 from bot.changes.model.parts import Guard
 from bot.changes.model.states import Move, State
+from bot.store.engine import Store
 from bot.store.outbox import Purpose
 from bot.store.queues import TimerKind
 
@@ -103,3 +106,58 @@ LATER: Final[Mapping[TimerKind | Purpose, Callable[[Change], datetime | None]]] 
     Purpose.REVIEW: _is_to_be_reviewed,
 }
 """When each thing is due of a change that stands like this; None where it isn't."""
+
+BEGINNINGS: Final = frozenset({Move.APPROVE, Move.START})
+"""Moves after which a change is carried out."""
+SHOWN_WITHIN: Final = timedelta(seconds=1)
+"""How long a card and its requester may wait to hear of an approval: mostly the outcome is there by then, and says it all."""
+
+
+async def follow_move(store: Store, tx: AsyncConnection, change: Change, moved: Change, move: Move, by: str) -> None:
+    """Enqueue what Slack is to show and set what falls due, now that *change* was *moved* through *by*."""
+    follows = CONSEQUENCES[move]
+    within = SHOWN_WITHIN if move in BEGINNINGS and not moved.is_bulk else timedelta()
+    await store.outbox.enqueue(tx, moved.id, "card", within=within)
+    if move is Move.FINISH and moved.request.starts_at is not None:
+        await store.outbox.enqueue(tx, moved.id, Purpose.STARTED)
+    if moved.bulk.columns and follows.sends_result:
+        await store.outbox.enqueue(tx, moved.id, "result")
+    if _is_news_to_requester(moved, by):
+        if not within:
+            await store.outbox.make_due(tx, moved.id)
+        if follows.notice:
+            await store.outbox.enqueue(tx, moved.id, follows.notice, within=within)
+    if moved.is_bulk and follows.stops_items:
+        await store.items.stop(tx, moved.id)
+    if moved.decision.glass_broken and move in {Move.APPROVE, Move.PLAN}:
+        await store.outbox.enqueue(tx, moved.id, "break_glass")
+    await set_due(store, tx, change, moved)
+
+
+def _is_news_to_requester(change: Change, by: str) -> bool:
+    """Whether its requester waited, for others or for a time, and did not do themselves what moved *change*, as *by* did."""
+    decision, asker = change.decision, change.request.requester
+    waited_for_others = decision.guard is Guard.APPROVE and asker != decision.decided_by
+    return change.set_id is None and asker != by and (waited_for_others or change.request.starts_at is not None)
+
+
+async def set_due(store: Store, tx: AsyncConnection, was: Change | None, now: Change) -> None:
+    """Set what is due later of a change that stands as *now*, and drop what is not any more; *was*: as it stood before."""
+    for what, due_of in LATER.items():
+        due = due_of(now)
+        # What was said or done already must not become due again because something else changed.
+        if due == (due_of(was) if was is not None else None):
+            continue
+        if isinstance(what, TimerKind):
+            timers = store.timers
+            await (timers.clear(tx, now.id, what) if due is None else timers.set(tx, now.id, what, due))
+        elif due is None:
+            await store.outbox.take_back(tx, now.id, what)
+        else:
+            await store.outbox.enqueue(tx, now.id, what, due=due)
+
+
+async def record_fields(store: Store, tx: AsyncConnection, held: Change, /, **fields: Any) -> None:
+    """Write *fields* on a change without moving it, and set what then is due later."""
+    await store.changes.record(tx, held, **fields)
+    await set_due(store, tx, held, held.changed(**fields))

@@ -8,9 +8,10 @@ from datetime import datetime, timedelta
 from typing import Any, Final, assert_never
 
 from bot.changes.consequences import LATE_START
+from bot.changes.events import GATEHOUSE, event_of
 from bot.changes.execute import Executor
 from bot.changes.freezing import Freezes, Frozen
-from bot.changes.journal import GATEHOUSE, Journal, event_of
+from bot.changes.journal import Journal
 from bot.changes.model.change import Change
 from bot.changes.model.documents import canonical_form, fingerprint
 from bot.changes.model.parts import Guard, Held, Question, RevertFailure

@@ -14,7 +14,8 @@ from typing import Any, Final
 import structlog
 
 from bot.changes.consequences import LATE_START
-from bot.changes.journal import GATEHOUSE, Journal
+from bot.changes.events import GATEHOUSE
+from bot.changes.journal import Journal
 from bot.changes.model.change import Change
 from bot.changes.model.items import Outcome
 from bot.changes.model.parts import Cause, CauseKind, Held, RevertFailure

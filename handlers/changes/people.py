@@ -33,11 +33,7 @@ def why_words(why: str, limit: int = 300) -> str:
 
 def author(change: Change) -> str:
     """Who asked for *change*; nobody did where a temporary one came to its end."""
-    return "Gatehouse" if is_automatic(change) else f"<@{change.request.requester}>"
-
-
-def is_automatic(change: Change) -> bool:
-    return change.request.cause is not None and change.request.cause.is_automatic
+    return "Gatehouse" if change.is_automatic else f"<@{change.request.requester}>"
 
 
 def requester_line(change: Change) -> str:

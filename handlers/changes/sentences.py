@@ -17,7 +17,6 @@ from handlers.changes.people import (
     author,
     decision_reason,
     how_automatically,
-    is_automatic,
     needs_line,
     public_text,
     reason_of,
@@ -122,7 +121,7 @@ def _done_lines(change: Change) -> str:
     if decision.guard is Guard.APPROVE:
         return _request_line(change, approval_words(change), time_of(change))
     is_over = change.run.undone_by is not None
-    who = requester_line(change) if is_over or is_automatic(change) else author(change)
+    who = requester_line(change) if is_over or change.is_automatic else author(change)
     return _line(whom(change), who, reason_of(change), time_of(change))
 
 

@@ -12,7 +12,7 @@ from typing import Final
 
 import pytest
 
-from bot.changes.journal import GATEHOUSE
+from bot.changes.events import GATEHOUSE
 from bot.changes.model.change import Change
 from bot.changes.model.edits import Edit, Kind, Target
 from bot.changes.model.parts import CauseKind, ChangeRequest, Guard

@@ -13,8 +13,9 @@ import pytest
 import sqlalchemy as sa
 
 from bot.changes.adapters import MemberAdapter, RuleAdapter
+from bot.changes.consequences import SHOWN_WITHIN
 from bot.changes.execute import HELD_FOR, MAX_SENDS, Executor
-from bot.changes.journal import LEASE, SHOWN_WITHIN
+from bot.changes.journal import LEASE
 from bot.changes.model.change import Change, Ended
 from bot.changes.model.edits import Edit, Kind, Target
 from bot.changes.model.parts import ChangeDecision, ChangeRequest, Guard

@@ -8,7 +8,8 @@ import pytest
 import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from bot.changes.journal import GATEHOUSE, LEASE, event_of
+from bot.changes.events import GATEHOUSE, event_of
+from bot.changes.journal import LEASE
 from bot.changes.model.change import Ended
 from bot.changes.model.edits import Target
 from bot.changes.model.states import Move, State

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from bot.changes.journal import began
+from bot.changes.events import event_of_claim
 from bot.changes.model.change import Change
 from bot.changes.model.edits import Edit, Kind, Target
 from bot.changes.model.parts import ChangeDecision, ChangeRequest, Guard
@@ -144,7 +144,7 @@ async def test_a_change_that_was_claimed_and_left_is_settled_by_looking(workspac
     async with gatehouse.store.transaction() as tx:
         claimed = await gatehouse.store.changes.claim(tx, change.id, "a dead process", GONE)
         assert claimed is not None
-        await gatehouse.store.audit.append(tx, began(claimed))
+        await gatehouse.store.audit.append(tx, event_of_claim(claimed))
     workspace.services.rules.remove(OLD)  # the dead process's write went through
     workspace.services.rules.stage.stored("", rule, None)
 

@@ -57,6 +57,11 @@ class Change(Stored):
         return self.bulk.size > 0
 
     @property
+    def is_automatic(self) -> bool:
+        """Whether nobody asked for it: a temporary change came to its end."""
+        return self.request.cause is not None and self.request.cause.is_automatic
+
+    @property
     def needs(self) -> tuple[Need, ...]:
         """Every operation of the policy that it takes to ask for this, by site."""
         return self.bulk.needs_of_items if self.is_bulk else self.edit.needs

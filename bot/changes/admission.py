@@ -1,0 +1,57 @@
+"""Whether a new change may be recorded beside those that there are already."""
+
+from __future__ import annotations
+
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from bot.changes.model.change import Change
+from bot.changes.model.documents import canonical_form
+from bot.changes.model.parts import Guard
+from bot.changes.model.states import State
+from bot.changes.refusals import AlreadyRequested, NotTemporary, TooManyRequests
+from bot.policy.limits import OpenLimits
+from bot.store.engine import Store
+
+
+async def require_admission(
+    store: Store, tx: AsyncConnection, change: Change, reverts: Change | None, limits: OpenLimits
+) -> None:
+    """Return where *change* may be recorded; *reverts*: the temporary change whose end it is.
+
+    Raises NotTemporary where that has another end now, or none, AlreadyRequested and TooManyRequests.
+    """
+    if reverts is not None:
+        now = await store.changes.held(tx, reverts.id) or reverts
+        if not now.is_temporary or now.request.reverts_at != reverts.request.reverts_at:
+            raise NotTemporary(now)
+    # An undo is never one too many, however many requests wait.
+    if change.decision.guard is not Guard.NONE and change.request.undoes is None:
+        await _require_new(store, tx, change)
+        await _require_room(store, tx, change, limits)
+
+
+async def _require_new(store: Store, tx: AsyncConnection, change: Change) -> None:
+    if change.is_bulk:
+        return
+    for waiting in await store.changes.requested(tx, [change]):
+        if waiting.id != change.id and waiting.state is State.PROPOSED and _asks_the_same(waiting, change):
+            raise AlreadyRequested(waiting)
+
+
+async def _require_room(store: Store, tx: AsyncConnection, change: Change, limits: OpenLimits) -> None:
+    of_person, in_channel = await store.changes.waiting(tx, change.request.requester, change.request.channel)
+    if limits.exceeded(of_person, in_channel):
+        of_one = of_person > limits.per_person
+        raise TooManyRequests((of_person if of_one else in_channel) - 1, channel=not of_one)
+
+
+def _asks_the_same(waiting: Change, change: Change) -> bool:
+    """Whether *waiting* is there for what *change* asks for: for the same people, or waiting for others in the same channel."""
+    old, new = waiting.request, change.request
+    is_for_them = new.requester == old.requester or waiting.decision.guard is Guard.APPROVE
+    if not is_for_them or old.channel != new.channel:
+        return False
+    needs = [(each.guard, each.approvals_needed, each.approvers) for each in (waiting.decision, change.decision)]
+    times = [(each.starts_at, each.reverts_at, each.revert_after) for each in (old, new)]
+    edits = [(e.kind, e.target, canonical_form(e.before), canonical_form(e.after)) for e in (waiting.edit, change.edit)]
+    return needs[0] == needs[1] and times[0] == times[1] and edits[0] == edits[1]

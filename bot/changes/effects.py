@@ -1,0 +1,126 @@
+"""What an applied change means for others: the requests that it overtakes, and the changes that it undoes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any, Final
+
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from bot.changes.consequences import follow_move, record_fields
+from bot.changes.events import GATEHOUSE
+from bot.changes.model.change import Change
+from bot.changes.model.documents import canonical_form
+from bot.changes.model.edits import Kind, Target
+from bot.changes.model.items import Outcome
+from bot.changes.model.parts import Redone, Undone
+from bot.changes.model.states import Move, State
+from bot.store.engine import Store
+
+UNDOABLE: Final = (Outcome.APPLIED, Outcome.UNKNOWN)
+"""Outcomes of items that are, or may be, there to be undone."""
+
+
+async def mark_effects(store: Store, tx: AsyncConnection, applied: Sequence[Change], now: datetime) -> Sequence[Change]:
+    """Mark what those that were *applied* took back, and as stale the requests that they overtook; return these."""
+    await _redraw_ending(
+        store, tx, [each.edit.target for each in applied if each.edit.kind.destroys or each.edit.kind.creates]
+    )
+    overtaken = await _overtake(store, tx, applied, now)
+    await _mark_all_undone(store, tx, [each for each in applied if each.request.undoes], now)
+    return overtaken
+
+
+async def _overtake(store: Store, tx: AsyncConnection, applied: Sequence[Change], now: datetime) -> Sequence[Change]:
+    """Move to stale what waits for a decision about what is not there any more; return what was moved.
+
+    A request was made for what there was before: an applied change of the same target, or another undo of the same
+    change, leaves nothing to decide.
+    """
+    by_target = {change.edit.target: change for change in applied}
+    undone = {change.request.undoes for change in applied if change.request.undoes}
+    overtaken = []
+    for waiting in await store.changes.requested(tx, applied):
+        change = by_target.get(waiting.edit.target)
+        found = None if change is None else change.run.result
+        # The target is again just what the request was made for, so nothing speaks against it.
+        if waiting.request.undoes not in undone and canonical_form(waiting.edit.before) == canonical_form(found):
+            continue
+        fields: dict[str, Any] = {"result": found, "finished_at": now}
+        if change is not None and not change.is_automatic:
+            fields["overtaken_by"] = change.request.requester
+        if (stale := await store.changes.move(tx, waiting.id, Move.INVALIDATE, **fields)) is not None:
+            by = change.request.requester if change is not None else GATEHOUSE
+            await follow_move(store, tx, waiting, stale, Move.INVALIDATE, by)
+            overtaken.append(stale)
+    return overtaken
+
+
+async def _mark_all_undone(store: Store, tx: AsyncConnection, undos: Sequence[Change], now: datetime) -> None:
+    """Mark what *undos* took back; a bulk change once nothing of it is left. What is left of a temporary one has its end."""
+    wholes: dict[str, Change] = {}
+    for undo in undos:
+        change = await store.changes.held(tx, undo.request.undoes or "", ends_work=True)
+        if change is None:
+            continue
+        is_review = change.review_due and undo.request.settles_review
+        review = {"reviewed_by": undo.request.requester} if is_review else {}
+        if not change.is_bulk:
+            await _mark_undone(store, tx, change, undo, now, **review)
+        elif review:
+            await record_fields(store, tx, change, **review)
+        if change.is_bulk or change.set_id is not None:
+            wholes[change.set_id or change.id] = undo
+        await _show_undone(store, tx, change, undo)
+    for set_id, undo in wholes.items():
+        whole = await store.changes.held(tx, set_id, ends_work=True)
+        if whole is None or whole.state is not State.APPLIED or whole.run.undone_by is not None:
+            continue
+        if not await store.items.has_any(tx, set_id, UNDOABLE):
+            await _mark_undone(store, tx, whole, undo, now)
+
+
+async def _mark_undone(
+    store: Store, tx: AsyncConnection, change: Change, undo: Change, now: datetime, **fields: Any
+) -> None:
+    """Write on *change* that *undo* took it back, and *fields* besides; what *change* had undone itself counts again."""
+    cause, at = undo.request.cause, undo.run.finished_at
+    undone = Undone(at=at, by=undo.request.requester, cause=cause) if cause is not None and at is not None else None
+    by = (undo.set_id or undo.id) if change.is_bulk else undo.id
+    await record_fields(store, tx, change, undone_by=by, undone=undone, redone=None, **fields)
+    await _restore(store, tx, change, undo, now)
+
+
+async def _show_undone(store: Store, tx: AsyncConnection, change: Change, undo: Change) -> None:
+    """Have cards and lists show that *undo* took *change* back, and an old id of a rule that came back mean the new one."""
+    was_temporary = change.set_id is None and change.request.reverts_at is not None
+    if was_temporary and undo.request.requester != change.request.requester:
+        await store.outbox.enqueue(tx, change.id, "notify-reverted")
+    if change.set_id is not None:
+        await store.items.mark(tx, change.set_id, change.item_number, Outcome.UNDONE)
+    await store.outbox.enqueue(tx, change.set_id or change.id, "card")
+    if undo.edit.kind is Kind.RULE_CREATE and change.edit.target.key and undo.edit.target.key:
+        await store.former_ids.put(tx, change.edit.target.key, undo.edit.target.key)
+        await _redraw_ending(store, tx, [change.edit.target])
+
+
+async def _restore(store: Store, tx: AsyncConnection, undone: Change, redo: Change, now: datetime) -> None:
+    """Let what *undone* had undone count again, now that *redo* undid that; what was temporary stays at its end."""
+    was = await store.changes.held(tx, undone.request.undoes or "", ends_work=True)
+    if was is None or was.run.undone_by != undone.id:
+        return
+    whole = await store.changes.held(tx, was.set_id, ends_work=True) if was.set_id else was
+    if whole is None or whole.request.reverts_at is not None:
+        return
+    redone = Redone(change=redo.set_id or redo.id, by=redo.request.requester, at=redo.run.finished_at or now)
+    await store.changes.record(tx, was, undone_by=None, undone=None, redone=redone)
+    if was.set_id is not None:
+        await store.items.mark(tx, was.set_id, was.item_number, Outcome.APPLIED)
+    await store.outbox.enqueue(tx, whole.id, "card")
+
+
+async def _redraw_ending(store: Store, tx: AsyncConnection, targets: Sequence[Target]) -> None:
+    """Have the cards of temporary changes say that one of *targets*, theirs, is gone, or there again."""
+    for change_id in await store.changes.ending(tx, targets) if targets else ():
+        await store.outbox.enqueue(tx, change_id, "card")

@@ -1,0 +1,79 @@
+"""What the audit and the log say of a change, as it is requested, moved and ended."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+import structlog
+
+from bot.changes.consequences import CONSEQUENCES
+from bot.changes.model.change import Change
+from bot.changes.model.states import LIVE, Move, State
+from bot.metrics import ENDED_CHANGES
+from bot.store.audit import Event
+
+log = structlog.get_logger(__name__)
+
+GATEHOUSE: Final = "gatehouse"
+"""The actor of what no person did."""
+
+
+def event_of(name: str, change: Change, by: str, **detail: Any) -> Event:
+    """The event *name* of *change*, with what the audit keeps of each one, and *detail*."""
+    reason = change.decision.decision_reason or change.request.reason
+    known = {"kind": change.edit.kind, "reason": reason, "guard": change.decision.guard}
+    if change.request.cause is not None:
+        known["cause"] = change.request.cause.kind
+    return Event(name, by, change.request.channel, change.id, str(change.edit.target), known | detail)
+
+
+def event_of_move(move: Move, moved: Change, by: str) -> Event:
+    """That *by* made *move* of a change, which is *moved* now."""
+    return event_of(CONSEQUENCES[move].event, moved, by, **_end_details(moved))
+
+
+def event_of_claim(change: Change) -> Event:
+    """That somebody took *change* up to carry it out."""
+    return event_of(CONSEQUENCES[Move.CLAIM].event, change, GATEHOUSE, attempt=change.run.attempt)
+
+
+def event_of_request(change: Change) -> Event:
+    """That *change* was requested, with what it is to do."""
+    actor = GATEHOUSE if change.is_automatic else change.request.requester
+    if change.is_bulk:
+        bulk = change.bulk
+        return event_of("requested", change, actor, title=bulk.title, items=bulk.size, kinds=list(bulk.kinds))
+    return event_of("requested", change, actor, before=change.edit.before, after=change.edit.after)
+
+
+def _end_details(change: Change) -> dict[str, Any]:
+    """What the audit keeps of an end: the service's words, what it looks like now, and what it looked like before."""
+    known = {"outcome": change.run.outcome, "undoes": change.request.undoes}
+    details: dict[str, Any] = {name: value for name, value in known.items() if value}
+    if change.state in {State.APPLIED, State.STALE, State.FAILED}:
+        details |= {"before": change.edit.before, "now": change.run.result}
+    if change.decision.glass_broken:
+        details["glass_broken"] = True
+    return details
+
+
+def report_ends(changes: Sequence[Change]) -> None:
+    """Count and log those of *changes*, which were moved and committed, that ended or are not confirmed."""
+    for change in changes:
+        if change.state is State.UNKNOWN or change.state not in LIVE:
+            kind = "bulk" if change.is_bulk else change.edit.kind.value
+            ENDED_CHANGES.labels(change.state, kind).inc()
+            if change.set_id is None:  # the line of a bulk change stands for its items
+                log.info("change", change=change.id[:8], kind=kind, state=change.state.value, **_log_details(change))
+
+
+def _log_details(change: Change) -> dict[str, Any]:
+    """How long it took, of what was carried out, and how it came about, where nobody asked for it as such."""
+    began, ended, cause = change.decision.decided_at, change.run.finished_at, change.request.cause
+    details: dict[str, Any] = {}
+    if began is not None and ended is not None:
+        details["ms"] = int((ended - began).total_seconds() * 1_000)
+    if cause is not None:
+        details |= {"cause": cause.kind.value, "undoes": (change.request.undoes or "")[:8]}
+    return details
