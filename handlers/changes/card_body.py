@@ -20,7 +20,7 @@ from handlers.changes import items_view
 from handlers.changes.diff import FIRST_PAIRS, Line, differences, field_changes, render
 from handlers.changes.items_view import Progress, counts_text, pair_words, progress_text
 from handlers.changes.sentences import is_off_instead
-from handlers.changes.subject import ACCESS, is_switched
+from handlers.changes.subject import ACCESS, new_status
 from handlers.members.views import segments_line
 from handlers.rules.pairs_view import filters_words
 from handlers.rules.reasons import off_words, type_word
@@ -61,7 +61,7 @@ def _stale_blocks(change: Change) -> list[Block]:
     edit, found = change.edit, change.run.result
     if found is None or is_off_instead(change):
         return []
-    is_told = not edit.before or not edit.after or is_switched(edit)
+    is_told = not edit.before or not edit.after or new_status(edit)
     wanted = [] if is_told else differences(edit.before, edit.after)
     shown = {"Then → now": differences(edit.before, found), "Requested": wanted}
     return [messages.section(f"*{head}*\n{render(lines)}") for head, lines in shown.items() if lines]
@@ -88,24 +88,28 @@ def _is_added_in_pair(line: Line) -> bool:
 
 
 def _changed_fields(change: Change, groups: Groups | None) -> list[Block]:
-    """What an edit changes, and while somebody has to decide, what else a rule depends on; less what its title says."""
-    lines = field_changes(change.edit)
-    is_in_title = is_switched(change.edit) or (change.edit.kind in ACCESS and len(lines) == 1)
-    lines = _with_group_names(change, lines, groups)
-    shown = [] if is_in_title else [messages.section(render(lines))] if lines else []
-    if change.edit.kind is not Kind.RULE_UPDATE or not (is_switched(change.edit) or change.state is State.PROPOSED):
+    """What an edit changes, less what its title says: of a rule that is switched, what it does."""
+    edit, lines, status = change.edit, field_changes(change.edit), new_status(change.edit)
+    if edit.kind is Kind.RULE_UPDATE and status is not None:
+        return pair_lines(RuleDraft.model_validate(edit.after or {}), MAX_SHORT_PAIRS)
+    is_in_title = status is not None or (edit.kind in ACCESS and len(lines) == 1)
+    shown = [] if is_in_title or not lines else [messages.section(render(_with_group_names(change, lines, groups)))]
+    if edit.kind is not Kind.RULE_UPDATE or change.state is not State.PROPOSED:
         return shown
-    rule = RuleDraft.model_validate(change.edit.after or {})
-    if is_switched(change.edit):
-        return pair_lines(rule, MAX_SHORT_PAIRS)
-    filters = dict.fromkeys(filter(None, (filters_words(pair) for pair in rule.pairs or ())))
-    left = sum(pair == Pair() for pair in rule.pairs or ()) if len(rule.pairs or ()) > MAX_PAIRS else 0
+    return [*shown, *_unchanged_parts(RuleDraft.model_validate(edit.after or {}))]
+
+
+def _unchanged_parts(rule: RuleDraft) -> list[Block]:
+    """What else an edited rule depends on, for those who decide: its filters, and how many pairs `excerpt` left empty."""
+    pairs = rule.pairs or ()
+    filters = dict.fromkeys(filter(None, map(filters_words, pairs)))
+    left = sum(pair == Pair() for pair in pairs) if len(pairs) > MAX_PAIRS else 0
     more = [messages.context(f"…and {messages.plural(left, 'unchanged pair')}")] if left else []
-    return [*shown, *([messages.context(*filters)] if filters else []), *more]
+    return [*([messages.context(*filters)] if filters else []), *more]
 
 
 MAX_SHORT_PAIRS: Final = 3
-"""Of a rule that is only switched."""
+"""Pairs that are shown of a rule that is only switched."""
 
 
 def _with_group_names(change: Change, lines: Iterable[Line], groups: Groups | None) -> list[Line]:
@@ -164,7 +168,7 @@ def group_notes(change: Change, groups: Groups | None) -> list[Block]:
     if change.edit.after is None or change.state not in {State.PROPOSED, State.APPLIED} or change.run.undone_by:
         return []
     if change.edit.kind is Kind.GROUP_UPDATE:
-        rules = GROUP_SWITCHED.get(is_switched(change.edit))
+        rules = GROUP_SWITCHED.get(new_status(change.edit))
         return [messages.context(rules)] if rules is not None else []
     kept = ("status", "groupId") if change.edit.kind is Kind.RULE_UPDATE else ()
     rule = RuleDraft.model_validate({name: change.edit.after.get(name) for name in kept})

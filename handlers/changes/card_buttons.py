@@ -15,7 +15,7 @@ from handlers.blocks.messages import Block, Message
 from handlers.changes.completeness import hides, is_masked
 from handlers.changes.confirmations import confirm_label, question, question_of_second_deletion, thing_of
 from handlers.changes.items_view import Progress
-from handlers.changes.subject import is_offboarding, is_switched, takes_away
+from handlers.changes.subject import is_offboarding, new_status, takes_away
 from handlers.changes.times import extension
 from handlers.changes.titles import is_reverted
 from handlers.gatehouse.commands import GatehouseInspect
@@ -132,7 +132,7 @@ def _undo_buttons(change: Change, progress: Progress | None) -> list[Block | Non
 def _end_buttons(change: Change) -> list[Block | None]:
     """How what is temporary can be reverted now, extended, or kept."""
     revert, keep = "Revert now", "Keep"
-    if (switched := is_switched(change.edit)) is not None:
+    if (switched := new_status(change.edit)) is not None:
         revert, keep = f"Switch {'on' if switched == 'off' else 'off'} now", f"Keep {switched}"
     return [
         decision_button(change, revert, "end"),
@@ -153,7 +153,7 @@ def _redo_button(change: Change) -> Block | None:
 
 def _switch_off_again_button(change: Change) -> Block | None:
     """Asks how long, since what is over was temporary."""
-    if not is_reverted(change) or is_switched(change.edit) != "off" or change.edit.target.service != "rules":
+    if not is_reverted(change) or new_status(change.edit) != "off" or change.edit.target.service != "rules":
         return None
     return messages.temporary_button("Switch off again…", RulesOff(refs=(change.edit.target.key or "",)), "again")
 

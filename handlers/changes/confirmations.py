@@ -11,7 +11,7 @@ from bot.changes.model.states import State
 from bot.text.emails import masked
 from handlers.blocks import messages
 from handlers.blocks.messages import Block
-from handlers.changes.subject import ACCESS, THINGS, VERBS, is_offboarding, is_switched, takes_away
+from handlers.changes.subject import ACCESS, THINGS, VERBS, is_offboarding, new_status, takes_away
 from handlers.changes.titles import plain_title
 
 MAX_CONFIRM: Final = 30
@@ -71,7 +71,7 @@ def confirm_label(change: Change) -> str:
             return "Remove from every site" if change.edit.kind.destroys else "Put back on all sites"
         verb = VERBS[change.edit.kind][0].capitalize() if len(change.bulk.kinds) == 1 else "Change"
         return f"{verb} all {change.bulk.size:,}"
-    if (switched := is_switched(change.edit)) is not None:
+    if (switched := new_status(change.edit)) is not None:
         return f"Switch {switched}"
     if change.edit.kind in ACCESS:
         return "Grant access" if change.edit.kind is Kind.MEMBER_GRANT else "Revoke access"

@@ -67,10 +67,12 @@ def texts_of(value: Any) -> list[str]:
 
 
 def value_code(text: str) -> str:
+    """All of *text* as code, for a message."""
     return f"`{entities(whole(text).replace('`', 'ˋ'))}`" if text else "_empty_"
 
 
 def plain_value(text: str) -> str:
+    """All of *text*, for a file."""
     return whole(text) or "(empty)"
 
 

@@ -19,7 +19,7 @@ from handlers.blocks.messages import Block, and_more, code, esc, first_of
 from handlers.changes.completeness import says
 from handlers.changes.diff import field_changes, render
 from handlers.changes.people import why_words
-from handlers.changes.subject import VERBS, is_switched
+from handlers.changes.subject import VERBS, new_status
 from handlers.changes.titles import title_of
 from handlers.members.views import segments_line
 from handlers.rules.pairs_view import effect_line, filters_words, source_line
@@ -94,7 +94,7 @@ def _what(item: Item) -> str:
         return _what_of_member(item)
     if item.kind.destroys or item.kind.creates:
         return _whole_rule(item)
-    if switched := is_switched(item.edit):
+    if switched := new_status(item.edit):
         first = _first_pair(RuleDraft.model_validate(item.after or {}))
         return f"{switched} ({first})" if first else switched
     at = f" at {hosts}" if (hosts := _hosts(item.before)) else ""

@@ -14,7 +14,7 @@ from handlers.blocks import messages
 from handlers.blocks.messages import Block, ListPage, Message, and_more, esc
 from handlers.changes.diff import differences, values_of, without_secrets
 from handlers.changes.people import approval_words, author, missing_approvals, public_text, reason_of
-from handlers.changes.subject import EDITS, is_switched, whom
+from handlers.changes.subject import EDITS, new_status, shown_email
 from handlers.changes.times import when
 from handlers.changes.titles import is_partly_done, mark_of, outcome_word, request_title, title_of
 from handlers.grammar.command import Command
@@ -51,7 +51,7 @@ def row(change: Change, links: Mapping[str, str], *, public: bool, more: str = "
         f"<{link}|card>" if link else "",
     )
     title = title_of(change) if change.is_temporary else request_title(change)  # what is so now, and until when
-    what = " ".join(filter(None, [f"*{title}*", whom(change, public=public)]))
+    what = " ".join(filter(None, [f"*{title}*", shown_email(change, public=public)]))
     standing = "" if change.is_temporary and not is_partly_done(change, tally) else f" · {_standing(change, tally)}"
     return f"{what}{_values(change, public=public)}{standing}\n{' · '.join(filter(None, facts))}"
 
@@ -59,7 +59,7 @@ def row(change: Change, links: Mapping[str, str], *, public: bool, more: str = "
 def _values(change: Change, *, public: bool) -> str:
     """The old value and the new one, where an edit changes one field; nothing where the title says so already."""
     edit = change.edit
-    lines = differences(edit.before, edit.after) if edit.kind in EDITS and not is_switched(edit) else []
+    lines = differences(edit.before, edit.after) if edit.kind in EDITS and not new_status(edit) else []
     if len(lines) != 1 or lines[0].field == "allowedSegments":
         return ""
     return f": {values_of(lines[0], 60, shown=all_masked if public else str)}"

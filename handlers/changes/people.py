@@ -37,6 +37,7 @@ def author(change: Change) -> str:
 
 
 def requester_line(change: Change) -> str:
+    """Who asked for *change*, as a part of a line."""
     return f"Requested by <@{change.request.requester}>"
 
 
@@ -64,6 +65,7 @@ def reason_of(change: Change, limit: int = 500, *, public: bool = True) -> str:
 
 
 def how_automatically(cause: Cause) -> str:
+    """How a temporary change came to its end: as planned, or how late and why."""
     if not cause.late_seconds:
         return "automatically, as planned"
     how = "Gatehouse was down" if cause.tries == 1 else "it didn’t work at first"

@@ -14,7 +14,7 @@ from handlers.changes.subject import (
     EDITS,
     VERBS,
     fields_changed,
-    is_switched,
+    new_status,
     on_site,
     segments_changed,
     subject,
@@ -38,7 +38,7 @@ def phrases(change: Change) -> Phrases:
     if change.is_bulk:
         return _bulk_phrases(change)
     name = subject(change)
-    if (switched := is_switched(change.edit)) is not None:
+    if (switched := new_status(change.edit)) is not None:
         back = "back on" if switched == "off" else "off again"
         the, this = ("the group ", f"The group {name}") if change.edit.target.service == "groups" else ("", name)
         return Phrases(

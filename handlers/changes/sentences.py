@@ -24,7 +24,7 @@ from handlers.changes.people import (
     why_not_any_more,
     why_words,
 )
-from handlers.changes.subject import THINGS, is_switched, whom
+from handlers.changes.subject import THINGS, new_status, shown_email
 from handlers.changes.times import temporary_line, time_of, times_as_typed, until, when
 from handlers.changes.titles import REVERT_FAILURES, STATES
 
@@ -80,7 +80,7 @@ def _lines(*parts: str) -> str:
 
 
 def _request_line(change: Change, *more: str) -> str:
-    return _line(whom(change), requester_line(change), reason_of(change), *more)
+    return _line(shown_email(change), requester_line(change), reason_of(change), *more)
 
 
 def _frozen_line(change: Change) -> str:
@@ -122,7 +122,7 @@ def _done_lines(change: Change) -> str:
         return _request_line(change, approval_words(change), time_of(change))
     is_over = change.run.undone_by is not None
     who = requester_line(change) if is_over or change.is_automatic else author(change)
-    return _line(whom(change), who, reason_of(change), time_of(change))
+    return _line(shown_email(change), who, reason_of(change), time_of(change))
 
 
 def _undone_line(undone: Undone) -> str:
@@ -210,7 +210,7 @@ def is_off_instead(change: Change) -> bool:
     if change.edit.kind is not Kind.RULE_DELETE or change.is_bulk or change.run.result is None:
         return False
     since = change.edit.model_copy(update={"kind": Kind.RULE_UPDATE, "after": change.run.result})
-    return change.state is State.STALE and is_switched(since) == "off"
+    return change.state is State.STALE and new_status(since) == "off"
 
 
 def revert_failure_line(change: Change) -> str:

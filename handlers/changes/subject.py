@@ -31,6 +31,7 @@ ACCESS: Final = frozenset({Kind.MEMBER_GRANT, Kind.MEMBER_REVOKE})
 MAX_FIELDS: Final = 3
 """Fields that a title names."""
 MAX_SEGMENTS: Final = 3
+"""Segments that a title names."""
 
 
 def subject(change: Change) -> str:
@@ -46,7 +47,7 @@ def shown_name(change: Change) -> str:
     return esc(name, 80) if name and "@" not in name else ""
 
 
-def whom(change: Change, *, public: bool = True) -> str:
+def shown_email(change: Change, *, public: bool = True) -> str:
     """The email of the member, masked for a channel; nothing where the title has it like that."""
     target = change.edit.target
     email = target.key or "" if target.service == "members" else ""
@@ -56,11 +57,12 @@ def whom(change: Change, *, public: bool = True) -> str:
 
 
 def on_site(change: Change, preposition: str = "on") -> str:
+    """The site that *change* is about, as the end of a sentence; empty for rules."""
     return f" {preposition} {esc(change.edit.target.site, 60)}" if change.edit.target.site else ""
 
 
-def is_switched(edit: Edit) -> str | None:
-    """Return ``on`` or ``off`` where *edit* changes only that."""
+def new_status(edit: Edit) -> str | None:
+    """Return ``on`` or ``off`` where *edit* changes nothing but that; None for any other."""
     lines = differences(edit.before, edit.after) if edit.kind in EDITS else []
     if [line.field for line in lines] != ["status"]:
         return None

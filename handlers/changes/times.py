@@ -26,11 +26,9 @@ def time_of(change: Change) -> str:
 def until(change: Change) -> str:
     """Until when a change is, as the end of a sentence; empty for one that is not temporary."""
     moment, typed = change.request.reverts_at, change.request.reverts_at_as_typed
-    return "" if moment is None else f" until {_as_typed(moment, typed)}"
-
-
-def _as_typed(moment: datetime, typed: str) -> str:
-    return f"{when(moment)} ({esc(typed, 60)})" if typed else when(moment)
+    if moment is None:
+        return ""
+    return f" until {when(moment)} ({esc(typed, 60)})" if typed else f" until {when(moment)}"
 
 
 def duration_text(change: Change) -> str:
@@ -40,6 +38,7 @@ def duration_text(change: Change) -> str:
 
 
 def temporary_line(change: Change) -> str:
+    """That a change is temporary, and for how long; empty for one that is not."""
     return f"Temporary{lasting}" if (lasting := duration_text(change)) else ""
 
 

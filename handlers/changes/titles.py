@@ -11,7 +11,7 @@ from bot.changes.model.items import DONE, Outcome, Tally
 from bot.changes.model.parts import Held, RevertFailure
 from bot.changes.model.states import State
 from handlers.changes.phrases import Phrases, phrases
-from handlers.changes.subject import is_switched, subject, takes_away
+from handlers.changes.subject import new_status, subject, takes_away
 from handlers.changes.times import duration_text, until, when
 
 
@@ -73,7 +73,7 @@ def mark_of(change: Change) -> str:
         return ":rotating_light:"
     if change.run.revert_failure or change.request.warnings:
         return ":warning:"
-    return ":double_vertical_bar:" if is_switched(change.edit) == "off" else STATES[change.state].mark
+    return ":double_vertical_bar:" if new_status(change.edit) == "off" else STATES[change.state].mark
 
 
 def plain_title(change: Change) -> str:

@@ -11,8 +11,6 @@ from bot.rules.model import SERVER_FIELDS
 
 NOT_CONTENT: Final = SERVER_FIELDS | {"objectType", "schemaVersion", "isSample"}
 """Fields that services add, drop or renumber by themselves: no sign that a person changed anything."""
-
-
 Document = dict[str, Any]
 """A rule, a group or a member, as its service has it."""
 
@@ -39,6 +37,7 @@ def fingerprint(content: object) -> str:
 
 
 def segments_of(member: Mapping[str, Any] | None) -> frozenset[str]:
+    """The segments of a member; none for one that is absent."""
     return frozenset((member or {}).get("allowedSegments") or ())
 
 
