@@ -47,11 +47,13 @@ async def _require_room(store: Store, tx: AsyncConnection, change: Change, limit
 
 def _asks_the_same(waiting: Change, change: Change) -> bool:
     """Whether *waiting* is there for what *change* asks for: for the same people, or waiting for others in the same channel."""
-    old, new = waiting.request, change.request
-    is_for_them = new.requester == old.requester or waiting.decision.guard is Guard.APPROVE
-    if not is_for_them or old.channel != new.channel:
-        return False
-    needs = [(each.guard, each.approvals_needed, each.approvers) for each in (waiting.decision, change.decision)]
-    times = [(each.starts_at, each.reverts_at, each.revert_after) for each in (old, new)]
-    edits = [(e.kind, e.target, canonical_form(e.before), canonical_form(e.after)) for e in (waiting.edit, change.edit)]
-    return needs[0] == needs[1] and times[0] == times[1] and edits[0] == edits[1]
+    is_for_them = change.request.requester == waiting.request.requester or waiting.decision.guard is Guard.APPROVE
+    return is_for_them and _wish(waiting) == _wish(change)
+
+
+def _wish(change: Change) -> tuple[object, ...]:
+    """What *change* asks for, where, for which times, and what stands before it."""
+    edit, request, decision = change.edit, change.request, change.decision
+    content = edit.kind, edit.target, canonical_form(edit.before), canonical_form(edit.after)
+    times = request.starts_at, request.reverts_at, request.revert_after
+    return content, times, request.channel, decision.guard, decision.approvals_needed, decision.approvers

@@ -31,6 +31,18 @@ WARNED: Final = frozenset(
     {State.PROPOSED, State.PLANNED, State.APPROVED, State.APPLYING, State.APPLIED, State.UNKNOWN, State.UNSETTLED}
 )
 """States in which what a change was warned of may come true."""
+MAX_SHORT_PAIRS: Final = 3
+"""Pairs that are shown of a rule that is only switched."""
+GROUP_SWITCHED: Final[Mapping[str | None, str]] = {
+    "off": "All rules in this group stop working.",
+    "on": "Rules in this group that are on work again.",
+}
+MOVED: Final = frozenset({"name", "email", "allowedSegments"})
+"""Fields of a member that somebody can be added with."""
+EMPTY: Final[tuple[Any, ...]] = (None, "", [], {})
+LOST: Final = {"createdAt": "the join date"}
+"""What people call it."""
+MAX_LOST: Final = 6
 
 
 def body(change: Change, groups: Groups | None, progress: Progress | None) -> list[Block]:
@@ -108,10 +120,6 @@ def _unchanged_parts(rule: RuleDraft) -> list[Block]:
     return [*([messages.context(*filters)] if filters else []), *more]
 
 
-MAX_SHORT_PAIRS: Final = 3
-"""Pairs that are shown of a rule that is only switched."""
-
-
 def _with_group_names(change: Change, lines: Iterable[Line], groups: Groups | None) -> list[Line]:
     """The *lines*, with what people call a group for its id; beside that where somebody has to decide about all of it."""
     names = {} if groups is None else dict(groups.names)
@@ -176,12 +184,6 @@ def group_notes(change: Change, groups: Groups | None) -> list[Block]:
     return [messages.context(f"On, but not active: {esc(off_words([held]), 200)}.")] if held else []
 
 
-GROUP_SWITCHED: Final[Mapping[str | None, str]] = {
-    "off": "All rules in this group stop working.",
-    "on": "Rules in this group that are on work again.",
-}
-
-
 def _item_blocks(change: Change, progress: Progress) -> list[Block]:
     """The items; once they were begun, how far that is: a bar while it goes on, then the counts where not all is done."""
     tally, has_begun = progress.tally, change.state not in {State.PROPOSED, State.PLANNED}
@@ -202,11 +204,3 @@ def _not_moved(change: Change, progress: Progress) -> list[Block]:
         return []
     names = [LOST.get(name) or code(name, 60) for name in lost]
     return [messages.context(f"Name and segments are carried over. Lost: {listed(names, most=MAX_LOST)}.")]
-
-
-MOVED: Final = frozenset({"name", "email", "allowedSegments"})
-"""Fields of a member that somebody can be added with."""
-EMPTY: Final[tuple[Any, ...]] = (None, "", [], {})
-LOST: Final = {"createdAt": "the join date"}
-"""What people call it."""
-MAX_LOST: Final = 6

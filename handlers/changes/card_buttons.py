@@ -27,6 +27,8 @@ FIRST_ROW: Final = 3
 """Buttons in the first row of two."""
 ONE_ROW: Final = 4
 """Buttons that have room in one row."""
+APPROVE: Final = {Kind.RULE_DELETE: "Approve deletion", Kind.MEMBER_REMOVE: "Approve removal"}
+MAX_SINGLE_UNDOS: Final = 6
 
 
 def buttons_of(change: Change, progress: Progress | None) -> list[Block | None]:
@@ -73,9 +75,6 @@ def decision_buttons(change: Change) -> list[Block | None]:
         _switch_off_button(change),
         _override_button(change),
     ]
-
-
-APPROVE: Final = {Kind.RULE_DELETE: "Approve deletion", Kind.MEMBER_REMOVE: "Approve removal"}
 
 
 def _override_button(change: Change) -> Block | None:
@@ -163,9 +162,6 @@ def _retry_button(change: Change, progress: Progress) -> Block | None:
     others = "one" if rest == 1 else f"{rest:,}"
     which = f"the {others} that failed" if progress.tally[Outcome.FAILED] == rest else f"the other {others}"
     return decision_button(change, f"Retry {which}" if done else "Try again", "again") if rest else None
-
-
-MAX_SINGLE_UNDOS: Final = 6
 
 
 def _single_undo_buttons(shown: Sequence[Item]) -> list[Block | None]:

@@ -14,6 +14,8 @@ from handlers.changes.diff import Document, Line, every_field, field_name
 from handlers.changes.subject import THINGS, VERBS
 from handlers.explain.why_not import NOT_SENT
 
+MEMBER_SINCE: Final = "member since"
+
 
 @dataclass(frozen=True, slots=True)
 class Entry:
@@ -34,6 +36,11 @@ class Entry:
     note: str = ""
 
     @property
+    def action(self) -> str:
+        """What is done to what: ``3. Delete rule``."""
+        return f"{f'{self.number}. ' if self.number else ''}{self.verb} {self.thing}"
+
+    @property
     def warnings(self) -> tuple[str, ...]:
         """What in it may be taken for something else."""
         return lookalike_warnings(_values(self.name, self.key, self.lines))
@@ -51,7 +58,8 @@ def _entry(item: Item) -> Entry:
     kind, target = item.kind, item.target
     name = str((item.before or item.after or {}).get("name") or "")
     key = target.key or str((item.after or {}).get("email") or "") or ("" if name else item.source)
-    differing = lines_of(kind, item.before, item.after)
+    is_gone = kind is not None and kind.destroys
+    differing = every_field(None, item.before) if is_gone else every_field(item.before, item.after)
     unchanged = tuple(_unchanged(item, differing))
     one_sided = kind is None or kind.creates or kind.destroys
     if one_sided:
@@ -74,9 +82,6 @@ def _entry(item: Item) -> Entry:
     )
 
 
-MEMBER_SINCE: Final = "member since"
-
-
 def _with_date_name(line: Line) -> Line:
     """*line*, under its name in words where it says when somebody became a member."""
     is_moment = line.field == "createdAt" and isinstance(line.after, int) and not isinstance(line.after, bool)
@@ -94,13 +99,6 @@ def _unchanged(item: Item, differing: Iterable[Line]) -> Iterator[Line]:
             yield line
 
 
-def lines_of(kind: Kind | None, before: Document, after: Document) -> list[Line]:
-    """Every field that differs; all of them where something is created or deleted."""
-    if kind is not None and kind.destroys:
-        return every_field(None, before)
-    return every_field(None, after) if kind is not None and kind.creates else every_field(before, after)
-
-
 def change_warnings(change: Change, listed: Iterable[Item] = ()) -> tuple[str, ...]:
     """What in a change, in the items of it that are *listed*, or in the reason for it may be taken for something else."""
     found = [
@@ -113,10 +111,9 @@ def change_warnings(change: Change, listed: Iterable[Item] = ()) -> tuple[str, .
 
 def draft_warnings(before: Document, after: Document) -> dict[str, str]:
     """The same for a rule that is not saved yet, each with the path of its field; *before*: the rule that it replaces."""
-    kind = Kind.RULE_CREATE if before is None else Kind.RULE_UPDATE
     name = str((after or {}).get("name") or "")
     found = dict.fromkeys(lookalike_warnings([("name", name)]), "name")
-    for line in lines_of(kind, before, after):
+    for line in every_field(before, after):
         found |= dict.fromkeys(lookalike_warnings(_values_of(line, name)), line.field)
     return found
 

@@ -66,11 +66,9 @@ def _request_texts(change: Change, title: str) -> Iterator[str]:
 
 
 def _section_lines(entry: Entry) -> Iterator[str]:
-    number = f"{entry.number}. " if entry.number else ""
+    named = "".join(f" {value_code(one)}" for one in (entry.name, entry.key) if one)
     site = f" on {value_code(entry.site)}" if entry.site else ""
-    name = f" {value_code(entry.name)}" if entry.name else ""
-    key = f" {value_code(entry.key)}" if entry.key else ""
-    yield f"*{number}{entry.verb} {entry.thing}*{name}{key}{site}"
+    yield f"*{entry.action}*{named}{site}"
     yield from (f"• {' · '.join(texts)}" for texts in _group_fields(entry.lines, one_sided=entry.one_sided))
     if entry.unchanged:
         yield "Unchanged:"
@@ -120,8 +118,7 @@ def file_pieces(change: Change, listed: Iterable[Entry]) -> Iterator[bytes]:
     for _, line in _remarks(change):
         yield f"{whole(line)}\n".encode(errors="replace")
     for entry in listed:
-        number = f"{entry.number}. " if entry.number else ""
-        lines = [f"\n{number}{entry.verb} {entry.thing} {plain_value(entry.name)}", f"    id: {plain_value(entry.key)}"]
+        lines = [f"\n{entry.action} {plain_value(entry.name)}", f"    id: {plain_value(entry.key)}"]
         lines += [f"    site: {whole(entry.site)}"] if entry.site else []
         fields = with_whole_pairs(entry.lines) if entry.one_sided else entry.lines
         lines += [f"    {field_line(line, one_sided=entry.one_sided, marked=False)}" for line in fields]

@@ -11,9 +11,9 @@ from bot.changes.model.parts import Guard, Held
 from bot.changes.model.states import State
 from bot.text.emails import all_masked
 from handlers.blocks import messages
-from handlers.blocks.messages import Block, ListPage, Message, and_more, esc
+from handlers.blocks.messages import Block, ListPage, Message, and_more
 from handlers.changes.diff import differences, values_of, without_secrets
-from handlers.changes.people import approval_words, author, missing_approvals, public_text, reason_of
+from handlers.changes.people import approval_words, author, decision_reason, missing_approvals, reason_of
 from handlers.changes.subject import EDITS, new_status, shown_email
 from handlers.changes.times import when
 from handlers.changes.titles import is_partly_done, mark_of, outcome_word, request_title, title_of
@@ -92,11 +92,10 @@ def _decision(change: Change, *, public: bool) -> str:
     """Who let *change* through, or has to; where somebody did so alone, why, and who has looked at it since."""
     decision = change.decision
     if decision.glass_broken:
-        why = decision.decision_reason
-        said = f": “{public_text(why, MAX_REASON) if public else esc(why, MAX_REASON)}”" if why else ""
+        alone = f"{approval_words(change)}{decision_reason(change, MAX_REASON, public=public)}"
         reviewed = f"reviewed by <@{decision.reviewed_by}>" if decision.reviewed_by else ""
         review = "*review due*" if change.review_due else reviewed
-        return ", ".join(filter(None, [f"{approval_words(change)}{said}", review]))
+        return ", ".join(filter(None, [alone, review]))
     if change.state is State.PROPOSED:
         if decision.guard is Guard.CONFIRM:
             return f"only <@{change.request.requester}> can confirm it"

@@ -104,9 +104,10 @@ def approval_words(change: Change) -> str:
     return f"approved by {listed([f'<@{person}>' for person in people])}" if people else ""
 
 
-def decision_reason(change: Change) -> str:
-    """Why it was denied or not waited for, as the rest of a sentence; empty where nobody said."""
-    return f": “{public_text(change.decision.decision_reason, 500)}”" if change.decision.decision_reason else ""
+def decision_reason(change: Change, limit: int = 500, *, public: bool = True) -> str:
+    """Why it was denied or not waited for, as the rest of a sentence; empty where nobody said. *public*: for a channel."""
+    why = change.decision.decision_reason
+    return f": “{public_text(why, limit) if public else esc(why, limit)}”" if why else ""
 
 
 def review_line(change: Change) -> str:

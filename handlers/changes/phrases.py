@@ -20,6 +20,9 @@ from handlers.changes.subject import (
     subject,
 )
 
+COUNTED: Final = re.compile(r"((?:Undo: )?(?:Switch on|Switch off|Delete)) [\d,]+ rules?")
+MASKED: Final = re.compile(r"(\S\*{3}@\S+)")
+
 
 @dataclass(frozen=True, slots=True)
 class Phrases:
@@ -81,20 +84,12 @@ def _whole_phrases(change: Change, name: str) -> Phrases:
 
 def _access_phrases(change: Change, name: str) -> Phrases:
     to = f"access to {segments_changed(change)}{on_site(change)}"
+    has, has_not = f"{name} has {to}", f"{name} no longer has {to}"
     if change.edit.kind is Kind.MEMBER_GRANT:
-        return Phrases(
-            f"Grant {name} {to}",
-            f"{name} has {to}",
-            f"Granting {name} {to}",
-            f"{name} was not granted {to}",
-            f"{name} no longer has {to}",
-        )
+        return Phrases(f"Grant {name} {to}", has, f"Granting {name} {to}", f"{name} was not granted {to}", has_not)
+    name_of = f"{name}’s"
     return Phrases(
-        f"Revoke {name}’s {to}",
-        f"{name} no longer has {to}",
-        f"Revoking {name}’s {to}",
-        f"{name}’s {to} was not revoked",
-        f"{name} has {to} again",
+        f"Revoke {name_of} {to}", has_not, f"Revoking {name_of} {to}", f"{name_of} {to} was not revoked", f"{has} again"
     )
 
 
@@ -135,16 +130,10 @@ def _bulk_phrases(change: Change) -> Phrases:
     return Phrases(request, done, under_way=request, not_done="", undone=undone)
 
 
-COUNTED: Final = re.compile(r"((?:Undo: )?(?:Switch on|Switch off|Delete)) [\d,]+ rules?")
-
-
 def _title_with_count(change: Change) -> str:
     """The title of a bulk change, with how many things it has: another try of it may have fewer."""
     found = COUNTED.fullmatch(change.bulk.title)
     return f"{found[1]} {plural(change.bulk.size, 'rule')}" if found else change.bulk.title
-
-
-MASKED: Final = re.compile(r"(\S\*{3}@\S+)")
 
 
 def _escape_title(title: str) -> str:

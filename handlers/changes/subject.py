@@ -32,6 +32,7 @@ MAX_FIELDS: Final = 3
 """Fields that a title names."""
 MAX_SEGMENTS: Final = 3
 """Segments that a title names."""
+OFFBOARDING: Final = re.compile(r"(?:Undo: )?Remove .+ from every site", re.DOTALL)
 
 
 def subject(change: Change) -> str:
@@ -92,9 +93,6 @@ def segments_changed(change: Change) -> str:
 def takes_away(change: Change) -> bool:
     """Whether it is gone for people what *change* deletes or removes: of a move, it is there again already."""
     return change.edit.kind.destroys and not change.bulk.in_steps
-
-
-OFFBOARDING: Final = re.compile(r"(?:Undo: )?Remove .+ from every site", re.DOTALL)
 
 
 def is_offboarding(change: Change) -> bool:
