@@ -64,5 +64,6 @@ def extension(change: Change) -> tuple[int, str]:
     """The seconds that a click adds to *change*, by how long it was asked to last, and the label of the button."""
     asked = change.request.revert_after
     if asked is None and change.request.reverts_at is not None:
-        asked = int((change.request.reverts_at - change.created).total_seconds())
+        begins = change.run.started_at or change.request.starts_at or change.created
+        asked = int((change.request.reverts_at - begins).total_seconds())
     return next((seconds, label) for least, seconds, label in EXTENSIONS if (asked or 0) >= least)

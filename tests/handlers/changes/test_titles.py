@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any
+
+import pytest
 
 from bot.changes.model.edits import Kind
 from bot.changes.model.states import State
+from handlers.changes.times import extension
 from handlers.changes.titles import plain_title, title_of
 from tests.texts.cards import OLD_SHOP, change, pair
 
@@ -29,3 +33,16 @@ def test_an_edit_says_what_it_changes() -> None:
 
 def test_a_field_of_the_only_pair_is_named_without_its_number() -> None:
     assert edit(pairs=[pair("/old", "/newest")]) == ("Change the destination of “it”", "“it”: destination changed")
+
+
+@pytest.mark.parametrize(
+    ("lasts", "label"), [(1, "Extend by 1 h"), (24, "Extend by 1 day"), (7 * 24, "Extend by 1 week")]
+)
+def test_what_was_planned_is_extended_by_how_long_it_lasts_and_not_by_how_early_it_was_planned(
+    lasts: int, label: str
+) -> None:
+    planned = change(Kind.RULE_UPDATE, State.APPLIED, OLD_SHOP, {**OLD_SHOP, "status": "Inactive"})
+    starts = planned.created + timedelta(days=8)
+    planned = planned.changed(starts_at=starts, started_at=starts, reverts_at=starts + timedelta(hours=lasts))
+
+    assert extension(planned)[1] == label
