@@ -290,7 +290,7 @@ class FollowUps:
         made = await self.proposer.submit(again, idempotency_key=idempotency_key)
         # Only once the new request is stored: a death in between leaves one too many, and not none.
         if is_held:
-            decided = {"decided_by": by, "decided_at": self.proposer.journal.now()}
+            decided = {"decided_by": by, "decided_at": self.proposer.journal.now(), "decision_reason": ""}
             await self.proposer.journal.move(change, Move.WITHDRAW, by=by, **decided)
         return made
 

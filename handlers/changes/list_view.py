@@ -91,8 +91,8 @@ def _requested(change: Change, *, public: bool) -> str:
 def _decision(change: Change, *, public: bool) -> str:
     """Who let *change* through, or has to; where somebody did so alone, why, and who has looked at it since."""
     decision = change.decision
-    if decision.glass_broken:
-        alone = f"{approval_words(change)}{decision_reason(change, MAX_REASON, public=public)}"
+    if decision.glass_broken and (override := approval_words(change)):
+        alone = f"{override}{decision_reason(change, MAX_REASON, public=public)}"
         reviewed = f"reviewed by <@{decision.reviewed_by}>" if decision.reviewed_by else ""
         review = "*review due*" if change.review_due else reviewed
         return ", ".join(filter(None, [alone, review]))

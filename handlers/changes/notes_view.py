@@ -145,7 +145,7 @@ NOTES: Final = {
         "review due",
     ),
     "break_glass": Note(
-        lambda _: True,
+        lambda c: c.state is not State.CANCELLED,
         lambda c, _: (
             f":rotating_light: *Emergency override: {request_title(c)}*\n<@{c.decision.decided_by}> {_goes_ahead(c)} without an "
             f"approval{decision_reason(c) or '.'} {_summoned(c)}"

@@ -96,9 +96,12 @@ def _approvals_so_far(change: Change) -> str:
 def approval_words(change: Change) -> str:
     """Who let *change* through; empty where nobody had to, or nobody did."""
     decision = change.decision
+    # Who denied or withdrew it is on record as the one who decided, in the place of who let it through before.
+    if change.state in {State.DENIED, State.CANCELLED}:
+        return ""
     if decision.glass_broken:
         return f"emergency override by <@{decision.decided_by}>"
-    if decision.guard is not Guard.APPROVE or change.state in {State.DENIED, State.CANCELLED}:
+    if decision.guard is not Guard.APPROVE:
         return ""
     people = [one.by for one in decision.approvals] or list(filter(None, [decision.decided_by]))
     return f"approved by {listed([f'<@{person}>' for person in people])}" if people else ""

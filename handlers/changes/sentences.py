@@ -34,8 +34,9 @@ def sentence(change: Change) -> str:
     if change.state is State.APPLIED:
         return _applied_lines(change)
     approval = "" if change.state is State.PROPOSED else approval_words(change)
-    why = decision_reason(change) if change.decision.glass_broken else ""
-    request = _request_line(change, f"{approval}{why}", times_as_typed(change))
+    if approval and change.decision.glass_broken:
+        approval += decision_reason(change)
+    request = _request_line(change, approval, times_as_typed(change))
     match change.state:
         case State.PROPOSED:
             return _lines(request, needs_line(change), _frozen_line(change))

@@ -61,10 +61,11 @@ async def test_a_bulk_change_that_is_held_is_planned_again(world: World, mine: R
     edits = [Edit(kind=Kind.RULE_CREATE, target=RULES, before=None, after={"name": name}) for name in ("A", "B")]
     wanted = together("Import 2 rules", [Proposal.of(edit, request) for edit in edits])
     whole = await mine.pipeline.proposer.submit(wanted, idempotency_key="request")
-    await mine.pipeline.journal.hold(whole, Held.RIGHT)
+    await mine.pipeline.journal.hold(whole, Held.RIGHT, decision_reason="The on-call lead sleeps then")
 
     again, items = await asked_again(world, mine, await mine.pipeline.journal.get(whole.id))
 
     assert (again.state, again.request.starts_at) == (State.PLANNED, request.starts_at)
     assert [item.edit for item in items] == edits
-    assert (await mine.pipeline.journal.get(whole.id)).state is State.CANCELLED
+    withdrawn = await mine.pipeline.journal.get(whole.id)
+    assert (withdrawn.state, withdrawn.decision.decision_reason) == (State.CANCELLED, "")

@@ -83,6 +83,23 @@ async def test_what_was_overridden_for_a_time_is_decided_again_for_another(
     await alice.sees_change(state=State.PROPOSED, where=lambda change: not change.decision.glass_broken)
 
 
+@pytest.mark.policy(BREAK_GLASS)
+async def test_who_withdraws_what_was_overridden_for_a_time_is_not_who_overrode_it(
+    workspace: Sandbox, alice: Colleague, cara: Colleague
+) -> None:
+    card = await cara.says(f"/members grant {ANNA} beta in 20h")
+    await looks(alice, card)
+    await alice.clicks(card, "v1.decide.break_glass", opens="Why can’t this wait for an approval?")
+    alice.fills(**{"Why_can’t_this_wait_for_an_approval?": "It burns and everybody sleeps"})
+    assert await alice.submits() == {}
+    planned = await cara.sees_change(state=State.PLANNED, where=lambda change: change.decision.glass_broken)
+
+    await cara.clicks(planned, "Withdraw")
+    withdrawn = await cara.sees_change(state=State.CANCELLED)
+    assert "Emergency override by" not in cara.slack_text(withdrawn)
+    assert "emergency override by" not in cara.slack_text(withdrawn)
+
+
 @pytest.mark.threat("B18")
 @pytest.mark.policy(BREAK_GLASS)
 async def test_an_override_is_none_of_a_freeze_that_came_after_it(
