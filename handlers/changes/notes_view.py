@@ -170,8 +170,12 @@ NOTES: Final = {
 """What is said in the thread of a card, by its purpose; of a question, with its number."""
 ENDED: Final = frozenset({State.FAILED, State.STALE, State.UNSETTLED})
 """States whose own notice says more than that somebody approved."""
+NOT_APPROVED: Final = frozenset({State.PROPOSED, State.CANCELLED, State.DENIED})
+"""States of what was approved, and was withdrawn since, or asked for again for another time."""
 NOTICES: Final = {
-    "approved": Note(lambda c: c.state not in ENDED, lambda c, _: f":white_check_mark: *{_end_of(c)}*\n{_approval(c)}"),
+    "approved": Note(
+        lambda c: c.state not in ENDED | NOT_APPROVED, lambda c, _: f":white_check_mark: *{_end_of(c)}*\n{_approval(c)}"
+    ),
     "denied": Note(
         lambda _: True,
         lambda c, _: f":no_entry_sign: *{_end_of(c)}*\nDenied by <@{c.decision.decided_by}>{decision_reason(c) or '.'}",

@@ -8,10 +8,12 @@ from typing import Any
 import pytest
 
 from bot.changes.model.edits import Kind
+from bot.changes.model.parts import Approval, Guard
 from bot.changes.model.states import State
+from handlers.changes import notes_view
 from handlers.changes.times import extension
 from handlers.changes.titles import plain_title, title_of
-from tests.texts.cards import OLD_SHOP, change, pair
+from tests.texts.cards import CARA, NOW, OLD_SHOP, change, pair
 
 
 def edit(**fields: Any) -> tuple[str, str]:
@@ -46,3 +48,13 @@ def test_what_was_planned_is_extended_by_how_long_it_lasts_and_not_by_how_early_
     planned = planned.changed(starts_at=starts, started_at=starts, reverts_at=starts + timedelta(hours=lasts))
 
     assert extension(planned)[1] == label
+
+
+@pytest.mark.parametrize("state", State)
+def test_that_somebody_approved_is_said_with_who_did_or_not_at_all(state: State) -> None:
+    approvals = () if state is State.PROPOSED else (Approval(by=CARA, at=NOW),)
+    fields: dict[str, Any] = {"guard": Guard.APPROVE, "decided_by": CARA, "approvals": approvals}
+    about = change(Kind.RULE_UPDATE, state, OLD_SHOP, {**OLD_SHOP, "status": "Inactive"}, **fields)
+    notice = notes_view.notice(about, "approved", link="")
+
+    assert notice is None or f"Approved by <@{CARA}>" in str(notice.blocks)
