@@ -24,11 +24,10 @@ UNDOABLE: Final = (Outcome.APPLIED, Outcome.UNKNOWN)
 
 async def mark_effects(store: Store, tx: AsyncConnection, applied: Sequence[Change], now: datetime) -> Sequence[Change]:
     """Mark what those that were *applied* took back, and as stale the requests that they overtook; return these."""
-    await _redraw_ending(
-        store, tx, [each.edit.target for each in applied if each.edit.kind.destroys or each.edit.kind.creates]
-    )
+    edits = [change.edit for change in applied]
+    await _redraw_ending(store, tx, [edit.target for edit in edits if edit.kind.destroys or edit.kind.creates])
     overtaken = await _overtake(store, tx, applied, now)
-    await _mark_all_undone(store, tx, [each for each in applied if each.request.undoes], now)
+    await _mark_all_undone(store, tx, [change for change in applied if change.request.undoes])
     return overtaken
 
 
@@ -57,7 +56,7 @@ async def _overtake(store: Store, tx: AsyncConnection, applied: Sequence[Change]
     return overtaken
 
 
-async def _mark_all_undone(store: Store, tx: AsyncConnection, undos: Sequence[Change], now: datetime) -> None:
+async def _mark_all_undone(store: Store, tx: AsyncConnection, undos: Sequence[Change]) -> None:
     """Mark what *undos* took back; a bulk change once nothing of it is left. What is left of a temporary one has its end."""
     wholes: dict[str, Change] = {}
     for undo in undos:
@@ -67,7 +66,7 @@ async def _mark_all_undone(store: Store, tx: AsyncConnection, undos: Sequence[Ch
         is_review = change.review_due and undo.request.settles_review
         review = {"reviewed_by": undo.request.requester} if is_review else {}
         if not change.is_bulk:
-            await _mark_undone(store, tx, change, undo, now, **review)
+            await _mark_undone(store, tx, change, undo, **review)
         elif review:
             await record_fields(store, tx, change, **review)
         if change.is_bulk or change.set_id is not None:
@@ -78,18 +77,16 @@ async def _mark_all_undone(store: Store, tx: AsyncConnection, undos: Sequence[Ch
         if whole is None or whole.state is not State.APPLIED or whole.run.undone_by is not None:
             continue
         if not await store.items.has_any(tx, set_id, UNDOABLE):
-            await _mark_undone(store, tx, whole, undo, now)
+            await _mark_undone(store, tx, whole, undo)
 
 
-async def _mark_undone(
-    store: Store, tx: AsyncConnection, change: Change, undo: Change, now: datetime, **fields: Any
-) -> None:
+async def _mark_undone(store: Store, tx: AsyncConnection, change: Change, undo: Change, **fields: Any) -> None:
     """Write on *change* that *undo* took it back, and *fields* besides; what *change* had undone itself counts again."""
-    cause, at = undo.request.cause, undo.run.finished_at
-    undone = Undone(at=at, by=undo.request.requester, cause=cause) if cause is not None and at is not None else None
+    cause, at = undo.request.cause, undo.run.finished_at or undo.created
+    undone = Undone(at=at, by=undo.request.requester, cause=cause) if cause is not None else None
     by = (undo.set_id or undo.id) if change.is_bulk else undo.id
     await record_fields(store, tx, change, undone_by=by, undone=undone, redone=None, **fields)
-    await _restore(store, tx, change, undo, now)
+    await _restore(store, tx, change, undo)
 
 
 async def _show_undone(store: Store, tx: AsyncConnection, change: Change, undo: Change) -> None:
@@ -105,7 +102,7 @@ async def _show_undone(store: Store, tx: AsyncConnection, change: Change, undo: 
         await _redraw_ending(store, tx, [change.edit.target])
 
 
-async def _restore(store: Store, tx: AsyncConnection, undone: Change, redo: Change, now: datetime) -> None:
+async def _restore(store: Store, tx: AsyncConnection, undone: Change, redo: Change) -> None:
     """Let what *undone* had undone count again, now that *redo* undid that; what was temporary stays at its end."""
     was = await store.changes.held(tx, undone.request.undoes or "", ends_work=True)
     if was is None or was.run.undone_by != undone.id:
@@ -113,7 +110,8 @@ async def _restore(store: Store, tx: AsyncConnection, undone: Change, redo: Chan
     whole = await store.changes.held(tx, was.set_id, ends_work=True) if was.set_id else was
     if whole is None or whole.request.reverts_at is not None:
         return
-    redone = Redone(change=redo.set_id or redo.id, by=redo.request.requester, at=redo.run.finished_at or now)
+    at = redo.run.finished_at or redo.created
+    redone = Redone(change=redo.set_id or redo.id, by=redo.request.requester, at=at)
     await store.changes.record(tx, was, undone_by=None, undone=None, redone=redone)
     if was.set_id is not None:
         await store.items.mark(tx, was.set_id, was.item_number, Outcome.APPLIED)
