@@ -118,11 +118,11 @@ def review_line(change: Change) -> str:
     return f"*Review due:* someone other than <@{change.decision.decided_by}> has to review this."
 
 
-def lost_right(user: str, why: Why) -> str:
+def lost_right_clause(user: str, why: Why) -> str:
     """Who may not do something any more, and *why*, as the rest of a sentence."""
     return WHY_NOT[why].lost.format(who=f"<@{user}>")
 
 
 def why_not_any_more(change: Change) -> str:
     """Who had lost the right to *change* when it was to be carried out, and how."""
-    return lost_right(change.run.lost_right, Why(change.run.outcome))
+    return lost_right_clause(change.run.lost_right, Why(change.run.outcome))

@@ -13,10 +13,10 @@ from handlers.changes.subject import (
     ACCESS,
     EDITS,
     VERBS,
-    fields_changed,
+    changed_fields,
+    changed_segments,
     new_status,
     on_site,
-    segments_changed,
     subject,
 )
 
@@ -54,7 +54,7 @@ def phrases(change: Change) -> Phrases:
     if change.edit.kind in ACCESS:
         return _access_phrases(change, name)
     if change.edit.kind in EDITS:
-        the_fields = fields_changed(change)
+        the_fields = changed_fields(change)
         fields = the_fields.removeprefix("the ")
         return Phrases(
             f"Change {the_fields} of {name}",
@@ -83,7 +83,7 @@ def _whole_phrases(change: Change, name: str) -> Phrases:
 
 
 def _access_phrases(change: Change, name: str) -> Phrases:
-    to = f"access to {segments_changed(change)}{on_site(change)}"
+    to = f"access to {changed_segments(change)}{on_site(change)}"
     has, has_not = f"{name} has {to}", f"{name} no longer has {to}"
     if change.edit.kind is Kind.MEMBER_GRANT:
         return Phrases(f"Grant {name} {to}", has, f"Granting {name} {to}", f"{name} was not granted {to}", has_not)

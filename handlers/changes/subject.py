@@ -70,7 +70,7 @@ def new_status(edit: Edit) -> str | None:
     return {"Active": "on", "Inactive": "off"}.get(str(lines[0].after))
 
 
-def fields_changed(change: Change) -> str:
+def changed_fields(change: Change) -> str:
     """The fields that an edit changes, as people call them; how many, where there are too many for a title."""
     names = list(dict.fromkeys(line_name(line) for line in field_changes(change.edit)))
     if not names or len(names) > MAX_FIELDS:
@@ -78,7 +78,7 @@ def fields_changed(change: Change) -> str:
     return f"the {listed([esc(name, 60) for name in names])}"
 
 
-def segments_changed(change: Change) -> str:
+def changed_segments(change: Change) -> str:
     """The segments that somebody gets or loses, as a channel may see them."""
     had, has = (
         {str(one) for one in (document or {}).get("allowedSegments") or ()}

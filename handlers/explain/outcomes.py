@@ -38,7 +38,7 @@ from handlers.blocks.messages import clock_time, code, ended, esc, plural
 from handlers.changes.card_body import NOTHING_HAPPENED
 from handlers.changes.card_buttons import full_label
 from handlers.changes.freeze_view import frozen_words
-from handlers.changes.people import lost_right
+from handlers.changes.people import lost_right_clause
 from handlers.changes.subject import THINGS
 from handlers.changes.times import when
 from handlers.changes.titles import STATES, request_title
@@ -85,7 +85,7 @@ def _not_yours(error: NotYours) -> Words:
 
 def _approval_waits(error: ApprovalWaits) -> Words:
     return Words(
-        f"Your approval counts, but {lost_right(error.user, error.why)}.",
+        f"Your approval counts, but {lost_right_clause(error.user, error.why)}.",
         next="Someone else has to approve it, too."
         if error.user != error.change.request.requester
         else "Someone who may do it has to request it again.",
