@@ -89,10 +89,9 @@ class Reason(Part):
         at = next((index for index, word in enumerate(rest.words) if word.keyword == "because"), None)
         if at is None:
             return None
-        said = rest.words[at + 1 :]
-        whole = rest.words[at:] if said and said[0].keyword == "of" else said  # "of the sale" says little
+        reason = reason_in(rest.words[at:])
         del rest.words[at:]
-        if not (reason := " ".join(map(as_written, whole))):
+        if not reason:
             raise rest.unclear("“because” needs a reason.")
         return reason
 
@@ -101,6 +100,11 @@ class Reason(Part):
 
 
 REASON: Final = Reason("because TEXT")
+
+
+def reason_in(words: Sequence[Word]) -> str:
+    """Return the reason that *words* say, which begin with “because”; that stays before “of”, which says little alone."""
+    return " ".join(map(as_written, words if words[1:2] and words[1].keyword == "of" else words[1:]))
 
 
 def time_in_reason(command: Command) -> str:

@@ -22,7 +22,7 @@ from handlers.gatehouse.commands import (
 )
 from handlers.grammar.command import Command, slash
 from handlers.grammar.fields import Expiry, Start, filters_of
-from handlers.grammar.recognised import points
+from handlers.grammar.vocabulary import points
 from handlers.members.commands import (
     MembersAdd,
     MembersEdit,

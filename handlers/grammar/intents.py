@@ -30,11 +30,13 @@ from handlers.grammar.command import Command, Unclear
 from handlers.grammar.fields import MAX_ROWS, NUMBER, Start, time_in_reason
 from handlers.grammar.known import MAX_READINGS, Known
 from handlers.grammar.parser import VERBS, parse
-from handlers.grammar.recognised import AFTER_ALL, Recognised, Sort, bare, points, without_addressees
+from handlers.grammar.recognised import Recognised, Sort
+from handlers.grammar.recognition import recognise, without_addressees, without_quotes
 from handlers.grammar.roles import FORMS, idle_words, twists
 from handlers.grammar.tokens import MAX_COMMAND, Word, cleaned, split
 from handlers.grammar.vocabulary import (
     ACTS,
+    AFTER_ALL,
     BECAUSE,
     CHANGING,
     COUNTS,
@@ -54,6 +56,8 @@ from handlers.grammar.vocabulary import (
     STATUSES,
     TOPICS,
     TYPES,
+    bare,
+    points,
 )
 from handlers.members.commands import (
     MembersAdd,
@@ -125,9 +129,7 @@ def read(root: str, text: str, known: Known) -> Readings:
         root, words = words[0].keyword.lstrip("/"), words[1:]
     if (spelled := _under_another_root(root, words)) is not None:
         return Readings((spelled,))
-    found = Recognised(root, known)
-    found.names = names
-    found.take(words)
+    found = recognise(root, words, known, names)
     readings = _read(found, words, root)
     return replace(readings, unread=_as_said(readings.unread, found))
 
@@ -546,7 +548,7 @@ def _find_members(found: Recognised, text: str) -> list[Command]:
 
 def _shown(found: Recognised) -> list[Command]:
     """What a text is about, where what it says of it can't be told: each thing that it names, then what it only describes."""
-    found = found.without_quotes()
+    found = without_quotes(found)
     hosts: list[Command] = [RulesList(url=urlsplit(url).netloc) for url in found.urls if _is_host(url)]
     things = hosts or (_which(found) if found.urls else [])
     if {*found.text.casefold().split()} & GETTING_IN and (people := found.people(loosely=True)):

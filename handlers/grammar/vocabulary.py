@@ -219,3 +219,18 @@ CONTRACTED: Final[Mapping[str, str]] = {
     if "'" in word and word != "it's"
 }
 """What is often typed without its apostrophe."""
+AFTER_ALL: Final = ".,;:!?…"
+"""Signs that may follow a word and say nothing."""
+
+
+def bare(text: str) -> str:
+    """Return a word as it stands here: without the signs of its sentence, and without the ’s of whose something is."""
+    word = text.strip(AFTER_ALL).casefold()
+    word = CONTRACTED.get(word, word)
+    return word if word in QUESTIONS or word in FILLERS else word.removesuffix("'s")
+
+
+def points(text: str) -> bool:
+    """Whether *text* names nothing, and points at what was shown before: “it”, “the second one”."""
+    words = {bare(word) for word in text.split()}
+    return not words.isdisjoint(PRONOUNS | ORDINALS.keys()) and words <= FILLERS | ORDINALS.keys()

@@ -31,8 +31,8 @@ from handlers.grammar.fields import Expiry, Start
 from handlers.grammar.intents import Readings, read, says_better
 from handlers.grammar.known import Known
 from handlers.grammar.parser import expand
-from handlers.grammar.recognised import EMAIL, points
-from handlers.grammar.vocabulary import CAUTIOUS, FILLERS
+from handlers.grammar.recognition import EMAIL
+from handlers.grammar.vocabulary import CAUTIOUS, FILLERS, points
 from handlers.members.commands import MembersCommand
 from handlers.members.member_refs import SiteGone, extra_segments, site_for
 from handlers.rules.commands import RulesCommand, RulesGroup, RulesMake, RulesOff, RulesOn, RulesSet, RulesShow

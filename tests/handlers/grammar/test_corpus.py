@@ -9,8 +9,7 @@ from typing import Final
 import pytest
 
 from handlers.grammar.command import Command
-from handlers.grammar.recognised import bare
-from handlers.grammar.vocabulary import ACTS, AWAY, FILLERS, ONLY, PARTED, STATUSES, TYPES
+from handlers.grammar.vocabulary import ACTS, AWAY, FILLERS, ONLY, PARTED, STATUSES, TYPES, bare
 from tests.harness.corpus import GOOD, KNOWN, Answer, Verdict, answered, sentences, verdict
 
 WORKED_WITH: Final = tuple(one for one in sentences() if not one.is_held_out)

@@ -30,7 +30,7 @@ from handlers.grammar.fields import Expiry, expiry_in
 from handlers.grammar.intents import read, runs_at_once
 from handlers.grammar.known import Known
 from handlers.grammar.parser import parse, parse_mention
-from handlers.grammar.recognised import MAX_WORDS
+from handlers.grammar.recognition import MAX_WORDS
 from handlers.members.commands import (
     MembersAdd,
     MembersEdit,

@@ -12,7 +12,6 @@ from handlers.gatehouse.commands import GatehouseUndo
 from handlers.grammar.command import Command, Unclear
 from handlers.grammar.intents import MOVING
 from handlers.grammar.parser import check_reason, parse
-from handlers.grammar.recognised import bare
 from handlers.grammar.roles import AT_ONCE, BESIDE, FOR_A_WHILE, POINTING, REACHES, ROLES, SEVERAL, STATES
 from handlers.grammar.vocabulary import (
     ACTS,
@@ -31,6 +30,7 @@ from handlers.grammar.vocabulary import (
     MOVED,
     PRONOUNS,
     STATUSES,
+    bare,
 )
 from handlers.members.commands import MembersMove
 from handlers.rules.commands import RulesMake, RulesOff, RulesOn

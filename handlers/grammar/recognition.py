@@ -1,0 +1,262 @@
+"""Recognise what a text names by what it looks like, in any order: things that exist, URLs, emails, times, and a reason."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Final
+
+from bot.rules.model import USUAL_RULE_ID
+from bot.text.names import folded
+from bot.text.times import Kind, Said
+from handlers.grammar.fields import NUMBER, Expiry, Start, expiry_in, rows_in, time_at
+from handlers.grammar.known import Known, words_of
+from handlers.grammar.reasons import take_asides, take_reason
+from handlers.grammar.recognised import MAX_NAME_WORDS, Recognised, Sort, Token
+from handlers.grammar.tokens import WEB, Word, split, urls_typed
+from handlers.grammar.verbs import take_verb, without_request
+from handlers.grammar.vocabulary import AFTER_ALL, ARROWS, FILLERS, HAVING, LACKING, NAMED, bare
+
+MAX_WORDS: Final = 60
+"""Nothing in a longer text is looked up: names are sought at each of its places."""
+AND: Final = frozenset({"+", "&"})
+ANDS: Final = AND | {"and", "und", "y"}
+SAYS_SOMETHING: Final = re.compile(r"[^:\w]*\w.*")
+"""A word that isn't only a sign, or an emoji in either of its spellings."""
+HOST: Final = re.compile(r"(?:[a-z0-9-]+\.)+[a-z]{2,}(?::\d+)?(?:[/?#]\S*)?", re.IGNORECASE)
+COMMON_ENDS: Final = words_of("com net org io dev app de eu uk fr us co ch at nl shop example test")
+PATH: Final = re.compile(r"/[^\s/]\S*")
+EMAIL: Final = re.compile(r"[^\s@<>]+@[^\s@<>.]+(?:\.[^\s@<>.]+)+")
+ADDRESSEE: Final = re.compile(r"""(?:"([^"]{1,80})"\s*|((?:[^\W\d_][\w.'-]{0,40}\s+){1,3}))<([^<>\s@]+@[^<>\s]+)>""")
+"""As mail programs write people."""
+BY: Final = re.compile(r"by\b", re.IGNORECASE)
+"""Before a time by which something is to be done: until then, it is not."""
+MAX_SPACE: Final = 2
+"""Characters between two words that stand side by side."""
+
+Sorts = dict[tuple[int, str], Sort]
+"""What each word was taken for, by its place and its text: the parts of one word share its place."""
+
+
+def without_addressees(text: str) -> tuple[str, Mapping[str, str]]:
+    """Return *text* with the email alone in the place of ``Tom Meier <tom@example.com>``, and the names by their emails."""
+    names: dict[str, str] = {}
+
+    def email(match: re.Match[str]) -> str:
+        words = (match[1] or match[2]).split()
+        first = 0 if match[1] else next((at for at, word in enumerate(words) if word[:1].isupper()), len(words))
+        names[match[3]] = " ".join(words[first:])
+        return " ".join([*words[:first], match[3]])
+
+    return ADDRESSEE.sub(email, text), names
+
+
+def recognise(root: str, words: Sequence[Word], known: Known, names: Mapping[str, str]) -> Recognised:
+    """Return what *words* after ``/root`` name, and what is to be done. *names*: what people are called, by their emails."""
+    found = Recognised(root, known, " ".join(word.text for word in words), words, names)
+    clauses = left = _take_new_name(found, take_reason(found, words))
+    if sum(len(_parted(word)) for word in left) > MAX_WORDS:
+        return found
+    sorts: Sorts = {}
+    left = _take_names(found, left, sorts)
+    left = _take_names(found, [part for word in left for part in _parted(word)], sorts)
+    left = _take_times(found, left, sorts)
+    left = _take_things(found, left, sorts)
+    left = take_asides(found, clauses, left)
+    found.tokens = [*_tokens(clauses, left, sorts)]
+    plain = [each for word in left for each in (bare(word.text), *(["and"] if word.text.endswith(",") else []))]
+    plain = ["and" if word in AND else word for word in plain if word in AND or SAYS_SOMETHING.fullmatch(word)]
+    found.words = take_verb(found, _take_segments(found, without_request(plain)))
+    _take_site(found)
+    return found
+
+
+def without_quotes(found: Recognised) -> Recognised:
+    """Return what the same text names if nothing in it is in quotes: what is quoted may name things, too."""
+    if not any(word.quoted for word in found.typed):
+        return found
+    words = [part for word in found.typed for part in (split(word.text) if word.quoted else [word])]
+    return recognise(found.root, words, found.known, found.names)
+
+
+def _take_new_name(found: Recognised, words: Sequence[Word]) -> Sequence[Word]:
+    """Take ``named "NAME"``."""
+    at = next((i for i, word in enumerate(words[:-1]) if word.keyword in NAMED and words[i + 1].quoted), None)
+    if at is None:
+        return words
+    found.named = words[at + 1].text
+    return [*words[:at], *words[at + 2 :]]
+
+
+def _parted(word: Word) -> list[Word]:
+    if word.quoted or WEB.match(word.text) or "," not in word.text.strip(AFTER_ALL):
+        return [word]
+    *first, last = [part for part in word.text.split(",") if part]
+    return [*(replace(word, text=f"{part},") for part in first), replace(word, text=last)]
+
+
+def _take_names(found: Recognised, words: Sequence[Word], sorts: Sorts) -> Sequence[Word]:
+    """Take names of several words, or in quotes, the longest first: the words in them mean nothing else."""
+    left: list[Word] = []
+    lines = [folded(word.text) for word in words]
+    at = 0
+    while at < len(words):
+        least = 1 if words[at].quoted else 2
+        for length in range(min(MAX_NAME_WORDS, len(words) - at), least - 1, -1):
+            if _is_name(found, " ".join(lines[at : at + length]).rstrip("?!,").removesuffix("'s")):
+                sorts |= {(word.start, word.text): Sort.NAME for word in words[at : at + length]}
+                at += length
+                break
+        else:
+            left.append(words[at])
+            at += 1
+    return left
+
+
+def _is_name(found: Recognised, name: str) -> bool:
+    """Whether something is called *name*, which is noted then."""
+    known = found.known
+    rules, groups = known.rules.called(name), known.groups.called(name)
+    people = [] if rules or groups else known.members.called(name)
+    found.rules += rules
+    found.groups += groups
+    found.emails += people
+    found.namesakes = found.namesakes or len(people) > 1 or len(rules) > 1
+    return bool(rules or groups or people)
+
+
+def _take_times(found: Recognised, words: Sequence[Word], sorts: Sorts) -> Sequence[Word]:
+    """Take times: an end or a length, a start, since when, and others, which nothing takes yet."""
+    left: list[Word] = []
+    for some in _adjacent(words):
+        at, texts = 0, ["" if word.quoted else word.text for word in some]
+        while at < len(some):
+            time = time_at(texts, at)
+            count = time.count if time is not None else 1
+            if time is None:
+                left.append(some[at])
+            else:
+                _note_time(found, time)
+                sorts |= {(word.start, word.text): Sort.TIME for word in some[at : at + count]}
+            at += count
+    return left
+
+
+def _adjacent(words: Sequence[Word]) -> Iterator[list[Word]]:
+    """*words* in runs that stood side by side: no time goes on behind a name that was taken out."""
+    run: list[Word] = []
+    for word in words:
+        if run and word.start > run[-1].start + len(run[-1].text) + MAX_SPACE:
+            yield run
+            run = []
+        run.append(word)
+    yield run
+
+
+def _note_time(found: Recognised, time: Said) -> None:
+    if time.kind is Kind.SINCE and found.since is None:
+        found.since = time
+    elif found.expiry is None and (ends := _expiry(time)) is not None and not BY.match(time.text):
+        found.expiry = ends
+    elif found.start is None and (starts := Start.of(time)) is not None:
+        found.start = starts
+    else:
+        found.times.append(time.text.rstrip(AFTER_ALL))
+
+
+def _expiry(time: Said) -> Expiry | None:
+    """Return the end or the length that *time* is, as commands take it."""
+    if time.kind not in {Kind.LENGTH, Kind.END}:
+        return None
+    keyword = "for" if time.kind is Kind.LENGTH else "until"
+    words = time.text.rstrip(AFTER_ALL).split()
+    read = filter(None, (expiry_in(keyword, " ".join(some)) for some in (words, words[1:])))
+    return next((ends for ends in read if (ends.seconds, ends.until) == (time.seconds, time.wall)), None)
+
+
+def _take_things(found: Recognised, words: Sequence[Word], sorts: Sorts) -> Sequence[Word]:
+    """Take what is known by how it looks."""
+    lists = {Sort.URL: found.urls, Sort.EMAIL: found.emails, Sort.ROW: found.rows, Sort.NAME: found.rules}
+    left: list[Word] = []
+    for word in words:
+        sort, things = _things_in(word.text, found.known.hosts)
+        if things:
+            lists[sort] += things
+            sorts[word.start, word.text] = sort
+        elif word.text in ARROWS:
+            found.act = "redirect"
+        else:
+            left.append(word)
+    return left
+
+
+def _things_in(text: str, hosts: Sequence[str]) -> tuple[Sort, Sequence[str]]:
+    """Return what *text* looks like, and the things in it; of a word, none."""
+    plain = text.rstrip(AFTER_ALL)
+    if WEB.match(text):
+        return Sort.URL, urls_typed(text)
+    if EMAIL.fullmatch(plain):
+        return Sort.EMAIL, [plain]
+    if all(NUMBER.fullmatch(row) for row in rows_in(plain)):
+        return Sort.ROW, rows_in(plain)
+    if USUAL_RULE_ID.fullmatch(plain):
+        return Sort.NAME, [plain]
+    host = plain.casefold()
+    if HOST.fullmatch(host) and ("/" in host or host in hosts or host.rpartition(".")[2] in COMMON_ENDS):
+        return Sort.URL, [f"https://{plain}"]
+    if PATH.fullmatch(plain):
+        return Sort.URL, [plain]
+    return Sort.WORD, []
+
+
+def _tokens(typed: Sequence[Word], left: Sequence[Word], sorts: Sorts) -> Iterator[Token]:
+    """Return *typed* with what each word was taken for; *left*: those that are words."""
+    words = {(word.start, word.text) for word in left}
+    for whole in typed:
+        for word in [whole] if (whole.start, whole.text) in sorts else _parted(whole):
+            sort = sorts.get((word.start, word.text))
+            if sort is not None:
+                urls = urls_typed(word.text) if sort is Sort.URL else []
+                yield Token(sort, urls[0] if urls else word.text.rstrip(AFTER_ALL))
+            elif (word.start, word.text) in words:
+                plain = bare(word.text)
+                yield Token(Sort.AND, "and") if plain in ANDS else Token(Sort.WORD, plain)
+            if word.text.endswith(","):
+                yield Token(Sort.AND, "and")
+
+
+def _take_segments(found: Recognised, words: Sequence[str]) -> list[str]:
+    """Take the words that name segments, and what leads them: that narrows, and turns nothing round."""
+    left: list[str] = []
+    led: list[str] = []  # the words since the last that is no filler, which lead a segment or are words like others
+    segments = found.segments
+    for word in words:
+        if (name := found.segment(word)) is not None:
+            segments += [] if name in segments else [name]
+            left += [each for each in led if each not in LACKING and each not in HAVING]
+            led = []
+        elif word in HAVING and segments is found.lacking:
+            led.append(word)  # “who don't have”
+        elif word in LACKING or word in HAVING:
+            segments = found.lacking if word in LACKING else found.having
+            left += led
+            led = [word]
+        elif word in FILLERS:
+            led.append(word)
+        else:
+            segments = found.segments
+            left += [*led, word]
+            led = []
+    return [*left, *led]
+
+
+def _take_site(found: Recognised) -> None:
+    """Take the site that is named; where it is about rules, only after a word that leads one."""
+    leads = {"on", "in", "at", "site", "from", "of", "to"}
+    about_members = found.root == "members" or found.emails or found.segments or found.having or found.lacking
+    for at, word in enumerate(found.words):
+        if word in found.known.sites and (about_members or (at and found.words[at - 1] in leads)):
+            found.site = found.known.sites[word]
+            found.words = [*found.words[:at], *found.words[at + 1 :]]
+            return

@@ -1,0 +1,108 @@
+"""What a text asks for: the act of its verb, whether it is a question, and which words turn it round."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from itertools import pairwise
+from typing import Final
+
+from rapidfuzz import fuzz, process
+
+from handlers.grammar.recognised import Recognised
+from handlers.grammar.vocabulary import (
+    ACTS,
+    CAN,
+    CAUTIOUS,
+    COMPLAINTS,
+    ENDS,
+    FILES,
+    FILLERS,
+    GREETINGS,
+    HARMLESS,
+    OFTEN_NOUNS,
+    ONLY,
+    PARTED,
+    PAST,
+    PHRASES,
+    QUESTIONS,
+    TYPES,
+    WHO_CAN,
+)
+
+SWITCHED: Final = frozenset({"switched", "turned"})
+"""Before “off”: how something is, which “off” alone says, too."""
+SHORTEST_TYPO: Final = 4
+LIKE_A_VERB: Final = 81
+"""Per cent of likeness from which on a word is a verb with a typo."""
+
+
+def without_request(words: Sequence[str]) -> list[str]:
+    """Return *words* without “can you”: who asks so asks for no answer."""
+    start = next((at for at, word in enumerate(words) if word not in GREETINGS), 0)
+    asks = len(words) > start + 1 and words[start] in CAN and words[start + 1] in WHO_CAN
+    return [*words[:start], *words[start + 2 :]] if asks else [*words]
+
+
+def take_verb(found: Recognised, words: Sequence[str]) -> list[str]:
+    """Note in *found* what *words* ask for, and return the others."""
+    found.turned = _turning(words, found.known.sites)
+    first = next((word for word in words if word not in GREETINGS), "")
+    found.question = first if first in QUESTIONS else "why" if not COMPLAINTS.isdisjoint(words) else ""
+    idle = CAUTIOUS | (PAST if found.question else frozenset())
+    left = [
+        word
+        for word, after in pairwise([*words, ""])
+        if word and word not in idle and not (word in SWITCHED and after in ENDS)
+    ]
+    if (file := next((word for word in left if word in FILES), None)) and "import" not in map(ACTS.get, left):
+        found.act = "export"
+        return [word for word in left if word != file]
+    start = next((at for at, word in enumerate(left) if word not in FILLERS), len(left))
+    for at in range(len(left)):
+        if spoken := _verb_at(found, left, at, start):
+            found.act, verb, left = spoken
+            found.verb = "" if found.act in HARMLESS else verb
+            return left
+    if not found.act and (near := _verb_with_a_typo(found, left, start)):
+        found.act = ACTS[near]
+        return [*left[:start], *left[start + 1 :]]
+    return left
+
+
+def _turning(words: Sequence[str], sites: Collection[str]) -> list[str]:
+    """Return the words that turn a sentence round; “only” before a site is none, nor what leads it."""
+    turning = []
+    for at, word in enumerate(words):
+        following = next((each for each in words[at + 1 :] if each not in FILLERS and each not in ONLY), "")
+        is_idle = word == "instead" and words[at + 1 : at + 2] != ["of"]
+        if word in CAUTIOUS and not is_idle and not (word in ONLY and following in sites):
+            turning.append(word)
+    return turning
+
+
+def _verb_at(found: Recognised, words: list[str], at: int, start: int) -> tuple[str, str, list[str]] | None:
+    """Return the act that *words* say from *at* on, its verb, and the words left. *start*: where they begin to say something."""
+    word, before, after = words[at], words[:at], words[at + 1 :]
+    for phrase, act in PHRASES.items():
+        parts = phrase.split()
+        if words[at : at + len(parts)] == parts:
+            return act, phrase, [*before, *words[at + len(parts) :]]
+    if second := next((each for each in after if each in PARTED.get(word, ())), None):
+        after.remove(second)
+        return PARTED[word][second], word, [*before, *after]
+    if word not in ACTS or (found.act and ACTS[word] not in {found.act, "make", "set"}):
+        return None
+    begins = at <= start and word not in FILLERS
+    ends = word in ENDS and not after and not found.question
+    return (found.act or ACTS[word], word, [*before, *after]) if begins or ends or word not in OFTEN_NOUNS else None
+
+
+def _verb_with_a_typo(found: Recognised, words: Sequence[str], at: int) -> str | None:
+    """Return the verb that the word at *at* nearly is, if *words* are no part of a name."""
+    if at == len(words) or len(words[at]) < SHORTEST_TYPO or words[at] in TYPES:
+        return None
+    text = " ".join(words)
+    if found.holding(found.known.rules, text) or found.holding(found.known.members, text):
+        return None
+    near = process.extractOne(words[at], ACTS.keys(), scorer=fuzz.ratio, score_cutoff=LIKE_A_VERB)
+    return near[0] if near else None
