@@ -115,6 +115,11 @@ STATES: Final = words_of("an ein")
 """Articles that say “on” where nothing follows them."""
 
 
+def may_change(command: Command) -> bool:
+    """Whether *command* changes something, or opens a form for it."""
+    return command.writes or isinstance(command, FORMS)
+
+
 def idle_words(found: Recognised, readings: Sequence[Command]) -> frozenset[str]:
     """Return the words that say nothing beside *readings*, which change something, in whatever place."""
     if any(isinstance(each, FORMS) for each in readings):

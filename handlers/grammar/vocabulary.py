@@ -68,6 +68,8 @@ COUNTS: Final = words_of(
     "customers accounts people "
 )
 """Fillers that say how many are meant."""
+EACH: Final = words_of("alle alles jede todos todas all every everything each both")
+"""Words before what all of is meant."""
 AWAY: Final = words_of("away out up instead open redirecting named name")
 """What belongs to a verb, or leads a name."""
 LATELY: Final = words_of("last change changes")

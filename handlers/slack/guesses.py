@@ -28,9 +28,9 @@ from handlers.gatehouse.commands import GatehouseUndo
 from handlers.grammar import intent_view
 from handlers.grammar.command import Command, Unclear
 from handlers.grammar.fields import Expiry, Start
-from handlers.grammar.intents import Readings, read, says_better
 from handlers.grammar.known import Known
 from handlers.grammar.parser import expand
+from handlers.grammar.readings import Readings, read, says_better
 from handlers.grammar.recognition import EMAIL
 from handlers.grammar.vocabulary import CAUTIOUS, FILLERS, points
 from handlers.members.commands import MembersCommand

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Final
 
-from handlers.grammar.intents import read
 from handlers.grammar.known import Known
+from handlers.grammar.readings import read
 from tests.bench import measuring
 from tests.bench.measuring import bare, best
 from tests.bench.sheets import Report, Sheet

@@ -10,7 +10,7 @@ import pytest
 
 from bot.server import app  # noqa: F401  whatever answers to something is imported by it, and so is in the tables
 from bot.server.manifest import COMMANDS, document
-from handlers.grammar.intents import read
+from handlers.grammar.readings import read
 from handlers.slack import registry
 from sandbox.slack.methods import SCOPES
 from sandbox.slack.validation import check_manifest

@@ -27,9 +27,9 @@ from handlers.gatehouse.commands import (
 )
 from handlers.grammar.command import Command, Unclear
 from handlers.grammar.fields import Expiry, expiry_in
-from handlers.grammar.intents import read, runs_at_once
 from handlers.grammar.known import Known
 from handlers.grammar.parser import parse, parse_mention
+from handlers.grammar.readings import read, runs_at_once
 from handlers.grammar.recognition import MAX_WORDS
 from handlers.members.commands import (
     MembersAdd,

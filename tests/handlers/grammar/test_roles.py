@@ -10,7 +10,7 @@ import pytest
 
 from handlers.gatehouse.commands import GatehouseUndo
 from handlers.grammar.command import Command, Unclear
-from handlers.grammar.intents import MOVING
+from handlers.grammar.member_acts import MOVING
 from handlers.grammar.parser import check_reason, parse
 from handlers.grammar.roles import AT_ONCE, BESIDE, FOR_A_WHILE, POINTING, REACHES, ROLES, SEVERAL, STATES
 from handlers.grammar.vocabulary import (

@@ -1,0 +1,231 @@
+"""The commands that a text may mean by the act it asks for; without one, things are looked up."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Final
+
+from bot.rules.model import USUAL_RULE_ID
+from bot.text.names import MIN_PART
+from handlers.gatehouse.commands import GatehouseAudit, GatehouseHelp, GatehousePending, GatehouseStatus, GatehouseUndo
+from handlers.grammar import member_acts, rule_acts
+from handlers.grammar.command import Command
+from handlers.grammar.fallback import show_subjects
+from handlers.grammar.fields import NUMBER
+from handlers.grammar.lookups import (
+    VIEWS,
+    for_people,
+    is_of_segments,
+    members_listed,
+    search,
+    show_people,
+    show_rules,
+    since_when,
+    which,
+    why_people,
+)
+from handlers.grammar.recognised import Recognised
+from handlers.grammar.tokens import Word
+from handlers.grammar.vocabulary import BECAUSE, CHANGING, COUNTS, EACH, PARTED, STATUSES, TYPES
+from handlers.members.commands import MembersEdit, MembersExport, MembersImport, MembersList, MembersWhy
+from handlers.rules.commands import (
+    RulesCheck,
+    RulesCopy,
+    RulesEdit,
+    RulesExport,
+    RulesHistory,
+    RulesImport,
+    RulesList,
+    RulesOff,
+    RulesOn,
+    RulesSet,
+)
+
+REFERENCE: Final = re.compile(r"(?=.*\d)[0-9a-f]{6,32}")
+"""The beginning of a change's id, as cards show it."""
+COURTEOUS: Final = re.compile(
+    r",? (?:please|pls|bitte|por favor)[.!]*\Z|, (?:thanks|thank you|thx|cheers)[.!]*\Z", re.IGNORECASE
+)
+MORE: Final = re.compile(r"(?:,| and| then) (\w+)\b")
+"""What may ask for something else behind a new name, if its word is a verb."""
+
+
+def asked_for(found: Recognised) -> list[Command]:
+    """Return the commands that the act of *found* comes to."""
+    if not found.act:
+        return look_up(found)
+    return ACTS[found.act](found) if found.act in ACTS else [VIEWS[found.act](found)]
+
+
+def look_up(found: Recognised) -> list[Command]:
+    """Return what things are without a word on what to do; two URLs with an arrow are a redirect."""
+    if len(found.urls) == 2 and found.rule_refs() == [] and {"to", "into"} & set(found.words):
+        return rule_acts.redirect(found)
+    if found.urls:
+        return which(found)
+    if found.emails and found.segments:
+        return member_acts.grant(found)
+    if found.emails:
+        return for_people(found, lambda emails: MembersWhy(emails, site=found.site))
+    if found.several:
+        return show_rules(found)
+    if found.groups:
+        return [RulesList(group=found.known.titles[key]) for key in found.groups]
+    if {"hi", "hello", "hey"} & set(found.text.casefold().split()) and not found.phrase:
+        return [GatehouseHelp(topic="hi")]
+    return search(found)
+
+
+def _block(found: Recognised) -> list[Command]:
+    if found.urls:
+        return rule_acts.block(found)
+    undone: list[Command] = [GatehouseUndo(), GatehousePending()] if "cancel" in found.text.casefold() else []
+    return show_rules(found) or member_acts.offboard(found) or undone
+
+
+def _offboard(found: Recognised) -> list[Command]:
+    return rule_acts.block(found) if found.urls else member_acts.offboard(found)
+
+
+def _make(found: Recognised) -> list[Command]:
+    says_type = rule_acts.says_type(found)
+    if found.urls and {"block", "cancel"} & {*found.words}:
+        return rule_acts.block(found)
+    if len(found.urls) == 2 and not says_type:
+        return rule_acts.redirect(found)
+    if len(found.urls) == 1 or (found.urls and says_type):
+        return rule_acts.new_rule(found)
+    return member_acts.add(found)
+
+
+def _delete(found: Recognised) -> list[Command]:
+    return member_acts.remove(found) or rule_acts.delete(found)
+
+
+def _set(found: Recognised) -> list[Command]:
+    return rule_acts.redirect(found) if found.urls else _edit(found)
+
+
+def _edit(found: Recognised) -> list[Command]:
+    if " name to " in found.text:
+        return _rename(found)
+    if found.emails or (found.root == "members" and found.people()):
+        return [MembersEdit(email, site=found.site) for email in found.people()]
+    return [RulesEdit(ref) for ref in found.rule_refs()]
+
+
+def _rename(found: Recognised) -> list[Command]:
+    """Return another name for what stands before “to”: what follows that, as it was typed."""
+    found.used |= {*found.words}
+    words = found.typed[1:]
+    at = next((i for i in range(len(words) - 1, -1, -1) if words[i].keyword == "to"), len(words))
+    old = " ".join(word.text for word in words[:at]).removesuffix(" name").removesuffix("'s").strip()
+    new = _new_name(found, words[at + 1 :])
+    if not new:
+        return [RulesEdit(ref) for ref in found.rule_refs()]
+    if NUMBER.fullmatch(old) or USUAL_RULE_ID.fullmatch(old):
+        refs = [old]
+    else:
+        refs = found.known.rules.holding(old) if len(old) >= MIN_PART else []
+    if not refs:
+        return [MembersEdit(email, new) for email in found.known.members.holding(old)]
+    return [RulesSet((ref,), (("name", new),), None, found.reason) for ref in refs]
+
+
+def _new_name(found: Recognised, words: Sequence[Word]) -> str:
+    """Return the name that *words* begin with. What follows it stays unread, but for a reason, for a time after a name in
+    quotes, and for a “please”.
+    """
+    if words and words[0].quoted:
+        if words[1:] and not (found.start or found.expiry):
+            found.times.append(" ".join(word.text for word in words[1:]))
+        return words[0].text
+    end = next((i for i, word in enumerate(words) if i and word.keyword in BECAUSE), len(words))
+    name = COURTEOUS.sub("", " ".join(word.text for word in words[:end]))
+    more = next((each for each in MORE.finditer(name) if each[1].casefold() in CHANGING | PARTED.keys()), None)
+    times = [each.as_typed for each in (found.start, found.expiry) if each]
+    times += [found.since.text] if found.since else []
+    ends = [at for text in times if (at := name.find(text)) > 0] + ([more.start()] if more else [])
+    if ends:
+        found.times.append(name if times else name[min(ends) :].strip(" ,"))
+    elif found.asides:
+        found.times += found.asides  # they are in the name as well
+    return name[: min(ends, default=len(name))].strip(" ,")
+
+
+def _show(found: Recognised) -> list[Command]:
+    if found.emails:
+        return show_people(found)
+    if not (found.urls or found.groups or found.several or is_of_segments(found) or found.phrase):
+        return [MembersList()] if found.root == "members" else [RulesList()]
+    return look_up(found)
+
+
+def _why(found: Recognised) -> list[Command]:
+    if found.urls:
+        return which(found)
+    return show_rules(found) or why_people(found, found.people(anywhere=True)) or look_up(found)
+
+
+def _history(found: Recognised) -> list[Command]:
+    if refs := found.rule_refs():
+        return [RulesHistory(ref) for ref in refs]
+    people: list[Command] = [GatehouseAudit(ref=email) for email in found.people()]
+    return people or ([] if found.phrase else [GatehouseAudit(since=since_when(found))])
+
+
+def _restore(found: Recognised) -> list[Command]:
+    return rule_acts.switch(RulesOn, found) or [GatehouseUndo()]
+
+
+def _undo(found: Recognised) -> list[Command]:
+    """Return the undoing of a change, by its card or reference; of a rule its history, which shows what can be undone."""
+    if refs := found.rule_refs():
+        return [RulesHistory(ref) for ref in refs]
+    return [GatehouseUndo(next((word for word in found.words if REFERENCE.fullmatch(word)), None))]
+
+
+def _export(found: Recognised) -> list[Command]:
+    """Return a file of what is listed otherwise."""
+    found.used |= {*found.words} & {*STATUSES, *TYPES, *EACH, *COUNTS, "list"}
+    if found.root == "members" or is_of_segments(found):
+        return [members_listed(found, MembersExport)]
+    return [RulesExport(type=next(iter(found.types), None), status=found.status)]
+
+
+def _status(found: Recognised) -> list[Command]:
+    """Return whether rules are broken, or else whether Gatehouse and the services are."""
+    if shown := show_subjects(found):
+        return shown
+    asks_for_rules = found.root == "rules" and "broken" in found.text.casefold()
+    return [RulesCheck(), GatehouseStatus()] if asks_for_rules else [GatehouseStatus()]
+
+
+ACTS: Final[Mapping[str, Callable[[Recognised], list[Command]]]] = {
+    "off": partial(rule_acts.switch, RulesOff),
+    "down": rule_acts.take_down,
+    "on": partial(rule_acts.switch, RulesOn),
+    "restore": _restore,
+    "delete": _delete,
+    "block": _block,
+    "redirect": rule_acts.redirect,
+    "make": _make,
+    "rename": _rename,
+    "set": _set,
+    "edit": _edit,
+    "copy": lambda found: [RulesCopy(ref) for ref in found.rule_refs()],
+    "why": _why,
+    "export": _export,
+    "import": lambda found: [MembersImport(found.site) if found.root == "members" else RulesImport()],
+    "show": _show,
+    "history": _history,
+    "give": member_acts.give,
+    "take": member_acts.take,
+    "offboard": _offboard,
+    "undo": _undo,
+    "status": _status,
+    "help": lambda found: show_subjects(found) or [GatehouseHelp(topic=found.text)],
+}
+"""What each act of the vocabulary comes to, but for those that there is a view of."""

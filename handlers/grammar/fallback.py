@@ -1,0 +1,73 @@
+"""Find what a text is about, where what it says of it can't be told: what it names, describes or points at."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Final
+from urllib.parse import urlsplit
+
+from handlers.gatehouse.commands import GatehouseAudit
+from handlers.grammar.command import Command
+from handlers.grammar.lookups import is_of_segments, members_listed, which, why_people
+from handlers.grammar.recognised import Recognised
+from handlers.grammar.recognition import without_quotes
+from handlers.grammar.vocabulary import COUNTS, EACH, ENDS, ORDINALS, PERSONS, PRONOUNS, STATUSES, bare
+from handlers.members.commands import MembersList, MembersShow
+from handlers.rules.commands import RulesList, RulesShow
+
+GETTING_IN: Final = frozenset(
+    {"can", "open", "enter", "see", "access", "get", "login", "log", "rein", "kommt", "entrar"}
+)
+"""Words of somebody who says that somebody gets in, or doesn't."""
+
+
+def show_subjects(found: Recognised) -> list[Command]:
+    """Return each thing that a text names, and what it only describes where that may be meant."""
+    found = without_quotes(found)
+    hosts: list[Command] = [RulesList(url=urlsplit(url).netloc) for url in found.urls if _is_host(url)]
+    things = hosts or (which(found) if found.urls else [])
+    if {*found.text.casefold().split()} & GETTING_IN and (people := found.people(loosely=True)):
+        return things + why_people(found, people)
+    rules: list[Command] = [RulesShow(ref) for ref in found.mentioned(found.known.rules)]
+    members: list[Command] = [MembersShow((email,), found.site) for email in found.mentioned(found.known.members)]
+    things += [*members, *rules] if found.root == "members" else [*rules, *members]
+    things += [RulesList(group=found.known.titles[key]) for key in found.mentioned(found.known.groups)]
+    tells_which = found.turned or {*found.words} & EACH
+    return things if things and not tells_which else things + _described(found)
+
+
+def _is_host(url: str) -> bool:
+    return not url.startswith("/") and not urlsplit(url).path
+
+
+def _described(found: Recognised) -> list[Command]:
+    """Return the lists of what a text describes: rules of a type, on or off, members with a segment, and what changed
+    where something is to be undone.
+    """
+    kind = next(iter(found.types), None)
+    status = next((STATUSES[word] for word in found.words if word in STATUSES and word not in ENDS), None)
+    lists: list[Command] = [RulesList(type=kind, status=status)] if kind or status else []
+    lists += [GatehouseAudit()] if found.act in {"undo", "restore"} else []
+    if is_of_segments(found):
+        return [*lists, members_listed(found, MembersList)]
+    return lists or ([MembersList(site=found.site)] if found.site else [])
+
+
+def show_pointed_at(found: Recognised) -> list[Command]:
+    """Return what a text points at that names no thing: “it” is what was shown or changed last, “the second one” a row
+    of the list.
+    """
+    if found.urls or found.emails or found.rows or found.rules or found.groups:
+        return []
+    words = [bare(word) for word in found.text.split()]
+    rows = [f"#{ORDINALS[word]}" for word, after in pairwise(words) if word in ORDINALS and after in COUNTS]
+    if rows:
+        return [MembersShow((row,)) if found.root == "members" else RulesShow(row) for row in rows]
+    if PRONOUNS.isdisjoint(words):
+        return []
+    about_people = not PERSONS.isdisjoint(words)
+    return [
+        RulesShow(each.key) if each.service == "rules" else MembersShow((each.key,), each.site)
+        for each in found.known.shown
+        if each.key and each.service in {"members", *(() if about_people else ("rules",))}
+    ]

@@ -1,0 +1,112 @@
+"""The changes of members that a text may ask for, by what it names: access, people who come and go, another email."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from handlers.grammar.command import Command
+from handlers.grammar.lookups import for_people, show_people, which
+from handlers.grammar.recognised import Recognised
+from handlers.grammar.vocabulary import ACTS, MAIL, MOVED, SAYS
+from handlers.members.commands import (
+    MembersAdd,
+    MembersGrant,
+    MembersMove,
+    MembersOffboard,
+    MembersRemove,
+    MembersRevoke,
+    MembersWhy,
+)
+
+DOWN_TO: Final = frozenset({"to", "only", "just"})
+"""Words of what somebody is to be left with: “downgrade ben to free”."""
+MOVING: Final = frozenset({"rename", "set", "edit", "redirect"})
+"""Acts that give somebody another email, where two are named."""
+
+
+def grant(found: Recognised) -> list[Command]:
+    """Return the grant of the segments that are named, or why somebody gets in, where none is."""
+    if not found.segments:
+        return for_people(found, lambda emails: MembersWhy(emails, site=found.site))
+    segments = tuple(found.segments)
+    return for_people(
+        found, lambda emails: MembersGrant(emails, segments, found.site, expiry=found.expiry, because=found.reason)
+    )
+
+
+def give(found: Recognised) -> list[Command]:
+    """Return what is given to whom; of a URL, which nobody is given, where it goes."""
+    if found.urls:
+        return which(found)
+    if found.people():
+        found.take_as_theirs()
+    return grant(found)
+
+
+def take(found: Recognised) -> list[Command]:
+    """Return what is taken from whom; what somebody is to be left with says nothing of what they lose."""
+    if not found.segments or found.plain & DOWN_TO:
+        return show_people(found)
+    segments = tuple(found.segments)
+    return for_people(found, lambda emails: MembersRevoke(emails, segments, found.site, found.reason))
+
+
+def add(found: Recognised) -> list[Command]:
+    """Return the form of each new member; those who are known all get the segments."""
+    found.take_as_theirs()
+    if found.segments and all(email in found.known.sites_of for email in found.emails):
+        return give(found)
+    return [
+        MembersAdd(
+            email,
+            found.named or found.names.get(email),
+            tuple(found.segments),
+            found.site,
+            expiry=found.expiry,
+            because=found.reason,
+        )
+        for email in found.emails
+    ]
+
+
+def remove(found: Recognised) -> list[Command]:
+    """Return the removal of those who are named, or of what they have, where the text is about members."""
+    if found.people() and (found.segments or "access" in found.words):
+        return take(found)
+    if found.emails or (found.root == "members" and found.people()):
+        return for_people(found, lambda emails: MembersRemove(emails, found.site, found.reason))
+    return []
+
+
+def offboard(found: Recognised) -> list[Command]:
+    """Return the removal of people from every site and from this one, or of what they have."""
+    if found.segments:
+        return take(found)
+    people = found.people(anywhere=not found.site)
+    everywhere = for_people(found, lambda emails: MembersOffboard(emails, found.reason), people)
+    if "offboard" in found.text.casefold():
+        return everywhere
+    here = for_people(found, lambda emails: MembersRemove(emails, found.site, found.reason), people)
+    return here if found.site else [*everywhere, *here]
+
+
+def move(found: Recognised) -> list[Command]:
+    """Return another email for a member: “anna@example.com is now anna.berg@example.com”, “change anna's email to …”."""
+    if not found.emails or found.urls or found.segments or found.asks or found.question not in {"", *SAYS}:
+        return []
+    act = ACTS.get(found.verb, found.act)
+    says_move = act in MOVING and found.verb != "send"
+    says_now = act in {"", "history"} and found.plain & MOVED
+    has_new_email = found.verb == "new" and found.plain & MAIL
+    if not (says_move or says_now or has_new_email):
+        return []
+    emails = list(dict.fromkeys(found.emails))
+    old = [email for email in emails if email in found.known.sites_of] or emails[:-1]
+    new = [email for email in emails if email not in old]
+    typed, found.words = found.words, [word for word in found.words if word not in MOVED]
+    if not old and found.plain & MAIL:
+        old = [email for email in found.people(anywhere=not found.site) if email not in new]
+    if len(new) != 1 or not old or (len(emails) > 1 and len(old) > 1):
+        found.words = typed
+        return []
+    return [MembersMove(email, new[0], found.site, found.reason) for email in old]

@@ -1,0 +1,89 @@
+"""The commands that answer a question: none of them changes anything."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Final
+
+from handlers.gatehouse.commands import GatehouseHelp, GatehouseStatus, GatehouseWhoami
+from handlers.grammar.acts import look_up
+from handlers.grammar.command import Command
+from handlers.grammar.lookups import IDENTITY, VIEWS, changed, is_of_segments, members_listed, which, why_people
+from handlers.grammar.recognised import Recognised
+from handlers.grammar.vocabulary import STATUSES, bare
+from handlers.members.commands import MembersList
+from handlers.rules.commands import RulesHistory, RulesList, RulesSamples, RulesShow
+
+TEST_URLS: Final = re.compile(r"\btest(?:ed)? urls?\b")
+LEADS_TO: Final = re.compile(r"\b(?:redirects?|goes?|leads?|points?|sends?) to ")
+
+
+def answered_by(found: Recognised) -> list[Command]:
+    """Return what answers the question that a text asks."""
+    if found.urls:
+        return _leading_to(found) or which(found)
+    if found.emails:
+        return why_people(found, found.emails)
+    if found.several:
+        return _about_rules(found, found.rule_refs())
+    return _about_gatehouse(found) or _about_names(found) or look_up(found)
+
+
+def how_to(found: Recognised) -> list[Command]:
+    """Return the help on what somebody asks how to do."""
+    start = found.text.casefold().split()[:3]
+    asks = start[:1] == ["how"] and {"do", "to", "can", "would", "does"} & set(start[1:])
+    return [GatehouseHelp(topic=found.text)] if asks and not found.urls else []
+
+
+def _leading_to(found: Recognised) -> list[Command]:
+    """Return the rules that lead to a URL, where a question asks for what does."""
+    asks = found.question in {"what", "which", "who"} and LEADS_TO.search(found.text.casefold())
+    return [RulesList(url=found.urls[0])] if asks and len(found.urls) == 1 and " does " not in found.text else []
+
+
+def _about_gatehouse(found: Recognised) -> list[Command]:
+    text = " ".join(map(bare, found.text.split()))
+    if any(words in text for words in ("can i do", "may i", "who am i", "allowed to do")):
+        return [GatehouseWhoami()]
+    if any(words in text for words in ("did what", "what's new")) and not found.rule_refs():
+        return [changed(found)]
+    if found.act in {"pending", "timers"}:
+        return [VIEWS[found.act](found)]
+    asks_status = found.act == "status" or {"everything", "gatehouse"} & found.plain
+    return [GatehouseStatus()] if asks_status and found.question in {"is", "are"} else []
+
+
+def _about_names(found: Recognised) -> list[Command]:
+    words = found.plain
+    if is_of_segments(found) and not found.people(anywhere=True) and not found.rule_refs():
+        return [members_listed(found, MembersList)]
+    status = next((STATUSES[word] for word in STATUSES if word in words), None)
+    if found.question == "how" and not found.phrase and status is None:  # how many there are
+        of_members = found.root == "members" or words & {"members", "users", "people", "customers", "accounts"}
+        return [MembersList(site=found.site) if of_members else RulesList()]
+    if status is not None and not found.phrase and ("on" not in words or {"rule", "rules"} & words):
+        return [RulesList(status=status)]
+    if people := found.people(anywhere=found.question not in IDENTITY):
+        return why_people(found, people)
+    return _about_rules(found, found.rule_refs())
+
+
+def _about_rules(found: Recognised, refs: Sequence[str]) -> list[Command]:
+    """Return the history of rules, where it is asked who, when or why; else the rules."""
+    past = found.question in {"who", "who's", "when"} or (found.question == "why" and _switched(found))
+    kind: type[RulesHistory | RulesShow] = RulesHistory if past or found.act == "history" else RulesShow
+    return [kind(ref) for ref in refs]
+
+
+def _switched(found: Recognised) -> bool:
+    return bool(set(found.text.casefold().rstrip("?").split()) & {*STATUSES, "changed", "deleted", "gone"})
+
+
+def about_test_urls(found: Recognised) -> list[Command]:
+    """Return the test URLs of a channel, or one more of them, or one less, where a text speaks of them."""
+    if not TEST_URLS.search(found.text.casefold()):
+        return []
+    action = None if not found.urls else "remove" if found.act in {"delete", "take"} else "add"
+    return [RulesSamples(action, tuple(found.urls))]

@@ -1,0 +1,181 @@
+"""Read what people type before they know the grammar: things by what they are, in any order, and what is to happen to them.
+
+Nothing is run from here. Whoever asks gets the commands that a text may mean, and `runs_at_once` says which of them
+may be run without being shown first: a single one that changes nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final, cast
+
+from handlers.grammar.acts import asked_for
+from handlers.grammar.command import Command, Unclear
+from handlers.grammar.fallback import show_pointed_at, show_subjects
+from handlers.grammar.fields import Start
+from handlers.grammar.known import MAX_READINGS, Known
+from handlers.grammar.lookups import is_of_segments, views
+from handlers.grammar.member_acts import move
+from handlers.grammar.parser import VERBS, parse
+from handlers.grammar.questions import about_test_urls, answered_by, how_to
+from handlers.grammar.recognised import Recognised
+from handlers.grammar.recognition import recognise, without_addressees
+from handlers.grammar.roles import may_change, twists
+from handlers.grammar.tokens import MAX_COMMAND, Word, cleaned, split
+from handlers.grammar.unread import as_typed, unread_of
+from handlers.grammar.vocabulary import LOOSE, PRONOUNS, QUESTIONS, bare
+from handlers.members.commands import MembersList, MembersShow, MembersWhy
+from handlers.rules.commands import RulesDelete, RulesList, RulesOff, RulesShow, RulesWhich
+
+LOOKING: Final = frozenset({"", "show", "history", "status", "why"})
+"""Acts of a text that may only speak of what there is a view of."""
+
+
+@dataclass(frozen=True, slots=True)
+class Readings:
+    """The commands that a text may mean, and what it says besides that none of them takes up: what is *unread*.
+
+    *meant*: the changes that it would be without what is unread; then *commands* only show what they are about.
+    """
+
+    commands: tuple[Command, ...] = ()
+    unread: tuple[str, ...] = ()
+    meant: tuple[Command, ...] = ()
+    missing: tuple[str, ...] = ()
+    """Whose names could not be read in time."""
+
+
+def read(root: str, text: str, known: Known) -> Readings:
+    """Return the commands that *text* after ``/root`` may mean, the likeliest first; nothing where nobody can tell.
+
+    *root* is empty where none was given. Raises Unclear for a time that could mean several things.
+    """
+    if len(text) > MAX_COMMAND:
+        return Readings()
+    text, names = without_addressees(cleaned(text))
+    words = split(text)
+    while words and words[0].keyword.lstrip("/") in VERBS:
+        root, words = words[0].keyword.lstrip("/"), words[1:]
+    if (spelled := _under_another_root(root, words)) is not None:
+        return Readings((spelled,))
+    found = recognise(root, words, known, names)
+    readings = _read(found, words)
+    return replace(readings, unread=as_typed(readings.unread, found))
+
+
+def runs_at_once(readings: Sequence[Command]) -> Command | None:
+    """Return the command that may be run without being shown first: the only reading, where it changes nothing."""
+    return readings[0] if len(readings) == 1 and not readings[0].writes else None
+
+
+def says_better(error: Unclear, readings: Readings, text: str) -> bool:
+    """Whether *error* helps more than *readings* of *text*: a command that lacks something, or is a letter away, says so."""
+    if not readings.unread or readings.meant:
+        return False
+    first = bare(text.partition(" ")[0])
+    if first in QUESTIONS and readings.commands:
+        return False  # “which colleague …” asks for no URL
+    begins = any(each.casefold().startswith(first) for each in readings.unread)
+    return error.has_verb or (error.suggestion is not None and begins)
+
+
+def _under_another_root(root: str, words: Sequence[Word]) -> Command | None:
+    """Return the command that the words are, spelled right, under whichever root takes them; that of *root* comes first."""
+    verb = words[0].keyword if words else ""
+    text = " ".join(f'"{word.text}"' if word.quoted else word.text for word in words)
+    for service in sorted(VERBS, key=lambda one: (one != root, one)):
+        kind = VERBS[service].get(verb)
+        if kind is None or kind.verb in LOOSE:
+            continue
+        try:
+            return parse(service, text)
+        except Unclear:
+            continue
+    return None
+
+
+def _read(found: Recognised, words: Sequence[Word]) -> Readings:
+    meant = [_begun_at(found.start, each) for each in _meant(found)]
+    readings = _read_back(meant)
+    if all(isinstance(each, RulesList | MembersList) for each in readings) and show_pointed_at(found):
+        readings = ()
+    unread = unread_of(found, readings)
+    found.turned += twists(found, readings)
+    if not 0 < len(readings) <= MAX_READINGS:
+        looked = _looked_at(found, ())
+        unread = tuple(dict.fromkeys([*looked.unread, *unread_of(found, looked.commands)]))
+        return replace(looked, unread=unread or tuple(filter(None, [found.verb])))
+    if not any(map(may_change, readings)):
+        unread = unread or tuple(filter(None, [found.verb]))  # what it says is to be done, and isn't
+        if found.turned or _asks_for_a_change(found.root, words):
+            return _looked_at(found, unread or (words[0].text,))
+        return _with_more(found, readings, unread)
+    if instead := _off_for_a_while(found, readings, unread):
+        return Readings((*instead, *readings))
+    if found.turned or unread:
+        return replace(_looked_at(found, unread), meant=() if found.turned else readings)
+    return Readings(readings)
+
+
+def _meant(found: Recognised) -> list[Command]:
+    """Return what a text may mean, as far as it was understood."""
+    if commands := how_to(found) or move(found):
+        return commands
+    if found.act in LOOKING and not found.verb and not _names_something(found) and (commands := views(found)):
+        return commands
+    return about_test_urls(found) or (answered_by(found) if found.question else asked_for(found))
+
+
+def _names_something(found: Recognised) -> bool:
+    named = found.urls or found.emails or found.rows or found.groups or is_of_segments(found)
+    return bool(named or found.rule_refs() or found.people())
+
+
+def _begun_at(start: Start | None, command: Command) -> Command:
+    """Return *command* with its *start*, if it can have one."""
+    return replace(cast("Any", command), start=start) if start is not None and hasattr(command, "start") else command
+
+
+def _read_back(commands: Sequence[Command]) -> tuple[Command, ...]:
+    """Return each of *commands* as its own text is read, for a button does what was shown; none that can't be written."""
+    read: dict[Command, None] = {}
+    for command in commands:
+        try:
+            again = parse(command.service, command.write())
+        except (Unclear, ValueError):
+            continue
+        if type(again) is type(command):
+            read[again] = None
+    return tuple(read)
+
+
+def _asks_for_a_change(root: str, words: Sequence[Word]) -> bool:
+    """Whether the verb is one that changes something, spelled right: to show something instead would be no answer."""
+    kind = VERBS.get(root, {}).get(words[0].keyword) if words else None
+    return kind is not None and kind.writes
+
+
+def _off_for_a_while(found: Recognised, readings: Sequence[Command], unread: Sequence[str]) -> Sequence[Command]:
+    """Return the switch that somebody wants who says until when rules are to be deleted."""
+    match readings:
+        case [RulesDelete(refs, because)] if found.expiry and not found.turned and unread == (found.expiry.as_typed,):
+            return _read_back([RulesOff(refs, expiry=found.expiry, because=because)])
+    return ()
+
+
+def _with_more(found: Recognised, readings: tuple[Command, ...], unread: tuple[str, ...]) -> Readings:
+    """Return what is asked, and beside it what else the text names, if less of it is unread then."""
+    looked = _looked_at(found, ()).commands if unread and not found.question else ()
+    both = tuple(dict.fromkeys([*readings, *looked]))[:MAX_READINGS]
+    left = unread_of(found, both)
+    return Readings(both, left) if len(left) < len(unread) else Readings(readings, unread)
+
+
+def _looked_at(found: Recognised, unread: Sequence[str]) -> Readings:
+    """Return what a text is about, where what it says of it can't be told."""
+    shown: Sequence[Command] = _read_back(show_subjects(found))
+    names_it = any(isinstance(each, RulesShow | MembersShow | MembersWhy | RulesWhich) for each in shown)
+    pointed = [] if names_it else [word for word in found.words if word in PRONOUNS]
+    shown = shown if names_it else [*(show_pointed_at(found) or shown), *views(found)]
+    return Readings(tuple(shown[:MAX_READINGS]), tuple(dict.fromkeys([*found.turned, *pointed, *unread])))

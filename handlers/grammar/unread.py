@@ -1,0 +1,104 @@
+"""Find what a text says that no reading of it takes up: words, things that exist, times."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, Final, cast
+
+from handlers.grammar.command import Command
+from handlers.grammar.fields import time_in_reason
+from handlers.grammar.recognised import Recognised
+from handlers.grammar.roles import idle_words, may_change
+from handlers.grammar.vocabulary import AFTER_ALL, FILLERS, IDLE, NAMED, STATUSES, TYPES, bare, points
+from handlers.rules.commands import RulesList, RulesMake
+
+MAX_BETWEEN: Final = 2
+"""Fillers between two words that nobody understood, which are told with them."""
+
+
+def unread_of(found: Recognised, readings: Sequence[Command]) -> tuple[str, ...]:
+    """Return what *found* says that is in none of *readings*: things that exist, words, a time, a name, a site.
+
+    Of what only asks, words that name nothing may be left; what would change something takes up all that counts.
+    """
+    text = " ".join(_without_reason(each).write() for each in readings).casefold()
+    writes = any(map(may_change, readings))
+    unread = [*_things(found, text), *_words(found, readings, text, writes=writes), *([] if writes else found.asides)]
+
+    def is_taken(field: str, value: object) -> bool:
+        return any(getattr(each, field, None) == value for each in readings)
+
+    if found.expiry and not is_taken("expiry", found.expiry):
+        unread.append(found.expiry.as_typed)
+    if found.start and not is_taken("start", found.start):
+        unread.append(found.start.as_typed)
+    unread += [*found.times, *filter(None, (time_in_reason(each) for each in readings if each.writes))]
+    if found.named and not is_taken("name", found.named):
+        unread.append(found.named)
+    if found.since is not None and found.since.text not in found.used:
+        unread.append(found.since.text.rstrip(AFTER_ALL))
+    if found.site and readings and not is_taken("site", found.site):
+        unread.append(found.site)
+    return tuple(dict.fromkeys(unread))
+
+
+def _without_reason(command: Command) -> Command:
+    return replace(cast("Any", command), because=None) if getattr(command, "because", None) else command
+
+
+def _things(found: Recognised, text: str) -> list[str]:
+    """Return the names of the things that *text*, which all readings are, doesn't name."""
+    things = [*found.urls, *found.emails, *found.rows, *found.rules, *found.groups]
+    things += [*found.segments, *found.having, *found.lacking]
+    titles = found.known.titles
+    return [
+        titles.get(thing, thing)
+        for thing in things
+        if thing not in found.used and not any(each.casefold() in text for each in (thing, titles.get(thing, thing)))
+    ]
+
+
+def _words(found: Recognised, readings: Sequence[Command], text: str, *, writes: bool) -> list[str]:
+    """Return the words left that aren't in *text*, were not used for it, and say something beside it."""
+    taken = {*re.split(r"[\s\"':=,]+", text), *found.used}
+    taken |= idle_words(found, readings) if writes else FILLERS | IDLE
+    taken |= _types_of(found, readings)
+    taken |= {*STATUSES, *TYPES} if any(isinstance(each, RulesList) for each in readings) else frozenset()
+    taken -= NAMED if any(isinstance(each, RulesMake) for each in readings) else frozenset()
+    taken |= {str(len(getattr(each, "refs", ()))) for each in readings}
+    return [word for word in found.words if word not in taken]
+
+
+def _types_of(found: Recognised, readings: Sequence[Command]) -> set[str]:
+    """Return the words for the types of the rules that *readings* are about: “the old shop redirect”."""
+    refs = [ref for each in readings for ref in (*getattr(each, "refs", ()), getattr(each, "ref", None))]
+    rules = [found.known.by_id[ref] for ref in refs if ref in found.known.by_id]
+    kinds = {rule.rule_type for rule in rules} | {getattr(each, "type", None) for each in readings}
+    return {word for word, kind in TYPES.items() if kind in kinds}
+
+
+def as_typed(unread: Sequence[str], found: Recognised) -> tuple[str, ...]:
+    """Return what is *unread* as it was typed: words that stand together, with the fillers between them, are one."""
+    single = {each for each in unread if " " not in each}
+    runs: list[str] = []
+    run: list[str] = []
+    between: list[str] = []
+    for typed in found.text.split():
+        word = bare(typed)
+        if word in single and points(word):
+            runs += [" ".join(run), typed]
+            run, between = [], []
+        elif word in single:
+            run += [*between, typed]
+            between = []
+        elif run and word in FILLERS and len(between) < MAX_BETWEEN:
+            between.append(typed)
+        else:
+            runs.append(" ".join(run))
+            run, between = [], []
+    runs = list(filter(None, [*runs, " ".join(run)]))
+    said = {bare(word) for each in runs for word in each.split()}
+    others = [each for each in unread if each not in said]
+    return tuple(dict.fromkeys([*(each.strip(AFTER_ALL) for each in runs), *others]))
