@@ -34,8 +34,8 @@ from handlers.blocks.messages import code, esc, plain_text
 from handlers.changes.diff import differences, render
 from handlers.changes.people import public_text
 from handlers.grammar.command import Unclear
-from handlers.grammar.fields import parse_expiry
 from handlers.grammar.parser import parse, parse_mention
+from handlers.grammar.time_fields import parse_expiry
 from handlers.grammar.tokens import MAX_COMMAND, emails_in, urls_in
 from handlers.slack.payloads import read_event, text_of_message
 from tests.harness.counting import TooMuch, counted

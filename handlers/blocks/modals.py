@@ -26,7 +26,7 @@ from handlers.blocks.messages import (
 )
 from handlers.blocks.tables import without_tables
 from handlers.grammar.command import Command, slash
-from handlers.grammar.fields import parse_expiry, parse_start
+from handlers.grammar.time_fields import parse_expiry, parse_start
 
 View = dict[str, Any]
 

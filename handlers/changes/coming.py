@@ -18,7 +18,7 @@ from bot.text.emails import masked
 from handlers.blocks.messages import esc, quoted
 from handlers.changes.times import when
 from handlers.errors import NothingToChange, Refusal, Words
-from handlers.grammar.fields import LONGEST_DURATION
+from handlers.grammar.time_fields import MAX_DURATION_SECONDS
 
 
 async def due_until(until: datetime, gatehouse: Gatehouse) -> Sequence[forecast.Event]:
@@ -64,7 +64,7 @@ class Thing:
 
 async def refuse_what_is_so(things: Sequence[Thing], status: str | None, gatehouse: Gatehouse) -> NoReturn:
     """Raise NothingToChange, or SoForAWhile where one of *things* won't stay so; *status* as for those."""
-    due = await due_until(gatehouse.now() + timedelta(seconds=LONGEST_DURATION), gatehouse)
+    due = await due_until(gatehouse.now() + timedelta(seconds=MAX_DURATION_SECONDS), gatehouse)
     for each in things:
         if happens := forecast.becomes(each.target, each.document, due):
             event, _ = happens[0]
@@ -77,7 +77,7 @@ async def left_out(things: Sequence[Thing], gatehouse: Gatehouse) -> Sequence[st
     """What *things* are called that are as somebody wants them, as a card may say it; of what won't stay so, until when."""
     if not things:
         return ()
-    due = await due_until(gatehouse.now() + timedelta(seconds=LONGEST_DURATION), gatehouse)
+    due = await due_until(gatehouse.now() + timedelta(seconds=MAX_DURATION_SECONDS), gatehouse)
     names = []
     for each in things:
         name = masked(each.title) if each.target.service == "members" else each.title

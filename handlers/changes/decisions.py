@@ -24,7 +24,7 @@ from handlers.changes.titles import request_title, title_of
 from handlers.errors import NothingToUndo, OldButton, OldCard
 from handlers.gatehouse.commands import GatehouseInspect, GatehouseUndo
 from handlers.grammar.command import Command
-from handlers.grammar.fields import parse_expiry, parse_start
+from handlers.grammar.time_fields import parse_expiry, parse_start
 from handlers.rules.rule_refs import find_change
 from handlers.slack.registry import Click, Form, Recorded, clicks, handles, submits
 from handlers.slack.reply import Announced, Attached, Caller, Modal, Private, Reply

@@ -18,7 +18,7 @@ from handlers.changes.phrases import phrases
 from handlers.changes.sentences import end_line, held_line, revert_failure_line, sentence
 from handlers.changes.times import when
 from handlers.changes.titles import STATES, mark_of, plain_title, request_title, title_of
-from handlers.grammar.fields import parse_expiry, parse_start
+from handlers.grammar.time_fields import parse_expiry, parse_start
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,7 +28,7 @@ from handlers.changes.freeze_view import freeze_line, frozen_words
 from handlers.changes.list_view import coming
 from handlers.errors import Refusal, TimeIsFar, TimeIsSkipped, Words
 from handlers.grammar.command import Command
-from handlers.grammar.fields import LONGEST_DURATION, Expiry, Start
+from handlers.grammar.time_fields import MAX_DURATION_SECONDS, Expiry, Start
 from handlers.slack.registry import Recorded
 from handlers.slack.reply import Announced, Caller, Reply
 
@@ -224,7 +224,7 @@ async def _read(
     moment, now = moment_meant(time, zone, said_at, starts), gatehouse.now()
     if moment is None or moment <= now:  # or a process died in between
         raise past(time.as_typed)
-    if moment > now + timedelta(seconds=LONGEST_DURATION):
+    if moment > now + timedelta(seconds=MAX_DURATION_SECONDS):
         raise TimeIsFar(time.as_typed)
     wall = _wall(time)
     shown = zone_of(wall.zone) if wall is not None and wall.zone else zone

@@ -12,10 +12,10 @@ from handlers.blocks import inputs, modals
 from handlers.blocks.messages import Block
 from handlers.blocks.modals import View, frame, metadata, section
 from handlers.errors import OldButton
-from handlers.grammar import intent_view
 from handlers.grammar.command import Unclear
-from handlers.grammar.fields import parse_expiry
+from handlers.grammar.command_sentences import Context, sentence
 from handlers.grammar.parser import parse
+from handlers.grammar.time_fields import parse_expiry
 from handlers.members.commands import MembersGrant
 from handlers.rules.commands import RulesOff
 from handlers.slack.registry import COMMANDS, Click, Form, Recorded, clicks, submits
@@ -65,7 +65,7 @@ def view(command: Temporary, text: str, titles: Mapping[str, str], channel: str)
     switches = isinstance(command, RulesOff)
     last = "Until I switch it on" if switches else "Until someone revokes it"
     blocks: list[Block] = [
-        section(intent_view.sentence(command, intent_view.Context(titles))),
+        section(sentence(command, Context(titles))),
         inputs.radios(LENGTH, "How long?", {**LENGTHS, FOR_GOOD: last}),
         inputs.reason(""),
     ]

@@ -33,7 +33,7 @@ from handlers.files.import_form_view import ARRIVAL, MEMBER_FORMS, RULE_FORMS, T
 from handlers.files.import_plan import ImportPlan, TableEnd
 from handlers.files.imports import Import
 from handlers.files.preview_view import MEMBER_KINDS, RULE_KINDS, member_notes, redirect_notes, why_not
-from handlers.grammar.fields import parse_expiry, parse_start
+from handlers.grammar.time_fields import parse_expiry, parse_start
 from handlers.members.commands import MembersImport
 from handlers.members.member_refs import extra_segments, site_for
 from handlers.rules.commands import RulesImport

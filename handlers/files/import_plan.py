@@ -10,7 +10,7 @@ from typing import Any
 from bot.changes.model.documents import fingerprint
 from bot.changes.model.items import Item
 from handlers.blocks.messages import Block
-from handlers.grammar.fields import Expiry
+from handlers.grammar.time_fields import Expiry
 
 
 @dataclass(frozen=True, slots=True)

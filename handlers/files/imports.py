@@ -18,7 +18,7 @@ from handlers.changes.requests import record, timed
 from handlers.files import preview_view
 from handlers.files.import_form_view import Handed, ImportForms, file_form, handed_errors, plan_form
 from handlers.files.import_plan import ImportPlan
-from handlers.grammar.fields import parse_start
+from handlers.grammar.time_fields import parse_start
 from handlers.slack.registry import Form, Recorded, submits
 from handlers.slack.reply import Caller
 

@@ -8,7 +8,8 @@ from typing import Any, Final
 
 from bot.text.times import DAYS, Kind, said, seconds_of, since_in
 from handlers.grammar.command import Command, Part, Rank, Rest
-from handlers.grammar.fields import PAGE, REASON, START, UNTIL_WHEN, Expiry, Filter, Flag, Start, Text, takes
+from handlers.grammar.fields import PAGE, REASON, Filter, Flag, Text, takes
+from handlers.grammar.time_fields import START, UNTIL_WHEN, Expiry, Start
 from handlers.grammar.tokens import quoted
 
 

@@ -20,7 +20,8 @@ from handlers.blocks.messages import code
 from handlers.errors import Refusal, Words
 from handlers.gatehouse.commands import GatehouseCommand, GatehouseHelp, GatehousePending, GatehouseUndo
 from handlers.grammar.command import Command, Rest, Unclear, slash
-from handlers.grammar.fields import NUMBER, is_reference, time_in_reason
+from handlers.grammar.fields import NUMBER, is_reference
+from handlers.grammar.time_fields import time_in_reason
 from handlers.grammar.tokens import MAX_COMMAND, WEB, Word, cleaned, split
 from handlers.members.commands import MembersCommand, MembersGrant, MembersList, MembersMenu, MembersShow, MembersWhy
 from handlers.rules.commands import RulesCommand, RulesList, RulesMenu, RulesSet, RulesShow, RulesWhich

@@ -13,7 +13,6 @@ from typing import Any, Final, cast
 from handlers.grammar.acts import asked_for
 from handlers.grammar.command import Command, Unclear
 from handlers.grammar.fallback import show_pointed_at, show_subjects
-from handlers.grammar.fields import Start
 from handlers.grammar.known import MAX_READINGS, Known
 from handlers.grammar.lookups import is_of_segments, views
 from handlers.grammar.member_acts import move
@@ -22,6 +21,7 @@ from handlers.grammar.questions import about_test_urls, answered_by, how_to
 from handlers.grammar.recognised import Recognised
 from handlers.grammar.recognition import recognise, without_addressees
 from handlers.grammar.roles import may_change, twists
+from handlers.grammar.time_fields import Start
 from handlers.grammar.tokens import MAX_COMMAND, Word, cleaned, split
 from handlers.grammar.unread import as_typed, unread_of
 from handlers.grammar.vocabulary import LOOSE, PRONOUNS, QUESTIONS, bare

@@ -10,8 +10,8 @@ from typing import Any, Final
 
 from bot.text.names import MIN_PART
 from bot.text.times import Said
-from handlers.grammar.fields import Expiry, Start
 from handlers.grammar.known import MAX_READINGS, Known, Names
+from handlers.grammar.time_fields import Expiry, Start
 from handlers.grammar.tokens import Word
 from handlers.grammar.vocabulary import ACTS, FILLERS, STATUSES, TYPES, bare
 

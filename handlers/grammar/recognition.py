@@ -10,10 +10,11 @@ from typing import Final
 from bot.rules.model import USUAL_RULE_ID
 from bot.text.names import folded
 from bot.text.times import Kind, Said
-from handlers.grammar.fields import NUMBER, Expiry, Start, expiry_in, rows_in, time_at
+from handlers.grammar.fields import NUMBER, rows_in
 from handlers.grammar.known import Known, words_of
 from handlers.grammar.reasons import take_asides, take_reason
 from handlers.grammar.recognised import MAX_NAME_WORDS, Recognised, Sort, Token
+from handlers.grammar.time_fields import Expiry, Start, expiry_in, time_at
 from handlers.grammar.tokens import WEB, Word, split, urls_typed
 from handlers.grammar.verbs import take_verb, without_request
 from handlers.grammar.vocabulary import AFTER_ALL, ARROWS, FILLERS, HAVING, LACKING, NAMED, bare

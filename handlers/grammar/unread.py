@@ -8,9 +8,9 @@ from dataclasses import replace
 from typing import Any, Final, cast
 
 from handlers.grammar.command import Command
-from handlers.grammar.fields import time_in_reason
 from handlers.grammar.recognised import Recognised
 from handlers.grammar.roles import idle_words, may_change
+from handlers.grammar.time_fields import time_in_reason
 from handlers.grammar.vocabulary import AFTER_ALL, FILLERS, IDLE, NAMED, STATUSES, TYPES, bare, points
 from handlers.rules.commands import RulesList, RulesMake
 

@@ -8,23 +8,8 @@ from itertools import takewhile
 from typing import Any, Final
 
 from handlers.grammar.command import Command, Part, Rank, Rest, Unclear
-from handlers.grammar.fields import (
-    EXPIRY,
-    NUMBER,
-    PAGE,
-    REASON,
-    SITE,
-    START,
-    Expiry,
-    Filter,
-    First,
-    Led,
-    Start,
-    Text,
-    one_word,
-    rows_in,
-    takes,
-)
+from handlers.grammar.fields import NUMBER, PAGE, REASON, SITE, Filter, First, Led, Text, one_word, rows_in, takes
+from handlers.grammar.time_fields import EXPIRY, START, Expiry, Start
 from handlers.grammar.tokens import Word, quoted
 
 

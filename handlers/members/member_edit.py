@@ -26,7 +26,7 @@ from handlers.changes.coming import Thing, document_then, left_out, refuse_what_
 from handlers.changes.requests import as_typed, beginning, propose, record, submit, timed
 from handlers.errors import NoMember, Refusal, TooMany, UnknownSegment, Words
 from handlers.grammar.command import slash
-from handlers.grammar.fields import parse_expiry, parse_start
+from handlers.grammar.time_fields import parse_expiry, parse_start
 from handlers.members.commands import (
     MembersAdd,
     MembersEdit,

@@ -12,25 +12,8 @@ from bot.rules.pair_fields import KNOWN_TYPES, has_field
 from bot.rules.url import is_url
 from handlers.blocks.messages import listed
 from handlers.grammar.command import Command, Part, Rank, Rest
-from handlers.grammar.fields import (
-    EXPIRY,
-    PAGE,
-    REASON,
-    REFS,
-    START,
-    UNTIL_WHEN,
-    Choice,
-    Expiry,
-    Filter,
-    First,
-    Flag,
-    Led,
-    Start,
-    Text,
-    Urls,
-    as_written,
-    takes,
-)
+from handlers.grammar.fields import PAGE, REASON, REFS, Choice, Filter, First, Flag, Led, Text, Urls, as_written, takes
+from handlers.grammar.time_fields import EXPIRY, START, UNTIL_WHEN, Expiry, Start
 from handlers.grammar.tokens import WEB, Word, quoted, urls_typed
 from handlers.rules.reasons import no_field
 

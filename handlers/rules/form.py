@@ -29,7 +29,7 @@ from handlers.blocks.modals import View, end_of_form, metadata, time_errors
 from handlers.changes.entries import draft_warnings
 from handlers.changes.requests import propose, record, timed
 from handlers.explain.table import words_for
-from handlers.grammar.fields import parse_expiry, parse_start
+from handlers.grammar.time_fields import parse_expiry, parse_start
 from handlers.rules import check_view, rule_form_view
 from handlers.rules.check_view import MOST_WARNINGS
 from handlers.rules.form_fields_view import (

@@ -21,7 +21,7 @@ from handlers.changes.requests import as_typed, beginning, propose, submit, what
 from handlers.changes.times import when
 from handlers.errors import InvalidDraft, NoGroups, NotOneGroup
 from handlers.grammar.command import Command
-from handlers.grammar.fields import Start
+from handlers.grammar.time_fields import Start
 from handlers.rules import views
 from handlers.rules.commands import (
     RulesCopy,

@@ -37,7 +37,7 @@ from handlers.changes.coming import due_until
 from handlers.changes.requests import beginning
 from handlers.errors import LoopNeedsReason
 from handlers.grammar.command import Command, slash
-from handlers.grammar.fields import LONGEST_DURATION, Start
+from handlers.grammar.time_fields import MAX_DURATION_SECONDS, Start
 from handlers.rules import check_view, views, which_view
 from handlers.rules.commands import RulesCheck, RulesFiltered, RulesList, RulesSamples, RulesShow, RulesWhich
 from handlers.rules.reasons import type_word
@@ -164,7 +164,9 @@ async def _back_on(
 ) -> datetime | None:
     """When *rule*, which is off at *moment* among *rules*, is switched on again as its change ends; None where it isn't."""
     coming = [
-        event for event in await due_until(moment + timedelta(seconds=LONGEST_DURATION), gatehouse) if event.at > moment
+        event
+        for event in await due_until(moment + timedelta(seconds=MAX_DURATION_SECONDS), gatehouse)
+        if event.at > moment
     ]
     about = [each for each in forecast.after(rules, coming, groups).happens if each.target.key == rule.id]
     return about[0].at if about and about[0].is_end and (about[0].after or {}).get("status") == ACTIVE else None

@@ -27,8 +27,8 @@ from handlers.blocks.modals import View
 from handlers.explain.table import expected, outcome_of, words_for
 from handlers.gatehouse.commands import GatehousePending, GatehouseUndo
 from handlers.grammar.command import Command, Unclear, command_prefix
-from handlers.grammar.intent_view import read_as
 from handlers.grammar.parser import Shorthand, expand
+from handlers.grammar.reading_view import read_as
 from handlers.grammar.readings import runs_at_once
 from handlers.rules.rule_refs import look_up
 from handlers.slack import payloads

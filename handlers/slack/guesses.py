@@ -25,13 +25,14 @@ from handlers.changes.coming import Thing, refuse_what_is_so
 from handlers.changes.requests import moment_meant, zone_of
 from handlers.errors import NoMember, NothingToUndo, NotOneGroup, UnknownSegment
 from handlers.gatehouse.commands import GatehouseUndo
-from handlers.grammar import intent_view
+from handlers.grammar import reading_view
 from handlers.grammar.command import Command, Unclear
-from handlers.grammar.fields import Expiry, Start
+from handlers.grammar.command_sentences import Context
 from handlers.grammar.known import Known
 from handlers.grammar.parser import expand
 from handlers.grammar.readings import Readings, read, says_better
 from handlers.grammar.recognition import EMAIL
+from handlers.grammar.time_fields import Expiry, Start
 from handlers.grammar.vocabulary import CAUTIOUS, FILLERS, points
 from handlers.members.commands import MembersCommand
 from handlers.members.member_refs import SiteGone, extra_segments, site_for
@@ -102,19 +103,19 @@ class Guesses:
         zone = zone_of((await self._gatehouse.access.person(caller.user)).tz)
         now = caller.asked_at or self._gatehouse.now()
         if readings.unread:
-            context = intent_view.Context((await self._names(caller)).titles, zone, readings.missing)
+            context = Context((await self._names(caller)).titles, zone, readings.missing)
             meant = [self._fixed(each, zone, now) for each in readings.meant]
-            return intent_view.unclear(readings.commands, meant, readings.unread, context, asked=asked)
+            return reading_view.unclear(readings.commands, meant, readings.unread, context, asked=asked)
         expanded = [expand(each, await look_up(each, caller, self._gatehouse)) for each in readings.commands]
         found, done = await self._with_effect(expanded)
         fixed = [self._fixed(each, zone, now) for each in found]
         known = await self._names(caller)
         titles = [rule.title for rule in done if not isinstance(expanded[0], RulesOn | RulesOff)]
-        context = intent_view.Context(known.titles, zone, people=_names_of(known, fixed), done=titles)
+        context = Context(known.titles, zone, people=_names_of(known, fixed), done=titles)
         if unread := _times(expanded) - _times(found):  # of what would change nothing, and of nothing else
             shown = [RulesShow(ref) for each in found for ref in getattr(each, "refs", ())]
-            return intent_view.unclear(shown, fixed, sorted(unread), context, asked=asked)
-        return intent_view.preview(fixed, context, asked=asked)
+            return reading_view.unclear(shown, fixed, sorted(unread), context, asked=asked)
+        return reading_view.preview(fixed, context, asked=asked)
 
     async def _with_effect(self, commands: Sequence[Command]) -> tuple[Sequence[Command], Sequence[Rule]]:
         """Those of *commands* that would change something, and the rules that are as the others would make them.

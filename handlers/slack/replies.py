@@ -23,7 +23,7 @@ from handlers.blocks.messages import Block, Message
 from handlers.blocks.modals import View
 from handlers.errors import FormForgotten, NotPinned, NoTrigger
 from handlers.explain.table import answer, expected, says_unchanged, unsaved_form
-from handlers.grammar import intent_view
+from handlers.grammar import reading_view
 from handlers.grammar.command import Unclear
 from handlers.grammar.parser import parse
 from handlers.slack.client import ModalGone, Slack, SlackRefused, SlackUnreachable
@@ -153,7 +153,7 @@ class Answers:
         if modals.is_panel(caller.view):
             await self.redraw(caller.view or {}, modals.done("Gatehouse", f"See its card in <#{caller.channel}>."))
         elif caller.replacing:
-            await self._tell(caller, intent_view.done(caller.channel))
+            await self._tell(caller, reading_view.done(caller.channel))
 
     async def _post(self, caller: Caller, reply: Posted) -> None:
         channel, ts = await self._slack.post(caller.channel, reply.message)

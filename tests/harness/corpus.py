@@ -36,10 +36,10 @@ from handlers.changes.requests import moment_meant
 from handlers.gatehouse.commands import GatehouseHelp, GatehouseUndo
 from handlers.grammar.acts import REFERENCE
 from handlers.grammar.command import Command, Unclear
-from handlers.grammar.fields import Expiry, Start
 from handlers.grammar.known import Known
 from handlers.grammar.parser import parse, parse_mention
 from handlers.grammar.readings import read, runs_at_once, says_better
+from handlers.grammar.time_fields import Expiry, Start
 from handlers.grammar.tokens import escaped
 from handlers.members.commands import MembersList
 from handlers.rules.commands import RulesList

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from bot.text.time_words import AFTER_LENGTH, PHRASES, TERMS
 from bot.text.times import MAX_WORDS, Kind, WallTime, end_time, moment_since, next_time, said, since_in
-from handlers.grammar.fields import expiry_in
+from handlers.grammar.time_fields import expiry_in
 
 BERLIN = ZoneInfo("Europe/Berlin")
 MONDAY = datetime(2026, 11, 23, 10, 0, tzinfo=UTC)

@@ -28,7 +28,7 @@ from handlers.gatehouse.commands import (
     GatehousePlanned,
 )
 from handlers.gatehouse.digest_view import Digest
-from handlers.grammar.fields import Expiry
+from handlers.grammar.time_fields import Expiry
 from handlers.rules.commands import RulesHistory
 from tests.texts import Sample
 from tests.texts.cards import ANNA, CARA, CAUSES, MOVED, NOW, OLD_SHOP, OPS, SALE, change, off, with_vip

@@ -14,23 +14,9 @@ from hypothesis import strategies as st
 from bot.text.times import WallTime
 from handlers.gatehouse.commands import DailyAt, GatehouseHelp, GatehouseStatus, ToFreeze
 from handlers.grammar.command import Command, Part, Rest, Unclear
-from handlers.grammar.fields import (
-    Choice,
-    Expiry,
-    Filter,
-    First,
-    Flag,
-    ForOrUntil,
-    Led,
-    OnOrAt,
-    Page,
-    Reason,
-    Refs,
-    Start,
-    Text,
-    Urls,
-)
+from handlers.grammar.fields import Choice, Filter, First, Flag, Led, Page, Reason, Refs, Text, Urls
 from handlers.grammar.parser import ALL, VERBS, parse, parse_mention
+from handlers.grammar.time_fields import Expiry, ForOrUntil, OnOrAt, Start
 from handlers.members.commands import (
     Emails,
     MembersAdd,

@@ -26,11 +26,11 @@ from handlers.gatehouse.commands import (
     GatehouseWhoami,
 )
 from handlers.grammar.command import Command, Unclear
-from handlers.grammar.fields import Expiry, expiry_in
 from handlers.grammar.known import Known
 from handlers.grammar.parser import parse, parse_mention
 from handlers.grammar.readings import read, runs_at_once
 from handlers.grammar.recognition import MAX_WORDS
+from handlers.grammar.time_fields import Expiry, expiry_in
 from handlers.members.commands import (
     MembersAdd,
     MembersEdit,

@@ -1,0 +1,186 @@
+"""Say in one line what a command would do, in the words of the people who read it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, tzinfo
+from typing import Any, Final, cast
+
+from bot.text.times import in_words
+from handlers.blocks import messages
+from handlers.blocks.messages import code, esc, listed, moment, quoted, url_code
+from handlers.gatehouse.commands import GatehouseUndo
+from handlers.grammar.command import Command, slash
+from handlers.grammar.time_fields import Expiry, Start
+from handlers.members.commands import (
+    MembersAdd,
+    MembersGrant,
+    MembersMove,
+    MembersOffboard,
+    MembersRemove,
+    MembersRevoke,
+    MembersShow,
+    MembersWhy,
+)
+from handlers.rules.commands import (
+    RulesDelete,
+    RulesGroup,
+    RulesMake,
+    RulesOff,
+    RulesOn,
+    RulesSet,
+    RulesShow,
+)
+
+MAX_NAMED: Final = 5
+URL_LENGTH: Final = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What a preview needs to know: the names of rules and groups by id, and the zone in which a time was said."""
+
+    titles: Mapping[str, str] = field(default_factory=dict)
+    zone: tzinfo = UTC
+    missing: Sequence[str] = ()
+    """Whose names could not be read: ``rules``, and sites."""
+    people: Mapping[str, str] = field(default_factory=dict)
+    """The names of members, by their emails."""
+    done: Sequence[str] = ()
+    """The names of rules that do already what else was asked for."""
+
+
+def sentence(command: Command, context: Context) -> str:
+    """Return what *command* would do, or show, in one line of mrkdwn."""
+    if not command.writes:
+        return clause(command, context)
+    return clause(command, context) + _when(command, context) + _reason(command)
+
+
+def clause(command: Command, context: Context) -> str:
+    """Return the same without when and why."""
+    words = CLAUSES.get(type(command))
+    return words(command, context) if words else _as_typed(with_name(command, context.titles))
+
+
+def with_name(command: Command, titles: Mapping[str, str]) -> Command:
+    """Return *command* with the name of its rule in the place of the id, where nothing else is called so."""
+    title = titles.get(str(getattr(command, "ref", None)))
+    if title is None or [*titles.values()].count(title) > 1:
+        return command
+    named: Command = replace(cast("Any", command), ref=title)
+    return named
+
+
+def _as_typed(command: Command) -> str:
+    text = messages.text_of(command)
+    return code(slash(text), 400) if text else f"*{esc(command.summary)}*"
+
+
+def _when(command: Command, context: Context) -> str:
+    """Return from when on and until when something is done, as the end of its sentence."""
+    start: Start | None = getattr(command, "start", None)
+    expiry: Expiry | None = getattr(command, "expiry", None)
+    begins = "" if start is None else f", {_time(start, 'on', context)}"
+    if expiry is None:
+        return f"{begins}, until you switch it off." if isinstance(command, RulesMake) else f"{begins}."
+    ends = _time(expiry, "until", context) if expiry.seconds is None else f"for {in_words(expiry.seconds)}"
+    return f"{begins}, {ends}."
+
+
+def _time(time: Start | Expiry, preposition: str, context: Context) -> str:
+    """Return a moment as its reader's clock shows it, and as it was said; another time as it was typed."""
+    if time.at is None:
+        return esc(time.as_typed)
+    there = f"{time.at.astimezone(context.zone):%H:%M} {context.zone}"
+    return f"{preposition} {moment(int(time.at.timestamp() * 1000))} ({esc(there)})"
+
+
+def _reason(command: Command) -> str:
+    because = getattr(command, "because", None)
+    return f"\nReason: {esc(because)}" if because else ""
+
+
+def _names(refs: Sequence[str], context: Context) -> str:
+    names = listed([_name(ref, context) for ref in refs], most=MAX_NAMED)
+    return f"{len(refs)} rules: {names}" if len(refs) > MAX_NAMED else names
+
+
+def _name(ref: str, context: Context) -> str:
+    title = context.titles.get(ref, ref)
+    is_shared = sum(each == title for each in context.titles.values()) > 1
+    return quoted(title, 100) + (f" ({code(ref, 100)})" if is_shared else "")
+
+
+def _url(url: str | None) -> str:
+    """Return *url* without the scheme that nearly all have; what is cut is never the host."""
+    return code(messages.shortened(url or "", URL_LENGTH).removeprefix("https://"), messages.MAX_SHORTENED)
+
+
+def _people(command: OfMembers, context: Context) -> str:
+    """Return all of them, each with the email: who is changed is never left to be guessed."""
+    return listed([_person(email, context) for email in command.emails])
+
+
+def _person(email: str, context: Context) -> str:
+    name = context.people.get(email)
+    return f"{esc(name, 80)} ({code(email)})" if name else code(email)
+
+
+OfMembers = MembersGrant | MembersRevoke | MembersRemove | MembersOffboard | MembersShow | MembersWhy
+
+
+def _made(command: RulesMake, context: Context) -> str:
+    source = _url(command.source)
+    reach = {None: "", "query": " with any query", "below": " and everything below"}[command.match]
+    if command.type == "Cancel":
+        return f"Block {source}{reach} for everyone"
+    return f"Redirect {source}{reach} to {_url(command.destination)} for everyone"
+
+
+def _set(command: RulesSet, context: Context) -> str:
+    """Return the change of a destination or a name in words of its own, and any other by its fields."""
+    rules = _names(command.refs, context)
+    [(name, value), *others] = command.fields
+    if name == "destination" and not others:
+        return f"Change the destination of {rules} to {url_code(value, URL_LENGTH)}"
+    if name == "name" and not others:
+        return f"Rename {rules} to {quoted(value, 100)}"
+    return f"Set {', '.join(f'{code(each, 60)} to {code(text, 100)}' for each, text in command.fields)} of {rules}"
+
+
+def _site(command: Any, preposition: str = "on") -> str:
+    return f" {preposition} {esc(command.site, 60)}" if command.site else ""
+
+
+def _segments_named(command: MembersGrant | MembersRevoke) -> str:
+    return listed([quoted(name, 60) for name in command.segments])
+
+
+CLAUSES: Final[dict[type[Command], Callable[[Any, Context], str]]] = {
+    RulesMake: _made,
+    RulesSet: _set,
+    RulesOn: lambda command, context: f"Switch on {_names(command.refs, context)}",
+    RulesOff: lambda command, context: f"Switch off {_names(command.refs, context)}",
+    RulesDelete: lambda command, context: f"Request to delete {_names(command.refs, context)}",
+    RulesGroup: lambda command, context: (
+        f"Switch {command.switch} the group {_names([command.group], context)}, with all its rules"
+    ),
+    MembersAdd: lambda command, _: f"Add {code(command.email)}{_site(command)}",
+    MembersGrant: lambda command, context: (
+        f"Grant {_people(command, context)} access to {_segments_named(command)}{_site(command)}"
+    ),
+    MembersRevoke: lambda command, context: (
+        f"Revoke access to {_segments_named(command)}{_site(command)} for {_people(command, context)}"
+    ),
+    MembersRemove: lambda command, context: f"Request to remove {_people(command, context)}{_site(command, 'from')}",
+    MembersMove: lambda command, context: (
+        f"Request to change the email of {_person(command.email, context)}{_site(command)} to {code(command.new)}"
+    ),
+    MembersOffboard: lambda command, context: f"Request to remove {_people(command, context)} from every site",
+    RulesShow: lambda command, context: _name(command.ref, context),
+    MembersShow: _people,
+    MembersWhy: _people,
+    GatehouseUndo: lambda *_: "Undo your last change here",
+}

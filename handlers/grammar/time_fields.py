@@ -1,0 +1,193 @@
+"""The times of commands, from when on and until when: each knows how it is read, written, and shown in help."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+
+from bot.text.time_words import terms_of
+from bot.text.times import MAX_WORDS, Kind, Said, WallTime, said
+from handlers.grammar.command import Command, Part, Rank, Rest
+
+WORDS_BEFORE: Final = 3
+"""Words of a reason that are told with the time after them."""
+MAX_DURATION_SECONDS: Final = 366 * 86_400
+"""The longest that a change may last, and the furthest that it may be planned ahead."""
+INSTANT: Final = re.compile(r"\d{4}-\d{2}-\d{2}t\d{2}:\d{2}z")
+
+
+@dataclass(frozen=True, slots=True)
+class Expiry:
+    """How long a change is to last: for so many seconds, until clocks show a time, or until a moment (in UTC)."""
+
+    as_typed: str
+    seconds: int | None = None
+    until: WallTime | None = None
+    at: datetime | None = None
+
+    @classmethod
+    def until_moment(cls, moment: datetime) -> Expiry:
+        """Return the end at *moment*, whenever that is read and by whom."""
+        return cls(f"until {moment:%Y-%m-%dT%H:%MZ}", at=moment)
+
+
+def parse_expiry(text: str) -> Expiry | None:
+    """Return what ``2h``, ``for 2 hours``, ``18:00`` or ``until tomorrow 9:30`` means; None for any other text."""
+    words = text.split()
+    if words and words[0].casefold() in {"for", "until"}:
+        words = words[1:]
+    bare = " ".join(words)
+    return expiry_in("for", bare) or expiry_in("until", bare)
+
+
+def expiry_in(keyword: str, text: str) -> Expiry | None:
+    """Return what *text* means after ``for`` or ``until``; None where it is nothing of the kind, or longer than a year."""
+    words = text.split()
+    found, count = first_expiry(keyword, words)
+    return found if count == len(words) else None
+
+
+def first_expiry(keyword: str, words: Sequence[str]) -> tuple[Expiry | None, int]:
+    """Return what the first of *words* mean after ``for`` or ``until``, and how many they are."""
+    if keyword == "until" and words and INSTANT.fullmatch(words[0].casefold()):
+        return Expiry(f"until {words[0].upper()}", at=datetime.fromisoformat(words[0].upper())), 1
+    found = said([keyword, *words[:MAX_WORDS]], 0)
+    if found is None or found.kind not in {Kind.LENGTH, Kind.END} or (found.seconds or 0) > MAX_DURATION_SECONDS:
+        return None, 0
+    return Expiry(found.text.rstrip(",;:!?"), seconds=found.seconds, until=found.wall), found.count - 1
+
+
+class ForOrUntil(Part):
+    """``for 2h``, ``for the next 2 hours`` or ``until 24 December``, wherever it stands; before other words, “for” is a word."""
+
+    rank, written = Rank.EXPIRY, 2
+
+    def read(self, rest: Rest) -> Any:
+        for index, word in enumerate(rest.words[:-1]):
+            if word.keyword not in {"for", "until"}:
+                continue
+            following = rest.words[index + 1 :]
+            found, count = first_expiry(
+                word.keyword, ["" if each.quoted else each.text for each in following[:MAX_WORDS]]
+            )
+            if found:
+                del rest.words[index : index + 1 + count]
+                return found
+            if following[0].text[:1].isdigit():
+                # Left as words, this would make for good what was meant for a while.
+                wanted = "for 2h, for 30m or for 7d" if word.keyword == "for" else "until 18:00 or until tomorrow 9am"
+                raise rest.unclear(f"“{word.text} {following[0].text[:20]}” isn’t a time. Write {wanted}.")
+        return self.needed(None, rest)
+
+    def write(self, value: Expiry) -> str:
+        return value.as_typed
+
+
+EXPIRY: Final = ForOrUntil("for DUR")
+UNTIL_WHEN: Final = ForOrUntil("for DUR", "until when")
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """When a change is to begin: when clocks show a time, after so many seconds, or at a moment (in UTC).
+
+    *end*: of a window, such as ``from 9:00 to 17:00``: the time after the start at which it ends.
+    """
+
+    as_typed: str
+    wall: WallTime | None = None
+    seconds: int | None = None
+    at: datetime | None = None
+    end: WallTime | None = None
+
+    @classmethod
+    def of(cls, found: Said) -> Start | None:
+        """Return the start that a time in a sentence is; None for one of another kind."""
+        if found.kind not in {Kind.START, Kind.WINDOW}:
+            return None
+        return cls(found.text.strip(",;:!?"), wall=found.wall, seconds=found.seconds, end=found.end)
+
+    @classmethod
+    def at_moment(cls, moment: datetime) -> Start:
+        """Return the start at *moment*, whenever that is read and by whom."""
+        return cls(f"at {moment:%Y-%m-%dT%H:%MZ}", at=moment)
+
+
+def parse_start(text: str) -> Start | None:
+    """Return what ``tomorrow 9:00``, ``on Friday``, ``in 2h`` or ``9:00`` means; None for any other text."""
+    words = text.split()
+    for lead in ([], ["at"], ["on"]):
+        found, count = first_start([*lead, *words])
+        if found is not None and count == len(lead) + len(words):
+            return found
+    return None
+
+
+def first_start(words: Sequence[str]) -> tuple[Start | None, int]:
+    """Return the start that the first of *words* say, and how many they are."""
+    if len(words) > 1 and words[0].casefold() == "at" and INSTANT.fullmatch(words[1].casefold()):
+        return Start(f"at {words[1].upper()}", at=datetime.fromisoformat(words[1].upper())), 2
+    found = time_at(words[:MAX_WORDS], 0)
+    start = Start.of(found) if found is not None else None
+    return (start, found.count) if found is not None and start is not None else (None, 0)
+
+
+def time_at(words: Sequence[str], at: int) -> Said | None:
+    """Return the time that begins at ``words[at]``; of “tomorrow 9:00 until 18:00” the start alone: its end is the next one."""
+    found = said(words, at)
+    if found is not None and found.kind is Kind.WINDOW:
+        after = range(at + 1, at + found.count)
+        until = next((each for each in after if terms_of(words[each]) == "until"), at)
+        start = said(words[:until], at)
+        return start if start is not None and at + start.count == until else found
+    return found
+
+
+class OnOrAt(Part):
+    """``tomorrow 9:00``, ``on Friday``, ``from 1 December``: at the end, or right before until when and why."""
+
+    rank, written = Rank.START, 1
+
+    def read(self, rest: Rest) -> Start | None:
+        texts = ["" if word.quoted else word.text for word in rest.words]
+        index = 0
+        while index < len(texts):
+            if terms_of(texts[index]) is None:
+                index += 1
+                continue
+            found, count = first_start(texts[index:])
+            following = rest.words[index + count :]
+            if found is not None and (not following or following[0].keyword in {"for", "until", "because"}):
+                del rest.words[index : index + count]
+                return found
+            time = said(texts, index)  # of another kind, such as “until tomorrow 9:00”, which is passed as a whole
+            index += count or (time.count if time is not None else 1)
+        return None
+
+    def write(self, value: Start) -> str:
+        return value.as_typed
+
+
+START: Final = OnOrAt("on DAY TIME")
+
+
+def time_in_reason(command: Command) -> str:
+    """Return the end of *command*'s reason, where it is a time that may be meant for the command; else nothing.
+
+    A reason in quotes is one as a whole, and “at 2:50” without a day says in many a reason when something broke.
+    """
+    words = (getattr(command, "because", None) or "").split()
+    if words[-1:] and words[-1].endswith('"'):
+        return ""
+    lacks_end = getattr(command, "expiry", "") is None
+    lacks_start = getattr(command, "start", "") is None
+    kinds = {*((Kind.LENGTH, Kind.END) if lacks_end else ()), *((Kind.START, Kind.WINDOW) if lacks_start else ())}
+    for at in range(max(0, len(words) - MAX_WORDS), len(words)):
+        found = said(words, at)
+        if found is not None and at + found.count == len(words):
+            is_meant = found.kind in kinds and not (found.kind is Kind.START and found.wall and not found.wall.day)
+            return " ".join(words[max(0, at - WORDS_BEFORE) :]) if is_meant else ""
+    return ""
