@@ -16,15 +16,15 @@ from handlers.grammar.fallback import show_subjects
 from handlers.grammar.fields import NUMBER
 from handlers.grammar.lookups import (
     VIEWS,
+    explain_access,
     for_people,
-    is_of_segments,
-    members_listed,
+    list_members,
+    names_segments,
     search,
     show_people,
     show_rules,
-    since_when,
-    which,
-    why_people,
+    show_urls,
+    take_since,
 )
 from handlers.grammar.recognised import Recognised
 from handlers.grammar.tokens import Word
@@ -52,11 +52,11 @@ MORE: Final = re.compile(r"(?:,| and| then) (\w+)\b")
 """What may ask for something else behind a new name, if its word is a verb."""
 
 
-def asked_for(found: Recognised) -> list[Command]:
+def read_act(found: Recognised) -> list[Command]:
     """Return the commands that the act of *found* comes to."""
     if not found.act:
         return look_up(found)
-    return ACTS[found.act](found) if found.act in ACTS else [VIEWS[found.act](found)]
+    return COMMANDS_OF[found.act](found) if found.act in COMMANDS_OF else [VIEWS[found.act](found)]
 
 
 def look_up(found: Recognised) -> list[Command]:
@@ -64,12 +64,12 @@ def look_up(found: Recognised) -> list[Command]:
     if len(found.urls) == 2 and found.rule_refs() == [] and {"to", "into"} & set(found.words):
         return rule_acts.redirect(found)
     if found.urls:
-        return which(found)
+        return show_urls(found)
     if found.emails and found.segments:
         return member_acts.grant(found)
     if found.emails:
         return for_people(found, lambda emails: MembersWhy(emails, site=found.site))
-    if found.several:
+    if found.names_rules:
         return show_rules(found)
     if found.groups:
         return [RulesList(group=found.known.titles[key]) for key in found.groups]
@@ -96,7 +96,7 @@ def _make(found: Recognised) -> list[Command]:
     if len(found.urls) == 2 and not says_type:
         return rule_acts.redirect(found)
     if len(found.urls) == 1 or (found.urls and says_type):
-        return rule_acts.new_rule(found)
+        return rule_acts.open_form(found)
     return member_acts.add(found)
 
 
@@ -158,22 +158,22 @@ def _new_name(found: Recognised, words: Sequence[Word]) -> str:
 def _show(found: Recognised) -> list[Command]:
     if found.emails:
         return show_people(found)
-    if not (found.urls or found.groups or found.several or is_of_segments(found) or found.phrase):
+    if not (found.urls or found.groups or found.names_rules or names_segments(found) or found.phrase):
         return [MembersList()] if found.root == "members" else [RulesList()]
     return look_up(found)
 
 
 def _why(found: Recognised) -> list[Command]:
     if found.urls:
-        return which(found)
-    return show_rules(found) or why_people(found, found.people(anywhere=True)) or look_up(found)
+        return show_urls(found)
+    return show_rules(found) or explain_access(found, found.people(anywhere=True)) or look_up(found)
 
 
 def _history(found: Recognised) -> list[Command]:
     if refs := found.rule_refs():
         return [RulesHistory(ref) for ref in refs]
     people: list[Command] = [GatehouseAudit(ref=email) for email in found.people()]
-    return people or ([] if found.phrase else [GatehouseAudit(since=since_when(found))])
+    return people or ([] if found.phrase else [GatehouseAudit(since=take_since(found))])
 
 
 def _restore(found: Recognised) -> list[Command]:
@@ -190,8 +190,8 @@ def _undo(found: Recognised) -> list[Command]:
 def _export(found: Recognised) -> list[Command]:
     """Return a file of what is listed otherwise."""
     found.used |= {*found.words} & {*STATUSES, *TYPES, *EACH, *COUNTS, "list"}
-    if found.root == "members" or is_of_segments(found):
-        return [members_listed(found, MembersExport)]
+    if found.root == "members" or names_segments(found):
+        return [list_members(found, MembersExport)]
     return [RulesExport(type=next(iter(found.types), None), status=found.status)]
 
 
@@ -203,7 +203,7 @@ def _status(found: Recognised) -> list[Command]:
     return [RulesCheck(), GatehouseStatus()] if asks_for_rules else [GatehouseStatus()]
 
 
-ACTS: Final[Mapping[str, Callable[[Recognised], list[Command]]]] = {
+COMMANDS_OF: Final[Mapping[str, Callable[[Recognised], list[Command]]]] = {
     "off": partial(rule_acts.switch, RulesOff),
     "down": rule_acts.take_down,
     "on": partial(rule_acts.switch, RulesOn),

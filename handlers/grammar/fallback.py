@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 from handlers.gatehouse.commands import GatehouseAudit
 from handlers.grammar.command import Command
-from handlers.grammar.lookups import is_of_segments, members_listed, which, why_people
+from handlers.grammar.lookups import explain_access, list_members, names_segments, show_urls
 from handlers.grammar.recognised import Recognised
 from handlers.grammar.recognition import without_quotes
 from handlers.grammar.vocabulary import COUNTS, EACH, ENDS, ORDINALS, PERSONS, PRONOUNS, STATUSES, bare
@@ -25,9 +25,9 @@ def show_subjects(found: Recognised) -> list[Command]:
     """Return each thing that a text names, and what it only describes where that may be meant."""
     found = without_quotes(found)
     hosts: list[Command] = [RulesList(url=urlsplit(url).netloc) for url in found.urls if _is_host(url)]
-    things = hosts or (which(found) if found.urls else [])
+    things = hosts or (show_urls(found) if found.urls else [])
     if {*found.text.casefold().split()} & GETTING_IN and (people := found.people(loosely=True)):
-        return things + why_people(found, people)
+        return things + explain_access(found, people)
     rules: list[Command] = [RulesShow(ref) for ref in found.mentioned(found.known.rules)]
     members: list[Command] = [MembersShow((email,), found.site) for email in found.mentioned(found.known.members)]
     things += [*members, *rules] if found.root == "members" else [*rules, *members]
@@ -48,8 +48,8 @@ def _described(found: Recognised) -> list[Command]:
     status = next((STATUSES[word] for word in found.words if word in STATUSES and word not in ENDS), None)
     lists: list[Command] = [RulesList(type=kind, status=status)] if kind or status else []
     lists += [GatehouseAudit()] if found.act in {"undo", "restore"} else []
-    if is_of_segments(found):
-        return [*lists, members_listed(found, MembersList)]
+    if names_segments(found):
+        return [*lists, list_members(found, MembersList)]
     return lists or ([MembersList(site=found.site)] if found.site else [])
 
 

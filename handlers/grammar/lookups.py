@@ -31,7 +31,7 @@ IDENTITY: Final = frozenset({"who", "who's", "what", "is"})
 WEEKEND: Final = re.compile(r"weekend|wochenende", re.IGNORECASE)
 
 
-def whole(url: str, found: Recognised, beside: str = "") -> list[str]:
+def complete_url(url: str, found: Recognised, beside: str = "") -> list[str]:
     """Return *url* as a whole URL: a path is one of the host of *beside*, or of each host that is known."""
     if not url.startswith("/"):
         return [url if urlsplit(url).path else f"{url}/"]
@@ -40,12 +40,12 @@ def whole(url: str, found: Recognised, beside: str = "") -> list[str]:
     return [f"https://{host}{url}" for host in found.known.hosts[:MAX_READINGS]]
 
 
-def which(found: Recognised) -> list[Command]:
+def show_urls(found: Recognised) -> list[Command]:
     """Return where the URLs go: several together, where none is only a path."""
     first, *others = found.urls
     if others and not any(url.startswith("/") for url in found.urls):
         return [RulesWhich(first, tuple(others))]
-    return [RulesWhich(each) for each in (whole(first, found) if first.startswith("/") else [first])]
+    return [RulesWhich(each) for each in (complete_url(first, found) if first.startswith("/") else [first])]
 
 
 def show_rules(found: Recognised) -> list[Command]:
@@ -62,10 +62,10 @@ def for_people(
         people = found.known.members_with(found.site or found.known.site, found.having, found.lacking)
         made = [command(tuple(people))] if 0 < len(people) <= MAX_ROWS else []
         if not any(each.writes for each in made):
-            return [members_listed(found, MembersList)]
+            return [list_members(found, MembersList)]
         found.used |= {*found.having, *found.lacking, *({*found.words} & COUNTS)}
         return made
-    if people and (found.emails or found.rows) and not found.namesakes:
+    if people and (found.emails or found.rows) and not found.has_namesakes:
         return [command(tuple(dict.fromkeys(people)))]
     return [command((email,)) for email in people]
 
@@ -75,7 +75,7 @@ def show_people(found: Recognised, people: Sequence[str] | None = None) -> list[
     return for_people(found, lambda emails: MembersShow(emails, found.site), people)
 
 
-def why_people(found: Recognised, people: Sequence[str]) -> list[Command]:
+def explain_access(found: Recognised, people: Sequence[str]) -> list[Command]:
     """Return why *people* get in, or who they are, where that is asked."""
     found.take_as_theirs()
     if found.question in IDENTITY and not found.segments:
@@ -84,12 +84,12 @@ def why_people(found: Recognised, people: Sequence[str]) -> list[Command]:
     return for_people(found, lambda emails: MembersWhy(emails, segment, found.site), people)
 
 
-def is_of_segments(found: Recognised) -> bool:
+def names_segments(found: Recognised) -> bool:
     """Whether the text names segments: they say which members are meant, or what somebody gets or loses."""
     return bool(found.segments or found.having or found.lacking)
 
 
-def members_listed(found: Recognised, kind: type[ListOfMembers]) -> ListOfMembers:
+def list_members(found: Recognised, kind: type[ListOfMembers]) -> ListOfMembers:
     """Return a list, or a file, of the members with a segment, and without another."""
     having, lacking = next(iter([*found.having, *found.segments]), None), next(iter(found.lacking), None)
     return kind(segment=having, without_segment=lacking, site=found.site)
@@ -98,8 +98,8 @@ def members_listed(found: Recognised, kind: type[ListOfMembers]) -> ListOfMember
 def search(found: Recognised) -> list[Command]:
     """Return what words alone are: a filter, a name, a part of one; of nearly a name, what has it."""
     words = [word for word in (*found.words, *([found.act] if found.act in STATUSES else [])) if word not in FILLERS]
-    if is_of_segments(found) and not words:
-        return [members_listed(found, MembersList)]
+    if names_segments(found) and not words:
+        return [list_members(found, MembersList)]
     if words and all(word in STATUSES or word in TYPES for word in words):
         status = next((STATUSES[word] for word in words if word in STATUSES), None)
         return [RulesList(status=status, type=next(iter(found.types), None))]
@@ -129,20 +129,20 @@ def _find_members(found: Recognised, text: str) -> list[Command]:
     return [MembersList(text=text, site=found.site)] if len(people) > 1 else show_people(found, people)
 
 
-def views(found: Recognised) -> list[Command]:
+def show_views(found: Recognised) -> list[Command]:
     """Return the views of what a text speaks of: what changed, what waits, what is wrong."""
     topics = {topic for word, topic in TOPICS.items() if word in found.plain}
     found.used |= found.plain & TOPICS.keys()
     return [view(found) for topic, view in VIEWS.items() if topic in topics]
 
 
-def changed(found: Recognised) -> Command:
+def show_changes(found: Recognised) -> Command:
     """Return what changed; of the question who did it, the audit log."""
-    since = since_when(found)
+    since = take_since(found)
     return GatehouseAudit(since=since) if found.question == "who" else GatehouseDigest(since=since)
 
 
-def since_when(found: Recognised) -> str | None:
+def take_since(found: Recognised) -> str | None:
     """Return since when something is to be shown, which takes “over the weekend” out of the times."""
     if found.since is None:
         weekend = next((each for each in found.times if WEEKEND.search(each)), None)
@@ -158,7 +158,7 @@ VIEWS: Final[Mapping[str, Callable[[Recognised], Command]]] = {
     "groups": lambda _: RulesGroups(),
     "pending": lambda _: GatehousePending(),
     "timers": lambda _: GatehousePlanned(),
-    "changed": changed,
+    "changed": show_changes,
     "status": lambda _: GatehouseStatus(),
     "settings": lambda _: GatehouseSettings(),
     "whoami": lambda _: GatehouseWhoami(),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from handlers.grammar.command import Command
-from handlers.grammar.lookups import for_people, show_people, which
+from handlers.grammar.lookups import for_people, show_people, show_urls
 from handlers.grammar.recognised import Recognised
 from handlers.grammar.vocabulary import ACTS, MAIL, MOVED, SAYS
 from handlers.members.commands import (
@@ -37,7 +37,7 @@ def grant(found: Recognised) -> list[Command]:
 def give(found: Recognised) -> list[Command]:
     """Return what is given to whom; of a URL, which nobody is given, where it goes."""
     if found.urls:
-        return which(found)
+        return show_urls(found)
     if found.people():
         found.take_as_theirs()
     return grant(found)
@@ -59,7 +59,7 @@ def add(found: Recognised) -> list[Command]:
     return [
         MembersAdd(
             email,
-            found.named or found.names.get(email),
+            found.new_name or found.names.get(email),
             tuple(found.segments),
             found.site,
             expiry=found.expiry,
@@ -92,7 +92,7 @@ def offboard(found: Recognised) -> list[Command]:
 
 def move(found: Recognised) -> list[Command]:
     """Return another email for a member: “anna@example.com is now anna.berg@example.com”, “change anna's email to …”."""
-    if not found.emails or found.urls or found.segments or found.asks or found.question not in {"", *SAYS}:
+    if not found.emails or found.urls or found.segments or found.is_question or found.question not in {"", *SAYS}:
         return []
     act = ACTS.get(found.verb, found.act)
     says_move = act in MOVING and found.verb != "send"

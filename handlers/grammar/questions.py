@@ -9,7 +9,15 @@ from typing import Final
 from handlers.gatehouse.commands import GatehouseHelp, GatehouseStatus, GatehouseWhoami
 from handlers.grammar.acts import look_up
 from handlers.grammar.command import Command
-from handlers.grammar.lookups import IDENTITY, VIEWS, changed, is_of_segments, members_listed, which, why_people
+from handlers.grammar.lookups import (
+    IDENTITY,
+    VIEWS,
+    explain_access,
+    list_members,
+    names_segments,
+    show_changes,
+    show_urls,
+)
 from handlers.grammar.recognised import Recognised
 from handlers.grammar.vocabulary import STATUSES, bare
 from handlers.members.commands import MembersList
@@ -19,18 +27,18 @@ TEST_URLS: Final = re.compile(r"\btest(?:ed)? urls?\b")
 LEADS_TO: Final = re.compile(r"\b(?:redirects?|goes?|leads?|points?|sends?) to ")
 
 
-def answered_by(found: Recognised) -> list[Command]:
+def answer(found: Recognised) -> list[Command]:
     """Return what answers the question that a text asks."""
     if found.urls:
-        return _leading_to(found) or which(found)
+        return _leading_to(found) or show_urls(found)
     if found.emails:
-        return why_people(found, found.emails)
-    if found.several:
+        return explain_access(found, found.emails)
+    if found.names_rules:
         return _about_rules(found, found.rule_refs())
     return _about_gatehouse(found) or _about_names(found) or look_up(found)
 
 
-def how_to(found: Recognised) -> list[Command]:
+def answer_how_to(found: Recognised) -> list[Command]:
     """Return the help on what somebody asks how to do."""
     start = found.text.casefold().split()[:3]
     asks = start[:1] == ["how"] and {"do", "to", "can", "would", "does"} & set(start[1:])
@@ -48,7 +56,7 @@ def _about_gatehouse(found: Recognised) -> list[Command]:
     if any(words in text for words in ("can i do", "may i", "who am i", "allowed to do")):
         return [GatehouseWhoami()]
     if any(words in text for words in ("did what", "what's new")) and not found.rule_refs():
-        return [changed(found)]
+        return [show_changes(found)]
     if found.act in {"pending", "timers"}:
         return [VIEWS[found.act](found)]
     asks_status = found.act == "status" or {"everything", "gatehouse"} & found.plain
@@ -57,8 +65,8 @@ def _about_gatehouse(found: Recognised) -> list[Command]:
 
 def _about_names(found: Recognised) -> list[Command]:
     words = found.plain
-    if is_of_segments(found) and not found.people(anywhere=True) and not found.rule_refs():
-        return [members_listed(found, MembersList)]
+    if names_segments(found) and not found.people(anywhere=True) and not found.rule_refs():
+        return [list_members(found, MembersList)]
     status = next((STATUSES[word] for word in STATUSES if word in words), None)
     if found.question == "how" and not found.phrase and status is None:  # how many there are
         of_members = found.root == "members" or words & {"members", "users", "people", "customers", "accounts"}
@@ -66,7 +74,7 @@ def _about_names(found: Recognised) -> list[Command]:
     if status is not None and not found.phrase and ("on" not in words or {"rule", "rules"} & words):
         return [RulesList(status=status)]
     if people := found.people(anywhere=found.question not in IDENTITY):
-        return why_people(found, people)
+        return explain_access(found, people)
     return _about_rules(found, found.rule_refs())
 
 
@@ -81,7 +89,7 @@ def _switched(found: Recognised) -> bool:
     return bool(set(found.text.casefold().rstrip("?").split()) & {*STATUSES, "changed", "deleted", "gone"})
 
 
-def about_test_urls(found: Recognised) -> list[Command]:
+def read_test_urls(found: Recognised) -> list[Command]:
     """Return the test URLs of a channel, or one more of them, or one less, where a text speaks of them."""
     if not TEST_URLS.search(found.text.casefold()):
         return []

@@ -10,20 +10,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final, cast
 
-from handlers.grammar.acts import asked_for
+from handlers.grammar.acts import read_act
 from handlers.grammar.command import Command, Unclear
 from handlers.grammar.fallback import show_pointed_at, show_subjects
 from handlers.grammar.known import MAX_READINGS, Known
-from handlers.grammar.lookups import is_of_segments, views
+from handlers.grammar.lookups import names_segments, show_views
 from handlers.grammar.member_acts import move
 from handlers.grammar.parser import VERBS, parse
-from handlers.grammar.questions import about_test_urls, answered_by, how_to
+from handlers.grammar.questions import answer, answer_how_to, read_test_urls
 from handlers.grammar.recognised import Recognised
 from handlers.grammar.recognition import recognise, without_addressees
-from handlers.grammar.roles import may_change, twists
+from handlers.grammar.roles import find_twists, may_change
 from handlers.grammar.time_fields import Start
 from handlers.grammar.tokens import MAX_COMMAND, Word, cleaned, split
-from handlers.grammar.unread import as_typed, unread_of
+from handlers.grammar.unread import find_unread, join_unread
 from handlers.grammar.vocabulary import LOOSE, PRONOUNS, QUESTIONS, bare
 from handlers.members.commands import MembersList, MembersShow, MembersWhy
 from handlers.rules.commands import RulesDelete, RulesList, RulesOff, RulesShow, RulesWhich
@@ -57,11 +57,11 @@ def read(root: str, text: str, known: Known) -> Readings:
     words = split(text)
     while words and words[0].keyword.lstrip("/") in VERBS:
         root, words = words[0].keyword.lstrip("/"), words[1:]
-    if (spelled := _under_another_root(root, words)) is not None:
+    if (spelled := _parse_under_any_root(root, words)) is not None:
         return Readings((spelled,))
     found = recognise(root, words, known, names)
     readings = _read(found, words)
-    return replace(readings, unread=as_typed(readings.unread, found))
+    return replace(readings, unread=join_unread(readings.unread, found))
 
 
 def runs_at_once(readings: Sequence[Command]) -> Command | None:
@@ -80,7 +80,7 @@ def says_better(error: Unclear, readings: Readings, text: str) -> bool:
     return error.has_verb or (error.suggestion is not None and begins)
 
 
-def _under_another_root(root: str, words: Sequence[Word]) -> Command | None:
+def _parse_under_any_root(root: str, words: Sequence[Word]) -> Command | None:
     """Return the command that the words are, spelled right, under whichever root takes them; that of *root* comes first."""
     verb = words[0].keyword if words else ""
     text = " ".join(f'"{word.text}"' if word.quoted else word.text for word in words)
@@ -96,44 +96,44 @@ def _under_another_root(root: str, words: Sequence[Word]) -> Command | None:
 
 
 def _read(found: Recognised, words: Sequence[Word]) -> Readings:
-    meant = [_begun_at(found.start, each) for each in _meant(found)]
-    readings = _read_back(meant)
+    """Return what a text means, or else what it is about: a change is only offered where it takes up every word."""
+    readings = _read_back([_with_start(found.start, each) for each in _interpret(found)])
     if all(isinstance(each, RulesList | MembersList) for each in readings) and show_pointed_at(found):
         readings = ()
-    unread = unread_of(found, readings)
-    found.turned += twists(found, readings)
+    unread = find_unread(found, readings)
+    found.turned += find_twists(found, readings)
     if not 0 < len(readings) <= MAX_READINGS:
-        looked = _looked_at(found, ())
-        unread = tuple(dict.fromkeys([*looked.unread, *unread_of(found, looked.commands)]))
+        looked = _look_at(found, ())
+        unread = tuple(dict.fromkeys([*looked.unread, *find_unread(found, looked.commands)]))
         return replace(looked, unread=unread or tuple(filter(None, [found.verb])))
     if not any(map(may_change, readings)):
         unread = unread or tuple(filter(None, [found.verb]))  # what it says is to be done, and isn't
         if found.turned or _asks_for_a_change(found.root, words):
-            return _looked_at(found, unread or (words[0].text,))
+            return _look_at(found, unread or (words[0].text,))
         return _with_more(found, readings, unread)
-    if instead := _off_for_a_while(found, readings, unread):
+    if instead := _switch_off_instead(found, readings, unread):
         return Readings((*instead, *readings))
     if found.turned or unread:
-        return replace(_looked_at(found, unread), meant=() if found.turned else readings)
+        return replace(_look_at(found, unread), meant=() if found.turned else readings)
     return Readings(readings)
 
 
-def _meant(found: Recognised) -> list[Command]:
+def _interpret(found: Recognised) -> list[Command]:
     """Return what a text may mean, as far as it was understood."""
-    if commands := how_to(found) or move(found):
+    if commands := answer_how_to(found) or move(found):
         return commands
-    if found.act in LOOKING and not found.verb and not _names_something(found) and (commands := views(found)):
+    if found.act in LOOKING and not found.verb and not _names_something(found) and (commands := show_views(found)):
         return commands
-    return about_test_urls(found) or (answered_by(found) if found.question else asked_for(found))
+    return read_test_urls(found) or (answer(found) if found.question else read_act(found))
 
 
 def _names_something(found: Recognised) -> bool:
-    named = found.urls or found.emails or found.rows or found.groups or is_of_segments(found)
+    named = found.urls or found.emails or found.rows or found.groups or names_segments(found)
     return bool(named or found.rule_refs() or found.people())
 
 
-def _begun_at(start: Start | None, command: Command) -> Command:
-    """Return *command* with its *start*, if it can have one."""
+def _with_start(start: Start | None, command: Command) -> Command:
+    """Return *command* with *start*, if it can have one."""
     return replace(cast("Any", command), start=start) if start is not None and hasattr(command, "start") else command
 
 
@@ -156,7 +156,7 @@ def _asks_for_a_change(root: str, words: Sequence[Word]) -> bool:
     return kind is not None and kind.writes
 
 
-def _off_for_a_while(found: Recognised, readings: Sequence[Command], unread: Sequence[str]) -> Sequence[Command]:
+def _switch_off_instead(found: Recognised, readings: Sequence[Command], unread: Sequence[str]) -> Sequence[Command]:
     """Return the switch that somebody wants who says until when rules are to be deleted."""
     match readings:
         case [RulesDelete(refs, because)] if found.expiry and not found.turned and unread == (found.expiry.as_typed,):
@@ -166,16 +166,16 @@ def _off_for_a_while(found: Recognised, readings: Sequence[Command], unread: Seq
 
 def _with_more(found: Recognised, readings: tuple[Command, ...], unread: tuple[str, ...]) -> Readings:
     """Return what is asked, and beside it what else the text names, if less of it is unread then."""
-    looked = _looked_at(found, ()).commands if unread and not found.question else ()
+    looked = _look_at(found, ()).commands if unread and not found.question else ()
     both = tuple(dict.fromkeys([*readings, *looked]))[:MAX_READINGS]
-    left = unread_of(found, both)
+    left = find_unread(found, both)
     return Readings(both, left) if len(left) < len(unread) else Readings(readings, unread)
 
 
-def _looked_at(found: Recognised, unread: Sequence[str]) -> Readings:
+def _look_at(found: Recognised, unread: Sequence[str]) -> Readings:
     """Return what a text is about, where what it says of it can't be told."""
     shown: Sequence[Command] = _read_back(show_subjects(found))
     names_it = any(isinstance(each, RulesShow | MembersShow | MembersWhy | RulesWhich) for each in shown)
     pointed = [] if names_it else [word for word in found.words if word in PRONOUNS]
-    shown = shown if names_it else [*(show_pointed_at(found) or shown), *views(found)]
+    shown = shown if names_it else [*(show_pointed_at(found) or shown), *show_views(found)]
     return Readings(tuple(shown[:MAX_READINGS]), tuple(dict.fromkeys([*found.turned, *pointed, *unread])))

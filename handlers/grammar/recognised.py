@@ -67,9 +67,9 @@ class Recognised:
     rows: list[str] = field(default_factory=list)
     rules: list[str] = field(default_factory=list)
     groups: list[str] = field(default_factory=list)
-    namesakes: bool = False
+    has_namesakes: bool = False
     """Whether several rules or several people have a name that was said: one of them is meant."""
-    named: str | None = None
+    new_name: str | None = None
     """What something new is to be called."""
     segments: list[str] = field(default_factory=list)
     having: list[str] = field(default_factory=list)
@@ -104,13 +104,13 @@ class Recognised:
         return next((STATUSES[word] for word in self.words if word in STATUSES), None)
 
     @property
-    def asks(self) -> bool:
+    def is_question(self) -> bool:
         """Whether the text is a question, which begins as one or ends as one."""
         begins = bool(self.typed) and bare(self.typed[0].text) == self.question
         return bool(self.question) and (begins or self.text.endswith("?"))
 
     @property
-    def several(self) -> bool:
+    def names_rules(self) -> bool:
         """Whether the rules are named one by one: all of them are meant, not one of them."""
         return bool(self.rows or self.rules)
 

@@ -86,7 +86,7 @@ def _take_new_name(found: Recognised, words: Sequence[Word]) -> Sequence[Word]:
     at = next((i for i, word in enumerate(words[:-1]) if word.keyword in NAMED and words[i + 1].quoted), None)
     if at is None:
         return words
-    found.named = words[at + 1].text
+    found.new_name = words[at + 1].text
     return [*words[:at], *words[at + 2 :]]
 
 
@@ -123,7 +123,7 @@ def _is_name(found: Recognised, name: str) -> bool:
     found.rules += rules
     found.groups += groups
     found.emails += people
-    found.namesakes = found.namesakes or len(people) > 1 or len(rules) > 1
+    found.has_namesakes = found.has_namesakes or len(people) > 1 or len(rules) > 1
     return bool(rules or groups or people)
 
 

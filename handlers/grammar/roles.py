@@ -1,4 +1,4 @@
-"""What the small words of a change say: which it takes, each in its place, and which would make it another.
+"""Check the small words of a change: which it takes, each in its place, and which would make it another.
 
 A change leaves out only words that can never turn its meaning. What leads something is taken where that kind of change has a
 place for it: “from” before who loses a segment, never before who gets one. All else is told, and nothing is offered.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from enum import StrEnum
-from itertools import groupby, pairwise
+from itertools import groupby, pairwise, takewhile
 from typing import Final
 
 from handlers.gatehouse.commands import GatehouseUndo
@@ -51,6 +51,8 @@ from handlers.rules.commands import (
     RulesSamples,
     RulesSet,
 )
+
+AND: Final = Token(Sort.AND, "and")
 
 
 class Led(StrEnum):
@@ -120,7 +122,7 @@ def may_change(command: Command) -> bool:
     return command.writes or isinstance(command, FORMS)
 
 
-def idle_words(found: Recognised, readings: Sequence[Command]) -> frozenset[str]:
+def find_idle_words(found: Recognised, readings: Sequence[Command]) -> frozenset[str]:
     """Return the words that say nothing beside *readings*, which change something, in whatever place."""
     if any(isinstance(each, FORMS) for each in readings):
         return IN_FORMS
@@ -142,7 +144,7 @@ def _points_at_what_follows(tokens: Sequence[Token]) -> bool:
     return not any(each.text in POINTING and after.text in nothing for each, after in pairwise([*tokens, AND]))
 
 
-def twists(found: Recognised, readings: Sequence[Command]) -> tuple[str, ...]:
+def find_twists(found: Recognised, readings: Sequence[Command]) -> tuple[str, ...]:
     """Return what may make *readings* another change than the one that is meant, with what it stands before."""
     changes = [each for each in readings if each.writes]
     if not changes:
@@ -153,8 +155,12 @@ def twists(found: Recognised, readings: Sequence[Command]) -> tuple[str, ...]:
 
 
 def _misplaced(found: Recognised, changes: Sequence[Command]) -> Iterator[str]:
-    """The words that lead what such a change has no place for, and those that lead nothing."""
-    tokens = [each for each, after in pairwise([*found.tokens, AND]) if not _is_empty(each) or _is_state(each, after)]
+    """Yield the words that lead what such a change has no place for, and those that lead nothing."""
+    tokens = [
+        each
+        for each, after in pairwise([*found.tokens, AND])
+        if not _is_empty(each) or (each.text in STATES and after == AND)
+    ]
     turns_on = any(isinstance(each, RulesOn) or getattr(each, "switch", "") == "on" for each in changes)
     small = (LEADING | STATES) - (STATES | {"on"} if turns_on else frozenset()) - found.used
     for at, token in enumerate(tokens):
@@ -167,12 +173,8 @@ def _misplaced(found: Recognised, changes: Sequence[Command]) -> Iterator[str]:
             yield f"{token.text} {_whole(tokens, at + 1)}"
 
 
-def _is_state(token: Token, after: Token) -> bool:
-    return after == AND and token.text in STATES
-
-
 def _named_before(found: Recognised, tokens: Sequence[Token], at: int) -> str:
-    """The name that stands before *at*, if one does."""
+    """Return the name that stands before *at*, if one does."""
     is_name = [token.sort is Sort.NAME or (token.sort is Sort.WORD and token.text in found.used) for token in tokens]
     first = next((i for i in range(at, 0, -1) if not is_name[i - 1]), 0)
     return " ".join(token.text for token in tokens[first:at])
@@ -185,26 +187,21 @@ def _is_in_name(found: Recognised, tokens: Sequence[Token], at: int, changes: Se
     return of_rules and len(around) == 2 and all(each.sort is Sort.WORD and each.text in found.used for each in around)
 
 
-AND: Final = Token(Sort.AND, "and")
-
-
 def _is_empty(token: Token) -> bool:
     return token.sort is Sort.WORD and token.text in EMPTY | COURTESY
 
 
 def _whole(tokens: Sequence[Token], at: int) -> str:
-    """What stands at *at*; of a name all words."""
-    is_name = tokens[at].sort is Sort.NAME
-    end = (
-        next((i for i in range(at, len(tokens)) if tokens[i].sort is not Sort.NAME), len(tokens)) if is_name else at + 1
-    )
-    return " ".join(token.text for token in tokens[at:end])
+    """Return what stands at *at*; of a name all words."""
+    name = [token.text for token in takewhile(lambda token: token.sort is Sort.NAME, tokens[at:])]
+    return " ".join(name) or tokens[at].text
 
 
 def _is_placed(found: Recognised, word: str, led: Token, changes: Sequence[Command]) -> bool:
+    """Whether each of *changes* has a place for what *word* leads."""
     is_unknown = led.sort is Sort.WORD and not _is_known(found, led.text) and led.text not in FILLERS
     if is_unknown and (led.text in found.words or (word == "to" and led.text in CHANGING - ENDS)):
-        return True  # what follows is told, or is the verb
+        return True  # what follows stays unread, or is the verb
     return all(ROLES.get(type(each), {}).get(word, frozenset()) & _leads(found, led, each) for each in changes)
 
 
@@ -213,7 +210,7 @@ def _is_known(found: Recognised, word: str) -> bool:
 
 
 def _leads(found: Recognised, led: Token, change: Command) -> frozenset[Led]:
-    """What *led* is in *change*."""
+    """Return what *led* is in *change*."""
     match led.sort, change:
         case (Sort.URL, RulesMake(source=source, destination=destination)):
             ends = {Led.SOURCE: source, Led.DESTINATION: destination} if destination else {Led.DESTINATION: source}
@@ -242,7 +239,7 @@ def _is_end(typed: str, url: str) -> bool:
 
 
 def _in_pairs(found: Recognised, changes: Sequence[Command]) -> Iterator[str]:
-    """The segments that may be for one person each, or one in the place of another, with all that stands between them."""
+    """Yield the segments that may be for one person each, or one in the place of another, with all that stands between them."""
     tokens = found.tokens
     places = [i for i, token in enumerate(tokens) if token.sort is Sort.WORD and found.segment(token.text)]
     if len(places) < 2 or not any(hasattr(each, "segments") for each in changes):
@@ -258,7 +255,7 @@ def _in_pairs(found: Recognised, changes: Sequence[Command]) -> Iterator[str]:
 
 
 def _joined(found: Recognised) -> Iterator[str]:
-    """What is joined to the rest by “and” or a comma and names nothing: “and that rule”, “and back”."""
+    """Yield what is joined to the rest by “and” or a comma and names nothing: “and that rule”, “and back”."""
     for is_and, some in groupby(found.tokens, key=lambda token: token.sort is Sort.AND):
         words = {token.text: None for token in some}
         is_polite = words.keys() <= COURTESY | AT_ONCE

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 from handlers.grammar.command import Command
 from handlers.grammar.fields import MAX_ROWS
 from handlers.grammar.known import MAX_READINGS
-from handlers.grammar.lookups import which, whole
+from handlers.grammar.lookups import complete_url, show_urls
 from handlers.grammar.recognised import Recognised, Sort
 from handlers.grammar.vocabulary import EACH, STATUSES, TYPES
 from handlers.rules.commands import REACHES, RulesDelete, RulesGroup, RulesMake, RulesNew, RulesOff, RulesOn, RulesSet
@@ -26,8 +26,10 @@ def block(found: Recognised) -> list[Command]:
     if len(found.urls) != 1:
         return []
     made = [
-        RulesMake("Cancel", url, name=found.named or f"Block {_short(url)}", expiry=found.expiry, because=found.reason)
-        for url in whole(found.urls[0], found)
+        RulesMake(
+            "Cancel", url, name=found.new_name or f"Block {_short(url)}", expiry=found.expiry, because=found.reason
+        )
+        for url in complete_url(found.urls[0], found)
     ]
     return [replace(one, match=reach) for one in made for reach in (None, *REACHES)] if len(made) == 1 else [*made]
 
@@ -53,11 +55,11 @@ def redirect(found: Recognised) -> list[Command]:
 def _redirect_to_another(found: Recognised) -> list[Command]:
     first, second = reversed(found.urls) if _is_turned(found) else found.urls
     made: list[Command] = []
-    for source in whole(first, found, second):
-        destination = whole(second, found, source)[0]
+    for source in complete_url(first, found, second):
+        destination = complete_url(second, found, source)[0]
         there = filter(found.known.is_redirect, found.known.rules.with_url(source))
         made += [_with_destination(found, rule, destination) for rule in there]
-        name = found.named or f"{_short(source)} to {_short(destination)}"
+        name = found.new_name or f"{_short(source)} to {_short(destination)}"
         made.append(RulesMake("Redirect", source, destination, name, expiry=found.expiry, because=found.reason))
     return made
 
@@ -72,12 +74,12 @@ def _is_turned(found: Recognised) -> bool:
     return "to" in words and "from" in words and words.index("to") < words.index("from")
 
 
-def new_rule(found: Recognised) -> list[Command]:
+def open_form(found: Recognised) -> list[Command]:
     """Return the form of a new rule of each type that is said; of one without a type, where none is."""
-    form = partial(RulesNew, name=found.named, expiry=found.expiry, because=found.reason)
+    form = partial(RulesNew, name=found.new_name, expiry=found.expiry, because=found.reason)
     if says_type(found):
         return [form(kind, *found.urls[:2]) for kind in found.types]
-    return [form(source=url) for url in whole(found.urls[0], found)]
+    return [form(source=url) for url in complete_url(found.urls[0], found)]
 
 
 def says_type(found: Recognised) -> bool:
@@ -90,7 +92,7 @@ def switch(kind: type[RulesOn | RulesOff], found: Recognised) -> list[Command]:
     if many := _every(found, active=kind is RulesOff):
         return [kind(many, expiry=found.expiry, because=found.reason)]
     if len(found.urls) == 1 and not found.rule_refs():
-        return which(found)
+        return show_urls(found)
     groups: list[Command] = [RulesGroup(kind.verb, key, found.expiry, found.reason) for key in _groups_of(found)]
     return [*groups, *_each(found, lambda refs: kind(refs, expiry=found.expiry, because=found.reason))]
 
@@ -108,7 +110,7 @@ def delete(found: Recognised) -> list[Command]:
 
 
 def _groups_of(found: Recognised) -> list[str]:
-    if found.groups or found.several:
+    if found.groups or found.names_rules:
         return found.groups
     return [] if found.part_of(found.known.rules) else found.part_of(found.known.groups)
 
@@ -134,6 +136,6 @@ def _each(found: Recognised, command: Callable[[tuple[str, ...]], Command]) -> l
     """Return one command for all rules that are named; where a name or a part of one fits several, one for each."""
     refs = tuple(dict.fromkeys(found.rule_refs(loosely=True)))
     every = len(refs) <= MAX_READINGS and ALL_OF.search(found.text.casefold())
-    if refs and ((found.several and not found.namesakes) or every):
+    if refs and ((found.names_rules and not found.has_namesakes) or every):
         return [command(refs)]
     return [command((ref,)) for ref in refs]

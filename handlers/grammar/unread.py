@@ -9,7 +9,7 @@ from typing import Any, Final, cast
 
 from handlers.grammar.command import Command
 from handlers.grammar.recognised import Recognised
-from handlers.grammar.roles import idle_words, may_change
+from handlers.grammar.roles import find_idle_words, may_change
 from handlers.grammar.time_fields import time_in_reason
 from handlers.grammar.vocabulary import AFTER_ALL, FILLERS, IDLE, NAMED, STATUSES, TYPES, bare, points
 from handlers.rules.commands import RulesList, RulesMake
@@ -18,7 +18,7 @@ MAX_BETWEEN: Final = 2
 """Fillers between two words that nobody understood, which are told with them."""
 
 
-def unread_of(found: Recognised, readings: Sequence[Command]) -> tuple[str, ...]:
+def find_unread(found: Recognised, readings: Sequence[Command]) -> tuple[str, ...]:
     """Return what *found* says that is in none of *readings*: things that exist, words, a time, a name, a site.
 
     Of what only asks, words that name nothing may be left; what would change something takes up all that counts.
@@ -35,8 +35,8 @@ def unread_of(found: Recognised, readings: Sequence[Command]) -> tuple[str, ...]
     if found.start and not is_taken("start", found.start):
         unread.append(found.start.as_typed)
     unread += [*found.times, *filter(None, (time_in_reason(each) for each in readings if each.writes))]
-    if found.named and not is_taken("name", found.named):
-        unread.append(found.named)
+    if found.new_name and not is_taken("name", found.new_name):
+        unread.append(found.new_name)
     if found.since is not None and found.since.text not in found.used:
         unread.append(found.since.text.rstrip(AFTER_ALL))
     if found.site and readings and not is_taken("site", found.site):
@@ -63,7 +63,7 @@ def _things(found: Recognised, text: str) -> list[str]:
 def _words(found: Recognised, readings: Sequence[Command], text: str, *, writes: bool) -> list[str]:
     """Return the words left that aren't in *text*, were not used for it, and say something beside it."""
     taken = {*re.split(r"[\s\"':=,]+", text), *found.used}
-    taken |= idle_words(found, readings) if writes else FILLERS | IDLE
+    taken |= find_idle_words(found, readings) if writes else FILLERS | IDLE
     taken |= _types_of(found, readings)
     taken |= {*STATUSES, *TYPES} if any(isinstance(each, RulesList) for each in readings) else frozenset()
     taken -= NAMED if any(isinstance(each, RulesMake) for each in readings) else frozenset()
@@ -79,26 +79,22 @@ def _types_of(found: Recognised, readings: Sequence[Command]) -> set[str]:
     return {word for word, kind in TYPES.items() if kind in kinds}
 
 
-def as_typed(unread: Sequence[str], found: Recognised) -> tuple[str, ...]:
+def join_unread(unread: Sequence[str], found: Recognised) -> tuple[str, ...]:
     """Return what is *unread* as it was typed: words that stand together, with the fillers between them, are one."""
     single = {each for each in unread if " " not in each}
-    runs: list[str] = []
+    runs: list[list[str]] = []
     run: list[str] = []
     between: list[str] = []
     for typed in found.text.split():
         word = bare(typed)
-        if word in single and points(word):
-            runs += [" ".join(run), typed]
-            run, between = [], []
-        elif word in single:
-            run += [*between, typed]
-            between = []
-        elif run and word in FILLERS and len(between) < MAX_BETWEEN:
+        if word in single and not points(word):
+            run, between = [*run, *between, typed], []
+        elif run and word in FILLERS - single and len(between) < MAX_BETWEEN:
             between.append(typed)
         else:
-            runs.append(" ".join(run))
+            runs += [run, [typed] if word in single else []]
             run, between = [], []
-    runs = list(filter(None, [*runs, " ".join(run)]))
-    said = {bare(word) for each in runs for word in each.split()}
-    others = [each for each in unread if each not in said]
-    return tuple(dict.fromkeys([*(each.strip(AFTER_ALL) for each in runs), *others]))
+    joined = [" ".join(each) for each in [*runs, run] if each]
+    words = {bare(word) for each in joined for word in each.split()}
+    others = [each for each in unread if each not in words]
+    return tuple(dict.fromkeys([*(each.strip(AFTER_ALL) for each in joined), *others]))

@@ -9,10 +9,12 @@ from typing import Final
 import pytest
 
 from handlers.gatehouse.commands import GatehouseUndo
+from handlers.grammar.acts import COMMANDS_OF
 from handlers.grammar.command import Command, Unclear
+from handlers.grammar.lookups import VIEWS
 from handlers.grammar.member_acts import MOVING
-from handlers.grammar.parser import check_reason, parse
-from handlers.grammar.roles import AT_ONCE, BESIDE, FOR_A_WHILE, POINTING, REACHES, ROLES, SEVERAL, STATES
+from handlers.grammar.parser import ALL, check_reason, parse
+from handlers.grammar.roles import AT_ONCE, BESIDE, FOR_A_WHILE, FORMS, POINTING, REACHES, ROLES, SEVERAL, STATES
 from handlers.grammar.vocabulary import (
     ACTS,
     AWAY,
@@ -28,12 +30,14 @@ from handlers.grammar.vocabulary import (
     LACKING,
     LEADING,
     MOVED,
+    PARTED,
+    PHRASES,
     PRONOUNS,
     STATUSES,
     bare,
 )
-from handlers.members.commands import MembersMove
-from handlers.rules.commands import RulesMake, RulesOff, RulesOn
+from handlers.members.commands import MembersImport, MembersMove
+from handlers.rules.commands import RulesImport, RulesMake, RulesOff, RulesOn
 from tests.handlers.grammar.test_corpus import changes, is_named
 from tests.handlers.grammar.test_guesses import ALL_GUESSES
 from tests.harness.corpus import Sentence, answered, sentences
@@ -104,6 +108,18 @@ def test_a_small_word_in_any_place_of_a_change_makes_it_another_or_is_told(word:
                 ignored.append(longer.says)
 
     assert ignored == []
+
+
+def test_what_is_more_than_read_is_a_change_a_form_or_an_import() -> None:
+    others = {kind for kind in ALL if kind.needs and not kind.needs.endswith(".read") and not kind.writes}
+
+    assert others == {*FORMS, RulesImport, MembersImport}
+
+
+def test_each_act_comes_to_commands() -> None:
+    acts = {*ACTS.values(), *PHRASES.values(), *(act for seconds in PARTED.values() for act in seconds.values())}
+
+    assert acts <= COMMANDS_OF.keys() | VIEWS.keys()
 
 
 def test_what_a_change_may_leave_out_says_nothing_elsewhere() -> None:
