@@ -233,18 +233,23 @@ class Recognised:
         words = [word for word in left if word not in FILLERS and word not in ACTS and "@" not in word]
         at = 0
         while at < len(words):
-            for length in range(min(MAX_PART_WORDS, len(words) - at), 0, -1):
-                text = " ".join(words[at : at + length])
-                is_enough = len(text) >= MIN_PART or bool(names.called(text))
-                if is_enough and 0 < len(fitting := self._here(self.holding(names, text))) <= MAX_READINGS:
-                    found |= dict.fromkeys(fitting)
-                    self.used |= {*words[at : at + length]}
-                    break
-            else:
-                near = self.holding(names, word) if (word := names.spelled(words[at])) else []
-                found |= dict.fromkeys(self._here(near) if len(near) <= MAX_READINGS else [])  # the word stays unread
-            at += length
+            length, fitting = self._run_at(names, words[at:])
+            if not length and (word := names.spelled(words[at])):  # with a typo, and so it stays unread
+                near = self.holding(names, word)
+                fitting = self._here(near) if len(near) <= MAX_READINGS else []
+            found |= dict.fromkeys(fitting)
+            self.used |= {*words[at : at + length]}
+            at += length or 1
         return list(found)
+
+    def _run_at(self, names: Names[Any], words: Sequence[str]) -> tuple[int, list[str]]:
+        """Return how many of the first of *words*, as many as can be, fit few enough of *names*, and the keys of those."""
+        for length in range(min(MAX_PART_WORDS, len(words)), 0, -1):
+            text = " ".join(words[:length])
+            is_enough = len(text) >= MIN_PART or bool(names.called(text))
+            if is_enough and 0 < len(fitting := self._here(self.holding(names, text))) <= MAX_READINGS:
+                return length, fitting
+        return 0, []
 
     def _here(self, keys: list[str]) -> list[str]:
         """Return those of *keys* who are people of the site, or all where it has none of them."""
