@@ -85,6 +85,8 @@ class Recognised:
     words: list[str] = field(default_factory=list)
     used: set[str] = field(default_factory=set)
     """The words and URLs that were looked up as a name or a source, and found."""
+    found_as: dict[str, set[str]] = field(default_factory=dict)
+    """The keys of what they were found as: a reading of something else leaves them unread."""
     _parts: dict[int, list[str]] = field(default_factory=dict)
     _held: dict[tuple[int, str], list[str]] = field(default_factory=dict)
 
@@ -145,7 +147,8 @@ class Recognised:
         if self.groups:
             return []
         by_source = [rule for url in self.urls for rule in self.known.rules.with_url(url)]
-        self.used |= {url for url in self.urls if self.known.rules.with_url(url)}
+        for url in self.urls:
+            self.use([url], self.known.rules.with_url(url))
         if by_source or self.urls:
             return by_source
         if not (found := self.part_of(self.known.rules)):
@@ -176,14 +179,14 @@ class Recognised:
             tried = [each for each in (self.phrase, telling, untyped) if len(each) >= MIN_PART and "@" not in each]
             text = next((each for each in tried if self.holding(names, each)), "")
             self._parts[id(names)] = self._of_its_type(self.holding(names, text)) if text else []
-            self.used |= {*text.split()}
+            self.use(text.split(), self._parts[id(names)])
         return self._parts[id(names)]
 
     def _of_its_type(self, keys: list[str]) -> list[str]:
         """Return those of *keys* that are rules of a type that is said (“the checkout redirects”), or all where none is."""
         types, rules = self.types, self.known.by_id
         narrowed = [key for key in keys if key in rules and rules[key].rule_type in types]
-        self.used |= {word for word in self.words if word in TYPES} if narrowed else set()
+        self.use([word for word in self.words if word in TYPES], narrowed)
         return narrowed or keys
 
     def _named_besides(self, names: Names[Any]) -> list[str]:
@@ -192,7 +195,7 @@ class Recognised:
         for name, fitting in self._joined(names):
             if len(fitting) == 1:
                 found += fitting
-                self.used |= {*name.split()}
+                self.use(name.split(), fitting)
         return found
 
     def _named_apart(self, names: Names[Any]) -> list[str]:
@@ -200,7 +203,8 @@ class Recognised:
         joined = self._joined(names)
         if len(joined) < 2 or any(len(fitting) != 1 for _, fitting in joined):
             return []
-        self.used |= {word for name, _ in joined for word in name.split()}
+        for name, fitting in joined:
+            self.use(name.split(), fitting)
         return [key for _, fitting in joined for key in fitting]
 
     def _joined(self, names: Names[Any]) -> list[tuple[str, list[str]]]:
@@ -220,7 +224,7 @@ class Recognised:
                 if len(text) < least or not all(named[at : at + length]):
                     continue
                 if 0 < len(fitting := self.holding(names, text)) <= MAX_READINGS:
-                    self.used |= {*words[at : at + length]}
+                    self.use(words[at : at + length], fitting)
                     return fitting
         return []
 
@@ -238,7 +242,7 @@ class Recognised:
                 near = self.holding(names, word)
                 fitting = self._here(near) if len(near) <= MAX_READINGS else []
             found |= dict.fromkeys(fitting)
-            self.used |= {*words[at : at + length]}
+            self.use(words[at : at + length], fitting)
             at += length or 1
         return list(found)
 
@@ -255,6 +259,12 @@ class Recognised:
         """Return those of *keys* who are people of the site, or all where it has none of them."""
         site = self.site or self.known.site
         return [key for key in keys if site in self.known.sites_of.get(key, ())] or keys
+
+    def use(self, words: Sequence[str], keys: Sequence[str]) -> None:
+        """Note that *words*, or URLs, were looked up and found as *keys*."""
+        for word in words if keys else ():
+            self.used.add(word)
+            self.found_as.setdefault(word, set()).update(keys)
 
     def take_as_theirs(self) -> None:
         """Give the people who are named the segments that would say which members are meant: “let anna have vip”."""

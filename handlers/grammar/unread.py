@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import Any, Final, cast
 
@@ -25,7 +25,8 @@ def find_unread(found: Recognised, readings: Sequence[Command]) -> tuple[str, ..
     """
     text = " ".join(_without_reason(each).write() for each in readings).casefold()
     writes = any(map(may_change, readings))
-    unread = [*_things(found, text), *_words(found, readings, text, writes=writes), *([] if writes else found.asides)]
+    used = {word for word in found.used if _is_used(found, word, text)}
+    unread = [*_things(found, used, text), *_words(found, readings, used, text), *([] if writes else found.asides)]
 
     def is_taken(field: str, value: object) -> bool:
         return any(getattr(each, field, None) == value for each in readings)
@@ -48,22 +49,28 @@ def _without_reason(command: Command) -> Command:
     return replace(cast("Any", command), because=None) if getattr(command, "because", None) else command
 
 
-def _things(found: Recognised, text: str) -> list[str]:
-    """Return the names of the things that *text*, which all readings are, doesn't name."""
+def _is_used(found: Recognised, word: str, text: str) -> bool:
+    """Whether *word*, which was looked up and found, is found in *text*, too, which all readings are."""
+    keys, titles = found.found_as.get(word), found.known.titles
+    return not keys or any(name.casefold() in text for key in keys for name in (key, titles.get(key, key)))
+
+
+def _things(found: Recognised, used: Collection[str], text: str) -> list[str]:
+    """Return the names of the things that aren't in *text*, and were not *used* for it."""
     things = [*found.urls, *found.emails, *found.rows, *found.rules, *found.groups]
     things += [*found.segments, *found.having, *found.lacking]
     titles = found.known.titles
     return [
         titles.get(thing, thing)
         for thing in things
-        if thing not in found.used and not any(each.casefold() in text for each in (thing, titles.get(thing, thing)))
+        if thing not in used and not any(each.casefold() in text for each in (thing, titles.get(thing, thing)))
     ]
 
 
-def _words(found: Recognised, readings: Sequence[Command], text: str, *, writes: bool) -> list[str]:
-    """Return the words left that aren't in *text*, were not used for it, and say something beside it."""
-    taken = {*re.split(r"[\s\"':=,]+", text), *found.used}
-    taken |= find_idle_words(found, readings) if writes else FILLERS | IDLE
+def _words(found: Recognised, readings: Sequence[Command], used: Collection[str], text: str) -> list[str]:
+    """Return the words left that aren't in *text*, were not *used* for it, and say something beside it."""
+    taken = {*re.split(r"[\s\"':=,]+", text), *used}
+    taken |= find_idle_words(found, readings) if any(map(may_change, readings)) else FILLERS | IDLE
     taken |= _types_of(found, readings)
     taken |= {*STATUSES, *TYPES} if any(isinstance(each, RulesList) for each in readings) else frozenset()
     taken -= NAMED if any(isinstance(each, RulesMake) for each in readings) else frozenset()
