@@ -23,15 +23,7 @@ from handlers.members.commands import (
     MembersShow,
     MembersWhy,
 )
-from handlers.rules.commands import (
-    RulesDelete,
-    RulesGroup,
-    RulesMake,
-    RulesOff,
-    RulesOn,
-    RulesSet,
-    RulesShow,
-)
+from handlers.rules.commands import RulesDelete, RulesGroup, RulesMake, RulesOff, RulesOn, RulesSet, RulesShow
 
 MAX_NAMED: Final = 5
 URL_LENGTH: Final = 200

@@ -25,7 +25,8 @@ def find_unread(found: Recognised, readings: Sequence[Command]) -> tuple[str, ..
     """
     text = " ".join(_without_reason(each).write() for each in readings).casefold()
     writes = any(map(may_change, readings))
-    used = {word for word in found.used if _is_used(found, word, text)}
+    elsewhere = {word for word, keys in found.found_as.items() if not any(_is_named(found, key, text) for key in keys)}
+    used = found.used - elsewhere
     unread = [*_things(found, used, text), *_words(found, readings, used, text), *([] if writes else found.asides)]
 
     def is_taken(field: str, value: object) -> bool:
@@ -49,22 +50,17 @@ def _without_reason(command: Command) -> Command:
     return replace(cast("Any", command), because=None) if getattr(command, "because", None) else command
 
 
-def _is_used(found: Recognised, word: str, text: str) -> bool:
-    """Whether *word*, which was looked up and found, is found in *text*, too, which all readings are."""
-    keys, titles = found.found_as.get(word), found.known.titles
-    return not keys or any(name.casefold() in text for key in keys for name in (key, titles.get(key, key)))
+def _is_named(found: Recognised, key: str, text: str) -> bool:
+    """Whether *text*, which all readings are, names the thing of *key*."""
+    return any(name.casefold() in text for name in (key, found.known.titles.get(key, key)))
 
 
 def _things(found: Recognised, used: Collection[str], text: str) -> list[str]:
     """Return the names of the things that aren't in *text*, and were not *used* for it."""
     things = [*found.urls, *found.emails, *found.rows, *found.rules, *found.groups]
     things += [*found.segments, *found.having, *found.lacking]
-    titles = found.known.titles
-    return [
-        titles.get(thing, thing)
-        for thing in things
-        if thing not in used and not any(each.casefold() in text for each in (thing, titles.get(thing, thing)))
-    ]
+    unread = [thing for thing in things if thing not in used and not _is_named(found, thing, text)]
+    return [found.known.titles.get(thing, thing) for thing in unread]
 
 
 def _words(found: Recognised, readings: Sequence[Command], used: Collection[str], text: str) -> list[str]:
