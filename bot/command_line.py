@@ -68,7 +68,7 @@ def _with_database(work: Coroutine[Any, Any, T]) -> T:
 
 
 def _database_url() -> str:
-    return str(start.or_exit(read_setting, "database_url"))
+    return str(start.read_or_exit(read_setting, "database_url"))
 
 
 @app.command()
@@ -140,14 +140,14 @@ def export(
     since: Annotated[str, typer.Option(help="How far back, such as 24h or 30d. Empty: all of it.")] = "",
 ) -> None:
     """Print the audit, oldest first."""
-    from bot.server.audit_export import exported  # noqa: PLC0415
+    from bot.server.audit_export import write_entries  # noqa: PLC0415
     from bot.text.times import seconds_of  # noqa: PLC0415
 
     if since and not seconds_of(since):
         print(f"--since {since}: write a duration such as 24h or 30d.", file=sys.stderr)
         raise typer.Exit(2)
     _with_database(
-        exported(
+        write_entries(
             _database_url(),
             form.value,
             seconds_of(since) if since else None,
@@ -162,7 +162,7 @@ def verify(
     head: Annotated[str, typer.Option(help="Number:hash of an entry, as an earlier verify printed it.")] = "",
 ) -> None:
     """Walk the chain of hashes; names the first entry that was altered, dropped, added or moved."""
-    from bot.server.audit_export import HEAD, verified  # noqa: PLC0415
+    from bot.server.audit_export import HEAD, verify_chain  # noqa: PLC0415
 
     if head and not HEAD.fullmatch(head):
         print(
@@ -170,7 +170,7 @@ def verify(
             file=sys.stderr,
         )
         raise typer.Exit(2)
-    words, sound = _with_database(verified(_database_url(), head))
+    words, sound = _with_database(verify_chain(_database_url(), head))
     print(words)
     raise typer.Exit(0 if sound else 1)
 
@@ -189,5 +189,5 @@ def manifest(
     if not socket and not ADDRESS.fullmatch(url):
         print("Say where Slack reaches Gatehouse: --url https://…, or --socket.", file=sys.stderr)
         raise typer.Exit(2)
-    prefix = start.or_exit(read_setting, "command_prefix")
+    prefix = start.read_or_exit(read_setting, "command_prefix")
     sys.stdout.write(made(None if socket else url, prefix))

@@ -55,7 +55,7 @@ class BadSettings(Exception):
         self.findings = findings
 
 
-def _wrong(variable: str, source: str, words: str, mend: str) -> Finding:
+def _failed_finding(variable: str, source: str, words: str, mend: str) -> Finding:
     return Finding("settings", False, words, mend, variable, source)
 
 
@@ -65,7 +65,7 @@ def read_settings() -> Settings:
     That includes names that no setting has: ignoring a misspelled one would leave its author believing in it.
     """
     settings, problems = _read(Settings)
-    problems += _misnamed()
+    problems += _misnamed_variables()
     if problems or settings is None:
         raise BadSettings(*dict.fromkeys(problems))
     return settings
@@ -89,41 +89,41 @@ def _read(kind: type[V]) -> tuple[V | None, list[Finding]]:
         return kind(), []
     except ValidationError as error:
         found = [(str(each["loc"][0]), each) for each in error.errors(include_url=False)]
-        return None, [_problem(name, each) for known in MEND for name, each in found if name == known]
+        return None, [_finding_of(name, each) for known in MEND for name, each in found if name == known]
     except UnicodeDecodeError:
-        raise BadSettings(_wrong(ENV_FILE, "", "is not UTF-8 text", "Save it again as UTF-8.")) from None
+        raise BadSettings(_failed_finding(ENV_FILE, "", "is not UTF-8 text", "Save it again as UTF-8.")) from None
     except OSError as error:
         words = f"can't be read: {error.strerror}"
-        raise BadSettings(_wrong(ENV_FILE, "", words, "Let the user that runs Gatehouse read it.")) from None
+        raise BadSettings(_failed_finding(ENV_FILE, "", words, "Let the user that runs Gatehouse read it.")) from None
 
 
-OTHERS: Final = "OTEL"
+FOREIGN_PREFIX: Final = "OTEL"
 """The first word of variables that others define and read."""
-CLOSE: Final = 0.85
+MIN_SIMILARITY: Final = 0.85
 """How alike a name in the environment is to that of a setting that must have been meant. Others set variables there, too:
 Kubernetes makes RULES_PORT for a service that is called rules.
 """
 
 
-def _misnamed() -> Iterator[Finding]:
+def _misnamed_variables() -> Iterator[Finding]:
     """The variables that look like ours and are no setting: in ``.env`` all of our first words, elsewhere what is close."""
     from difflib import get_close_matches  # noqa: PLC0415  only where a name is wrong
 
     known = {name.upper() for name in Settings.model_fields}
-    ours = {name.partition("_")[0] for name in known} - {OTHERS}
+    ours = {name.partition("_")[0] for name in known} - {FOREIGN_PREFIX}
     for source, values in _sources():
         for variable in values:
             name = variable.upper()
             if name in known or name.partition("_")[0] not in ours:
                 continue
-            meant = get_close_matches(name, known, 1, CLOSE if source == "environment" else 0)
+            meant = get_close_matches(name, known, 1, MIN_SIMILARITY if source == "environment" else 0)
             if meant:
-                yield _wrong(
+                yield _failed_finding(
                     variable, source, "is not a setting", f"Did you mean {meant[0]}? Correct it, or remove the line."
                 )
 
 
-def _problem(name: str, error: Any) -> Finding:
+def _finding_of(name: str, error: Any) -> Finding:
     if error["type"] == "missing":
         words = "is not set"
     elif error["type"] == "value_error":
@@ -132,10 +132,10 @@ def _problem(name: str, error: Any) -> Finding:
         words = "has a character that it can't have"
     else:
         words = f"can't be “{error['input']}”"
-    return _wrong(name.upper(), source_of(name), redacted(words), MEND[name])
+    return _failed_finding(name.upper(), source_of(name), redact(words), MEND[name])
 
 
-def redacted(text: str) -> str:
+def redact(text: str) -> str:
     """*text* without any secret that the environment and ``.env`` hold, however wrong the settings are.
 
     Somebody may have put a secret into another variable, or into the policy.

@@ -112,6 +112,6 @@ class CommandTimer:
         self.command = command
         self.began = time.monotonic()
 
-    def ended(self, outcome: str) -> None:
+    def end(self, outcome: str) -> None:
         COMMANDS.labels(self.command, outcome).observe(time.monotonic() - self.began)
         note(command=self.command, outcome=outcome)

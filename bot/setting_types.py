@@ -15,14 +15,14 @@ from pydantic_settings import NoDecode
 from bot.members.model import SITE_ID
 
 
-def comma_separated(text: str) -> tuple[str, ...]:
+def split_commas(text: str) -> tuple[str, ...]:
     """Return the parts of *text* between commas, without the blanks around them and without empty ones."""
     return tuple(part.strip() for part in text.split(",") if part.strip())
 
 
 def _pairs(text: str) -> dict[str, str]:
     """Return ``name=value,name=value`` as a mapping in the order given; a value may hold ``=``."""
-    pairs = [part.partition("=") for part in comma_separated(text)]
+    pairs = [part.partition("=") for part in split_commas(text)]
     return {name.strip(): value.strip() for name, _, value in pairs}
 
 
@@ -35,7 +35,7 @@ def _ids_by_site(value: Any) -> Any:
     return {name: site or name for name, site in _pairs(value).items()} if isinstance(value, str) else value
 
 
-def _fits_a_path(sites: dict[str, str]) -> dict[str, str]:
+def _require_site_ids(sites: dict[str, str]) -> dict[str, str]:
     if not sites:
         raise ValueError("names no site")
     for name, site in sites.items():
@@ -44,14 +44,14 @@ def _fits_a_path(sites: dict[str, str]) -> dict[str, str]:
     return sites
 
 
-def _replaced(value: SecretStr) -> SecretStr:
+def _require_replaced(value: SecretStr) -> SecretStr:
     """*value*, unless somebody forgot to replace the placeholder of the example."""
     if "…" in value.get_secret_value():
         raise ValueError("is still the placeholder of .env.example")
     return value
 
 
-def _sendable(value: SecretStr) -> SecretStr:
+def _require_sendable(value: SecretStr) -> SecretStr:
     """*value* without blanks around it, if a header can carry it."""
     text = value.get_secret_value().strip()
     if not text.isascii() or not text.isprintable():
@@ -59,7 +59,7 @@ def _sendable(value: SecretStr) -> SecretStr:
     return SecretStr(text)
 
 
-def _may_get_keys(url: str, info: ValidationInfo) -> str:
+def _require_secure_url(url: str, info: ValidationInfo) -> str:
     from bot.clients.urls import BadUrl, checked_base  # noqa: PLC0415  wrong settings answer without it
 
     try:
@@ -69,11 +69,11 @@ def _may_get_keys(url: str, info: ValidationInfo) -> str:
     return url
 
 
-def _ends_in_slash(url: str) -> str:
+def _with_slash(url: str) -> str:
     return url.rstrip("/") + "/"
 
 
-def _is_a_proxy(url: str) -> str:
+def _require_proxy_url(url: str) -> str:
     with suppress(ValueError):  # a port that is none, whose text may be part of a password
         parts = urlsplit(url)
         rest = parts.path.strip("/") or parts.query or parts.fragment
@@ -82,7 +82,7 @@ def _is_a_proxy(url: str) -> str:
     raise ValueError("is not a URL such as http://proxy.example.com:3128")
 
 
-def _has_certificates(path: str) -> str:
+def _require_certificates(path: str) -> str:
     import ssl  # noqa: PLC0415  wrong settings answer without it
 
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
@@ -95,21 +95,21 @@ def _has_certificates(path: str) -> str:
     return path
 
 
-def _known_level(value: str) -> str:
+def _require_level(value: str) -> str:
     if (level := value.upper()) not in {"DEBUG", "INFO", "WARNING", "ERROR"}:
         raise ValueError(f"can't be “{value}”")
     return level
 
 
-Replaced = Annotated[SecretStr, AfterValidator(_replaced)]
+Replaced = Annotated[SecretStr, AfterValidator(_require_replaced)]
 """A secret that is never sent, so it may hold any character."""
-Secret = Annotated[Replaced, AfterValidator(_sendable)]
-Sites = Annotated[dict[str, str], NoDecode, BeforeValidator(_ids_by_site), AfterValidator(_fits_a_path)]
+Secret = Annotated[Replaced, AfterValidator(_require_sendable)]
+Sites = Annotated[dict[str, str], NoDecode, BeforeValidator(_ids_by_site), AfterValidator(_require_site_ids)]
 SiteKeys = Annotated[dict[str, Secret], NoDecode, BeforeValidator(_keys_by_site)]
-ServiceUrl = Annotated[str, AfterValidator(_may_get_keys)]
-SlackUrl = Annotated[ServiceUrl, AfterValidator(_ends_in_slash)]
-ProxyUrl = Annotated[str, AfterValidator(_is_a_proxy)]
-CaFile = Annotated[str, AfterValidator(_has_certificates)]
-LogLevel = Annotated[str, AfterValidator(_known_level)]
+ServiceUrl = Annotated[str, AfterValidator(_require_secure_url)]
+SlackUrl = Annotated[ServiceUrl, AfterValidator(_with_slash)]
+ProxyUrl = Annotated[str, AfterValidator(_require_proxy_url)]
+CaFile = Annotated[str, AfterValidator(_require_certificates)]
+LogLevel = Annotated[str, AfterValidator(_require_level)]
 CommandPrefix = Annotated[str, Field(pattern=r"^[a-z0-9_-]{0,22}$")]
 """What commands begin with; with it the longest of them has 32 characters, which is Slack's most."""

@@ -23,7 +23,7 @@ from bot.setting_types import (
     SiteKeys,
     Sites,
     SlackUrl,
-    comma_separated,
+    split_commas,
 )
 from bot.text.redaction import passwords_in, redactor, without_passwords
 
@@ -227,26 +227,26 @@ class Settings(Variables):
     @property
     def signing_secrets(self) -> tuple[str, ...]:
         """One secret, or two while a rotation overlaps."""
-        return comma_separated(self.slack_signing_secret.get_secret_value())
+        return split_commas(self.slack_signing_secret.get_secret_value())
 
     @property
     def segments(self) -> tuple[str, ...]:
-        return comma_separated(self.members_segments)
+        return split_commas(self.members_segments)
 
     @property
     def ignored_list_fields(self) -> frozenset[str]:
-        return frozenset(name.lower() for name in comma_separated(self.list_fields_to_ignore))
+        return frozenset(name.lower() for name in split_commas(self.list_fields_to_ignore))
 
     @field_validator("slack_signing_secret")
     @classmethod
-    def _some_way_to_trust_slack(cls, value: SecretStr, info: ValidationInfo) -> SecretStr:
-        if not comma_separated(value.get_secret_value()) and info.data.get("slack_app_token", "") is None:
+    def _require_slack_credential(cls, value: SecretStr, info: ValidationInfo) -> SecretStr:
+        if not split_commas(value.get_secret_value()) and info.data.get("slack_app_token", "") is None:
             raise ValueError("is not set, and neither is SLACK_APP_TOKEN")
         return value
 
     @field_validator("members_api_keys")
     @classmethod
-    def _keys_have_sites(cls, keys: dict[str, SecretStr], info: ValidationInfo) -> dict[str, SecretStr]:
+    def _require_known_sites(cls, keys: dict[str, SecretStr], info: ValidationInfo) -> dict[str, SecretStr]:
         for name, key in keys.items():
             if name not in info.data.get("members_sites", keys):
                 raise ValueError(f"has “{name}”, which is not one of the names that MEMBERS_SITES has")
@@ -263,7 +263,7 @@ class Settings(Variables):
         from bot.clients.urls import is_loopback  # noqa: PLC0415  wrong settings answer without it
 
         host = urlsplit(url).hostname or ""
-        names = comma_separated(self.outgoing_proxy_except.lower())
+        names = split_commas(self.outgoing_proxy_except.lower())
         if is_loopback(host) or any(host == name or (name[0] == "." and host.endswith(name)) for name in names):
             return None
         return self.outgoing_proxy
@@ -280,18 +280,18 @@ class Settings(Variables):
     def _redact(self) -> Callable[[str], str]:
         return redactor(self._secrets())
 
-    def redacted(self, text: str) -> str:
+    def redact(self, text: str) -> str:
         """*text*, which others wrote, without any secret of these settings."""
         return self._redact(text)
 
-    def shown(self, name: str) -> str:
+    def display_value(self, name: str) -> str:
         """The setting *name* as it may be printed, in the way that it is set; empty where it has no value."""
         value = getattr(self, name)
         if isinstance(value, dict):
             value = ", ".join(f"{key}={each}" for key, each in value.items())
         elif isinstance(value, (list, tuple)):
             value = ", ".join(map(str, value))
-        return "" if value is None else self.redacted(without_passwords(str(value)))
+        return "" if value is None else self.redact(without_passwords(str(value)))
 
 
 def _mend_of(name: str) -> str:

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 log = structlog.get_logger(__name__)
 
-PATH: Final = "/v1/traces"
-SECONDS: Final = 5.0
+TRACES_PATH: Final = "/v1/traces"
+EXPORT_TIMEOUT_SECONDS: Final = 5.0
 """That a collector has to take some spans. It is waited for once more at the end, after all work is done."""
 _tracers: Final[list[Tracer]] = []
 """The one that is at work; none where nobody collects."""
@@ -45,7 +45,9 @@ def exported(endpoint: str) -> Iterator[None]:
         return
     with requests.Session() as straight:
         straight.trust_env = False  # past a proxy of the environment, as all else
-        exporter = OTLPSpanExporter(endpoint.rstrip("/") + PATH, session=straight, timeout=SECONDS)
+        exporter = OTLPSpanExporter(
+            endpoint.rstrip("/") + TRACES_PATH, session=straight, timeout=EXPORT_TIMEOUT_SECONDS
+        )
         with collected(BatchSpanProcessor(exporter)):
             yield
 
@@ -76,7 +78,7 @@ def span(name: str, **attributes: str | int) -> Iterator[None]:
     from opentelemetry.trace import StatusCode  # noqa: PLC0415
 
     with _tracers[-1].start_as_current_span(
-        name, attributes=_named(attributes), record_exception=False, set_status_on_exception=False
+        name, attributes=_add_prefix(attributes), record_exception=False, set_status_on_exception=False
     ) as current:
         try:
             yield
@@ -91,7 +93,7 @@ def note(**attributes: str | int) -> None:
     if _tracers:
         from opentelemetry.trace import get_current_span  # noqa: PLC0415
 
-        get_current_span().set_attributes(_named(attributes))
+        get_current_span().set_attributes(_add_prefix(attributes))
 
 
 def with_trace(_: object, __: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
@@ -104,5 +106,5 @@ def with_trace(_: object, __: str, event: MutableMapping[str, Any]) -> MutableMa
     return event
 
 
-def _named(attributes: dict[str, str | int]) -> dict[str, str | int]:
+def _add_prefix(attributes: dict[str, str | int]) -> dict[str, str | int]:
     return {f"gatehouse.{name}": value for name, value in attributes.items()}

@@ -9,7 +9,7 @@ from typing import Any, Final, Self, dataclass_transform
 
 from bot.rules.edit import Problem
 from bot.rules.model import Group
-from handlers.blocks.messages import code, esc, listed, plural, quoted
+from handlers.blocks.messages import code, esc, join_words, plural, quote
 from handlers.gatehouse.commands import GatehousePending
 from handlers.grammar.command import Command, slash
 from handlers.members.commands import MembersWhy
@@ -61,8 +61,8 @@ class NothingToChange(Refusal):
     status: str | None
 
     def words(self) -> Words:
-        names = [esc(title, 150) if "@" in title else quoted(title) for title in self.titles]
-        they = listed(names, most=MAX_NAMED) + (" are" if len(self.titles) > 1 else " is")
+        names = [esc(title, 150) if "@" in title else quote(title) for title in self.titles]
+        they = join_words(names, most=MAX_NAMED) + (" are" if len(self.titles) > 1 else " is")
         return Words(f"{they} already {esc(self.status) if self.status else 'as you want it'}.")
 
 
@@ -82,7 +82,7 @@ class NotOneGroup(Refusal):
     def words(self) -> Words:
         what = f"No group is called {code(self.ref)}."
         if self.candidates:
-            names = (f"{quoted(group.title, 60)} ({code(group.id, 60)})" for group in self.candidates[:8])
+            names = (f"{quote(group.title, 60)} ({code(group.id, 60)})" for group in self.candidates[:8])
             what = f"{code(self.ref)} matches {plural(len(self.candidates), 'group')}: {', '.join(names)}"
         return Words(what, next="Use its id, or its whole name.", again={"List groups": RulesGroups()})
 
@@ -192,8 +192,8 @@ class UnknownSegment(Refusal):
 
     def words(self) -> Words:
         return Words(
-            f"{esc(self.site)} has no segment {quoted(self.name, 80)}.",
-            f"Did you mean {' or '.join(quoted(name, 60) for name in self.meant)}?" if self.meant else "",
+            f"{esc(self.site)} has no segment {quote(self.name, 80)}.",
+            f"Did you mean {' or '.join(quote(name, 60) for name in self.meant)}?" if self.meant else "",
             "If it is new in the site’s dashboard and nobody has it yet, add it under *Extra segments* in "
             f"`{slash('gatehouse settings')}`.",
             again=self.again,

@@ -27,7 +27,7 @@ from bot.server.logs import configure
 from bot.server.manifest import document
 from bot.settings import CannotStart
 from handlers.explain.table import is_problem
-from sandbox.demo import SITES, Sandbox, announced, running_sandbox, running_url
+from sandbox.demo import SITES, Sandbox, announcing_url, running_sandbox, running_url
 from sandbox.gatehouse import ALICE, FILE
 from sandbox.services.database import Database
 from sandbox.services.faults import KINDS
@@ -35,7 +35,7 @@ from sandbox.services.running import MEMBERS_KEY, RULES_KEY, running_services
 from sandbox.services.seed import seed
 from sandbox.services.switches import CHOICES, Switches
 from sandbox.slack import rendering
-from sandbox.slack.configuration import BadConfiguration, workspaces_of
+from sandbox.slack.configuration import BadConfiguration, load_workspaces
 from sandbox.slack.ids import StandingClock
 from sandbox.slack.message import Message
 from sandbox.slack.oauth import CLIENT_ID, CLIENT_SECRET
@@ -57,14 +57,14 @@ LOOKS, PAUSE_SECONDS = 60, 0.25
 """How often, and with what pause, a demo looks where another one runs that was started at the same time."""
 
 
-def _tell_moved(wanted: Iterable[int], urls: Iterable[str]) -> None:
+def _print_moved_ports(wanted: Iterable[int], urls: Iterable[str]) -> None:
     """Say which of the *wanted* ports were another program's, so that these *urls* have other ones."""
     for port, url in zip(wanted, urls, strict=True):
         if urlsplit(url).port != port:
             print(f"Port {port} is taken; using another one.", file=sys.stderr)
 
 
-async def _until_stopped() -> None:
+async def _wait_for_stop() -> None:
     stopped = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
@@ -85,23 +85,23 @@ def demo(
             wanted = f"it is for the demo alone; {context.invoked_subcommand} would not forget anything."
             raise typer.BadParameter(wanted, context, param_hint="--fresh")
         return
-    with _alone() as is_alone:
+    with _try_folder_lock() as is_alone:
         if not is_alone:
-            _tell_running(_where_it_runs(), fresh=fresh)
+            _print_running(_wait_for_url(), fresh=fresh)
             return
         if fresh:
             for file in FOLDER.glob("*.db*"):
                 file.unlink()
         try:
-            asyncio.run(_demo())
+            asyncio.run(_run_demo())
         except CannotStart as error:
             print(f"The demo cannot start: {error}", file=sys.stderr)
             raise typer.Exit(1) from None
 
 
 @contextlib.contextmanager
-def _alone() -> Iterator[bool]:
-    """Keep the folder from other demos, also from one that is starting; whether no other one has it."""
+def _try_folder_lock() -> Iterator[bool]:
+    """Lock the folder against other demos, also one that is starting; yields whether no other one has it."""
     FOLDER.mkdir(parents=True, exist_ok=True)
     with (FOLDER / "lock").open("w") as held:
         try:
@@ -112,8 +112,8 @@ def _alone() -> Iterator[bool]:
             yield True
 
 
-def _where_it_runs() -> str:
-    """The URL of the demo of this folder, as soon as it has one."""
+def _wait_for_url() -> str:
+    """Return the URL of the demo of this folder, as soon as it has one."""
     for _ in range(LOOKS):
         if url := running_url(FOLDER):
             return url
@@ -122,7 +122,7 @@ def _where_it_runs() -> str:
     raise typer.Exit(1)
 
 
-def _tell_running(url: str, *, fresh: bool) -> None:
+def _print_running(url: str, *, fresh: bool) -> None:
     """Say where the demo of this folder is; with *fresh*, that it must end before its data can be deleted."""
     if fresh:
         print(f"The demo is running at {url}. Stop it with Ctrl-C, then start it again with --fresh.", file=sys.stderr)
@@ -130,13 +130,13 @@ def _tell_running(url: str, *, fresh: bool) -> None:
     print(f"\n  Gatehouse is already running at  {url}\n\n  Press Ctrl-C in its terminal to stop it.\n")
 
 
-async def _demo() -> None:
+async def _run_demo() -> None:
     async with running_sandbox(FOLDER, ports=PORTS) as sandbox:
         at = sandbox.services
-        _tell_moved(PORTS, (sandbox.slack.page_url, at.rules_url, at.members_url, sandbox.bot_url))
-        with announced(FOLDER, sandbox.slack.page_url):
+        _print_moved_ports(PORTS, (sandbox.slack.page_url, at.rules_url, at.members_url, sandbox.bot_url))
+        with announcing_url(FOLDER, sandbox.slack.page_url):
             _print_urls(sandbox)
-            await _until_stopped()
+            await _wait_for_stop()
 
 
 def _print_urls(sandbox: Sandbox) -> None:
@@ -150,10 +150,10 @@ def _print_urls(sandbox: Sandbox) -> None:
 @app.command("try")
 def try_one(text: Annotated[str, typer.Argument(help='A command, such as "/rules list".')]) -> None:
     """Run one command in a fresh sandbox and print the reply; the exit code is 1 when the reply is an error."""
-    raise typer.Exit(asyncio.run(_tried(text)))
+    raise typer.Exit(asyncio.run(_try_command(text)))
 
 
-async def _tried(text: str) -> int:
+async def _try_command(text: str) -> int:
     with tempfile.TemporaryDirectory() as folder:
         async with running_sandbox(Path(folder)) as sandbox:
             alice = Person(sandbox.slack, ALICE.id, SUPPORT if text.startswith("/members") else OPS)
@@ -186,17 +186,17 @@ def services(
     except (TypeError, ValueError) as error:
         print(f"--switch: {error}. `python -m sandbox switches` lists them.", file=sys.stderr)
         raise typer.Exit(2) from None
-    asyncio.run(_services(chosen, (rules_port, members_port)))
+    asyncio.run(_run_services(chosen, (rules_port, members_port)))
 
 
-async def _services(switches: Switches, ports: tuple[int, int]) -> None:
+async def _run_services(switches: Switches, ports: tuple[int, int]) -> None:
     FOLDER.mkdir(parents=True, exist_ok=True)
     async with running_services(str(FOLDER / "services.db"), switches=switches, ports=ports) as both:
-        _tell_moved(ports, (both.rules_url, both.members_url))
+        _print_moved_ports(ports, (both.rules_url, both.members_url))
         print(f"RULES_BASE_URL={both.rules_url}\nRULES_API_KEY={RULES_KEY}")
         print(f"MEMBERS_BASE_URL={both.members_url}\nMEMBERS_API_KEY={MEMBERS_KEY}")
         print(f"MEMBERS_SITES={','.join(f'{name}={site}' for name, site in SITES.items())}", flush=True)
-        await _until_stopped()
+        await _wait_for_stop()
 
 
 @app.command()
@@ -239,26 +239,28 @@ def slack(
     socket: Annotated[bool, typer.Option("--socket", help="For an app that uses Socket Mode.")] = False,
 ) -> None:
     """Run the local Slack alone, for an app that runs elsewhere; print what that app needs to know."""
-    made = _manifest(manifest) if manifest else document(request_url.removesuffix("/slack/events"))
+    made = _load_manifest(manifest) if manifest else document(request_url.removesuffix("/slack/events"))
     if socket:
         made = {**made, "settings": {**made.get("settings", {}), "socket_mode_enabled": True}}
     standing = None if clock is None else StandingClock(clock.replace(tzinfo=UTC).timestamp())
     chosen = running_slack(
         made,
-        _workspaces(people),
+        _load_workspaces(people),
         port=port,
         seed=seed,
         clock=standing or time.time,
     )
     try:
-        asyncio.run(_slack(chosen, port, "" if made.get("settings", {}).get("socket_mode_enabled") else request_url))
+        asyncio.run(
+            _run_slack(chosen, port, "" if made.get("settings", {}).get("socket_mode_enabled") else request_url)
+        )
     except ManifestRefused as refusal:
         print(f"Slack makes no app of this manifest. {refusal}", file=sys.stderr)
         raise typer.Exit(1) from None
 
 
-def _manifest(path: Path) -> dict[str, Any]:
-    """What stands in the file, or an end with a word about why it cannot be read."""
+def _load_manifest(path: Path) -> dict[str, Any]:
+    """Return the manifest in the file, or exit with the reason why it can't be read."""
     try:
         found = yaml.safe_load(path.read_text())
     except (OSError, ValueError, yaml.YAMLError) as error:
@@ -270,18 +272,18 @@ def _manifest(path: Path) -> dict[str, Any]:
     return found
 
 
-def _workspaces(path: Path) -> tuple[Workspace, ...]:
+def _load_workspaces(path: Path) -> tuple[Workspace, ...]:
     try:
-        return workspaces_of(path)
+        return load_workspaces(path)
     except BadConfiguration as error:
         print(f"--people {error}", file=sys.stderr)
         raise typer.Exit(2) from None
 
 
-async def _slack(chosen: AbstractAsyncContextManager[LocalSlack], port: int, request_url: str) -> None:
+async def _run_slack(chosen: AbstractAsyncContextManager[LocalSlack], port: int, request_url: str) -> None:
     """Serve until stopped; *request_url* is empty for an app that uses Socket Mode."""
     async with chosen as local:
-        _tell_moved([port], [local.page_url])
+        _print_moved_ports([port], [local.page_url])
         local.delivery.url = request_url
         print(f"page            {local.page_url}")
         if len(local.workspaces) > 1:
@@ -289,7 +291,7 @@ async def _slack(chosen: AbstractAsyncContextManager[LocalSlack], port: int, req
             print(f"SLACK_CLIENT_ID={CLIENT_ID}\nSLACK_CLIENT_SECRET={CLIENT_SECRET}")
         print(f"SLACK_API_URL={local.api_url}\nSLACK_BOT_TOKEN={TOKEN}")
         print(f"SLACK_SIGNING_SECRET={SECRET}" if request_url else f"SLACK_APP_TOKEN={APP_TOKEN}", flush=True)
-        await _until_stopped()
+        await _wait_for_stop()
 
 
 @segments.command("add")

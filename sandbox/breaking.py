@@ -11,7 +11,7 @@ from sandbox.services.faults import KINDS
 from sandbox.services.running import Services
 from sandbox.services.switches import CHOICES
 from sandbox.slack.running import LocalSlack
-from sandbox.slack.troubles import ALWAYS, Scene, Trouble, faulty
+from sandbox.slack.troubles import ALWAYS, Scene, Trouble, fault_row
 
 WRITES: Final = "POST|PUT|PATCH|DELETE"
 CALLS: Final = {"": "any call", "GET": "reads", WRITES: "writes"}
@@ -43,20 +43,20 @@ def connect(slack: LocalSlack, services: Services) -> None:
     """Let the page of *slack* see what *services* are asked, and put them out of order."""
     stages = {"rules": services.rules.stage, "members": services.members.stage}
     for name, stage in stages.items():
-        _listen(slack, stage)
-        slack.troubles.rows.append(_faults(name, stage))
+        _note_calls(slack, stage)
+        slack.troubles.rows.append(_service_fault_row(name, stage))
     slack.troubles.scenes.extend(SCENES)
-    slack.troubles.rows.extend(_switch(name, list(stages.values())) for name in CHOICES)
+    slack.troubles.rows.extend(_switch_row(name, list(stages.values())) for name in CHOICES)
 
 
-def _listen(slack: LocalSlack, stage: Stage) -> None:
-    def heard(call: Call, status: object, ms: float, body: bytes) -> None:
-        slack.state.note("bot_to_service", f"{call.method} {call.path}", status, ms, call.body, _shown(body))
+def _note_calls(slack: LocalSlack, stage: Stage) -> None:
+    def note_call(call: Call, status: object, ms: float, body: bytes) -> None:
+        slack.state.note("bot_to_service", f"{call.method} {call.path}", status, ms, call.body, _body_to_show(body))
 
-    stage.heard = heard
+    stage.heard = note_call
 
 
-def _shown(body: bytes) -> Any:
+def _body_to_show(body: bytes) -> Any:
     if len(body) <= MOST_SHOWN:
         try:
             return json.loads(body)
@@ -65,15 +65,15 @@ def _shown(body: bytes) -> Any:
     return body[:MOST_SHOWN].decode("utf-8", "replace")
 
 
-def _faults(name: str, stage: Stage) -> Trouble:
+def _service_fault_row(name: str, stage: Stage) -> Trouble:
     def add(kind: str, method: str, times: int) -> None:
         stage.faults.add(kind, method=method or ".*", times=times, value=2)
 
     about = "The service refuses, fails, is slow, or its answer is lost."
-    return faulty(name, f"The {name} service", about, KINDS, CALLS, stage.faults.waiting, add)
+    return fault_row(name, f"The {name} service", about, KINDS, CALLS, stage.faults.waiting, add)
 
 
-def _switch(name: str, stages: list[Stage]) -> Trouble:
+def _switch_row(name: str, stages: list[Stage]) -> Trouble:
     """A switch of both services, which play alike."""
     values, about = CHOICES[name]
 

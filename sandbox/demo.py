@@ -101,13 +101,13 @@ async def running_sandbox(
         granted = manifest["oauth_config"]["scopes"]
         granted["bot"] = [scope for scope in granted["bot"] if scope not in without_scopes]
 
-        async def request_again() -> None:
+        async def reset_services() -> None:
             services.database.wipe()
             if seed:
                 fill(services.database, rules_key=RULES_KEY)
 
         slack = await stack.enter_async_context(
-            running_slack(manifest, WORKSPACES, port=page, reset=request_again, folder=str(folder.resolve()))
+            running_slack(manifest, WORKSPACES, port=page, reset=reset_services, folder=str(folder.resolve()))
         )
         connect(slack, services)
         chosen = settings(slack, services, database_url or folder / "gatehouse.db", policy, transport)
@@ -120,7 +120,7 @@ async def running_sandbox(
 
 
 @contextmanager
-def announced(folder: Path, url: str) -> Iterator[None]:
+def announcing_url(folder: Path, url: str) -> Iterator[None]:
     """Keep the *url* of a demo in its *folder* while it runs, for `running_url`."""
     file = folder / URL_FILE
     file.write_text(url)

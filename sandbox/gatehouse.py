@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final
 
-from sandbox.slack.configuration import workspaces_of
+from sandbox.slack.configuration import load_workspaces
 
 FILE: Final = Path(__file__).with_suffix(".toml")
-WORKSPACES: Final = workspaces_of(FILE)
+WORKSPACES: Final = load_workspaces(FILE)
 (SHOP,) = WORKSPACES
 BOT: Final = SHOP.bot
 ALICE, BOB, CARA, DAN, ERIN, FRANK = SHOP.people

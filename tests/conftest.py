@@ -25,9 +25,9 @@ from bot.server.socket_mode import ConnectTimeouts
 from handlers.slack.replies import FORM_TIMEOUT
 from sandbox.demo import Sandbox, Transport, running_sandbox
 from sandbox.services.switches import Switches
-from tests.harness.channels import channels_watched
+from tests.harness.channels import watching_channels
 from tests.harness.colleague import Colleague
-from tests.harness.truth import truth_watched
+from tests.harness.truth import watching_truth
 
 if TYPE_CHECKING:
     from tests.harness.places import Place
@@ -180,9 +180,9 @@ async def workspace(
             transport=transport,
             database_url=database_url,
         ) as sandbox,
-        truth_watched(sandbox, clock),
+        watching_truth(sandbox, clock),
     ):
-        with channels_watched(sandbox.slack.state):
+        with watching_channels(sandbox.slack.state):
             yield sandbox
 
 

@@ -23,7 +23,7 @@ from sandbox.slack.story import Person
 from tests.conftest import OPS
 from tests.harness import commands, metrics
 from tests.harness import settings as documented_settings
-from tests.harness.programs import ROOT, ran, serving
+from tests.harness.programs import ROOT, run_module, serving
 
 
 async def test_serve_answers_slack_with_nothing_but_its_variables(transport: Transport, tmp_path: Path) -> None:
@@ -60,7 +60,7 @@ def found_at_start(log: str) -> dict[str, str]:
 
 
 async def test_serve_says_which_variables_are_missing() -> None:
-    code, _, err = await ran("bot", "serve")
+    code, _, err = await run_module("bot", "serve")
 
     assert code == 2
     for name in ("SLACK_BOT_TOKEN", "RULES_BASE_URL", "MEMBERS_API_KEY"):
@@ -81,7 +81,7 @@ async def test_serve_says_which_variables_are_missing() -> None:
     ],
 )
 async def test_a_database_that_can_not_be_used_is_one_sentence(arguments: str, database: str) -> None:
-    code, out, err = await ran("bot", *arguments.split(), environment={"DATABASE_URL": database})
+    code, out, err = await run_module("bot", *arguments.split(), environment={"DATABASE_URL": database})
 
     assert (code, out) == (1, "")
     assert err.startswith("Gatehouse can't use its database: ")
@@ -103,30 +103,30 @@ async def test_a_database_that_can_not_be_used_is_one_sentence(arguments: str, d
     ],
 )
 async def test_try_prints_the_reply(text: str, code: int, part: str) -> None:
-    exit_code, out, err = await ran("sandbox", "try", text)
+    exit_code, out, err = await run_module("sandbox", "try", text)
 
     assert part in out, err
     assert exit_code == code
 
 
 async def test_manifest_prints_both_forms() -> None:
-    code, out, _ = await ran("bot", "manifest", "--url", "https://bot.example.com")
+    code, out, _ = await run_module("bot", "manifest", "--url", "https://bot.example.com")
     assert code == 0
     assert yaml.safe_load(out) == document("https://bot.example.com")
 
     for url in ([], ["--url", "https://bot.example.com"]):
-        code, out, _ = await ran("bot", "manifest", "--socket", *url)
+        code, out, _ = await run_module("bot", "manifest", "--socket", *url)
         assert yaml.safe_load(out) == document(None)
 
 
 @pytest.mark.slow
 async def test_manifest_has_the_prefix_of_the_commands_and_needs_no_other_setting() -> None:
     url = ("--url", "https://bot.example.com")
-    code, out, _ = await ran("bot", "manifest", *url, environment={"COMMAND_PREFIX": "acme-"})
+    code, out, _ = await run_module("bot", "manifest", *url, environment={"COMMAND_PREFIX": "acme-"})
     assert code == 0
     assert yaml.safe_load(out) == document("https://bot.example.com", "acme-")
 
-    code, out, err = await ran("bot", "manifest", *url, environment={"COMMAND_PREFIX": "/Acme "})
+    code, out, err = await run_module("bot", "manifest", *url, environment={"COMMAND_PREFIX": "/Acme "})
     assert (code, out) == (2, "")
     assert "COMMAND_PREFIX" in err
 
@@ -136,7 +136,7 @@ async def test_manifest_has_the_prefix_of_the_commands_and_needs_no_other_settin
     "url", ["", "bot.example.com", "http://bot.example.com", "https://", "https://x.example.com?a"]
 )
 async def test_manifest_wants_an_address_that_slack_can_use(url: str) -> None:
-    code, out, err = await ran("bot", "manifest", "--url", url)
+    code, out, err = await run_module("bot", "manifest", "--url", url)
 
     assert (code, out) == (2, "")
     assert "--url https://" in err
@@ -153,9 +153,9 @@ def test_the_docs_have_every_command_metric_and_setting() -> None:
     pages = ("commands.md", "monitoring.md", "settings.md")
     page, monitoring, settings = ((ROOT / "docs" / name).read_text() for name in pages)
 
-    assert page == commands.updated(page), "run make commands"
-    assert monitoring == metrics.updated(monitoring), "run make commands"
-    assert settings == documented_settings.updated(settings), "run make commands"
+    assert page == commands.with_table(page), "run make commands"
+    assert monitoring == metrics.with_table(monitoring), "run make commands"
+    assert settings == documented_settings.with_table(settings), "run make commands"
 
 
 def test_the_example_environment_names_real_settings() -> None:

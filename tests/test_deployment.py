@@ -328,7 +328,7 @@ def test_what_alerts_tell_apart_is_what_is_counted() -> None:
         for value in re.findall(r'(?:what|outcome|state)!?="(\w+)"', question)
     }
 
-    documented = " ".join(metric.documentation for metric, _ in metrics.described())
+    documented = " ".join(metric.documentation for metric, _ in metrics.describe_metrics())
     assert {value for value in asked if f"`{value}`" not in documented and value not in set(State)} == set()
 
 

@@ -15,8 +15,8 @@ from bot.policy.model import OPERATIONS
 from handlers.grammar.parser import VERBS
 from sandbox.services.faults import KINDS
 from sandbox.services.switches import CHOICES
-from sandbox.slack.configuration import BadConfiguration, workspaces_of
-from tests.harness.programs import ran
+from sandbox.slack.configuration import BadConfiguration, load_workspaces
+from tests.harness.programs import run_module
 
 ROOT = Path(__file__).parent.parent
 
@@ -55,13 +55,13 @@ def test_the_local_slack_that_the_docs_describe_is_one(tmp_path: Path) -> None:
     path.write_text(described)
     (tmp_path / "icon.svg").touch()
 
-    (shop,) = workspaces_of(path)
+    (shop,) = load_workspaces(path)
 
     assert [one.name for one in shop.people] == ["ann", "guest"]
     assert shop.people[0].email == "ann@example.com"
     path.write_text(described.replace("title =", "titel ="))
     with pytest.raises(BadConfiguration) as refused:
-        workspaces_of(path)
+        load_workspaces(path)
     assert f"`{str(refused.value).removeprefix(f'{tmp_path}/')}`" in (ROOT / "docs" / "local-slack.md").read_text()
 
 
@@ -78,7 +78,7 @@ async def test_the_fixture_for_pytest_in_the_docs_works(tmp_path: Path) -> None:
     file = tmp_path / "test_example.py"
     file.write_text(example)
 
-    code, out, _ = await ran("pytest", "-q", "-c", "pyproject.toml", "-p", "no:cacheprovider", str(file))
+    code, out, _ = await run_module("pytest", "-q", "-c", "pyproject.toml", "-p", "no:cacheprovider", str(file))
 
     assert (code, "1 passed" in out) == (0, True), out
 

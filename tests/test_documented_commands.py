@@ -22,8 +22,8 @@ from sandbox.gatehouse import WORKSPACES
 from sandbox.services.running import running_services
 from sandbox.slack.running import running_slack
 from tests.harness.databases import BOTH, postgres_programs
-from tests.harness.documented import Section, clone, pages, section, sections, typed, words, write_settings
-from tests.harness.programs import ROOT, environment, ran
+from tests.harness.documented import Section, clone, pages, run_in_shell, section, sections, words, write_settings
+from tests.harness.programs import ROOT, environment, run_module
 
 PLAYED: Final = {
     ("README.md", "Install it in a real workspace"): "tests/stories/test_installation.py",
@@ -99,7 +99,7 @@ async def _systemd(command: list[str], folder: Path) -> None:
 
 
 async def _pytest(command: list[str], folder: Path) -> None:
-    code, out, err = await ran(*command[2:], "--collect-only", "-q", "-p", "no:cacheprovider")
+    code, out, err = await run_module(*command[2:], "--collect-only", "-q", "-p", "no:cacheprovider")
     assert code in {0, 5}, out + err  # 5: nothing was collected
 
 
@@ -186,7 +186,7 @@ async def deployed(folder: Path, database_url: str) -> AsyncIterator[dict[str, s
         (folder / ".venv").symlink_to(sys.prefix)
         shutil.copy(ROOT / ".env.example", folder / ".env")
         write_settings(folder, settings)
-        code, said = await typed(".venv/bin/python -m bot db upgrade", folder)
+        code, said = await run_in_shell(".venv/bin/python -m bot db upgrade", folder)
         assert code == 0, said
         if shutil.which("sqlite3") is None:
             (folder / "sqlite3").write_text(f"#!{sys.executable}\n{SQLITE}")
@@ -203,7 +203,7 @@ async def test_the_commands_of_a_section_work(part: Section, empty_database: str
             if check := _elsewhere(command):
                 await check(words(command), folder)
                 continue
-            code, said = await typed(command, folder, **variables)
+            code, said = await run_in_shell(command, folder, **variables)
             assert code == 0, f"{command}\n{said}"
 
 

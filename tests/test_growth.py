@@ -28,7 +28,7 @@ from bot.members.model import Member
 from bot.rules.model import Groups, Pair, Rule, RuleDraft, Source
 from bot.rules.url import Url
 from handlers.grammar.tokens import Word
-from tests.harness.counting import TooMuch, counted, counted_expressions
+from tests.harness.counting import TooMuch, count_steps, counting_expressions
 from tests.harness.proposing import change_of
 
 LENGTH: Final = 100
@@ -187,7 +187,7 @@ def steps(function: Callable[..., Any], arguments: tuple[Any, ...], most: int) -
         except Exception:  # noqa: BLE001  what it refuses, it has read
             return None
 
-    return counted(most, call, arguments)
+    return count_steps(most, call, arguments)
 
 
 def too_fast(function: Callable[..., Any], needed: Sequence[object], piece: str, length: int = LENGTH) -> str:
@@ -214,7 +214,7 @@ def pieces(name: str, number: int) -> list[str]:
 @pytest.mark.parametrize("module", sorted({function.__module__ for _, function, _ in functions()}))
 def test_no_work_grows_faster_than_the_text(module: str, number: int) -> None:
     faster = {}
-    with counted_expressions(modules()):
+    with counting_expressions(modules()):
         for name, function, needed in functions():
             if function.__module__ == module:
                 for piece in pieces(name, number):

@@ -14,20 +14,20 @@ import pytest
 
 from bot.clients.errors import refusal
 from bot.clients.json_stream import _unique_names as answer_object
-from bot.clients.json_stream import parsed
+from bot.clients.json_stream import parse_json
 from bot.members.csv import read_member_file
 from bot.members.csv_columns import Mode
 from bot.members.member_import_plan import plan_members
-from bot.rules.edit import introduced
+from bot.rules.edit import new_problems
 from bot.rules.expressions import MAX_EXPRESSION
 from bot.rules.files import _unique_names as file_object
 from bot.rules.files import read_rule_file
 from bot.rules.model import Rule
 from bot.rules.pair_fields import OPERATOR
 from bot.rules.url import MAX_URL_LENGTH, NotAUrl, Url
-from bot.server.logs import redacted
-from bot.text.emails import BadEmail, all_masked, checked_email
-from bot.text.encoding import BadFile, defused, undefused
+from bot.server.logs import redact_text
+from bot.text.emails import BadEmail, checked_email, mask_emails
+from bot.text.encoding import BadFile, escape_formula, unescape_formula
 from bot.text.search import SearchIndex, search, text_of_rule
 from bot.text.times import seconds_of
 from handlers.blocks.messages import code, esc, plain_text
@@ -38,7 +38,7 @@ from handlers.grammar.parser import parse, parse_mention
 from handlers.grammar.time_fields import parse_expiry
 from handlers.grammar.tokens import MAX_COMMAND, emails_in, urls_in
 from handlers.slack.payloads import read_event, text_of_message
-from tests.harness.counting import TooMuch, counted
+from tests.harness.counting import TooMuch, count_steps
 from tests.rules.whole import check, explain, introduced_by, plan_rules
 
 pytestmark = pytest.mark.slow
@@ -72,7 +72,7 @@ HERE: Final = Url.of("https://shop.example.com/" + "a" * 2_000)
 def judge(*rules: Rule) -> None:
     """All that is made of rules that somebody saved, or wants to."""
     for one in rules:
-        introduced(one, one)
+        new_problems(one, one)
         check([one, rule("https://shop.example.com/", "Contains")])
         explain([one], HERE)
 
@@ -94,7 +94,7 @@ def read_command(text: str) -> None:
 
 
 def read_url(text: str) -> None:
-    reads: tuple[Callable[[str], object], ...] = (Url.typed, Url.of, checked_email)
+    reads: tuple[Callable[[str], object], ...] = (Url.from_typed, Url.of, checked_email)
     for read in reads:
         with suppress(NotAUrl, BadEmail):
             read(text)
@@ -106,7 +106,7 @@ def show(text: str) -> None:
     for shown in (public_text, esc, code):
         shown(text)
     plain_text(text, 75)
-    render(differences({"name": text}, {"name": f"{text}x"}), all_masked)
+    render(differences({"name": text}, {"name": f"{text}x"}), mask_emails)
 
 
 def show_headers(text: str) -> None:
@@ -139,7 +139,7 @@ def import_rules(text: str) -> None:
 def read_answer(text: str) -> None:
     refusal("rules", 400, text)
     with suppress(ValueError):
-        parsed(text.encode("utf-8", "replace"))
+        parse_json(text.encode("utf-8", "replace"))
 
 
 ENTRIES: Final[dict[str, Callable[[str], Any]]] = {
@@ -147,9 +147,9 @@ ENTRIES: Final[dict[str, Callable[[str], Any]]] = {
     "a command": read_command,
     "a duration": lambda text: (parse_expiry(text), seconds_of(text)),
     "an address": read_url,
-    "a log value": redacted,
+    "a log value": redact_text,
     "a reason, a name": show,
-    "all emails of a text": all_masked,
+    "all emails of a text": mask_emails,
     "headers": show_headers,
     "a search": find,
     "a source": lambda text: judge(*(rule(text, operator) for operator in OPERATOR.options)),
@@ -166,7 +166,7 @@ ENTRIES: Final[dict[str, Callable[[str], Any]]] = {
     ),
     "a file of members": import_members,
     "a file of rules": import_rules,
-    "a cell": lambda text: (defused(text), undefused(text)),
+    "a cell": lambda text: (escape_formula(text), unescape_formula(text)),
     "an answer of a service": read_answer,
 }
 
@@ -178,8 +178,8 @@ def test_the_work_grows_with_the_text_and_no_faster(entry: str) -> None:
         once, twice = (piece * (length // len(piece)) for length in (SHORT, 2 * SHORT))
         lines = 0
         try:
-            lines = counted(MAX_LINES_PER_CHARACTER * SHORT, read, once)
-            counted(int(MAX_GROWTH * lines) + OTHER_LINES, read, twice)
+            lines = count_steps(MAX_LINES_PER_CHARACTER * SHORT, read, once)
+            count_steps(int(MAX_GROWTH * lines) + OTHER_LINES, read, twice)
         except TooMuch as error:
             pytest.fail(f"{piece!r} again and again takes too many lines, {lines:,} for half as often: {error}")
 
@@ -212,8 +212,8 @@ def test_the_work_grows_with_the_pairs_of_a_rule_and_no_faster(kind: str, operat
     fewer, more = (of_many_pairs(kind, operator, value, count) for count in (50, 100))
     other = rule("https://a.b/old/1007/", "Contains")
     for judged in (lambda one: check([one, other]), lambda one: introduced_by([other], one, one)):
-        lines = counted(500_000, judged, fewer)
-        counted(int(MAX_GROWTH * lines) + OTHER_LINES, judged, more)
+        lines = count_steps(500_000, judged, fewer)
+        count_steps(int(MAX_GROWTH * lines) + OTHER_LINES, judged, more)
 
 
 class Name(str):

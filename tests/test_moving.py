@@ -7,7 +7,7 @@ import zlib
 
 import pytest
 
-from tests.harness.moving import SIGNATURE, Frame, _chunk, _chunks, moving
+from tests.harness.moving import SIGNATURE, Frame, _chunk, _chunks, make_animation
 
 
 def png(colour: int, width: int = 2) -> bytes:
@@ -18,7 +18,7 @@ def png(colour: int, width: int = 2) -> bytes:
 
 
 def test_frames_stand_in_their_order_each_with_its_time() -> None:
-    made = moving([Frame(png(1), 0.5), Frame(png(2), 1), Frame(png(3), 2)])
+    made = make_animation([Frame(png(1), 0.5), Frame(png(2), 1), Frame(png(3), 2)])
 
     chunks = list(_chunks(made))
     assert [kind for kind, _ in chunks] == [
@@ -34,4 +34,4 @@ def test_frames_stand_in_their_order_each_with_its_time() -> None:
 
 def test_frames_of_several_sizes_are_refused() -> None:
     with pytest.raises(ValueError, match="several sizes"):
-        moving([Frame(png(1), 1), Frame(png(1, width=3), 1)])
+        make_animation([Frame(png(1), 1), Frame(png(1, width=3), 1)])

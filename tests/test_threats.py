@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.harness.threats import PAGE, find_proofs, read_sections, updated
+from tests.harness.threats import PAGE, find_proofs, read_sections, with_table
 
 MARKED = """
 @pytest.mark.policy("A1")
@@ -26,7 +26,7 @@ def test_every_threat_has_a_test_and_every_marker_a_threat() -> None:
 def test_the_page_has_the_table_of_today() -> None:
     page = PAGE.read_text()
 
-    assert page == updated(page), "run make threats"
+    assert page == with_table(page), "run make threats"
 
 
 def test_a_marker_counts_on_a_test_and_nowhere_else(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import pytest
 
-from bot.changes.consequences import CONSEQUENCES, LATER
+from bot.changes.consequences import CONSEQUENCES, DUE_TIMES
 from bot.changes.model.change import Change
 from bot.changes.model.edits import Edit, Kind, Target
 from bot.changes.model.parts import Approval, ChangeDecision, ChangeRequest, Guard
@@ -83,12 +83,12 @@ def test_a_lie_is_found(known: History, watched: Witness, lie: str) -> None:
 
 
 def test_each_thing_that_a_card_says_of_later_is_due() -> None:
-    waiting = history(State.PROPOSED).change.changed(expires=NOON)
-    off_until = history().change.changed(reverts_at=NOON + timedelta(hours=1))
-    overridden = history().change.changed(glass_broken=True)
+    waiting = history(State.PROPOSED).change.with_fields(expires=NOON)
+    off_until = history().change.with_fields(reverts_at=NOON + timedelta(hours=1))
+    overridden = history().change.with_fields(glass_broken=True)
 
     def due(change: Change) -> dict[str, datetime]:
-        return {what: at for what, due_of in LATER.items() if (at := due_of(change)) is not None}
+        return {what: at for what, due_of in DUE_TIMES.items() if (at := due_of(change)) is not None}
 
     assert due(waiting)["expire"] == NOON
     assert due(off_until)["revert"] == NOON + timedelta(hours=1)

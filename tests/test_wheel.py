@@ -15,7 +15,7 @@ import yaml
 from bot import __version__
 from bot.server.manifest import document
 from bot.store.migrations.run import MIGRATIONS
-from tests.harness.programs import ROOT, ran, run_command
+from tests.harness.programs import ROOT, run_command, run_module
 
 PACKAGES: Final = Path(pydantic.__file__).parent.parent
 """Where the packages of this test run are."""
@@ -50,7 +50,7 @@ def test_the_newest_release_of_the_changelog_has_a_date_and_is_this_one() -> Non
 
 
 async def test_the_version_is_printed_without_any_setting() -> None:
-    assert await ran("bot", "--version") == (0, f"gatehouse {__version__}\n", "")
+    assert await run_module("bot", "--version") == (0, f"gatehouse {__version__}\n", "")
 
 
 @pytest.mark.slow

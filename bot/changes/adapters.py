@@ -11,14 +11,14 @@ from typing import Final
 from bot.changes.model.change import Change
 from bot.changes.model.documents import Document, canonical_form
 from bot.changes.model.edits import Kind, Target
-from bot.changes.verify import Answer, Snapshot, accept_if_done, holds, key_of
+from bot.changes.verify import Answer, Snapshot, accept_if_done, contains_all, key_of
 from bot.clients.errors import AlreadyExists, ClientError, NotFound, OutcomeUnknown
 from bot.clients.members import MembersClient
 from bot.clients.rules import GroupsClient, RulesClient
 from bot.members.model import Member, choose_spelling, email_key, find_alike
 from bot.rules.model import Group, Rule, RuleDraft
 
-FEW: Final = 10
+MAX_SINGLE_READS: Final = 10
 """Rules that are rather read one by one than out of the whole list."""
 
 
@@ -37,7 +37,7 @@ class RuleSnapshot:
         wanted = canonical_form(change.edit.after)
         name = (wanted or {}).get("name")
         rules = self._rules.values() if name is None else self._named.get(name, ())
-        return [rule.id for rule in rules if holds(canonical_form(rule.document()), wanted)]
+        return [rule.id for rule in rules if contains_all(canonical_form(rule.document()), wanted)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,15 +51,15 @@ class RuleAdapter:
         # A rule that is yet to be created has no id: it can only be found among all of them.
         if len(keys) < len(targets):
             return RuleSnapshot((await self.client.fresh()).whole())
-        if len(keys) <= FEW:
-            return RuleSnapshot(await self._each(keys))
+        if len(keys) <= MAX_SINGLE_READS:
+            return RuleSnapshot(await self._get_all(keys))
         listing = await self.client.fresh()
         known = {rule.id for rule in listing.known}
         # A list that was cut off says nothing about a rule that is not in it.
         left = [key for key in keys if key not in known] if listing.truncated else []
-        return RuleSnapshot([*listing.known, *await self._each(left)])
+        return RuleSnapshot([*listing.known, *await self._get_all(left)])
 
-    async def _each(self, keys: Iterable[str]) -> list[Rule]:
+    async def _get_all(self, keys: Iterable[str]) -> list[Rule]:
         found = await asyncio.gather(*map(self._get, keys))
         return [rule for rule in found if rule is not None]
 
@@ -77,11 +77,11 @@ class RuleAdapter:
             case Kind.RULE_UPDATE:
                 return Answer((await self.client.update(key_of(change), _draft(change))).id)
             case Kind.RULE_DELETE:
-                return await self._deleted(change)
+                return await self._delete(change)
             case _:
                 raise ValueError(change.edit.kind)
 
-    async def _deleted(self, change: Change) -> Answer:
+    async def _delete(self, change: Change) -> Answer:
         try:
             return Answer(await self.client.delete(key_of(change)))
         except NotFound as error:

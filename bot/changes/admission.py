@@ -21,7 +21,7 @@ async def require_admission(
     Raises NotTemporary where that has another end now, or none, AlreadyRequested and TooManyRequests.
     """
     if reverts is not None:
-        now = await store.changes.held(tx, reverts.id) or reverts
+        now = await store.changes.get_locked(tx, reverts.id) or reverts
         if not now.is_temporary or now.request.reverts_at != reverts.request.reverts_at:
             raise NotTemporary(now)
     # An undo is never one too many, however many requests wait.
@@ -33,14 +33,14 @@ async def require_admission(
 async def _require_new(store: Store, tx: AsyncConnection, change: Change) -> None:
     if change.is_bulk:
         return
-    for waiting in await store.changes.requested(tx, [change]):
+    for waiting in await store.changes.related_requests(tx, [change]):
         if waiting.id != change.id and waiting.state is State.PROPOSED and _asks_the_same(waiting, change):
             raise AlreadyRequested(waiting)
 
 
 async def _require_room(store: Store, tx: AsyncConnection, change: Change, limits: OpenLimits) -> None:
-    of_person, in_channel = await store.changes.waiting(tx, change.request.requester, change.request.channel)
-    if limits.exceeded(of_person, in_channel):
+    of_person, in_channel = await store.changes.count_waiting(tx, change.request.requester, change.request.channel)
+    if limits.is_exceeded(of_person, in_channel):
         of_one = of_person > limits.per_person
         raise TooManyRequests((of_person if of_one else in_channel) - 1, channel=not of_one)
 

@@ -21,8 +21,8 @@ from bot.changes.model.documents import canonical_form, fingerprint
 from bot.changes.model.edits import Kind, Target
 from bot.changes.model.items import OPEN, Item, Outcome
 from bot.changes.model.states import Move
-from bot.changes.proposals import begun
-from bot.changes.verify import Look, Snapshot, fresh_for
+from bot.changes.proposals import item_change
+from bot.changes.verify import Look, Snapshot, look_lifetime
 from bot.changes.worker import Backoff, ChangeLease, LeaseLost, Wake, keep_change_lease, work_off
 from bot.clients.errors import ClientError
 from bot.policy.access import DirectoryUnavailable
@@ -36,7 +36,7 @@ log = structlog.get_logger(__name__)
 
 CHUNKS_AT_ONCE: Final = 2
 """One is being sent, and one is read or recorded."""
-AT_ONCE: Final = 8
+ITEMS_AT_ONCE: Final = 8
 """Requests to one service at a time."""
 LOOK_AGAIN: Final = 1.0
 """Seconds until an item is looked at again that another process has."""
@@ -69,16 +69,16 @@ class Chunks:
         # Read and marked in one turn, or two workers would be dealt the same items.
         async with self._turn:
             # What is at work is still open in the database, so as many more are read.
-            chunk = self._apart(await self._items.some(self._set_id, OPEN, self._size + len(self._at_work)))
-            self._at_work |= {item.number: _thing(item) for item in chunk}
+            chunk = self._pick_chunk(await self._items.find(self._set_id, OPEN, self._size + len(self._at_work)))
+            self._at_work |= {item.number: _subject_key(item) for item in chunk}
         try:
             yield chunk
         finally:
             for item in chunk:
                 del self._at_work[item.number]
 
-    def _apart(self, left: Sequence[Item]) -> Sequence[Item]:
-        """The first of *left* that are not at work, and those like it, up to one whose thing another one is about.
+    def _pick_chunk(self, left: Sequence[Item]) -> Sequence[Item]:
+        """Pick the first of *left* that are not at work, and those like it, up to one whose subject another one has.
 
         The look at its target must come after what the other one does to it; and of two rules that are alike, the
         first one must exist before the second is sent, or neither could be told from the other by reading back. Of steps
@@ -92,26 +92,26 @@ class Chunks:
         for item in left:
             if item.number in self._at_work:
                 continue
-            thing = _thing(item)
+            thing = _subject_key(item)
             if thing in things or len(chunk) == self._size:
                 break
             things.add(thing)
-            if not chunk or _way(item) == _way(chunk[0]):
+            if not chunk or _chunk_key(item) == _chunk_key(chunk[0]):
                 chunk.append(item)
         return chunk
 
-    def took(self, many: int, seconds: float, look: float) -> None:
-        """Note how long so many items took to be sent, and the *look* at them to be read."""
-        self._size = max(MIN_CHUNK, min(MAX_CHUNK, int(many * fresh_for(look) / max(seconds, 0.001))))
+    def adjust_size(self, many: int, seconds: float, look: float) -> None:
+        """Fit the size of a chunk to how long *many* items took to be sent, and the *look* at them to be read."""
+        self._size = max(MIN_CHUNK, min(MAX_CHUNK, int(many * look_lifetime(look) / max(seconds, 0.001))))
 
 
-def _way(item: Item) -> tuple[Outcome, tuple[str, str | None]]:
+def _chunk_key(item: Item) -> tuple[Outcome, tuple[str, str | None]]:
     """What all items of a chunk share: whether they were begun before, and their service and site."""
     return item.outcome, item.target.place
 
 
-def _thing(item: Item) -> str:
-    """What an item is about: its target, or, where that is yet to be created, what it will look like."""
+def _subject_key(item: Item) -> str:
+    """The key of what an item is about: its target, or, where that is yet to be created, its content."""
     return str(item.target) if item.target.key else fingerprint(canonical_form(item.after))
 
 
@@ -155,7 +155,7 @@ class BatchExecutor:
                 return
             await self.lease.require()
             # Asked before each chunk: the end may come while a long change is under way.
-            if self.executor.end_passed(self.whole):
+            if self.executor.is_past_end(self.whole):
                 await self.stop()
             async with self.chunks.next() as chunk:
                 if not chunk:
@@ -167,11 +167,11 @@ class BatchExecutor:
         """Reconcile what was under way when its process died, or when its answer was lost: what is not done by now is
         sent again, if that is safe.
         """
-        taken = await self._taken_over([item.change_id or "" for item in items])
+        taken = await self._take_up([item.change_id or "" for item in items])
         if not taken:
             await self.sleep(LOOK_AGAIN)  # another process has them
             return
-        with self.lease.also(taken):
+        with self.lease.renewing(taken):
             left = await self.executor.reconcile(taken)
             again = {
                 change.id: change
@@ -183,7 +183,7 @@ class BatchExecutor:
                 self.executor.look([change.edit.target for change in taken]),
             )
             # What may not be sent again goes the way of a single change that was taken over.
-            await _each(self.executor.carry_out, [change for change, _ in left if change.id not in again])
+            await _run_each(self.executor.carry_out, [change for change, _ in left if change.id not in again])
 
     async def _begin(self, items: Sequence[Item]) -> None:
         """Read items that wait, record them, and execute them."""
@@ -195,15 +195,15 @@ class BatchExecutor:
             await self.give_up(numbers, str(error))
             return
         self.executor.failpoint("begin")
-        wanted = [self._begun(item, before) for item in items]
+        wanted = [self._make_change(item, before) for item in items]
         at_work = await self.begin(wanted)
-        with self.lease.also(at_work):
+        with self.lease.renewing(at_work):
             await self._execute(at_work, look)
 
-    def _begun(self, item: Item, before: Snapshot) -> Change:
-        change = begun(self.whole, item, change_id=self.new_id(), now=self.journal.now())
+    def _make_change(self, item: Item, before: Snapshot) -> Change:
+        change = item_change(self.whole, item, change_id=self.new_id(), now=self.journal.now())
         if item.kind is Kind.RULE_CREATE:
-            return change.changed(lookalikes=tuple(before.lookalikes(change)))
+            return change.with_fields(lookalikes=tuple(before.lookalikes(change)))
         return change
 
     async def _execute(self, changes: Sequence[Change], look: Look) -> None:
@@ -215,10 +215,10 @@ class BatchExecutor:
         async with place.sending:
             # Measured from here on: the wait for another chunk says nothing about this one.
             began = time.monotonic()
-            sent = await _each(partial(self.executor.send, look=look, backoff=place.backoff), changes)
+            sent = await _run_each(partial(self.executor.send, look=look, backoff=place.backoff), changes)
         sending = time.monotonic() - began
         ended = await self.executor.read_back(sent)
-        self.chunks.took(len(changes), sending, time.monotonic() - began - sending)
+        self.chunks.adjust_size(len(changes), sending, time.monotonic() - began - sending)
         await self.journal.finish(ended)
 
     def _place(self, target: Target) -> ServiceSite:
@@ -234,7 +234,7 @@ class BatchExecutor:
         store = self.journal.store
         for some in slices(wanted):
             async with store.transaction() as tx:
-                free = await self._waiting(tx, [item.item_number for item in some])
+                free = await self._waiting_numbers(tx, [item.item_number for item in some])
                 mine = [item for item in some if item.item_number in free]
                 items = await store.changes.begin(tx, mine, self.journal.owner, self.journal.lease)
                 await store.items.note(tx, items)
@@ -253,18 +253,18 @@ class BatchExecutor:
         """End items that were never begun, for the same reason; raises LeaseLost."""
         store = self.journal.store
         async with store.transaction() as tx:
-            free = await self._waiting(tx, numbers)
+            free = await self._waiting_numbers(tx, numbers)
             await store.items.end(tx, self.whole.id, free, Outcome.FAILED, why)
             await store.outbox.enqueue(tx, self.whole.id, "card")
         self.journal.wake_outbox()
 
-    async def _waiting(self, tx: AsyncConnection, numbers: Collection[int]) -> set[int]:
+    async def _waiting_numbers(self, tx: AsyncConnection, numbers: Collection[int]) -> set[int]:
         """Those of *numbers* that nobody has begun or stopped; raises LeaseLost where another executes the whole by now."""
         if not await self.journal.store.changes.is_applying(tx, self.whole, self.journal.owner):
             raise LeaseLost(self.whole.id)
-        return await self.journal.store.items.waiting(tx, self.whole.id, numbers)
+        return await self.journal.store.items.waiting_numbers(tx, self.whole.id, numbers)
 
-    async def _taken_over(self, ids: Sequence[str]) -> Sequence[Change]:
+    async def _take_up(self, ids: Sequence[str]) -> Sequence[Change]:
         """Take over items that a process left while it applied them, without those that another process still has."""
         store, taken = self.journal.store, list[Change | None]()
         for some in slices(ids):
@@ -280,8 +280,8 @@ def _event_of_item(item: Change) -> Event:
     return event_of("begun", item, item.request.requester, before=edit.before, after=edit.after, set=item.set_id)
 
 
-async def _each(work: Callable[[Change], Awaitable[Result]], changes: Iterable[Change]) -> list[Result]:
-    """Do *work* with each, several at a time; what came of them."""
+async def _run_each(work: Callable[[Change], Awaitable[Result]], changes: Iterable[Change]) -> list[Result]:
+    """Do *work* with each, several at a time; return the results in the order in which they came."""
     left = iter(changes)
     results: list[Result] = []
 
@@ -292,7 +292,7 @@ async def _each(work: Callable[[Change], Awaitable[Result]], changes: Iterable[C
             results.append(came)
 
     async with asyncio.TaskGroup() as group:
-        for _ in range(AT_ONCE):
+        for _ in range(ITEMS_AT_ONCE):
             group.create_task(take())
     return results
 
@@ -339,7 +339,7 @@ class BatchWorker:
             if refusal:
                 await batch.stop()
             # Again while any is open: one that another process has, or whose answer was lost, is taken up later.
-            while await items.some(whole.id, OPEN, 1):
+            while await items.find(whole.id, OPEN, 1):
                 # It stays claimed: the end of the process gives its lease back, and another one goes on.
                 if self.journal.stopping.is_set():
                     return
@@ -351,7 +351,7 @@ class BatchWorker:
         """What carries out a bulk change that this process claimed."""
         chunks = Chunks(self.journal.store.items, whole.id, in_steps=whole.bulk.in_steps)
         return BatchExecutor(
-            whole, lease, chunks, self.executor.under(lease), self.new_id, self.backoff, self.sleep, refused
+            whole, lease, chunks, self.executor.with_lease(lease), self.new_id, self.backoff, self.sleep, refused
         )
 
     async def _end(self, whole: Change, refusal: Mapping[str, str]) -> None:

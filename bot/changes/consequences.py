@@ -60,50 +60,50 @@ HELD_LONGEST: Final = timedelta(days=7)
 TELL_BEFORE: Final = timedelta(minutes=10)
 
 
-def _expires(change: Change) -> datetime | None:
+def _expiry_time(change: Change) -> datetime | None:
     if change.state is State.PLANNED and change.run.held_at is not None:
         return change.run.held_at + HELD_LONGEST
     return change.decision.expires if change.state is State.PROPOSED else None
 
 
-def _starts(change: Change) -> datetime | None:
+def _start_time(change: Change) -> datetime | None:
     return change.request.starts_at if change.state is State.PLANNED and not change.run.held else None
 
 
-def _is_to_start_soon(change: Change) -> datetime | None:
+def _start_notice_time(change: Change) -> datetime | None:
     """Ten minutes before the start; not of what was planned at shorter notice."""
-    starts, decided = _starts(change), change.decision.decided_at or change.created
+    starts, decided = _start_time(change), change.decision.decided_at or change.created
     return starts - TELL_BEFORE if starts is not None and starts - decided > 2 * TELL_BEFORE else None
 
 
-def _reminds(change: Change) -> datetime | None:
+def _reminder_time(change: Change) -> datetime | None:
     waits_for_others = change.state is State.PROPOSED and change.decision.guard is Guard.APPROVE
     return change.created + REMIND_AFTER if waits_for_others else None
 
 
-def _reverts(change: Change) -> datetime | None:
+def _revert_time(change: Change) -> datetime | None:
     return change.request.reverts_at if change.is_temporary else None
 
 
-def _offers(change: Change) -> datetime | None:
-    if (ends := _reverts(change)) is None:
+def _offer_time(change: Change) -> datetime | None:
+    if (ends := _revert_time(change)) is None:
         return None
     # Of an hour ten minutes, of ten minutes two: an offer right after the beginning would help nobody.
     return ends - min(OFFER_BEFORE, (ends - (change.run.finished_at or change.created)) * SHORTEST_OFFER)
 
 
-def _is_to_be_reviewed(change: Change) -> datetime | None:
+def _review_time(change: Change) -> datetime | None:
     return (change.decision.decided_at or change.created) + REVIEW_AFTER if change.review_due else None
 
 
-LATER: Final[Mapping[TimerKind | Purpose, Callable[[Change], datetime | None]]] = {
-    TimerKind.EXPIRE: _expires,
-    TimerKind.START: _starts,
-    TimerKind.REVERT: _reverts,
-    Purpose.REMIND: _reminds,
-    Purpose.STARTS: _is_to_start_soon,
-    Purpose.OFFER: _offers,
-    Purpose.REVIEW: _is_to_be_reviewed,
+DUE_TIMES: Final[Mapping[TimerKind | Purpose, Callable[[Change], datetime | None]]] = {
+    TimerKind.EXPIRE: _expiry_time,
+    TimerKind.START: _start_time,
+    TimerKind.REVERT: _revert_time,
+    Purpose.REMIND: _reminder_time,
+    Purpose.STARTS: _start_notice_time,
+    Purpose.OFFER: _offer_time,
+    Purpose.REVIEW: _review_time,
 }
 """When each thing is due of a change that stands like this; None where it isn't."""
 
@@ -143,7 +143,7 @@ def _is_news_to_requester(change: Change, by: str) -> bool:
 
 async def set_due(store: Store, tx: AsyncConnection, was: Change | None, now: Change) -> None:
     """Set what is due later of a change that stands as *now*, and drop what is not any more; *was*: as it stood before."""
-    for what, due_of in LATER.items():
+    for what, due_of in DUE_TIMES.items():
         due = due_of(now)
         # What was said or done already must not become due again because something else changed.
         if due == (due_of(was) if was is not None else None):
@@ -152,7 +152,7 @@ async def set_due(store: Store, tx: AsyncConnection, was: Change | None, now: Ch
             timers = store.timers
             await (timers.clear(tx, now.id, what) if due is None else timers.set(tx, now.id, what, due))
         elif due is None:
-            await store.outbox.take_back(tx, now.id, what)
+            await store.outbox.drop_for_later(tx, now.id, what)
         else:
             await store.outbox.enqueue(tx, now.id, what, due=due)
 
@@ -160,4 +160,4 @@ async def set_due(store: Store, tx: AsyncConnection, was: Change | None, now: Ch
 async def record_fields(store: Store, tx: AsyncConnection, held: Change, /, **fields: Any) -> None:
     """Write *fields* on a change without moving it, and set what then is due later."""
     await store.changes.record(tx, held, **fields)
-    await set_due(store, tx, held, held.changed(**fields))
+    await set_due(store, tx, held, held.with_fields(**fields))

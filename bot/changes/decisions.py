@@ -59,7 +59,7 @@ class Decisions:
         Raises as `Rights.require` does, PolicyTightened, Frozen, MoreMustAgree, or AlreadyDecided with the change as it stands.
         """
         note(change=change.id, decision=decision)
-        if not _open(change, decision):
+        if not _is_open(change, decision):
             raise AlreadyDecided(change)
         expires = change.decision.expires
         # The timer that expires it may fire late; a click after the end is too late all the same.
@@ -67,28 +67,30 @@ class Decisions:
             raise AlreadyDecided(await self.expire(change) or await self.journal.get(change.id))
         await self.rights.require(change, decision, by)
         if decision in RELEASES:
-            change = await self._releasable(change, decision, by)
+            change = await self._require_releasable(change, decision, by)
         match decision:
             case Decision.WITHDRAW:
                 move = Move.CANCEL if change.state is State.PROPOSED else Move.WITHDRAW
-                moved = await self.journal.move(change, move, by=by, **self._decided(by))
+                moved = await self.journal.move(change, move, by=by, **self._decision_fields(by))
             case Decision.DENY:
-                moved = await self.journal.move(change, Move.DENY, by=by, **self._decided(by, reason))
+                moved = await self.journal.move(change, Move.DENY, by=by, **self._decision_fields(by, reason))
             case Decision.APPROVE:
                 return await self._approve(change, by, for_later=for_later and change.request.starts_at is None)
             case Decision.CONFIRM | Decision.BREAK_GLASS:
                 override: dict[str, Any] = {"glass_broken": True} if decision is Decision.BREAK_GLASS else {}
                 self.executor.failpoint("claim")
-                moved = await self.journal.move(change, Move.APPROVE, by=by, **self._decided(by, reason), **override)
+                moved = await self.journal.move(
+                    change, Move.APPROVE, by=by, **self._decision_fields(by, reason), **override
+                )
             case _:
                 assert_never(decision)
         if moved is None:
             return await self._decide_again(change, decision, by, reason=reason)
         return await self.executor.go_on(moved)
 
-    async def _releasable(self, change: Change, decision: OfRequest, by: str) -> Change:
-        """*change* under the policy of now, where that lets *decision* through; raises as `decide` does."""
-        if (stricter := await self._tightened(change)) is not None:
+    async def _require_releasable(self, change: Change, decision: OfRequest, by: str) -> Change:
+        """Return *change* under the current policy, where that lets *decision* through; raises as `decide` does."""
+        if (stricter := await self._tighten(change)) is not None:
             # Their own confirmation is no longer enough: by now somebody else has to agree.
             if decision is Decision.CONFIRM and stricter.decision.guard is not Guard.CONFIRM:
                 raise PolicyTightened(stricter)
@@ -108,28 +110,30 @@ class Decisions:
             raise AlreadyDecided(change)
         return await self.decide(change, decision, by, reason=reason, for_later=for_later)
 
-    async def _tightened(self, change: Change) -> Change | None:
-        """*change* under the policy of now, where that asks for more than the one it was asked for under; else None.
+    async def _tighten(self, change: Change) -> Change | None:
+        """Put *change* under the current policy, where that is stricter than the one of its request; else return None.
 
         Raises PolicyTightened where nobody could approve under both.
         """
-        stricter = (await self.rights.as_of_now(change)).decision
+        stricter = (await self.rights.with_current_guard(change)).decision
         if stricter == change.decision:
             return None
 
-        def tightened(held: Change) -> Mapping[str, Any]:
+        def update(held: Change) -> Mapping[str, Any]:
             return stricter.requirements if held.state is State.PROPOSED else {}
 
-        return await self.journal.record(change, "tightened", GATEHOUSE, tightened)
+        return await self.journal.record(change, "tightened", GATEHOUSE, update)
 
-    def _decided(self, by: str, reason: str = "") -> dict[str, Any]:
+    def _decision_fields(self, by: str, reason: str = "") -> dict[str, Any]:
         return {"decided_by": by, "decided_at": self.journal.now(), "decision_reason": reason}
 
     async def _approve(self, change: Change, by: str, *, for_later: bool) -> Change:
         """One approval more; with the last one, whoever asked and approved before must still have their rights."""
         given = change.with_approval(by, self.journal.now(), for_later=for_later)
         try:
-            counted = await self.journal.count(change, by, for_later=for_later, last=await self._completed(given, by))
+            counted = await self.journal.count(
+                change, by, for_later=for_later, last=await self._completion_fields(given, by)
+            )
         except (NotAllowed, DirectoryUnavailable, TargetBusy) as error:
             # It still counts, for when the others have their rights again, or the target is free.
             waits = await self.journal.count(change, by, for_later=for_later)
@@ -142,24 +146,27 @@ class Decisions:
             return await self._approve(counted, by, for_later=for_later)  # others approved at the same time
         return await self.executor.go_on(counted)
 
-    async def _completed(self, given: Change, by: str) -> Mapping[str, Any] | None:
+    async def _completion_fields(self, given: Change, by: str) -> Mapping[str, Any] | None:
         """The fields of the decision where *given* has all approvals that it needs, with the last one from *by*; else None.
 
         Raises NotAllowed where who asked, or approved, has lost their right to, and DirectoryUnavailable.
         """
-        if await self.access.people([each.by for each in given.decision.approvals]) < given.decision.approvals_needed:
+        if (
+            await self.access.count_people([each.by for each in given.decision.approvals])
+            < given.decision.approvals_needed
+        ):
             return None
-        await self.access.require_still(given, checked=by)
+        await self.access.require_still_allowed(given, checked=by)
         self.executor.failpoint("claim")
         waits = any(each.for_later for each in given.decision.approvals)
-        return self._decided(by) | ({"held": Held.WORD, "held_at": self.journal.now()} if waits else {})
+        return self._decision_fields(by) | ({"held": Held.WORD, "held_at": self.journal.now()} if waits else {})
 
     async def start(self, change: Change) -> None:
         """Begin what was planned, at its time; everything is asked again, and one that anything speaks against is held.
 
         Raises a ClientError, TargetBusy and DirectoryUnavailable where it can't be begun yet.
         """
-        if against := await self._against(change):
+        if against := await self._hold_fields(change):
             await self.journal.hold(change, **against)
             return
         # What is yet to be created was not there before, so nobody can have changed it.
@@ -177,16 +184,16 @@ class Decisions:
             raise NotPlanned(await self.journal.get(change.id))
         return await self.executor.go_on(moved)
 
-    async def _against(self, change: Change) -> dict[str, Any]:
-        """What speaks against beginning what was decided long ago, as the fields of a hold; none where nothing does."""
+    async def _hold_fields(self, change: Change) -> dict[str, Any]:
+        """The fields of the hold that keeps *change* from beginning now; empty where nothing speaks against it."""
         try:
-            await self.access.require_still(change)
-            stricter = await self.rights.as_of_now(change)
+            await self.access.require_still_allowed(change)
+            stricter = await self.rights.with_current_guard(change)
         except NotAllowed as error:
             return {"why": Held.RIGHT, "lost_right": error.user, "outcome": error.why.value}
         except PolicyTightened:
             return {"why": Held.POLICY}
-        if await self.freezes.against_change(change, self.journal.now()) is not None:
+        if await self.freezes.find_for_change(change, self.journal.now()) is not None:
             return {"why": Held.FROZEN}
         is_enough = change.decision.glass_broken or stricter.decision.has_requirements_of(change.decision)
         return {} if is_enough else {"why": Held.POLICY}
@@ -207,17 +214,17 @@ class Decisions:
         if (change.decision.guard is Guard.APPROVE or change.decision.glass_broken) and not is_approved_for_now:
             return await self._ask_again(change, by, another)
         if starts_at is None:
-            await self.access.require_still(change)
-            if not (await self.rights.as_of_now(change)).decision.has_requirements_of(change.decision):
+            await self.access.require_still_allowed(change)
+            if not (await self.rights.with_current_guard(change)).decision.has_requirements_of(change.decision):
                 raise PolicyTightened(change)
             return await self._begin(change, by)
 
-        def replanned(held: Change) -> Mapping[str, Any]:
+        def update(held: Change) -> Mapping[str, Any]:
             if held.state is not State.PLANNED:
                 raise NotPlanned(held)
             return another
 
-        return await self.journal.record(change, "replanned", by, replanned, request=request)
+        return await self.journal.record(change, "replanned", by, update, request=request)
 
     async def _require_startable(self, change: Change, starts_at: datetime | None, as_typed: str) -> None:
         """That a planned *change* can begin at *starts_at*, or now; raises NotPlanned, StartIsPast, EndsBeforeStart, Frozen."""
@@ -229,7 +236,7 @@ class Decisions:
         ends = change.request.reverts_at
         if ends is not None and ends <= (starts_at or now):
             raise EndsBeforeStart
-        if (freeze := await self.freezes.against_change(change, starts_at or now)) is not None:
+        if (freeze := await self.freezes.find_for_change(change, starts_at or now)) is not None:
             raise Frozen(freeze)
 
     async def _ask_again(self, change: Change, by: str, another: Mapping[str, Any]) -> Change:
@@ -254,7 +261,7 @@ class Decisions:
     async def note_look(self, change: Change, by: str) -> None:
         """Put on record that *by* was shown all of *change*; once, however often they look."""
         async with self.journal.store.transaction() as tx:
-            if await self.journal.store.changes.decided(tx, change.id, by, LOOKED, change.fingerprint):
+            if await self.journal.store.changes.note_decision(tx, change.id, by, LOOKED, change.fingerprint):
                 await self.journal.store.audit.append(tx, event_of("looked", change, by))
 
     async def ask(self, change: Change, *, by: str, text: str) -> Change:
@@ -268,64 +275,64 @@ class Decisions:
     async def stop(self, whole: Change, *, by: str, request: str) -> Change:
         """Let nothing more of a running bulk change begin; raises AlreadyDecided, NotAllowed, DirectoryUnavailable."""
 
-        def stopped(held: Change) -> Mapping[str, Any]:
+        def update(held: Change) -> Mapping[str, Any]:
             if not held.is_bulk or held.state not in {State.APPROVED, State.APPLYING}:
                 raise AlreadyDecided(held)
             return {} if held.run.stopped_by else {"stopped_by": by}
 
         await self.rights.require(whole, Decision.STOP, by)
-        return await self.journal.record(whole, "stopped", by, stopped, request=request)
+        return await self.journal.record(whole, "stopped", by, update, request=request)
 
     async def review(self, change: Change, *, by: str, request: str) -> Change:
         """Sign what somebody did alone; raises NothingToReview, NotYours, NotAllowed, DirectoryUnavailable."""
 
-        def signed(held: Change) -> Mapping[str, Any]:
+        def update(held: Change) -> Mapping[str, Any]:
             if not held.review_due:
                 raise NothingToReview(held)
             return {"reviewed_by": by}
 
         await self.rights.require(change, Decision.REVIEW, by)
-        return await self.journal.record(change, "reviewed", by, signed, request=request)
+        return await self.journal.record(change, "reviewed", by, update, request=request)
 
     async def extend(self, change: Change, *, by: str, seconds: int, request: str) -> Change:
         """Let a temporary *change* end so much later; raises NotTemporary, MoreMustAgree, and as `Rights.require` does."""
 
-        def extended(held: Change) -> Mapping[str, Any]:
+        def update(held: Change) -> Mapping[str, Any]:
             ends = max(_end_of(held), self.journal.now()) + timedelta(seconds=seconds)
             return {"reverts_at": ends, "reverts_at_as_typed": ""}
 
         await self._agree(change, Decision.EXTEND, by)
-        return await self.journal.record(change, "extended", by, extended, request=request)
+        return await self.journal.record(change, "extended", by, update, request=request)
 
     async def end_at(self, change: Change, *, by: str, ends_at: datetime, as_typed: str, request: str) -> Change:
         """Let a temporary *change* end at another time, later or sooner; raises as `extend` does, and EndIsPast."""
         if ends_at <= self.journal.now():
             raise EndIsPast(as_typed)
 
-        def moved(held: Change) -> Mapping[str, Any]:
+        def update(held: Change) -> Mapping[str, Any]:
             _end_of(held)
             return {"reverts_at": ends_at, "reverts_at_as_typed": as_typed}
 
         await self._agree(change, Decision.EXTEND, by, ends_at)
-        return await self.journal.record(change, "end_moved", by, moved, request=request)
+        return await self.journal.record(change, "end_moved", by, update, request=request)
 
     async def keep(self, change: Change, *, by: str, request: str) -> Change:
         """Let a temporary *change* stay; raises NotTemporary, MoreMustAgree, and as `Rights.require` does."""
 
-        def kept(held: Change) -> Mapping[str, Any]:
+        def update(held: Change) -> Mapping[str, Any]:
             if held.state is not State.APPLIED or held.request.reverts_at is None or held.run.undone_by is not None:
                 raise NotTemporary(held)
             return {"reverts_at": None, "revert_failure": RevertFailure.NONE}
 
         await self._agree(change, Decision.KEEP, by)
-        return await self.journal.record(change, "made_permanent", by, kept, request=request)
+        return await self.journal.record(change, "made_permanent", by, update, request=request)
 
     async def _agree(self, change: Change, decision: Decision, by: str, to: datetime | None = None) -> None:
         """Return where *decision* about the end of *change* is *by*'s, and as many agree as would have to approve it now.
 
         A click is one vote about this end, and *to* this other one; each voter must still have the right. Raises MoreMustAgree.
         """
-        change = await self.rights.as_of_now(change)
+        change = await self.rights.with_current_guard(change)
         await self.rights.require(change, decision, by)
         needed = change.decision.approvals_needed if change.decision.guard is Guard.APPROVE else 1
         ends = change.request.reverts_at
@@ -335,12 +342,12 @@ class Decisions:
         about = int(ends.timestamp()) if to is None else int(fingerprint([str(ends), str(to)])[:8], 16)
         vote = f"{decision}:{about % 100_000_000}"
         async with self.journal.store.transaction() as tx:
-            if await self.journal.store.changes.decided(tx, change.id, by, vote, ""):
+            if await self.journal.store.changes.note_decision(tx, change.id, by, vote, ""):
                 await self.journal.store.audit.append(tx, event_of("agreed", change, by, to=decision))
         # Counted after the commit, outside a transaction: whether they still may is a question to Slack.
-        voters = await self.journal.store.changes.who_decided(change.id, vote)
-        able = [each for each in voters if each == by or await self.rights.may(change, decision, each)]
-        if (given := await self.access.people(able)) < needed:
+        voters = await self.journal.store.changes.deciders(change.id, vote)
+        able = [each for each in voters if each == by or await self.rights.is_allowed(change, decision, each)]
+        if (given := await self.access.count_people(able)) < needed:
             raise MoreMustAgree(change, given, needed)
 
 
@@ -351,7 +358,7 @@ def _end_of(change: Change) -> datetime:
     return change.request.reverts_at
 
 
-def _open(change: Change, decision: Decision) -> bool:
+def _is_open(change: Change, decision: Decision) -> bool:
     """Whether there is still something to decide; a change that waits for its service may still be withdrawn."""
     waits = change.state is State.PLANNED or (change.state is State.APPROVED and bool(change.run.waits))
     return change.state is State.PROPOSED or (decision is Decision.WITHDRAW and waits)

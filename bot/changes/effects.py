@@ -40,7 +40,7 @@ async def _overtake(store: Store, tx: AsyncConnection, applied: Sequence[Change]
     by_target = {change.edit.target: change for change in applied}
     undone = {change.request.undoes for change in applied if change.request.undoes}
     overtaken = []
-    for waiting in await store.changes.requested(tx, applied):
+    for waiting in await store.changes.related_requests(tx, applied):
         change = by_target.get(waiting.edit.target)
         found = None if change is None else change.run.result
         # The target is again just what the request was made for, so nothing speaks against it.
@@ -60,7 +60,7 @@ async def _mark_all_undone(store: Store, tx: AsyncConnection, undos: Sequence[Ch
     """Mark what *undos* took back; a bulk change once nothing of it is left. What is left of a temporary one has its end."""
     wholes: dict[str, Change] = {}
     for undo in undos:
-        change = await store.changes.held(tx, undo.request.undoes or "", ends_work=True)
+        change = await store.changes.get_locked(tx, undo.request.undoes or "", ends_work=True)
         if change is None:
             continue
         is_review = change.review_due and undo.request.settles_review
@@ -73,7 +73,7 @@ async def _mark_all_undone(store: Store, tx: AsyncConnection, undos: Sequence[Ch
             wholes[change.set_id or change.id] = undo
         await _show_undone(store, tx, change, undo)
     for set_id, undo in wholes.items():
-        whole = await store.changes.held(tx, set_id, ends_work=True)
+        whole = await store.changes.get_locked(tx, set_id, ends_work=True)
         if whole is None or whole.state is not State.APPLIED or whole.run.undone_by is not None:
             continue
         if not await store.items.has_any(tx, set_id, UNDOABLE):
@@ -104,10 +104,10 @@ async def _show_undone(store: Store, tx: AsyncConnection, change: Change, undo: 
 
 async def _restore(store: Store, tx: AsyncConnection, undone: Change, redo: Change) -> None:
     """Let what *undone* had undone count again, now that *redo* undid that; what was temporary stays at its end."""
-    was = await store.changes.held(tx, undone.request.undoes or "", ends_work=True)
+    was = await store.changes.get_locked(tx, undone.request.undoes or "", ends_work=True)
     if was is None or was.run.undone_by != undone.id:
         return
-    whole = await store.changes.held(tx, was.set_id, ends_work=True) if was.set_id else was
+    whole = await store.changes.get_locked(tx, was.set_id, ends_work=True) if was.set_id else was
     if whole is None or whole.request.reverts_at is not None:
         return
     at = redo.run.finished_at or redo.created
@@ -120,5 +120,5 @@ async def _restore(store: Store, tx: AsyncConnection, undone: Change, redo: Chan
 
 async def _redraw_ending(store: Store, tx: AsyncConnection, targets: Sequence[Target]) -> None:
     """Have the cards of temporary changes say that one of *targets*, theirs, is gone, or there again."""
-    for change_id in await store.changes.ending(tx, targets) if targets else ():
+    for change_id in await store.changes.temporary_ids(tx, targets) if targets else ():
         await store.outbox.enqueue(tx, change_id, "card")

@@ -31,9 +31,9 @@ from bot.changes.verify import (
     Sent,
     Verification,
     classify,
+    discard_answer,
     read_back,
     require_turn,
-    unproven,
 )
 from bot.changes.worker import Backoff, ChangeLease, LeaseLost, keep_change_lease
 from bot.clients.errors import ClientError, OutcomeUnknown, RateLimited, Unreachable
@@ -94,7 +94,7 @@ class Executor:
     failpoint: Failpoint = no_failpoint
     context: CallContext = LOOKING
 
-    def under(self, lease: ChangeLease) -> Executor:
+    def with_lease(self, lease: ChangeLease) -> Executor:
         """The same executor, which sends only while this process has *lease*."""
         return replace(self, context=lease.context)
 
@@ -110,7 +110,7 @@ class Executor:
                 return await self.carry_out(change)
             self.failpoint("claim")
             claimed = await self.journal.claim(change.id)
-            return await self.carry_out(claimed) if claimed is not None else await self._as_it_stands(change)
+            return await self.carry_out(claimed) if claimed is not None else await self._reload(change)
         except StoreError as error:
             raise Unrecorded(change) from error
 
@@ -119,25 +119,25 @@ class Executor:
         with span("execute", change=change.id, operation=change.edit.kind):
             try:
                 async with keep_change_lease(self.journal, change) as lease:
-                    leased = self.under(lease)
+                    leased = self.with_lease(lease)
                     if change.state is State.UNKNOWN or _may_have_been_sent(change):
-                        return await leased._reconciled(change)
-                    return await leased._refused(change) or await leased._attempted(change)
+                        return await leased._reconcile_one(change)
+                    return await leased._handle_refusal(change) or await leased._attempt(change)
             except LeaseLost:
                 log.warning("change_lost", change=change.id[:8])
-                return await self._as_it_stands(change)
+                return await self._reload(change)
             except OtherRelease:  # it may have been sent: the other release takes it over, and reads back first
                 log.warning("change_left", change=change.id[:8])
                 return change
 
     # Whether it may be done
 
-    def too_old(self, change: Change) -> bool:
-        """An approval is for now: it does not come true hours later, from a backup or after a long outage."""
+    def is_too_old(self, change: Change) -> bool:
+        """Whether the approval of *change* is too old to act on, as after a long outage or from a backup."""
         let = change.run.started_at or change.decision.decided_at
         return let is not None and self.journal.now() > let + HELD_FOR
 
-    def end_passed(self, change: Change) -> bool:
+    def is_past_end(self, change: Change) -> bool:
         """Whether *change* was to last until a moment that is past: then it is not made to be taken back at once."""
         return change.request.reverts_at is not None and change.request.reverts_at <= self.journal.now()
 
@@ -146,21 +146,21 @@ class Executor:
 
         Everybody's right to it is asked for again where time went by since the decision. Raises DirectoryUnavailable.
         """
-        if self.too_old(change):
+        if self.is_too_old(change):
             return {"refusal": TOO_OLD}
-        if self.end_passed(change):
+        if self.is_past_end(change):
             return {"refusal": END_PASSED}
         # The end of a temporary change was agreed to with its beginning; a fresh decision was only just asked about.
-        if change.request.agreed or not (change.run.waits or self._waited(change) > ASKED_AGAIN_AFTER):
+        if change.request.agreed or not (change.run.waits or self._time_waited(change) > ASKED_AGAIN_AFTER):
             return {}
         try:
-            await self.access.require_still(change)
+            await self.access.require_still_allowed(change)
         except NotAllowed as error:
             return {"refusal": LOST_RIGHT, "lost_right": error.user, "outcome": error.why.value}
         return {}
 
-    async def _refused(self, change: Change) -> Change | None:
-        """What becomes of a change that may not be done any more, or where Slack does not say; None where it may.
+    async def _handle_refusal(self, change: Change) -> Change | None:
+        """End or defer a change that may not be done any more, or where Slack does not say; None where it may be done.
 
         One that may have been sent before is neither deferred, which would forget that, but looked at again when its lease
         is over; nor ended, for what a dead process sent may still come true: its outcome is unknown for now.
@@ -175,27 +175,27 @@ class Executor:
 
     async def wait(self, change: Change, why: str) -> Change:
         """Nothing was changed: try again later, the longer it has waited the later."""
-        wait = min(max(self._waited(change) / 4, SHORTEST_WAIT), LONGEST_WAIT)
+        wait = min(max(self._time_waited(change) / 4, SHORTEST_WAIT), LONGEST_WAIT)
         return await self._record(Ended(change, Move.DEFER, {"waits": why[:200]}, self.journal.now() + wait))
 
-    def _waited(self, change: Change) -> timedelta:
+    def _time_waited(self, change: Change) -> timedelta:
         return self.journal.now() - (change.run.started_at or change.decision.decided_at or change.created)
 
     # One attempt
 
-    async def _attempted(self, change: Change) -> Change:
-        """The change after it was sent and read back; without a clear outcome it is looked at until there is one."""
+    async def _attempt(self, change: Change) -> Change:
+        """Send *change* and read it back; without a clear outcome it is looked at until there is one."""
         # Tried once: while its service is away, a change waits in the database, and not here.
         sent = await self.send(change, self.look([change.edit.target]), Backoff(0))
         is_waited_for = change.decision.guard is not Guard.NONE or change.request.starts_at is not None
         away = isinstance(sent.error, Unreachable | RateLimited) and is_waited_for
-        if away and not _may_have_been_sent(change) and self._waited(change) < HELD_FOR:
+        if away and not _may_have_been_sent(change) and self._time_waited(change) < HELD_FOR:
             # Somebody's approval, or the time that they planned, would be lost, though the service is only away.
             why = "doesn’t answer" if isinstance(sent.error, Unreachable) else "takes no requests for now"
             return await self.wait(change, f"the service {why}")
         moved = await self.journal.finish(await self.read_back([sent]))
-        ended = moved[0] if moved else await self._as_it_stands(change)
-        return await self._reconciled(ended) if ended.state is State.UNKNOWN else ended
+        ended = moved[0] if moved else await self._reload(change)
+        return await self._reconcile_one(ended) if ended.state is State.UNKNOWN else ended
 
     def look(self, targets: Sequence[Target]) -> Look:
         """A look at *targets* of one service and site."""
@@ -212,8 +212,8 @@ class Executor:
             return Sent(change, error=error)
 
     async def _write(self, change: Change, look: Look) -> Sent:
-        change = await self._as_shown(change, look)
-        if self.end_passed(change):
+        change = await self._require_as_shown(change, look)
+        if self.is_past_end(change):
             raise EndPassed
         # Last before the write: a process that stood still may have lost its lease since the look.
         await self.context.pass_fence(ask=True)
@@ -225,15 +225,15 @@ class Executor:
         finally:
             self.failpoint("sent")
         if change.edit.kind is Kind.RULE_CREATE:
-            change = change.changed(target=change.edit.target.model_copy(update={"key": answer.text}))
+            change = change.with_fields(target=change.edit.target.model_copy(update={"key": answer.text}))
         return Sent(change, answer)
 
-    async def _as_shown(self, change: Change, look: Look) -> Change:
+    async def _require_as_shown(self, change: Change, look: Look) -> Change:
         """Look at the target right before the write; raises Differs where it is not what was shown."""
         for _ in range(LOOKS_BEFORE_A_WRITE):
             self.failpoint("look")
             began = self.journal.now()
-            live = await (self._in_turn(change) if change.bulk.in_steps else look.live(change))
+            live = await (self._read_in_turn(change) if change.bulk.in_steps else look.live(change))
             if canonical_form(live) != canonical_form(change.edit.before):
                 raise Differs(live)
             change = await self._remember_lookalikes(change)
@@ -243,7 +243,7 @@ class Executor:
                 break
         return change
 
-    async def _in_turn(self, step: Change) -> Document | None:
+    async def _read_in_turn(self, step: Change) -> Document | None:
         """The target of a *step* as it is now, read with what the other steps are about; raises OutOfTurn."""
         steps = [item async for item in self.journal.store.items.all(step.set_id or "")]
         now = await self._adapter_of(step.edit.target).snapshot([each.target for each in steps])
@@ -266,7 +266,7 @@ class Executor:
         """How changes that were sent to one service and site end, by what reading back shows; without those that don't yet."""
         self.failpoint("read back")
         read = await self._read([each for each in sent if each.is_open])
-        return self._ends([*read, *((each, UNREADABLE) for each in sent if not each.is_open)])
+        return self._classify_all([*read, *((each, UNREADABLE) for each in sent if not each.is_open)])
 
     async def _read(self, sent: Sequence[Sent]) -> Sequence[tuple[Sent, Reading]]:
         """Each of *sent* with what reading back shows of it."""
@@ -276,11 +276,13 @@ class Executor:
             found = await read_back(self._adapter_of(sent[0].change.edit.target), sent)
         except ClientError as error:
             log.warning("read_back_failed", change=sent[0].change.id[:8], error=type(error).__name__)
-            return [(unproven(each, f"done, it says, but it could not be read: {error}"), UNREADABLE) for each in sent]
-        return [(each, await self._ours(each.change, reading)) for each, reading in found]
+            return [
+                (discard_answer(each, f"done, it says, but it could not be read: {error}"), UNREADABLE) for each in sent
+            ]
+        return [(each, await self._exclude_others(each.change, reading)) for each, reading in found]
 
-    async def _ours(self, change: Change, reading: Reading) -> Reading:
-        """What was read, unless the rule that was found is what another creation made of a draft just like this."""
+    async def _exclude_others(self, change: Change, reading: Reading) -> Reading:
+        """Return *reading*, unless the rule it found is what another creation made of a draft just like this."""
         if change.edit.kind is not Kind.RULE_CREATE or change.edit.target.key or not reading.is_done:
             return reading
         found = change.edit.target.model_copy(update={"key": (reading.live or {}).get("id")})
@@ -298,21 +300,21 @@ class Executor:
         for seconds in self.reconcile_after:
             await asyncio.sleep(seconds)
             read = await self._read([sent for sent, _ in left])
-            await self.journal.finish(self._ends([each for each in read if each[1].is_done]))
+            await self.journal.finish(self._classify_all([each for each in read if each[1].is_done]))
             left = [each for each in read if not each[1].is_done]
             if not left:
                 break
         return [(sent.change, reading) for sent, reading in left]
 
-    async def _reconciled(self, change: Change) -> Change:
+    async def _reconcile_one(self, change: Change) -> Change:
         """Nobody knows whether the write happened: look until the service's state says so."""
         left = await self.reconcile([change])
         if not left:
-            return await self._as_it_stands(change)
+            return await self._reload(change)
         ((_, reading),) = left
         if self.may_be_resent(change, reading):
             # Time went by since it was let through: the rights are asked for again.
-            return await self._refused(change) or await self._attempted(*await self.begin_resending([change]))
+            return await self._handle_refusal(change) or await self._attempt(*await self.begin_resending([change]))
         if change.state is State.APPLYING:
             return await self.end(change, Move.MARK_UNKNOWN)
         # A slow service may still do what it did not answer for, so until then nothing is called failed.
@@ -332,7 +334,7 @@ class Executor:
         taken_over = (
             change.state is State.APPLYING and change.run.attempt > 1 and change.edit.kind is not Kind.RULE_CREATE
         )
-        return taken_over and reading.is_undone and change.run.resends < MAX_SENDS - 1 and not self.too_old(change)
+        return taken_over and reading.is_undone and change.run.resends < MAX_SENDS - 1 and not self.is_too_old(change)
 
     async def begin_resending(self, changes: Sequence[Change]) -> Sequence[Change]:
         """Count that *changes* are about to be sent again, before they are."""
@@ -340,13 +342,13 @@ class Executor:
 
     # What is recorded
 
-    def _ends(self, read: Sequence[tuple[Sent, Reading]]) -> Sequence[Ended]:
+    def _classify_all(self, read: Sequence[tuple[Sent, Reading]]) -> Sequence[Ended]:
         ends = [(sent.change, classify(sent, reading)) for sent, reading in read]
         if ends:
             self.failpoint("record")
-        return [self._ended(change, *end) for change, end in ends if end is not None]
+        return [self._end_move(change, *end) for change, end in ends if end is not None]
 
-    def _ended(self, change: Change, move: Move, fields: dict[str, Any]) -> Ended:
+    def _end_move(self, change: Change, move: Move, fields: dict[str, Any]) -> Ended:
         """A move to the end of a change that this process claimed, with the times that go with it."""
         times: dict[str, Any] = {"finished_at": self.journal.now()}
         # “For two hours” counts from when it is there, and not from when it was asked for.
@@ -356,13 +358,13 @@ class Executor:
 
     async def end(self, change: Change, move: Move, **fields: Any) -> Change:
         """The change after its move; where somebody took it over in the meantime, how it stands now."""
-        return await self._record(self._ended(change, move, fields))
+        return await self._record(self._end_move(change, move, fields))
 
     async def _record(self, ended: Ended) -> Change:
         moved = await self.journal.finish([ended])
-        return moved[0] if moved else await self._as_it_stands(ended.change)
+        return moved[0] if moved else await self._reload(ended.change)
 
-    async def _as_it_stands(self, change: Change) -> Change:
+    async def _reload(self, change: Change) -> Change:
         return await self.journal.store.changes.get(change.id) or change
 
 

@@ -12,7 +12,7 @@ from bot.changes.model.change import Change
 from bot.changes.model.documents import Document, canonical_form
 from bot.changes.model.edits import Edit, Target
 from bot.changes.model.states import State
-from bot.changes.proposals import applied_to
+from bot.changes.proposals import apply_difference
 from bot.rules.model import ACTIVE, Groups, Rule
 
 
@@ -67,8 +67,8 @@ class Forecast:
     moved: list[Event]
 
 
-def after(rules: Iterable[Rule], coming: Iterable[Event], groups: Groups | None = None) -> Forecast:
-    """What becomes of *rules* and *groups* once all that is *coming* is due. What is about no rule among these does nothing.
+def predict(rules: Iterable[Rule], coming: Iterable[Event], groups: Groups | None = None) -> Forecast:
+    """Predict *rules* and *groups* once all that is *coming* is due; what is about other rules does nothing.
 
     As when it is begun, only what is still as it was when it was asked for is changed, and only what was changed reverts.
     """
@@ -93,8 +93,10 @@ def after(rules: Iterable[Rule], coming: Iterable[Event], groups: Groups | None 
     return Forecast(list(found.rules.values()), found.groups, happens, sorted(left.values(), key=lambda each: each.at))
 
 
-def becomes(target: Target, document: Document, coming: Iterable[Event]) -> list[tuple[Event, Document | None]]:
-    """What happens to one *target*, which is *document* now, of all that is *coming*, and what it is after each."""
+def predict_document(
+    target: Target, document: Document, coming: Iterable[Event]
+) -> list[tuple[Event, Document | None]]:
+    """The events of *coming* that will change one *target*, which is *document* now, each with what it is then."""
     now: Document | None = document
     found: list[tuple[Event, Document | None]] = []
     left: set[tuple[str, int]] = set()
@@ -103,7 +105,7 @@ def becomes(target: Target, document: Document, coming: Iterable[Event]) -> list
             continue
         then = event.after
         if event.is_end and target.service == "members" and None not in (now, event.before, then):
-            then = applied_to(now or {}, event.before or {}, then or {})  # whatever else others did to it
+            then = apply_difference(now or {}, event.before or {}, then or {})  # whatever else others did to it
             fits = then != now
         else:
             fits = canonical_form(now) == canonical_form(event.before)

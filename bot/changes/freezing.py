@@ -47,7 +47,7 @@ MAX_FREEZES: Final = 50
 """Made by command: each is looked at for every change."""
 
 
-MOST_PLANNED: Final = 5_000
+MAX_PLANNED_CHANGES: Final = 5_000
 """Plans that are looked through for those within a freeze; those after them are held all the same."""
 
 
@@ -62,42 +62,42 @@ class Freezes:
     async def all(self) -> list[Freeze]:
         """Those that hold or are to come, in the order in which they begin."""
         now = self.now()
-        found = [*self.access.policy().freeze, *await self.made()]
+        found = [*self.access.policy().freeze, *await self.chat_freezes()]
         return sorted((each for each in found if each.until > now), key=lambda each: each.starts)
 
-    async def made(self) -> list[ChatFreeze]:
+    async def chat_freezes(self) -> list[ChatFreeze]:
         """Those that were made by command and are not over."""
-        return self._not_over(await self.store.channel_settings.value(*FREEZES))
+        return self._load(await self.store.channel_settings.value(*FREEZES))
 
-    async def against(self, edits: Iterable[Edit], at: datetime, by: str) -> Freeze | None:
+    async def find_for_edits(self, edits: Iterable[Edit], at: datetime, by: str) -> Freeze | None:
         """The freeze that keeps *by* from making *edits* at a time; of several the one that ends last."""
-        if not (holding := await self._holding(at, by)):
+        if not (holding := await self._active_freezes(at, by)):
             return None
         # In a thread: thousands of items against many patterns would hold up the event loop.
         return await asyncio.to_thread(_first_that_covers, holding, list(edits))
 
-    async def on(self, edit: Edit) -> Sequence[Freeze]:
+    async def all_for_edit(self, edit: Edit) -> Sequence[Freeze]:
         """Every freeze and lock that covers *edit* right now, no matter who holds it."""
-        return [each for each in await self._holding(self.now(), "") if each.covers(edit)]
+        return [each for each in await self._active_freezes(self.now(), "") if each.covers(edit)]
 
-    async def against_change(self, change: Change, at: datetime) -> Freeze | None:
+    async def find_for_change(self, change: Change, at: datetime) -> Freeze | None:
         """The same for all that *change* does; what was agreed to before, such as an end, goes on."""
         if change.request.agreed:
             return None
-        holding = await self._holding(at, change.request.requester)
+        holding = await self._active_freezes(at, change.request.requester)
         if not (holding := [each for each in holding if not is_overridden(each, change)]):
             return None
         return await asyncio.to_thread(_first_that_covers, holding, await self.edits_of(change))
 
-    async def against_start(self, change: Change) -> Freeze | None:
+    async def find_for_start(self, change: Change) -> Freeze | None:
         """The freeze that will keep what waits from beginning, at its time or now; None where the request says so itself."""
         starts = change.request.starts_at
         is_request = change.state is State.PROPOSED and change.request.frozen_until is None
         if not is_request and (change.state is not State.PLANNED or starts is None):
             return None
-        return await self.against_change(change, starts or self.now())
+        return await self.find_for_change(change, starts or self.now())
 
-    async def _holding(self, at: datetime, by: str) -> list[Freeze]:
+    async def _active_freezes(self, at: datetime, by: str) -> list[Freeze]:
         """The freezes that hold at a time and bind *by*, the last to end first."""
         holding = [each for each in await self.all() if each.holds_at(at) and not is_held_by(each, by)]
         return sorted(holding, key=lambda each: each.until, reverse=True)
@@ -110,15 +110,15 @@ class Freezes:
 
     async def require(self, change: Change) -> None:
         """Return where *change* may be made at its start, or now; raises Frozen."""
-        if (freeze := await self.against_change(change, change.request.starts_at or self.now())) is not None:
+        if (freeze := await self.find_for_change(change, change.request.starts_at or self.now())) is not None:
             raise Frozen(freeze)
 
-    async def planned_in(self, freeze: Freeze) -> Sequence[Change]:
+    async def planned_changes_in(self, freeze: Freeze) -> Sequence[Change]:
         """The changes that were to begin within *freeze*, which will be held."""
-        planned = await self.store.changes.planned(MOST_PLANNED)
-        return await self._within(freeze, [each for each in planned if each.request.starts_at is not None])
+        planned = await self.store.changes.list_planned(MAX_PLANNED_CHANGES)
+        return await self._blocked_changes(freeze, [each for each in planned if each.request.starts_at is not None])
 
-    async def _within(self, freeze: Freeze, changes: Iterable[Change]) -> Sequence[Change]:
+    async def _blocked_changes(self, freeze: Freeze, changes: Iterable[Change]) -> Sequence[Change]:
         """Those of *changes* that *freeze* keeps from beginning at their time, or now."""
         now = self.now()
         within = [change for change in changes if freeze.holds_at(change.request.starts_at or now)]
@@ -133,7 +133,7 @@ class Freezes:
     async def make(self, freeze: ChatFreeze) -> None:
         """Keep *freeze*, once per id; raises TooManyFreezes."""
         async with self.store.transaction() as tx:
-            kept = self._not_over(await self.store.channel_settings.locked(tx, *FREEZES))
+            kept = self._load(await self.store.channel_settings.get_locked(tx, *FREEZES))
             # A second delivery of the same request makes no second freeze.
             if any(each.id == freeze.id for each in kept):
                 return
@@ -142,7 +142,7 @@ class Freezes:
             await self._put(tx, [*kept, freeze])
             detail = {"until": freeze.until.isoformat(), "why": freeze.why}
             event = Event("locked" if freeze.is_lock else "froze", freeze.by, freeze.channel, detail=detail)
-            await self.store.audit.append(tx, replace(event, target=_on_record(freeze)))
+            await self.store.audit.append(tx, replace(event, target=_audit_name(freeze)))
             await self._redraw(tx, freeze)
 
     async def lift(self, freeze_id: str, by: str, channel: str) -> tuple[ChatFreeze, bool]:
@@ -151,39 +151,39 @@ class Freezes:
         Raises NoFreeze and DirectoryUnavailable.
         """
         while True:
-            found = _with_id(await self.made(), freeze_id)
+            found = _find_by_id(await self.chat_freezes(), freeze_id)
             wanting = tuple(dict.fromkeys([*found.lifted_by, by]))
             # It asks Slack, so it comes before the transaction.
-            is_lifted = is_held_by(found, by) or await self.access.people(wanting) > 1
+            is_lifted = is_held_by(found, by) or await self.access.count_people(wanting) > 1
             async with self.store.transaction() as tx:
-                kept = self._not_over(await self.store.channel_settings.locked(tx, *FREEZES))
-                if _with_id(kept, freeze_id) != found:
+                kept = self._load(await self.store.channel_settings.get_locked(tx, *FREEZES))
+                if _find_by_id(kept, freeze_id) != found:
                     continue  # somebody else was counted meanwhile
                 others = [each for each in kept if each.id != freeze_id]
                 counted = found.model_copy(update={"lifted_by": wanting})
                 await self._put(tx, others if is_lifted else [*others, counted])
                 event = "lifted" if is_lifted else "wants_to_lift"
-                await self.store.audit.append(tx, Event(event, by, channel, target=_on_record(found)))
+                await self.store.audit.append(tx, Event(event, by, channel, target=_audit_name(found)))
                 await self._redraw(tx, found)
             return counted, is_lifted
 
     async def _redraw(self, tx: AsyncConnection, freeze: Freeze) -> None:
         """Have the cards of what was planned or requested within *freeze* say so, or no longer."""
-        waiting = await self.store.changes.open(MOST_PLANNED)
-        requested = await self._within(freeze, [each for each in waiting if each.state is State.PROPOSED])
-        for change in [*await self.planned_in(freeze), *requested]:
+        waiting = await self.store.changes.list_open(MAX_PLANNED_CHANGES)
+        requested = await self._blocked_changes(freeze, [each for each in waiting if each.state is State.PROPOSED])
+        for change in [*await self.planned_changes_in(freeze), *requested]:
             await self.store.outbox.enqueue(tx, change.id, Purpose.CARD)
 
     async def _put(self, tx: AsyncConnection, made: Sequence[ChatFreeze]) -> None:
         stored = json.dumps([each.model_dump_json(by_alias=True) for each in made])
         await self.store.channel_settings.put(tx, *FREEZES, stored)
 
-    def _not_over(self, stored: str) -> list[ChatFreeze]:
+    def _load(self, stored: str) -> list[ChatFreeze]:
         made = map(ChatFreeze.model_validate_json, json.loads(stored or "[]"))
         return [each for each in made if each.until > self.now()]
 
 
-def _with_id(made: Iterable[ChatFreeze], freeze_id: str) -> ChatFreeze:
+def _find_by_id(made: Iterable[ChatFreeze], freeze_id: str) -> ChatFreeze:
     """The one of *made* with this id; raises NoFreeze."""
     if (found := next((each for each in made if each.id == freeze_id), None)) is None:
         raise NoFreeze
@@ -194,8 +194,8 @@ def _first_that_covers(freezes: Iterable[Freeze], edits: Sequence[Edit]) -> Free
     return next((each for each in freezes if any(each.covers(edit) for edit in edits)), None)
 
 
-def _on_record(freeze: ChatFreeze) -> str:
-    """What the audit calls it."""
+def _audit_name(freeze: ChatFreeze) -> str:
+    """The name of a freeze in the audit."""
     return f"{'lock' if freeze.is_lock else 'freeze'}/{freeze.title}"
 
 

@@ -126,7 +126,7 @@ class Journal:
         transaction makes it, as `move` does.
         """
         async with self.store.transaction() as tx:
-            held = await self.store.changes.held(tx, change.id)
+            held = await self.store.changes.get_locked(tx, change.id)
             if held is None or held.state is not State.PROPOSED:
                 return None
             if not held.decision.has_requirements_of(change.decision):
@@ -278,7 +278,7 @@ class Journal:
         Raises AlreadyDecided and TooManyQuestions.
         """
         async with self.store.transaction() as tx:
-            held = await self.store.changes.held(tx, change.id) or change
+            held = await self.store.changes.get_locked(tx, change.id) or change
             # Asked again by a second delivery; before the state, so that it does not come too late.
             if question in held.decision.questions:
                 return held
@@ -286,7 +286,7 @@ class Journal:
                 raise AlreadyDecided(held)
             if len(held.decision.questions) >= MAX_QUESTIONS_PER_REQUEST:
                 raise TooManyQuestions(held)
-            asked = held.changed(questions=(*held.decision.questions, question))
+            asked = held.with_fields(questions=(*held.decision.questions, question))
             await self.store.changes.record(tx, asked)
             await self.store.outbox.enqueue(tx, asked.id, f"ask-{len(asked.decision.questions)}")
             await self.store.audit.append(tx, event_of("asked", asked, question.by, question=question.text))
@@ -302,14 +302,14 @@ class Journal:
         Raises NotTemporary for another end of what is being reverted.
         """
         async with self.store.transaction() as tx:
-            held = await self.store.changes.held(tx, change.id) or change
-            if request and not await self.store.changes.decided(tx, held.id, by, request[:MAX_DECISION], event):
+            held = await self.store.changes.get_locked(tx, change.id) or change
+            if request and not await self.store.changes.note_decision(tx, held.id, by, request[:MAX_DECISION], event):
                 return held
             if not (fields := update(held)):
                 return held
             if "reverts_at" in fields and await self.store.changes.is_being_reverted(tx, held.id):
                 raise NotTemporary(held)
-            noted = held.changed(**fields)
+            noted = held.with_fields(**fields)
             await record_fields(self.store, tx, held, **fields)
             for purpose in filter(None, ("card", note)):
                 await self.store.outbox.enqueue(tx, change.id, purpose)
@@ -324,11 +324,11 @@ class Journal:
         for some in slices(changes):
             async with self.store.transaction() as tx:
                 for change in some:
-                    held = await self.store.changes.held(tx, change.id)
+                    held = await self.store.changes.get_locked(tx, change.id)
                     # With another token it is another process's, which knows more of it.
                     if held is not None and held.run.token == change.run.token:
                         await self.store.changes.record(tx, held, **update(change))
-        return [change.changed(**update(change)) for change in changes]
+        return [change.with_fields(**update(change)) for change in changes]
 
     async def note(self, event: Event) -> None:
         """Record what moves no change: a refusal, an export."""

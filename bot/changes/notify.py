@@ -17,7 +17,7 @@ from bot.changes.model.items import DONE
 from bot.changes.model.parts import Guard
 from bot.changes.model.states import State
 from bot.changes.worker import Wake, keep_renewing, work_off
-from bot.clients.errors import NEVER
+from bot.clients.errors import PERMANENT_CODES
 from bot.metrics import DELIVERED, UNDELIVERED
 from bot.store.db import StoreError
 from bot.store.engine import Store
@@ -145,7 +145,7 @@ class OutboxWorker:
         self._claimed = await self._store.outbox.claim(self._owner, self._lease, limit=limit, but=self._busy)
         self._busy |= {message.to for message in self._claimed}
 
-    def slack_answered(self) -> None:
+    def on_slack_answer(self) -> None:
         """Slack took something: what waits because it was away is due at once."""
         if self._slack_was_away and self._now() - self._back_at >= MIN_RETRY_INTERVAL:
             self._slack_is_back, self._slack_was_away, self._back_at = True, False, self._now()
@@ -183,7 +183,7 @@ class OutboxWorker:
     async def _try(self, message: Delivery) -> None:
         began = self._now()
         try:
-            note, again = None, self._once_more(message)
+            note, again = None, self._repeat_time(message)
             # With an error on record, the tries before came to an end, so they did not kill their process.
             is_plain = message.attempt > MAX_UNENDED_TRIES and not message.error
             change = await self._store.changes.get(message.change_id)
@@ -200,13 +200,13 @@ class OutboxWorker:
         except OtherRelease:  # the other release delivers it
             await self._store.outbox.give_back(message, self._now())
         except Exception as error:  # noqa: BLE001  whatever went wrong, it is tried again
-            await self._again(message, error, began)
+            await self._retry(message, error, began)
         else:
-            await self._store.outbox.done(message, note, again=again)
+            await self._store.outbox.mark_delivered(message, note, again=again)
             DELIVERED.inc()
 
-    def _once_more(self, message: Delivery) -> datetime | None:
-        """When the same is said again; None for what is said once. A digest that Slack refused is tried for the next day's."""
+    def _repeat_time(self, message: Delivery) -> datetime | None:
+        """When *message* is sent again; None for one that is sent once. A refused digest is tried the next day."""
         if message.purpose == Purpose.DIGEST:
             return self._now() + timedelta(days=1)
         pauses = REPEATED.get(message.purpose)
@@ -221,14 +221,14 @@ class OutboxWorker:
         # A card that is there already must not stay as it was, whoever else tells it.
         return await self._store.cards.get(change.id, purpose) is None
 
-    async def _again(self, message: Delivery, error: Exception, began: datetime) -> None:
+    async def _retry(self, message: Delivery, error: Exception, began: datetime) -> None:
         away = bool(getattr(error, "is_away", False))
         self._slack_was_away = self._slack_was_away or away
         reason = str(error)[:200] or type(error).__name__
         if message.attempt >= (MAX_TRIES_AWAY if away else MAX_TRIES):
             log.error("undeliverable", change=message.change_id[:8], purpose=message.purpose, error=reason)
             UNDELIVERED.inc()
-            await self._store.outbox.give_up(message, reason, again=self._once_more(message))
+            await self._store.outbox.give_up(message, reason, again=self._repeat_time(message))
             return
         most = MAX_WAIT_AWAY_SECONDS if away else MAX_WAIT_SECONDS
         # Where Slack says how long to wait, that counts.
@@ -256,7 +256,7 @@ async def is_told_elsewhere(change: Change, store: Store) -> bool:
     if change.state is not State.APPLIED or request.cause is None:
         if not request.agreed:
             return request.quiet_refusal and run.attempt <= 1 and change.state in REFUSED
-        is_final = change.state is State.FAILED and run.refusal in NEVER
+        is_final = change.state is State.FAILED and run.refusal in PERMANENT_CODES
         return request.quiet_refusal and not is_final  # a try in vain to end what is temporary is made again
     if run.attempt > 1 and not request.quiet_refusal:
         return False
@@ -264,15 +264,15 @@ async def is_told_elsewhere(change: Change, store: Store) -> bool:
         tally = await store.items.tally(change.id)
         if tally.of(DONE) < tally.meant:
             return False
-    undone = await _undone(change, store)
+    undone = await _undone_change(change, store)
     if undone is None or undone.request.channel != request.channel:
         return False
     if undone.request.cause is None:
         return True
-    was = await _undone(undone, store)
+    was = await _undone_change(undone, store)
     return was is not None and was.run.redone is not None and was.run.redone.change == change.id
 
 
-async def _undone(change: Change, store: Store) -> Change | None:
+async def _undone_change(change: Change, store: Store) -> Change | None:
     """What *change* undoes; None where it undoes nothing."""
     return None if change.request.undoes is None else await store.changes.get(change.request.undoes)

@@ -75,7 +75,7 @@ def open_pipeline(
     proposer = Proposer(journal, access, executor, freezes, new_id)
 
     async def has_seen(change: Change, by: str) -> bool:
-        return await shows_all(change) or by in await store.changes.who_decided(change.id, LOOKED, change.fingerprint)
+        return await shows_all(change) or by in await store.changes.deciders(change.id, LOOKED, change.fingerprint)
 
     rights = Rights(access, has_seen)
     return Pipeline(

@@ -102,13 +102,13 @@ class Proposal:
             ),
         )
 
-    def amended(self, **fields: Any) -> Self:
+    def with_request_fields(self, **fields: Any) -> Self:
         """The same with these *fields* of its request set."""
         return replace(self, request=self.request.model_copy(update=fields))
 
 
-def caused_by(change: Change, kind: CauseKind = CauseKind.UNDO) -> Cause:
-    """Why *change* is to be undone."""
+def undo_cause(change: Change, kind: CauseKind = CauseKind.UNDO) -> Cause:
+    """The cause of an undo of *change*."""
     return Cause(kind=kind, requester=change.request.requester)
 
 
@@ -127,7 +127,7 @@ def inverse(
     """
     undos = {each.item_number: Item.of(0, _inverse_edit(each, live), undoes=each.id) for each, live in done}
     kept = {
-        step.number: _there_already(step.target, step.before)
+        step.number: _skipped_item(step.target, step.before)
         for step in steps
         if step.number not in undos and step.number > min(undos)
     }
@@ -135,8 +135,8 @@ def inverse(
     title = change.bulk.title
     return Proposal(
         title=title and (f"Undo: {title}" if change.request.undoes is None else title.removeprefix("Undo: ")),
-        items=[_numbered(number, item) for number, item in enumerate(items, 1)],
-        request=ChangeRequest(requester=by, channel=channel, undoes=change.id, cause=cause or caused_by(change)),
+        items=[_with_number(number, item) for number, item in enumerate(items, 1)],
+        request=ChangeRequest(requester=by, channel=channel, undoes=change.id, cause=cause or undo_cause(change)),
         in_steps=change.bulk.in_steps and len(items) > 1,
     )
 
@@ -155,7 +155,7 @@ def _inverse_edit(change: Change, live: Document | None) -> Edit:
         after = {name: after[name] for name in ("name", "email", "allowedSegments") if name in after}
     elif target.service == "members" and None not in (before, after, live):
         before = live if is_there(change, live) else before
-        after = applied_to(live or {}, change.run.result or {}, after or {})
+        after = apply_difference(live or {}, change.run.result or {}, after or {})
     return Edit(
         kind=kind,
         # A rule that comes back gets a new id from its service.
@@ -167,11 +167,11 @@ def _inverse_edit(change: Change, live: Document | None) -> Edit:
 
 def revert_anyway(change: Change, live: Document, *, by: str, channel: str) -> Proposal:
     """The inverse of *change*, though somebody changed its target since: from *live*, and only after a look at it."""
-    undo = inverse(change, [(change, live)], by=by, channel=channel, cause=caused_by(change, CauseKind.LATE_END))
+    undo = inverse(change, [(change, live)], by=by, channel=channel, cause=undo_cause(change, CauseKind.LATE_END))
     return Proposal.of(undo.edit.model_copy(update={"before": live}), undo.request, Guard.CONFIRM)
 
 
-def _asked_again(asked: ChangeRequest, *, by: str, channel: str) -> ChangeRequest:
+def _repeat_request(asked: ChangeRequest, *, by: str, channel: str) -> ChangeRequest:
     return ChangeRequest(
         requester=by,
         channel=channel,
@@ -200,7 +200,7 @@ def request_again(change: Change, wanted: Iterable[tuple[Item, Document | None]]
         after = item.after
         if live is not None and item.before is not None and after is not None:
             base = Rule.model_validate(live).body() if item.target.service == "rules" else live
-            after = applied_to(base, item.before, after)
+            after = apply_difference(base, item.before, after)
         edit = Edit(kind=item.kind, target=item.target, before=live, after=after)
         items.append(Item.of(len(items) + 1, edit, source=item.source))
         has_moved = has_moved or canonical_form(live) != canonical_form(item.before)
@@ -209,7 +209,7 @@ def request_again(change: Change, wanted: Iterable[tuple[Item, Document | None]]
     return Proposal(
         title=change.bulk.title,
         items=items,
-        request=_asked_again(change.request, by=by, channel=channel),
+        request=_repeat_request(change.request, by=by, channel=channel),
         guard=Guard.CONFIRM if has_moved else None,
     )
 
@@ -223,24 +223,24 @@ def is_there(change: Change, live: Document | None) -> bool:
         return False
     fields = {name for name, value in before.items() if made.get(name) != value} - {SEGMENTS}
     untouched = all(live.get(name) == made.get(name) for name in fields)
-    return untouched and applied_to(live, made, before) != live
+    return untouched and apply_difference(live, made, before) != live
 
 
-def is_made_anew(change: Change, applied: Iterable[Change]) -> bool:
+def is_recreated(change: Change, applied: Iterable[Change]) -> bool:
     """Whether one of *applied* changes of its target made again what *change* had made and somebody had taken away.
 
     Whoever did that wants it so: it is not taken back at the end of *change*.
     """
 
-    def makes_anew(other: Change) -> bool:
+    def is_recreation(other: Change) -> bool:
         is_later = (other.run.finished_at or other.created) > (change.run.finished_at or change.created)
         made = is_there(change, other.run.result) and not is_there(change, other.edit.before)
         return is_later and other.request.undoes is None and made
 
-    return any(map(makes_anew, applied))
+    return any(map(is_recreation, applied))
 
 
-def applied_to(live: Document, before: Document, after: Document) -> Document:
+def apply_difference(live: Document, before: Document, after: Document) -> Document:
     """*live* with what differs between *before* and *after*: fields whole, segments one by one."""
     changed = {name: value for name, value in after.items() if value != before.get(name)}
     if SEGMENTS in changed:
@@ -251,14 +251,16 @@ def applied_to(live: Document, before: Document, after: Document) -> Document:
     return {name: value for name, value in live.items() if name not in dropped} | changed
 
 
-def together(title: str, proposals: Sequence[Proposal]) -> Proposal:
-    """What each of *proposals* of one person asks for, as one bulk change with the reason and the end of the first."""
+def combine(title: str, proposals: Sequence[Proposal]) -> Proposal:
+    """Combine *proposals* of one person into one bulk change, with the reason and the end of the first."""
     first = proposals[0].request
     return Proposal(
         title=title,
         items=[proposal.items[0].model_copy(update={"number": number}) for number, proposal in enumerate(proposals, 1)],
-        request=_asked_again(first, by=first.requester, channel=first.channel),
-    ).amended(warnings=tuple(dict.fromkeys(line for proposal in proposals for line in proposal.request.warnings)))
+        request=_repeat_request(first, by=first.requester, channel=first.channel),
+    ).with_request_fields(
+        warnings=tuple(dict.fromkeys(line for proposal in proposals for line in proposal.request.warnings))
+    )
 
 
 def move_steps(old: Document, email: str, site: str | None) -> list[Item]:
@@ -271,11 +273,11 @@ def move_steps(old: Document, email: str, site: str | None) -> list[Item]:
     ]
 
 
-def _numbered(number: int, item: Item) -> Item:
+def _with_number(number: int, item: Item) -> Item:
     return item.model_copy(update={"number": number})
 
 
-def _there_already(target: Target, document: Document | None) -> Item:
+def _skipped_item(target: Target, document: Document | None) -> Item:
     """A step that needs not be done, for those after it: it has to be there when they are begun."""
     return Item(number=0, target=target, after=document, outcome=Outcome.SKIPPED, why=NotSent.THERE_ALREADY)
 
@@ -289,18 +291,18 @@ def move_again(whole: Change, steps: Sequence[tuple[Item, Document | None]], *, 
         raise NewEmailTaken(whole.bulk.title)
     items = move_steps(old, add.target.key or "", add.target.site)
     if new is not None:
-        items[0] = _numbered(1, _there_already(add.target, items[0].after))
+        items[0] = _with_number(1, _skipped_item(add.target, items[0].after))
     return Proposal(
         title=whole.bulk.title,
         items=items,
-        request=_asked_again(whole.request, by=by, channel=channel),
+        request=_repeat_request(whole.request, by=by, channel=channel),
         guard=Guard.CONFIRM if canonical_form(old) != canonical_form(remove.before) else None,
         in_steps=True,
     )
 
 
-def begun(whole: Change, item: Item, *, change_id: str, now: datetime) -> Change:
-    """The change that an item of *whole* is, as it is written down just before it is sent."""
+def item_change(whole: Change, item: Item, *, change_id: str, now: datetime) -> Change:
+    """The change of an item of *whole*, as it is stored just before it is sent."""
     return Change(
         id=change_id,
         created=now,

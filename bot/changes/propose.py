@@ -17,7 +17,7 @@ from bot.changes.model.edits import Target
 from bot.changes.model.items import NOT_DONE, Item, Outcome
 from bot.changes.model.parts import Cause, CauseKind, ChangeDecision, Guard
 from bot.changes.model.states import HOLDING, LIVE, Move, State
-from bot.changes.proposals import Proposal, caused_by, inverse, is_made_anew, move_again, request_again, revert_anyway
+from bot.changes.proposals import Proposal, inverse, is_recreated, move_again, request_again, revert_anyway, undo_cause
 from bot.changes.refusals import AlreadyDecided, EndIsPast, NotTemporary, NotUndoable, StartIsPast
 from bot.changes.rights import Decision, Rights
 from bot.changes.verify import LOOKING, AdapterOf
@@ -57,23 +57,23 @@ class Proposer:
         DirectoryUnavailable where Slack does not tell who asks, NotTemporary where *reverts* has another end now,
         EndIsPast, and NothingToDo.
         """
-        if (known := await self.journal.store.changes.of_key(idempotency_key)) is not None:
+        if (known := await self.journal.store.changes.find_by_key(idempotency_key)) is not None:
             return known
         change = proposal.change(self.new_id(), self.journal.now())
-        if self.executor.end_passed(change):
+        if self.executor.is_past_end(change):
             raise EndIsPast(change.request.reverts_at_as_typed)
         if (starts := change.request.starts_at) is not None and starts <= change.created:
             raise StartIsPast(change.request.starts_at_as_typed)
         note(change=change.id)
         if not proposal.request.agreed:
-            change = await self._under_guard(change, proposal)
+            change = await self._with_guard(change, proposal)
         self.executor.failpoint("propose")
         if change.decision.guard is Guard.NONE and not change.is_bulk:
             self.executor.failpoint("claim")
         items = proposal.items if change.is_bulk else ()
         return await self.journal.open(change, idempotency_key, items, reverts=reverts, begin=not change.is_bulk)
 
-    async def _under_guard(self, change: Change, proposal: Proposal) -> Change:
+    async def _with_guard(self, change: Change, proposal: Proposal) -> Change:
         """*change* with what must stand before it here and now: the strictest guard of all that it needs.
 
         What is frozen waits where somebody may override that, for them or for the end of the freeze.
@@ -81,14 +81,14 @@ class Proposer:
         request, asked = change.request, proposal.guard
         await self.access.require_all(change.operations, request.requester, request.channel)
         if self.access.is_own_undo(change):
-            return change.changed(guard=asked or Guard.NONE, expires=change.created + OWN_UNDO_WITHIN)
-        standing = await self.access.standing(change.needs, request.requester, request.channel)
+            return change.with_fields(guard=asked or Guard.NONE, expires=change.created + OWN_UNDO_WITHIN)
+        standing = await self.access.requirements_for(change.needs, request.requester, request.channel)
         rule = standing.rule
         if (freeze := await self.freeze_against(proposal, request.starts_at or change.created)) is not None:
             if not rule.break_glass:
                 raise Frozen(freeze)
             asked = max(asked or Guard.CONFIRM, Guard.CONFIRM, key=STRENGTH.index)
-            change = change.changed(frozen_until=freeze.until)
+            change = change.with_fields(frozen_until=freeze.until)
         ends = (change.request.starts_at, LATE_START), (change.request.reverts_at, timedelta())
         limits = [at + more for at, more in ends if at is not None]
         decision = ChangeDecision(
@@ -105,7 +105,7 @@ class Proposer:
     async def freeze_against(self, proposal: Proposal, at: datetime) -> Freeze | None:
         """The freeze that keeps what is proposed from being done at a time."""
         edits = [item.edit for item in proposal.items if item.kind is not None]
-        return await self.freezes.against(edits, at, proposal.request.requester)
+        return await self.freezes.find_for_edits(edits, at, proposal.request.requester)
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,20 +132,22 @@ class FollowUps:
             change = await self.proposer.journal.get(change.set_id)
         await self.rights.require(change, Decision.UNDO, by)
         undos, is_own = await self._undos(change, "undo"), self._is_own_act(change, by)
-        if (made := _made_since(undos, by, since)) is not None:
+        if (made := _find_since(undos, by, since)) is not None:
             return await self.proposer.executor.go_on(made)
         _require_undoable(change)
         for undo in undos:
-            if _serves(undo, change, by, channel, is_own=is_own):
+            if _is_same_undo(undo, change, by, channel, is_own=is_own):
                 return undo
         proposal = await self._inverse(change, by=by, channel=channel)
         if change.request.undoes is not None and is_own:  # what is frozen may be put back as it was, and no more
             is_own = await self.proposer.freeze_against(proposal, self.proposer.journal.now()) is None
-        proposal = proposal.amended(undoes_own=is_own)
+        proposal = proposal.with_request_fields(undoes_own=is_own)
         if is_own and by_text and proposal.kind.destroys:
             proposal = replace(proposal, guard=Guard.CONFIRM)
         if change.review_due:
-            proposal = proposal.amended(settles_review=await self.rights.may(change, Decision.REVIEW, by))
+            proposal = proposal.with_request_fields(
+                settles_review=await self.rights.is_allowed(change, Decision.REVIEW, by)
+            )
         return await self.proposer.submit(proposal, idempotency_key=f"undo:{change.id}:{len(undos)}")
 
     def _is_own_act(self, change: Change, by: str) -> bool:
@@ -163,7 +165,7 @@ class FollowUps:
         Those may who may begin one.
         """
         await self.rights.require(change, Decision.REVERT, by)
-        return await self.revert(change, by=by, cause=caused_by(change, CauseKind.EARLY_END), since=since)
+        return await self.revert(change, by=by, cause=undo_cause(change, CauseKind.EARLY_END), since=since)
 
     async def revert(
         self, change: Change, *, by: str, cause: Cause, since: datetime | None = None, quiet: bool = False
@@ -175,7 +177,7 @@ class FollowUps:
         being done to its target does: raises TargetBusy.
         """
         reverts = await self._undos(change, "revert")
-        if (made := _made_since(reverts, by, since)) is not None:
+        if (made := _find_since(reverts, by, since)) is not None:
             return await self.proposer.executor.go_on(made)
         # One that is at work, or that did it, is the answer; after one in vain there is another.
         if reverts and (reverts[-1].state in LIVE or reverts[-1].id == change.run.undone_by):
@@ -183,58 +185,58 @@ class FollowUps:
         if change.run.undone_by is None and not change.is_temporary:
             raise NotTemporary(change)
         proposal = await self._inverse(change, by=by, channel=change.request.channel, cause=cause)
-        proposal = proposal.amended(agreed=True, quiet_refusal=quiet)
+        proposal = proposal.with_request_fields(agreed=True, quiet_refusal=quiet)
         key = f"revert:{change.id}:{len(reverts)}"
         return await self.proposer.submit(proposal, idempotency_key=key, reverts=change)
 
     async def _inverse(self, change: Change, *, by: str, channel: str, cause: Cause | None = None) -> Proposal:
         _require_undoable(change)
         is_end = cause is not None and cause.kind is CauseKind.END
-        done = await self._as_they_are(await (self.due_to_end if is_end else self._done)(change))
+        done = await self._read_changes(await (self.changes_to_revert if is_end else self._undoable_changes)(change))
         steps = await self._items_of(change, Outcome) if change.bulk.in_steps else ()
         return inverse(change, done, by=by, channel=channel, steps=steps, cause=cause)
 
     async def _items_of(self, whole: Change, outcomes: Iterable[Outcome]) -> Sequence[Item]:
         """The items of *whole* with one of these *outcomes*."""
-        return await self.store.items.some(whole.id, frozenset(outcomes), whole.bulk.size)
+        return await self.store.items.find(whole.id, frozenset(outcomes), whole.bulk.size)
 
-    async def _done(self, change: Change) -> Sequence[Change]:
+    async def _undoable_changes(self, change: Change) -> Sequence[Change]:
         """What of *change* was done and can be undone: itself, or items of it; raises NotUndoable where there is none."""
         if not change.is_bulk:
             return [change]
         items = await self._items_of(change, (Outcome.APPLIED,))
-        changes = await self.store.changes.many([item.change_id for item in items if item.change_id])
+        changes = await self.store.changes.get_many([item.change_id for item in items if item.change_id])
         done = [each for each in changes.values() if each.state is State.APPLIED and each.run.undone_by is None]
         if not done:
             raise NotUndoable(change)
         return sorted(done, key=lambda each: each.item_number)
 
-    async def due_to_end(self, change: Change) -> Sequence[Change]:
+    async def changes_to_revert(self, change: Change) -> Sequence[Change]:
         """What of a temporary *change* was done and nobody has made anew since; raises NotUndoable where nothing was done."""
-        done = await self._done(change)
-        applied = await self.store.changes.applied_to([each.edit.target for each in done])
-        return [each for each in done if not is_made_anew(each, applied.get(each.edit.target, ()))]
+        done = await self._undoable_changes(change)
+        applied = await self.store.changes.applied_by_target([each.edit.target for each in done])
+        return [each for each in done if not is_recreated(each, applied.get(each.edit.target, ()))]
 
     async def require_readable(self, whole: Change) -> None:
         """That what the items of *whole* were done to can be read now; raises a ClientError, and NotUndoable."""
-        await self.read_now([done.edit.target for done in await self._done(whole)])
+        await self.read_targets([done.edit.target for done in await self._undoable_changes(whole)])
 
-    async def _as_they_are(self, changes: Sequence[Change]) -> Sequence[tuple[Change, Document | None]]:
+    async def _read_changes(self, changes: Sequence[Change]) -> Sequence[tuple[Change, Document | None]]:
         """Each change under the id that its target has now, with what is there: of members only, as an undo of theirs
         is a difference. Where that cannot be read, it is as the change left it, and looked at again before the write.
         """
-        called = [change.changed(target=await self._now_called(change.edit.target)) for change in changes]
+        called = [change.with_fields(target=await self._current_target(change.edit.target)) for change in changes]
         try:
             live = dict(
-                await self.read_now([each.edit.target for each in called if each.edit.target.service == "members"])
+                await self.read_targets([each.edit.target for each in called if each.edit.target.service == "members"])
             )
         except ClientError:
             live = {}
         return [(each, live.get(each.edit.target, each.run.result)) for each in called]
 
-    async def read_now(self, targets: Sequence[Target]) -> Sequence[tuple[Target, Document | None]]:
+    async def read_targets(self, targets: Sequence[Target]) -> Sequence[tuple[Target, Document | None]]:
         """*targets* under the ids that they have now, with what is there; raises a ClientError."""
-        called = [await self._now_called(target) for target in targets]
+        called = [await self._current_target(target) for target in targets]
         places: dict[tuple[str, str | None], list[Target]] = {}
         for target in called:
             if target.key:
@@ -242,7 +244,7 @@ class FollowUps:
         snapshots = {place: await self.adapter(some[0], LOOKING).snapshot(some) for place, some in places.items()}
         return [(target, snapshots[target.place].live(target) if target.key else None) for target in called]
 
-    async def being_undone(self, change: Change) -> bool:
+    async def is_being_undone(self, change: Change) -> bool:
         """Whether an undo of *change* is at work, or of unknown outcome."""
         return any(undo.state in HOLDING for undo in await self._undos(change, "undo"))
 
@@ -254,7 +256,7 @@ class FollowUps:
         """Every change that was to undo *change* in this *way*, the oldest first."""
         found: list[Change] = []
         # Their keys are numbered from zero, without gaps: the first number that is free ends the row.
-        while (known := await self.store.changes.of_key(f"{way}:{change.id}:{len(found)}")) is not None:
+        while (known := await self.store.changes.find_by_key(f"{way}:{change.id}:{len(found)}")) is not None:
             found.append(known)
         return found
 
@@ -262,10 +264,10 @@ class FollowUps:
         """Propose the end of a temporary *change* that was left because somebody changed its target."""
         if change.state is not State.APPLIED or not change.run.revert_failure or change.run.undone_by is not None:
             raise NotTemporary(change)
-        ((target, live),) = await self.read_now([change.edit.target])
+        ((target, live),) = await self.read_targets([change.edit.target])
         if live is None:
             raise NotTemporary(change)
-        proposal = revert_anyway(change.changed(target=target), live, by=by, channel=channel)
+        proposal = revert_anyway(change.with_fields(target=target), live, by=by, channel=channel)
         return await self.proposer.submit(proposal, idempotency_key=idempotency_key)
 
     async def request_again(self, change: Change, *, by: str, channel: str, idempotency_key: str) -> Change:
@@ -277,8 +279,8 @@ class FollowUps:
         has_ended = change.state not in LIVE if change.is_bulk else change.state is State.STALE
         if not has_ended and not is_held:
             raise AlreadyDecided(change)
-        items = await self._not_done(change)
-        now = await self.read_now([item.target for item in items])
+        items = await self._items_not_done(change)
+        now = await self.read_targets([item.target for item in items])
         wanted = [
             (item.model_copy(update={"target": target}), live) for item, (target, live) in zip(items, now, strict=True)
         ]
@@ -286,7 +288,7 @@ class FollowUps:
         again = propose(change, wanted, by=by, channel=channel)
         # Its time is over, so it is asked for now, without one.
         if (starts := again.request.starts_at) is not None and starts <= self.proposer.journal.now():
-            again = again.amended(starts_at=None, starts_at_as_typed="")
+            again = again.with_request_fields(starts_at=None, starts_at_as_typed="")
         made = await self.proposer.submit(again, idempotency_key=idempotency_key)
         # Only once the new request is stored: a death in between leaves one too many, and not none.
         if is_held:
@@ -294,20 +296,20 @@ class FollowUps:
             await self.proposer.journal.move(change, Move.WITHDRAW, by=by, **decided)
         return made
 
-    async def _not_done(self, change: Change) -> Sequence[Item]:
+    async def _items_not_done(self, change: Change) -> Sequence[Item]:
         """The items of *change* of which nothing happened, or all its steps; it is its own one, if it is of one thing."""
         if not change.is_bulk:
             return [Item.of(1, change.edit)]
         return await self._items_of(change, Outcome if change.bulk.in_steps else NOT_DONE | {Outcome.WAITING})
 
-    async def _now_called(self, target: Target) -> Target:
+    async def _current_target(self, target: Target) -> Target:
         """*target* under the id that it has now: a rule that came back has a new one."""
         if target.service != "rules" or target.key is None:
             return target
         return target.model_copy(update={"key": await self.store.former_ids.resolve(target.key)})
 
 
-def _made_since(undos: Sequence[Change], by: str, since: datetime | None) -> Change | None:
+def _find_since(undos: Sequence[Change], by: str, since: datetime | None) -> Change | None:
     """The first of *undos* that *by* asked for at *since* or later; None where no such time is given."""
     mine = (undo for undo in undos if undo.request.requester == by)
     return None if since is None else next((undo for undo in mine if undo.created >= since), None)
@@ -319,7 +321,7 @@ def _require_undoable(change: Change) -> None:
         raise NotUndoable(change)
 
 
-def _serves(undo: Change, change: Change, by: str, channel: str, *, is_own: bool) -> bool:
+def _is_same_undo(undo: Change, change: Change, by: str, channel: str, *, is_own: bool) -> bool:
     """Whether an *undo* of *change* that was asked for before is what *by* asks for now in *channel*.
 
     One that waits for somebody else's own click would keep *by* from undoing it; so would one that waits at all, where

@@ -144,7 +144,7 @@ class Refusals:
     now: Callable[[], datetime]
     _minutes: dict[str, _Minute] = field(default_factory=dict)
 
-    async def refused(self, operation: str, by: str, channel: str, why: str) -> None:
+    async def add(self, operation: str, by: str, channel: str, why: str) -> None:
         """Put a refusal on record, or count it; raises StoreError."""
         minute, now = self._minutes.get(by), self.now()
         if minute is not None and not self._is_over(minute):

@@ -60,7 +60,7 @@ class Rights:
         if decision in RELEASES and not await self.has_seen(change, by):
             raise LookFirst(change)
 
-    async def may(self, change: Change, decision: Decision, by: str) -> bool:
+    async def is_allowed(self, change: Change, decision: Decision, by: str) -> bool:
         """Whether *decision* about *change* is *by*'s, if only after a look."""
         try:
             await self.require(change, decision, by)
@@ -70,24 +70,24 @@ class Rights:
             return False
         return True
 
-    async def as_of_now(self, change: Change) -> Change:
+    async def with_current_guard(self, change: Change) -> Change:
         """*change* behind the stricter of what stood before it when it was asked for, and what would stand before it now.
 
         Raises PolicyTightened where nobody could approve under both, and DirectoryUnavailable.
         """
         try:
-            return change.changed(**await self.access.stricter(change))
+            return change.with_fields(**await self.access.stricter_fields(change))
         except Irreconcilable as error:
             raise PolicyTightened(change) from error
 
-    async def _all_of_it(self, change: Change, by: str) -> None:
-        """Those who may ask for it."""
+    async def _require_operations(self, change: Change, by: str) -> None:
+        """Return where *by* may do all that *change* does."""
         await self.access.require_all(change.operations, by, change.request.channel)
 
     async def _confirm(self, change: Change, by: str) -> None:
         if by != change.request.requester or change.decision.guard is not Guard.CONFIRM:
             raise NotYours(change)
-        await self._all_of_it(change, by)
+        await self._require_operations(change, by)
 
     async def _approve(self, change: Change, by: str) -> None:
         if change.decision.guard is not Guard.APPROVE:
@@ -99,18 +99,18 @@ class Rights:
 
     async def _deny(self, change: Change, by: str) -> None:
         """Anyone who could make what its requester confirms may also drop it."""
-        await (self._all_of_it if change.decision.guard is Guard.CONFIRM else self._approve)(change, by)
+        await (self._require_operations if change.decision.guard is Guard.CONFIRM else self._approve)(change, by)
 
     async def _withdraw(self, change: Change, by: str) -> None:
         if by == change.request.requester:
             return
         if change.decision.guard is not Guard.CONFIRM and change.state is not State.PLANNED:
             raise NotYours(change)
-        await self._all_of_it(change, by)
+        await self._require_operations(change, by)
 
     async def _prolong(self, change: Change, by: str) -> None:
         """What was approved for two hours is not one person's to make last: others decide."""
-        await self._all_of_it(change, by)
+        await self._require_operations(change, by)
         if change.decision.guard is Guard.APPROVE:
             await self._approve(change, by)
 
@@ -127,7 +127,7 @@ class Rights:
         if change.state is not State.PROPOSED and not change.review_due:
             await self._read(change, by)
         elif by == change.request.requester:
-            await self._all_of_it(change, by)
+            await self._require_operations(change, by)
         elif change.decision.guard is Guard.CONFIRM:
             await self._read(change, by)  # whose it is, is told to those alone who may know of it
             raise NotYours(change)
@@ -146,13 +146,13 @@ QUESTIONS: Final[Mapping[Decision, Callable[[Rights, Change, str], Awaitable[Non
     Decision.BREAK_GLASS: Rights._override,
     Decision.DENY: Rights._deny,
     Decision.WITHDRAW: Rights._withdraw,
-    Decision.STOP: Rights._all_of_it,
+    Decision.STOP: Rights._require_operations,
     Decision.EXTEND: Rights._prolong,
     Decision.KEEP: Rights._prolong,
-    Decision.REVERT: Rights._all_of_it,
+    Decision.REVERT: Rights._require_operations,
     Decision.REVIEW: Rights._review,
     Decision.UNDO: Rights._read,
-    Decision.REPLAN: Rights._all_of_it,
+    Decision.REPLAN: Rights._require_operations,
     Decision.ASK: Rights._read,
     Decision.LOOK: Rights._look,
 }

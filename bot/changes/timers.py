@@ -24,7 +24,7 @@ from bot.changes.pipeline import Pipeline
 from bot.changes.proposals import is_there
 from bot.changes.refusals import NotPlanned, NotTemporary, NotUndoable
 from bot.changes.worker import Wake, work_off
-from bot.clients.errors import NEVER, REFUSALS, ClientError
+from bot.clients.errors import PERMANENT_CODES, REFUSALS, ClientError
 from bot.policy.access import DirectoryUnavailable
 from bot.store.db import TargetBusy
 from bot.store.outbox import Purpose
@@ -32,7 +32,7 @@ from bot.store.queues import LANES, Timer, TimerKind
 
 log = structlog.get_logger(__name__)
 
-LATE: Final = timedelta(minutes=2)
+LATE_AFTER: Final = timedelta(minutes=2)
 """A temporary change that ends later than this is said to be late."""
 
 TIMERS_AT_ONCE: Final = 4
@@ -66,11 +66,11 @@ class TimerWorker:
         """Do what a claimed *timer* is for, and remove it, or set it for the next try."""
         store = self.journal.store
         change = await store.changes.get(timer.change_id)
-        again = None if change is None else await DUE[timer.kind](self, change, timer)
+        again = None if change is None else await TIMER_HANDLERS[timer.kind](self, change, timer)
         if again is None:
-            await store.timers.done(timer)
+            await store.timers.remove(timer)
         else:
-            await store.timers.again(timer, again)
+            await store.timers.reschedule(timer, again)
 
     @property
     def _now(self) -> datetime:
@@ -98,8 +98,8 @@ class TimerWorker:
             pass
         return None
 
-    async def _say(self, change: Change, timer: Timer) -> datetime | None:
-        """What release 0.1.0 set a timer for is a message of this one."""
+    async def _enqueue_legacy(self, change: Change, timer: Timer) -> datetime | None:
+        """Enqueue the message for which release 0.1.0 set a timer."""
         await self._enqueue(change, timer.kind)
         return None
 
@@ -122,95 +122,95 @@ class TimerWorker:
         if not change.is_temporary or ends is None:
             return None
         # The undo may leave nothing to revert; two writes at once would only be in each other's way.
-        if await self.pipeline.followups.being_undone(change):
-            return self._later(change)
+        if await self.pipeline.followups.is_being_undone(change):
+            return self._next_try(change)
         last = await self.pipeline.followups.last_revert(change)
         # An older one was made for an end that has been put off since, or was somebody's early end.
-        if last is not None and last.created >= ends and not await self._failed_for_now(last):
-            return await self._reverted(change, last)
+        if last is not None and last.created >= ends and not await self._is_retryable(last):
+            return await self._handle_revert(change, last)
         try:
-            if why_not := await self._in_the_way(change):
-                return await self._leave(change, why_not)
+            if why_not := await self._find_obstacle(change):
+                return await self._give_up(change, why_not)
             cause = _cause(change, timer, self._now)
             revert = await self.pipeline.followups.revert(change, by=change.request.requester, cause=cause, quiet=True)
         except (ClientError, TargetBusy) as error:
             log.warning("revert_waits", change=change.id[:8], error=type(error).__name__)
-            return self._later(change)
+            return self._next_try(change)
         except NotUndoable:
-            return await self._leave_unless_unknown(change, change, RevertFailure.GONE)
+            return await self._give_up_unless_unknown(change, change, RevertFailure.GONE)
         # Somebody kept or extended it in the same moment; an extension has a timer of its own.
         except NotTemporary:
             return None
-        return await self._reverted(change, revert)
+        return await self._handle_revert(change, revert)
 
-    async def _reverted(self, change: Change, revert: Change) -> datetime | None:
-        """What became of the end of *change*: due again where that is not known yet, or may go well the next time."""
-        if revert.state in LIVE or await self._failed_for_now(revert):
-            return self._later(change)
+    async def _handle_revert(self, change: Change, revert: Change) -> datetime | None:
+        """When the end of *change* is due again after *revert*; None where it was reverted, or is given up."""
+        if revert.state in LIVE or await self._is_retryable(revert):
+            return self._next_try(change)
         if revert.state is not State.APPLIED:
-            return await self._leave(change, await self._why_left(revert))
-        return await self._leave_unless_unknown(change, revert, RevertFailure.PARTLY)
+            return await self._give_up(change, await self._revert_failure(revert))
+        return await self._give_up_unless_unknown(change, revert, RevertFailure.PARTLY)
 
-    async def _failed_for_now(self, revert: Change) -> bool:
+    async def _is_retryable(self, revert: Change) -> bool:
         """Whether it is known that *revert*, or an item of it, was not done, and nobody said no: then it is tried again."""
         if not revert.is_bulk:
-            return revert.state is State.FAILED and _is_passing(revert)
+            return revert.state is State.FAILED and _is_transient(revert)
         store = self.journal.store
         if await self._has_unknown(revert):
             return False
-        left = await store.items.some(revert.id, (Outcome.FAILED, Outcome.BUSY), revert.bulk.size)
-        begun = await store.changes.many([item.change_id for item in left if item.change_id])
+        left = await store.items.find(revert.id, (Outcome.FAILED, Outcome.BUSY), revert.bulk.size)
+        begun = await store.changes.get_many([item.change_id for item in left if item.change_id])
         stopped = (await store.items.tally(revert.id))[Outcome.STOPPED] > 0 and not revert.run.stopped_by
-        return stopped or any(item.change_id is None or _is_passing(begun[item.change_id]) for item in left)
+        return stopped or any(item.change_id is None or _is_transient(begun[item.change_id]) for item in left)
 
-    async def _why_left(self, revert: Change) -> RevertFailure:
+    async def _revert_failure(self, revert: Change) -> RevertFailure:
         if revert.state is State.UNSETTLED:
             return RevertFailure.UNCONFIRMED
         tally = await self.journal.store.items.tally(revert.id)
         if not (tally[Outcome.FAILED] > 0 if revert.is_bulk else revert.state is State.FAILED):
             return RevertFailure.CHANGED
-        return RevertFailure.UNSENT if revert.run.refusal in NEVER - REFUSALS else RevertFailure.REFUSED
+        return RevertFailure.UNSENT if revert.run.refusal in PERMANENT_CODES - REFUSALS else RevertFailure.REFUSED
 
-    async def _leave_unless_unknown(self, change: Change, whole: Change, why: RevertFailure) -> datetime | None:
-        """Leave what there still is of *change*, unless the outcome of an item of *whole* is not known yet."""
+    async def _give_up_unless_unknown(self, change: Change, whole: Change, why: RevertFailure) -> datetime | None:
+        """Give up what there still is of *change*, unless the outcome of an item of *whole* is not known yet."""
         now = await self.journal.get(change.id)
         if not now.is_temporary:
             return None
-        return self._later(now) if await self._has_unknown(whole) else await self._leave(now, why)
+        return self._next_try(now) if await self._has_unknown(whole) else await self._give_up(now, why)
 
     async def _has_unknown(self, whole: Change) -> bool:
         return (await self.journal.store.items.tally(whole.id))[Outcome.UNKNOWN] > 0
 
-    def _later(self, change: Change) -> datetime:
+    def _next_try(self, change: Change) -> datetime:
         # The longer it has been in vain, the longer until the next try: a quarter of that time.
         return self._now + min(max(MIN_RETRY, (self._now - (change.request.reverts_at or self._now)) / 4), MAX_RETRY)
 
-    async def _in_the_way(self, change: Change) -> RevertFailure:
+    async def _find_obstacle(self, change: Change) -> RevertFailure:
         """Why the change can't simply be reverted: somebody changed what it made, or made it anew, or it is gone."""
-        if not await self.pipeline.followups.due_to_end(change):
+        if not await self.pipeline.followups.changes_to_revert(change):
             return RevertFailure.CHANGED
         if change.is_bulk:  # each of its items is compared on its own
             await self.pipeline.followups.require_readable(change)
             return RevertFailure.NONE
-        ((_, live),) = await self.pipeline.followups.read_now([change.edit.target])
+        ((_, live),) = await self.pipeline.followups.read_targets([change.edit.target])
         if is_there(change, live):
             return RevertFailure.NONE
         return RevertFailure.GONE if live is None else RevertFailure.CHANGED
 
-    async def _leave(self, change: Change, why: RevertFailure) -> datetime | None:
+    async def _give_up(self, change: Change, why: RevertFailure) -> datetime | None:
         """Say on the card, and to the requester, why *change* was not reverted at its end; it is not due again."""
 
-        def left(held: Change) -> Mapping[str, Any]:
+        def update(held: Change) -> Mapping[str, Any]:
             is_same = held.is_temporary and held.request.reverts_at == change.request.reverts_at
             return {"revert_failure": why} if is_same else {}
 
-        await self.journal.record(change, "not_reverted", GATEHOUSE, left, note=Purpose.LEFT)
+        await self.journal.record(change, "not_reverted", GATEHOUSE, update, note=Purpose.LEFT)
         return None
 
 
-def _is_passing(failed: Change) -> bool:
+def _is_transient(failed: Change) -> bool:
     """Whether what kept a change from being done may be gone the next time."""
-    return failed.run.refusal not in NEVER
+    return failed.run.refusal not in PERMANENT_CODES
 
 
 def _cause(change: Change, timer: Timer, now: datetime) -> Cause:
@@ -219,16 +219,16 @@ def _cause(change: Change, timer: Timer, now: datetime) -> Cause:
     return Cause(
         kind=CauseKind.END,
         requester=change.request.requester,
-        late_seconds=int(late.total_seconds()) if late > LATE else 0,
+        late_seconds=int(late.total_seconds()) if late > LATE_AFTER else 0,
         tries=timer.number + 1,
     )
 
 
-DUE: Final[Mapping[TimerKind, Callable[[TimerWorker, Change, Timer], Awaitable[datetime | None]]]] = {
+TIMER_HANDLERS: Final[Mapping[TimerKind, Callable[[TimerWorker, Change, Timer], Awaitable[datetime | None]]]] = {
     TimerKind.EXPIRE: TimerWorker._expire,
     TimerKind.START: TimerWorker._start,
     TimerKind.REVERT: TimerWorker._revert,
-    TimerKind.REMIND: TimerWorker._say,
-    TimerKind.OFFER: TimerWorker._say,
-    TimerKind.REVIEW: TimerWorker._say,
+    TimerKind.REMIND: TimerWorker._enqueue_legacy,
+    TimerKind.OFFER: TimerWorker._enqueue_legacy,
+    TimerKind.REVIEW: TimerWorker._enqueue_legacy,
 }

@@ -121,7 +121,7 @@ async def read_back(adapter: Adapter, sent: Sequence[Sent]) -> Sequence[tuple[Se
             readings.append((each, judge(each.change, snapshot, named)))
         else:
             # Then the rule that was created is looked for by its content, as if there had been no answer.
-            lost = unproven(each, "the answer names another rule")
+            lost = discard_answer(each, "the answer names another rule")
             snapshot = await adapter.snapshot([lost.change.edit.target])
             readings.append((lost, judge(lost.change, snapshot)))
     return readings
@@ -139,15 +139,15 @@ def _is_ours(sent: Sent, live: Document | None) -> bool:
     if sent.answer is None or sent.answer.made is None:
         return True
     now, after, made = map(canonical_form, (live, sent.change.edit.after, sent.answer.made))
-    return (holds(now, after) or now == made) and sent.answer.text not in alike_before(sent.change)
+    return (contains_all(now, after) or now == made) and sent.answer.text not in known_lookalikes(sent.change)
 
 
-def unproven(sent: Sent, why: str) -> Sent:
-    """*sent*; of a creation as if its answer were lost, since it doesn't count, for *why*: what it made is yet to be found."""
+def discard_answer(sent: Sent, why: str) -> Sent:
+    """Return *sent*; a creation as if its answer were lost, for *why*: what it made is yet to be found."""
     if sent.answer is None or sent.answer.made is None:
         return sent
     target = sent.change.edit.target
-    return Sent(sent.change.changed(target=_with_key(target, None)), error=OutcomeUnknown(target.service, why))
+    return Sent(sent.change.with_fields(target=_with_key(target, None)), error=OutcomeUnknown(target.service, why))
 
 
 def judge(change: Change, snapshot: Snapshot, named: Document | None = None) -> Reading:
@@ -160,14 +160,14 @@ def judge(change: Change, snapshot: Snapshot, named: Document | None = None) -> 
         return verdict(change, snapshot.live(target))
     if target.key is not None and change.set_id is not None:
         return verdict(change, named or snapshot.live(target))
-    born = _born(change, snapshot)
+    born = _new_lookalikes(change, snapshot)
     live = named if target.key is not None else snapshot.live(_with_key(target, next(iter(born), None)))
     return SEVERAL if len(born) > 1 else verdict(change, live)
 
 
-def _born(change: Change, snapshot: Snapshot) -> list[str]:
+def _new_lookalikes(change: Change, snapshot: Snapshot) -> list[str]:
     """The keys of what looks just like the thing that *change* creates, and was not there before."""
-    known = alike_before(change)
+    known = known_lookalikes(change)
     return [key for key in snapshot.lookalikes(change) if key not in known]
 
 
@@ -175,7 +175,7 @@ def _with_key(target: Target, key: str | None) -> Target:
     return target.model_copy(update={"key": key})
 
 
-def alike_before(change: Change) -> Sequence[str]:
+def known_lookalikes(change: Change) -> Sequence[str]:
     """The keys of what looked just like the thing to be created before it was: noted by the executor."""
     return change.run.lookalikes or ()
 
@@ -194,15 +194,15 @@ def replaces(change: Change) -> bool:
     return change.edit.kind is Kind.MEMBER_UPDATE and renamed
 
 
-LOOKS: Final = 10
+LOOK_FACTOR: Final = 10
 """Times as long as a look: where the list is long, or slow, it is not read more often than pays."""
 SHORTEST, LONGEST = 2.0, 10.0
 """Seconds for which a look at many members counts."""
 
 
-def fresh_for(look: float) -> float:
-    """Seconds for which a *look* counts that took so many: where a list is long, it is not read more often than pays."""
-    return max(SHORTEST, min(LONGEST, LOOKS * look))
+def look_lifetime(look: float) -> float:
+    """Seconds for which a look counts that took *look* seconds: a long list is not read more often than pays."""
+    return max(SHORTEST, min(LONGEST, LOOK_FACTOR * look))
 
 
 @dataclass(slots=True)
@@ -228,7 +228,7 @@ class Look:
         """Read all targets together; raises the clients' errors."""
         began = time.monotonic()
         snapshot = await self.adapter.snapshot(self.targets)
-        self._taken = snapshot, self.now() + timedelta(seconds=fresh_for(time.monotonic() - began))
+        self._taken = snapshot, self.now() + timedelta(seconds=look_lifetime(time.monotonic() - began))
         return snapshot
 
     async def live(self, change: Change) -> Document | None:
@@ -260,7 +260,7 @@ def verdict(change: Change, live: Document | None) -> Reading:
     # Where nothing was to change, being as before is being done.
     if now == before != after:
         return Reading(Verification.NOT_DONE, live)
-    done = now == after or (holds(now, after) and not _still_there(before, after, now))
+    done = now == after or (contains_all(now, after) and not _has_leftover(before, after, now))
     return Reading(Verification.DONE if done else Verification.DIVERGED, live)
 
 
@@ -272,25 +272,25 @@ def _is_twin(change: Change, live: Document | None) -> bool:
     return live.get("email") != key and (change.edit.before or {}).get("email") == key
 
 
-def _still_there(before: Any, after: Any, now: Any) -> bool:
+def _has_leftover(before: Any, after: Any, now: Any) -> bool:
     """Whether *now* has a field that was there *before* and is not to be there *after*."""
     if isinstance(before, Mapping) and isinstance(after, Mapping) and isinstance(now, Mapping):
         gone = before.keys() - after.keys()
         return bool(gone & now.keys()) or any(
-            _still_there(before[name], after[name], now.get(name)) for name in before.keys() & after.keys()
+            _has_leftover(before[name], after[name], now.get(name)) for name in before.keys() & after.keys()
         )
     if isinstance(before, list) and isinstance(after, list) and isinstance(now, list):
         # Elements are compared by their places, which say nothing once one was added or taken out.
-        return len(before) == len(after) and any(map(_still_there, before, after, now))
+        return len(before) == len(after) and any(map(_has_leftover, before, after, now))
     return False
 
 
-def holds(live: Any, wanted: Any) -> bool:
+def contains_all(live: Any, wanted: Any) -> bool:
     """Whether *live* has all that was *wanted*; a service may add fields of its own to what it was sent."""
     if isinstance(wanted, Mapping) and isinstance(live, Mapping):
-        return all(holds(live.get(name), value) for name, value in wanted.items())
+        return all(contains_all(live.get(name), value) for name, value in wanted.items())
     if isinstance(wanted, list) and isinstance(live, list):
-        return len(live) == len(wanted) and all(map(holds, live, wanted))
+        return len(live) == len(wanted) and all(map(contains_all, live, wanted))
     return bool(live == wanted)
 
 
@@ -365,7 +365,7 @@ def classify(sent: Sent, reading: Reading) -> tuple[Move, dict[str, Any]] | None
             return Move.INVALIDATE, {"result": error.live}
         # To delete what somebody else has deleted is no failure: the request is out of date.
         gone = isinstance(error, NotFound) and change.edit.after is None
-        return Move.INVALIDATE if gone else Move.FAIL, said(error)
+        return Move.INVALIDATE if gone else Move.FAIL, error_fields(error)
     diverged = reading.verification is Verification.DIVERGED
     # The service took it and made something of its own of it; a deletion has nothing to be altered.
     altered = sent.answer is not None and diverged and None not in (reading.live, change.edit.after)
@@ -378,11 +378,11 @@ def classify(sent: Sent, reading: Reading) -> tuple[Move, dict[str, Any]] | None
     refused = isinstance(error, Refusal | OutOfTurn) and not isinstance(error, RateLimited)
     if change.set_id is not None and change.edit.kind is not Kind.RULE_CREATE and not diverged and not refused:
         return None
-    return Move.MARK_UNKNOWN, said(error)
+    return Move.MARK_UNKNOWN, error_fields(error)
 
 
-def said(error: SendError | None) -> dict[str, Any]:
-    """The fields that keep what the service said, or what became of the call: briefly in words, and by its name."""
+def error_fields(error: SendError | None) -> dict[str, Any]:
+    """The fields that record *error*: what the service said, or what became of the call, and its code."""
     return {} if error is None else {"outcome": str(error)[:300], "refusal": error.code}
 
 

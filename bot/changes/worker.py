@@ -122,7 +122,7 @@ async def work_off(
     busy: dict[str, set[asyncio.Task[None]]] = {lane: set() for lane in lanes}
     trouble = Trouble(f"{name} jobs")
 
-    async def logged(job: Job) -> None:
+    async def do_logged(job: Job) -> None:
         try:
             await do(job)
         except Exception as error:  # noqa: BLE001  it is logged, and claimed again
@@ -133,7 +133,7 @@ async def work_off(
     async def work() -> float:
         for lane, tasks in busy.items():
             while len(tasks) < width and (job := await claim(lane)) is not None:
-                task = asyncio.create_task(logged(job))
+                task = asyncio.create_task(do_logged(job))
                 tasks.add(task)
                 task.add_done_callback(tasks.discard)
                 # Last, once its place is free: a look before that would still find it taken.
@@ -224,7 +224,7 @@ class ChangeLease:
         return CallContext(Priority.BULK if self.in_bulk else Priority.CHANGE, fence=self.require)
 
     @contextmanager
-    def also(self, items: Iterable[Change]) -> Iterator[None]:
+    def renewing(self, items: Iterable[Change]) -> Iterator[None]:
         """Renew the leases on these items as well while the block lasts."""
         ids = {item.id for item in items}
         self.items |= ids

@@ -9,7 +9,7 @@ from copy import copy
 from typing import Final, Generic, NamedTuple, Self, TypeVar
 
 from bot.clients.gate import CallContext, Priority
-from bot.clients.json_stream import cooperatively
+from bot.clients.json_stream import run_in_slices
 from bot.clients.lists import Listing
 from bot.text.search import SearchHit, SearchIndex, search
 
@@ -27,8 +27,8 @@ class Kept(Generic[T]):
         self._with_it: list[Callable[[], None]] = []
         self.value: T | None = None
 
-    def goes_with(self, drop: Callable[[], None]) -> None:
-        """Call *drop* whenever a value goes: what was made of it is let go of, too."""
+    def on_drop(self, drop: Callable[[], None]) -> None:
+        """Call *drop* whenever the value is dropped, so that what was derived from it goes as well."""
         self._with_it.append(drop)
 
     def put(self, value: T, seconds: float = KEPT_SECONDS) -> None:
@@ -74,7 +74,7 @@ class SingleFlight(Generic[T]):
         """
         if self._task is None or self._task.done() or priority > self._priority:
             self._priority = priority
-            self._task = asyncio.create_task(self._fly(priority))
+            self._task = asyncio.create_task(self._read_and_keep(priority))
         return await asyncio.shield(self._task)
 
     async def recent(self, priority: Priority) -> T:
@@ -90,7 +90,7 @@ class SingleFlight(Generic[T]):
         self._task = None
         self.kept.drop()
 
-    async def _fly(self, priority: Priority) -> T:
+    async def _read_and_keep(self, priority: Priority) -> T:
         mine, began = asyncio.current_task(), time.monotonic()
         found = await self._read(priority)
         if self._task is mine:
@@ -106,7 +106,7 @@ class SharedList(Generic[T]):
         self._flight = SingleFlight(read)
         self._indexed = Indexed(text_of)
         self._context = CallContext()
-        self.goes_with(self._indexed.drop)
+        self.on_drop(self._indexed.drop)
 
     def with_context(self, context: CallContext) -> Self:
         """The same list, and the same of it kept, for requests with this *context*."""
@@ -114,9 +114,9 @@ class SharedList(Generic[T]):
         view._context = context
         return view
 
-    def goes_with(self, drop: Callable[[], None]) -> None:
-        """Call *drop* whenever what was read is let go of."""
-        self._flight.kept.goes_with(drop)
+    def on_drop(self, drop: Callable[[], None]) -> None:
+        """Call *drop* whenever the list that was read is dropped."""
+        self._flight.kept.on_drop(drop)
 
     async def fresh(self) -> Listing[T]:
         """Everything as it is now, through all pages; each once, as it was read last."""
@@ -158,9 +158,9 @@ class Indexed(Generic[T]):
         self._made.drop()
 
     async def _make(self, items: Sequence[T]) -> SearchIndex[T]:
-        return SearchIndex(items, await cooperatively(map(self._text_of, items)))
+        return SearchIndex(items, await run_in_slices(map(self._text_of, items)))
 
 
-async def looked_up(index: SearchIndex[T], typed: str, *, most: int) -> list[SearchHit[T]]:
-    """What *typed* fits, the best first, with the event loop let in while it is looked for."""
-    return [hit for hit in await cooperatively(search(index, typed, most=most)) if hit is not None]
+async def search_in_slices(index: SearchIndex[T], typed: str, *, most: int) -> list[SearchHit[T]]:
+    """Return the hits for *typed*, the best first; the event loop runs in between."""
+    return [hit for hit in await run_in_slices(search(index, typed, most=most)) if hit is not None]

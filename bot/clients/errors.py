@@ -17,8 +17,8 @@ whether a write was done then, so nobody knows."""
 CONTROL: Final = re.compile(r"[\x00-\x1f\x7f-\x9f]+")
 
 
-def kept(text: str) -> str:
-    """A service's words, on one line and short."""
+def shorten(text: str) -> str:
+    """Return a service's *text* on one line, cut to MAX_SERVICE_TEXT characters."""
     return CONTROL.sub(" ", text[: 4 * MAX_SERVICE_TEXT]).strip()[:MAX_SERVICE_TEXT]
 
 
@@ -32,7 +32,7 @@ class ClientError(Exception):
         cls.code = vars(cls).get("code", cls.__name__)
 
     def __init__(self, service: str, text: str = "") -> None:
-        super().__init__(kept(text))
+        super().__init__(shorten(text))
         self.service = service
 
 
@@ -42,7 +42,7 @@ class BadIdentifier(ClientError):
     def __init__(self, service: str, what: str, value: str) -> None:
         super().__init__(service, f"not {what}")
         self.what = what
-        self.value = kept(value)
+        self.value = shorten(value)
 
 
 class Unsendable(ClientError):
@@ -143,7 +143,7 @@ def _codes(kind: type[Refusal]) -> Iterator[str]:
 
 REFUSALS: Final = frozenset(_codes(Refusal))
 """The codes of the errors in which a service said no: only their text is the service's own."""
-NEVER: Final = REFUSALS - {RateLimited.code} | {BadIdentifier.code, Unsendable.code}
+PERMANENT_CODES: Final = REFUSALS - {RateLimited.code} | {BadIdentifier.code, Unsendable.code}
 """The codes of the errors that the same request would meet again, however often it is sent."""
 
 BY_MESSAGE: Final[dict[str, type[Refusal]]] = {

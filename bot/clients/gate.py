@@ -128,13 +128,13 @@ class Gate:
             if waited > MAX_WAIT_SECONDS:
                 HELD_REQUESTS.labels(self._service, priority.name.lower(), "refused").inc()
                 raise RateLimited(self._service, "", self._status, wait, is_ours=is_ours)
-            with self._counted(urgent=is_urgent):
+            with self._counting(urgent=is_urgent):
                 await self._sleep(max(wait, YIELD_SECONDS))
         if waited:
             HELD_REQUESTS.labels(self._service, priority.name.lower(), "waited").inc()
 
     @contextmanager
-    def _counted(self, *, urgent: bool) -> Iterator[None]:
+    def _counting(self, *, urgent: bool) -> Iterator[None]:
         self._urgent_waiting += urgent
         try:
             yield

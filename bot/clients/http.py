@@ -33,7 +33,7 @@ from bot.clients.errors import (
     refusal,
 )
 from bot.clients.gate import MAX_WAIT_SECONDS, CallContext, Gate, Priority
-from bot.clients.json_stream import parsed
+from bot.clients.json_stream import parse_json
 from bot.clients.urls import BadUrl, checked_base
 from bot.metrics import SERVICE_CALLS
 from bot.tracing import note, span
@@ -64,7 +64,7 @@ NOT_SENT: Final = (
     httpx.ProxyError,
 )
 """Failures before the first byte of a request left: a proxy that refuses passes nothing on."""
-TROUBLES: Final[Sequence[tuple[type[Exception] | tuple[type[Exception], ...], str]]] = (
+ERROR_TEXTS: Final[Sequence[tuple[type[Exception] | tuple[type[Exception], ...], str]]] = (
     ((httpx.ConnectTimeout, httpx.PoolTimeout), "no connection in time"),
     (httpx.ConnectError, "no connection"),
     (httpx.ProxyError, "the proxy refuses"),
@@ -90,7 +90,7 @@ BYTES_PER_VALUE: Final = 12
 """An answer may hold one value for so many of its largest bytes; ordinary rules have 20 for each. In Python a value takes about a
 hundred: docs/settings.md says what memory that comes to."""
 NOT_FOUND: Final = 404
-NOT_TAKEN: Final = frozenset({405, 413, 415})
+UNSUPPORTED_STATUSES: Final = frozenset({405, 413, 415})
 """Statuses that say that a request was not taken in, whoever says it."""
 PARTIAL: Final = 206
 """An answer's status that says that the rest is missing: we never ask for a part."""
@@ -141,12 +141,12 @@ class Answer:
 
     def document(self) -> Any:
         """The body as JSON; raises ValueError where it is none."""
-        return parsed(self.body)
+        return parse_json(self.body)
 
 
 @cache
-def authorities(ca_file: str | None) -> ssl.SSLContext:
-    """Whom to trust, and those of *ca_file* as well; raises OSError where that can't be read.
+def ssl_context(ca_file: str | None) -> ssl.SSLContext:
+    """Return an SSL context with the usual authorities and those of *ca_file*; raises OSError where that can't be read.
 
     Read once, since that takes as long as many requests, and each site has a client of its own.
     """
@@ -167,7 +167,7 @@ class LastCall:
         """Note the *outcome* of a call that ended now, in a word or two."""
         self._outcome, self._at = outcome, self._clock()
 
-    def says(self) -> str:
+    def health(self) -> str:
         """``ok``, ``unreachable``, ``failing`` or ``rate-limiting``, and how many seconds ago; or that there was no call."""
         return f"{self._outcome} ({self._clock() - self._at:.0f} s ago)" if self._outcome else "not called yet"
 
@@ -207,7 +207,7 @@ class Service:
             follow_redirects=False,
             trust_env=False,
             proxy=proxy,
-            verify=authorities(ca_file),
+            verify=ssl_context(ca_file),
             timeout=httpx.Timeout(self.limits.deadline, connect=connect, pool=connect),
             limits=httpx.Limits(
                 max_connections=MAX_CONNECTIONS, max_keepalive_connections=10, keepalive_expiry=IDLE_SECONDS
@@ -227,7 +227,7 @@ class Service:
     ) -> Answer:
         """GET, again where that may help. Raises Unreachable, Unreadable, TooLarge or a Refusal; else a 2xx answer."""
         async for attempt in stamina.retry_context(
-            on=_worth_another_try,
+            on=_is_retryable,
             attempts=self.limits.tries,
             timeout=self.limits.deadline,
             wait_initial=0.1,
@@ -242,7 +242,7 @@ class Service:
         try:
             answer = await self._call("GET", segments, query=query, slash=slash)
         except (httpx.HTTPError, TimeoutError, zlib.error) as error:
-            raise Unreachable(self.name, self._trouble(error)) from error
+            raise Unreachable(self.name, self._error_text(error)) from error
         if answer.asks_to_wait:
             raise RateLimited(self.name, self._redact(_message(answer)), answer.status, answer.retry_after)
         if answer.status >= 500:
@@ -268,9 +268,9 @@ class Service:
         try:
             answer = await self._call(method, segments, body=body, slash=slash)
         except NOT_SENT as error:
-            raise Unreachable(self.name, self._trouble(error)) from error
+            raise Unreachable(self.name, self._error_text(error)) from error
         except (httpx.HTTPError, TimeoutError, TooLarge, zlib.error) as error:
-            raise OutcomeUnknown(self.name, self._trouble(error)) from error
+            raise OutcomeUnknown(self.name, self._error_text(error)) from error
         if answer.ok:
             return answer
         if 400 <= answer.status < 500 and (answer.status == TOO_MANY or _is_refusal(answer)):
@@ -279,10 +279,10 @@ class Service:
             raise self._refusal(answer)
         raise OutcomeUnknown(self.name, f"status {answer.status}")
 
-    def _trouble(self, error: Exception) -> str:
-        """*error* as people read it; where the proxy refuses, with its words, such as 407 Proxy Authentication Required."""
+    def _error_text(self, error: Exception) -> str:
+        """Return *error* in words for people; with a refusing proxy's own, such as 407 Proxy Authentication Required."""
         words = f": {self._redact(str(error))}" if isinstance(error, httpx.ProxyError) else ""
-        return next((told for kinds, told in TROUBLES if isinstance(error, kinds)), "no answer") + words
+        return next((told for kinds, told in ERROR_TEXTS if isinstance(error, kinds)), "no answer") + words
 
     def _refusal(self, answer: Answer) -> Refusal:
         return refusal(self.name, answer.status, self._redact(_message(answer)), answer.retry_after)
@@ -300,16 +300,16 @@ class Service:
             url = self._base.url(segments, query, slash=slash)
         except BadUrl as error:
             raise Unreadable(self.name, str(error)) from error
-        content = None if body is None else self._encoded(body)
+        content = None if body is None else self._encode(body)
         headers = {} if content is None else {"Content-Type": "application/json"}
         request = self._http.build_request(method, url, content=content, headers=headers)
         began, status = time.perf_counter(), "none"
         with span("service call", service=self.name, method=method):
             try:
-                async with asyncio.timeout(self.limits.deadline), self._streamed(request) as response:
-                    answer = Answer.of(response, await self._capped(response))
+                async with asyncio.timeout(self.limits.deadline), self._stream(request) as response:
+                    answer = Answer.of(response, await self._read_body(response))
                 status = f"{answer.status // 100}xx"
-                self._last_call.note(_health_shown(answer.status))
+                self._last_call.note(_health_of(answer.status))
             except (httpx.HTTPError, TimeoutError):
                 self._last_call.note("unreachable")
                 raise
@@ -320,8 +320,8 @@ class Service:
             self._gate.close(answer.retry_after, answer.status)
         return answer
 
-    def _encoded(self, body: Any) -> bytes:
-        """*body* as JSON in ASCII: a lone surrogate goes back as the escape that it came as. Raises Unsendable."""
+    def _encode(self, body: Any) -> bytes:
+        """Return *body* as JSON in ASCII: a lone surrogate goes back as the escape that it came as. Raises Unsendable."""
         try:
             return json.dumps(body, allow_nan=False).encode()
         except ValueError as error:
@@ -330,15 +330,15 @@ class Service:
             ) from error
 
     @asynccontextmanager
-    async def _streamed(self, request: httpx.Request) -> AsyncIterator[httpx.Response]:
+    async def _stream(self, request: httpx.Request) -> AsyncIterator[httpx.Response]:
         response = await self._http.send(request, stream=True)
         try:
             yield response
         finally:
             await response.aclose()
 
-    async def _capped(self, response: httpx.Response) -> bytes:
-        """The decoded body. Unpacked here and bounded, since a compressed chunk may hold a thousand times its size."""
+    async def _read_body(self, response: httpx.Response) -> bytes:
+        """Return the decoded body. Unpacked here and bounded, since a compressed chunk may hold a thousand times its size."""
         packed = response.headers.get("content-encoding", "identity").strip().lower() not in {"", "identity"}
         unpack = zlib.decompressobj(zlib.MAX_WBITS | 32)
         most = self.limits.max_bytes if response.is_success else min(MAX_REFUSAL_BYTES, self.limits.max_bytes)
@@ -356,14 +356,14 @@ class Service:
         return bytes(body)
 
 
-def _health_shown(status: int) -> str:
-    """What an answer says of its service: also one that refuses a request shows that it works."""
+def _health_of(status: int) -> str:
+    """Return what the *status* of an answer says about the service: a refused request still shows that it works."""
     if status == TOO_MANY:
         return "rate-limiting"
     return "failing" if status >= 500 else "ok"
 
 
-def _worth_another_try(error: Exception) -> bool:
+def _is_retryable(error: Exception) -> bool:
     """Whether a read is repeated: not for a clear refusal, and not where it waited, or is to wait, for long."""
     if isinstance(error, RateLimited):
         return not error.is_ours and (error.retry_after is None or error.retry_after <= MAX_WAIT_SECONDS)
@@ -392,7 +392,7 @@ def _is_refusal(answer: Answer) -> bool:
         document = answer.document()
         return isinstance(document, dict) and document.get("success") is not True
     except ValueError:
-        if answer.body == b"" or answer.status in NOT_TAKEN:
+        if answer.body == b"" or answer.status in UNSUPPORTED_STATUSES:
             return True
         return not answer.is_page and answer.status in {400, 401, 403, 404, 409, 422}
 

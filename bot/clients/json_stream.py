@@ -24,7 +24,7 @@ FIRST_PIECE: Final = 1024
 """Characters of the shortest piece that is tried."""
 MAX_DEPTH: Final = 16
 """Levels that are taken apart; what is long and nested deeper is refused."""
-LONGEST_JOINT: Final = 2
+MAX_JOINT: Final = 2
 """Characters of a number after which it may go on, though it could end before them: ``e+``."""
 FREED_AT_ONCE: Final = 500
 """Records: well under a millisecond."""
@@ -37,7 +37,7 @@ MAX_INTEGER_DIGITS: Final = 4_000
 T = TypeVar("T")
 
 
-def _no_constant(name: str) -> Any:
+def _reject_constant(name: str) -> Any:
     raise ValueError(f"{name} is not JSON")
 
 
@@ -52,40 +52,42 @@ def _unique_names(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return {sys.intern(name): value for name, value in found.items()}
 
 
-def _integer(digits: str) -> int | float:
+def _parse_integer(digits: str) -> int | float:
     """Python refuses to read or write longer ones; as infinite as ``1e999`` they hide no other record."""
     return int(digits) if len(digits) <= MAX_INTEGER_DIGITS else float(digits)
 
 
-DECODER: Final = json.JSONDecoder(parse_constant=_no_constant, parse_int=_integer, object_pairs_hook=_unique_names)
+DECODER: Final = json.JSONDecoder(
+    parse_constant=_reject_constant, parse_int=_parse_integer, object_pairs_hook=_unique_names
+)
 
 
-def parsed(body: bytes) -> Any:
-    """*body* as JSON; raises ValueError where it is none. NaN is none either, nor an object with a name twice."""
+def parse_json(body: bytes) -> Any:
+    """Parse *body* as JSON; raises ValueError where it is none. NaN is none either, nor an object with a name twice."""
     try:
         return DECODER.decode(body.decode("utf-8-sig"))
     except RecursionError as error:
         raise ValueError("nested too deep") from error
 
 
-async def parsed_cooperatively(body: bytes) -> Any:
-    """The same as `parsed`, for a body of any size: what is long in it is decoded in slices."""
+async def parse_json_in_slices(body: bytes) -> Any:
+    """Parse *body* as `parse_json` does, whatever its size: what is long in it is decoded in slices."""
     if len(body) <= SMALL_BYTES:
-        return parsed(body)
+        return parse_json(body)
     documents: list[Any] = []
 
     def steps() -> Iterator[None]:
         documents.append((yield from JsonReader(body.decode("utf-8-sig")).steps()))
 
     try:
-        await cooperatively(steps())
+        await run_in_slices(steps())
     except RecursionError as error:
         raise ValueError("nested too deep") from error
     return documents[0]
 
 
-async def cooperatively(work: Iterable[T]) -> list[T]:
-    """Everything that *work* yields, with the event loop let in between."""
+async def run_in_slices(work: Iterable[T]) -> list[T]:
+    """Return everything that *work* yields; the event loop runs in between."""
     done: list[T] = []
     until = time.monotonic() + SLICE_SECONDS
     for item in work:
@@ -121,15 +123,15 @@ def _free(loop: asyncio.AbstractEventLoop, items: list[Any]) -> None:
         loop.call_soon(_free, loop, items)
 
 
-def taken(items: list[T]) -> Iterator[T]:
-    """The *items* in their order, each out of the list: the list does not keep them until its end."""
+def pop_each(items: list[T]) -> Iterator[T]:
+    """Yield the *items* in their order, and remove each from the list, so that the list does not keep them until its end."""
     items.reverse()
     while items:
         yield items.pop()
 
 
-async def aside(work: Iterable[T]) -> list[T]:
-    """Everything that *work* yields, worked out in a thread: for steps that are too large to be taken on the loop.
+async def run_in_thread(work: Iterable[T]) -> list[T]:
+    """Return everything that *work* yields, run in a thread: for steps that are too large for the event loop.
 
     Where the caller is cancelled, it stops at its next step.
     """
@@ -159,7 +161,7 @@ class JsonReader:
 
     def _value(self, depth: int) -> Generator[None, None, Any]:
         first = self._next()
-        if (found := self._in_one_piece()) is not CUT:
+        if (found := self._short_value()) is not CUT:
             return found
         if first not in {"{", "["}:  # one long text, or not JSON
             found, self.at = DECODER.raw_decode(self._text, self.at)
@@ -168,8 +170,8 @@ class JsonReader:
             raise ValueError("nested too deep")
         return (yield from self._object(depth + 1) if first == "{" else self._list(depth + 1))
 
-    def _in_one_piece(self) -> Any:
-        """The value that begins here, if it is short: most are as long as the one before."""
+    def _short_value(self) -> Any:
+        """Return the value that begins here if it is short, else CUT: most are as long as the one before."""
         size = min(self._likely, self._piece)
         while True:
             piece = self._text[self.at : self.at + size]
@@ -177,7 +179,7 @@ class JsonReader:
                 found, end = DECODER.raw_decode(piece)
             except json.JSONDecodeError:
                 end = len(piece)
-            if end + LONGEST_JOINT < len(piece):
+            if end + MAX_JOINT < len(piece):
                 self.at += end
                 self._likely = max(FIRST_PIECE, 4 * end)
                 return found
@@ -197,7 +199,7 @@ class JsonReader:
             self._take(":")
             found[name] = yield from self._value(depth)
             yield
-            if not self._goes_on("}"):
+            if not self._take_comma("}"):
                 break
         self._take("}")
         return found
@@ -208,13 +210,13 @@ class JsonReader:
         while self._next() != "]":
             found.append((yield from self._value(depth)))
             yield
-            if not self._goes_on("]"):
+            if not self._take_comma("]"):
                 break
         self._take("]")
         return found
 
-    def _goes_on(self, end: str) -> bool:
-        """Whether a comma stands here, and something behind it."""
+    def _take_comma(self, end: str) -> bool:
+        """Take a comma if there is one; return whether another entry follows."""
         if self._next() != ",":
             return False
         self._take(",")

@@ -20,7 +20,7 @@ from bot.clients.errors import (
 )
 from bot.clients.gate import CallContext, Priority
 from bot.clients.http import Answer, Service
-from bot.clients.json_stream import Many, cooperatively, parsed_cooperatively, taken
+from bot.clients.json_stream import Many, parse_json_in_slices, pop_each, run_in_slices
 from bot.clients.page_signs import Signs
 from bot.clients.pages import Page, Query, page_of
 from bot.members.model import Member, find_by_email
@@ -148,16 +148,16 @@ class Lists(Generic[T]):
 
     async def _page(self, query: Query, priority: Priority) -> Page:
         if not self._takes_size or not query.keys() <= {"offset"}:
-            return await self._asked(query, priority)
+            return await self._fetch_page(query, priority)
         try:
-            return await self._asked({**query, "pageSize": PAGE_SIZE}, priority)
+            return await self._fetch_page({**query, "pageSize": PAGE_SIZE}, priority)
         except (RateLimited, Unauthorized):
             raise
         except Refusal:
             self._takes_size = False
-            return await self._asked(query, priority)
+            return await self._fetch_page(query, priority)
 
-    async def _asked(self, query: Query, priority: Priority) -> Page:
+    async def _fetch_page(self, query: Query, priority: Priority) -> Page:
         try:
             answer = await self.service.read(*self.path, priority=priority, query=query, slash=self.slash)
         except NotFound as error:
@@ -195,7 +195,7 @@ class _Reading(Generic[T]):
 
         def steps() -> Iterator[None]:
             nonlocal new
-            for item in items(taken(page.records)):
+            for item in items(pop_each(page.records)):
                 if item is None:
                     self.unreadable += 1
                 else:
@@ -204,7 +204,7 @@ class _Reading(Generic[T]):
                     read[key] = item
                 yield
 
-        await cooperatively(steps())
+        await run_in_slices(steps())
         self.known.update(read)
         self.count += new
         self.totals += [] if page.total is None else [page.total]
@@ -227,7 +227,11 @@ class _Reading(Generic[T]):
         """All that is known; what the service says of the length of its list counts for more than where it ends."""
         reached = self.count >= self.totals[-1] if self.totals else self.is_at_end
         is_all_that_is_known = reached and not self.moved
-        sign = self.signs.unmet(self.count, is_counted=bool(self.totals)) if self.signs and is_all_that_is_known else ""
+        sign = (
+            self.signs.sign_of_more(self.count, is_counted=bool(self.totals))
+            if self.signs and is_all_that_is_known
+            else ""
+        )
         truncated = bool(sign) or not is_all_that_is_known
         if not truncated and not self.unreadable:
             return Listing(service, Many(self.known.values()))
@@ -251,15 +255,15 @@ def records(document: Document) -> list[Any] | None:
 async def read_json(service: Service, answer: Answer) -> Any:
     """The JSON of an answer to a read. Raises Unreadable, or the Refusal that came under a 2xx status."""
     try:
-        document = await parsed_cooperatively(answer.body)
+        document = await parse_json_in_slices(answer.body)
     except ValueError as error:
         raise Unreadable(service.name, f"no JSON: {error}") from error
     _raise_refusal(service, answer, document, ("message",))
     return document
 
 
-async def opened(service: Service, answer: Answer) -> Document:
-    """The same of a service that says ``success: true`` in each answer."""
+async def read_document(service: Service, answer: Answer) -> Document:
+    """Return the JSON object of an answer to a read, from a service that says ``success: true`` in each answer."""
     document = await read_json(service, answer)
     if not isinstance(document, dict):
         raise Unreadable(service.name, "the answer is not a JSON object")
@@ -268,22 +272,22 @@ async def opened(service: Service, answer: Answer) -> Document:
     return document
 
 
-async def written_json(service: Service, answer: Answer, *messages: str) -> Any:
-    """The JSON of an answer to a write. Raises OutcomeUnknown, or a Refusal where it says that nothing was done.
+async def json_of_write(service: Service, answer: Answer, *messages: str) -> Any:
+    """Return the JSON of an answer to a write. Raises OutcomeUnknown, or a Refusal where it says that nothing was done.
 
     *messages*: the fields that may say why.
     """
     try:
-        document = await parsed_cooperatively(answer.body)
+        document = await parse_json_in_slices(answer.body)
     except ValueError as error:
         raise OutcomeUnknown(service.name, f"unreadable answer: {error}") from error
     _raise_refusal(service, answer, document, messages)
     return document
 
 
-async def sent(service: Service, method: str, *segments: str, context: CallContext, body: Any = None) -> Document:
+async def send_once(service: Service, method: str, *segments: str, context: CallContext, body: Any = None) -> Document:
     """Send once. A 2xx answer counts only if it says ``success: true``; if it says false, nothing was done."""
-    document = await written_json(
+    document = await json_of_write(
         service, await service.write(method, *segments, context=context, body=body), "message"
     )
     if not isinstance(document, dict) or document.get("success") is not True:

@@ -14,7 +14,7 @@ from pydantic import ValidationError
 from bot.clients.cache import SharedList
 from bot.clients.errors import AlreadyExists, BadIdentifier, Refused, Unreadable
 from bot.clients.http import Service
-from bot.clients.lists import Lists, member_in, read_json, written_json
+from bot.clients.lists import Lists, json_of_write, member_in, read_json
 from bot.members.model import SITE_ID, Member
 from bot.text.emails import BadEmail, checked_email
 from bot.text.search import text_of_member
@@ -63,25 +63,25 @@ class MembersClient(MembersReader):
 
     async def add(self, member: Member) -> None:
         """Add a member: name, email and segments, as the specification's body has them."""
-        self._email(member.email)
+        self._checked_email(member.email)
         body = {"name": member.name or "", "email": member.email, "allowedSegments": list(member.segments)}
         await self._write("POST", body=body, slash=True)
 
     async def update(self, email: str, *, name: str | None, segments: Iterable[str]) -> None:
         """Set name and segments. Whether this replaces or merges segments is not specified: pass all of them."""
         body = {"name": name or "", "allowedSegments": list(segments)}
-        await self._write("PATCH", self._email(email), body=body)
+        await self._write("PATCH", self._checked_email(email), body=body)
 
     async def grant(self, email: str, segments: Iterable[str]) -> None:
-        await self._write("POST", self._email(email), "segments", body={"allowedSegments": list(segments)})
+        await self._write("POST", self._checked_email(email), "segments", body={"allowedSegments": list(segments)})
 
     async def revoke(self, email: str, segments: Iterable[str]) -> None:
         """Take segments away: a DELETE that carries a body, which a proxy may drop. Whoever calls this reads back."""
-        await self._write("DELETE", self._email(email), "segments", body={"allowedSegments": list(segments)})
+        await self._write("DELETE", self._checked_email(email), "segments", body={"allowedSegments": list(segments)})
 
     async def remove(self, email: str) -> None:
         """Remove the member from the site."""
-        await self._write("DELETE", self._email(email))
+        await self._write("DELETE", self._checked_email(email))
 
     async def _write(self, method: str, *segments: str, body: Any = None, slash: bool = False) -> None:
         try:
@@ -95,9 +95,9 @@ class MembersClient(MembersReader):
         finally:
             self.drop()
         if answer.body.strip():  # an empty answer can be a yes
-            await written_json(self._service, answer, "message", "error")
+            await json_of_write(self._service, answer, "message", "error")
 
-    def _email(self, email: str) -> str:
+    def _checked_email(self, email: str) -> str:
         try:
             return checked_email(email)
         except BadEmail as error:

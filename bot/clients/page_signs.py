@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import Any, Final, TypeAlias
 from urllib.parse import parse_qsl, urlsplit
 
-from bot.clients.json_stream import parsed
+from bot.clients.json_stream import parse_json
 
 Said: TypeAlias = tuple[tuple[str, ...], Any]
 """A value of an answer, and the names that lead to it."""
@@ -99,7 +99,7 @@ SO_MANY_OF: Final = re.compile(r"\b([\d,]{1,20}) of (?:about |over )?([\d,]{1,20
 MISSING: Final = re.compile(r"\b(?:partial|incomplete|truncated|omitted)\b", re.IGNORECASE)
 LEADING: Final = re.compile(r"(\d{1,15})\s")
 DATE: Final = re.compile(r"\d{4}-\d\d-\d\d\b.*")
-LONGEST_WORD: Final = 8
+MAX_WORD: Final = 8
 """Characters: a longer text without a space that has digits in it may be a cursor, whatever its name."""
 UNREAD: Final = object()
 """In the place of a value that was not looked at."""
@@ -123,8 +123,8 @@ class Signs:
     is_flagged: bool = False
     """Whether a flag says that this is the end: whatever place is named is that of this page."""
 
-    def unmet(self, read: int, *, is_counted: bool) -> str:
-        """The name of what says that *read* records may not be all; empty where nothing does.
+    def sign_of_more(self, read: int, *, is_counted: bool) -> str:
+        """Return the name of what suggests that there are more than the *read* records; empty where nothing does.
 
         *is_counted*: the service said how many there are, and so many were read.
         """
@@ -175,11 +175,11 @@ class _Walk:
                 rel = value.get("rel") if name == "href" else None
                 yield from self.values(part, (*path, rel if isinstance(rel, str) else name))
         elif isinstance(value, list) and value:
-            yield from self._of_list(value, path)
+            yield from self._list_values(value, path)
         elif path:
             yield path, value
 
-    def _of_list(self, items: list[Any], path: tuple[str, ...]) -> Iterator[Said]:
+    def _list_values(self, items: list[Any], path: tuple[str, ...]) -> Iterator[Said]:
         if self.names and self.names == _names_of(items[0]):
             if items != self.records:
                 yield path, UNREAD  # records of the same kind, in another list
@@ -195,8 +195,8 @@ def _is_about_more(said: Said) -> bool:
     return said[1] is UNREAD or bool(words_of(said[0]) & (MORE | PART | {"total"}))
 
 
-def of_lists(headers: Mapping[str, str], ignored: frozenset[str]) -> Iterator[Said]:
-    """Those *headers* that speak of lists."""
+def values_in_headers(headers: Mapping[str, str], ignored: frozenset[str]) -> Iterator[Said]:
+    """Yield the values in those *headers* that are about lists, each with the names that lead to it."""
     for name, value in headers.items():
         words = words_of((name,))
         if is_ignored((name,), ignored) or words & HEADERS_OF_OTHERS:
@@ -208,14 +208,14 @@ def of_lists(headers: Mapping[str, str], ignored: frozenset[str]) -> Iterator[Sa
 def _document_in(header: str) -> Any:
     """The JSON object in a header such as X-Pagination; its text where it is none."""
     try:
-        return parsed(header.encode()) if header.startswith("{") else header
+        return parse_json(header.encode()) if header.startswith("{") else header
     except ValueError:
         return header
 
 
 def is_ignored(path: Sequence[str], ignored: frozenset[str]) -> bool:
     """Whether the admin says that this is not about pages."""
-    return bool(ignored) and not ignored.isdisjoint({shown_name(path).lower(), ".".join(path).lower()})
+    return bool(ignored) and not ignored.isdisjoint({display_name(path).lower(), ".".join(path).lower()})
 
 
 def signs_of(said: Iterable[Said], *, size: int, page: int, has_followed: bool) -> Signs:
@@ -254,7 +254,7 @@ class _Reader:
         return Signs([*self.promises, *self.doubts], self.counts, self.numbers, self.limits)
 
     def _sort(self, path: tuple[str, ...], words: frozenset[str], value: Any) -> None:
-        name, own = shown_name(path), words_of(path[-1:]) - FRAMES
+        name, own = display_name(path), words_of(path[-1:]) - FRAMES
         text = value.strip()[:LONGEST_TEXT] if isinstance(value, str) else None
         if value is UNREAD:
             self.promises.append(name)
@@ -362,7 +362,7 @@ def parse_query(url: str) -> list[tuple[str, str]]:
 
 
 def _may_be_a_cursor(text: str) -> bool:
-    if len(text) <= LONGEST_WORD or " " in text or "@" in text or DATE.fullmatch(text):
+    if len(text) <= MAX_WORD or " " in text or "@" in text or DATE.fullmatch(text):
         return False
     return any(map(str.isdigit, text)) or text.endswith("=")
 
@@ -402,6 +402,6 @@ def _split(text: str) -> Sequence[str] | None:
     return None
 
 
-def shown_name(path: Sequence[str]) -> str:
-    """The names of *path* as people may be shown them: they are foreign."""
+def display_name(path: Sequence[str]) -> str:
+    """Return the names of *path* as one that people may be shown: they come from the service."""
     return FOREIGN.sub("", ".".join(path))[-LONGEST_NAME:].strip(".") or "(unnamed)"

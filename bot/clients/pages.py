@@ -12,10 +12,10 @@ from bot.clients.page_signs import (
     Signs,
     is_ignored,
     is_url,
-    of_lists,
     parse_query,
     signs_of,
     values_beside,
+    values_in_headers,
     words_of,
 )
 
@@ -66,12 +66,12 @@ def page_of(
     links = {} if is_ignored(("Link",), ignored) else answer.links
     said = [
         *values_beside(document, records, ignored),
-        *of_lists(answer.headers, ignored),
+        *values_in_headers(answer.headers, ignored),
         *((("Link", rel), links[rel]) for rel in ("next", "last") if rel in links),
     ]
     number = _first_number(fields, NUMBERS) or 0
     signs = signs_of(said, size=len(records), page=number, has_followed=has_followed)
-    following = _following(fields, links, is_flagged=signs.is_flagged) or _linked(said)
+    following = _next_query(fields, links, is_flagged=signs.is_flagged) or _linked_query(said)
     total = _first_number(fields, TOTALS)
     if total is None and not is_ignored(("X-Total-Count",), ignored):
         total = _number(answer.headers.get("x-total-count"))
@@ -90,8 +90,8 @@ def _fields(document: Any, ignored: frozenset[str]) -> Mapping[str, Any]:
     }
 
 
-def _following(fields: Mapping[str, Any], links: Mapping[str, str], *, is_flagged: bool) -> Query | None:
-    """The query of the next page. *is_flagged*: a flag says that there is none, whatever place is named."""
+def _next_query(fields: Mapping[str, Any], links: Mapping[str, str], *, is_flagged: bool) -> Query | None:
+    """Return the query of the next page. *is_flagged*: a flag says that there is none, whatever place is named."""
     for name, parameter in () if is_flagged else NEXT.items():
         if (value := _token(fields.get(name))) is not None and not is_url(value):
             return {parameter: value}
@@ -102,8 +102,8 @@ def _following(fields: Mapping[str, Any], links: Mapping[str, str], *, is_flagge
     return {"page": str(number + 1)} if number and more else None
 
 
-def _linked(said: Iterable[Said]) -> Query | None:
-    """The query of the next page where its URL is said. The URL is foreign: nothing is sent there, only its query is used."""
+def _linked_query(said: Iterable[Said]) -> Query | None:
+    """Return the query of the next page where its URL is given. Nothing is sent to that foreign URL: only its query is used."""
     urls = (value for path, value in said if "next" in words_of(path) and isinstance(value, str) and is_url(value))
     return next(filter(None, map(_query_of, urls)), None)
 

@@ -25,8 +25,8 @@ from bot.clients.errors import (
 )
 from bot.clients.gate import CallContext, Priority
 from bot.clients.http import Service
-from bot.clients.lists import Listing, Lists, opened, records, sent
-from bot.clients.page_signs import shown_name
+from bot.clients.lists import Listing, Lists, read_document, records, send_once
+from bot.clients.page_signs import display_name
 from bot.rules.model import RULE_ID, Group, Groups, Rule, RuleDraft
 from bot.text.documents import without_choices
 from bot.text.search import text_of_rule
@@ -79,19 +79,19 @@ class RuleBodies:
         if (record.model_extra or {}).get("objectType") == "rule":
             self._learned.setdefault(FOR_NEW, (with_object_type,))
 
-    async def sent(self, send: Callable[[Body], Awaitable[Body]], body: Body, *, new: bool) -> Body:
-        """What *send* returns for *body*, or for what a mend makes of it where the service refused it as a whole.
+    async def send_with_mends(self, send: Callable[[Body], Awaitable[Body]], body: Body, *, new: bool) -> Body:
+        """Return what *send* returns for *body*, or for a mended *body* where the service refused it as a whole.
 
         A refused body did nothing, so another may be sent. Where no mend helps, raises the first refusal.
         """
         mends = FOR_NEW if new else FOR_STORED
         first: InvalidPayload | Refused | None = None
-        for sending, each in _different(body, (self._learned.get(mends, ()), *mends)):
+        for sending, each in _distinct_bodies(body, (self._learned.get(mends, ()), *mends)):
             try:
                 answer = await send(sending)
             except (InvalidPayload, Refused) as error:
                 first = first or error
-                if not _is_of_the_whole(first):
+                if not _is_about_whole_body(first):
                     raise
             else:
                 self._learned |= {} if first is None else {mends: each}
@@ -99,21 +99,21 @@ class RuleBodies:
         raise first or AssertionError("nothing was sent")
 
 
-def _different(body: Body, ways: Iterable[Mends]) -> Iterator[tuple[Body, Mends]]:
-    """What each of *ways* makes of *body*, and what none before it made."""
+def _distinct_bodies(body: Body, ways: Iterable[Mends]) -> Iterator[tuple[Body, Mends]]:
+    """Yield what each of *ways* makes of *body*, unless an earlier one made the same."""
     seen: list[Body] = []
     for mends in ways:
-        made = mended(body, mends)
+        made = apply_mends(body, mends)
         if made not in seen:
             seen.append(made)
             yield made, mends
 
 
-def mended(body: Body, mends: Mends) -> Body:
+def apply_mends(body: Body, mends: Mends) -> Body:
     return reduce(lambda made, mend: mend(made), mends, body)
 
 
-def _is_of_the_whole(error: InvalidPayload | Refused) -> bool:
+def _is_about_whole_body(error: InvalidPayload | Refused) -> bool:
     """Whether a refusal is about the body, and about none of its parts that has an error of its own."""
     return isinstance(error, InvalidPayload) or error.status == 400
 
@@ -122,15 +122,15 @@ MAX_PAIRS_READ: Final = 5_000
 """Of one rule: what is made of a rule is made in one go."""
 
 
-MOST_FIELDS_NAMED: Final = 3
+MAX_NAMED_FIELDS: Final = 3
 
 
-def _unreadable(service: str, record: Any, error: ValidationError) -> Unreadable:
-    """The error for a *record* that is no rule: by its fields, if it is an object that has the id of one."""
+def _unreadable_error(service: str, record: Any, error: ValidationError) -> Unreadable:
+    """Return the error for a *record* that is no rule: with the names of its wrong fields if it has the id of a rule."""
     if not isinstance(record, dict) or not isinstance(record.get("id"), str):
         return Unreadable(service, f"no rule: {error.error_count()} fields are wrong")
-    named = dict.fromkeys(shown_name([*map(str, without_choices(each["loc"]))]) for each in error.errors())
-    fields = ", ".join(f"“{name}”" for name in list(named)[:MOST_FIELDS_NAMED])
+    named = dict.fromkeys(display_name([*map(str, without_choices(each["loc"]))]) for each in error.errors())
+    fields = ", ".join(f"“{name}”" for name in list(named)[:MAX_NAMED_FIELDS])
     return UnreadableRecord(service, f"unexpected value in {fields}")
 
 
@@ -145,13 +145,13 @@ class RulesReader(SharedList[Rule]):
     def __init__(self, service: Service) -> None:
         self._service = service
         self._bodies = RuleBodies()
-        rules = Lists(service, ("rules",), opened, records, self._read, lambda rule: rule.id)
+        rules = Lists(service, ("rules",), read_document, records, self._read, lambda rule: rule.id)
         super().__init__(rules.read, text_of_rule)
 
     async def get(self, rule_id: str) -> Rule:
         """One rule. Raises NotFound, or BadIdentifier for what cannot be an id."""
-        document = await opened(
-            self._service, await self._service.read("rules", self._checked(rule_id), priority=self._context.priority)
+        document = await read_document(
+            self._service, await self._service.read("rules", self._checked_id(rule_id), priority=self._context.priority)
         )
         rule = self._rule(document)
         if rule.id != rule_id:
@@ -165,11 +165,11 @@ class RulesReader(SharedList[Rule]):
         try:
             rule = Rule.model_validate(record)
         except ValidationError as error:
-            raise _unreadable(self._service.name, record, error) from error
+            raise _unreadable_error(self._service.name, record, error) from error
         self._bodies.note(rule)
         return rule
 
-    def _checked(self, rule_id: str) -> str:
+    def _checked_id(self, rule_id: str) -> str:
         if not RULE_ID.fullmatch(rule_id):
             raise BadIdentifier(self._service.name, "the id of a rule", rule_id)
         return rule_id
@@ -200,17 +200,17 @@ class RulesClient(RulesReader):
 
     async def update(self, rule_id: str, draft: RuleDraft) -> Rule:
         """Replace the rule by *draft*, which must be the whole of it; return it as the service now has it."""
-        return await self._put("PUT", draft, self._checked(rule_id))
+        return await self._put("PUT", draft, self._checked_id(rule_id))
 
     async def delete(self, rule_id: str) -> str:
         """Delete the rule; return the service's message."""
-        document = await self._write("DELETE", self._checked(rule_id))
+        document = await self._write("DELETE", self._checked_id(rule_id))
         message = document.get("message")
         return message if isinstance(message, str) else ""
 
     async def _put(self, method: str, draft: RuleDraft, rule_id: str | None) -> Rule:
         segments = () if rule_id is None else (rule_id,)
-        document = await self._bodies.sent(
+        document = await self._bodies.send_with_mends(
             lambda body: self._write(method, *segments, body=body), draft.body(), new=rule_id is None
         )
         try:
@@ -223,7 +223,7 @@ class RulesClient(RulesReader):
 
     async def _write(self, method: str, *segments: str, body: Any = None) -> dict[str, Any]:
         try:
-            return await sent(self._service, method, "rules", *segments, context=self._context, body=body)
+            return await send_once(self._service, method, "rules", *segments, context=self._context, body=body)
         finally:
             self.drop()
 
@@ -245,7 +245,7 @@ class GroupsReader:
     def __init__(self, service: Service, *, keep: float = KEPT_SECONDS, wait: float = ADDITION_SECONDS) -> None:
         self._service = service
         self._wait = wait
-        self._list: Lists[Group] = Lists(service, ("groups",), opened, records, _groups, lambda group: group.id)
+        self._list: Lists[Group] = Lists(service, ("groups",), read_document, records, _groups, lambda group: group.id)
         self._flight: SingleFlight[Listing[Group] | None] = SingleFlight(self._read, keep=keep)
         self._is_silent = Kept[bool]()
         """Kept while the service has nothing to say of groups."""
@@ -273,7 +273,7 @@ class GroupsReader:
             self._is_silent.put(True)
             return None
 
-    async def listed(self) -> Listing[Group] | None:
+    async def fresh(self) -> Listing[Group] | None:
         """Every group, fresh; None where the service has no groups. Raises Unreachable, RateLimited or TooLarge."""
         return await self._flight.fresh(self._context.priority)
 
@@ -292,7 +292,7 @@ class GroupsClient(GroupsReader):
     """Typed groups in, as well."""
 
     async def find(self, group_id: str) -> Group | None:
-        """The group with this id, fresh. Raises WrongAddress where the service has no groups, and what `listed` raises;
+        """Return the group with this id, fresh. Raises WrongAddress where there are no groups at all, and what `fresh` raises;
         Incomplete where it is not in the part of them that was read.
         """
         found = await self._list.read(self._context.priority)
@@ -304,7 +304,9 @@ class GroupsClient(GroupsReader):
         if not RULE_ID.fullmatch(group.id):
             raise BadIdentifier(self._service.name, "the id of a group", group.id)
         try:
-            document = await sent(self._service, "PUT", "groups", group.id, context=self._context, body=group.body())
+            document = await send_once(
+                self._service, "PUT", "groups", group.id, context=self._context, body=group.body()
+            )
         finally:
             self._flight.drop()
         try:

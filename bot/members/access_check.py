@@ -10,7 +10,7 @@ from typing import Final
 from rapidfuzz import process
 from rapidfuzz.distance import OSA
 
-from bot.members.model import Member, caseless, email_key, find_by_email, inbox, known_segments, nearest
+from bot.members.model import Member, email_key, find_by_email, fold_case, inbox_key, known_segments, nearest_segments
 
 MAX_WRONG_LETTERS: Final = 2
 """Letters that may be wrong, missing, too many or swapped in an address that counts as a typo of another."""
@@ -74,15 +74,15 @@ def explain_access(
     """What *site* with these *members* says about *email* and *segment*. *extra*: segments that settings name."""
     member = find_by_email(members, email)
     known = known_segments(members, extra)
-    asked = None if segment is None else _asked(segment, () if member is None else member.segments, known)
-    return Verdict(site, member, asked, tuple(_near(email, members, member)))
+    asked = None if segment is None else _resolve_segment(segment, () if member is None else member.segments, known)
+    return Verdict(site, member, asked, tuple(_near_members(email, members, member)))
 
 
-def _asked(segment: str, has: Sequence[str], known: Sequence[str]) -> Asked:
-    """An exact name first, then one that differs only in case: a site may have both ``vip`` and ``VIP``."""
+def _resolve_segment(segment: str, has: Sequence[str], known: Sequence[str]) -> Asked:
+    """Return the segment that is meant: an exact name first, then one in another case. A site may have ``vip`` and ``VIP``."""
     if segment in has:
         return Asked(segment, Standing.HAS)
-    alike = tuple(name for name in known if caseless(name) == caseless(segment) and name != segment)
+    alike = tuple(name for name in known if fold_case(name) == fold_case(segment) and name != segment)
     held = tuple(name for name in alike if name in has)
     if segment in known:
         return Asked(segment, Standing.OTHER_CASE if held else Standing.LACKS, held or alike)
@@ -90,11 +90,11 @@ def _asked(segment: str, has: Sequence[str], known: Sequence[str]) -> Asked:
         return Asked(held[0], Standing.HAS)
     if len(alike) == 1:
         return Asked(alike[0], Standing.LACKS)
-    return Asked(segment, Standing.NO_SUCH, alike or nearest(segment, known))
+    return Asked(segment, Standing.NO_SUCH, alike or nearest_segments(segment, known))
 
 
-def _near(email: str, members: Sequence[Member], member: Member | None) -> Iterator[Near]:
-    """At most MAX_NEAR_MEMBERS others, the likeliest first."""
+def _near_members(email: str, members: Sequence[Member], member: Member | None) -> Iterator[Near]:
+    """Yield at most MAX_NEAR_MEMBERS others, the likeliest first."""
     wanted = email_key(email)
     others = [one for one in members if one is not member]
     identities = [one.identity for one in others]
@@ -102,12 +102,12 @@ def _near(email: str, members: Sequence[Member], member: Member | None) -> Itera
         wanted, identities, scorer=OSA.distance, score_cutoff=MAX_WRONG_LETTERS, limit=MAX_NEAR_MEMBERS
     )
     likenesses = {number: Likeness.TYPO if distance else Likeness.SPELLING for _, distance, number in typos}
-    name, domain = inbox(wanted)
+    name, domain = inbox_key(wanted)
     for number, identity in enumerate(identities):
         if len(likenesses) >= MAX_NEAR_MEMBERS:
             break
-        if identity.startswith(name[:1]) and inbox(identity)[0] == name:
-            same = inbox(identity)[1] == domain
+        if identity.startswith(name[:1]) and inbox_key(identity)[0] == name:
+            same = inbox_key(identity)[1] == domain
             likenesses.setdefault(number, Likeness.TAG if same else Likeness.DOMAIN)
     for number, likeness in likenesses.items():
         yield Near(others[number], likeness)

@@ -12,9 +12,9 @@ from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 from typing import Final
 
-from bot.members.csv_columns import Column, Columns, Layout, by_headings, is_email, is_heading, lay_out, normal
+from bot.members.csv_columns import Column, Columns, Layout, claims_of, is_email, is_heading, lay_out, normalize_heading
 from bot.members.model import Member
-from bot.text.encoding import BadFile, EmptyFile, FileKind, WrongKind, defused, file_text, undefused
+from bot.text.encoding import BadFile, EmptyFile, FileKind, WrongKind, escape_formula, file_text, unescape_formula
 from bot.text.tables import (
     BLANKS,
     SAMPLE,
@@ -27,7 +27,7 @@ from bot.text.tables import (
     body_of,
     column_title,
     flaw_of,
-    parsed_lines,
+    parse_lines,
     read_lines,
     unused_columns,
 )
@@ -50,16 +50,16 @@ class Row:
 
 def read_row(line: int, cells: Sequence[str], columns: Columns, width: int) -> Row:
     """The row that begins in *line*. *width*: how many columns the table has."""
-    values = {column: cells[at].strip(_around(column)) if at < len(cells) else "" for column, at in columns.items()}
-    said = {column: undefused(text) for column, text in values.items()}
-    in_front, email = _email(_unquote(said.get(Column.EMAIL, ""), _around(Column.EMAIL)))
+    values = {column: cells[at].strip(_padding(column)) if at < len(cells) else "" for column, at in columns.items()}
+    said = {column: unescape_formula(text) for column, text in values.items()}
+    in_front, email = _email(_unquote(said.get(Column.EMAIL, ""), _padding(Column.EMAIL)))
     name = _name(said) or in_front or None
     flaw = flaw_of(values, cells[width:])
     return Row(line, tuple(cells), email, name, said.get(Column.SEGMENTS), said.get(Column.ACTION), flaw)
 
 
-def _around(column: Column) -> str:
-    """What is no part of a cell; what nobody sees around an email is, or it would be another email."""
+def _padding(column: Column) -> str:
+    """Return what to strip from a cell; invisible characters stay in an email, or it would be another one."""
     return SPACES if column is Column.EMAIL else BLANKS
 
 
@@ -149,14 +149,14 @@ def read_member_file(
         raise WrongKind(FileKind.JSON)
     separator, lines = read_lines(text, _is_bare)
     if separator in SEPARATORS and _is_list(lines):
-        lines = parsed_lines(re.sub(r"[,;\t|]", "\n", text), separator)
+        lines = parse_lines(re.sub(r"[,;\t|]", "\n", text), separator)
     if not lines:
         raise EmptyFile
     read = _table(lines, found.encoding, separator, chosen, frozenset(map(str.casefold, segments)))
-    return replace(read, readings=found.readings) if found.readings and _matters(read) else read
+    return replace(read, readings=found.readings) if found.readings and _is_encoding_relevant(read) else read
 
 
-def _matters(file: MemberFile) -> bool:
+def _is_encoding_relevant(file: MemberFile) -> bool:
     """Whether letters beyond ASCII stand where they are used, or in a heading by which people are to choose."""
     places = {*file.columns.values()}
     if file.layout.in_doubt or not all(map(str.isascii, file.header or ())):
@@ -203,7 +203,7 @@ def _read_headings(
 ) -> tuple[bool, tuple[str, ...] | None, Layout]:
     """Whether a heading is known, the headings if there are any, and where each column is."""
     first, *others = sample
-    if claims := by_headings(first):
+    if claims := claims_of(first):
         return True, tuple(first), lay_out(others, claims, segments)
     found = lay_out(sample, {}, segments)
     if others and is_heading(first, found.columns):
@@ -234,21 +234,21 @@ BOM: Final = b"\xef\xbb\xbf"
 
 def export_lines(members: Sequence[Member], site: str) -> Iterator[bytes]:
     """Write the table line by line: name, email, segments (with commas between), site; created, where the service tells."""
-    dated = any(_created(member) for member in members)
+    dated = any(_member_since(member) for member in members)
     yield BOM + _line(["name", "email", "segments", "site", *(["created"] if dated else [])]).encode()
     for member in members:
         cells = [member.name or "", member.email, ",".join(member.segments), site]
-        yield _line([*cells, *([_created(member)] if dated else [])]).encode("utf-8", "surrogatepass")
+        yield _line([*cells, *([_member_since(member)] if dated else [])]).encode("utf-8", "surrogatepass")
 
 
 def _line(cells: Sequence[str], separator: str = ",") -> str:
     line = io.StringIO()
-    csv.writer(line, delimiter=separator).writerow([defused(cell) for cell in cells])
+    csv.writer(line, delimiter=separator).writerow([escape_formula(cell) for cell in cells])
     return line.getvalue()
 
 
-def _created(member: Member) -> str:
-    """Since when somebody is a member, as ISO 8601 in UTC."""
+def _member_since(member: Member) -> str:
+    """Return since when somebody is a member, as ISO 8601 in UTC."""
     return "" if member.since is None else datetime.fromtimestamp(member.since, UTC).isoformat()
 
 
@@ -264,7 +264,7 @@ def result_table(columns: Sequence[str], rows: Iterable[tuple[Sequence[str], str
 
     A table that is a result itself loses its old outcomes. UTF-8 with a mark; no cell is a formula.
     """
-    kept = [at for at, heading in enumerate(columns) if normal(heading) not in COLUMNS]
+    kept = [at for at, heading in enumerate(columns) if normalize_heading(heading) not in COLUMNS]
     table = [(columns, *COLUMNS), *rows]
     lines = [_line([*_cells(cells, kept), outcome, reason], separator) for cells, outcome, reason in table]
     return "".join(lines).encode("utf-8-sig")
@@ -279,4 +279,4 @@ def headings(file: MemberFile) -> tuple[str, ...]:
 
 
 def _cells(cells: Sequence[str], kept: Sequence[int]) -> list[str]:
-    return [undefused(cells[at]) if at < len(cells) else "" for at in kept]
+    return [unescape_formula(cells[at]) if at < len(cells) else "" for at in kept]

@@ -66,18 +66,20 @@ MAX_HEADING: Final = 100
 """Characters of a heading: putting its accents in order takes time with the square of their number."""
 
 
-def normal(heading: str) -> str:
-    """*heading* as it is looked up: ``E-Mail Adresse`` -> ``emailadresse``. What is longer than any is cut off."""
+def normalize_heading(heading: str) -> str:
+    """Return *heading* as it is looked up: ``E-Mail Adresse`` -> ``emailadresse``. What is longer than any is cut off."""
     plain = unicodedata.normalize("NFKD", heading[:MAX_HEADING]).casefold()
     return "".join(character for character in plain if character.isalnum())
 
 
-COLUMN_OF_WORD: Final = {normal(word): column for column, words in HEADINGS.items() for word in words.split()}
+COLUMN_OF_WORD: Final = {
+    normalize_heading(word): column for column, words in HEADINGS.items() for word in words.split()
+}
 
 
 def column_of(heading: str) -> Column | None:
     """The column that *heading* names; None for a word that means nothing here."""
-    word = normal(heading)
+    word = normalize_heading(heading)
     if (found := COLUMN_OF_WORD.get(word)) is not None:
         return found
     bare = (part for person in PERSONS for part in (word.removeprefix(person), word.removesuffix(person)))
@@ -117,8 +119,8 @@ class Layout:
         return bool(self.chosen or self.claimed)
 
 
-def by_headings(cells: Sequence[str]) -> Claims:
-    """The columns that their headings name; empty where *cells* are no headings."""
+def claims_of(cells: Sequence[str]) -> Claims:
+    """Return the columns that headings name; empty where *cells* are no headings."""
     found: dict[Column, list[int]] = {}
     for at, cell in enumerate(() if any(map(is_email, cells)) else cells):
         if (column := column_of(cell)) is not None:
@@ -135,7 +137,7 @@ def lay_out(rows: Sequence[Sequence[str]], claims: Claims, segments: frozenset[s
     likely = {column: _likely_places(column, places, cells) for column, places in claims.items()}
     found = {column: places[0] for column, places in likely.items() if len(places) == 1}
     claimed = {*likely} - {*found}
-    if Column.EMAIL not in likely and (at := _of_emails(cells, found)) is not None:
+    if Column.EMAIL not in likely and (at := _email_column(cells, found)) is not None:
         found[Column.EMAIL] = at
     taken = {*found.values(), *(at for column in claimed for at in likely[column])}
     free = {at: texts for at, texts in cells.items() if at not in taken and texts}
@@ -185,7 +187,9 @@ def _look_like_names(texts: Sequence[str]) -> bool:
 
 
 def _are_segments(texts: Sequence[str], known: frozenset[str]) -> bool:
-    return bool(known) and 2 * sum(any(part.casefold() in known for part in parts(text)) for text in texts) > len(texts)
+    return bool(known) and 2 * sum(any(part.casefold() in known for part in split_names(text)) for text in texts) > len(
+        texts
+    )
 
 
 def _texts(rows: Sequence[Sequence[str]]) -> Cells:
@@ -196,17 +200,17 @@ def _texts(rows: Sequence[Sequence[str]]) -> Cells:
 def _likely_places(column: Column, places: Sequence[int], cells: Cells) -> Sequence[int]:
     """Those of *places* that something tells from the others; the first of those that say the same anyway."""
     if column is Column.EMAIL:
-        most = max(_emails(cells.get(at, ())) for at in places)
-        places = [at for at in places if _emails(cells.get(at, ())) == most]
+        most = max(_count_emails(cells.get(at, ())) for at in places)
+        places = [at for at in places if _count_emails(cells.get(at, ())) == most]
     places = [at for at in places if cells.get(at)] or places
     same = all(cells.get(at) == cells.get(places[0]) for at in places)
     return places[:1] if same else places
 
 
-def _of_emails(cells: Cells, known: Columns) -> int | None:
+def _email_column(cells: Cells, known: Columns) -> int | None:
     free = [at for at in cells if at not in known.values()]
-    best = max(free, key=lambda at: _emails(cells[at]), default=None)
-    return best if best is not None and _emails(cells[best]) else None
+    best = max(free, key=lambda at: _count_emails(cells[at]), default=None)
+    return best if best is not None and _count_emails(cells[best]) else None
 
 
 def is_heading(first: Sequence[str], columns: Columns) -> bool:
@@ -223,10 +227,10 @@ def is_email(cell: str) -> bool:
     return len(text) <= MAX_EMAIL_CELL and "\n" not in text and bool(emails_in(text))
 
 
-def parts(cell: str) -> list[str]:
-    """The names in a cell of several, each of which may stand in quotes: ``"vip","gold, old"``."""
+def split_names(cell: str) -> list[str]:
+    """Split a cell of several names, each of which may stand in quotes: ``"vip","gold, old"``."""
     return [part for found in PART.findall(cell) if (part := found.strip().strip('"').strip())]
 
 
-def _emails(cells: Sequence[str]) -> int:
+def _count_emails(cells: Sequence[str]) -> int:
     return sum(map(is_email, cells))

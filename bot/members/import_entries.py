@@ -199,19 +199,19 @@ def agree(wishes: Sequence[Wish]) -> dict[int, Agreed]:
     by_person: dict[str, list[Wish]] = {}
     for wish in wishes:
         by_person.setdefault(wish.identity, []).append(wish)
-    return {line: each for rows in by_person.values() for line, each in _of_one(rows)}
+    return {line: each for rows in by_person.values() for line, each in _agree_on_person(rows)}
 
 
-def _of_one(wishes: Sequence[Wish]) -> Iterator[tuple[int, Agreed]]:
-    """What becomes of the rows about one person: a table may have a row for each segment, as shops write one for each sale."""
+def _agree_on_person(wishes: Sequence[Wish]) -> Iterator[tuple[int, Agreed]]:
+    """Yield what becomes of each row about one person: shops write one for each sale, with a segment each."""
     distinct: dict[tuple[object, ...], Wish] = {}
     for wish in wishes:
         twin = distinct.setdefault(wish.content, wish)
         if twin is not wish:
             yield wish.row.line, Invalid(wish.row, DuplicateOf(twin.row.line))
     first, *others = distinct.values()
-    name = max((wish.name for wish in distinct.values()), key=_letters)
-    if _contradict([first, *others], name):
+    name = max((wish.name for wish in distinct.values()), key=_count_letters)
+    if _are_contradictory([first, *others], name):
         yield first.row.line, Invalid(first.row, Contradicts(others[0].row.line))
         yield from ((wish.row.line, Invalid(wish.row, Contradicts(first.row.line))) for wish in others)
         return
@@ -221,7 +221,7 @@ def _of_one(wishes: Sequence[Wish]) -> Iterator[tuple[int, Agreed]]:
     yield from ((wish.row.line, Together(wish.row, first.row.line, named)) for wish in others)
 
 
-def _contradict(wishes: Sequence[Wish], name: str) -> bool:
+def _are_contradictory(wishes: Sequence[Wish], name: str) -> bool:
     """Whether the rows want different things done, no segments and some, or the same email for different people."""
     if len({wish.mode for wish in wishes}) > 1:
         return True
@@ -256,5 +256,5 @@ def _words(name: str) -> list[str]:
     return "".join(one if one.isalnum() else " " * (not unicodedata.combining(one)) for one in plain).split()
 
 
-def _letters(name: str) -> int:
+def _count_letters(name: str) -> int:
     return sum(map(str.isalnum, name))

@@ -8,7 +8,7 @@ from typing import Final
 
 from bot.changes.model.edits import Kind
 from bot.members.csv import MemberFile, Row
-from bot.members.csv_columns import ACTIONS, Column, Mode, parts
+from bot.members.csv_columns import ACTIONS, Column, Mode, split_names
 from bot.members.import_entries import (
     Add,
     Agreed,
@@ -30,7 +30,7 @@ from bot.members.import_entries import (
     Wish,
     agree,
 )
-from bot.members.model import Member, caseless, choose_spelling, email_key, inbox, nearest
+from bot.members.model import Member, choose_spelling, email_key, fold_case, inbox_key, nearest_segments
 from bot.text.emails import BadEmail, checked_email, checked_new_email
 from bot.text.tables import MissingCell
 
@@ -54,7 +54,7 @@ def plan_members(
     *known_segments* are those that settings name; the members' own are known anyway. None: no name is refused.
     """
     members = tuple(live)
-    reader = _Reader(mode, _known(members, known_segments), frozenset(member.email for member in members))
+    reader = _Reader(mode, _known_segments(members, known_segments), frozenset(member.email for member in members))
     read = [reader.read(row) for row in file.rows]
     asked = {wish.identity for wish in read if isinstance(wish, Wish)}
     judge = _Judge(members, asked)
@@ -63,7 +63,7 @@ def plan_members(
     return MemberPlan(file, tuple(entries), tuple(_lookalikes(entries, members)))
 
 
-def _known(members: Sequence[Member], extra: Iterable[str] | None) -> Mapping[str, None] | None:
+def _known_segments(members: Sequence[Member], extra: Iterable[str] | None) -> Mapping[str, None] | None:
     if extra is None:
         return None
     return dict.fromkeys([*(name for member in members for name in member.segments), *extra])
@@ -76,7 +76,7 @@ class _Reader:
         self._mode = mode
         self._known = known
         self._emails = emails
-        self._by_fold = {caseless(name): name for name in known or ()}
+        self._by_fold = {fold_case(name): name for name in known or ()}
         self._seen: dict[str, tuple[str, ...]] = {}
         self._suggested: dict[str, tuple[str, ...]] = {}
 
@@ -112,23 +112,23 @@ class _Reader:
         if cell in NO_SEGMENTS:
             return ()
         if cell not in self._seen:
-            self._seen[cell] = self._spelled(cell)
+            self._seen[cell] = self._parse_segments(cell)
         return self._seen[cell]
 
-    def _spelled(self, cell: str) -> tuple[str, ...]:
-        """The segments of a cell, in the spelling that the site has where only the case differs."""
-        names = [cell] if cell in (self._known or ()) else parts(cell)
+    def _parse_segments(self, cell: str) -> tuple[str, ...]:
+        """Return the segments of a cell, in the site's spelling where only the case differs."""
+        names = [cell] if cell in (self._known or ()) else split_names(cell)
         if self._known is None:
             return tuple(dict.fromkeys(names))
-        found = [name if name in self._known else self._by_fold.get(caseless(name)) for name in names]
+        found = [name if name in self._known else self._by_fold.get(fold_case(name)) for name in names]
         if None in found:
             unknown = [name for name, known in zip(names, found, strict=True) if known is None]
-            raise _Refused(UnknownSegments(tuple((name, self._nearest(name)) for name in unknown)))
+            raise _Refused(UnknownSegments(tuple((name, self._suggest(name)) for name in unknown)))
         return tuple(dict.fromkeys(name for name in found if name is not None))
 
-    def _nearest(self, name: str) -> tuple[str, ...]:
+    def _suggest(self, name: str) -> tuple[str, ...]:
         if name not in self._suggested and len(self._suggested) < MAX_SUGGESTED:
-            self._suggested[name] = nearest(name, tuple(self._known or ()))
+            self._suggested[name] = nearest_segments(name, tuple(self._known or ()))
         return self._suggested.get(name, ())
 
 
@@ -160,7 +160,7 @@ class _Judge:
             return wish
         alike = self._members.get(email_key(wish.email), [])
         if (member := choose_spelling(alike, wish.email)) is not None:
-            return _added(wish, member) if wish.mode is Mode.ADD else _altered(wish, member)
+            return _entry_of_add(wish, member) if wish.mode is Mode.ADD else _entry_of_change(wish, member)
         if alike:
             return Invalid(wish.row, SeveralMembers(tuple(one.email for one in alike)))
         if wish.mode is not Mode.ADD:
@@ -169,12 +169,12 @@ class _Judge:
         return Add(wish.row, Kind.MEMBER_ADD, None, after)
 
 
-def _added(wish: Wish, member: Member) -> Entry:
+def _entry_of_add(wish: Wish, member: Member) -> Entry:
     as_asked = {*wish.segments} <= {*member.segments} and wish.name in {"", member.name or ""}
     return NothingToDo(wish.row, Nothing.AS_ASKED) if as_asked else Invalid(wish.row, AlreadyMember())
 
 
-def _altered(wish: Wish, member: Member) -> Entry:
+def _entry_of_change(wish: Wish, member: Member) -> Entry:
     before = member.document()
     had = list(member.segments)
     held, named = {*had}, {*wish.segments}
@@ -198,10 +198,10 @@ def _altered(wish: Wish, member: Member) -> Entry:
 def _lookalikes(entries: Iterable[Entry], members: Iterable[Member]) -> Iterator[tuple[Row, str]]:
     """Rows of people who are not there, each with another email that reaches the same inbox: a member's or a row's."""
     strangers = [entry for entry in entries if isinstance(entry, Add) or _is_stranger(entry)]
-    inboxes = {inbox(entry.row.email) for entry in strangers}
-    first = {key: member.email for member in members if (key := inbox(member.email)) in inboxes}
+    inboxes = {inbox_key(entry.row.email) for entry in strangers}
+    first = {key: member.email for member in members if (key := inbox_key(member.email)) in inboxes}
     for entry in strangers:
-        key = inbox(entry.row.email)
+        key = inbox_key(entry.row.email)
         if (other := first.get(key)) is not None:
             yield entry.row, other
         elif isinstance(entry, Add):

@@ -65,8 +65,8 @@ class Member(ServiceRecord):
         return made // 1000 if 0 < made < LAST_MOMENT else None
 
 
-def caseless(text: str) -> str:
-    """*text* in lower case: what two emails, or two names of segments, share if they differ in case and nothing else.
+def fold_case(text: str) -> str:
+    """Return *text* in lower case: what two emails, or two segments' names, share if they differ in case and nothing else.
 
     `str.casefold` takes ß for ss, and `str.lower` takes the Kelvin sign for k: those may be two people.
     """
@@ -83,7 +83,7 @@ def email_key(email: str) -> str:
     # Nearly every email, at a fraction of the work: each of a site with 100,000 members is compared in one go.
     if email.isascii() and "xn--" not in (key := email.strip().lower()):
         return key
-    local, at, domain = caseless(email.strip()).rpartition("@")
+    local, at, domain = fold_case(email.strip()).rpartition("@")
     return f"{local}{at}{_domain_key(domain)}"
 
 
@@ -114,8 +114,8 @@ def choose_spelling(members: Sequence[Member], email: str) -> Member | None:
     return next(iter(exact or members)) if exact or len(members) == 1 else None
 
 
-def inbox(email: str) -> tuple[str, str]:
-    """What emails share that reach one inbox: the name without its ``+tag``, at Gmail also without dots, and the domain."""
+def inbox_key(email: str) -> tuple[str, str]:
+    """Return what emails of one inbox share: the name without its ``+tag``, at Gmail also without dots, and the domain."""
     local, _, domain = email_key(email).casefold().rpartition("@")
     name = local.partition("+")[0] or local
     return (name.replace(".", ""), "gmail.com") if domain in GMAIL else (name, domain)
@@ -150,8 +150,8 @@ class Catalogue:
     names: tuple[str, ...]
     is_open: bool = False
 
-    def strangers(self, names: Iterable[str], also: Sequence[str] = ()) -> tuple[str, ...]:
-        """Those of *names* that the site has not, as far as that can be said; *also*: names that it has, too.
+    def unknown_names(self, names: Iterable[str], also: Sequence[str] = ()) -> tuple[str, ...]:
+        """Return those of *names* that the site does not have, as far as is known; *also*: further names that it has.
 
         Where nothing is known at all, that says nothing about any of them.
         """
@@ -161,13 +161,13 @@ class Catalogue:
 
 def use_known_spelling(wanted: Sequence[str], known: Sequence[str]) -> tuple[str, ...]:
     """*wanted* in the spelling of *known* where only the case differs; a name that is unknown stays as it was typed."""
-    by_fold = {caseless(name): name for name in reversed(known)}
+    by_fold = {fold_case(name): name for name in reversed(known)}
     exact = set(known)
-    return tuple(dict.fromkeys(name if name in exact else by_fold.get(caseless(name), name) for name in wanted))
+    return tuple(dict.fromkeys(name if name in exact else by_fold.get(fold_case(name), name) for name in wanted))
 
 
-def nearest(name: str, known: Sequence[str]) -> tuple[str, ...]:
-    """The segments that *name* may have meant, the likeliest first."""
+def nearest_segments(name: str, known: Sequence[str]) -> tuple[str, ...]:
+    """Return the segments that *name* may have meant, the likeliest first."""
     found = process.extract(
         name[:200], known, scorer=fuzz.ratio, processor=str.casefold, limit=MAX_NEAR_SEGMENTS, score_cutoff=CLOSE_ENOUGH
     )

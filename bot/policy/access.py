@@ -195,7 +195,7 @@ class Approvers:
             try:
                 if await self._is_able(rule.approvers, user):
                     able.append(user)
-                    found = await self.access.people(able)
+                    found = await self.access.count_people(able)
             except DirectoryUnavailable as error:
                 silent.append(error)
             if found >= rule.approvals:
@@ -207,14 +207,14 @@ class Approvers:
             raise silent[0]
         return found if len(candidates) <= MAX_CANDIDATES else max(found, rule.approvals)
 
-    async def to_mention(self, rule: GuardRule) -> tuple[str, ...]:
+    async def people_to_mention(self, rule: GuardRule) -> tuple[str, ...]:
         """Whom a request under *rule* mentions: whom the policy names to approve it, else some of the channel who could.
 
         Never its requester, nor somebody whom Slack says can't decide. Who can't be looked up isn't mentioned.
         """
         if rule.guard is not Guard.APPROVE:
             return ()
-        if named := self.policy.named(rule.approvers):
+        if named := self.policy.named_ids(rule.approvers):
             return tuple([each for each in named if each != self.requester and not await self._is_barred(each)])
         able: list[str] = []
         with suppress(DirectoryUnavailable):
@@ -245,7 +245,7 @@ class Approvers:
         """Whether *user* could approve what takes one of the roles *approvers*; raises DirectoryUnavailable."""
         if (approvers, user) not in self._looked_at:
             try:
-                self._looked_at[approvers, user] = user != self.requester and await self._is_let(approvers, user)
+                self._looked_at[approvers, user] = user != self.requester and await self._is_approver(approvers, user)
             except DirectoryUnavailable as error:
                 # Remembered as well: to wait once more for a Slack that doesn't answer would take too long.
                 self._looked_at[approvers, user] = error
@@ -254,11 +254,11 @@ class Approvers:
             raise found
         return found
 
-    async def _is_let(self, approvers: tuple[str, ...], user: str) -> bool:
+    async def _is_approver(self, approvers: tuple[str, ...], user: str) -> bool:
         about = await self.access.inquiry(user, self.channel, self.policy)
         if await about.approve_refusal(approvers) is not None:
             return False
-        return not same_person(about.person, await self.access.person(self.requester))
+        return not is_same_person(about.person, await self.access.person(self.requester))
 
     async def _is_barred(self, who: str) -> bool:
         """Whether Slack says that *who*, a person or a user group, is nobody who may use Gatehouse."""
@@ -268,7 +268,7 @@ class Approvers:
         return False
 
 
-def same_person(one: Person, other: Person) -> bool:
+def is_same_person(one: Person, other: Person) -> bool:
     """Whether two accounts are one person's; raises DirectoryUnavailable where Slack doesn't tell the email of either."""
     if one.id == other.id:
         return True
@@ -331,8 +331,8 @@ class Access:
     async def refusal(self, operation: str, user: str, channel: str) -> Why | None:
         return await (await self.inquiry(user, channel, self.policy())).refusal(operation)
 
-    async def all(self, user: str, channel: str) -> Mapping[str, Why | None]:
-        """Every operation, and why not where not; what Slack does not say the facts of is refused as well."""
+    async def refusals_by_operation(self, user: str, channel: str) -> Mapping[str, Why | None]:
+        """Why *user* may not do each operation in *channel*, None where they may; what Slack can't tell is refused."""
         about = await self.inquiry(user, channel, self.policy())
         found: dict[str, Why | None] = {}
         for operation in OPERATIONS:
@@ -342,7 +342,7 @@ class Access:
                 found[operation] = Why.CANT_TELL
         return found
 
-    async def standing(self, wanted: Collection[Need], requester: str, channel: str) -> Standing:
+    async def requirements_for(self, wanted: Collection[Need], requester: str, channel: str) -> Standing:
         """What stands before all that is *wanted* as one decision, here and now: no less than before each of it alone.
 
         Never APPROVE_OR_CONFIRM, that is decided here. Raises NobodyCanApprove where too few people could approve all of
@@ -351,17 +351,17 @@ class Access:
         policy = self.policy()
         approvers = Approvers(self, policy, requester, channel)
         rules = []
-        for operation, site in _ordered(wanted):
-            rules.append(await self._resolved(policy.guard_for(operation, site), operation, approvers))
+        for operation, site in _sort_needs(wanted):
+            rules.append(await self._resolve_guard(policy.guard_for(operation, site), operation, approvers))
         rule = strictest(rules)
         # Each alone has enough people who could approve; all of them together may have too few.
         if rule.guard is Guard.APPROVE and not rule.self_approval and rule not in rules:
             found = await approvers.count(rule)
             if found < rule.approvals:
-                raise NobodyCanApprove(_ordered(wanted)[0][0], rule.approvals, found, policy.approving_roles(rule))
-        return Standing(rule, await approvers.to_mention(rule))
+                raise NobodyCanApprove(_sort_needs(wanted)[0][0], rule.approvals, found, policy.approving_roles(rule))
+        return Standing(rule, await approvers.people_to_mention(rule))
 
-    async def _resolved(self, rule: GuardRule, operation: str, approvers: Approvers) -> GuardRule:
+    async def _resolve_guard(self, rule: GuardRule, operation: str, approvers: Approvers) -> GuardRule:
         """*rule* where somebody else's click, or the requester's own, was decided on by who there is.
 
         Raises NobodyCanApprove where too few people could.
@@ -384,7 +384,7 @@ class Access:
         rules = (policy.guard_for(operation, site) for operation, site in change.needs)
         return change.request.undoes_own and all(rule.undo_own for rule in rules)
 
-    async def stricter(self, change: Change) -> Mapping[str, Any]:
+    async def stricter_fields(self, change: Change) -> Mapping[str, Any]:
         """Those fields of *change* for which the policy has become stricter since it was asked for.
 
         Where somebody else decides already, nobody is looked for: somebody who could may come.
@@ -393,12 +393,12 @@ class Access:
         if self.is_own_undo(change):
             return {}
         policy, decision = self.policy(), change.decision
-        rules = [policy.guard_for(operation, site) for operation, site in _ordered(change.needs)]
+        rules = [policy.guard_for(operation, site) for operation, site in _sort_needs(change.needs)]
         now = strictest(rules)
         # Which of the two it is depends on who could approve now.
         if now.guard is Guard.APPROVE_OR_CONFIRM and decision.guard is not Guard.APPROVE:
             try:
-                now = (await self.standing(change.needs, change.request.requester, change.request.channel)).rule
+                now = (await self.requirements_for(change.needs, change.request.requester, change.request.channel)).rule
             except NobodyCanApprove:
                 now = now.model_copy(update={"guard": Guard.APPROVE})
         then = GuardRule(
@@ -418,17 +418,17 @@ class Access:
             "break_glass": both.break_glass,
         }
         if both.approvers != decision.approvers:
-            fields["summoned"] = policy.named(both.approvers)
+            fields["summoned"] = policy.named_ids(both.approvers)
         return {name: value for name, value in fields.items() if value != getattr(decision, name)}
 
-    async def people(self, users: Sequence[str]) -> int:
+    async def count_people(self, users: Sequence[str]) -> int:
         """How many people these accounts are: two of one mailbox are one.
 
         Raises DirectoryUnavailable where Slack doesn't tell of two of them whether they are one.
         """
         known: list[Person] = []
         for person in [await self.person(user) for user in users]:
-            known += [] if any(same_person(person, other) for other in known) else [person]
+            known += [] if any(is_same_person(person, other) for other in known) else [person]
         return len(known)
 
     async def require_approver(self, change: Change, user: str, *, of: str | None = None) -> None:
@@ -441,7 +441,7 @@ class Access:
         about = await self.inquiry(user, change.request.channel, self.policy())
         why = await about.approve_refusal(approvers)
         if why is None and not (change.decision.self_approval and of is None):
-            why = Why.OWN_REQUEST if same_person(about.person, await self.person(asker)) else None
+            why = Why.OWN_REQUEST if is_same_person(about.person, await self.person(asker)) else None
         if why is not None:
             raise about.not_allowed(why, APPROVE, approvers)
 
@@ -464,7 +464,7 @@ class Access:
             with suppress(DirectoryUnavailable):
                 await self.directory.group(group)
 
-    async def require_still(self, change: Change, *, checked: str = "") -> None:
+    async def require_still_allowed(self, change: Change, *, checked: str = "") -> None:
         """Return where who asked for *change* and enough of those who decided about it still may; raises as `require` does.
 
         *checked*: who was found able to decide about it just now.
@@ -483,10 +483,10 @@ class Access:
                 able.append(given.by)
             except (NotAllowed, DirectoryUnavailable) as error:
                 lost.append(error)
-        if lost and await self.people(able) < change.decision.approvals_needed:
+        if lost and await self.count_people(able) < change.decision.approvals_needed:
             # While an answer is missing, enough of them may still have their right: it can be tried again.
             raise next((error for error in lost if isinstance(error, DirectoryUnavailable)), lost[0])
 
 
-def _ordered(wanted: Collection[Need]) -> Sequence[Need]:
+def _sort_needs(wanted: Collection[Need]) -> Sequence[Need]:
     return sorted(wanted, key=lambda each: (each[0], each[1] or ""))

@@ -105,7 +105,7 @@ def read_policy(path: str, commands: Commands) -> Policy:
     except tomllib.TOMLDecodeError as error:
         raise BadPolicy(path, [Wrong(0, "", f"is not TOML: {error}")]) from error
     except ValidationError as error:
-        wrong = [_wrong(text, each["loc"], _words(each)) for each in error.errors(include_url=False)]
+        wrong = [_locate_error(text, each["loc"], _error_words(each)) for each in error.errors(include_url=False)]
         raise BadPolicy(path, [*wrong, *unknown]) from error
     except (RecursionError, ValueError) as error:
         raise BadPolicy(path, [Wrong(0, "", "holds a number or a list that is too long to be read")]) from error
@@ -125,7 +125,9 @@ def _unknown_roles(text: str, tables: dict[str, Any]) -> list[Wrong]:
             names = guard.get(key) if isinstance(guard, dict) else None
             for place, name in enumerate(names if isinstance(names, list) else []):
                 if isinstance(name, str) and name not in known:
-                    wrong.append(_wrong(text, ("guards", index, key, place), f"there is no role “{name}”; {there}"))
+                    wrong.append(
+                        _locate_error(text, ("guards", index, key, place), f"there is no role “{name}”; {there}")
+                    )
     return wrong
 
 
@@ -134,7 +136,7 @@ def _wrong_aliases(text: str, tables: dict[str, Any], commands: Commands) -> Ite
     aliases = tables.get("aliases")
     for alias, command in aliases.items() if isinstance(aliases, dict) else ():
         if isinstance(command, str) and (words := _alias_refusal(alias, command, commands)):
-            yield _wrong(text, ("aliases", alias), words)
+            yield _locate_error(text, ("aliases", alias), words)
 
 
 def _alias_refusal(alias: str, command: str, commands: Commands) -> str:
@@ -149,13 +151,13 @@ def _alias_refusal(alias: str, command: str, commands: Commands) -> str:
     return "" if {*led} & {*commands.get(root, verbs)} else NO_COMMAND.format(command[:40])
 
 
-def _words(error: Any) -> str:
+def _error_words(error: Any) -> str:
     """What is wrong with a value, in words for those who write policies."""
     words = MENDS.get(error["type"])
     return words.format_map(error.get("ctx") or {}) if words else error["msg"].removeprefix("Value error, ")
 
 
-def _wrong(text: str, place: Sequence[str | int], words: str) -> Wrong:
+def _locate_error(text: str, place: Sequence[str | int], words: str) -> Wrong:
     # pydantic names its own validators among the places of an error.
     path = [part for part in place if not (isinstance(part, str) and part.startswith("function-"))]
     key = ".".join(str(part + 1) if isinstance(part, int) else part for part in path)

@@ -18,7 +18,7 @@ Names = tuple[str, ...]
 """Patterns such as ``*.example.com``, whose case doesn't matter."""
 
 
-def _zone(name: str) -> str:
+def _require_zone(name: str) -> str:
     try:
         ZoneInfo(name)
     except (OSError, ValueError) as error:
@@ -33,7 +33,7 @@ class Freeze(BaseModel):
 
     starts: datetime = Field(alias="from")
     until: datetime = Field(alias="to")
-    tz: Annotated[str, AfterValidator(_zone)] = "UTC"
+    tz: Annotated[str, AfterValidator(_require_zone)] = "UTC"
     """Whose clocks *starts* and *until* mean, where they name no offset."""
     hosts: Names = ()
     rules: Names = ()
@@ -47,7 +47,7 @@ class Freeze(BaseModel):
     why: str = ""
 
     @model_validator(mode="after")
-    def _in_order(self) -> Freeze:
+    def _require_order(self) -> Freeze:
         for name in ("starts", "until"):
             moment: datetime = getattr(self, name)
             # The model is frozen; what its validator completes goes past that.
@@ -62,7 +62,7 @@ class Freeze(BaseModel):
 
     def covers(self, edit: Edit) -> bool:
         """Whether *edit* changes what is frozen, or may do so: a source that can match any host counts for each."""
-        is_named = _of_member if edit.target.service == "members" else _of_rule
+        is_named = _covers_member if edit.target.service == "members" else _covers_rule
         everything = not (self.hosts or self.rules or self.groups or self.sites or self.segments)
         return (everything or is_named(self, edit)) and not self._excepts(edit)
 
@@ -71,8 +71,8 @@ class Freeze(BaseModel):
             return False
         hosts = _hosts(edit)
         names = [edit.target.site] if edit.target.service == "members" else _names(edit)
-        everywhere = bool(hosts) and all(host is not None and _fits(host, self.excepted) for host in hosts)
-        return everywhere or any(_fits(name, self.excepted) for name in names if name)
+        everywhere = bool(hosts) and all(host is not None and _matches_any(host, self.excepted) for host in hosts)
+        return everywhere or any(_matches_any(name, self.excepted) for name in names if name)
 
 
 class ChatFreeze(Freeze):
@@ -89,24 +89,26 @@ class ChatFreeze(Freeze):
     """Who wants it lifted so far."""
 
 
-def _of_member(freeze: Freeze, edit: Edit) -> bool:
+def _covers_member(freeze: Freeze, edit: Edit) -> bool:
     segments = {segment for document in (edit.before, edit.after) for segment in _segments(document)}
-    return _fits(edit.target.site or "", freeze.sites) or any(_fits(name, freeze.segments) for name in segments)
-
-
-def _of_rule(freeze: Freeze, edit: Edit) -> bool:
-    if edit.kind is Kind.GROUP_UPDATE:
-        # A group has rules of any host and name, so a change of it may be one of theirs.
-        return bool(freeze.hosts or freeze.rules) or _fits(edit.target.key or "", freeze.groups)
-    in_groups = {(document or {}).get("groupId") for document in (edit.before, edit.after)}
-    return (
-        any(_fits(name, freeze.rules) for name in _names(edit))
-        or any(_fits(group, freeze.groups) for group in in_groups if isinstance(group, str))
-        or (bool(freeze.hosts) and any(host is None or _fits(host, freeze.hosts) for host in _hosts(edit)))
+    return _matches_any(edit.target.site or "", freeze.sites) or any(
+        _matches_any(name, freeze.segments) for name in segments
     )
 
 
-def _fits(name: str, patterns: Names) -> bool:
+def _covers_rule(freeze: Freeze, edit: Edit) -> bool:
+    if edit.kind is Kind.GROUP_UPDATE:
+        # A group has rules of any host and name, so a change of it may be one of theirs.
+        return bool(freeze.hosts or freeze.rules) or _matches_any(edit.target.key or "", freeze.groups)
+    in_groups = {(document or {}).get("groupId") for document in (edit.before, edit.after)}
+    return (
+        any(_matches_any(name, freeze.rules) for name in _names(edit))
+        or any(_matches_any(group, freeze.groups) for group in in_groups if isinstance(group, str))
+        or (bool(freeze.hosts) and any(host is None or _matches_any(host, freeze.hosts) for host in _hosts(edit)))
+    )
+
+
+def _matches_any(name: str, patterns: Names) -> bool:
     return any(fnmatchcase(name.casefold(), pattern.casefold()) for pattern in patterns)
 
 
@@ -131,7 +133,7 @@ def _hosts(edit: Edit) -> set[str | None]:
     return {_host(pair) for document in documents for pair in document.get("pairs") or [None]} or {None}
 
 
-WHOLE: Final = frozenset({"equals", "wildcard_matches"})
+PREFIX_OPERATORS: Final = frozenset({"equals", "wildcard_matches"})
 """Operators by which a source says the beginning of what it matches."""
 
 
@@ -141,7 +143,7 @@ def _host(pair: Any) -> str | None:
     if not isinstance(source, dict):
         return None
     key, operator, value = (str(source.get(name) or "").casefold() for name in ("key", "operator", "value"))
-    if operator not in WHOLE:
+    if operator not in PREFIX_OPERATORS:
         return None
     if key == "url":
         try:

@@ -27,7 +27,7 @@ class OpenLimits:
     per_person: int = 20
     per_channel: int = 60
 
-    def exceeded(self, of_person: int, in_channel: int) -> bool:
+    def is_exceeded(self, of_person: int, in_channel: int) -> bool:
         """Whether a request is too many; both numbers count it."""
         return of_person > self.per_person or (in_channel > self.per_channel and of_person > 1)
 
@@ -87,7 +87,7 @@ class RateLimiter:
         if len(self._acts) > MAX_KEYS:  # before either is looked up: an empty one is dropped, too
             # No rate looks further back than an hour.
             self._acts = {known: acts for known, acts in self._acts.items() if acts and now - acts[-1] < 3600}
-        mine, here = self._recent(rate, user, now), self._recent(rate, channel, now)
+        mine, here = self._recent_acts(rate, user, now), self._recent_acts(rate, channel, now)
         for acts, most, spared in ((mine, rate.per_person, 0), (here, rate.per_channel, rate.quiet)):
             # Whoever was quiet has some acts left, however much the channel does.
             if len(acts) >= most and len(mine) >= spared:
@@ -96,7 +96,7 @@ class RateLimiter:
         if here is not mine:
             here.append(now)
 
-    def _recent(self, rate: Rate, key: str, now: float) -> deque[float]:
+    def _recent_acts(self, rate: Rate, key: str, now: float) -> deque[float]:
         """When *key* acted within the span of *rate*; a clock that was set back forgets."""
         acts = self._acts.setdefault((rate.what, key), deque())
         while acts and not 0 <= now - acts[0] < rate.seconds:

@@ -81,7 +81,7 @@ class Channel:
     direct: bool = False
 
 
-def _span(value: Any) -> Any:
+def _parse_span(value: Any) -> Any:
     """``24h`` as a span of time. A number alone is refused: its unit would be a guess."""
     if isinstance(value, timedelta):
         return value
@@ -91,7 +91,7 @@ def _span(value: Any) -> Any:
     return timedelta(seconds=seconds)
 
 
-def _operation(pattern: Any) -> Any:
+def _require_operation(pattern: Any) -> Any:
     if not isinstance(pattern, str):
         return pattern
     known = pattern == "read" or any(fnmatchcase(name, pattern) for name in OPERATIONS)
@@ -118,8 +118,8 @@ def _id_of(what: str, beginnings: str, example: str) -> AfterValidator:
 UserId = Annotated[str, _id_of("person", "UW", "U0CARA001 (in their profile, under More)")]
 GroupId = Annotated[str, _id_of("user group", "S", "S0ONCALL1 (at the end of its URL)")]
 ChannelId = Annotated[str, _id_of("channel", "CG", "C0OPS0001 (at the bottom of its details)")]
-Operation = Annotated[str, BeforeValidator(_operation)]
-Span = Annotated[timedelta, BeforeValidator(_span)]
+Operation = Annotated[str, BeforeValidator(_require_operation)]
+Span = Annotated[timedelta, BeforeValidator(_parse_span)]
 
 
 class _Strict(BaseModel):
@@ -134,7 +134,7 @@ class Role(_Strict):
     channels: tuple[ChannelId, ...] = ()
     may: tuple[Operation, ...] = ()
 
-    def held_by(self, person: Person, place: Channel) -> bool:
+    def is_held_by(self, person: Person, place: Channel) -> bool:
         here = place.id in self.channels and place.id in person.channels
         return here or person.id in self.users or bool(person.groups & set(self.groups))
 
@@ -179,7 +179,7 @@ def strictest(rules: Sequence[GuardRule]) -> GuardRule:
     standing = [rule for rule in rules if rule.guard is not Guard.NONE]
     approving = [rule for rule in standing if rule.guard in {Guard.APPROVE, Guard.APPROVE_OR_CONFIRM}]
     named = [rule.approvers for rule in approving if rule.approvers]
-    approvers = _common(named)
+    approvers = _intersect(named)
     if named and not approvers:
         raise Irreconcilable(tuple(dict.fromkeys(name for names in named for name in names)))
     return first.model_copy(
@@ -188,13 +188,13 @@ def strictest(rules: Sequence[GuardRule]) -> GuardRule:
             "approvals": max((rule.approvals for rule in approving), default=first.approvals),
             "self_approval": bool(approving) and all(rule.self_approval for rule in approving),
             "undo_own": all(rule.undo_own for rule in rules),
-            "break_glass": _common([rule.break_glass for rule in standing]),
+            "break_glass": _intersect([rule.break_glass for rule in standing]),
             "expires": min((rule.expires for rule in standing), default=first.expires),
         }
     )
 
 
-def _common(lists: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
+def _intersect(lists: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
     """What is in each of *lists*, in the order of the first."""
     first, *others = lists or [()]
     return tuple(name for name in first if all(name in other for other in others))
@@ -214,7 +214,7 @@ class Channels(_Strict):
     act: tuple[ChannelId, ...] = ()
 
 
-def _normal(aliases: dict[str, str]) -> dict[str, str]:
+def _normalize_aliases(aliases: dict[str, str]) -> dict[str, str]:
     return {
         " ".join(alias.casefold().split()): " ".join(text.removeprefix("/").split()) for alias, text in aliases.items()
     }
@@ -228,7 +228,7 @@ class Policy(_Strict):
     guards: tuple[GuardRule, ...] = ()
     freeze: tuple[Freeze, ...] = ()
     """What nobody may change for a while, whatever their roles."""
-    aliases: Annotated[dict[str, str], AfterValidator(_normal)] = Field(default_factory=dict)
+    aliases: Annotated[dict[str, str], AfterValidator(_normalize_aliases)] = Field(default_factory=dict)
     """A team's own words for the beginning of a command, in lower case."""
 
     @property
@@ -248,7 +248,7 @@ class Policy(_Strict):
         """The names of the roles whose people may approve under *rule*."""
         return rule.approvers or self.roles_for(APPROVE)
 
-    def named(self, roles: Iterable[str]) -> tuple[str, ...]:
+    def named_ids(self, roles: Iterable[str]) -> tuple[str, ...]:
         """The ids of the people and groups that *roles* name: those who are asked by name."""
         return tuple(dict.fromkeys(each for role in self.roles_called(roles) for each in (*role.users, *role.groups)))
 
@@ -270,7 +270,7 @@ class Policy(_Strict):
             return Why.NOT_HERE
         if not self.roles:
             return None
-        held = (role for role in self.roles.values() if role.held_by(person, place))
+        held = (role for role in self.roles.values() if role.is_held_by(person, place))
         return None if any(role.allows(operation) for role in held) else Why.NO_ROLE
 
     def approve_refusal(self, approvers: Sequence[str], person: Person, place: Channel) -> Why | None:
@@ -290,7 +290,7 @@ class Policy(_Strict):
         if person.barred is not None or not self.roles:
             return person.barred
         able = [role for role in self.roles.values() if role.allows(operation)]
-        return None if any(role.channels or role.held_by(person, Channel("")) for role in able) else Why.NO_ROLE
+        return None if any(role.channels or role.is_held_by(person, Channel("")) for role in able) else Why.NO_ROLE
 
     def _place_refusal(self, place: Channel) -> Why | None:
         """Changes belong where others see them."""
@@ -305,7 +305,7 @@ class Policy(_Strict):
         return None
 
     def holds_any(self, names: Iterable[str], person: Person, place: Channel) -> bool:
-        return any(role.held_by(person, place) for role in self.roles_called(names))
+        return any(role.is_held_by(person, place) for role in self.roles_called(names))
 
 
 def fits(operation: str, pattern: str) -> bool:

@@ -21,13 +21,13 @@ from bot.rules.expressions import (
     CannotTell,
     UndecidableKind,
     compile_expression,
-    filled,
+    fill_captures,
     require_little_work,
     require_url_length,
-    substituted,
+    substitute,
 )
 from bot.rules.model import Pair, Rule
-from bot.rules.outcomes import Match, MayHold, Note, NoteKind, PairMatch, holding
+from bot.rules.outcomes import Match, MayHold, Note, NoteKind, PairMatch, match_pair
 from bot.rules.url import NotAUrl, Url
 
 MAX_QUERY_WORK: Final = 1_000_000
@@ -42,12 +42,12 @@ Query = str | None
 """What follows the question mark; None where there is none."""
 
 
-def queried(pairs: Sequence[Pair], url: Url, engine: Engine) -> str:
+def change_query(pairs: Sequence[Pair], url: Url, engine: Engine) -> str:
     """Return the URL that *engine* makes of *url* by the changes of *pairs*; raises CannotTell."""
     base, mark, rest = url.full.partition("?")
     query: Query = rest if mark else None
     for step in _steps(pairs, engine, len(rest)):
-        query = _kept(query, step[0]) if engine.does(Trait.KEEPS_PARAMETERS) else _transformed(query, step)
+        query = _apply_change(query, step[0]) if engine.does(Trait.KEEPS_PARAMETERS) else _apply_changes(query, step)
     if query == (rest if mark else None):
         return url.full
     try:
@@ -83,8 +83,8 @@ def _modifications(pair: Pair) -> Iterator[Change]:
             yield change
 
 
-def _kept(query: Query, change: Change) -> Query:
-    """One change: a parameter keeps its place, all of one name come together where the query is written again."""
+def _apply_change(query: Query, change: Change) -> Query:
+    """Apply one change: a parameter keeps its place, all of one name come together where the query is written again."""
     kind, name = change.get("type"), _text(change.get("param"))
     if kind == "Remove All":
         return None
@@ -114,15 +114,15 @@ def _params(query: Query) -> dict[str, list[str | None]]:
     return params
 
 
-def _transformed(query: Query, changes: Sequence[Change]) -> Query:
-    """The changes of one pair: whatever is added takes the place of the parameter that is there."""
+def _apply_changes(query: Query, changes: Sequence[Change]) -> Query:
+    """Apply the changes of one pair: whatever is added takes the place of the parameter that is there."""
     added: dict[str, list[str]] = {}
     removed = set()
     for change in changes:
-        name = _escaped(_text(change.get("param")))
+        name = _escape(_text(change.get("param")))
         match change.get("type"):
             case "Add":
-                added.setdefault(name, []).append(f"{name}={_escaped(_value(change) or '')}")
+                added.setdefault(name, []).append(f"{name}={_escape(_value(change) or '')}")
             case "Remove":
                 removed.add(name)
             case _:
@@ -149,7 +149,7 @@ def _text(value: Any) -> str:
     return "" if value is None else str(value).encode(errors="replace").decode()
 
 
-def _escaped(text: str) -> str:
+def _escape(text: str) -> str:
     return quote_plus(text, safe=UNESCAPED)
 
 
@@ -168,16 +168,18 @@ def effect(acts: Match, hits: Hits, url: Url, may_hold: MayHold) -> Match:
         case "QueryParam":
             return _query(acts, hits, url)
         case "Headers":  # all that hold add up
-            return _alike(replace(acts, also=tuple(each.number for each in hits[1:])), hits)
+            return _with_engines(replace(acts, also=tuple(each.number for each in hits[1:])), hits)
         case "UserAgent":  # the last one that holds wins
             last = hits[-1]
-            return _alike(replace(acts, pair=last.number, tested=last.tested, captures=last.captures), hits)
+            return _with_engines(replace(acts, pair=last.number, tested=last.tested, captures=last.captures), hits)
         case _:
-            return _alike(acts, hits)
+            return _with_engines(acts, hits)
 
 
-def _led(acts: Match, url: Url, documented: str, ways: Mapping[Engine, str], idle: NoteKind | None = None) -> Match:
-    """*acts* with the URL that each engine makes of *url*; *idle* says why where both leave it."""
+def _with_results(
+    acts: Match, url: Url, documented: str, ways: Mapping[Engine, str], idle: NoteKind | None = None
+) -> Match:
+    """Return *acts* with the URL that each engine makes of *url*; *idle* says why where both leave it."""
     moved = [engine for engine in Engine if ways[engine] != url.full]
     result = documented if documented in ways.values() else ways[Engine.DESKTOP]
     result = ways[moved[0]] if moved and result == url.full else result
@@ -200,15 +202,17 @@ Make = Callable[[PairMatch, str, Engine], str]
 """What one pair makes of a URL in an engine."""
 
 
-def _made(hits: Hits, rule: Rule, url: Url, may_hold: MayHold, make: Make) -> dict[Engine, tuple[str, tuple[int, ...]]]:
-    """What each engine makes of *url*, and by which pairs: by the first that holds, or by that and those after it."""
-    return {engine: _in_a_row(hits, rule, url, may_hold, make, engine) for engine in Engine}
+def _results_by_engine(
+    hits: Hits, rule: Rule, url: Url, may_hold: MayHold, make: Make
+) -> dict[Engine, tuple[str, tuple[int, ...]]]:
+    """Return what each engine makes of *url*, and by which pairs: by the first that holds, or by that and those after it."""
+    return {engine: _apply_pairs(hits, rule, url, may_hold, make, engine) for engine in Engine}
 
 
-def _in_a_row(
+def _apply_pairs(
     hits: Hits, rule: Rule, url: Url, may_hold: MayHold, make: Make, engine: Engine
 ) -> tuple[str, tuple[int, ...]]:
-    """The URL stays where the engine fails: on a pair after one that made something else than a URL."""
+    """Return what *engine* makes of *url* pair by pair, and by which; the URL stays where a pair before the last makes no URL."""
     now, numbers = url, []
     found = next((hit for hit in hits if engine in hit.engines), None)
     while found is not None:
@@ -220,17 +224,15 @@ def _in_a_row(
             now = Url.as_written(text)
         except NotAUrl:
             return url.full, tuple(numbers)
-        found = _following(rule, found.number, may_hold(now), now, engine)
+        found = _next_hit(rule, found.number, may_hold(now), now, engine)
     return now.full, tuple(numbers)
 
 
-def _following(
-    rule: Rule, number: int, pairs: Sequence[tuple[int, Pair]], now: Url, engine: Engine
-) -> PairMatch | None:
-    """The first of *pairs* after that *number* that holds for *now* in *engine*."""
+def _next_hit(rule: Rule, number: int, pairs: Sequence[tuple[int, Pair]], now: Url, engine: Engine) -> PairMatch | None:
+    """Return the first of *pairs* after that *number* that holds for *now* in *engine*."""
     for further, pair in pairs[bisect_right(pairs, number, key=itemgetter(0)) :]:
         try:
-            found = holding(rule, further, pair, now)
+            found = match_pair(rule, further, pair, now)
         except CannotTell:
             continue
         if found is not None and engine in found.engines:
@@ -241,10 +243,10 @@ def _following(
 def _redirect(acts: Match, hits: Hits, url: Url, may_hold: MayHold) -> Match:
     """The first condition that holds counts; ``$1`` stands for what it caught."""
     if not hits[0].pair.leads_to_url:
-        return _alike(acts, hits)
-    made = _made(hits, acts.rule, url, may_hold, _destination)
-    documented = filled(hits[0].pair.destination or "", hits[0].captures)
-    return _led(
+        return _with_engines(acts, hits)
+    made = _results_by_engine(hits, acts.rule, url, may_hold, _destination)
+    documented = fill_captures(hits[0].pair.destination or "", hits[0].captures)
+    return _with_results(
         acts, url, documented, {engine: way or url.full for engine, (way, _) in made.items()}, NoteKind.TO_ITSELF
     )
 
@@ -254,43 +256,47 @@ def _destination(found: PairMatch, text: str, engine: Engine) -> str:
     caught, source = found.caught[engine], found.pair.source
     if engine.does(Trait.CATCHES_FROM_URL) and caught and source is not None and source.key != "Url":
         caught = condition(source.operator, source.value)(text).get(engine, ())
-    return filled(found.pair.destination or "", caught)
+    return fill_captures(found.pair.destination or "", caught)
 
 
 def _cancel(acts: Match, hits: Hits, url: Url, may_hold: MayHold) -> Match:
     """Blocked is what no URL is left of; where another pair follows, the desktop app fails on that."""
-    made = _made(hits, acts.rule, url, may_hold, lambda *_: "")
+    made = _results_by_engine(hits, acts.rule, url, may_hold, lambda *_: "")
     engines = {engine for engine, (way, _) in made.items() if not way}
     fails = any(way and numbers for way, numbers in made.values())
-    acts = replace(acts, blocks=bool(engines), idle=not engines, only=_alone(engines))
-    notes = (Note(NoteKind.SEVERAL_BLOCKS),) if fails else _nothing_in_the_other(acts)
+    acts = replace(acts, blocks=bool(engines), idle=not engines, only=_only_engine(engines))
+    notes = (Note(NoteKind.SEVERAL_BLOCKS),) if fails else _other_engine_notes(acts)
     return replace(acts, notes=(*acts.notes, *notes))
 
 
 def _replace(acts: Match, hits: Hits, url: Url, may_hold: MayHold) -> Match:
     """Every condition that holds takes its turn, on what the one before it left."""
-    made = _made(hits, acts.rule, url, may_hold, lambda found, text, engine: replaced(found.pair, text, engine))
+    made = _results_by_engine(
+        hits, acts.rule, url, may_hold, lambda found, text, engine: replace_text(found.pair, text, engine)
+    )
     documented, numbers = made[Engine.DESKTOP]
     if numbers:
         acts = replace(acts, pair=numbers[0], also=numbers[1:])
-    return _led(acts, url, documented, {engine: way for engine, (way, _) in made.items()}, NoteKind.NOTHING_TO_REPLACE)
+    return _with_results(
+        acts, url, documented, {engine: way for engine, (way, _) in made.items()}, NoteKind.NOTHING_TO_REPLACE
+    )
 
 
-def replaced(pair: Pair, text: str, engine: Engine) -> str:
-    """*text* with the first occurrence replaced; all of them for an expression with the flag g."""
+def replace_text(pair: Pair, text: str, engine: Engine) -> str:
+    """Return *text* with the first occurrence replaced; all of them for an expression with the flag g."""
     find, to = pair.find or "", pair.replacement or ""
     if engine.does(Trait.READS_FIND) and (found := SLASHED.fullmatch(find)) is not None:
-        return _replaced_by_expression(found, to, text)
+        return _replace_by_expression(found, to, text)
     last = engine.does(Trait.REPLACES_LAST) and pair.source is not None and not pair.source.value
     if (start := text.rfind(find) if last and find else text.find(find)) < 0:
         return text
     end = start + len(find)
-    put = to if last else substituted(to, text, start, end)
+    put = to if last else substitute(to, text, start, end)
     require_url_length(len(text) + len(put))
     return text[:start] + put + text[end:]
 
 
-def _replaced_by_expression(found: re.Match[str], to: str, text: str) -> str:
+def _replace_by_expression(found: re.Match[str], to: str, text: str) -> str:
     expression = compile_expression(found[1], ignore_case="i" in found[2])
     require_little_work(expression, text)
     names = dict(expression.groupindex)
@@ -298,7 +304,7 @@ def _replaced_by_expression(found: re.Match[str], to: str, text: str) -> str:
 
     def put(match: Any) -> str:
         nonlocal length
-        made = substituted(to, text, match.start(), match.end(), tuple(match.groups()), names)
+        made = substitute(to, text, match.start(), match.end(), tuple(match.groups()), names)
         length += len(made)
         require_url_length(length)
         return made
@@ -308,24 +314,24 @@ def _replaced_by_expression(found: re.Match[str], to: str, text: str) -> str:
 
 def _query(acts: Match, hits: Hits, url: Url) -> Match:
     """All that hold, in order."""
-    ways = {engine: queried([hit.pair for hit in hits if engine in hit.engines], url, engine) for engine in Engine}
+    ways = {engine: change_query([hit.pair for hit in hits if engine in hit.engines], url, engine) for engine in Engine}
     if means_the_same(*ways.values()):
         ways[Engine.EXTENSION] = ways[Engine.DESKTOP]
     acts = replace(acts, also=tuple(each.number for each in hits[1:]))
-    return _led(acts, url, ways[Engine.DESKTOP], ways)
+    return _with_results(acts, url, ways[Engine.DESKTOP], ways)
 
 
-def _alike(acts: Match, hits: Hits) -> Match:
-    """The rule says what it does, in whichever engines its pairs hold."""
-    acts = replace(acts, only=_alone(frozenset().union(*(hit.engines for hit in hits))))
+def _with_engines(acts: Match, hits: Hits) -> Match:
+    """Return *acts*, whose effect is the same in both engines, with notes where only one of them takes it or one of its pairs."""
+    acts = replace(acts, only=_only_engine(frozenset().union(*(hit.engines for hit in hits))))
     single = [] if acts.only else [hit for hit in hits if len(hit.engines) == 1]
     notes = [Note(NoteKind.ONE_PAIR, engine=next(iter(hit.engines)), pair=hit.number) for hit in single]
-    return replace(acts, notes=(*acts.notes, *notes, *_nothing_in_the_other(acts)))
+    return replace(acts, notes=(*acts.notes, *notes, *_other_engine_notes(acts)))
 
 
-def _alone(engines: AbstractSet[Engine]) -> Engine | None:
+def _only_engine(engines: AbstractSet[Engine]) -> Engine | None:
     return next(iter(engines)) if len(engines) == 1 else None
 
 
-def _nothing_in_the_other(acts: Match) -> tuple[Note, ...]:
+def _other_engine_notes(acts: Match) -> tuple[Note, ...]:
     return (Note(NoteKind.NOTHING, engine=acts.only.other),) if acts.only else ()

@@ -60,7 +60,7 @@ def _matches(value: str) -> Test:
     found = SLASHED.fullmatch(f"/{value}/" if bare else value)
     if found is None:
         raise NeverHolds
-    catch = _catching(found[1], ignore_case="i" in found[2])
+    catch = _compile_catch(found[1], ignore_case="i" in found[2])
 
     def test(text: str) -> Caught:
         if (caught := catch(text)) is None:
@@ -74,7 +74,7 @@ Catch = Callable[[str], Captures | None]
 """What one engine catches in a text; None where the condition does not hold."""
 
 
-def _catching(expression: str, *, ignore_case: bool = False) -> Catch:
+def _compile_catch(expression: str, *, ignore_case: bool = False) -> Catch:
     known = compile_expression(expression, ignore_case=ignore_case)
 
     def catch(text: str) -> Captures | None:
@@ -87,7 +87,7 @@ def _catching(expression: str, *, ignore_case: bool = False) -> Catch:
 
 def _wildcard(value: str) -> Test:
     require_short(value)
-    ways = {True: _as_expression(value), False: _between_bars(value)}
+    ways = {True: _expression_catch(value), False: _bars_catch(value)}
 
     def test(text: str) -> Caught:
         caught = {engine: ways[engine.does(Trait.READS_WILDCARD)](text) for engine in Engine}
@@ -96,7 +96,7 @@ def _wildcard(value: str) -> Test:
     return test
 
 
-def _between_bars(value: str) -> Catch:
+def _bars_catch(value: str) -> Catch:
     """Each part is looked for after the one before, in a text with bars around it: one in the URL may be taken for its end."""
     parts = f"|{value}|".split("*")
 
@@ -112,12 +112,12 @@ def _between_bars(value: str) -> Catch:
     return catch
 
 
-def _as_expression(value: str) -> Catch:
-    """As the expression that is made of it, in which only ``?``, ``.`` and ``-`` are escaped; never where that is none."""
+def _expression_catch(value: str) -> Catch:
+    """Match by an expression made of *value*, with only ``?``, ``.`` and ``-`` escaped; never where that is invalid."""
     if IN_WILDCARD.search(value) is None:
-        return _greedily(value)
+        return _greedy_catch(value)
     try:
-        return _catching(wildcard_expression(value))
+        return _compile_catch(wildcard_expression(value))
     except CannotTell as error:
         if error.why.kind is not UndecidableKind.BROKEN:
             raise
@@ -130,8 +130,8 @@ def wildcard_expression(value: str) -> str:
     return f"^{escaped.replace('*', '(.*)')}$"
 
 
-def _greedily(value: str) -> Catch:
-    """Stars by hand: an expression with hundreds of groups takes seconds for one URL, finding runs does not."""
+def _greedy_catch(value: str) -> Catch:
+    """Match stars by hand: an expression with hundreds of groups takes seconds for one URL, finding runs does not."""
     first, *rest = value.split("*")
 
     def catch(text: str) -> Captures | None:

@@ -20,7 +20,7 @@ KNOWN: Final = {"operator": tuple(OPERATOR.options), "key": tuple(KEY.options), 
 """The values that a field can have, of those that have only some: the spellings that a browser's engine knows."""
 IN_SOURCE_FIELDS: Final = ("source", "operator", "key")
 """What a person calls the fields of a source."""
-MEANT: Final = {
+ALIASES: Final = {
     **dict.fromkeys(("regex", "regexp", "re", "match"), "Matches"),
     **dict.fromkeys(("glob", "startswith", "starts_with", "endswith", "ends_with"), "Wildcard_Matches"),
     **dict.fromkeys(("is", "=", "=="), "Equals"),
@@ -83,8 +83,8 @@ def problems(draft: RuleDraft) -> list[Problem]:
     return [*_head(draft), *_pairs(draft)]
 
 
-def introduced(before: RuleDraft, after: RuleDraft) -> list[Problem]:
-    """What is wrong with *after* and was not with *before*: an old flaw does not stand in the way of another edit.
+def new_problems(before: RuleDraft, after: RuleDraft) -> list[Problem]:
+    """Return the problems of *after* that *before* does not have: an old flaw does not stand in the way of another edit.
 
     Nor does a number of pairs that did not grow.
 
@@ -111,7 +111,7 @@ def _head(draft: RuleDraft) -> Iterator[Problem]:
     if not RULE_TYPE.fullmatch(draft.rule_type or ""):
         yield Problem(ProblemKind.NO_TYPE, "ruleType")
     if draft.status is not None and draft.status not in STATUSES:
-        yield _unknown("status", draft.status)
+        yield _unknown_value("status", draft.status)
 
 
 def _pairs(draft: RuleDraft) -> Iterator[Problem]:
@@ -125,24 +125,24 @@ def _pairs(draft: RuleDraft) -> Iterator[Problem]:
             yield Problem(ProblemKind.NO_SOURCE, "source", number)
             continue
         yield from _source(draft.rule_type, pair, number)
-        yield from _foreign(draft.rule_type, pair, number)
+        yield from _foreign_fields(draft.rule_type, pair, number)
         if draft.rule_type == "Redirect":
             yield from _redirect(pair, number)
         if draft.rule_type == "Replace" and not pair.find:
             yield Problem(ProblemKind.NO_FIND, "from", number)
 
 
-def _foreign(rule_type: str | None, pair: Pair, number: int) -> Iterator[Problem]:
-    """Fields of another of the types that the specification describes."""
+def _foreign_fields(rule_type: str | None, pair: Pair, number: int) -> Iterator[Problem]:
+    """Yield a problem for each field that belongs to another of the types in the specification."""
     document = pair.document()
     for name in (field for fields in PAIR_FIELDS.values() for field in fields):
         if not has_field(rule_type, name) and document.get(name) not in (None, ""):
             yield Problem(ProblemKind.OTHER_TYPES_FIELD, name, number, rule_type or "")
 
 
-def _unknown(field: str, value: str, pair: int | None = None) -> Problem:
-    """The problem of a *value* that *field* cannot have, with the one that was likely meant."""
-    known, near = KNOWN[field], MEANT.get(value.strip().casefold())
+def _unknown_value(field: str, value: str, pair: int | None = None) -> Problem:
+    """Return the problem of a *value* that *field* cannot have, with the one that was likely meant."""
+    known, near = KNOWN[field], ALIASES.get(value.strip().casefold())
     if near not in known:
         found = process.extractOne(
             value[:60], known, scorer=fuzz.ratio, processor=str.casefold, score_cutoff=MIN_LIKENESS
@@ -155,9 +155,9 @@ def _source(rule_type: str | None, pair: Pair, number: int) -> Iterator[Problem]
     source = pair.source or Source()
     value = source.value or ""
     if rule_type in KNOWN_TYPES and source.operator is not None and source.operator not in KNOWN["operator"]:
-        yield _unknown("operator", source.operator, number)
+        yield _unknown_value("operator", source.operator, number)
     if rule_type in KNOWN_TYPES and source.key is not None and source.key not in KNOWN["key"]:
-        yield _unknown("key", source.key, number)
+        yield _unknown_value("key", source.key, number)
     if TYPES.get(rule_type or "", UNKNOWN).needs_source and not value:
         yield Problem(ProblemKind.EMPTY_SOURCE, "value", number)
     if len(value) > MAX_SOURCE:
@@ -222,8 +222,8 @@ def with_fields(rule: Rule, fields: tuple[tuple[str, str], ...]) -> Document:
     return body
 
 
-def switched(rule: Rule, *, on: bool) -> Document:
-    """The body of *rule*, switched on or off."""
+def with_status(rule: Rule, *, on: bool) -> Document:
+    """Return the body of *rule*, switched on or off."""
     return rule.body() | {"status": ACTIVE if on else INACTIVE}
 
 
@@ -241,7 +241,7 @@ def _set(body: Document, field: str, value: str) -> None:
         raise BadField(Problem(ProblemKind.OTHER_TYPES_FIELD, IN_PAIR[name], value=rule_type))
     if name in HEAD and match["pair"] is None:
         if name == "status" and (status := status_of(value)) is None:
-            raise BadField(_unknown("status", value))
+            raise BadField(_unknown_value("status", value))
         body[HEAD[name]] = status if name == "status" else value
         return
     pair = _pair(body, field, match["pair"])
@@ -258,7 +258,7 @@ def _set(body: Document, field: str, value: str) -> None:
 def status_of(word: str) -> str | None:
     """The status that people mean by *word*; None where it is another word."""
     plain = word.strip().casefold()
-    status = next((known for known in STATUSES if known.casefold() == plain), MEANT.get(plain))
+    status = next((known for known in STATUSES if known.casefold() == plain), ALIASES.get(plain))
     return status if status in STATUSES else None
 
 

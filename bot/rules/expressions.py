@@ -66,29 +66,29 @@ def compile_expression(expression: str, *, ignore_case: bool = False) -> Any:
     options.case_sensitive = not ignore_case
     options.never_nl = False
     try:
-        return re2.compile(_translated(expression), options)
+        return re2.compile(_translate(expression), options)
     except (re2.error, UnicodeError, ValueError) as error:
         raise CannotTell(UndecidableKind.BROKEN) from error
 
 
-def _translated(expression: str) -> str:
-    """*expression*, written for browsers, in the syntax of the linear engine; raises CannotTell where that has none for it."""
+def _translate(expression: str) -> str:
+    """Translate *expression* from JavaScript's syntax to the linear engine's; raises CannotTell where that has none for it."""
 
-    def translated(match: re.Match[str]) -> str:
+    def translate(match: re.Match[str]) -> str:
         part = match[0]
         if match["place"]:
             raise CannotTell(UndecidableKind.BROKEN)
         if part == "(" or (part[0] == "\\" and part[1:] in SHARED_ESCAPES):
             return part
         if match["inner"] is not None:
-            return _translated_class(part, match["start"], match["inner"])
+            return _translate_class(part, match["start"], match["inner"])
         if part in LOOKS or _refers_back(match, expression):
             raise CannotTell(UndecidableKind.LOOKS_AROUND)
         if part.startswith("(?") and part not in {"(?<", "(?:"}:
             raise CannotTell(UndecidableKind.OTHER_SYNTAX, part)
-        return ESCAPE.sub(_translated_escape, part) if part[0] == "\\" else part
+        return ESCAPE.sub(_translate_escape, part) if part[0] == "\\" else part
 
-    return TOKEN.sub(translated, expression)
+    return TOKEN.sub(translate, expression)
 
 
 def _refers_back(match: re.Match[str], expression: str) -> bool:
@@ -100,16 +100,16 @@ def _refers_back(match: re.Match[str], expression: str) -> bool:
     return int(match["number"]) <= starts.count("(") + named if match["number"] else named > 0
 
 
-def _translated_class(part: str, start: str, inner: str) -> str:
+def _translate_class(part: str, start: str, inner: str) -> str:
     if part == f"{start}{inner}":
         raise CannotTell(UndecidableKind.BROKEN)
     if not inner:
         return ANY if start == "[^" else NONE
-    return f"{start}{ESCAPE.sub(_translated_escape, inner)}]"
+    return f"{start}{ESCAPE.sub(_translate_escape, inner)}]"
 
 
-def _translated_escape(match: re.Match[str]) -> str:
-    """A code, or a character for itself where browsers know no other meaning."""
+def _translate_escape(match: re.Match[str]) -> str:
+    """Translate a code, or a character for itself where browsers know no other meaning."""
     escaped = match[1]
     if escaped is None or escaped == "b":  # in a class
         return r"\[" if escaped is None else r"\x08"
@@ -157,7 +157,7 @@ NONE: Final = r"[^\x00-\x{10ffff}]"
 SUBSTITUTE: Final = re.compile(r"\$(?:([$&`'])|([0-9]{1,2})|<(\w+)>)")
 
 
-def substituted(
+def substitute(
     template: str,
     text: str,
     start: int,
@@ -165,7 +165,7 @@ def substituted(
     captures: Captures = (),
     names: Mapping[str, int] = MappingProxyType({}),
 ) -> str:
-    """What JavaScript puts in the place of ``text[start:end]`` for *template*; raises CannotTell where that is too long."""
+    """Return what JavaScript puts in place of ``text[start:end]`` for *template*; raises CannotTell where that is too long."""
     parts = {"&": slice(start, end), "`": slice(start), "'": slice(end, None)}
 
     def value(match: re.Match[str]) -> str:
@@ -174,7 +174,7 @@ def substituted(
             return sign if sign == "$" else text[parts[sign]]
         if name:
             return ((captures[names[name] - 1] or "") if name in names else "") if names else match[0]
-        return _numbered(digits, captures)
+        return _numbered_group(digits, captures)
 
     require_url_length(len(text) + len(template))
     counts = Counter(match[0] for match in SUBSTITUTE.finditer(template))
@@ -183,28 +183,28 @@ def substituted(
     return SUBSTITUTE.sub(lambda match: values[match[0]], template)
 
 
-def _numbered(digits: str, captures: Captures) -> str:
-    """What ``$`` and *digits* stand for: the group of both digits, or of the first; as it is written where there is none."""
+def _numbered_group(digits: str, captures: Captures) -> str:
+    """Return what ``$`` and *digits* stand for: the group of both digits, or of the first; else the text itself."""
     for count in (2, 1):
         if len(digits) >= count and 0 < (number := int(digits[:count])) <= len(captures):
             return (captures[number - 1] or "") + digits[count:]
     return f"${digits}"
 
 
-def filled(template: str, captures: Captures) -> str:
-    """*template* with ``$1``, ``$2`` … in place, one after the other, each a template itself; raises CannotTell."""
+def fill_captures(template: str, captures: Captures) -> str:
+    """Fill ``$1``, ``$2`` … in *template*, one after the other, each a template itself; raises CannotTell."""
     for number, caught in enumerate(captures, start=1):
         mark = f"${number}"
         if mark in template:
-            template = _with(template, mark, caught or "")
+            template = _fill_capture(template, mark, caught or "")
     return template
 
 
-def _with(template: str, mark: str, caught: str) -> str:
+def _fill_capture(template: str, mark: str, caught: str) -> str:
     first, *rest = template.split(mark)
     made, start, length = [first], len(first), len(template)
     for part in rest:
-        put = substituted(caught, template, start, start + len(mark)) if "$" in caught else caught
+        put = substitute(caught, template, start, start + len(mark)) if "$" in caught else caught
         made += [put, part]
         start += len(mark) + len(part)
         length += len(put)

@@ -81,7 +81,7 @@ def read_rule_file(content: bytes) -> list[Any]:
 def parse_json(text: str) -> Any:
     """What the JSON *text* says; raises BrokenJson, NameTwice and NestedTooDeep."""
     try:
-        return json.loads(text, object_pairs_hook=_unique_names, parse_int=_whole)
+        return json.loads(text, object_pairs_hook=_unique_names, parse_int=_parse_integer)
     except json.JSONDecodeError as error:
         raise BrokenJson(error.lineno, error.colno, error.msg) from error
     except RecursionError as error:
@@ -97,8 +97,8 @@ def _unique_names(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-def _whole(digits: str) -> int | float:
-    """A whole number; an absurd one becomes infinite, which is found fault with where it stands."""
+def _parse_integer(digits: str) -> int | float:
+    """Parse an integer; one with too many digits becomes infinite, and is reported as a wrong field."""
     return int(digits) if len(digits) <= MAX_DIGITS else float("inf")
 
 

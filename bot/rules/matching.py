@@ -12,7 +12,7 @@ from bot.rules.conditions import IN_WILDCARD, NeverHolds, condition
 from bot.rules.expressions import SLASHED, CannotTell
 from bot.rules.files import fit_draft, with_pairs
 from bot.rules.model import Groups, Off, OffKind, Pair, Rule, RuleDraft, Source, why_group_is_off
-from bot.rules.outcomes import Match, MayHold, NearKind, NearMiss, Note, NoteKind, Undecidable, Verdict, holding
+from bot.rules.outcomes import Match, MayHold, NearKind, NearMiss, Note, NoteKind, Undecidable, Verdict, match_pair
 from bot.rules.url import KEYS, NotAUrl, Url
 
 MAX_LENGTH_DIFFERENCE: Final = 400
@@ -49,16 +49,16 @@ def variants(url: Url) -> Iterator[tuple[NearKind, Url]]:
 def near_miss(rule: Rule, url: Url, others: Variants) -> NearMiss | None:
     """The first reason for which a condition of *rule* only just fails. *others*: the `variants` of *url*."""
     if not rule.pairs:
-        return _without_pairs(rule, url)
+        return _old_form_near_miss(rule, url)
     for number, pair in enumerate(rule.pairs or (), start=1):
         source = pair.source
-        if source is not None and source.value and (why := _nearly(source, url, others)) is not None:
+        if source is not None and source.value and (why := _why_near(source, url, others)) is not None:
             return NearMiss(rule, number, *why)
     return None
 
 
-def _without_pairs(rule: Rule, url: Url) -> NearMiss | None:
-    """A rule of the product's first version, where it would act if engines still read that."""
+def _old_form_near_miss(rule: Rule, url: Url) -> NearMiss | None:
+    """Return the near miss of a rule of the product's first version, where it would match if engines still read that."""
     draft = fit_draft(with_pairs(rule.document()))
     pairs = draft.pairs if isinstance(draft, RuleDraft) else ()
     sources = [pair.source for pair in pairs or () if pair.source is not None]
@@ -70,14 +70,14 @@ Near = tuple[NearKind, str]
 """What is different, and what would be right in its place."""
 
 
-def _nearly(source: Source, url: Url, others: Variants) -> Near | None:
+def _why_near(source: Source, url: Url, others: Variants) -> Near | None:
     key, value = KEY_SPELLINGS.get((source.key or "").casefold()), source.value or ""
     if key is not None and key != source.key and _holds(source.operator, value, url.subject(key)):
         return NearKind.KEY, key
     tested = url.subject(source.key)
     if tested is None:
         return None
-    if (why := _nearly_alone(source.operator, value, tested, source.key or "")) is not None:
+    if (why := _why_near_by_value(source.operator, value, tested, source.key or "")) is not None:
         return why
     if source.operator == "Equals" and abs(len(value) - len(tested)) > MAX_LENGTH_DIFFERENCE:
         return None
@@ -90,11 +90,11 @@ def _nearly(source: Source, url: Url, others: Variants) -> Near | None:
 CASE: Final = (NearKind.CASE, "")
 
 
-def _nearly_alone(operator: str | None, value: str, tested: str, key: str) -> Near | None:
-    """What is different in the text of a condition by itself."""
+def _why_near_by_value(operator: str | None, value: str, tested: str, key: str) -> Near | None:
+    """Return what is different in the text of a condition by itself."""
     match operator:
         case "Equals":
-            return _nearly_equals(value, tested, key)
+            return _why_near_equal(value, tested, key)
         case "Contains":
             return CASE if value.casefold() in tested.casefold() else None
         case "Matches":
@@ -109,16 +109,16 @@ def _nearly_alone(operator: str | None, value: str, tested: str, key: str) -> Ne
             return None
 
 
-def _nearly_equals(value: str, tested: str, key: str) -> Near | None:
+def _why_near_equal(value: str, tested: str, key: str) -> Near | None:
     if tested.casefold() == value.casefold():
         return CASE
-    if abs(len(value) - len(tested)) > MAX_LENGTH_DIFFERENCE or _sent(key, value) != tested:
+    if abs(len(value) - len(tested)) > MAX_LENGTH_DIFFERENCE or _sent_text(key, value) != tested:
         return None
     return (NearKind.NO_SLASH if value + "/" == tested else NearKind.SPELLING), tested
 
 
-def _sent(key: str, value: str) -> str | None:
-    """What a browser makes of a *value* that stands for the whole of what *key* names."""
+def _sent_text(key: str, value: str) -> str | None:
+    """Return what a browser sends for a *value* that stands for the whole of what *key* names."""
     try:
         sent = Url.of(f"https://host{value}" if key == "path" else value)
     except NotAUrl:
@@ -135,9 +135,9 @@ def _holds(operator: str | None, value: str, text: str | None) -> bool:
         return False
 
 
-LEFT_ALONE: Final = ("requestly.in", "requestly.io", "requestly.com", "rq.in", "rq.io", "__rq")
+SPARED_TEXTS: Final = ("requestly.in", "requestly.io", "requestly.com", "rq.in", "rq.io", "__rq")
 """Texts in a URL that no engine touches: its own maker's."""
-MEANT_OTHERWISE: Final = {"Wildcard_Matches": IN_WILDCARD, "Contains": re.compile(r"[*^|]")}
+AMBIGUOUS_CHARACTERS: Final = {"Wildcard_Matches": IN_WILDCARD, "Contains": re.compile(r"[*^|]")}
 """Characters that stand for themselves, and for something else in the extension."""
 
 
@@ -155,7 +155,7 @@ def judge(
     """What *rule* does to *url*: None where no condition of it holds. *may_hold*: the only pairs that are tried."""
     every = tuple(enumerate(rule.pairs or (), start=1)) if may_hold is None else ()
     may_hold = may_hold or (lambda _: every)
-    hits, undecidable = _tried(rule, may_hold(url), url)
+    hits, undecidable = _try_pairs(rule, may_hold(url), url)
     if not hits:
         return undecidable
     first = hits[0]
@@ -163,14 +163,14 @@ def judge(
     untried = (
         (Note(NoteKind.UNTRIED_PAIR, pair=undecidable.pair, why=undecidable.why),) if undecidable is not None else ()
     )
-    unknown = (*_filters(pairs), *_silent(rule, groups), *untried)
+    unknown = (*_filter_notes(pairs), *_group_notes(rule, groups), *untried)
     acts = Match(
         rule,
         first.number,
         first.tested,
         first.captures,
-        off=_off(rule, url, groups),
-        notes=(*unknown, *_read_otherwise(pairs)),
+        off=_why_off(rule, url, groups),
+        notes=(*unknown, *_engine_notes(pairs)),
         depends=bool(unknown),
     )
     try:
@@ -179,12 +179,12 @@ def judge(
         return Undecidable(rule, first.number, error.why)
 
 
-def _tried(rule: Rule, pairs: Iterable[tuple[int, Pair]], url: Url) -> tuple[Hits, Undecidable | None]:
-    """Those of *pairs* that hold, and the first one that cannot be tried."""
+def _try_pairs(rule: Rule, pairs: Iterable[tuple[int, Pair]], url: Url) -> tuple[Hits, Undecidable | None]:
+    """Return those of *pairs* that hold, and the first one that cannot be tried."""
     hits, undecidable = [], None
     for number, pair in pairs:
         try:
-            found = holding(rule, number, pair, url)
+            found = match_pair(rule, number, pair, url)
         except NeverHolds:
             continue
         except CannotTell as error:
@@ -195,38 +195,38 @@ def _tried(rule: Rule, pairs: Iterable[tuple[int, Pair]], url: Url) -> tuple[Hit
     return hits, undecidable
 
 
-def left_alone(url: Url) -> str:
-    """The text in *url* for which no engine touches it; empty where they do."""
-    return next((text for text in LEFT_ALONE if text in url.full), "")
+def spared_text(url: Url) -> str:
+    """Return the text in *url* for which engines ignore it; empty where they don't."""
+    return next((text for text in SPARED_TEXTS if text in url.full), "")
 
 
-def _off(rule: Rule, url: Url, groups: Groups | None) -> tuple[Off, ...]:
+def _why_off(rule: Rule, url: Url, groups: Groups | None) -> tuple[Off, ...]:
     status = None if rule.active else Off(OffKind.STATUS, rule.status or "")
     if why := tuple(filter(None, (status, why_group_is_off(rule, groups)))):
         return why
-    text = left_alone(url)
+    text = spared_text(url)
     return (Off(OffKind.SPARED_URL, text),) if text else ()
 
 
-def _silent(rule: Rule, groups: Groups | None) -> tuple[Note, ...]:
-    """That nobody says whether the rule's group is on, where it has one."""
+def _group_notes(rule: Rule, groups: Groups | None) -> tuple[Note, ...]:
+    """Return a note where it is not known whether the rule's group is on."""
     known = groups is not None or not rule.active or not rule.group_id
     return () if known else (Note(NoteKind.GROUP, rule.group_id or ""),)
 
 
-def _filters(pairs: Iterable[Pair]) -> tuple[Note, ...]:
-    """Conditions that depend on the page, the method or the payload, which a URL alone does not tell."""
+def _filter_notes(pairs: Iterable[Pair]) -> tuple[Note, ...]:
+    """Return a note on filters by page, method or payload, which a URL alone does not tell."""
     names = sorted({name for pair in pairs for name in filters_of(pair)})
     return (Note(NoteKind.FILTERS, ", ".join(names)),) if names else ()
 
 
-def _read_otherwise(pairs: Iterable[Pair]) -> tuple[Note, ...]:
-    """Where the engines read a condition in two ways."""
+def _engine_notes(pairs: Iterable[Pair]) -> tuple[Note, ...]:
+    """Return a note for each condition that the engines read in two ways."""
     notes = []
     for source in (pair.source for pair in pairs if pair.source is not None):
         if source.key == "path":
             notes.append(Note(NoteKind.PATH))
-        odd = MEANT_OTHERWISE.get(source.operator or "")
+        odd = AMBIGUOUS_CHARACTERS.get(source.operator or "")
         if odd is not None and (found := odd.search(source.value or "")) is not None:
             notes.append(Note(NoteKind.CHARACTER, found[0]))
     return tuple(dict.fromkeys(notes))
@@ -271,22 +271,22 @@ def impact(
     others: list[Rule] | None = None
     shifts = []
     for url in urls:
-        if _alike(before, after, url, groups):
+        if _has_same_outcome(before, after, url, groups):
             continue
         others = [rule for rule in rules if rule.id not in gone] if others is None else others
-        theirs = [acts for rule in others if (acts := _acts(rule, url, groups)) is not None]
-        then, now = (_url_outcome([*theirs, _acts(rule, url, groups)]) for rule in (before, after))
+        theirs = [acts for rule in others if (acts := _active_match(rule, url, groups)) is not None]
+        then, now = (_url_outcome([*theirs, _active_match(rule, url, groups)]) for rule in (before, after))
         if then != now:
             shifts.append(Difference(url.full, then, now))
     return shifts
 
 
-def _alike(before: Rule | None, after: Rule | None, url: Url, groups: Groups | None) -> bool:
+def _has_same_outcome(before: Rule | None, after: Rule | None, url: Url, groups: Groups | None) -> bool:
     """Whether the rule does the same to *url* before and after: then the others need not be asked."""
-    return _url_outcome([_acts(before, url, groups)]) == _url_outcome([_acts(after, url, groups)])
+    return _url_outcome([_active_match(before, url, groups)]) == _url_outcome([_active_match(after, url, groups)])
 
 
-def _acts(rule: Rule | None, url: Url, groups: Groups | None) -> Match | None:
+def _active_match(rule: Rule | None, url: Url, groups: Groups | None) -> Match | None:
     found = judge(rule, url, groups) if rule is not None and rule.active else None
     return found if isinstance(found, Match) and not found.off else None
 

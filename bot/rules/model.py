@@ -138,7 +138,7 @@ class Group(ServiceRecord):
         """What an update sends: an update replaces the whole, so all but what the service sets itself."""
         return {name: value for name, value in self.document().items() if name not in SERVER_FIELDS}
 
-    def switched(self, *, on: bool) -> dict[str, Any]:
+    def with_status(self, *, on: bool) -> dict[str, Any]:
         return self.body() | {"status": ACTIVE if on else INACTIVE}
 
 

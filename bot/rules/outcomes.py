@@ -36,7 +36,7 @@ class PairMatch:
         return next(iter(self.caught.values()))
 
 
-def holding(rule: Rule, number: int, pair: Pair, url: Url) -> PairMatch | None:
+def match_pair(rule: Rule, number: int, pair: Pair, url: Url) -> PairMatch | None:
     """Return *pair* with what it caught, where its condition holds for *url* in an engine; raises CannotTell."""
     source = pair.source
     if source is None:
@@ -54,7 +54,7 @@ def holding(rule: Rule, number: int, pair: Pair, url: Url) -> PairMatch | None:
     return PairMatch(number, pair, tested or url.full, caught) if caught else None
 
 
-def differing(rule_type: str | None, source: Source) -> Trait | None:
+def differing_trait(rule_type: str | None, source: Source) -> Trait | None:
     """Return what makes one engine read *source* otherwise than the other; None where both read it alike, or it never holds."""
     bare = source.operator == "Matches" and is_bare(source.value or "")
     if is_switched_off(source):
@@ -66,7 +66,7 @@ def differing(rule_type: str | None, source: Source) -> Trait | None:
     return Trait.ADDS_SLASHES if bare else None
 
 
-def holding_everywhere(rule_type: str | None, source: Source) -> frozenset[Engine]:
+def engines_matching_all(rule_type: str | None, source: Source) -> frozenset[Engine]:
     """Return the engines in which *source* holds for every URL, as far as its text tells that at a glance."""
     open_to_all = {"Contains": not source.value, "Matches": source.value == "/.*/"}
     open_to_all["Wildcard_Matches"] = bool(source.value) and not (source.value or "").strip("*")
@@ -150,7 +150,7 @@ class Match:
     only: Engine | None = None
     """The one engine in which the rule does anything."""
 
-    def leads(self, engine: Engine) -> str | None:
+    def result_in(self, engine: Engine) -> str | None:
         """Return what the URL becomes in *engine*; None where it stays."""
         return self.ways.get(engine)
 

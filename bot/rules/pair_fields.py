@@ -335,7 +335,7 @@ def has_field(rule_type: str | None, name: str) -> bool:
 def fields_of(rule_type: str | None, pair: Mapping[str, Any]) -> list[PairField]:
     """The fields that *pair* has or may have, in the order in which they are asked for."""
     known = TYPES.get(rule_type or "", UNKNOWN)
-    own = sorted((one for field in _layout(known, pair) for one in _each(field, pair)), key=_number)
+    own = sorted((one for field in _layout(known, pair) for one in _expand_entries(field, pair)), key=_number)
     often, rarely = ([field for field in own if field.rare == rare] for rare in (False, True))
     hint = SOURCE.hint if _is_whole_url(pair) else ""
     source = replace(SOURCE, label=known.source_label, hint=hint)
@@ -366,7 +366,7 @@ def _layout(known: RuleType, pair: Mapping[str, Any]) -> tuple[PairField, ...]:
 EMPTY: Final[tuple[Any, ...]] = (None, "", [], {})
 
 
-def _each(field: PairField, pair: Mapping[str, Any]) -> Iterator[PairField]:
+def _expand_entries(field: PairField, pair: Mapping[str, Any]) -> Iterator[PairField]:
     """Return the field, or one field for each entry of the list that it is in; for an empty list, the first entry's."""
     place, star, rest = field.path.partition(".*")
     if not star:

@@ -30,29 +30,31 @@ def new_pair(rule_type: str | None, source: Mapping[str, Any]) -> Document:
     for field in TYPES.get(rule_type or "", UNKNOWN).fields:
         if field.start is not None:
             pair = dict(
-                _put(pair, field.path.replace("*", "0").split("."), field.usual if field.start == "" else field.start)
+                _with_value_at(
+                    pair, field.path.replace("*", "0").split("."), field.usual if field.start == "" else field.start
+                )
             )
     return pair
 
 
 def text_of(field: PairField, pair: Mapping[str, Any]) -> str | None:
     """What *pair* says in *field*, as a person would write it; None where it holds something else than the field knows."""
-    found = _found(pair, field.path.split("."))
+    found = _value_at(pair, field.path.split("."))
     return field.usual if found is None else _as_text(field, found)
 
 
 def with_text(field: PairField, pair: Document, text: str) -> Document:
     """Return *pair* with *text* in *field*; as it was where that says the same. Raises BadValue."""
     before = text_of(field, pair)
-    if before is not None and _lines(text) == _lines(before):
+    if before is not None and _normalize_breaks(text) == _normalize_breaks(before):
         return pair
     path = field.path.split(".")
-    old = _found(pair, path)
-    return dict(_put(pair, path, _value(field, text, old)))
+    old = _value_at(pair, path)
+    return dict(_with_value_at(pair, path, _value(field, text, old)))
 
 
-def _lines(text: str) -> str:
-    """*text* with the line breaks that a browser makes of others."""
+def _normalize_breaks(text: str) -> str:
+    """Return *text* with the line breaks that a browser makes of others."""
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
@@ -79,7 +81,7 @@ def _as_text(field: PairField, value: Any) -> str | None:
     text = value if isinstance(value, str) else None
     match field.kind:
         case FieldKind.CHANGES:
-            return _list(field, value)
+            return _change_lines(field, value)
         case FieldKind.FLAG:
             return str(value).lower() if isinstance(value, bool) else None
         case FieldKind.NUMBER:
@@ -92,10 +94,10 @@ def _as_text(field: PairField, value: Any) -> str | None:
             return text
 
 
-def _list(field: PairField, value: Any) -> str | None:
-    """A line for each change; None unless every one of them comes back from its line."""
+def _change_lines(field: PairField, value: Any) -> str | None:
+    """Return a line for each change; None unless every one of them comes back from its line."""
     entries = value if isinstance(value, list) else [None]
-    lines = [_written(field, entry) for entry in entries]
+    lines = [_change_line(field, entry) for entry in entries]
     return None if None in lines else "\n".join(line for line in lines if line is not None)
 
 
@@ -117,21 +119,21 @@ def _is_all(kind: str) -> bool:
     return kind.endswith(" All")
 
 
-def _written(field: PairField, entry: Any) -> str | None:
-    """The change as a line, ``Add X-Debug: 1``; None where that would not say all of it."""
+def _change_line(field: PairField, entry: Any) -> str | None:
+    """Return the change as a line, ``Add X-Debug: 1``; None where that would not say all of it."""
     if not isinstance(entry, Mapping) or str(entry.get("type")) not in field.options:
         return None
     parts = kind, name, value = _parts(field, entry)
     verb = field.options[kind]
     line = f"{verb} {name}{field.joint}{value}" if _takes_value(kind) else f"{verb} {name}"
     try:
-        return line.strip() if len(line.splitlines()) == 1 and _read(field, line, 1) == parts else None
+        return line.strip() if len(line.splitlines()) == 1 and _parse_change(field, line, 1) == parts else None
     except BadValue:
         return None
 
 
-def _read(field: PairField, line: str, number: int) -> Parts:
-    """The change that *line* says; without a verb, it adds. Raises BadValue."""
+def _parse_change(field: PairField, line: str, number: int) -> Parts:
+    """Parse the change in *line*; without a verb, it adds. Raises BadValue."""
     text = line.strip()
     first = next(iter(field.options))
     for kind, verb in sorted(field.options.items(), key=lambda option: -len(option[1])):
@@ -149,16 +151,16 @@ def _read(field: PairField, line: str, number: int) -> Parts:
 
 def _changes(field: PairField, text: str, old: list[Any]) -> list[Any]:
     """The list that *text* says. What it leaves as it was, or changes in part, keeps all that the line doesn't show."""
-    wanted = [_read(field, line, number) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
+    wanted = [_parse_change(field, line, number) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
     left = [entry for entry in old if isinstance(entry, Mapping)]
     entries: list[Any] = [None] * len(wanted)
     for is_meant in (_is_same, _has_same_name, _is_renamed):
         for number, parts in enumerate(wanted):
             at = next((at for at, one in enumerate(left) if is_meant(_parts(field, one), parts)), None)
             if entries[number] is None and at is not None:
-                entries[number] = _changed(field, left.pop(at), parts)
+                entries[number] = _with_parts(field, left.pop(at), parts)
     return [
-        _changed(field, {}, parts) if entry is None else entry for entry, parts in zip(entries, wanted, strict=True)
+        _with_parts(field, {}, parts) if entry is None else entry for entry, parts in zip(entries, wanted, strict=True)
     ]
 
 
@@ -174,7 +176,7 @@ def _is_renamed(old: Parts, new: Parts) -> bool:
     return (old[0], old[2]) == (new[0], new[2])
 
 
-def _changed(field: PairField, entry: Mapping[str, Any], parts: Parts) -> dict[str, Any]:
+def _with_parts(field: PairField, entry: Mapping[str, Any], parts: Parts) -> dict[str, Any]:
     if entry and _parts(field, entry) == parts:
         return dict(entry)
     kind, name, value = parts
@@ -185,8 +187,8 @@ ODD: Final = object()
 """What stands in the way of a field: a text where an object should be, or an object where a list should."""
 
 
-def _found(inside: Any, path: list[str]) -> Any:
-    """What is at *path*; None where nothing is, ODD where it can't be."""
+def _value_at(inside: Any, path: list[str]) -> Any:
+    """Return what is at *path*; None where nothing is, ODD where it can't be."""
     for key in path:
         if inside is None:
             return None
@@ -199,17 +201,17 @@ def _found(inside: Any, path: list[str]) -> Any:
     return inside
 
 
-def _put(inside: Any, path: list[str], value: Any) -> Any:
-    """A copy of *inside* with *value* at *path*; what is missing on the way is made."""
+def _with_value_at(inside: Any, path: list[str], value: Any) -> Any:
+    """Return a copy of *inside* with *value* at *path*; what is missing on the way is made."""
     if not path:
         return value
     key, *rest = path
     if key.isdigit():
         entries = [*(inside or ())]
         entries += [None] * (int(key) + 1 - len(entries))
-        entries[int(key)] = _put(entries[int(key)], rest, value)
+        entries[int(key)] = _with_value_at(entries[int(key)], rest, value)
         return entries
-    return {**(inside or {}), key: _put((inside or {}).get(key), rest, value)}
+    return {**(inside or {}), key: _with_value_at((inside or {}).get(key), rest, value)}
 
 
 def other_names(rule_type: str | None, pair: Mapping[str, Any]) -> list[str]:

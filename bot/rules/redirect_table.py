@@ -10,7 +10,7 @@ from typing import Any, Final, TypeAlias
 from bot.rules.files import MAX_RULES
 from bot.rules.model import Groups
 from bot.rules.url import SCHEME, NotAUrl, Url
-from bot.text.encoding import BadFile, EmptyFile, file_text, undefused
+from bot.text.encoding import BadFile, EmptyFile, file_text, unescape_formula
 from bot.text.tables import (
     BLANKS,
     SAMPLE,
@@ -114,7 +114,7 @@ class RedirectRow:
     flaw: FormulaCell | ExtraCells | None = None
 
     def text(self, column: Column) -> str:
-        return undefused(self.cells.get(column, ""))
+        return unescape_formula(self.cells.get(column, ""))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -144,9 +144,9 @@ def read_redirect_file(content: bytes, encoding: str = "") -> RedirectFile:
     if not lines:
         raise EmptyFile
     first = lines[0][1]
-    named = {} if any(map(_is_place, first)) else _named(first)
+    named = {} if any(map(_is_place, first)) else _columns_by_heading(first)
     sample = [cells for _, cells in lines[1 : SAMPLE + 1]]
-    columns = _with_urls(named, sample or [first])
+    columns = _with_url_columns(named, sample or [first])
     has_header = bool(named) or not any(_is_place(cell) for cell in first)
     header = tuple(first) if has_header else None
     body, width = body_of(lines, has_header, MAX_RULES)
@@ -163,7 +163,7 @@ def read_redirect_file(content: bytes, encoding: str = "") -> RedirectFile:
     )
 
 
-def _named(headings: Sequence[str]) -> dict[Column, int]:
+def _columns_by_heading(headings: Sequence[str]) -> dict[Column, int]:
     found: dict[Column, int] = {}
     for at, heading in enumerate(headings):
         column = COLUMN_OF_WORD.get("".join(filter(str.isalnum, heading[:100].casefold())))
@@ -174,7 +174,7 @@ def _named(headings: Sequence[str]) -> dict[Column, int]:
     return found
 
 
-def _with_urls(named: Mapping[Column, int], sample: Sequence[Sequence[str]]) -> dict[Column, int]:
+def _with_url_columns(named: Mapping[Column, int], sample: Sequence[Sequence[str]]) -> dict[Column, int]:
     """*named*, and where from or to has no heading: the columns of URLs, if just as many are left; raises NoRedirects."""
     missing = [column for column in (Column.FROM, Column.TO) if column not in named]
     free = [at for at in range(max(map(len, sample))) if at not in named.values() and _is_of_places(sample, at)]
@@ -197,7 +197,7 @@ def _is_place(cell: str) -> bool:
 def _is_url(cell: str) -> bool:
     """Whether it is one URL, with or without a scheme: ``10.5``, ``31.12.2026`` and ``18:00`` are none."""
     host = _without_scheme(cell.strip(BLANKS)).partition("/")[0]
-    return any(map(str.isalpha, host)) and _exact(cell) is not None
+    return any(map(str.isalpha, host)) and _exact_url(cell) is not None
 
 
 def _row(line: int, cells: Sequence[str], columns: Mapping[Column, int], width: int) -> RedirectRow:
@@ -205,12 +205,12 @@ def _row(line: int, cells: Sequence[str], columns: Mapping[Column, int], width: 
     return RedirectRow(line, said, flaw_of(said, cells[width:]))
 
 
-def _exact(text: str) -> str | None:
-    """The URL as a browser sends it; None for a text that is none with a host."""
+def _exact_url(text: str) -> str | None:
+    """Return the URL as a browser sends it; None for a text that is none with a host."""
     if " " in (wanted := text.strip(BLANKS)):
         return None
     try:
-        return Url.typed(wanted).full
+        return Url.from_typed(wanted).full
     except NotAUrl:
         return None
 
@@ -221,11 +221,11 @@ class RedirectRecords:
     def __init__(self, rows: Iterable[RedirectRow], taken: Iterable[tuple[str, str]], groups: Groups | None) -> None:
         """*taken*: sources of live rules, and what those are called."""
         self._groups = groups
-        self._taken = {exact: title for source, title in taken if (exact := _exact(source))}
+        self._taken = {exact: title for source, title in taken if (exact := _exact_url(source))}
         self._first: dict[str, tuple[int, str]] = {}
         self._targets: dict[str, set[str]] = {}
         for row in rows:
-            if (source := _exact(row.text(Column.FROM))) and not _problem(row):
+            if (source := _exact_url(row.text(Column.FROM))) and not _problem(row):
                 target = _destination(row.text(Column.TO))
                 self._first.setdefault(source, (row.line, target))
                 self._targets.setdefault(source, set()).add(target)
@@ -233,28 +233,28 @@ class RedirectRecords:
     def title(self, row: RedirectRow) -> str:
         """The name of the rule: that in the table, or its source without a scheme."""
         source = row.text(Column.FROM)
-        return row.text(Column.NAME) or _without_scheme(_exact(source) or source).rstrip("/") or row.text(Column.TO)
+        return row.text(Column.NAME) or _without_scheme(_exact_url(source) or source).rstrip("/") or row.text(Column.TO)
 
     def problem(self, row: RedirectRow) -> RowProblem | None:
         """What is wrong with *row*, by itself or beside the others."""
-        return _problem(row) or self._twice(row) or self._unclear_group(row.text(Column.GROUP))
+        return _problem(row) or self._find_duplicate(row) or self._unclear_group(row.text(Column.GROUP))
 
-    def taken(self, row: RedirectRow) -> SourceTaken | None:
-        """The live rule that has the source of *row*."""
-        title = self._taken.get(_exact(row.text(Column.FROM)) or "")
+    def source_taken(self, row: RedirectRow) -> SourceTaken | None:
+        """Return the live rule that has the source of *row*."""
+        title = self._taken.get(_exact_url(row.text(Column.FROM)) or "")
         return None if title is None else SourceTaken(title)
 
     def record(self, row: RedirectRow) -> dict[str, Any]:
         """The rule of a *row* without a problem; it says nothing of being on or off."""
-        source = {"key": "Url", "operator": "Equals", "value": _exact(row.text(Column.FROM))}
+        source = {"key": "Url", "operator": "Equals", "value": _exact_url(row.text(Column.FROM))}
         pair = {"source": source, "destinationType": "url", "destination": _destination(row.text(Column.TO))}
         group = self._ids(row.text(Column.GROUP))
         return {"name": self.title(row), "ruleType": "Redirect", "pairs": [pair]} | (
             {"groupId": group[0]} if group else {}
         )
 
-    def _twice(self, row: RedirectRow) -> SeveralDestinations | DuplicateOf | None:
-        source = _exact(row.text(Column.FROM)) or ""
+    def _find_duplicate(self, row: RedirectRow) -> SeveralDestinations | DuplicateOf | None:
+        source = _exact_url(row.text(Column.FROM)) or ""
         first, _ = self._first[source]
         if len(self._targets[source]) > 1:
             return SeveralDestinations()
@@ -279,7 +279,7 @@ def _problem(row: RedirectRow) -> RowProblem | None:
     for column in (Column.FROM, Column.TO):
         if not (text := row.text(column)):
             return MissingCell(column)
-        if _exact(text) is None:
+        if _exact_url(text) is None:
             return NoHost(column, text)
     source = row.text(Column.FROM)
     return NotExact(source) if "*" in source or "#" in source else None

@@ -9,7 +9,7 @@ from typing import Any, Final, TypeAlias
 
 from bot.changes.model.documents import Document, canonical_form, fingerprint
 from bot.changes.model.edits import Edit, Kind, Target
-from bot.rules.edit import Problem, introduced, problems
+from bot.rules.edit import Problem, new_problems, problems
 from bot.rules.files import FIRST_TYPES, Unfit, fit_draft, with_pairs
 from bot.rules.model import ACTIVE, INACTIVE, Groups, Rule, RuleDraft
 from bot.rules.redirect_table import RedirectRecords, RedirectRow, RowProblem
@@ -83,8 +83,8 @@ class Differs(Entry):
     def basis(self) -> tuple[Any, ...]:
         return self.live.id, canonical_form(self.live.document()), self.draft.body()
 
-    def merged(self) -> Document:
-        """The live rule with all that the file says. What the file does not mention stays: a field left out is
+    def merged_body(self) -> Document:
+        """Return the live rule's body with all that the file says. What the file does not mention stays: a field left out is
         no field that somebody wanted gone.
         """
         return self.live.body() | self.draft.body()
@@ -133,8 +133,8 @@ def plan_redirects(rows: Sequence[RedirectRow], live: Iterable[Rule], groups: Gr
             continue
         entry = planner.entry(row.line, records.record(row))
         if isinstance(entry, New):
-            taken = records.taken(row)
-            on = replace(entry, draft=entry.draft.changed(status=ACTIVE))
+            taken = records.source_taken(row)
+            on = replace(entry, draft=entry.draft.with_fields(status=ACTIVE))
             entry = on if taken is None else InvalidRecord(row.line, entry.draft.title, taken)
         yield entry
 
@@ -155,7 +155,7 @@ class _Planner:
         self._groups = None if groups is None else {*groups.names, *(rule.group_id for rule in live), "", None}
         self._ids: dict[str, tuple[int, str]] = {}
         self._contents: dict[str, tuple[int, str | None]] = {}
-        named = {record.get("name") for record in records if _named(record)}
+        named = {record.get("name") for record in records if _has_name(record)}
         alike = [rule for rule in live if rule.name in named]
         self._namesakes = {(rule.name, rule.rule_type): rule.id for rule in alike}
         claimed = {_id(record) for record in records}
@@ -170,10 +170,10 @@ class _Planner:
             return InvalidRecord(number, _title(record), draft)
         said = canonical_form(record) or {}
         key, content = _id(record), fingerprint(said)
-        return self._twice(number, draft, key, content) or self._judged(number, draft, key, said)
+        return self._find_duplicate(number, draft, key, content) or self._judge(number, draft, key, said)
 
-    def _twice(self, number: int, draft: RuleDraft, key: str | None, content: str) -> Twice | None:
-        """Two records with one id are one rule. Two with one content are, unless each has an id of its own."""
+    def _find_duplicate(self, number: int, draft: RuleDraft, key: str | None, content: str) -> Twice | None:
+        """Return the entry of a record that repeats an earlier one: by its id, or by its content where one of them has no id."""
         if key is not None:
             first, said = self._ids.setdefault(key, (number, content))
             if first != number:
@@ -183,28 +183,32 @@ class _Planner:
             return Twice(number, draft.title, first, alike=True)
         return None
 
-    def _judged(self, number: int, draft: RuleDraft, key: str | None, said: Document) -> Entry:
+    def _judge(self, number: int, draft: RuleDraft, key: str | None, said: Document) -> Entry:
         live = self._by_id.get(key or "") or self._lookalikes.take(said)
         lost = draft.group_id if self._groups is not None and draft.group_id not in self._groups else None
         if lost is not None:
             kept = {"groupId": (live.group_id if live else None) or ""}
-            draft, said = draft.changed(**kept), said | kept
-        return self._known(Differs(number, live, draft, lost), said) if live else self._new(number, draft, lost)
+            draft, said = draft.with_fields(**kept), said | kept
+        return (
+            self._existing_entry(Differs(number, live, draft, lost), said)
+            if live
+            else self._new_entry(number, draft, lost)
+        )
 
-    def _new(self, number: int, draft: RuleDraft, lost: str | None) -> Entry:
+    def _new_entry(self, number: int, draft: RuleDraft, lost: str | None) -> Entry:
         if wrong := problems(draft):
             return InvalidRecord(number, draft.title, Flawed(tuple(wrong)))
         return New(number, draft, self._namesakes.get((draft.name, draft.rule_type)), lost)
 
     @staticmethod
-    def _known(found: Differs, said: Document) -> Entry:
+    def _existing_entry(found: Differs, said: Document) -> Entry:
         draft, live = found.draft, found.live
         if draft.rule_type not in {None, live.rule_type}:
             return InvalidRecord(found.number, draft.title, OtherType(live.rule_type or ""))
         now = canonical_form(live.document()) or {}
         if now | said == now:
             return Same(found.number, live)
-        if wrong := introduced(live, RuleDraft.model_validate(found.merged())):
+        if wrong := new_problems(live, RuleDraft.model_validate(found.merged_body())):
             return InvalidRecord(found.number, draft.title, Flawed(tuple(wrong)))
         return found
 
@@ -234,7 +238,7 @@ def _without_null_texts(record: Any) -> Any:
     return {name: value for name, value in record.items() if value is not None or name not in TEXTS}
 
 
-def _named(record: Any) -> bool:
+def _has_name(record: Any) -> bool:
     return isinstance(record, dict) and isinstance(record.get("name"), str)
 
 
@@ -283,15 +287,15 @@ class Choices:
 def edit_of(entry: Entry, choices: Choices) -> Edit | None:
     """What is to be changed for *entry*; an overwrite that would change nothing is none."""
     if isinstance(entry, New | Differs) and (group := choices.groups.get(entry.ungrouped or "")):
-        entry = replace(entry, draft=entry.draft.changed(groupId=group))
+        entry = replace(entry, draft=entry.draft.with_fields(groupId=group))
     match entry:
         case New(draft=draft) if choices.new is OnNew.CREATE:
-            return _creation(_created(draft, choices.arrival))
+            return _creation(_creation_body(draft, choices.arrival))
         case Differs(live=live, draft=draft) if choices.differs is OnDiffers.COPY:
             name = f"{draft.title} (copy)" if draft.title == live.title else draft.title
-            return _creation(_created(draft, choices.arrival) | {"name": name})
+            return _creation(_creation_body(draft, choices.arrival) | {"name": name})
         case Differs() if choices.differs is OnDiffers.OVERWRITE:
-            return _overwriting(entry, choices.arrival)
+            return _overwrite(entry, choices.arrival)
         case _:
             return None
 
@@ -300,14 +304,14 @@ def _creation(after: Document) -> Edit:
     return Edit(kind=Kind.RULE_CREATE, target=Target(service="rules"), before=None, after=after)
 
 
-def _created(draft: RuleDraft, arrival: Arrival) -> Document:
-    """The body of a new rule: the ids of the pairs are for the service to give, and the status is always said."""
+def _creation_body(draft: RuleDraft, arrival: Arrival) -> Document:
+    """Return the body of a new rule: the ids of the pairs are for the service to give, and the status is always said."""
     status = draft.status if arrival is Arrival.AS_IN_FILE else None
     return draft.content() | {"description": draft.description or "", "status": status or INACTIVE}
 
 
-def _overwriting(entry: Differs, arrival: Arrival) -> Edit | None:
-    before, after = entry.live.document(), entry.merged()
+def _overwrite(entry: Differs, arrival: Arrival) -> Edit | None:
+    before, after = entry.live.document(), entry.merged_body()
     if arrival is Arrival.INACTIVE:
         after["status"] = entry.live.status or INACTIVE
     if canonical_form(after) == canonical_form(entry.live.body()):

@@ -48,14 +48,14 @@ def names_secret(name: str) -> bool:
     return SECRET_PARTS.search(joined) is not None or not SECRET_WORDS.isdisjoint(WORD.findall(plain))
 
 
-def hidden(*documents: Mapping[str, Any] | None) -> list[Any]:
+def hide_secrets(*documents: Mapping[str, Any] | None) -> list[Any]:
     """Return *documents* with a label in place of each secret; the same secret has the same label in all of them."""
     labels: dict[str, str] = {}
 
     def label(secret: str) -> str:
         return labels.setdefault(secret, f"{MARK}-{len(labels) + 1}]" if labels else f"{MARK}]")
 
-    return [None if document is None else _hidden(document, label) for document in documents]
+    return [None if document is None else _hide(document, label) for document in documents]
 
 
 def without_secrets(rule: Rule, shown: Collection[int] | None = None) -> Rule:
@@ -63,7 +63,7 @@ def without_secrets(rule: Rule, shown: Collection[int] | None = None) -> Rule:
     document = rule.document()
     if shown is not None and rule.pairs:
         document["pairs"] = only_pairs(document["pairs"], shown)
-    return Rule.model_validate(hidden(document)[0])
+    return Rule.model_validate(hide_secrets(document)[0])
 
 
 def only_pairs(pairs: Sequence[Any], numbers: Collection[int]) -> list[Any]:
@@ -76,16 +76,16 @@ def holds_secret(rule: Rule) -> bool:
     return without_secrets(rule) != rule
 
 
-def _hidden(value: Any, label: Label) -> Any:
+def _hide(value: Any, label: Label) -> Any:
     if isinstance(value, str):
-        return hidden_text(value, label)
+        return hide_in_text(value, label)
     if isinstance(value, list):
-        return [_hidden(one, label) for one in value]
+        return [_hide(one, label) for one in value]
     if not isinstance(value, Mapping):
         return value
     is_named = "value" in value and any(names_secret(str(value.get(name, ""))) for name in NAMED_BY)
     return {
-        name: _replaced(inner, label) if _is_secret(name, is_named=is_named) else _hidden(inner, label)
+        name: _hide_field(inner, label) if _is_secret(name, is_named=is_named) else _hide(inner, label)
         for name, inner in value.items()
     }
 
@@ -94,14 +94,14 @@ def _is_secret(field: str, *, is_named: bool) -> bool:
     return is_named if field == "value" else field not in NAMED_BY and names_secret(field)
 
 
-def _replaced(value: Any, label: Label) -> Any:
-    """*value* of a secret field: nothing of a text or a number, what is inside of it else."""
+def _hide_field(value: Any, label: Label) -> Any:
+    """Return the *value* of a secret field: a label for a text or a number, else the value with the secrets inside it hidden."""
     if isinstance(value, bool) or value in (None, "") or not isinstance(value, str | int | float):
-        return _hidden(value, label)
+        return _hide(value, label)
     return value if str(value).startswith(MARK) else label(str(value))
 
 
-def hidden_text(text: str, label: Label = lambda _: f"{MARK}]") -> str:
+def hide_in_text(text: str, label: Label = lambda _: f"{MARK}]") -> str:
     """Return *text* with a label in place of each password in a URL and of each ``token=value``."""
     shown, done, run_end = [], 0, 0
     for sign in ASSIGNED.finditer(text):
@@ -114,7 +114,7 @@ def hidden_text(text: str, label: Label = lambda _: f"{MARK}]") -> str:
         if name is not None and names_secret(name[0][::-1]) and _may_be_secret(text, start, run_end):
             shown += [text[done:start], label(text[start:run_end])]
             done = run_end
-    return PASSWORD.sub(lambda found: found[1] + _labelled(found[2], label), "".join([*shown, text[done:]]))
+    return PASSWORD.sub(lambda found: found[1] + _label_password(found[2], label), "".join([*shown, text[done:]]))
 
 
 def _may_be_secret(text: str, start: int, end: int) -> bool:
@@ -125,5 +125,5 @@ def _may_be_secret(text: str, start: int, end: int) -> bool:
     return next(islice(letters, MIN_SECRET - 1, None), None) is not None
 
 
-def _labelled(password: str, label: Label) -> str:
+def _label_password(password: str, label: Label) -> str:
     return password if password.startswith(MARK) else label(password)

@@ -61,8 +61,8 @@ class Url:
         return cls(text, url.host, url.pathname)
 
     @classmethod
-    def typed(cls, text: str) -> Self:
-        """The URL that somebody means who types *text*, with or without a scheme; raises NotAUrl.
+    def from_typed(cls, text: str) -> Self:
+        """Return the URL that somebody means who types *text*, with or without a scheme; raises NotAUrl.
 
         Stricter than `of`: a single word, a path or an email is more likely a slip than a host.
         """

@@ -26,7 +26,7 @@ from bot.changes.notify import OutboxWorker, Pace
 from bot.changes.pipeline import Pipeline, open_pipeline
 from bot.changes.timers import TimerWorker
 from bot.changes.worker import DRAIN_SECONDS, Wake, lease_for
-from bot.clients.http import authorities
+from bot.clients.http import ssl_context
 from bot.gatehouse import Gatehouse, Site
 from bot.members.model import reference
 from bot.policy.access import Access
@@ -35,13 +35,13 @@ from bot.policy.limits import RateLimiter
 from bot.policy.model import Policy
 from bot.server.edge import WARNING, Verifier, slack_endpoint, web_app
 from bot.server.figures import measure, watch_loop
-from bot.server.manifest import scopes_left_out, scopes_trouble
+from bot.server.manifest import missing_scopes_text, optional_scopes_text
 from bot.server.services import open_services
 from bot.server.slack import answer, bolt_app, open_slack, sign_in
 from bot.server.socket_mode import ConnectTimeouts, Envelopes, connected
 from bot.settings import CannotStart, Settings
 from bot.store.db import StoreError
-from bot.store.engine import DatabaseClock, Store, alone, open_store
+from bot.store.engine import DatabaseClock, Store, exclusive_lock, open_store
 from bot.store.tables import DATA_VERSION
 from handlers.changes.cards import Cards
 from handlers.gatehouse.digest import ChannelDigests
@@ -105,7 +105,7 @@ async def running(
         # Begun here and awaited below, so that the start takes as long as the slowest of them.
         signing_in = await stack.enter_async_context(_in_background(sign_in(slack)))
         reading_authorities = await stack.enter_async_context(
-            _in_background(asyncio.to_thread(authorities, settings.ca_file))
+            _in_background(asyncio.to_thread(ssl_context, settings.ca_file))
         )
         store, clock = await stack.enter_async_context(_open_locked_store(settings, now, timing.data_version))
         await reading_authorities
@@ -114,10 +114,10 @@ async def running(
         envelopes: Envelopes | None = None
 
         async def health() -> dict[str, str]:
-            socket = {} if envelopes is None else {"socket mode": await envelopes.says()}
+            socket = {} if envelopes is None else {"socket mode": await envelopes.health()}
             scopes = _scopes(slack.scopes)
             groups = _missing_groups(policy(), directory)
-            clock_says = slack.clock_says()
+            clock_says = slack.clock_status()
             return {"slack": slack.says, **socket, "clock": clock_says, **await store.health(), **scopes, **groups}
 
         wake_outbox, wake_timers, wake_batches = Wake(), Wake(), Wake()
@@ -150,9 +150,9 @@ async def running(
             now=clock,
             health=health,
             extra_segments=settings.segments,
-            places=_places(settings),
+            places=_service_hosts(settings),
             reference=partial(reference, settings.members_api_key.get_secret_value().encode()),
-            policy_trouble=lambda: policy.trouble and settings.redacted(policy.trouble),
+            policy_trouble=lambda: policy.trouble and settings.redact(policy.trouble),
         )
         router = Router(
             gatehouse,
@@ -176,7 +176,7 @@ async def running(
         )
         digests = ChannelDigests(gatehouse, slack, cards.pace, timing.failpoint)
         outbox = OutboxWorker(pipeline.journal, cards.deliver, wake=wake_outbox, digest=digests.deliver)
-        slack.heard = outbox.slack_answered
+        slack.heard = outbox.on_slack_answer
         timers = TimerWorker(pipeline, wake_timers)
         batches = BatchWorker(pipeline.executor, pipeline.proposer.new_id, wake_batches)
         # Late, for an older release stands still from then on: a start that fails must not stop it.
@@ -187,7 +187,7 @@ async def running(
         for work in (
             policy.watch(every=2.5),
             pipeline.refusals.run(every=timing.look_every),
-            _once_a_day(store),
+            _run_daily_work(store),
             watch_loop(),
         ):
             await stack.enter_async_context(_in_background(work))
@@ -207,18 +207,18 @@ async def running(
         verifier = Verifier(settings.signing_secrets, time.time)
         events = slack_endpoint(verifier, partial(answer, bolt)) if settings.signing_secrets else None
         measuring = partial(measure, store, health, gatehouse.policy_trouble)
-        yield Running(web_app(events, health, services.says, measuring), gatehouse, wake_workers)
+        yield Running(web_app(events, health, services.health, measuring), gatehouse, wake_workers)
 
 
 def _log_settings(settings: Settings) -> None:
     """Say what starts and what it talks to, before any of that can keep it waiting."""
     transport = "HTTP" if settings.slack_app_token is None else "Socket Mode"
-    log.info("starting", version=__version__, transport=transport, slack=settings.shown("slack_api_url"))
+    log.info("starting", version=__version__, transport=transport, slack=settings.display_value("slack_api_url"))
     if settings.outgoing_proxy is not None:
-        log.info("outgoing_proxy", url=settings.shown("outgoing_proxy"))
-    log.info("rules_service", url=settings.shown("rules_base_url"))
+        log.info("outgoing_proxy", url=settings.display_value("outgoing_proxy"))
+    log.info("rules_service", url=settings.display_value("rules_base_url"))
     sites = ", ".join(f"{name}={site}" for name, site in settings.members_sites.items())
-    log.info("membership_service", url=settings.shown("members_base_url"), sites=sites)
+    log.info("membership_service", url=settings.display_value("members_base_url"), sites=sites)
 
 
 def _policy(settings: Settings) -> CurrentPolicy:
@@ -235,13 +235,13 @@ async def _open_locked_store(
     settings: Settings, now: Callable[[], datetime] | None, data_version: int
 ) -> AsyncIterator[tuple[Store, Callable[[], datetime]]]:
     """The store, and the clock that goes with it: *now* where it is given; raises CannotStart."""
-    log.info("database", url=settings.shown("database_url"))
+    log.info("database", url=settings.display_value("database_url"))
     # SQLite has one process on one machine, whose own clock will do.
     shared = DatabaseClock() if now is None and settings.database_url.startswith("postgres") else None
     now = now or shared or partial(datetime.now, UTC)
     async with AsyncExitStack() as stack:
         try:
-            is_alone = stack.enter_context(alone(settings.database_url))
+            is_alone = stack.enter_context(exclusive_lock(settings.database_url))
             store = await stack.enter_async_context(
                 open_store(settings.database_url, now=now, data_version=data_version)
             )
@@ -258,9 +258,9 @@ async def _open_locked_store(
 
 def _scopes(granted: str) -> Mapping[str, str]:
     """What the scopes of the app keep from working; nothing where it has all."""
-    if words := scopes_trouble(granted):
+    if words := missing_scopes_text(granted):
         return {"scopes": f"{WARNING}{words}"}
-    words = scopes_left_out(granted)
+    words = optional_scopes_text(granted)
     return {"scopes": f"ok, {words}"} if words else {}
 
 
@@ -278,7 +278,7 @@ async def _take_over(store: Store) -> None:
         raise CannotStart(error.advice()) from error
 
 
-async def _once_a_day(store: Store) -> None:
+async def _run_daily_work(store: Store) -> None:
     """Put the end of the audit into the log, out of reach of anyone who can rewrite the database; and tidy up."""
     while True:
         try:
@@ -311,16 +311,16 @@ async def _working(
         finally:
             # First, or a long bulk change would begin more items until it is cut off.
             pipeline.journal.stopping.set()
-            await asyncio.gather(tasks.drain(), *map(_ended, claims))
+            await asyncio.gather(tasks.drain(), *map(_cancel_and_wait, claims))
             # Deliveries go on until here, since the work that has just ended enqueued some.
-            await _ended(delivering)
+            await _cancel_and_wait(delivering)
             await outbox.flush(DRAIN_SECONDS)
             await pipeline.refusals.flush()
             with contextlib.suppress(StoreError):  # then what it had waits until its leases are over
                 await pipeline.journal.store.give_back_leases(pipeline.journal.owner)
 
 
-async def _ended(task: asyncio.Task[Any]) -> None:
+async def _cancel_and_wait(task: asyncio.Task[Any]) -> None:
     """Cancel *task*, and wait for its end."""
     task.cancel()
     await asyncio.gather(task, return_exceptions=True)
@@ -337,7 +337,7 @@ async def _in_background(work: Coroutine[Any, Any, Any]) -> AsyncIterator[asynci
             await task
 
 
-def _places(settings: Settings) -> dict[str, str]:
-    """The host of each service."""
+def _service_hosts(settings: Settings) -> dict[str, str]:
+    """Return the host of each service."""
     rules, members = urlsplit(settings.rules_base_url).netloc, urlsplit(settings.members_base_url).netloc
     return {"rules": rules, "groups": rules, "members": members}

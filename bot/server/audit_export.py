@@ -10,7 +10,7 @@ from typing import Final, TextIO
 
 from bot.store.audit import START, Filters
 from bot.store.engine import open_audit
-from bot.text.encoding import defused
+from bot.text.encoding import escape_formula
 
 HEAD: Final = re.compile(r"[0-9]{1,18}:[0-9a-f]{64}")
 """The number and hash of an entry."""
@@ -37,7 +37,7 @@ def _now() -> datetime:
     return datetime.now(UTC)
 
 
-async def exported(database_url: str, form: str, since: int | None, out: TextIO) -> None:
+async def write_entries(database_url: str, form: str, since: int | None, out: TextIO) -> None:
     """Write the entries of the last *since* seconds to *out*, as ``jsonl`` or ``csv``; all of them where None."""
     filters = Filters(since=None if since is None else _now() - timedelta(seconds=since))
     table = csv.writer(out)
@@ -45,7 +45,7 @@ async def exported(database_url: str, form: str, since: int | None, out: TextIO)
         table.writerow(COLUMNS)
     async with open_audit(database_url) as audit:
         async for entry in audit.all(filters):
-            row = entry.flat()
+            row = entry.dump()
             if form == "csv":
                 table.writerow([_cell(row.get(name, row["detail"].get(name))) for name in COLUMNS])
             else:
@@ -56,7 +56,7 @@ def _cell(value: object) -> str:
     text = (
         json.dumps(value, ensure_ascii=False) if isinstance(value, dict | list) else "" if value is None else str(value)
     )
-    return _printable(defused(text))
+    return _printable(escape_formula(text))
 
 
 def _printable(text: str) -> str:
@@ -64,8 +64,8 @@ def _printable(text: str) -> str:
     return text.encode("utf-8", "backslashreplace").decode()
 
 
-async def verified(database_url: str, head: str) -> tuple[str, bool]:
-    """What a walk along the chain found, in words, and whether it is sound; *head*: an entry that must be there."""
+async def verify_chain(database_url: str, head: str) -> tuple[str, bool]:
+    """Walk along the chain; return what that found, in words, and whether it is sound. *head*: an entry that must be there."""
     async with open_audit(database_url) as audit:
         last, hash_of_last = await audit.head()  # read first: what comes while the chain is walked may not be walked
         if (flaw := await audit.verify()) is not None:

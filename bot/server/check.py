@@ -21,17 +21,17 @@ from bot.changes.model.edits import Kind
 from bot.changes.model.parts import Guard
 from bot.clients.errors import ClientError, Unauthorized, Unreachable, WrongAddress
 from bot.clients.lists import Listing
-from bot.environment import BadSettings, Finding, read_setting, read_settings, redacted, source_of
+from bot.environment import BadSettings, Finding, read_setting, read_settings, redact, source_of
 from bot.policy.file import BadPolicy, read_policy, summary
 from bot.policy.model import DEFAULT, OPERATIONS, GuardRule, Policy
 from bot.server.largest import largest
-from bot.server.manifest import scopes_left_out, scopes_trouble
+from bot.server.manifest import missing_scopes_text, optional_scopes_text
 from bot.server.services import open_services
 from bot.server.slack import open_slack
 from bot.settings import MEND, Settings
 from bot.store.db import StoreError
 from bot.store.engine import check as check_database
-from bot.text.times import in_words
+from bot.text.times import duration_words
 from handlers.grammar.parser import VERBS
 from handlers.slack.client import Slack, SlackRefused, SlackUnreachable
 
@@ -55,7 +55,7 @@ class Report:
 
     def document(self) -> dict[str, Any]:
         """The report as one JSON object, secrets cut."""
-        shown = self.settings and {name.upper(): self.settings.shown(name) for name in Settings.model_fields}
+        shown = self.settings and {name.upper(): self.settings.display_value(name) for name in Settings.model_fields}
         return {"status": self.status, "findings": [asdict(each) for each in self.findings], "settings": shown}
 
     def tables(self) -> Sequence[Table]:
@@ -86,10 +86,10 @@ async def check(*, online: bool) -> Report:
         asked = _proxy(settings), _slack(settings), _app_token(settings), _services(settings)
         for found in await asyncio.gather(*asked):
             findings += found
-    return Report([replace(each, words=redacted(each.words)) for each in findings], settings, policy)
+    return Report([replace(each, words=redact(each.words)) for each in findings], settings, policy)
 
 
-def _failed(part: str, name: str, words: str, mend: str = "") -> Finding:
+def _failure(part: str, name: str, words: str, mend: str = "") -> Finding:
     return Finding(part, False, words, mend or MEND[name], name.upper(), source_of(name))
 
 
@@ -107,7 +107,7 @@ def _policy(findings: list[Finding]) -> Policy | None:
         return None  # .env can't be read, which is told already
     except BadPolicy as error:
         mend = "See docs/policy.md"
-        findings += [_failed("policy", "policy_file", f"{path}: {wrong}", mend) for wrong in error.wrong]
+        findings += [_failure("policy", "policy_file", f"{path}: {wrong}", mend) for wrong in error.wrong]
         return None
     findings.append(Finding("policy", True, summary(path, policy)))
     return policy
@@ -120,21 +120,21 @@ async def _database() -> Finding:
     except BadSettings:
         return Finding("database", None, "not looked at until .env can be read")
     except StoreError as error:
-        return _failed("database", "database_url", str(error), error.mend)
+        return _failure("database", "database_url", str(error), error.mend)
 
 
 async def _proxy(settings: Settings) -> Sequence[Finding]:
     """Whether the proxy takes connections; what it lets through is found out with Slack and the services."""
     if settings.outgoing_proxy is None:
         return []
-    parts, shown = urlsplit(settings.outgoing_proxy), settings.shown("outgoing_proxy")
+    parts, shown = urlsplit(settings.outgoing_proxy), settings.display_value("outgoing_proxy")
     urls = settings.slack_api_url, settings.rules_base_url, settings.members_base_url
     hosts = dict.fromkeys(urlsplit(url).netloc for url in urls if settings.proxy_for(url))
     try:
         async with asyncio.timeout(CONNECT_SECONDS):
             _, writer = await asyncio.open_connection(parts.hostname, parts.port)
     except OSError as error:
-        return [_failed("outgoing proxy", "outgoing_proxy", f"no answer from {shown} ({type(error).__name__})")]
+        return [_failure("outgoing proxy", "outgoing_proxy", f"no answer from {shown} ({type(error).__name__})")]
     writer.close()
     return [Finding("outgoing proxy", True, f"{shown} answers; used for {', '.join(hosts) or 'nothing'}")]
 
@@ -145,23 +145,23 @@ async def _slack(settings: Settings) -> Sequence[Finding]:
         try:
             answer = await slack.call("auth.test")
         except SlackRefused as refusal:
-            return [_failed("Slack", "slack_bot_token", f"Slack refuses it ({refusal.code})")]
+            return [_failure("Slack", "slack_bot_token", f"Slack refuses it ({refusal.code})")]
         except SlackUnreachable as error:
             return [_unreachable(settings, error)]
         found = [Finding("Slack", True, f"signed in as {answer.get('user')} in {answer.get('team')}")]
         found.append(_scopes(slack.scopes))
-        says = slack.clock_says()
+        says = slack.clock_status()
         mend = "" if says == "ok" else "Let this machine set its clock by NTP"
         found.append(Finding("clock", says == "ok", "agrees with Slack's" if says == "ok" else says, mend))
-        return [*found, await judged_by(slack, largest())]
+        return [*found, await validate_blocks(slack, largest())]
 
 
-async def judged_by(slack: Slack, drawn: Mapping[str, Any]) -> Finding:
-    """What Slack says of cards and forms that nobody is shown. *drawn*: by the arguments of ``blocks.validate``."""
+async def validate_blocks(slack: Slack, drawn: Mapping[str, Any]) -> Finding:
+    """Ask Slack whether it accepts the cards and forms in *drawn*, by the arguments of ``blocks.validate``; nobody sees them."""
     part, mend = "cards and forms", "Report it to the authors of Gatehouse"
     for argument, judged in drawn.items():
         try:
-            await slack.form("blocks.validate", **{argument: json.dumps(judged)})
+            await slack.post_form("blocks.validate", **{argument: json.dumps(judged)})
         except SlackRefused as refusal:
             if refusal.code != f"invalid_{argument}":
                 return Finding(part, None, f"not checked: Slack answers blocks.validate with {refusal.code}")
@@ -173,16 +173,16 @@ async def judged_by(slack: Slack, drawn: Mapping[str, Any]) -> Finding:
 
 def _unreachable(settings: Settings, error: SlackUnreachable) -> Finding:
     if error.by_proxy:
-        return _failed("Slack", "outgoing_proxy", f"the proxy doesn't let Gatehouse through ({error})")
+        return _failure("Slack", "outgoing_proxy", f"the proxy doesn't let Gatehouse through ({error})")
     mend = "See that this machine reaches it: its name, its network and its firewall"
-    return _failed("Slack", "slack_api_url", f"no answer from {settings.slack_api_url} ({error})", mend)
+    return _failure("Slack", "slack_api_url", f"no answer from {settings.slack_api_url} ({error})", mend)
 
 
 def _scopes(granted: str) -> Finding:
     if not granted:
         return Finding("scopes", None, "Slack did not say which scopes the token has")
-    if not (trouble := scopes_trouble(granted)):
-        left_out = scopes_left_out(granted)
+    if not (trouble := missing_scopes_text(granted)):
+        left_out = optional_scopes_text(granted)
         return Finding("scopes", True, f"all that it needs, {left_out}" if left_out else "all that the manifest names")
     mend = "Put the output of `python -m bot manifest` on the app's page App Manifest, and install the app again"
     return Finding("scopes", False, trouble, mend)
@@ -193,9 +193,9 @@ async def _app_token(settings: Settings) -> Sequence[Finding]:
         return [Finding("Socket Mode", None, "not used: Slack's requests come to /slack/events")]
     async with open_slack(settings, settings.slack_app_token.get_secret_value()) as slack:
         try:
-            await slack.form("apps.connections.open")
+            await slack.post_form("apps.connections.open")
         except SlackRefused as refusal:
-            return [_failed("Socket Mode", "slack_app_token", f"Slack refuses it ({refusal.code})")]
+            return [_failure("Socket Mode", "slack_app_token", f"Slack refuses it ({refusal.code})")]
         except SlackUnreachable as error:
             return [_unreachable(settings, error)]
     return [Finding("Socket Mode", True, "Slack takes the app token")]
@@ -205,30 +205,36 @@ async def _services(settings: Settings) -> Iterable[Finding]:
     """What both services answer to our keys, each site apart."""
     async with open_services(settings) as services:
         asked = [
-            _list("rules service", "rules", services.rules.all(), "rules_base_url", "rules_api_key", "rules_base_url")
+            _list_finding(
+                "rules service", "rules", services.rules.all(), "rules_base_url", "rules_api_key", "rules_base_url"
+            )
         ]
         for name, client in services.members.items():
             key = "members_api_keys" if name in settings.members_api_keys else "members_api_key"
-            asked.append(_list(f"members of {name}", "members", client.all(), "members_base_url", key, "members_sites"))
+            asked.append(
+                _list_finding(f"members of {name}", "members", client.all(), "members_base_url", key, "members_sites")
+            )
         return await asyncio.gather(*asked)
 
 
-async def _list(part: str, what: str, asked: Awaitable[Listing[Any]], base: str, key: str, missing: str) -> Finding:
-    """What a list answers. *base*, *key*, *missing*: the settings that an outage, a refusal and a 404 point to."""
+async def _list_finding(
+    part: str, what: str, asked: Awaitable[Listing[Any]], base: str, key: str, missing: str
+) -> Finding:
+    """Return the finding about a list. *base*, *key*, *missing*: the settings that an outage, a refusal and a 404 point to."""
     try:
         found = await asked
     except Unauthorized as error:
-        return _failed(part, key, f"the service refuses it ({error})")
+        return _failure(part, key, f"the service refuses it ({error})")
     except WrongAddress as error:
-        return _failed(part, missing, f"the service does not know this ({error})")
+        return _failure(part, missing, f"the service does not know this ({error})")
     except Unreachable as error:
         if isinstance(error.__cause__, httpx.ProxyError):
-            return _failed(part, "outgoing_proxy", f"the proxy doesn't let Gatehouse through ({error})")
-        return _failed(part, base, f"no answer ({error})", "See that the service runs and that this is its URL")
+            return _failure(part, "outgoing_proxy", f"the proxy doesn't let Gatehouse through ({error})")
+        return _failure(part, base, f"no answer ({error})", "See that the service runs and that this is its URL")
     except ClientError as error:
-        return _failed(part, base, f"the answer is not the one that was expected ({error})")
+        return _failure(part, base, f"the answer is not the one that was expected ({error})")
     if found.gap:
-        return _failed(part, base, found.gap.sentence(what), "Ask those who run the service")
+        return _failure(part, base, found.gap.sentence(what), "Ask those who run the service")
     return Finding(part, True, f"{len(found.known):,} {what}")
 
 
@@ -236,7 +242,7 @@ def _settings_table(settings: Settings) -> Table:
     """Return each setting with its value, secrets cut, and where that comes from."""
     table = _table("Gatehouse's settings", "setting", "value", "from")
     for name in Settings.model_fields:
-        table.add_row(name.upper(), settings.shown(name) or "–", source_of(name) or "default")
+        table.add_row(name.upper(), settings.display_value(name) or "–", source_of(name) or "default")
     return table
 
 
@@ -266,7 +272,7 @@ def _policy_tables(policy: Policy) -> Sequence[Table]:
 
 
 def _cells(rule: GuardRule) -> tuple[str, ...]:
-    opened = in_words(rule.expires.total_seconds())
+    opened = duration_words(rule.expires.total_seconds())
     if rule.guard in {Guard.NONE, Guard.CONFIRM}:
         return rule.guard, "", opened if rule.guard is Guard.CONFIRM else "", ""
     many = f" by {rule.approvals}" if rule.approvals > 1 else ""

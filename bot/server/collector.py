@@ -11,17 +11,17 @@ import time
 from collections.abc import Awaitable, Callable
 from typing import Final
 
-NEVER: Final = 1_000_000
+MAX_WALKS: Final = 1_000_000
 """Walks over what is young until Python makes one over everything of its own accord."""
-WORTH: Final = 20
+MIN_WALKS: Final = 20
 """Walks over what is young from which on one over everything is worth its time: some 140,000 new objects."""
-EVERY: Final = 60.0
+CHECK_SECONDS: Final = 60.0
 """Seconds from one look whether that is so to the next."""
-QUIET: Final = 0.05
+IDLE_SHARE: Final = 0.05
 """Share of a processor below which the process is said to do nothing."""
-IN_A_ROW: Final = 12
+QUIET_SECONDS: Final = 12
 """Quiet seconds until a walk: by then, what was read of the services is let go of (`cache.KEPT_SECONDS`), and little is left."""
-LOOKS: Final = 600
+MAX_WAIT_SECONDS: Final = 600
 """Seconds that a walk waits for these, and is then made all the same: memory is finite."""
 
 
@@ -35,29 +35,29 @@ def take_over() -> None:
     gc.freeze()
     gc.enable()
     young, middle, _ = gc.get_threshold()
-    gc.set_threshold(young, middle, NEVER)
+    gc.set_threshold(young, middle, MAX_WALKS)
 
 
-async def run(*, every: float = EVERY, quiet: Callable[[], Awaitable[bool]] | None = None) -> None:
+async def run(*, every: float = CHECK_SECONDS, quiet: Callable[[], Awaitable[bool]] | None = None) -> None:
     """Make the walks over everything that `take_over` put off, until cancelled. *quiet* takes a second to say so."""
     while True:
         await asyncio.sleep(every)
         # The third count is of walks over the middle generation since the last one over everything.
-        if gc.get_count()[2] >= WORTH:
-            await _wait_for(quiet or idle)
+        if gc.get_count()[2] >= MIN_WALKS:
+            await _wait_for(quiet or is_idle)
             gc.collect()
 
 
-async def idle() -> bool:
+async def is_idle() -> bool:
     """Whether this process had next to nothing to do for the second that this takes."""
     before = time.process_time()
     await asyncio.sleep(1)
-    return time.process_time() - before < QUIET
+    return time.process_time() - before < IDLE_SHARE
 
 
 async def _wait_for(quiet: Callable[[], Awaitable[bool]]) -> None:
     in_a_row = 0
-    for _ in range(LOOKS):
+    for _ in range(MAX_WAIT_SECONDS):
         in_a_row = in_a_row + 1 if await quiet() else 0
-        if in_a_row == IN_A_ROW:
+        if in_a_row == QUIET_SECONDS:
             return

@@ -33,7 +33,7 @@ SMALL_BODY: Final = 64 * 1024
 """Bytes of a body that are always read, so that strangers with large bodies turn no ordinary request of Slack's away."""
 MAX_UNSIGNED: Final = 16 * 1024 * 1024
 """Bytes beyond that which all bodies together may have while their signatures are not checked yet."""
-SAID_EVERY: Final = 60
+LOG_EVERY_SECONDS: Final = 60
 """Seconds between two lines of the log about signatures that don't match."""
 MAX_DRIFT: Final = 300
 """Seconds that a request's timestamp may be off, in either direction (Slack's own rule)."""
@@ -74,11 +74,11 @@ class Verifier:
         """Return nothing where the signature holds; raise Rejected (401) in every other case."""
         self.check_headers(timestamp, signature)
         text = b"v0:" + timestamp + b":" + body
-        if not any(hmac.compare_digest(_signed(secret, text), signature) for secret in self.secrets):
+        if not any(hmac.compare_digest(_sign(secret, text), signature) for secret in self.secrets):
             raise Rejected(401, UNMATCHED)
 
 
-def _signed(secret: str, text: bytes) -> bytes:
+def _sign(secret: str, text: bytes) -> bytes:
     return b"v0=" + hmac.new(secret.encode(), text, hashlib.sha256).hexdigest().encode()
 
 
@@ -101,7 +101,7 @@ class OtherSignatures:
 
     def note(self) -> None:
         self.refused += 1
-        if self.clock() - self.said >= SAID_EVERY:
+        if self.clock() - self.said >= LOG_EVERY_SECONDS:
             hint = "if Slack sent them, SLACK_SIGNING_SECRET is not that of the app"
             log.warning("signature_does_not_match", requests=self.refused, hint=hint)
             self.said, self.refused = self.clock(), 0

@@ -53,11 +53,11 @@ async def _read_backlogs(store: Store) -> dict[str, tuple[int, float | None]]:
     outbox = store.outbox
     return {
         **await store.changes.backlogs(),
-        "review": (await outbox.reviews(), None),
-        "timer": await store.timers.overdue(),
-        "message": (await outbox.waiting(), await outbox.seconds_overdue()),
-        "late": (await outbox.late(), None),
-        "given_up": (await outbox.undelivered(), None),
+        "review": (await outbox.count_reviews(), None),
+        "timer": await store.timers.backlog(),
+        "message": (await outbox.count_waiting(), await outbox.seconds_overdue()),
+        "late": (await outbox.count_late(), None),
+        "given_up": (await outbox.count_given_up(), None),
         "request": await store.inbox.backlog(),
     }
 

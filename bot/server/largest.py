@@ -41,7 +41,7 @@ def largest() -> Mapping[str, Any]:
     notes = {form.block_of_pair(number, "value", "destination"): LONG for number in range(1, PAIRS)}
     return {
         "blocks": list(card_view.card(_deletion(rule)).blocks),
-        "view": form.noted({"": LONG, "name": LONG, **notes}).view(),
+        "view": form.with_notes({"": LONG, "name": LONG, **notes}).view(),
     }
 
 

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import structlog
 
-from bot.text.emails import MAX_EMAIL, all_masked
+from bot.text.emails import MAX_EMAIL, mask_emails
 from bot.text.redaction import SLACK_TOKEN
 from bot.tracing import with_trace
 
@@ -36,22 +36,22 @@ CHATTY: Final = (
 Event = MutableMapping[str, Any]
 
 
-def redacted(text: str) -> str:
-    """*text* with tokens and keys cut out and emails masked, up to a length that a line of a log may have."""
+def redact_text(text: str) -> str:
+    """Return *text* with tokens and keys cut out and emails masked, up to the length that a log line may have."""
     # A little more than is shown, so that an email at the cut is recognised as one.
     shown = SLACK_TOKEN.sub("[secret]", KEYS.sub("[secret]", text[: MAX_LOGGED + MAX_EMAIL]))
-    shown = all_masked(shown, MAX_LOGGED)
+    shown = mask_emails(shown, MAX_LOGGED)
     return shown if len(text) <= MAX_LOGGED else f"{shown}… ({len(text):,} characters)"
 
 
-def _redact(_: object, __: str, event: Event) -> Event:
-    """The last step before a line is written: nothing is added after it, and what is no text is redacted as it would read."""
+def _redact_event(_: object, __: str, event: Event) -> Event:
+    """Redact all values of an *event*, as the last step before it is written; what is not a text is redacted as its repr."""
     event.pop("color_message", None)  # uvicorn's own words once more, with the codes of a terminal
-    return {name: value if isinstance(value, NUMBERS) else _redacted(value) for name, value in event.items()}
+    return {name: value if isinstance(value, NUMBERS) else _redact_value(value) for name, value in event.items()}
 
 
-def _redacted(value: object) -> str:
-    return redacted(value if isinstance(value, str) else repr(value))
+def _redact_value(value: object) -> str:
+    return redact_text(value if isinstance(value, str) else repr(value))
 
 
 def configure(level: str, form: str, redact: Callable[[str], str] = str) -> None:
@@ -83,7 +83,12 @@ def configure(level: str, form: str, redact: Callable[[str], str] = str) -> None
     handler.setFormatter(
         structlog.stdlib.ProcessorFormatter(
             foreign_pre_chain=[*shared, structlog.stdlib.ExtraAdder()],
-            processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, _redact, renderer, without_secrets],
+            processors=[
+                structlog.stdlib.ProcessorFormatter.remove_processors_meta,
+                _redact_event,
+                renderer,
+                without_secrets,
+            ],
         )
     )
     root = logging.getLogger()

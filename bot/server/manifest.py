@@ -70,22 +70,22 @@ OPTIONAL: Final[Mapping[str, str]] = {
 EMAIL_SCOPE: Final = "users:read.email"
 
 
-def scopes_trouble(granted: str) -> str:
-    """What an app with the scopes *granted* lacks, and what that means; nothing where it has all, or they aren't known."""
-    lacking = [scope for scope in _lacking(granted) if scope not in OPTIONAL]
+def missing_scopes_text(granted: str) -> str:
+    """Return which required scopes *granted* lacks, and what that means; empty where none is missing, or they aren't known."""
+    lacking = [scope for scope in _missing_scopes(granted) if scope not in OPTIONAL]
     if not lacking:
         return ""
     meaning = ": nobody can approve, since second accounts can’t be told apart" if EMAIL_SCOPE in lacking else ""
     return f"the app lacks {', '.join(lacking)}{meaning}"
 
 
-def scopes_left_out(granted: str) -> str:
-    """What does not work for want of optional scopes, and of which; nothing where all works, or they aren't known."""
-    without = [f"{OPTIONAL[scope]} ({scope})" for scope in _lacking(granted) if scope in OPTIONAL]
+def optional_scopes_text(granted: str) -> str:
+    """Return what does not work for want of which optional scopes; empty where all works, or they aren't known."""
+    without = [f"{OPTIONAL[scope]} ({scope})" for scope in _missing_scopes(granted) if scope in OPTIONAL]
     return f"without {', '.join(without)}" if without else ""
 
 
-def _lacking(granted: str) -> Sequence[str]:
+def _missing_scopes(granted: str) -> Sequence[str]:
     return sorted(set(SCOPES) - set(granted.replace(" ", "").split(","))) if granted else []
 
 

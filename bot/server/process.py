@@ -34,7 +34,7 @@ BUSY: Final = b"HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nContent
 
 async def serve(settings: Settings) -> None:
     """Run until SIGTERM or Ctrl-C, then finish what is under way."""
-    with bound(settings.host, settings.port) as sock, exported(settings.otel_exporter_otlp_endpoint):
+    with bind_socket(settings.host, settings.port) as sock, exported(settings.otel_exporter_otlp_endpoint):
         await _serve(settings, sock)
 
 
@@ -55,7 +55,7 @@ async def _serve(settings: Settings, sock: socket.socket) -> None:
             collecting.cancel()
 
 
-def bound(host: str, port: int) -> socket.socket:
+def bind_socket(host: str, port: int) -> socket.socket:
     """Return a socket at *host* and *port*, which takes no connection yet; raises CannotStart where there can be none."""
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(
@@ -139,11 +139,11 @@ class _HttpConnection(H11Protocol):
     def data_received(self, data: bytes) -> None:
         if self._is_idle:
             self._is_idle = False
-            self._wait_no_more()
+            self._stop_waiting()
         super().data_received(data)
         # Once the request is there as a whole, our own answer may take its time.
         if _is_answering(self.cycle):
-            self._wait_no_more()
+            self._stop_waiting()
         else:
             self._wait_for_the_rest(self._seconds)
 
@@ -154,12 +154,12 @@ class _HttpConnection(H11Protocol):
         self._wait_for_the_rest(IDLE_SECONDS if self._is_idle else self._seconds)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self._wait_no_more()
+        self._stop_waiting()
         super().connection_lost(exc)
 
     def give_up(self) -> None:
         """Close the connection, whatever it is still sending."""
-        self._wait_no_more()
+        self._stop_waiting()
         self.connections.discard(self)
         self.transport.abort()
 
@@ -167,7 +167,7 @@ class _HttpConnection(H11Protocol):
         if self not in self._arriving and not self.transport.is_closing():
             self._arriving[self] = self.loop.call_later(seconds, self.give_up)
 
-    def _wait_no_more(self) -> None:
+    def _stop_waiting(self) -> None:
         if timer := self._arriving.pop(self, None):
             timer.cancel()
 

@@ -28,9 +28,9 @@ class Services:
     last_calls: Mapping[str, LastCall] = field(default_factory=dict)
     """How the last call of each service went."""
 
-    def says(self) -> dict[str, str]:
-        """How each service was when it was called last."""
-        return {name: call.says() for name, call in self.last_calls.items()}
+    def health(self) -> dict[str, str]:
+        """Return the health of each service at its last call."""
+        return {name: call.health() for name, call in self.last_calls.items()}
 
     def adapter(self, target: Target, context: CallContext) -> Adapter:
         """The adapter for changes of *target*; raises Unsendable for a site that no setting names any more."""
@@ -51,14 +51,14 @@ async def open_services(settings: Settings) -> AsyncIterator[Services]:
     gates = {name: Gate(name, limits[name]) for name in SERVICES}
     async with AsyncExitStack() as stack:
 
-        async def opened(name: str, base_url: str, header: str, key: str) -> Service:
+        async def open_service(name: str, base_url: str, header: str, key: str) -> Service:
             service = Service(
                 name,
                 base_url,
                 {header: key},
                 limits=CallLimits(deadline=settings.service_timeout, max_bytes=settings.service_max_bytes),
                 insecure_http=settings.insecure_http,
-                redact=settings.redacted,
+                redact=settings.redact,
                 gate=gates[name],
                 last_call=last_calls[name],
                 proxy=settings.proxy_for(base_url),
@@ -67,10 +67,12 @@ async def open_services(settings: Settings) -> AsyncIterator[Services]:
             )
             return await stack.enter_async_context(service)
 
-        rules = await opened("rules", settings.rules_base_url, "x-api-key", settings.rules_api_key.get_secret_value())
+        rules = await open_service(
+            "rules", settings.rules_base_url, "x-api-key", settings.rules_api_key.get_secret_value()
+        )
         members = {}
         for name, site in settings.members_sites.items():
             key = f"{settings.members_auth_scheme} {settings.key_of(name)}".strip()
-            service = await opened("members", settings.members_base_url, settings.members_auth_header, key)
+            service = await open_service("members", settings.members_base_url, settings.members_auth_header, key)
             members[name] = MembersClient(service, site)
         yield Services(RulesClient(rules), GroupsClient(rules), members, last_calls)

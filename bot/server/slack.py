@@ -30,9 +30,9 @@ from slack_sdk.http_retry.builtin_async_handlers import (
 from slack_sdk.web.async_client import AsyncWebClient
 from starlette.responses import Response
 
-from bot.clients.http import authorities
+from bot.clients.http import ssl_context
 from bot.metrics import ACKNOWLEDGEMENTS, SLACK_RATE_LIMITS
-from bot.server.manifest import scopes_trouble
+from bot.server.manifest import missing_scopes_text
 from bot.settings import MEND, CannotStart, Settings
 from bot.tracing import span
 from handlers.slack.client import FATAL, Slack, SlackRefused, SlackUnreachable
@@ -64,7 +64,7 @@ async def open_slack(settings: Settings, token: str) -> AsyncIterator[Slack]:
         # Files are never unpacked: a small one could become any size, and a limit counts what arrives.
         _session(settings, FILE_TIMEOUT, auto_decompress=False) as files,
     ):
-        yield Slack(_web_client(settings, token, api), responses, files, settings.redacted)
+        yield Slack(_web_client(settings, token, api), responses, files, settings.redact)
 
 
 def _session(settings: Settings, timeout: ClientTimeout, *, auto_decompress: bool = True) -> ClientSession:
@@ -76,7 +76,7 @@ def _session(settings: Settings, timeout: ClientTimeout, *, auto_decompress: boo
     trace.on_request_end.append(_count_rate_limit)
     return ClientSession(
         # True: aiohttp's default, which trusts what this machine trusts.
-        connector=TCPConnector(ssl=_authorities(settings) or True),
+        connector=TCPConnector(ssl=_ssl_context(settings) or True),
         proxy=settings.proxy_for(settings.slack_api_url),
         timeout=timeout,
         auto_decompress=auto_decompress,
@@ -86,9 +86,9 @@ def _session(settings: Settings, timeout: ClientTimeout, *, auto_decompress: boo
     )
 
 
-def _authorities(settings: Settings) -> SSLContext | None:
-    """Whom to trust for Slack; None: whom this machine trusts."""
-    return None if settings.ca_file is None else authorities(settings.ca_file)
+def _ssl_context(settings: Settings) -> SSLContext | None:
+    """Return the SSL context for Slack; None for the one that this machine uses."""
+    return None if settings.ca_file is None else ssl_context(settings.ca_file)
 
 
 async def _count_rate_limit(_: ClientSession, __: object, ended: TraceRequestEndParams) -> None:
@@ -110,7 +110,7 @@ def _web_client(settings: Settings, token: str, session: ClientSession) -> Async
         retry_handlers=[AsyncConnectionErrorRetryHandler(), AsyncRateLimitErrorRetryHandler(max_retry_count=2)],
     )
     client.proxy = settings.proxy_for(settings.slack_api_url)  # given none, the SDK takes one from the environment
-    client.ssl = _authorities(settings)
+    client.ssl = _ssl_context(settings)
     return client
 
 
@@ -130,7 +130,7 @@ async def sign_in(slack: Slack) -> None:
         log.warning("slack_sign_in", error=str(error))
     else:
         log.info("slack_signed_in", team=answer.get("team"), bot=answer.get("user"))
-        if trouble := scopes_trouble(slack.scopes):
+        if trouble := missing_scopes_text(slack.scopes):
             log.warning("slack_scopes", trouble=trouble)
 
 
@@ -173,7 +173,7 @@ def bolt_app(settings: Settings) -> AsyncApp:
     """Return Bolt. The signature is checked before it (bot/server/edge.py), the token once, at the start."""
     token = settings.slack_bot_token.get_secret_value()
     own_log = logging.getLogger("slack_bolt")  # one of Bolt's own making has the root's level, not what CHATTY says
-    own_log.addFilter(_useful)
+    own_log.addFilter(_is_useful)
 
     async def authorize(enterprise_id: str | None, team_id: str | None) -> AuthorizeResult:
         return AuthorizeResult(enterprise_id=enterprise_id, team_id=team_id, bot_token=token)
@@ -191,6 +191,6 @@ def bolt_app(settings: Settings) -> AsyncApp:
     )
 
 
-def _useful(record: logging.LogRecord) -> bool:
+def _is_useful(record: logging.LogRecord) -> bool:
     # Bolt finds SLACK_BOT_TOKEN in the environment, unasked, and then warns at every start that it will not use it.
     return record.msg != warning_client_prioritized_and_token_skipped()

@@ -109,21 +109,21 @@ class Client(SocketModeClient):
                 # Slack may end each one at once: with too many of them, or with Socket Mode switched off.
                 await asyncio.sleep(self._connected + self._timeouts.pause - time.monotonic())
                 try:
-                    await self.connect_anew()
+                    await self.connect_with_retries()
                 finally:  # an attempt that was given up leaves it off, and with it the SDK's watch over the connection
                     self.auto_reconnect_enabled = self.default_auto_reconnect_enabled
 
     async def issue_new_wss_url(self) -> str:
-        return str((await self._slack.form("apps.connections.open")).get("url"))
+        return str((await self._slack.post_form("apps.connections.open")).get("url"))
 
-    async def connect_anew(self) -> None:
+    async def connect_with_retries(self) -> None:
         """Connect, however long it takes; during the start raises CannotStart where Slack will never have this app token."""
         while not self.closed:
             pause = self._timeouts.pause
             try:
                 await self._attempt()
             except SlackRefused as refusal:
-                self._refused(refusal.code)
+                self._handle_refusal(refusal.code)
                 pause = max(pause, refusal.seconds or 0.0)
             except (OSError, ClientError, TimeoutError, SlackUnreachable) as error:
                 log.warning("socket_mode_connect", error=type(error).__name__)
@@ -147,11 +147,11 @@ class Client(SocketModeClient):
             self.current_session = old
             raise
         if old is not None and reader is not None:
-            task = asyncio.create_task(self._read_out(old, reader))
+            task = asyncio.create_task(self._drain(old, reader))
             self._reading_out.add(task)
             task.add_done_callback(self._reading_out.discard)
 
-    async def _read_out(self, old: ClientWebSocketResponse, reader: asyncio.Future[None]) -> None:
+    async def _drain(self, old: ClientWebSocketResponse, reader: asyncio.Future[None]) -> None:
         """Take what Slack still sends through the *old* connection, until it ends that, or for some seconds.
 
         Only one may read at a time: the SDK has cancelled its *reader*.
@@ -176,7 +176,7 @@ class Client(SocketModeClient):
         await asyncio.gather(*self._reading_out, return_exceptions=True)
         await super().close()  # type: ignore[no-untyped-call]  # the SDK's own
 
-    def _refused(self, code: str) -> None:
+    def _handle_refusal(self, code: str) -> None:
         # Once it has started, a token that is refused may be put right while other work goes on.
         if self.has_started or code not in {*FATAL, "not_allowed_token_type"}:
             log.warning("socket_mode_connect", code=code)
@@ -206,7 +206,7 @@ class Envelopes:
                     self._came.clear()
                     # False sorts first: its own connection, and only then the other one.
                     for client in sorted(self.clients, key=lambda client: client is not own):
-                        if await _sent(client.current_session, message):
+                        if await _try_send(client.current_session, message):
                             return
                     await self._came.wait()
         except TimeoutError:
@@ -222,15 +222,15 @@ class Envelopes:
         began = time.time()
         await send_async_response(client, req, await run_async_bolt_app(self._bolt, req), began)
 
-    async def says(self) -> str:
-        """Whether Slack is heard: "ok", a warning while not every connection is, or that none is."""
+    async def health(self) -> str:
+        """Return "ok", a warning while some connections are down, or that none is up."""
         hearing = [await client.is_connected() for client in self.clients].count(True)
         if hearing == 0:
             return "not connected: no request from Slack can arrive"
         return "ok" if hearing == CONNECTIONS else f"{WARNING}{hearing} of {CONNECTIONS} connections"
 
-    async def set_apart(self) -> None:
-        """Renew one connection, once, so that they don't come to their end together."""
+    async def stagger_renewals(self) -> None:
+        """Renew one connection, once, so that Slack doesn't end both at the same time."""
         # Halfway through the five hours after which Slack ends a connection.
         await asyncio.sleep(self._timeouts.apart)
         await self.clients[-1].connect_to_new_endpoint(force=True)
@@ -243,8 +243,8 @@ class Envelopes:
             await client.close()
 
 
-async def _sent(session: ClientWebSocketResponse | None, message: str) -> bool:
-    """Whether *message* went out through *session*."""
+async def _try_send(session: ClientWebSocketResponse | None, message: str) -> bool:
+    """Send *message* through *session*; return whether it went out."""
     if session is None or session.closed:
         return False
     try:
@@ -257,11 +257,11 @@ async def _sent(session: ClientWebSocketResponse | None, message: str) -> bool:
 @asynccontextmanager
 async def connected(envelopes: Envelopes, *, within: float, drain: float) -> AsyncIterator[None]:
     """Connected soon: where Slack cannot be reached now, the rest of the start does not wait for it."""
-    connecting = [asyncio.create_task(client.connect_anew()) for client in envelopes.clients]
+    connecting = [asyncio.create_task(client.connect_with_retries()) for client in envelopes.clients]
     done, _ = await asyncio.wait(connecting, timeout=within)
     for client in envelopes.clients:
         client.has_started = True
-    renewing = asyncio.create_task(envelopes.set_apart())
+    renewing = asyncio.create_task(envelopes.stagger_renewals())
     try:
         for task in done:
             task.result()

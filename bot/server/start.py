@@ -17,7 +17,7 @@ from bot.settings import CannotStart
 T = TypeVar("T")
 
 
-def or_exit(read: Callable[..., T], *name: str) -> T:
+def read_or_exit(read: Callable[..., T], *name: str) -> T:
     """Return what *read* finds of settings, or exit with everything that is wrong with them."""
     try:
         return read(*name)
@@ -31,16 +31,16 @@ def or_exit(read: Callable[..., T], *name: str) -> T:
 def serve() -> None:
     """Run Gatehouse until it is told to stop; exits with a sentence where it cannot start."""
     collector.pause()
-    settings = or_exit(read_settings)
+    settings = read_or_exit(read_settings)
     from bot.server import logs  # noqa: PLC0415
 
-    logs.configure(settings.log_level, settings.log_format, settings.redacted)
+    logs.configure(settings.log_level, settings.log_format, settings.redact)
     from bot.server import process  # noqa: PLC0415
 
     try:
         asyncio.run(process.serve(settings))
     except CannotStart as error:
-        print(f"Gatehouse cannot start: {settings.redacted(str(error))}", file=sys.stderr)
+        print(f"Gatehouse cannot start: {settings.redact(str(error))}", file=sys.stderr)
         sys.exit(1)
     except KeyboardInterrupt:
         sys.exit(0)

@@ -55,7 +55,7 @@ class Entry:
     detail: Mapping[str, Any]
     hash: str
 
-    def flat(self) -> dict[str, Any]:
+    def dump(self) -> dict[str, Any]:
         """The entry as one JSON object, times in ISO 8601."""
         return asdict(self) | {"at": self.at.isoformat(), "detail": dict(self.detail)}
 
@@ -109,7 +109,7 @@ class Audit:
         )
         # One writer at a time from here on, since each hash follows from the one before.
         head = (await tx.execute(query if self._session.sqlite else query.with_for_update())).one()
-        self._session.heed(head.used_with)
+        self._session.check_data_version(head.used_with)
         if not ends_work:
             self._session.require_active()
         seq, seal, rows = head.seq, head.hash, []
@@ -142,13 +142,13 @@ class Audit:
             "detail": json.dumps(dict(event.detail), sort_keys=True),
         }
 
-    async def found(self, filters: Filters, limit: int = 50, *, skip: int = 0) -> Sequence[Entry]:
+    async def find(self, filters: Filters, limit: int = 50, *, skip: int = 0) -> Sequence[Entry]:
         """The newest entries that fit but for the first *skip*, newest first."""
-        query = _wanted(filters).order_by(audit.c.seq.desc()).limit(limit).offset(skip)
+        query = _select(filters).order_by(audit.c.seq.desc()).limit(limit).offset(skip)
         async with self._session.reading() as connection:
             return [_entry(row) for row in await connection.execute(query)]
 
-    async def targets_named(self, name: str) -> Sequence[str]:
+    async def find_targets(self, name: str) -> Sequence[str]:
         """The rules and members that were on record under a name that begins with *name*, in any case."""
         # Without the closing quote, so that longer names which begin like this are found.
         field = f'"name": {json.dumps(name)[:-1]}'
@@ -167,7 +167,7 @@ class Audit:
         """Every entry that fits, oldest first, read in pages."""
         last = 0
         while True:
-            query = _wanted(filters).where(audit.c.seq > last).order_by(audit.c.seq).limit(CHUNK)
+            query = _select(filters).where(audit.c.seq > last).order_by(audit.c.seq).limit(CHUNK)
             async with self._session.reading() as connection:
                 rows = (await connection.execute(query)).all()
             for row in rows:
@@ -192,7 +192,7 @@ class Audit:
         end = (0, START)
         while True:
             head = await self.head()  # read before the rows, so that at the end no entry can be behind it
-            rows = await self._after(end[0])
+            rows = await self._read_after(end[0])
             if not rows:
                 cut_off = f"cut off: the head is entry {head[0]}, the chain ends with entry {end[0]}"
                 return None if head == end else Flaw(end[0] + 1, cut_off)
@@ -201,7 +201,7 @@ class Audit:
                     return flaw
                 end = (row["seq"], row["hash"])
 
-    async def _after(self, last: int) -> Sequence[sa.RowMapping]:
+    async def _read_after(self, last: int) -> Sequence[sa.RowMapping]:
         query = sa.select(audit).order_by(audit.c.seq).limit(CHUNK)
         async with self._session.reading() as connection:
             return (await connection.execute(query.where(audit.c.seq > last) if last else query)).mappings().all()
@@ -217,14 +217,14 @@ def _flaw(row: sa.RowMapping, last: int, seal: str) -> Flaw | None:
     return None
 
 
-def _wanted(filters: Filters) -> sa.Select[Any]:
+def _select(filters: Filters) -> sa.Select[Any]:
     query = sa.select(audit)
     if filters.last_of_each:
         of_set = sa.select(sa.func.nullif(changes.c.set_id, "")).where(changes.c.id == audit.c.change_id)
         about = sa.func.coalesce(of_set.scalar_subquery(), audit.c.change_id)
         # Entries about no change, such as refusals, have nothing in common: each stands for itself.
         each = sa.case((audit.c.change_id == "", sa.cast(audit.c.seq, sa.String)), else_=about)
-        plain = _wanted(replace(filters, last_of_each=False))
+        plain = _select(replace(filters, last_of_each=False))
         newest = plain.with_only_columns(sa.func.max(audit.c.seq)).group_by(each)
         return query.where(audit.c.seq.in_(newest))
     if filters.who is not None:

@@ -27,22 +27,22 @@ from bot.store.tables import (
     change_of,
     changes,
     decisions,
-    held_by,
+    hold_key,
     items,
     micros,
     moment,
     row_of,
     timers,
 )
-from bot.text.documents import stored
+from bot.text.documents import dump
 
 
-def _stored(*where: sa.ColumnElement[bool]) -> sa.Select[Any]:
+def _select(*where: sa.ColumnElement[bool]) -> sa.Select[Any]:
     return sa.select(*STORED).where(*where)
 
 
-def _newest(*where: sa.ColumnElement[bool]) -> sa.Select[Any]:
-    return _stored(*where).order_by(changes.c.created.desc())
+def _select_newest(*where: sa.ColumnElement[bool]) -> sa.Select[Any]:
+    return _select(*where).order_by(changes.c.created.desc())
 
 
 CLAIMED: Final = (State.APPLYING, State.UNKNOWN)
@@ -54,7 +54,7 @@ SERVICES: Final = ("rules", "members")
 MAX_IDS_PER_QUERY: Final = 500
 
 
-def of_service(service: str) -> sa.ColumnElement[bool]:
+def is_of_service(service: str) -> sa.ColumnElement[bool]:
     """The changes whose target is at one of `SERVICES`."""
     members = changes.c.target.startswith("members/")
     return members if service == "members" else sa.not_(members)
@@ -64,12 +64,12 @@ def _new_row(change: Change, idempotency_key: str) -> dict[str, Any]:
     return row_of(change) | {"id": change.id, "idempotency_key": idempotency_key, "created": micros(change.created)}
 
 
-def _moved(change: Change, move: Move, fields: Mapping[str, Any]) -> Change:
+def _apply_move(change: Change, move: Move, fields: Mapping[str, Any]) -> Change:
     """The change after *move*, with *fields* set."""
     state = MOVES[change.state, move]
     # Nothing was sent for what is approved yet, so whoever claims it next does so for the first time.
     first = {"attempt": 0} if state is State.APPROVED else {}
-    return change.changed(**{**fields, **first}, state=state)
+    return change.with_fields(**{**fields, **first}, state=state)
 
 
 class Changes:
@@ -92,36 +92,36 @@ class Changes:
             return [change_of(row, ends_work=ends_work) for row in await connection.execute(query)]
 
     async def get(self, change_id: str) -> Change | None:
-        return next(iter(await self._read(_stored(changes.c.id == change_id))), None)
+        return next(iter(await self._read(_select(changes.c.id == change_id))), None)
 
-    async def many(self, ids: Sequence[str]) -> dict[str, Change]:
+    async def get_many(self, ids: Sequence[str]) -> dict[str, Change]:
         """These changes, by id."""
         found: dict[str, Change] = {}
         for first in range(0, len(ids), MAX_IDS_PER_QUERY):
-            some = await self._read(_stored(changes.c.id.in_(ids[first : first + MAX_IDS_PER_QUERY])))
+            some = await self._read(_select(changes.c.id.in_(ids[first : first + MAX_IDS_PER_QUERY])))
             found.update((change.id, change) for change in some)
         return found
 
-    async def of_key(self, idempotency_key: str) -> Change | None:
+    async def find_by_key(self, idempotency_key: str) -> Change | None:
         """The change of this key."""
-        return next(iter(await self._read(_stored(changes.c.idempotency_key == idempotency_key))), None)
+        return next(iter(await self._read(_select(changes.c.idempotency_key == idempotency_key))), None)
 
-    async def called(self, reference: str) -> Sequence[Change]:
+    async def find_by_prefix(self, reference: str) -> Sequence[Change]:
         """The changes whose id begins with *reference*, hexadecimal as people read it off a card; at most two."""
-        begins = _stored(changes.c.id >= reference, changes.c.id < f"{reference}g")  # LIKE would read them all
+        begins = _select(changes.c.id >= reference, changes.c.id < f"{reference}g")  # LIKE would read them all
         return await self._read(begins.limit(2))
 
-    async def undoable(self, requester: str, channel: str) -> Change | None:
+    async def last_undoable(self, requester: str, channel: str) -> Change | None:
         """The last change that *requester* made in *channel* and that can be undone."""
-        mine = _newest(changes.c.requester == requester, changes.c.channel == channel, changes.c.undoable)
+        mine = _select_newest(changes.c.requester == requester, changes.c.channel == channel, changes.c.undoable)
         return next(iter(await self._read(mine.limit(1))), None)
 
-    async def of_requester(self, requester: str, limit: int) -> Sequence[Change]:
+    async def list_by_requester(self, requester: str, limit: int) -> Sequence[Change]:
         """The changes that *requester* asked for, newest first; of a bulk change the whole alone."""
-        mine = _newest(changes.c.requester == requester, changes.c.set_id == "")
+        mine = _select_newest(changes.c.requester == requester, changes.c.set_id == "")
         return await self._read(mine.limit(limit))
 
-    async def open(self, limit: int = 50) -> Sequence[Change]:
+    async def list_open(self, limit: int = 50) -> Sequence[Change]:
         """The changes that wait for a decision, a service or an answer.
 
         First the oldest of each person, then the second oldest: nobody's are hidden behind another's flood.
@@ -132,17 +132,17 @@ class Changes:
         fair = sa.select(turns).order_by(turns.c.turn, turns.c.created).limit(limit)
         return await self._read(fair)
 
-    async def planned(self, limit: int = 500) -> Sequence[Change]:
+    async def list_planned(self, limit: int = 500) -> Sequence[Change]:
         """The changes that wait for their time, or were not begun at it; the oldest first."""
-        query = _stored(changes.c.state == State.PLANNED).order_by(changes.c.created)
+        query = _select(changes.c.state == State.PLANNED).order_by(changes.c.created)
         return await self._read(query.limit(limit))
 
-    async def all_coming(self) -> Sequence[Change]:
+    async def list_all_upcoming(self) -> Sequence[Change]:
         """All changes that will do something by themselves: begin, or come to their end."""
         ends = changes.c.id.in_(sa.select(timers.c.change_id).where(timers.c.kind == REVERT))
-        return await self._read(_stored(sa.or_(changes.c.state == State.PLANNED, ends)).order_by(changes.c.created))
+        return await self._read(_select(sa.or_(changes.c.state == State.PLANNED, ends)).order_by(changes.c.created))
 
-    async def coming(self, targets: Sequence[Target], limit: int = 5) -> Sequence[Change]:
+    async def list_upcoming(self, targets: Sequence[Target], limit: int = 5) -> Sequence[Change]:
         """The first changes that will do something to one of *targets* by themselves: begin, or come to their end."""
         names = [str(target) for target in targets if target.key]
         ends = changes.c.id.in_(sa.select(timers.c.change_id).where(timers.c.kind == REVERT))
@@ -152,14 +152,14 @@ class Changes:
             due = await connection.execute(sa.select(changes.c.id).where(changes.c.size > 0, comes))
             bulk = [row.id for row in due]
             if bulk and names:  # else all items of all time would be looked through
-                texts = [f'"target": {stored(target)}' for target in targets if target.key]
+                texts = [f'"target": {dump(target)}' for target in targets if target.key]
                 with_one = sa.or_(*(items.c.document.contains(text, autoescape=True) for text in texts))
                 sets = sa.select(items.c.set_id).where(items.c.set_id.in_(bulk), with_one)
                 about = sa.or_(about, changes.c.id.in_(sets))
-            query = _stored(about, comes).order_by(changes.c.created).limit(limit)
+            query = _select(about, comes).order_by(changes.c.created).limit(limit)
             return [change_of(row) for row in await connection.execute(query)]
 
-    async def waiting(self, tx: AsyncConnection, requester: str, channel: str) -> tuple[int, int]:
+    async def count_waiting(self, tx: AsyncConnection, requester: str, channel: str) -> tuple[int, int]:
         """How many requests of *requester*, and how many in *channel*, wait for a decision."""
         theirs, here = (
             sa.func.coalesce(sa.func.sum(sa.case((condition, 1), else_=0)), 0)
@@ -168,7 +168,7 @@ class Changes:
         row = (await tx.execute(sa.select(theirs, here).where(changes.c.state == State.PROPOSED))).one()
         return int(row[0]), int(row[1])
 
-    async def counts(self) -> dict[str, int]:
+    async def count_by_state(self) -> dict[str, int]:
         """How many changes are in each state."""
         query = sa.select(changes.c.state, sa.func.count().label("many")).group_by(changes.c.state)
         return {row.state: row.many for row in await self._rows(query)}
@@ -185,7 +185,7 @@ class Changes:
         """The changes that may have made the rule *target*: one that did, and those of which it is not known yet."""
         unnamed = changes.c.target.startswith(f"rules/{NEW}")
         open_ = sa.and_(unnamed, changes.c.state.in_(CLAIMED))
-        found = await self._read(_stored(sa.or_(changes.c.target == str(target), open_)), ends_work=True)
+        found = await self._read(_select(sa.or_(changes.c.target == str(target), open_)), ends_work=True)
         return [change for change in found if change.edit.kind is Kind.RULE_CREATE]
 
     async def is_being_reverted(self, tx: AsyncConnection, change_id: str) -> bool:
@@ -195,32 +195,34 @@ class Changes:
         )
         return await tx.scalar(query.limit(1)) is not None
 
-    async def for_targets(self, targets: Sequence[str], limit: int = 20) -> Sequence[Change]:
+    async def list_by_targets(self, targets: Sequence[str], limit: int = 20) -> Sequence[Change]:
         """The changes of these targets, newest first."""
-        return await self._read(_newest(changes.c.target.in_(targets)).limit(limit))
+        return await self._read(_select_newest(changes.c.target.in_(targets)).limit(limit))
 
-    async def applied_to(self, targets: Sequence[Target]) -> Mapping[Target, Sequence[Change]]:
+    async def applied_by_target(self, targets: Sequence[Target]) -> Mapping[Target, Sequence[Change]]:
         """What was done to each of these targets and not taken back, in no order; without those to which nothing was."""
         names, found = [str(target) for target in targets], dict[Target, list[Change]]()
         for first in range(0, len(names), MAX_IDS_PER_QUERY):
             some = changes.c.target.in_(names[first : first + MAX_IDS_PER_QUERY])
-            for change in await self._read(_stored(some, changes.c.state == State.APPLIED)):
+            for change in await self._read(_select(some, changes.c.state == State.APPLIED)):
                 if change.run.undone_by is None:
                     found.setdefault(change.edit.target, []).append(change)
         return found
 
-    async def deleted_by(self, target: Target) -> Change | None:
+    async def last_deletion(self, target: Target) -> Change | None:
         """The change that deleted *target*, where that was the last that was done to it, and is not undone."""
-        last = await self._read(_newest(changes.c.target == str(target), changes.c.state == State.APPLIED).limit(1))
+        last = await self._read(
+            _select_newest(changes.c.target == str(target), changes.c.state == State.APPLIED).limit(1)
+        )
         return next((change for change in last if change.edit.kind.destroys and change.run.undone_by is None), None)
 
-    async def ending(self, tx: AsyncConnection, targets: Iterable[Target]) -> Sequence[str]:
+    async def temporary_ids(self, tx: AsyncConnection, targets: Iterable[Target]) -> Sequence[str]:
         """The ids of the temporary changes of *targets* whose end is still to come."""
         ends = sa.select(timers.c.change_id).where(timers.c.kind == REVERT)
         query = sa.select(changes.c.id).where(changes.c.target.in_(map(str, targets)), changes.c.id.in_(ends))
         return list(await tx.scalars(query.order_by(changes.c.id)))
 
-    async def who_decided(self, change_id: str, decision: str, reason: str = "") -> Sequence[str]:
+    async def deciders(self, change_id: str, decision: str, reason: str = "") -> Sequence[str]:
         """Who took this decision, with this very reason."""
         found = sa.select(decisions.c.person).filter_by(change_id=change_id, decision=decision, reason=reason)
         return [row.person for row in await self._rows(found)]
@@ -230,30 +232,30 @@ class Changes:
 
         Raises TargetBusy where another change holds the target.
         """
-        if (known := await self._of_key(tx, idempotency_key)) is not None:
+        if (known := await self._find_by_key(tx, idempotency_key)) is not None:
             return known
         # What is planned holds nothing before it begins: others may change the target until then.
         if change.request.starts_at is None:
             await self._refuse_held(tx, change)
         if await insert_new(tx, changes, _new_row(change, idempotency_key)):
             return change
-        if (known := await self._of_key(tx, idempotency_key)) is not None:  # another one was faster
+        if (known := await self._find_by_key(tx, idempotency_key)) is not None:  # another one was faster
             return known
         await self._refuse_held(tx, change)
         raise StoreError(f"the change {change.id} is there already")
 
-    async def _of_key(self, tx: AsyncConnection, idempotency_key: str) -> Change | None:
+    async def _find_by_key(self, tx: AsyncConnection, idempotency_key: str) -> Change | None:
         return next(
-            map(change_of, (await tx.execute(_stored(changes.c.idempotency_key == idempotency_key))).all()), None
+            map(change_of, (await tx.execute(_select(changes.c.idempotency_key == idempotency_key))).all()), None
         )
 
     async def _refuse_held(self, tx: AsyncConnection, change: Change) -> None:
         """Return where nothing holds what *change* would; raises TargetBusy."""
-        held = _stored(changes.c.target == held_by(change), changes.c.state.in_(HOLDING_STATES))
+        held = _select(changes.c.target == hold_key(change), changes.c.state.in_(HOLDING_STATES))
         if (row := (await tx.execute(held)).first()) is not None:
             raise TargetBusy(change_of(row))
 
-    async def requested(self, tx: AsyncConnection, applied: Sequence[Change]) -> Sequence[Change]:
+    async def related_requests(self, tx: AsyncConnection, applied: Sequence[Change]) -> Sequence[Change]:
         """The requests that wait, for a decision about a target of *applied* or for their time, or would undo what one undoes.
 
         Those that somebody is deciding about at this moment are left out: once approved, they look at the target first. So
@@ -262,9 +264,9 @@ class Changes:
         targets = [str(change.edit.target) for change in applied if change.edit.target.key]
         undone = [f"undo:{change.request.undoes}:" for change in applied if change.request.undoes]
         about = sa.or_(changes.c.target.in_(targets), *map(changes.c.idempotency_key.startswith, undone))
-        wanted = _stored(changes.c.state.in_([State.PROPOSED, State.PLANNED]), about)
+        wanted = _select(changes.c.state.in_([State.PROPOSED, State.PLANNED]), about)
         found = []
-        for row in await tx.execute(self._session.skipping_locked(wanted)):
+        for row in await tx.execute(self._session.with_skip_locked(wanted)):
             with suppress(OtherRelease):
                 found.append(change_of(row))
         return found
@@ -285,7 +287,7 @@ class Changes:
         Raises TargetBusy where the change would hold its target now, and another one does. *due*: when an approved change
         is taken up, if it was left.
         """
-        row = (await tx.execute(self._locked(change_id))).one_or_none()
+        row = (await tx.execute(self._select_locked(change_id))).one_or_none()
         if row is None or row.state not in sources(move):
             return None
         change = change_of(row)
@@ -293,7 +295,7 @@ class Changes:
             return None
         columns = {} if due is None else {"due": micros(due)}
         replace = self._hold if move in {Move.APPROVE, Move.START} else self._replace
-        return await replace(tx, change, _moved(change, move, fields), **columns)
+        return await replace(tx, change, _apply_move(change, move, fields), **columns)
 
     async def _hold(self, tx: AsyncConnection, change: Change, made: Change, **columns: Any) -> Change | None:
         """Replace a change by one that holds its target; raises TargetBusy where another one does, or was faster."""
@@ -308,7 +310,7 @@ class Changes:
 
     async def claim(self, tx: AsyncConnection, change_id: str, owner: str, lease: timedelta) -> Change | None:
         """Take an approved change for *owner*, or return None where somebody else has."""
-        row = (await tx.execute(self._locked(change_id))).one_or_none()
+        row = (await tx.execute(self._select_locked(change_id))).one_or_none()
         if row is None or row.state not in sources(Move.CLAIM):
             return None
         return await self.take(tx, change_of(row), owner, lease)
@@ -327,14 +329,14 @@ class Changes:
 
         *but*: ids of those that are not to be taken. *service*: the one whose changes are taken; None for each.
         """
-        row = (await tx.execute(self._session.skipping_locked(self._due(bulk, but, service)))).one_or_none()
+        row = (await tx.execute(self._session.with_skip_locked(self._select_due(bulk, but, service)))).one_or_none()
         return None if row is None else await self.take(tx, change_of(row), owner, lease)
 
     async def any_due(self, *, bulk: bool = False, but: Collection[str] = (), service: str | None = None) -> bool:
         """Whether there is something for `claim_due`: a look that holds nobody up. Nothing where this process stands still."""
-        return not self._session.stands_still and bool(await self._rows(self._due(bulk, but, service)))
+        return not self._session.stands_still and bool(await self._rows(self._select_due(bulk, but, service)))
 
-    def _due(self, bulk: bool, but: Collection[str], service: str | None) -> sa.Select[Any]:
+    def _select_due(self, bulk: bool, but: Collection[str], service: str | None) -> sa.Select[Any]:
         """What may be taken. An item that is being applied is its bulk change's; one whose outcome is not known is anybody's."""
         # Whoever applies a bulk change knows when its items may be sent; nobody else takes them up.
         claimed = sa.or_(
@@ -344,14 +346,14 @@ class Changes:
         left = sa.and_(changes.c.state == State.APPROVED, changes.c.due < self._session.now())
         kind = changes.c.size > 0 if bulk else changes.c.size == 0
         wanted = sa.and_(kind, sa.or_(abandoned, left), changes.c.id.not_in(but))
-        here = sa.true() if service is None else of_service(service)
+        here = sa.true() if service is None else is_of_service(service)
         since = sa.case((changes.c.state == State.APPROVED, changes.c.due), else_=changes.c.lease)
         return sa.select(changes).where(wanted, here).order_by(since, changes.c.created).limit(1)
 
     async def take(self, tx: AsyncConnection, change: Change, owner: str, lease: timedelta) -> Change | None:
         """Take *change*, which *tx* read or wrote last, for *owner*: what is approved is being applied from then on."""
         until = self._session.now(lease)
-        taken = change.changed(
+        taken = change.with_fields(
             state=change.state if change.state in CLAIMED else MOVES[change.state, Move.CLAIM],
             attempt=change.run.attempt + 1,
             token=change.run.token + 1,
@@ -359,19 +361,19 @@ class Changes:
         )
         return await self._replace(tx, change, taken, owner=owner, lease=until)
 
-    async def held(self, tx: AsyncConnection, change_id: str, *, ends_work: bool = False) -> Change | None:
-        """The change, read within *tx* and kept from others until its end; *ends_work* as for `change_of`."""
-        row = (await tx.execute(self._locked(change_id))).one_or_none()
+    async def get_locked(self, tx: AsyncConnection, change_id: str, *, ends_work: bool = False) -> Change | None:
+        """The change, read within *tx* and locked until its end; *ends_work* as for `change_of`."""
+        row = (await tx.execute(self._select_locked(change_id))).one_or_none()
         return None if row is None else change_of(row, ends_work=ends_work)
 
     async def is_applying(self, tx: AsyncConnection, change: Change, owner: str) -> bool:
         """Whether *owner* still applies *change* as it claimed it; nobody else takes it before the end of *tx*."""
-        row = (await tx.execute(self._locked(change.id))).one_or_none()
+        row = (await tx.execute(self._select_locked(change.id))).one_or_none()
         return row is not None and (row.state, row.owner, row.token) == (State.APPLYING, owner, change.run.token)
 
     async def record(self, tx: AsyncConnection, change: Change, **fields: Any) -> None:
-        """Note *fields* on a change as `held` returned it, without moving it."""
-        await self._replace(tx, change, change.changed(**fields))
+        """Note *fields* on a change as `get_locked` returned it, without moving it."""
+        await self._replace(tx, change, change.with_fields(**fields))
 
     async def _replace(self, tx: AsyncConnection, change: Change, made: Change, **columns: Any) -> Change | None:
         """The compare-and-set: only if state and fencing token are still those of *change*."""
@@ -382,16 +384,16 @@ class Changes:
         )
         return made if (await tx.execute(update)).rowcount == 1 else None
 
-    def _locked(self, change_id: str) -> sa.Select[Any]:
-        return self._locking(sa.select(changes).where(changes.c.id == change_id))
+    def _select_locked(self, change_id: str) -> sa.Select[Any]:
+        return self._with_lock(sa.select(changes).where(changes.c.id == change_id))
 
-    def _locking(self, query: sa.Select[Any]) -> sa.Select[Any]:
+    def _with_lock(self, query: sa.Select[Any]) -> sa.Select[Any]:
         """*query* that keeps its rows from others; always in one order, or two of them may wait for each other."""
         return query if self._session.sqlite else query.order_by(changes.c.id).with_for_update()
 
     async def take_up(self, tx: AsyncConnection, change_id: str, owner: str, lease: timedelta) -> Change | None:
         """Take an item that is being applied over from a process that died; None where its owner's lease still runs."""
-        row = (await tx.execute(self._locked(change_id))).one_or_none()
+        row = (await tx.execute(self._select_locked(change_id))).one_or_none()
         if row is None or row.state != State.APPLYING or (row.owner != owner and row.lease > self._session.now()):
             return None
         return await self.take(tx, change_of(row), owner, lease)
@@ -402,7 +404,7 @@ class Changes:
         """Store new changes that are being applied already; those whose target is held by then are left out."""
         until = self._session.now(lease)
         # In the same order by all: two bulk changes with the same targets would wait for each other.
-        ordered = sorted(items, key=held_by)
+        ordered = sorted(items, key=hold_key)
         rows = [_new_row(item, f"item:{item.id}") | {"owner": owner, "lease": until} for item in ordered]
         if not rows:
             return []
@@ -422,7 +424,7 @@ class Changes:
         if items:
             theirs = sa.and_(changes.c.id.in_(items), open_)
             # Locked in one order first: an UPDATE takes its rows in whatever order it finds them.
-            await tx.execute(self._locking(sa.select(changes.c.id).where(theirs, changes.c.owner == owner)))
+            await tx.execute(self._with_lock(sa.select(changes.c.id).where(theirs, changes.c.owner == owner)))
             await self.leases.write(tx, theirs, owner, until)
         return True
 
@@ -432,14 +434,14 @@ class Changes:
         Whatever else was written on them in the meantime stays.
         """
         query = sa.select(changes).where(changes.c.id.in_([each.change.id for each in ended]), changes.c.owner == owner)
-        rows = {row.id: row for row in await tx.execute(self._locking(query))}
+        rows = {row.id: row for row in await tx.execute(self._with_lock(query))}
         moved, values = [], []
         for change, move, fields, due in ended:
             row = rows.get(change.id)
             if row is None or row.token != change.run.token or row.state not in sources(move):
                 continue
             # From the row and not from what was claimed: somebody may have written on it since.
-            made = _moved(change_of(row, ends_work=True), move, fields)
+            made = _apply_move(change_of(row, ends_work=True), move, fields)
             moved.append((made, move))
             # An item is free for reconciling; a single change is free once its owner's lease is over.
             lease = row.lease if made.set_id is None else self._session.now()
@@ -452,7 +454,7 @@ class Changes:
             await tx.execute(sa.update(changes).where(changes.c.id == sa.bindparam("which")).values(names), values)
         return moved
 
-    async def decided(self, tx: AsyncConnection, change_id: str, person: str, decision: str, reason: str) -> bool:
+    async def note_decision(self, tx: AsyncConnection, change_id: str, person: str, decision: str, reason: str) -> bool:
         """Note a decision; False where the same person took the same one before."""
         row = {"change_id": change_id, "person": person, "decision": decision, "reason": reason}
         return await insert_new(tx, decisions, row | {"at": self._session.now()})

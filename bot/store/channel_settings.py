@@ -60,8 +60,8 @@ class ChannelSettings:
         async with self._session.reading() as connection:
             return await connection.scalar(sa.select(settings.c.value).where(_is_at(owner, name))) or ""
 
-    async def locked(self, tx: AsyncConnection, owner: str, name: str) -> str:
-        """The same, kept from others to the end of the transaction."""
+    async def get_locked(self, tx: AsyncConnection, owner: str, name: str) -> str:
+        """One setting, locked until the end of the transaction."""
         await upsert(tx, settings, _row(owner, name, ""), {"owner": owner})
         return str(await tx.scalar(sa.select(settings.c.value).where(_is_at(owner, name))))
 
@@ -99,7 +99,7 @@ class TestUrls:
     session: Session
     settings: ChannelSettings
 
-    async def of(self, channel: str) -> list[str]:
+    async def get(self, channel: str) -> list[str]:
         """The URLs of *channel*, in the order in which they came."""
         return (await self.settings.value(channel, TEST_URLS)).split()
 
@@ -113,7 +113,7 @@ class TestUrls:
 
     async def _change(self, channel: str, *, add: Sequence[str] = (), remove: str | None = None) -> list[str]:
         async with self.session.writing() as tx:
-            known = (await self.settings.locked(tx, channel, TEST_URLS)).split()
+            known = (await self.settings.get_locked(tx, channel, TEST_URLS)).split()
             left = [url for url in known if url != remove]
             # Those that are there already stay, even where an earlier limit let more of them in.
             kept = list(dict.fromkeys([*left, *add]))[: max(MAX_TEST_URLS, len(left))]
@@ -212,11 +212,11 @@ class Preferences:
     segments: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, stored: Mapping[str, str]) -> Self:
+    def load(cls, stored: Mapping[str, str]) -> Self:
         """What was stored; a setting that this release does not know is left alone."""
         return cls(stored.get("site", ""), tuple(filter(None, stored.get("segments", "").split(DELIMITER))))
 
-    def stored(self) -> dict[str, str]:
+    def dump(self) -> dict[str, str]:
         return {"site": self.site, "segments": DELIMITER.join(self.segments)}
 
 
@@ -239,24 +239,24 @@ class DigestTimes:
     by: str
 
     @classmethod
-    def of(cls, stored: Mapping[str, str]) -> Self | None:
+    def load(cls, stored: Mapping[str, str]) -> Self | None:
         """What the settings of a channel say; None where it gets no digest."""
         # Padded, so that a channel without a digest, or with half of one, has none.
         days, hour, minute, zone, by = (*stored.get(DIGEST, "").split(), *[""] * 5)[:5]
         return cls(days, int(hour), int(minute), zone, by) if by else None
 
-    def stored(self) -> str:
+    def dump(self) -> str:
         return f"{self.days} {self.hour} {self.minute} {self.zone} {self.by}"
 
-    def after(self, moment: datetime) -> datetime:
-        """The first of them after *moment*, in UTC. Where clocks are set forward past it, it is what they would have shown."""
-        return next(each for each in self._around(moment, 1) if each > moment)
+    def next_after(self, moment: datetime) -> datetime:
+        """The first time after *moment*, in UTC; where clocks are set forward past it, as they would have shown it."""
+        return next(each for each in self._occurrences(moment, 1) if each > moment)
 
-    def until(self, moment: datetime) -> datetime:
-        """The last of them until *moment*, in UTC."""
-        return next(each for each in self._around(moment, -1) if each <= moment)
+    def last_until(self, moment: datetime) -> datetime:
+        """The last time until *moment*, in UTC."""
+        return next(each for each in self._occurrences(moment, -1) if each <= moment)
 
-    def _around(self, moment: datetime, step: int) -> Iterator[datetime]:
+    def _occurrences(self, moment: datetime, step: int) -> Iterator[datetime]:
         zone = ZoneInfo(self.zone)
         today = moment.astimezone(zone).date()
         for count in range(DAYS_LOOKED_AT):

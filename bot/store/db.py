@@ -100,7 +100,7 @@ MAX_TRANSACTION = "20s"
 """The same for one that stopped in the middle of saying a statement, which is not idle; PostgreSQL 17 and later can."""
 
 
-def private(path: str, flags: int) -> int:
+def open_private(path: str, flags: int) -> int:
     """Open *path* like `os.open`; a file that was not there is for this user alone: it holds emails of members."""
     return os.open(path, flags, 0o600)
 
@@ -117,7 +117,7 @@ def async_url(database_url: str) -> sa.URL:
     drivers = {"sqlite": "sqlite+aiosqlite", "postgresql": "postgresql+asyncpg", "postgres": "postgresql+asyncpg"}
     if (driver := drivers.get(url.drivername.partition("+")[0])) is None:
         raise StoreError(f"DATABASE_URL: {url.drivername} is neither sqlite:///path nor postgresql://…")
-    return (_at_home(url) if driver.startswith("sqlite") else _with_known_options(url)).set(drivername=driver)
+    return (_expand_home(url) if driver.startswith("sqlite") else _with_known_options(url)).set(drivername=driver)
 
 
 def _with_known_options(url: sa.URL) -> sa.URL:
@@ -131,7 +131,7 @@ def _with_known_options(url: sa.URL) -> sa.URL:
     return url.set(query=query)
 
 
-def _at_home(url: sa.URL) -> sa.URL:
+def _expand_home(url: sa.URL) -> sa.URL:
     """*url* with the home folder for which its path has ``~``; whatever opens or locks the file goes by this path."""
     if not (url.database or "").startswith("~"):
         return url
@@ -151,10 +151,10 @@ def make_engine(database_url: str, *, read_only: bool = False) -> AsyncEngine:
         settings = {"server_settings": {**FROZEN, **({"default_transaction_read_only": "on"} if read_only else {})}}
         # Parameters are hidden because they hold emails and URLs, and errors get into the log.
         engine = create_async_engine(url, pool_pre_ping=True, hide_parameters=True, connect_args=settings)
-        sa.event.listen(engine.sync_engine, "connect", _bound_transactions)
+        sa.event.listen(engine.sync_engine, "connect", _set_timeout)
         return engine
     if url.database and url.database != ":memory:":
-        url = _that_is_there(url, Path(url.database)) if read_only else _made(url, Path(url.database))
+        url = _require_file(url, Path(url.database)) if read_only else _create_file(url, Path(url.database))
     engine = create_async_engine(
         url, hide_parameters=True, connect_args={"timeout": BUSY_SECONDS, "factory": _Connection}
     )
@@ -163,16 +163,16 @@ def make_engine(database_url: str, *, read_only: bool = False) -> AsyncEngine:
     return engine
 
 
-def _that_is_there(url: sa.URL, path: Path) -> sa.URL:
+def _require_file(url: sa.URL, path: Path) -> sa.URL:
     if not path.is_file():
         raise StoreMissing(f"there is no file {path}")
     return url.set(database=f"file:{quote(str(path))}", query={"uri": "true", "mode": "ro"})
 
 
-def _made(url: sa.URL, path: Path) -> sa.URL:
+def _create_file(url: sa.URL, path: Path) -> sa.URL:
     with contextlib.suppress(OSError):  # a file that can't be opened is reported by SQLite
         path.parent.mkdir(parents=True, exist_ok=True)
-        open(path, "ab", opener=private).close()  # its journals get the same mode from SQLite
+        open(path, "ab", opener=open_private).close()  # its journals get the same mode from SQLite
     return url
 
 
@@ -191,15 +191,15 @@ class _Connection(sqlite3.Connection):
             super().close()
 
 
-def bound(longest: str, *, locally: bool) -> str:
+def timeout_statement(longest: str, *, locally: bool) -> str:
     """The statement that ends transactions after *longest*, 0 for never; *locally*: this one alone."""
     # Selected from the settings that there are: before PostgreSQL 17 it is none, and SET would fail.
     chosen = f"set_config('transaction_timeout', '{longest}', {locally})"
     return f"SELECT {chosen} FROM pg_settings WHERE name = 'transaction_timeout'"  # noqa: S608  our own words
 
 
-def _bound_transactions(connection: Any, _: object) -> None:
-    connection.run_async(lambda driver: driver.execute(bound(MAX_TRANSACTION, locally=False)))
+def _set_timeout(connection: Any, _: object) -> None:
+    connection.run_async(lambda driver: driver.execute(timeout_statement(MAX_TRANSACTION, locally=False)))
 
 
 def _begin_ourselves(connection: Any, _: object) -> None:
@@ -286,8 +286,8 @@ class Session:
         try:
             # The queue comes before the connection, or writers who wait would take the whole pool.
             async with (
-                self._queued(),
-                self._translated(),
+                self._queueing(),
+                self._translating_errors(),
                 self._engine.connect() as connection,
                 connection.begin() as whole,
             ):
@@ -300,18 +300,18 @@ class Session:
             raise
         self._written = self._now()
 
-    def wrote_within(self, span: timedelta) -> bool:
+    def has_written_within(self, span: timedelta) -> bool:
         """Whether the last write went well, and not more than *span* ago."""
         return self._written is not None and abs(self._now() - self._written) <= span
 
     @asynccontextmanager
     async def reading(self) -> AsyncIterator[AsyncConnection]:
         """A connection to read with; it waits for no writer."""
-        async with self._translated(), self._engine.connect() as connection:
+        async with self._translating_errors(), self._engine.connect() as connection:
             # Without BEGIN IMMEDIATE, which on SQLite would wait for whoever writes.
             yield await connection.execution_options(reading=True)
 
-    def heed(self, used_with: str | None) -> None:
+    def check_data_version(self, used_with: str | None) -> None:
         """Stand still from now on if *used_with*, the data version that was read, is not this release's."""
         if used_with is not None and int(used_with) != self.data_version:
             self._stand_still(f"a release with data version {used_with} took over; this one has {self.data_version}")
@@ -338,7 +338,7 @@ class Session:
         return 0.0 if stored is None else max(0, self.now() - stored) / 1_000_000
 
     @asynccontextmanager
-    async def _translated(self) -> AsyncIterator[None]:
+    async def _translating_errors(self) -> AsyncIterator[None]:
         """Raise what the database says as StoreError, and note what makes this process stand still."""
         try:
             yield
@@ -346,17 +346,17 @@ class Session:
             self._stand_still(str(error))
             raise
         except FAILURES as error:
-            raise StoreError(_words(error)) from error
+            raise StoreError(_error_words(error)) from error
 
     @asynccontextmanager
-    async def _queued(self) -> AsyncIterator[None]:
+    async def _queueing(self) -> AsyncIterator[None]:
         if not self.sqlite:
             yield
             return
         async with self._queue:
             yield
 
-    def skipping_locked(self, query: sa.Select[Any]) -> sa.Select[Any]:
+    def with_skip_locked(self, query: sa.Select[Any]) -> sa.Select[Any]:
         """*query* that passes over rows which another replica is claiming; SQLite has one writer and needs no such thing."""
         return query if self.sqlite else query.with_for_update(skip_locked=True)
 
@@ -377,9 +377,9 @@ def _committing() -> Iterator[None]:
         is_answer = isinstance(error, DBAPIError) and not error.connection_invalidated
         if is_answer and DISK_FAILED not in str(error):
             raise
-        raise CommitUnknown(_words(error)) from error
+        raise CommitUnknown(_error_words(error)) from error
 
 
-def _words(error: Exception) -> str:
+def _error_words(error: Exception) -> str:
     cause = getattr(error, "orig", None) or error
     return f"{type(cause).__name__}: {str(cause)[:120]}"

@@ -22,7 +22,16 @@ from bot.changes.model.states import State
 from bot.store.audit import Audit
 from bot.store.changes import Changes
 from bot.store.channel_settings import ChannelSettings, FormerIds, LastLists, TestUrls
-from bot.store.db import Session, StoreCorrupt, StoreError, StoreMissing, async_url, bound, make_engine, private
+from bot.store.db import (
+    Session,
+    StoreCorrupt,
+    StoreError,
+    StoreMissing,
+    async_url,
+    make_engine,
+    open_private,
+    timeout_statement,
+)
 from bot.store.items import Items
 from bot.store.migrations.run import (
     MIGRATIONS,
@@ -75,7 +84,7 @@ class Store:
         mine = self.session.data_version
         async with self.transaction() as tx:
             # Locked, for two releases may start at once; a row that the lock has just made is empty.
-            _refuse_newer_data(await self.channel_settings.locked(tx, **USE) or None, mine)
+            _refuse_newer_data(await self.channel_settings.get_locked(tx, **USE) or None, mine)
             await self.channel_settings.put(tx, **USE, value=str(mine))
 
     async def give_back_leases(self, owner: str) -> None:
@@ -91,8 +100,8 @@ class Store:
         """
         try:
             async with self.session.reading() as connection:
-                self.session.heed(await connection.scalar(sa.select(USED_WITH)))
-            if not self.session.wrote_within(WRITTEN_LATELY):
+                self.session.check_data_version(await connection.scalar(sa.select(USED_WITH)))
+            if not self.session.has_written_within(WRITTEN_LATELY):
                 async with self.transaction() as tx:
                     # Changes nothing, but shows a disk that is full or read-only.
                     await tx.execute(sa.update(VERSION).values(version_num=VERSION.c.version_num))
@@ -213,7 +222,9 @@ async def _upgrade(engine: AsyncEngine, migrations: Path) -> str:
             if connection.dialect.name == "sqlite":
                 await _refuse_damage(connection)
             else:
-                await connection.execute(sa.text(bound("0", locally=True)))  # another may have much to migrate
+                await connection.execute(
+                    sa.text(timeout_statement("0", locally=True))
+                )  # another may have much to migrate
                 # Replicas that start together migrate one after the other. Any number will do, the same in each
                 # release.
                 await connection.execute(sa.text("SELECT pg_advisory_xact_lock(7234015)"))
@@ -233,7 +244,7 @@ async def _refuse_damage(connection: AsyncConnection) -> None:
 
 
 @contextmanager
-def alone(database_url: str) -> Iterator[bool]:
+def exclusive_lock(database_url: str) -> Iterator[bool]:
     """Hold the SQLite file of *database_url* for this process; raises StoreError where another one holds it.
 
     The system lets go of it when the process ends, however it ends. PostgreSQL is made for several: nothing is held. Yields
@@ -248,7 +259,7 @@ def alone(database_url: str) -> Iterator[bool]:
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             # Never deleted: two processes could lock two files of the same name, one after the other.
-            held = stack.enter_context(open(path, "w", opener=private))
+            held = stack.enter_context(open(path, "w", opener=open_private))
         except OSError as error:
             raise StoreError(f"{path} can't be opened: {error.strerror}") from error
         try:
@@ -261,7 +272,7 @@ def alone(database_url: str) -> Iterator[bool]:
         yield True
 
 
-JUMP = timedelta(seconds=5)
+MAX_CLOCK_JUMP = timedelta(seconds=5)
 """A difference to the last reading that is worth a line in the log."""
 
 
@@ -299,5 +310,5 @@ class DatabaseClock:
             except StoreError as error:
                 log.warning("clock_not_read", error=str(error))
             else:
-                if abs(self() - ours) > JUMP:
+                if abs(self() - ours) > MAX_CLOCK_JUMP:
                     log.warning("clock_jumped", seconds=round((self() - ours).total_seconds()))

@@ -14,7 +14,7 @@ from bot.changes.model.items import Item, Outcome, Tally
 from bot.changes.model.states import State
 from bot.store.db import Session
 from bot.store.tables import OtherRelease, items
-from bot.text.documents import restored, stored
+from bot.text.documents import dump, load
 
 PAGE = 500
 
@@ -35,7 +35,7 @@ async def rows_of(set_id: str, wanted: Sequence[Item]) -> Sequence[Row]:
                 "outcome": item.outcome,
                 "change_id": item.change_id,
                 "why": item.why,
-                "document": stored(item, exclude={"outcome", "change_id", "why"}),
+                "document": dump(item, exclude={"outcome", "change_id", "why"}),
             }
         )
     return rows
@@ -50,7 +50,7 @@ class Items:
         for first in range(0, len(rows), PAGE):
             await tx.execute(sa.insert(items), rows[first : first + PAGE])
 
-    async def some(self, set_id: str, outcomes: Collection[Outcome], limit: int) -> Sequence[Item]:
+    async def find(self, set_id: str, outcomes: Collection[Outcome], limit: int) -> Sequence[Item]:
         """The first items with one of these outcomes."""
         unknown = items.c.outcome.not_in(sorted(Outcome))  # read as well, so that it is noticed
         wanted = sa.and_(items.c.set_id == set_id, sa.or_(items.c.outcome.in_(sorted(outcomes)), unknown))
@@ -91,7 +91,7 @@ class Items:
         wanted = sa.and_(items.c.set_id == set_id, items.c.outcome.in_(sorted(outcomes)))
         return await tx.scalar(sa.select(items.c.number).where(wanted).limit(1)) is not None
 
-    async def waiting(self, tx: AsyncConnection, set_id: str, numbers: Collection[int]) -> set[int]:
+    async def waiting_numbers(self, tx: AsyncConnection, set_id: str, numbers: Collection[int]) -> set[int]:
         """Those of *numbers* that nobody has begun or stopped."""
         wanted = sa.and_(items.c.set_id == set_id, items.c.number.in_(numbers), items.c.outcome == Outcome.WAITING)
         return set(await tx.scalars(sa.select(items.c.number).where(wanted)))
@@ -136,7 +136,7 @@ class Items:
 def _item(row: sa.Row[*tuple[Any, ...]]) -> Item:
     """The item of a row; raises OtherRelease, for what a bulk change is about must be known as a whole."""
     try:
-        item = restored(Item, row.document)
+        item = load(Item, row.document)
     except ValueError as error:
         raise OtherRelease(f"a newer release recorded an item of {row.set_id[:8]}") from error
     outcome = _read_outcome(row.outcome, row.set_id)

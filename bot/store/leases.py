@@ -60,9 +60,9 @@ class Leases:
         try:
             async with self._session.writing() as tx:
                 # Asked once more, for another process may have claimed them since the look.
-                rows = choose((await tx.execute(self._session.skipping_locked(query))).all())
+                rows = choose((await tx.execute(self._session.with_skip_locked(query))).all())
                 if rows:
-                    update = sa.update(self._table).where(sa.or_(*map(self._is, rows)))
+                    update = sa.update(self._table).where(sa.or_(*map(self._is_row, rows)))
                     await tx.execute(update.values(owner=owner, lease=self._session.now(lease), **values))
         except OtherRelease:
             return []
@@ -72,7 +72,7 @@ class Leases:
         async with self._session.reading() as connection:
             return (await connection.execute(query)).first() is not None
 
-    def _is(self, row: sa.Row[Any]) -> sa.ColumnElement[bool]:
+    def _is_row(self, row: sa.Row[Any]) -> sa.ColumnElement[bool]:
         return sa.and_(*(column == getattr(row, column.name) for column in self._table.primary_key))
 
     async def write(

@@ -18,7 +18,7 @@ from bot.store.tables import USED_WITH, OtherRelease, cards, changes, micros, mo
 _card = outbox.alias("card")
 
 
-def _of_card(column: sa.Column[Any]) -> sa.ScalarSelect[Any]:
+def _card_column(column: sa.Column[Any]) -> sa.ScalarSelect[Any]:
     """The *column* of the row that the card of the same change has in its table, looked up for that change alone.
 
     For an EXISTS, PostgreSQL may read the whole table first: it can't know how few messages wait.
@@ -31,15 +31,15 @@ def _of_card(column: sa.Column[Any]) -> sa.ScalarSelect[Any]:
 WAITS: Final = outbox.c.delivered < outbox.c.version
 CAN_GO: Final = sa.or_(
     outbox.c.purpose.in_(["card", "result"]),
-    _of_card(_card.c.change_id).is_(None),
-    sa.and_(_of_card(_card.c.delivered) > 0, _of_card(cards.c.ts).is_not(None)),
+    _card_column(_card.c.change_id).is_(None),
+    sa.and_(_card_column(_card.c.delivered) > 0, _card_column(cards.c.ts).is_not(None)),
 )
 """A note in a card's thread waits for the card: nobody can answer a reminder of a request that nobody sees."""
 
 
 _direct = sa.or_(outbox.c.purpose == "result", outbox.c.purpose.startswith("notify-"), changes.c.channel == "")
 _place = sa.select(sa.case((_direct, changes.c.requester), else_=changes.c.channel))
-TO: Final = sa.func.coalesce(
+RECIPIENT: Final = sa.func.coalesce(
     _place.where(changes.c.id == outbox.c.change_id).correlate(outbox).scalar_subquery(), outbox.c.change_id
 )
 """The channel or the person that a message is for."""
@@ -128,7 +128,7 @@ class Outbox:
         row = fresh | {"version": 1, "delivered": 0, "due": first}
         await upsert(tx, outbox, {"change_id": change_id, "purpose": purpose, **row}, fresh)
 
-    async def take_back(self, tx: AsyncConnection, change_id: str, *purposes: Purpose) -> None:
+    async def drop_for_later(self, tx: AsyncConnection, change_id: str, *purposes: Purpose) -> None:
         """Drop messages that are `FOR_LATER`: nothing is left to be said."""
         await tx.execute(sa.delete(outbox).where(outbox.c.change_id == change_id, outbox.c.purpose.in_(purposes)))
 
@@ -144,35 +144,41 @@ class Outbox:
 
         *but*: the channels and people whose turn it isn't. There may be more for others where fewer than *limit* come back.
         """
-        query = sa.select(outbox, TO.label("to")).where(*self._mine(but), outbox.c.due <= self._session.now())
+        query = sa.select(outbox, RECIPIENT.label("to")).where(
+            *self._deliverable_conditions(but), outbox.c.due <= self._session.now()
+        )
         query = query.order_by(outbox.c.due).limit(limit)
-        rows = await self.leases.claim(query, owner, lease, _first_for_each, look=False, attempt=outbox.c.attempt + 1)
+        rows = await self.leases.claim(
+            query, owner, lease, _first_per_recipient, look=False, attempt=outbox.c.attempt + 1
+        )
         return [
             Delivery(row.to, row.change_id, row.purpose, row.version, row.attempt + 1, owner, row.last_error)
             for row in rows
         ]
 
-    def _mine(self, but: Collection[str] = ()) -> list[sa.ColumnElement[bool]]:
-        """What tells the messages that can be delivered now, to others than *but*."""
-        return [WAITS, CAN_GO, TO.not_in(sorted(but))] if but else [WAITS, CAN_GO]
+    def _deliverable_conditions(self, but: Collection[str] = ()) -> list[sa.ColumnElement[bool]]:
+        """The conditions of the messages that can be delivered now, to others than *but*."""
+        return [WAITS, CAN_GO, RECIPIENT.not_in(sorted(but))] if but else [WAITS, CAN_GO]
 
     async def renew(self, message: Delivery, lease: timedelta) -> bool:
         """Keep a message for another *lease*; False where another process has it."""
-        return await self.leases.renew(_message(message), message.owner, lease)
+        return await self.leases.renew(_is_message(message), message.owner, lease)
 
-    async def done(self, message: Delivery, note: Note | None = None, *, again: datetime | None = None) -> None:
-        """Delivered as of its version, with the *note* of where it is; what was enqueued since then stays due.
+    async def mark_delivered(
+        self, message: Delivery, note: Note | None = None, *, again: datetime | None = None
+    ) -> None:
+        """Mark *message* delivered as of its version, with the *note* of where it is; what came since stays due.
 
         *again*: when the same is to be said once more, unless it was enqueued or taken back since.
         """
-        await self._release(message, note, delivered=message.version, last_error="", **_once_more(message, again))
+        await self._release(message, note, delivered=message.version, last_error="", **_repeat_values(message, again))
 
     async def retry(self, message: Delivery, due: datetime, error: str) -> None:
         await self._release(message, due=micros(due), last_error=error)
 
     async def give_up(self, message: Delivery, error: str, *, again: datetime | None = None) -> None:
-        """Not to be tried again until it is enqueued again. *again*: as for `done`."""
-        await self._release(message, delivered=message.version, last_error=error, **_once_more(message, again))
+        """Not to be tried again until it is enqueued again. *again*: as for `mark_delivered`."""
+        await self._release(message, delivered=message.version, last_error=error, **_repeat_values(message, again))
 
     async def give_back(self, message: Delivery, due: datetime) -> None:
         """Not tried, for it is not its turn yet."""
@@ -180,39 +186,43 @@ class Outbox:
         await self._release(message, due=micros(due), attempt=message.attempt - 1)
 
     async def _release(self, message: Delivery, note: Note | None = None, **values: object) -> None:
-        await self.leases.release(_message(message), message.owner, note, **values)
+        await self.leases.release(_is_message(message), message.owner, note, **values)
 
     async def next_due(self, *, but: Collection[str] = ()) -> datetime | None:
         """When the next message is due that this process may claim, for others than *but*; None where it stands still."""
         first = sa.func.min(outbox.c.due).label("first")
-        query = sa.select(first, USED_WITH.label("used_with")).where(*self._mine(but), self.leases.free)
+        query = sa.select(first, USED_WITH.label("used_with")).where(
+            *self._deliverable_conditions(but), self.leases.free
+        )
         async with self._session.reading() as connection:
             row = (await connection.execute(query)).one()
-        self._session.heed(row.used_with)  # asked every second: this is where most processes learn of an update
+        self._session.check_data_version(
+            row.used_with
+        )  # asked every second: this is where most processes learn of an update
         return None if row.first is None or self._session.stands_still else moment(row.first)
 
-    async def undelivered(self) -> int:
+    async def count_given_up(self) -> int:
         """How many messages were given up."""
         return (await self._backlog(outbox.c.delivered >= outbox.c.version, outbox.c.last_error != ""))[0]
 
-    async def waiting(self) -> int:
+    async def count_waiting(self) -> int:
         """How many messages are to be delivered, but for those for later."""
         # Reminders wait for hours by design; counted before they are due, they would look like a backlog.
         is_for_now = sa.or_(outbox.c.purpose.not_in(FOR_LATER), outbox.c.due <= self._session.now())
         return (await self._backlog(WAITS, is_for_now))[0]
 
-    async def waiting_for(self, purpose: Purpose, limit: int = 50) -> Sequence[str]:
+    async def waiting_change_ids(self, purpose: Purpose, limit: int = 50) -> Sequence[str]:
         """The ids of changes for which such a message is to come, the next first."""
         query = sa.select(outbox.c.change_id).where(WAITS, outbox.c.purpose == purpose).order_by(outbox.c.due)
         async with self._session.reading() as connection:
             return list(await connection.scalars(query.limit(limit)))
 
-    async def reviews(self) -> int:
+    async def count_reviews(self) -> int:
         """How many reviews are due: each has a message to come until somebody made it."""
         return (await self._backlog(WAITS, outbox.c.purpose == Purpose.REVIEW))[0]
 
-    async def late(self) -> int:
-        """How many of them were tried and not taken."""
+    async def count_late(self) -> int:
+        """How many messages to be delivered were tried and not taken."""
         return (await self._backlog(WAITS, outbox.c.last_error != ""))[0]
 
     async def seconds_overdue(self) -> float:
@@ -237,12 +247,12 @@ class Outbox:
             await tx.execute(sa.update(outbox).where(given_up).values(fresh))
 
 
-def _message(message: Delivery) -> sa.ColumnElement[bool]:
+def _is_message(message: Delivery) -> sa.ColumnElement[bool]:
     return sa.and_(outbox.c.change_id == message.change_id, outbox.c.purpose == message.purpose)
 
 
-def _once_more(message: Delivery, again: datetime | None) -> dict[str, Any]:
-    """What has *message* delivered *again*, unless it was enqueued since it was claimed."""
+def _repeat_values(message: Delivery, again: datetime | None) -> dict[str, Any]:
+    """The values that have *message* delivered *again*, unless it was enqueued since it was claimed."""
     if again is None:
         return {}
     is_same = outbox.c.version == message.version
@@ -253,7 +263,7 @@ def _once_more(message: Delivery, again: datetime | None) -> dict[str, Any]:
     }
 
 
-def _first_for_each(rows: Sequence[sa.Row[Any]]) -> Sequence[sa.Row[Any]]:
+def _first_per_recipient(rows: Sequence[sa.Row[Any]]) -> Sequence[sa.Row[Any]]:
     """The first of *rows* for each channel and person, in their order; raises OtherRelease for an unknown purpose."""
     first: dict[str, sa.Row[Any]] = {}
     for row in rows:
@@ -307,8 +317,8 @@ class Cards:
         """Whether the card that is in the channel shows all of its change; False where that is not on record."""
         return await self.get(change_id, COMPLETE) is not None
 
-    async def stands(self, change_id: str, channel: str, ts: str) -> bool | None:
-        """Whether a message is one that speaks for the change; None where no message of the change is on record."""
+    async def is_message_of(self, change_id: str, channel: str, ts: str) -> bool | None:
+        """Whether a message is one of the change's own; None where no message of the change is on record."""
         query = sa.select(cards.c.channel, cards.c.ts).where(cards.c.change_id == change_id)
         async with self._session.reading() as connection:
             known = [(row.channel, row.ts) for row in await connection.execute(query)]

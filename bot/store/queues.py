@@ -13,7 +13,7 @@ from typing import Any, Final
 import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from bot.store.changes import SERVICES, of_service
+from bot.store.changes import SERVICES, is_of_service
 from bot.store.db import CommitUnknown, Session, StoreError, insert_new, upsert
 from bot.store.leases import Leases
 from bot.store.tables import OtherRelease, changes, inbox, micros, moment, timers
@@ -108,8 +108,8 @@ class Inbox:
         left = sa.and_(OPEN, inbox.c.attempt <= MAX_ATTEMPTS)
         remembered = inbox.c.received >= self._session.now(-REMEMBERED_FOR)
         query = sa.select(inbox).where(left, remembered, inbox.c.id.not_in(but)).order_by(inbox.c.received)
-        for row in await self.leases.claim(query.limit(1), owner, lease, partial(_of_kinds, KINDS)):
-            return _stored(row, owner)
+        for row in await self.leases.claim(query.limit(1), owner, lease, partial(_require_known_kinds, KINDS)):
+            return _read_request(row, owner)
         return None
 
     async def get(self, request_id: str) -> StoredRequest | None:
@@ -118,7 +118,7 @@ class Inbox:
         query = sa.select(inbox).where(inbox.c.id == request_id, remembered)
         async with self._session.reading() as connection:
             row = (await connection.execute(query)).one_or_none()
-        return None if row is None else _stored(row, row.owner)
+        return None if row is None else _read_request(row, row.owner)
 
     async def attach(self, request_id: str, more: Mapping[str, Any]) -> None:
         """Add *more* to the payload of a request, for as long as that is remembered."""
@@ -135,11 +135,11 @@ class Inbox:
         """
         async with self._session.writing() as tx:
             begun = {"attempt": request.attempts + 1}
-            return await self.leases.write(tx, _request(request), request.owner, begun)
+            return await self.leases.write(tx, _is_request(request), request.owner, begun)
 
     async def renew(self, request: StoredRequest, lease: timedelta) -> bool:
         """Keep a request for another *lease*; False where another process has it."""
-        return await self.leases.renew(_request(request), request.owner, lease)
+        return await self.leases.renew(_is_request(request), request.owner, lease)
 
     async def backlog(self) -> tuple[int, float]:
         """How many requests are not done yet, and the age of the oldest in seconds."""
@@ -147,23 +147,23 @@ class Inbox:
 
     async def give_back(self, request: StoredRequest) -> None:
         """Release a request for the next process, at once; one that releases it did not die of it."""
-        await self.leases.release(_request(request), request.owner, attempt=request.attempts)
+        await self.leases.release(_is_request(request), request.owner, attempt=request.attempts)
 
     async def forget(self) -> None:
         """Drop what need not be remembered any more."""
         async with self._session.writing() as tx:
             await tx.execute(sa.delete(inbox).where(inbox.c.received < self._session.now(-REMEMBERED_FOR)))
 
-    async def done(self, request_id: str) -> None:
+    async def mark_done(self, request_id: str) -> None:
         async with self._session.writing() as tx:
             await tx.execute(sa.update(inbox).where(inbox.c.id == request_id).values(done=True))
 
 
-def _stored(row: sa.Row[Any], owner: str) -> StoredRequest:
+def _read_request(row: sa.Row[Any], owner: str) -> StoredRequest:
     return StoredRequest(row.id, row.kind, json.loads(row.payload), row.attempt, moment(row.received), owner)
 
 
-def _request(request: StoredRequest) -> sa.ColumnElement[bool]:
+def _is_request(request: StoredRequest) -> sa.ColumnElement[bool]:
     return sa.and_(inbox.c.id == request.id, inbox.c.done.is_(False))
 
 
@@ -212,26 +212,26 @@ class Timers:
 
         *lane*: one of `LANES`, whose timers are taken; None for each.
         """
-        due = sa.and_(timers.c.due <= self._session.now(), _in_lane(lane))
+        due = sa.and_(timers.c.due <= self._session.now(), _is_in_lane(lane))
         query = sa.select(timers).where(due).order_by(timers.c.due).limit(1)
-        for row in await self.leases.claim(query, owner, lease, partial(_of_kinds, tuple(TimerKind))):
+        for row in await self.leases.claim(query, owner, lease, partial(_require_known_kinds, tuple(TimerKind))):
             return Timer(row.change_id, TimerKind(row.kind), moment(row.due), row.number, owner)
         return None
 
-    async def again(self, timer: Timer, due: datetime) -> None:
-        """Done for this time, and due again."""
-        await self.leases.release(_timer(timer), timer.owner, due=micros(due), number=timer.number + 1)
+    async def reschedule(self, timer: Timer, due: datetime) -> None:
+        """Set *timer* for its next time, after it was done or tried."""
+        await self.leases.release(_is_timer(timer), timer.owner, due=micros(due), number=timer.number + 1)
 
-    async def done(self, timer: Timer) -> None:
+    async def remove(self, timer: Timer) -> None:
         """Remove what is done, unless it was set again in the meantime."""
         async with self._session.writing() as tx:
-            await tx.execute(sa.delete(timers).where(_timer(timer), timers.c.owner == timer.owner))
+            await tx.execute(sa.delete(timers).where(_is_timer(timer), timers.c.owner == timer.owner))
 
-    async def overdue(self) -> tuple[int, float]:
+    async def backlog(self) -> tuple[int, float]:
         """How many timers are due, and for how many seconds the longest."""
         return await self._session.backlog(timers.c.due, timers.c.due <= self._session.now())
 
-    async def pending(self, kind: TimerKind, limit: int = 50) -> Sequence[Timer]:
+    async def list_pending(self, kind: TimerKind, limit: int = 50) -> Sequence[Timer]:
         """What will fall due, soonest first."""
         query = sa.select(timers).where(timers.c.kind == kind).order_by(timers.c.due).limit(limit)
         async with self._session.reading() as connection:
@@ -239,7 +239,7 @@ class Timers:
             return [Timer(row.change_id, TimerKind(row.kind), moment(row.due), row.number) for row in rows]
 
 
-def _of_kinds(known: Collection[str], rows: Sequence[sa.Row[Any]]) -> Sequence[sa.Row[Any]]:
+def _require_known_kinds(known: Collection[str], rows: Sequence[sa.Row[Any]]) -> Sequence[sa.Row[Any]]:
     """*rows*, all of *known* kinds; raises OtherRelease."""
     for row in rows:
         if row.kind not in known:
@@ -247,16 +247,16 @@ def _of_kinds(known: Collection[str], rows: Sequence[sa.Row[Any]]) -> Sequence[s
     return rows
 
 
-def _in_lane(lane: str | None) -> sa.ColumnElement[bool]:
+def _is_in_lane(lane: str | None) -> sa.ColumnElement[bool]:
     calls = timers.c.kind.in_([TimerKind.START, TimerKind.REVERT])
     if lane is None:
         return sa.true()
     if lane == NO_SERVICE:
         return sa.not_(calls)
-    return sa.and_(calls, sa.exists().where(changes.c.id == timers.c.change_id, of_service(lane)))
+    return sa.and_(calls, sa.exists().where(changes.c.id == timers.c.change_id, is_of_service(lane)))
 
 
-def _timer(timer: Timer) -> sa.ColumnElement[bool]:
+def _is_timer(timer: Timer) -> sa.ColumnElement[bool]:
     same = sa.and_(timers.c.change_id == timer.change_id, timers.c.kind == timer.kind)
     # By its time, too: one that was set again since is another timer.
     return sa.and_(same, timers.c.due == micros(timer.due))

@@ -13,7 +13,7 @@ import sqlalchemy as sa
 from bot.changes.model.change import Change
 from bot.changes.model.documents import canonical_form, fingerprint
 from bot.changes.model.states import HOLDING, LIVE, State
-from bot.text.documents import restored, stored
+from bot.text.documents import dump, load
 
 metadata = sa.MetaData()
 EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
@@ -23,7 +23,7 @@ LIVE_STATES: Final = sorted(LIVE)
 HOLDING_STATES: Final = sorted(HOLDING)
 
 
-def _partial(name: str, column: str, condition: str, *, unique: bool = False) -> sa.Index:
+def _partial_index(name: str, column: str, condition: str, *, unique: bool = False) -> sa.Index:
     """An index of those rows alone that *condition* holds for: it stays small however many others there are.
 
     PostgreSQL's index has the same condition, from the migration: naming it here would load that dialect on SQLite, too.
@@ -53,7 +53,7 @@ changes = sa.Table(
     sa.Index("changes_by_state", "state", "created"),
     sa.Index("changes_by_target", "target", "created"),
     sa.Index("changes_by_requester", "requester", "created"),
-    _partial(
+    _partial_index(
         "one_holder_per_target", "target", "state IN ('applying', 'approved', 'unknown') AND target <> ''", unique=True
     ),
 )
@@ -82,7 +82,7 @@ inbox = sa.Table(
     sa.Column("attempt", sa.Integer, nullable=False),
     sa.Column("owner", sa.String(64), nullable=False, server_default=""),
     sa.Column("lease", sa.BigInteger, nullable=False, server_default="0"),
-    _partial("inbox_open", "received", "done IS FALSE"),
+    _partial_index("inbox_open", "received", "done IS FALSE"),
 )
 
 outbox = sa.Table(
@@ -97,8 +97,8 @@ outbox = sa.Table(
     sa.Column("owner", sa.String(64), nullable=False, server_default=""),
     sa.Column("lease", sa.BigInteger, nullable=False, server_default="0"),
     sa.Column("last_error", sa.Text, nullable=False),
-    _partial("outbox_waiting", "due", "delivered < version"),
-    _partial("outbox_given_up", "due", "last_error <> ''"),
+    _partial_index("outbox_waiting", "due", "delivered < version"),
+    _partial_index("outbox_given_up", "due", "last_error <> ''"),
 )
 
 cards = sa.Table(
@@ -216,7 +216,7 @@ def change_of(row: Row, *, ends_work: bool = False) -> Change:
     *ends_work*: for the end of what this process is doing, which is recorded whatever a newer release has added to it.
     """
     try:
-        return restored(Change, row.document, unknown=ends_work).changed(token=row.token)
+        return load(Change, row.document, unknown=ends_work).with_fields(token=row.token)
     except ValueError as error:
         raise OtherRelease(f"a newer release recorded the change {row.id[:8]}") from error
 
@@ -225,7 +225,7 @@ NEW = "new:"
 """What a rule that has no id yet is stored under, before the fingerprint of its content."""
 
 
-def held_by(change: Change) -> str:
+def hold_key(change: Change) -> str:
     """What one change at a time may hold: its target; of a rule that has no id yet, all that it is to be."""
     if change.edit.target.key:
         return str(change.edit.target)
@@ -238,9 +238,9 @@ def row_of(change: Change) -> dict[str, Any]:
     """The columns that follow from *change*, whenever it is written."""
     is_done = change.state is State.APPLIED
     return {
-        "target": held_by(change),
+        "target": hold_key(change),
         "state": change.state,
-        "document": stored(change),
+        "document": dump(change),
         "attempt": change.run.attempt,
         "token": change.run.token,
         "requester": change.request.requester,

@@ -67,7 +67,7 @@ class Reading:
 def readings(content: bytes) -> tuple[Reading, ...]:
     """The ways in which *content* can be read, the likeliest first; of code pages that read it alike, one."""
     lines = [line for line in LINE_END.split(content) if HIGH.search(line)]
-    whole, ranked, shown = b"\n".join(lines), b"\n".join(lines[:MAX_LINES]), _telling(lines)
+    whole, ranked, shown = b"\n".join(lines), b"\n".join(lines[:MAX_LINES]), _telling_lines(lines)
     found: dict[int, tuple[float, Reading]] = {}
     for page in PAGES:
         try:
@@ -81,19 +81,19 @@ def readings(content: bytes) -> tuple[Reading, ...]:
     return tuple(reading for _, reading in sorted(found.values(), key=lambda each: -each[0]))
 
 
-def readings_of_twice(text: str) -> tuple[Reading, ...]:
-    """How *text*, which was UTF-8, reads once what was encoded twice is decoded, and as it is; empty where nothing was."""
-    lines = list(itertools.islice((line for line in text.splitlines() if decoded_again(line) != line), SAMPLES))
-    decoded = tuple(_cells(decoded_again(line)) for line in lines)
+def double_encoding_readings(text: str) -> tuple[Reading, ...]:
+    """Return the readings of *text* with and without its double encoding undone; empty where nothing was encoded twice."""
+    lines = list(itertools.islice((line for line in text.splitlines() if undo_double_encoding(line) != line), SAMPLES))
+    decoded = tuple(_cells(undo_double_encoding(line)) for line in lines)
     return (Reading(TWICE, decoded), Reading(UTF_8, tuple(map(_cells, lines)))) if lines else ()
 
 
-def decoded_again(text: str) -> str:
-    """*text* with the letters that it had before it was encoded twice."""
-    return TAKEN_FOR_CP1252.sub(_one_letter, text)
+def undo_double_encoding(text: str) -> str:
+    """Return *text* with the letters that it had before it was encoded twice."""
+    return TAKEN_FOR_CP1252.sub(_decode_letter, text)
 
 
-def _one_letter(found: re.Match[str]) -> str:
+def _decode_letter(found: re.Match[str]) -> str:
     try:
         # Windows-1252 has no letter for five bytes, which programs keep as ISO 8859-1 has them.
         return b"".join(each.encode("cp1252", "ignore") or each.encode("latin-1") for each in found[0]).decode()
@@ -101,8 +101,8 @@ def _one_letter(found: re.Match[str]) -> str:
         return found[0]
 
 
-def _telling(lines: Sequence[bytes]) -> list[bytes]:
-    """The few of *lines* that hold the most different bytes beyond ASCII; the first may be one of headings."""
+def _telling_lines(lines: Sequence[bytes]) -> list[bytes]:
+    """Return the few of *lines* that hold the most different bytes beyond ASCII; the first may be one of headings."""
     left, found = [*lines[1 : MAX_LINES + 1], *lines[:1]], list[bytes]()
     seen: set[bytes] = set()
     while left and len(found) < SAMPLES:

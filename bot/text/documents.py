@@ -11,13 +11,13 @@ from pydantic import BaseModel, ConfigDict, Field, PlainSerializer, PlainValidat
 M = TypeVar("M", bound=BaseModel)
 
 
-def stored(model: BaseModel, *, exclude: set[str] | None = None) -> str:
-    """*model* as JSON that `restored` reads back exactly, lone surrogates and infinite numbers of services too."""
+def dump(model: BaseModel, *, exclude: set[str] | None = None) -> str:
+    """Return *model* as JSON that `load` reads back exactly, lone surrogates and infinite numbers of services too."""
     return json.dumps(model.model_dump(mode="json", exclude=exclude))
 
 
-def restored(kind: type[M], text: str, *, unknown: bool = False) -> M:
-    """What `stored` wrote, as the *kind* of model that it was; raises ValueError where only a newer release can tell.
+def load(kind: type[M], text: str, *, unknown: bool = False) -> M:
+    """Return the model of *kind* that `dump` wrote as *text*; raises ValueError where only a newer release can tell.
 
     *unknown*: also with set fields that this release doesn't know. Empty ones guard nothing, and are always kept.
     """
@@ -58,7 +58,7 @@ def _number_as_text(value: Any, info: ValidationInfo) -> NumberAsText:
     return NumberAsText.of(value)
 
 
-def _as_it_came(text: str) -> Any:
+def _original_value(text: str) -> Any:
     return text.value if isinstance(text, NumberAsText) else text
 
 
@@ -69,7 +69,7 @@ FIRST_WITH_EXPONENT: Final = 1e21
 Text: TypeAlias = Annotated[
     str | Annotated[NumberAsText, PlainValidator(_number_as_text)],
     Field(union_mode="left_to_right"),
-    PlainSerializer(_as_it_came),
+    PlainSerializer(_original_value),
 ]
 """A text of a service's record. A number in its place is read, too, and stays one."""
 
@@ -120,8 +120,8 @@ class ServiceRecord(BaseModel):
         except ValueError as error:  # pydantic's own limit, of some 250 levels
             raise NestedTooDeep(str(getattr(self, "name", "") or "")) from error
 
-    def changed(self, **fields: Any) -> Self:
-        """A validated copy with *fields* (by the service's names) set and every other field as it was."""
+    def with_fields(self, **fields: Any) -> Self:
+        """Return a validated copy with *fields* (by the service's names) set and every other field as it was."""
         return type(self).model_validate(self.document() | fields)
 
 

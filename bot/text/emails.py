@@ -28,14 +28,14 @@ MAX_QUOTED_LOCAL: Final = 66
 """Characters of ``"anna berg"`` in ``"anna berg"@example.com``, with the quotes."""
 
 
-def masked(email: str) -> str:
-    """The email as a channel may see it: ``a***@example.com``."""
+def mask_email(email: str) -> str:
+    """Mask the email for a channel: ``a***@example.com``."""
     local, at, domain = email.rpartition("@")
     return f"{local[:1]}***@{domain}" if at else f"{email[:1]}***"
 
 
-def all_masked(text: str, limit: int | None = None) -> str:
-    """*text*, or its first *limit* characters, with every email as a channel may see it: rather too much than too little.
+def mask_emails(text: str, limit: int | None = None) -> str:
+    """Mask every email in *text*, or in its first *limit* characters: rather too much than too little.
 
     An email that the limit cuts through is masked as a whole.
     """
@@ -100,14 +100,14 @@ def emails_in(text: str) -> list[str]:
     marks = [*invisible_in(text), *filter(unicodedata.combining, text)]
     seen = text.translate(dict.fromkeys(map(ord, marks), "x"))
     for start, at, after in _places(seen):
-        host, local = HOST.match(seen, after), _meant(seen[start:at])
+        host, local = HOST.match(seen, after), _likely_local(seen[start:at])
         if host is not None and seen[at] != "%" and LETTER.search(local):
             found[f"{text[at - len(local) : at]}@{text[after : host.end()]}"] = None
     return list(found)
 
 
-def _meant(local: str) -> str:
-    """The end of *local* that somebody means who writes it in a sentence or in a setting."""
+def _likely_local(local: str) -> str:
+    """Return the end of *local* that somebody means who writes it in a sentence or in a setting."""
     usual = USUAL.match(local[::-1])
     return (usual[0][::-1].lstrip("'.") if usual else "") or local
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from bot.text.code_pages import TWICE, UTF_8, Reading, decoded_again, readings, readings_of_twice
+from bot.text.code_pages import TWICE, UTF_8, Reading, double_encoding_readings, readings, undo_double_encoding
 
 MAX_FILE_BYTES: Final = 10 * 1024 * 1024
 """Of a file that is imported: looked at before anything else."""
@@ -93,7 +93,7 @@ def file_text(content: bytes, *, is_table: bool = False, encoding: str = "") -> 
         raise FileTooLarge(len(content), MAX_FILE_BYTES)
     if _is_workbook(content):
         raise WrongKind(FileKind.WORKBOOK)
-    found = _decoded(content, is_table, encoding)
+    found = _decode(content, is_table, encoding)
     if not found.text.strip():
         raise EmptyFile
     if found.text[:500].lstrip().lower().startswith(PAGE_STARTS):
@@ -111,14 +111,14 @@ def _is_workbook(content: bytes) -> bool:
     return is_zip or content.startswith(b"\xd0\xcf\x11\xe0")  # the old binary format of office programs
 
 
-def _decoded(content: bytes, is_table: bool, chosen: str) -> FileText:
+def _decode(content: bytes, is_table: bool, chosen: str) -> FileText:
     encoding = next((name for mark, name in MARKS if content.startswith(mark)), UTF_8)
     try:
         text, encoding = content.decode(encoding), encoding.removesuffix("-sig")
-        found = readings_of_twice(text) if is_table and encoding == UTF_8 else ()
+        found = double_encoding_readings(text) if is_table and encoding == UTF_8 else ()
         if not found or chosen == UTF_8:
             return FileText(text, encoding, found)
-        return FileText(decoded_again(text), TWICE, found)
+        return FileText(undo_double_encoding(text), TWICE, found)
     except UnicodeDecodeError as error:
         if b"\0" in content and encoding == UTF_8:
             raise WrongKind(FileKind.BINARY) from error
@@ -153,15 +153,15 @@ def is_formula(text: str) -> bool:
     return FORMULA.match(text) is not None
 
 
-def defused(text: str) -> str:
-    """*text* with an apostrophe before it where a spreadsheet would compute it, or would if it had not one already."""
+def escape_formula(text: str) -> str:
+    """Put an apostrophe before *text* where a spreadsheet would compute it, or would if it had not one already."""
     return f"'{text}" if is_formula(text.lstrip("'")) else text
 
 
-def undefused(text: str) -> str:
-    """*text* without the apostrophe that `defused` put before it."""
-    return text[1:] if is_defused(text) else text
+def unescape_formula(text: str) -> str:
+    """Remove the apostrophe that `escape_formula` put before *text*."""
+    return text[1:] if is_escaped_formula(text) else text
 
 
-def is_defused(text: str) -> bool:
+def is_escaped_formula(text: str) -> bool:
     return text.startswith("'") and is_formula(text.lstrip("'"))

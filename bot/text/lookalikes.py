@@ -89,7 +89,7 @@ def lookalikes(text: str) -> tuple[Lookalike, ...]:
     place = authority(text)
     host = place.host if place is not None else _bare_host(text)
     written = unicode_form(host) if "xn--" in host else ""
-    found = list(_in_letters(text[:MAX_CHARACTERS], but=written))
+    found = list(_letter_lookalikes(text[:MAX_CHARACTERS], but=written))
     if written:
         found.insert(0, Lookalike(LookalikeKind.FOREIGN_HOST, written, host, scripts_of(written.rpartition(".")[0])))
     if place is not None and place.user_info:
@@ -105,7 +105,7 @@ def _bare_host(text: str) -> str:
     return place.host if place is not None else ""
 
 
-def _in_letters(text: str, but: str) -> Iterator[Lookalike]:
+def _letter_lookalikes(text: str, but: str) -> Iterator[Lookalike]:
     if text.isascii() and text.isprintable():
         return
     if hidden := invisible_in(text):

@@ -44,8 +44,8 @@ MENTION: Final = frozenset({Fit.ID, Fit.WHOLE, Fit.PHRASE, Fit.WORDS})
 """For what may stand in a sentence, in which a few letters are part of too many words."""
 
 
-def folded(text: str) -> str:
-    """*text* as names are compared: without case, with single spaces, and each letter with its accents in one."""
+def fold_name(text: str) -> str:
+    """Return *text* as names are compared: without case, with single spaces, and each letter with its accents in one."""
     line = " ".join(text.split()).casefold()
     line = line if line.isascii() else unicodedata.normalize("NFC", line)
     return text if line == text else line  # of many addresses, no copy
@@ -74,7 +74,7 @@ class Wanted:
     """A text, ready to be compared with what things are called."""
 
     def __init__(self, text: str) -> None:
-        self._id, self._line = text.strip(), folded(text)
+        self._id, self._line = text.strip(), fold_name(text)
         self._typed, self._words = self._line.split(), WORD.findall(self._line)
         self._is_number = is_bare_number(text)
 
@@ -85,15 +85,15 @@ class Wanted:
             return Fit.ID if line else None
         if line in (*named.names, *named.wholes, *named.urls):
             return Fit.WHOLE
-        begins = any(map(self._begins, named.names))
+        begins = any(map(self._matches_words, named.names))
         if not self._is_number and any(line in name for name in named.names):
             return Fit.PHRASE if begins else Fit.PART
         if not self._is_number and line in named.id.casefold():
             return Fit.ID_PART
         return Fit.WORDS if begins else None
 
-    def _begins(self, name: str) -> bool:
-        """Whether all signs of the text are in *name*, and each word of it begins one there."""
+    def _matches_words(self, name: str) -> bool:
+        """Whether all signs of the text are in *name*, and each of its words begins a word there."""
         if not all(word in name for word in self._typed):
             return False
         words = " " + " ".join(WORD.findall(name))
@@ -115,8 +115,8 @@ class Meant(Generic[T]):
         return len(self.things) == 1 and (whole or len(self.text.strip()) >= MIN_PART)
 
 
-def meant(text: str, among: Iterable[Named[T]], ways: Sequence[Sequence[Fit]] = REFERENCE) -> Meant[T]:
-    """What *text* means *among* some things: all that it fits in the first of *ways* in which it fits any."""
+def resolve_name(text: str, among: Iterable[Named[T]], ways: Sequence[Sequence[Fit]] = REFERENCE) -> Meant[T]:
+    """Return what *text* means *among* some things: all that it fits in the first of *ways* in which it fits any."""
     wanted = Wanted(text)
     fits = [(fit, named.thing) for named in among if (fit := wanted.fit(named)) is not None]
     for way in ways:
@@ -130,18 +130,18 @@ def named_rule(rule: Rule) -> Named[Rule]:
     sources = [pair.source.value for pair in rule.pairs or () if pair.source is not None]
     end = rule.id.partition("_")[2]
     ends = [end] if any(map(str.isdigit, end)) and any(map(str.isalpha, end)) else []
-    return Named(rule, rule.id, _all_folded(rule.name), _all_folded(rule.id, *ends), _all_folded(*sources))
+    return Named(rule, rule.id, _fold_all(rule.name), _fold_all(rule.id, *ends), _fold_all(*sources))
 
 
 def named_group(group: Group) -> Named[Group]:
     """*group* by its name."""
-    return Named(group, group.id, _all_folded(group.title), _all_folded(group.id))
+    return Named(group, group.id, _fold_all(group.title), _fold_all(group.id))
 
 
 def named_member(member: Member) -> Named[Member]:
     """*member* by name and email."""
-    return Named(member, member.email, _all_folded(member.name, member.email), ())
+    return Named(member, member.email, _fold_all(member.name, member.email), ())
 
 
-def _all_folded(*texts: str | None) -> tuple[str, ...]:
-    return tuple(line for text in texts if text and (line := folded(text)))
+def _fold_all(*texts: str | None) -> tuple[str, ...]:
+    return tuple(line for text in texts if text and (line := fold_name(text)))

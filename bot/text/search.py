@@ -15,7 +15,7 @@ from rapidfuzz import fuzz, process
 
 from bot.members.model import Member
 from bot.rules.model import Rule
-from bot.text.names import folded
+from bot.text.names import fold_name
 
 T = TypeVar("T")
 
@@ -53,27 +53,27 @@ def text_of_rule(rule: Rule) -> str:
     names: list[str | None] = [rule.name, rule.id]
     for pair in rule.pairs or ():
         names += [pair.source.value if pair.source else None, pair.destination]
-    return _between_lines(names)
+    return _search_text(names)
 
 
 def text_of_member(member: Member) -> str:
     """Address and name of a member, for a `SearchIndex`."""
-    return _between_lines([member.name, member.email])
+    return _search_text([member.name, member.email])
 
 
-def _between_lines(names: Sequence[str | None]) -> str:
-    return "\n" + "".join(f"{_in_lines(name)}\n" for name in names if name)
+def _search_text(names: Sequence[str | None]) -> str:
+    return "\n" + "".join(f"{_search_key(name)}\n" for name in names if name)
 
 
-def _in_lines(text: str) -> str:
-    """*text*, folded; a URL begins after its scheme, too, since few people type that."""
-    return folded(text).replace("://", "://\n")
+def _search_key(text: str) -> str:
+    """Fold *text* for the search; a URL also begins after its scheme, since few people type that."""
+    return fold_name(text).replace("://", "://\n")
 
 
 def has_words(wanted: str, text: str) -> bool:
     """Whether each word of *wanted* is somewhere in *text*, in any order and any case of letters."""
-    line = folded(text)
-    return all(word in line for word in folded(wanted).split())
+    line = fold_name(text)
+    return all(word in line for word in fold_name(wanted).split())
 
 
 def search(index: SearchIndex[T], typed: str, *, most: int) -> Iterator[SearchHit[T] | None]:
@@ -82,40 +82,40 @@ def search(index: SearchIndex[T], typed: str, *, most: int) -> Iterator[SearchHi
     The ways: a whole name, the beginning of one, a part of one, all its words as parts; and where there is nothing
     of that kind, likeness.
     """
-    wanted = _in_lines(typed[:MAX_QUERY])
+    wanted = _search_key(typed[:MAX_QUERY])
     found: set[int] = set()
-    for way, needles in enumerate(_ways(wanted)):
+    for way, needles in enumerate(_needles_by_way(wanted)):
         for start in range(0, len(index.texts), RECORDS_PER_SLICE):
             yield None
-            for place in _holding(needles, index.texts[start : start + RECORDS_PER_SLICE], start):
+            for place in _find_places(needles, index.texts[start : start + RECORDS_PER_SLICE], start):
                 if place not in found and len(found) < most:
                     found.add(place)
                     yield SearchHit((way, 0.0), index.items[place])
             if len(found) >= most:
                 return
     if not found and len(wanted) >= MIN_LIKE_LETTERS:
-        yield from _alike(index, wanted, most=min(most, MAX_LIKE_HITS))
+        yield from _search_similar(index, wanted, most=min(most, MAX_LIKE_HITS))
 
 
 WAYS: Final = 4
 
 
-def _ways(wanted: str) -> tuple[tuple[str, ...], ...]:
-    """What must be in a text, from the narrowest way to the widest; nothing typed is in every text."""
+def _needles_by_way(wanted: str) -> tuple[tuple[str, ...], ...]:
+    """Return what must be in a text, from the narrowest way to the widest; nothing typed is in every text."""
     ways = ((f"\n{wanted}\n",), (f"\n{wanted}",), (wanted,))
     words = tuple(wanted.split())
     return (*ways, words) if len(words) > 1 else ways
 
 
-def _holding(needles: Sequence[str], texts: Sequence[str], start: int) -> list[int]:
-    """The places, counted from *start*, of the texts that hold all *needles*."""
+def _find_places(needles: Sequence[str], texts: Sequence[str], start: int) -> list[int]:
+    """Return the places, counted from *start*, of the texts that hold all *needles*."""
     places = [place for place, text in enumerate(texts, start) if needles[0] in text]
     for needle in needles[1:]:
         places = [place for place in places if needle in texts[place - start]]
     return places
 
 
-def _alike(index: SearchIndex[T], wanted: str, *, most: int) -> Iterator[SearchHit[T] | None]:
+def _search_similar(index: SearchIndex[T], wanted: str, *, most: int) -> Iterator[SearchHit[T] | None]:
     wanted, best, enough = wanted[-MAX_LIKE_LETTERS:], list[tuple[float, int]](), MIN_LIKENESS
     for start in range(0, len(index.texts), RECORDS_PER_SLICE):
         yield None

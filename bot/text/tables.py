@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from bot.text.code_pages import Reading
-from bot.text.encoding import BadFile, EmptyFile, is_defused, is_formula
+from bot.text.encoding import BadFile, EmptyFile, is_escaped_formula, is_formula
 
 SPACES: Final = " \t\r\n\u00a0"
 BLANKS: Final = f"{SPACES}\u200b\ufeff"
@@ -165,7 +165,7 @@ def is_blank(cells: Sequence[str]) -> bool:
 
 def is_formula_cell(text: str) -> bool:
     """Whether a spreadsheet would compute *text*. A dash alone stands for nothing, in many tables."""
-    return len(text) > 1 and is_formula(text) and not is_defused(text)
+    return len(text) > 1 and is_formula(text) and not is_escaped_formula(text)
 
 
 def read_lines(text: str, is_bare: Callable[[str], bool]) -> tuple[str, Lines]:
@@ -174,16 +174,16 @@ def read_lines(text: str, is_bare: Callable[[str], bool]) -> tuple[str, Lines]:
     *is_bare*: whether a cell is just what the table is about, by which its separator is told where it doesn't say it.
     """
     if said := SAID_SEPARATOR.match(text):
-        return said[1], parsed_lines(text[said.end() :], said[1], after=1)
+        return said[1], parse_lines(text[said.end() :], said[1], after=1)
     separator = max(SEPARATORS, key=lambda each: _score(text, each, is_bare))
-    return separator, parsed_lines(text, separator)
+    return separator, parse_lines(text, separator)
 
 
 def _score(text: str, separator: str, is_bare: Callable[[str], bool]) -> tuple[int, int]:
     """In how many rows something stands by itself, and how many are of one length."""
     rows: list[list[str]] = []
     try:
-        said = (row for row in csv.reader(_physical(text), delimiter=separator) if not is_blank(row))
+        said = (row for row in csv.reader(_physical_lines(text), delimiter=separator) if not is_blank(row))
         rows.extend(itertools.islice(said, SAMPLE))
     except csv.Error:
         return 0, 0
@@ -192,7 +192,7 @@ def _score(text: str, separator: str, is_bare: Callable[[str], bool]) -> tuple[i
     return alone, count if width > 1 else 0
 
 
-def _physical(text: str, after: int = 0) -> Iterator[str]:
+def _physical_lines(text: str, after: int = 0) -> Iterator[str]:
     """The lines of *text* as they stand there; raises LineTooLong before one is parsed that would take long."""
     for number, line in enumerate(io.StringIO(text, newline=""), after + 1):
         if len(line) > MAX_LINE:
@@ -200,9 +200,9 @@ def _physical(text: str, after: int = 0) -> Iterator[str]:
         yield line
 
 
-def parsed_lines(text: str, separator: str, after: int = 0) -> Lines:
-    """Every row that is not blank, with the number of the line where it begins."""
-    reader = csv.reader(_physical(text, after), delimiter=separator, strict=True, skipinitialspace=True)
+def parse_lines(text: str, separator: str, after: int = 0) -> Lines:
+    """Return every row that is not blank, with the number of the line where it begins."""
+    reader = csv.reader(_physical_lines(text, after), delimiter=separator, strict=True, skipinitialspace=True)
     found: Lines = []
     start = after + 1
     try:

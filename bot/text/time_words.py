@@ -225,7 +225,7 @@ def _zone(word: str) -> str:
         return ""
 
 
-def canonical(terms: Sequence[str]) -> str:
+def canonical_text(terms: Sequence[str]) -> str:
     """Return one text of *terms*, with the terms that depend on what stands before them, and without articles."""
     flat = " ".join(terms).split()
     kept: list[str] = []

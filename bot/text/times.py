@@ -14,7 +14,7 @@ from enum import StrEnum
 from typing import Final
 from zoneinfo import ZoneInfo
 
-from bot.text.time_words import AFTER_LENGTH, AROUND, DIGITS, PARTS, WEEKDAYS, canonical, terms_of
+from bot.text.time_words import AFTER_LENGTH, AROUND, DIGITS, PARTS, WEEKDAYS, canonical_text, terms_of
 
 MAX_WORDS: Final = 12
 """Words of one time."""
@@ -33,14 +33,14 @@ WITHOUT_UNIT: Final = re.compile(r"[0-9]{1,4}h[0-5][0-9]")
 
 def seconds_of(text: str) -> int:
     """The span in seconds; 0 for a text that is none. A month is 30 days, and a year is 365."""
-    return _seconds(_in_terms(text))
+    return _seconds(_terms_of_text(text))
 
 
-def _in_terms(text: str) -> str:
-    """The whole of *text*; nothing where a word of it is in no time."""
+def _terms_of_text(text: str) -> str:
+    """Return the terms of the whole *text*; empty where one of its words is in no time."""
     words = text.split()
     terms = [meant for word in words[:MAX_WORDS] if (meant := terms_of(word)) is not None]
-    return canonical(terms) if len(terms) == len(words) else ""
+    return canonical_text(terms) if len(terms) == len(words) else ""
 
 
 def _seconds(text: str) -> int:
@@ -55,8 +55,8 @@ def _seconds(text: str) -> int:
     return sum(int(count or 0) * unit for count, unit in zip(match.groups(), SECONDS.values(), strict=True))
 
 
-def in_words(seconds: float) -> str:
-    """The span in its two largest units, such as ``1 h 30 min``."""
+def duration_words(seconds: float) -> str:
+    """Return a duration in its two largest units, such as ``1 h 30 min``."""
     left = max(0, round(seconds / 60)) * 60
     parts = []
     for unit, name in ((86_400, "d"), (3_600, "h"), (60, "min")):
@@ -129,10 +129,10 @@ class _Left:
         return match
 
 
-def _wall(
+def _parse_wall(
     text: str, untimed: tuple[int, int] | None, *, looks_back: bool = False, bare: bool = False
 ) -> WallTime | None:
-    """The time that terms say, in any order. *untimed*: the hour and minute of a day alone; None: that is no time.
+    """Return the wall time that terms say, in any order. *untimed*: the hour and minute of a day alone; None: that is no time.
 
     *looks_back*: whether it is past. *bare*: whether a number alone is an hour.
     """
@@ -147,7 +147,7 @@ def _wall(
         return WallTime(24, 0, day or ENDS[ends[0]])
     if part or clock:
         says_at = "at" in left.text.split()
-        shown = _shown(
+        shown = _clock_time(
             clock, part[0] if part else "", has_day=bare or bool(day), looks_back=looks_back, says_at=says_at
         )
     else:
@@ -193,7 +193,7 @@ SMALLEST_HOUR: Final = 6
 """The hour from which on ``until 6h`` is one: ``until 2h`` may be meant to be a length."""
 
 
-def _shown(
+def _clock_time(
     clock: re.Match[str] | None, part: str, *, has_day: bool, looks_back: bool, says_at: bool
 ) -> tuple[int, int] | None:
     """The hour and minute that clocks show; None for what is none, and for ``8``, which may be the morning or the evening."""
@@ -333,8 +333,8 @@ VAGUE: Final = re.compile(
 )
 
 
-def said(words: Sequence[str], at: int) -> Said | None:
-    """The longest time that begins at ``words[at]``; None where none does.
+def parse_time(words: Sequence[str], at: int) -> Said | None:
+    """Return the longest time that begins at ``words[at]``; None where none does.
 
     A weekday or a date alone is none: “Black Friday page” is a name. With an hour, or a word that leads it, it is one.
     """
@@ -348,8 +348,8 @@ def said(words: Sequence[str], at: int) -> Said | None:
     for count in range(len(terms), 0, -1):
         if terms[count - 1] in TRAILING:
             continue
-        text = canonical(terms[:count])
-        if not (found := _read(text)):
+        text = canonical_text(terms[:count])
+        if not (found := _parse(text)):
             continue
         if found.kind is Kind.LENGTH and text[:1] in DIGITS and not _is_bare_length(words, at, at + count):
             continue
@@ -364,11 +364,11 @@ def moment_since(said: Said, zone: ZoneInfo, now: datetime) -> datetime | None:
     return None if said.seconds is None else now.astimezone(UTC) - timedelta(seconds=said.seconds)
 
 
-def since_in(text: str) -> Said | None:
-    """The SINCE that *text* is, with or without the word: ``since monday``, ``monday``, ``24h``, ``last night``."""
+def parse_since(text: str) -> Said | None:
+    """Parse *text* as a SINCE, with or without the word: ``since monday``, ``monday``, ``24h``, ``last night``."""
     words = text.split()
     for each in (["since", *words], words):
-        if (found := said(each, 0)) and found.kind is Kind.SINCE and found.count == len(each):
+        if (found := parse_time(each, 0)) and found.kind is Kind.SINCE and found.count == len(each):
             return found
     return None
 
@@ -389,33 +389,33 @@ def _is_bare_length(words: Sequence[str], at: int, after: int) -> bool:
     return words[after].strip(AROUND + ".").casefold() in AFTER_LENGTH
 
 
-def _read(text: str) -> Said | None:
-    """What terms say from the first to the last."""
+def _parse(text: str) -> Said | None:
+    """Return what terms say from the first to the last."""
     if VAGUE.fullmatch(text):
         return Said(Kind.VAGUE)
-    return _window(text) or _led(text) or _unled(text)
+    return _parse_window(text) or _parse_led(text) or _parse_unled(text)
 
 
-def _led(text: str) -> Said | None:
-    """A time after the word that says what it is for."""
+def _parse_led(text: str) -> Said | None:
+    """Return the time after a word that says what it is for, such as ``until``."""
     lead, _, rest = text.partition(" ")
     if lead in {"for", "in", "over"} and rest.startswith(PAST):
-        return _since(rest)
+        return _parse_after_since(rest)
     match lead:
         case "for":
-            return _for(rest)
-        case "next" if seconds := _counted(rest, ONE_OF_NEXT):
+            return _parse_after_for(rest)
+        case "next" if seconds := _count_seconds(rest, ONE_OF_NEXT):
             return Said(Kind.LENGTH, seconds=seconds)
         case "until":
-            return _at(Kind.END, _wall(rest, START_OF_DAY))
+            return _make_said(Kind.END, _parse_wall(rest, START_OF_DAY))
         case "since":
-            return _since(rest)
+            return _parse_after_since(rest)
         case "on" | "from":
-            return _start(rest, START_OF_DAY)
+            return _parse_start(rest, START_OF_DAY)
         case "at":
-            return _start(rest, None)
+            return _parse_start(rest, None)
         case "in" if rest in PARTS:
-            return _start(rest, None)
+            return _parse_start(rest, None)
         case "in" if seconds := _seconds(rest):
             return Said(Kind.START, seconds=seconds)
     return None
@@ -426,10 +426,10 @@ ONE_OF_NEXT: Final = frozenset({"hour", "day"})
 """Units that “the next …” has one of: the next week begins on Monday."""
 
 
-def _unled(text: str) -> Said | None:
-    """A time that is one without a word before it."""
+def _parse_unled(text: str) -> Said | None:
+    """Return a time that is one without a word before it."""
     if text.startswith((*PAST, "vor ", "today morning")) or text.endswith(" ago") or text in {"today", "this week"}:
-        return _since(text)
+        return _parse_after_since(text)
     first, second, *_ = [*text.split(), "", ""]
     if first.isdigit() and not second.startswith("month") and second not in {"am", "pm", "oclock", "h"}:
         seconds = _seconds(text)
@@ -439,44 +439,46 @@ def _unled(text: str) -> Said | None:
     if first in {*INNER, "end"}:
         return None
     sure = text.startswith(("tomorrow", "overmorrow", "next ", "this "))
-    found = _start(text, START_OF_DAY if sure else None)
+    found = _parse_start(text, START_OF_DAY if sure else None)
     return found if found and found.wall and found.wall.day else None
 
 
-def _at(kind: Kind, wall: WallTime | None) -> Said | None:
+def _make_said(kind: Kind, wall: WallTime | None) -> Said | None:
     return Said(kind, wall=wall) if wall else None
 
 
-def _start(text: str, untimed: tuple[int, int] | None) -> Said | None:
-    wall = _wall(text, untimed)
-    return None if wall and AROUND_TODAY.get(wall.day, 0) < 0 else _at(Kind.START, wall)
+def _parse_start(text: str, untimed: tuple[int, int] | None) -> Said | None:
+    wall = _parse_wall(text, untimed)
+    return None if wall and AROUND_TODAY.get(wall.day, 0) < 0 else _make_said(Kind.START, wall)
 
 
-def _counted(text: str, one_of: Collection[str]) -> int:
+def _count_seconds(text: str, one_of: Collection[str]) -> int:
     """Seconds of a length; a unit alone is one of it, if it is in *one_of*."""
     return _seconds(f"1 {text}" if text in one_of else text)
 
 
-def _for(text: str) -> Said | None:
+def _parse_after_for(text: str) -> Said | None:
     """``2h``, ``the next hour``; ``today`` and ``the rest of the week`` are until their ends."""
     if text == "today" or END_OF.fullmatch(text):
-        return _at(Kind.END, _wall("end day today" if text == "today" else text, None))
+        return _make_said(Kind.END, _parse_wall("end day today" if text == "today" else text, None))
     after = text.removeprefix("next ")
-    seconds = _counted(after, ONE_OF_NEXT if after != text else ())
+    seconds = _count_seconds(after, ONE_OF_NEXT if after != text else ())
     return Said(Kind.LENGTH, seconds=seconds) if seconds else None
 
 
-def _since(text: str) -> Said | None:
+def _parse_after_since(text: str) -> Said | None:
     after = text.removeprefix("last ").removeprefix("vor ").removesuffix(" ago")
-    if seconds := _counted(after, UNITS if text.startswith("last ") else ()):
+    if seconds := _count_seconds(after, UNITS if text.startswith("last ") else ()):
         return Said(Kind.SINCE, seconds=seconds)
-    return _at(Kind.SINCE, _wall("monday 0:00" if text == "this week" else text, MIDNIGHT, looks_back=True))
+    return _make_said(
+        Kind.SINCE, _parse_wall("monday 0:00" if text == "this week" else text, MIDNIGHT, looks_back=True)
+    )
 
 
 MONTH: Final = re.compile(r"month\d\d")
 
 
-def _window(text: str) -> Said | None:
+def _parse_window(text: str) -> Said | None:
     """``from 9 to 17:00``, ``tomorrow between 8 and 9``, ``on friday 9:00 until 10:00``."""
     for separator in ("until", "to", "and"):
         head, found, tail = text.partition(f" {separator} ")
@@ -484,19 +486,19 @@ def _window(text: str) -> Said | None:
         is_led = bool({"from", "between"} & set(terms))
         if not found or (separator == "and" and "between" not in terms):
             continue
-        begin = None if is_led else _led(head) or _unled(head)
+        begin = None if is_led else _parse_led(head) or _parse_unled(head)
         if is_led or (begin and begin.kind is Kind.START and begin.wall):
-            return _between(" ".join(term for term in terms if term not in {"from", "between"}), tail)
+            return _parse_bounds(" ".join(term for term in terms if term not in {"from", "between"}), tail)
     return None
 
 
-def _between(head: str, tail: str) -> Said | None:
-    start, end = _wall(head, START_OF_DAY), _wall(tail, START_OF_DAY)
-    is_timed = _wall(tail, None) is not None
+def _parse_bounds(head: str, tail: str) -> Said | None:
+    start, end = _parse_wall(head, START_OF_DAY), _parse_wall(tail, START_OF_DAY)
+    is_timed = _parse_wall(tail, None) is not None
     if end and not start:
-        start = _begin(head, tail, end, is_timed=is_timed)
+        start = _complete_start(head, tail, end, is_timed=is_timed)
     elif start and not end and not {"am", "pm"} & set(head.split()):
-        end = _wall(tail, None, bare=True)
+        end = _parse_wall(tail, None, bare=True)
         if end and (end.hour, end.minute) <= (start.hour, start.minute):
             return None  # “from 9:00 to 5” may be the afternoon
     if not start or not end:
@@ -507,11 +509,11 @@ def _between(head: str, tail: str) -> Said | None:
     return Said(Kind.WINDOW, wall=replace(start, zone=zone), end=replace(end, zone=zone))
 
 
-def _begin(head: str, tail: str, end: WallTime, *, is_timed: bool) -> WallTime | None:
+def _complete_start(head: str, tail: str, end: WallTime, *, is_timed: bool) -> WallTime | None:
     """The start of which only a number is said: an hour of the same half of the day as *end*, or a day of its month."""
     if not is_timed:
-        return _wall(f"{head} {month[0]}", START_OF_DAY) if (month := MONTH.search(tail)) else None
-    start = _wall(head, None, bare=True)
+        return _parse_wall(f"{head} {month[0]}", START_OF_DAY) if (month := MONTH.search(tail)) else None
+    start = _parse_wall(head, None, bare=True)
     if start and "pm" in tail.split() and start.hour + 12 < end.hour:
         return replace(start, hour=start.hour + 12)
     return start

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
-from handlers.blocks.messages import Block, clip, plain_text, visible
+from handlers.blocks.messages import Block, clip, escape_invisible, plain_text
 
 MOST_TYPED: Final = 3000
 """Characters that a plain text input takes."""
@@ -21,13 +21,13 @@ def length(text: str) -> int:
     return len(text.encode("utf-16-le", "surrogatepass")) // 2
 
 
-def holds(text: str) -> bool:
-    """Whether an input can show *text* and give it back whole; half of a character would come back as another."""
+def fits_input(text: str) -> bool:
+    """Return whether an input can show *text* and give it back whole: half a character would come back as another."""
     return length(text) <= MOST_TYPED and not HALF.search(text)
 
 
-def shortened(text: str) -> str:
-    """As much of *text* as an input holds."""
+def fit_to_input(text: str) -> str:
+    """Return as much of *text* as an input holds."""
     kept = text.encode("utf-16-le", "replace")[: 2 * MOST_TYPED]
     return kept.decode("utf-16-le", "ignore")
 
@@ -36,7 +36,7 @@ def action_id(block_id: str) -> str:
     return f"v1.form.{block_id}"
 
 
-def plain(text: str) -> Block:
+def label_text(text: str) -> Block:
     return {"type": "plain_text", "text": text, "emoji": True}
 
 
@@ -44,11 +44,11 @@ def _input(block_id: str, label: str, element: Block, *, optional: bool, hint: s
     block: Block = {
         "type": "input",
         "block_id": block_id,
-        "label": plain(label),
+        "label": label_text(label),
         "element": element,
         "optional": optional,
     }
-    return block | {"hint": plain(hint)} if hint else block
+    return block | {"hint": label_text(hint)} if hint else block
 
 
 def text(
@@ -70,7 +70,7 @@ def text(
     if value:
         element["initial_value"] = value
     if placeholder:
-        element["placeholder"] = plain(placeholder)
+        element["placeholder"] = label_text(placeholder)
     return _input(block_id, label, element, optional=optional, hint=hint)
 
 
@@ -119,12 +119,12 @@ REASON: Final = "because"
 def reason(value: str, *, loops: bool = False) -> Block:
     """Why; on the card and in the audit. *loops*: what is asked for may loop, and then needs one."""
     hint = "Shown on the card and in the audit log." + " A loop needs one." * loops
-    return text(REASON, "Why", shortened(value), optional=True, hint=hint)
+    return text(REASON, "Why", fit_to_input(value), optional=True, hint=hint)
 
 
 def option(value: str, words: str = "") -> Block:
     """A choice that reads as *words*, or as its value; the value is never cut, so one that is too long must not get here."""
-    shown = visible(words or value)
+    shown = escape_invisible(words or value)
     shown = shown if len(shown) <= LONGEST_OPTION else f"{shown[: LONGEST_OPTION - 1]}…"
     return {"text": plain_text(shown, LONGEST_OPTION), "value": value}
 
@@ -132,22 +132,22 @@ def option(value: str, words: str = "") -> Block:
 def _choice(kind: str, block_id: str, label: str, options: Mapping[str, str], chosen: str | None) -> Block:
     """An input for one of *options*, of which the *chosen* one is proposed; many stand in groups."""
     offered = {str(value): option(str(value), words) for value, words in options.items()}
-    element: Block = {"type": kind, "action_id": action_id(block_id), **_in_groups([*offered.values()])}
+    element: Block = {"type": kind, "action_id": action_id(block_id), **_menu_options([*offered.values()])}
     if chosen in offered:
         element["initial_option"] = offered[chosen]
     return _input(block_id, label, element, optional=False)
 
 
-def _in_groups(options: Sequence[Block]) -> Block:
-    """The *options* of a menu, in groups where they are more than Slack takes in one."""
+def _menu_options(options: Sequence[Block]) -> Block:
+    """Return the *options* of a menu, in groups where they are more than Slack takes in one."""
     if len(options) <= MOST_OPTIONS:
         return {"options": [*options]}
     pages = [options[first : first + MOST_OPTIONS] for first in range(0, len(options), MOST_OPTIONS)]
-    return {"option_groups": [{"label": _ends(page), "options": [*page]} for page in pages]}
+    return {"option_groups": [{"label": _range_label(page), "options": [*page]} for page in pages]}
 
 
-def _ends(options: Sequence[Block]) -> Block:
-    return plain(" – ".join(clip(end["text"]["text"], 35) for end in (options[0], options[-1])))
+def _range_label(options: Sequence[Block]) -> Block:
+    return label_text(" – ".join(clip(end["text"]["text"], 35) for end in (options[0], options[-1])))
 
 
 def menu(block_id: str, label: str, options: Mapping[str, str], chosen: str | None, *, dispatch: bool = False) -> Block:
@@ -161,7 +161,7 @@ def radios(block_id: str, label: str, options: Mapping[str, str], chosen: str | 
     return _choice("radio_buttons", block_id, label, options, chosen if chosen in options else str(next(iter(options))))
 
 
-def offered(options: Iterable[str], chosen: Sequence[str]) -> list[str]:
+def choice_names(options: Iterable[str], chosen: Sequence[str]) -> list[str]:
     """The names that a menu of several choices can hold: those chosen first, then the others, a hundred in all."""
     return [name for name in dict.fromkeys([*chosen, *options]) if 0 < len(name) <= LONGEST_OPTION][:MOST_OPTIONS]
 
@@ -170,12 +170,12 @@ def choices(
     block_id: str, label: str, options: Iterable[str], chosen: Sequence[str], *, hint: str, thing: str = "segments"
 ) -> Block:
     """A menu of which several may be chosen; what is chosen is offered first, so that it is always among the hundred."""
-    known = dict.fromkeys(offered(options, chosen))
+    known = dict.fromkeys(choice_names(options, chosen))
     element: Block = {
         "type": "multi_static_select",
         "action_id": action_id(block_id),
         "options": [option(name) for name in known],
-        "placeholder": plain(f"Choose {thing}"),
+        "placeholder": label_text(f"Choose {thing}"),
     }
     if picked := [option(name) for name in dict.fromkeys(chosen) if name in known]:
         element["initial_options"] = picked
@@ -216,7 +216,7 @@ def file_id(values: Mapping[str, Any], block_id: str) -> str | None:
     return next((str(one["id"]) for one in _state(values, block_id).get("files") or () if one.get("id")), None)
 
 
-def typed(values: Mapping[str, Any], block_id: str) -> str | None:
+def typed_value(values: Mapping[str, Any], block_id: str) -> str | None:
     """What a submission's state holds for one input: its text or the value chosen; None where it is empty or absent."""
     state = _state(values, block_id)
     if "selected_option" in state:
@@ -225,7 +225,7 @@ def typed(values: Mapping[str, Any], block_id: str) -> str | None:
     return found if isinstance(found, str) else None
 
 
-def picked(values: Mapping[str, Any], block_id: str) -> tuple[str, ...] | None:
-    """The values chosen of a multiple choice; None where the form has no such input."""
+def picked_values(values: Mapping[str, Any], block_id: str) -> tuple[str, ...] | None:
+    """Return the values chosen of a multiple choice; None where the form has no such input."""
     state = (values.get(block_id) or {}).get(action_id(block_id))
     return None if state is None else tuple(one["value"] for one in state.get("selected_options") or ())

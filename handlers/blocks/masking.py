@@ -12,8 +12,8 @@ from bisect import bisect_left
 from collections.abc import Mapping
 from typing import Any, Final
 
-from bot.rules.secrets import hidden_text
-from bot.text.emails import AT, all_masked
+from bot.rules.secrets import hide_in_text
+from bot.text.emails import AT, mask_emails
 from handlers.blocks.messages import Message, clip, clip_markup, esc
 from handlers.blocks.messages import message as fitted
 
@@ -43,25 +43,25 @@ def is_public(channel: str) -> bool:
     return not channel.startswith(("D", "U", "W"))
 
 
-def public(message: Message) -> Message:
+def mask_message(message: Message) -> Message:
     """Return *message* with every email and every secret masked, still within Slack's limits."""
-    return fitted(_masked_anywhere(message.text), masked_part(list(message.blocks)))
+    return fitted(_mask_unclipped(message.text), mask_part(list(message.blocks)))
 
 
-def masked_part(part: Any) -> Any:
+def mask_part(part: Any) -> Any:
     """Return *part* of a payload with every email and secret masked; None for a button that would carry one.
 
     The value of a button is a command, and a mask would make it another one.
     """
     if isinstance(part, str):
-        return masked_text(part)
+        return mask_text(part)
     if not isinstance(part, list | tuple | Mapping) or not SIGN.search(json.dumps(part, ensure_ascii=False)):
         return part  # most of a card: nothing to mask in any of its texts
     if not isinstance(part, Mapping):
-        return [found for one in part if (found := masked_part(one)) is not None]
+        return [found for one in part if (found := mask_part(one)) is not None]
     if part.get("type") == "mrkdwn":
-        return {**part, "text": masked_text(part["text"], is_markup=True)}
-    shown = {name: found for name, value in part.items() if (found := masked_part(value)) is not None}
+        return {**part, "text": mask_text(part["text"], is_markup=True)}
+    shown = {name: found for name, value in part.items() if (found := mask_part(value)) is not None}
     is_broken = "text" in part and shown.get("value") != part.get("value")
     if part.get("type") == "action" and "element" not in shown:
         return shown["fallback"]
@@ -69,14 +69,14 @@ def masked_part(part: Any) -> Any:
     return None if is_broken or is_empty else shown
 
 
-def masked_text(text: str, *, is_markup: bool = False) -> str:
+def mask_text(text: str, *, is_markup: bool = False) -> str:
     """Return *text* with every email and secret masked, also where Slack's escapes are in it.
 
     *is_markup*: stars must stay stars.
     """
     if not SIGN.search(text):
         return text
-    found = _masked_anywhere(text)
+    found = _mask_unclipped(text)
     if found == text:
         return text
     found = found.replace(STARS, esc(STARS)) if is_markup else found
@@ -86,25 +86,25 @@ def masked_text(text: str, *, is_markup: bool = False) -> str:
     return (clip_markup if is_markup else clip)(found, LIMITS[fits])
 
 
-def _masked_anywhere(text: str) -> str:
-    """*text* with every email and secret masked, however long that makes it."""
-    found = hidden_text(text.replace("&amp;", AMPERSAND))
+def _mask_unclipped(text: str) -> str:
+    """Return *text* with every email and secret masked, however long that makes it."""
+    found = hide_in_text(text.replace("&amp;", AMPERSAND))
     if AT.search(found):
         parts = URL.split(MASKED.sub(rf"\1{HIDDEN}", found))
-        parts[::3], parts[1::3] = map(_masked, parts[::3]), map(_masked, parts[1::3])
-        parts[2::3] = map(_path, parts[2::3])
+        parts[::3], parts[1::3] = map(_mask_emails, parts[::3]), map(_mask_emails, parts[1::3])
+        parts[2::3] = map(_mask_path, parts[2::3])
         found = "".join(parts).replace(HIDDEN, STARS)
     return found.replace(AMPERSAND, "&amp;")
 
 
-def _path(text: str) -> str:
-    return _masked(text) if BARE.search(text) else PIECE.sub(lambda piece: _masked(piece[0]), text)
+def _mask_path(text: str) -> str:
+    return _mask_emails(text) if BARE.search(text) else PIECE.sub(lambda piece: _mask_emails(piece[0]), text)
 
 
-def _masked(text: str) -> str:
-    return CUT.sub(lambda cut: f"{cut[0][0]}{STARS}{cut[1]}", all_masked(text))
+def _mask_emails(text: str) -> str:
+    return CUT.sub(lambda cut: f"{cut[0][0]}{STARS}{cut[1]}", mask_emails(text))
 
 
-def holds_email(content: bytes) -> bool:
+def has_email(content: bytes) -> bool:
     """Return whether there is an email in a file."""
-    return any(all_masked(line) != line for line in content.decode("utf-8", "replace").splitlines())
+    return any(mask_emails(line) != line for line in content.decode("utf-8", "replace").splitlines())

@@ -86,12 +86,12 @@ def options(lines: Sequence[tuple[str, str]]) -> list[Block]:
     return [option(value, label) for label, value in lines if len(value) <= LONGEST_VALUE][:MOST_OPTIONS]
 
 
-def not_read(words: str) -> list[Block]:
-    """The one line that says why there are none."""
+def notice_options(words: str) -> list[Block]:
+    """Return the one line that says why there are none."""
     return options([(words, NOT_READ)])
 
 
-def picked(value: str) -> str:
+def picked_value(value: str) -> str:
     """Return the *value* of a picked line; raises NothingPicked for the one that says why there are no others."""
     if value in {"", NOT_READ}:
         raise NothingPicked

@@ -44,14 +44,16 @@ def row_hint(*, numbered: bool) -> str:
     return "" if not numbered else "   ·   `#n` in your next command means a row of this list"
 
 
-def visible(text: str) -> str:
-    r"""*text* with characters that hide, turn round or break lines written out, such as ``\u202e``."""
+def escape_invisible(text: str) -> str:
+    r"""Return *text* with characters that hide, turn round or break lines written out, such as ``\u202e``."""
     if text.isascii() and text.isprintable():
         return text
-    return "".join(_written_out(one) if is_invisible(one, text[at - 1 : at]) else one for at, one in enumerate(text))
+    return "".join(
+        _escape_character(one) if is_invisible(one, text[at - 1 : at]) else one for at, one in enumerate(text)
+    )
 
 
-def _written_out(character: str) -> str:
+def _escape_character(character: str) -> str:
     return " " if character in "\n\r\t" else f"\\u{ord(character):04x}"
 
 
@@ -63,12 +65,12 @@ def clip(text: str, limit: int, more: int = 0) -> str:
     return text[: max(0, limit - len(tail))] + tail
 
 
-def clipped(text: str, limit: int, more: int = 0) -> str:
-    """The visible form of *text*, cut; what is cut off is not looked at, since it may be a megabyte."""
-    return clip(visible(text[:limit]), limit, more + max(0, len(text) - limit))
+def clip_visible(text: str, limit: int, more: int = 0) -> str:
+    """Return *text* as `escape_invisible` writes it, cut; the rest is not looked at, since it may be a megabyte."""
+    return clip(escape_invisible(text[:limit]), limit, more + max(0, len(text) - limit))
 
 
-def ended(text: str) -> str:
+def as_sentence(text: str) -> str:
     """Return *text* as a sentence: what services say often has no full stop."""
     return text if text.endswith((".", "!", "?", "…")) else f"{text}."
 
@@ -78,15 +80,15 @@ def plural(count: int, noun: str) -> str:
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
-def listed(texts: Sequence[str], link: str = "and", *, most: int | None = None) -> str:
-    """``a, b and c``; of more than *most* the first, and how many more there are."""
+def join_words(texts: Sequence[str], link: str = "and", *, most: int | None = None) -> str:
+    """Return ``a, b and c``; of more than *most* the first, and how many more there are."""
     more = [f"{len(texts) - most} more"] if most is not None and len(texts) > most else []
     *first, last = [*texts[:most], *more] or [""]
     return f"{', '.join(first)} {link} {last}" if first else last
 
 
-def first_of(texts: Sequence[str], most: int) -> str:
-    """The *texts* in a row, ``a, b, c``; of more than *most* the first, and how many more there are."""
+def join_commas(texts: Sequence[str], most: int) -> str:
+    """Return ``a, b, c``; of more than *most* of the *texts* the first, and how many more there are."""
     more = f" and {len(texts) - most} more" if len(texts) > most else ""
     return f"{', '.join(texts[:most])}{more}"
 
@@ -101,39 +103,39 @@ def first_few(texts: Sequence[str], most: int) -> list[str]:
     return [*texts[:most], *filter(None, [and_more(len(texts) - most)])]
 
 
-def entities(text: str) -> str:
-    """The three characters that mean something to Slack anywhere, in the order that does not escape twice."""
+def escape_entities(text: str) -> str:
+    """Escape the three characters that mean something to Slack anywhere, in the order that does not escape twice."""
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
 def esc(text: str, limit: int = 300, more: int = 0) -> str:
     """Foreign text for mrkdwn: nothing in it is a mention, a link, a style or an emoji."""
-    shown = clipped(str(text), limit, more)
+    shown = clip_visible(str(text), limit, more)
     shown = EMOJI.sub(":" + WORD_JOINER, shown)
-    return MARKS.sub(lambda match: WORD_JOINER + match[0] + WORD_JOINER, entities(shown))
+    return MARKS.sub(lambda match: WORD_JOINER + match[0] + WORD_JOINER, escape_entities(shown))
 
 
 def code(text: str | None, limit: int = 300, more: int = 0) -> str:
     """Foreign text as code, the safest way to show an id or an address exactly."""
-    shown = clipped(str(text or ""), limit, more).replace("`", "ˋ").strip()
-    return f"`{entities(shown)}`" if shown else "_empty_"
+    shown = clip_visible(str(text or ""), limit, more).replace("`", "ˋ").strip()
+    return f"`{escape_entities(shown)}`" if shown else "_empty_"
 
 
 INNER_QUOTES: Final = str.maketrans("“”", "‘’")
 
 
-def in_quotes(name: str, limit: int = 150) -> str:
+def quote_plain(name: str, limit: int = 150) -> str:
     """Return the *name* of a thing in quotes, as plain text. Its own quotes become single ones, so they can't end it."""
     return f"“{clip(name.translate(INNER_QUOTES), limit)}”"
 
 
-def quoted(name: str, limit: int = 150) -> str:
+def quote(name: str, limit: int = 150) -> str:
     """The same for mrkdwn. Where a name begins its own row, it is bold and has no quotes; people's names never have any."""
     return f"“{esc(name.translate(INNER_QUOTES), limit)}”"
 
 
 def plain_text(text: str, limit: int) -> Block:
-    return {"type": "plain_text", "text": clipped(text, limit) or "–", "emoji": False}
+    return {"type": "plain_text", "text": clip_visible(text, limit) or "–", "emoji": False}
 
 
 def moment(milliseconds: int, style: str = "{date_short_pretty} {time}") -> str:
@@ -165,8 +167,8 @@ def gap_lines(gap: Gap | None, plural: str) -> list[Block]:
 
 def filters_line(text: str | None, filters: Mapping[str, str]) -> str:
     """What a list is narrowed to, for its title."""
-    said = [quoted(text, 60)] if text else []
-    said += [f"{name} {quoted(value, 60)}" for name, value in filters.items()]
+    said = [quote(text, 60)] if text else []
+    said += [f"{name} {quote(value, 60)}" for name, value in filters.items()]
     return "".join(f" · {each}" for each in said)
 
 
@@ -184,8 +186,8 @@ def section(text: str, accessory: Block | None = None) -> Block:
     return block | {"accessory": accessory} if accessory else block
 
 
-def packed(texts: Iterable[str], limit: int = MOST_TEXT) -> list[str]:
-    """The *texts* as few texts of several lines, each shorter than *limit* unless one alone is longer."""
+def pack_lines(texts: Iterable[str], limit: int = MOST_TEXT) -> list[str]:
+    """Return the *texts* as few texts of several lines, each shorter than *limit* unless one alone is longer."""
     found: list[str] = []
     for text in texts:
         if found and len(found[-1]) + len(text) < limit:
@@ -235,7 +237,7 @@ def button(
     if style:
         element["style"] = style
     if spoken:
-        element["accessibility_label"] = clipped(spoken, 75)
+        element["accessibility_label"] = clip_visible(spoken, 75)
     return element | {"confirm": confirm} if confirm else element
 
 
@@ -250,8 +252,8 @@ def confirm(title: str, text: str, yes: str, no: str, *, danger: bool = True) ->
     return asked | {"style": "danger"} if danger else asked
 
 
-def text_of(command: Command) -> str:
-    """What people would type after the slash; empty where it can't be written."""
+def command_text(command: Command) -> str:
+    """Return what people would type after the slash; empty where it can't be written."""
     try:
         return f"{command.service} {command.write()}"
     except ValueError:
@@ -268,7 +270,7 @@ def run_button(
     spoken: str = "",
 ) -> Block | None:
     """A button that stands for *command*: the same as typing it."""
-    value = text_of(command)
+    value = command_text(command)
     return button(label, f"v1.run.{number}", value, style=style, confirm=confirm, spoken=spoken) if value else None
 
 
@@ -276,13 +278,13 @@ def temporary_button(
     label: str, command: Command, number: int | str, *, style: str | None = None, spoken: str = ""
 ) -> Block | None:
     """A button that asks how long and why, and then does the same as typing *command*."""
-    value = text_of(command)
+    value = command_text(command)
     return button(label, f"v1.temporary.{number}", value, style=style, spoken=spoken) if value else None
 
 
 def turn_button(label: str, command: Command, number: int | str) -> Block | None:
     """The same, but the answer takes the place of the message: pages, refresh."""
-    value = text_of(command)
+    value = command_text(command)
     return button(label, f"v1.turn.{number}", value) if value else None
 
 
@@ -330,7 +332,7 @@ class ListPage(Generic[T]):
 
 def share_button(command: Command) -> Block | None:
     """Runs *command* again for the whole channel to see."""
-    value = text_of(command)
+    value = command_text(command)
     return button("Share in channel", "v1.share", value) if value else None
 
 
@@ -352,8 +354,8 @@ def message(text: str, blocks: Sequence[Block]) -> Message:
     return Message(clip_markup(text, FALLBACK), tuple(kept))
 
 
-def joined(parts: Sequence[Message]) -> Message:
-    """*parts* one after the other, as one message."""
+def join_messages(parts: Sequence[Message]) -> Message:
+    """Return *parts* one after the other, as one message."""
     if len(parts) == 1:
         return parts[0]
     return message("\n".join(part.text for part in parts), [block for part in parts for block in part.blocks])
@@ -377,7 +379,7 @@ MIN_PATH: Final = 20
 """Characters of the path that are shown even after a long host."""
 
 
-def shortened(text: str, limit: int, at: int = 0) -> str:
+def shorten_url(text: str, limit: int, at: int = 0) -> str:
     """Return *text* in about *limit* characters, the true host of a URL always whole, and the rest from near *at*.
 
     What is left out shows as ``…``. A user name before the host is masked, so that it can't pass for the host.
@@ -395,7 +397,7 @@ def shortened(text: str, limit: int, at: int = 0) -> str:
 
 def url_code(text: str | None, limit: int) -> str:
     """The same as code, for a message."""
-    return code(shortened(text or "", limit), MAX_SHORTENED)
+    return code(shorten_url(text or "", limit), MAX_SHORTENED)
 
 
 def _window(text: str, limit: int, at: int) -> str:
@@ -403,7 +405,7 @@ def _window(text: str, limit: int, at: int) -> str:
     return clip(("…" if start else "") + text[start:], limit)
 
 
-def sent(name: str, link: str, *, here: bool, shown: bool) -> Message:
+def file_sent_note(name: str, link: str, *, here: bool, shown: bool) -> Message:
     """The private note to the person who asked for a file that went elsewhere."""
     place = "into this channel" if here else "to you in a direct message"
     opened = f" <{link}|Open it>" if link else ""
@@ -422,31 +424,31 @@ def lookalike_warnings(values: Iterable[tuple[str, str]]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(f"In “{field}”: {LOOKALIKE_WORDS[one.kind](one)}" for field, one in found))
 
 
-def _invisible(found: Lookalike) -> str:
+def _invisible_warning(found: Lookalike) -> str:
     shown = " ".join(f"U+{ord(one):04X}" for one in found.shown[:8])
     return f"invisible characters ({shown})."
 
 
-def _user_info(found: Lookalike) -> str:
+def _user_info_warning(found: Lookalike) -> str:
     return f"the URL leads to {found.host}. What comes before the @ is a user name, not a host."
 
 
-def _foreign_host(found: Lookalike) -> str:
-    letters = f" with {_scripts(found.scripts)} letters" if set(found.scripts) - {"LATIN"} else ""
-    return f"the host {found.host} is displayed as {visible(found.shown)}{letters}. Check that it is the one you mean."
+def _foreign_host_warning(found: Lookalike) -> str:
+    letters = f" with {_script_names(found.scripts)} letters" if set(found.scripts) - {"LATIN"} else ""
+    return f"the host {found.host} is displayed as {escape_invisible(found.shown)}{letters}. Check that it is the one you mean."
 
 
-def _mixed(found: Lookalike) -> str:
-    return f"a word mixes {_scripts(found.scripts)} letters, so it may look like another word."
+def _mixed_scripts_warning(found: Lookalike) -> str:
+    return f"a word mixes {_script_names(found.scripts)} letters, so it may look like another word."
 
 
-def _scripts(names: tuple[str, ...]) -> str:
+def _script_names(names: tuple[str, ...]) -> str:
     return " and ".join(name.capitalize() for name in names)
 
 
 LOOKALIKE_WORDS: Final[dict[LookalikeKind, Callable[[Lookalike], str]]] = {
-    LookalikeKind.INVISIBLE: _invisible,
-    LookalikeKind.USER_INFO: _user_info,
-    LookalikeKind.FOREIGN_HOST: _foreign_host,
-    LookalikeKind.MIXED_SCRIPTS: _mixed,
+    LookalikeKind.INVISIBLE: _invisible_warning,
+    LookalikeKind.USER_INFO: _user_info_warning,
+    LookalikeKind.FOREIGN_HOST: _foreign_host_warning,
+    LookalikeKind.MIXED_SCRIPTS: _mixed_scripts_warning,
 }

@@ -9,19 +9,19 @@ from typing import Any, Final
 from bot.changes.model.change import Change
 from bot.changes.model.states import State
 from handlers.blocks import inputs
-from handlers.blocks.inputs import plain
+from handlers.blocks.inputs import label_text
 from handlers.blocks.messages import (
     Block,
     Message,
     actions,
+    as_sentence,
     button,
     code,
     context,
-    ended,
     esc,
     message,
     mrkdwn,
-    quoted,
+    quote,
     run_button,
 )
 from handlers.blocks.tables import without_tables
@@ -43,12 +43,12 @@ def frame(
     view: View = {
         "type": "modal",
         "callback_id": callback_id,
-        "title": plain(title),
-        "close": plain("Cancel" if submit else "Close"),
+        "title": label_text(title),
+        "close": label_text("Cancel" if submit else "Close"),
         "blocks": blocks,
     }
     if submit:
-        view["submit"] = plain(submit)
+        view["submit"] = label_text(submit)
     if metadata:
         view["private_metadata"] = json.dumps(metadata, ensure_ascii=False, separators=(",", ":"))
     return view
@@ -93,13 +93,13 @@ def with_notes(blocks: Sequence[Block], notes: Mapping[str, str]) -> list[Block]
     return placed
 
 
-def loading(title: str, channel: str = "") -> View:
+def loading_view(title: str, channel: str = "") -> View:
     block = section(":hourglass_flowing_sand: Loading…")
     return frame(title, [block], callback_id="v1.loading", metadata={"channel": channel})
 
 
-def working(form: View) -> View:
-    """What *form* shows while it is saved, under its own title."""
+def saving_view(form: View) -> View:
+    """Return what *form* shows while it is saved, under its own title."""
     block = section(":hourglass_flowing_sand: Saving… You can close this.")
     return frame(title_of(form), [block], callback_id="v1.working")
 
@@ -108,20 +108,20 @@ def title_of(view: View) -> str:
     return str((view.get("title") or {}).get("text") or "Gatehouse")
 
 
-def done(title: str, words: str) -> View:
-    """The end of a form. *words* are mrkdwn."""
+def done_view(title: str, words: str) -> View:
+    """Return the end of a form. *words* are mrkdwn."""
     return frame(title, [section(words)], callback_id="v1.done")
 
 
-def unsaved(title: str, words: str) -> View:
-    """The end of a form of which nothing was saved. *words* are mrkdwn."""
+def unsaved_view(title: str, words: str) -> View:
+    """Return the end of a form of which nothing was saved. *words* are mrkdwn."""
     return frame(title, [section(words)], callback_id="v1.notice")
 
 
-def moved() -> View:
-    """The end of a form about something that others have changed since it opened."""
+def changed_view() -> View:
+    """Return the end of a form about something that others have changed since it opened."""
     words = "*This changed after you opened the form.* Nothing was saved. Open it again to see the current version."
-    return unsaved("Gatehouse", f":arrows_counterclockwise: {words}")
+    return unsaved_view("Gatehouse", f":arrows_counterclockwise: {words}")
 
 
 def unsaved_words(view: View, request: str) -> Message | None:
@@ -158,8 +158,8 @@ MAX_BLOCKS: Final = 100
 """Of one view."""
 
 
-def below(first: Sequence[Block], view: View) -> View:
-    """*view* below what is to be known before it is filled in, if that has room."""
+def with_blocks_above(first: Sequence[Block], view: View) -> View:
+    """Return *view* with the blocks *first* above its own, if it has room for them."""
     blocks = [*first, *view["blocks"]]
     return view | {"blocks": blocks} if len(blocks) <= MAX_BLOCKS else view
 
@@ -174,10 +174,10 @@ def kept_form(view: View, words: str, reference: str) -> View:
     how = f"What you typed is kept. {then} Reference {code(reference)}"
     head = [warning(words) | {"block_id": KEPT}, context(how) | {"block_id": KEPT_HOW}]
     kept: View = {name: view[name] for name in SENT if name in view}
-    return kept | {"blocks": [*head, *(_refilled(block, values) for block in blocks)]}
+    return kept | {"blocks": [*head, *(_refill(block, values) for block in blocks)]}
 
 
-def _refilled(block: Block, values: Mapping[str, Any]) -> Block:
+def _refill(block: Block, values: Mapping[str, Any]) -> Block:
     """*block* of a form that was sent; an input holds what it had then, even where Slack has drawn something else since."""
     if block["type"] != "input":
         return block
@@ -190,8 +190,8 @@ def _refilled(block: Block, values: Mapping[str, Any]) -> Block:
     return block | {"element": unfilled | held}
 
 
-def instead(view: View, *, passes: bool, ended: bool) -> View:
-    """What stands where Slack did not take *view*. *passes*: that was trouble of its own; *ended*: the form was sent."""
+def fallback_view(view: View, *, passes: bool, ended: bool) -> View:
+    """Return the view for where Slack refused *view*. *passes*: it was Slack's trouble; *ended*: the form was sent."""
     what = "Slack couldn’t show this." if passes else "This is too large for a form in Slack."
     again = "Try again in a moment." if passes else f"Change it by commands; `{slash('gatehouse help')}` lists them."
     if ended and "submit" not in view:
@@ -228,17 +228,17 @@ def home(blocks: Sequence[Block], channel: str) -> View:
     }
 
 
-def opener(command: Command) -> Message:
-    """What stands for a form where Slack gave no way to open one: a button that does."""
+def open_form_message(command: Command) -> Message:
+    """Return the message with a button that opens a form, for where Slack gave no way to open it at once."""
     words = "Press the button to open the form."
     return message(words, [section(words), *actions([run_button("Open the form…", command, 0, style="primary")])])
 
 
-def outdated() -> View:
+def old_form_view() -> View:
     words = (
         ":arrows_counterclockwise: *This form is from an older version of Gatehouse.* Nothing was saved. Open it again."
     )
-    return done("Gatehouse", words)
+    return done_view("Gatehouse", words)
 
 
 def metadata(view: View) -> dict[str, Any]:
@@ -264,12 +264,12 @@ def end_of_form(change: Change) -> View:
     """What a form says in the end that is still open; the card in the channel says the rest."""
     about = change.edit.after or change.edit.before or {}
     name = str(about.get("name") or change.edit.target.key)
-    title = esc(name) if change.edit.target.service == "members" else quoted(name)
+    title = esc(name) if change.edit.target.service == "members" else quote(name)
     if change.state is State.FAILED:
-        why = f"*Nothing was changed.* {ended(esc(change.run.outcome))}"
+        why = f"*Nothing was changed.* {as_sentence(esc(change.run.outcome))}"
         return frame("Gatehouse", [warning(why)], callback_id="v1.notice")
     if change.state is State.STALE:
-        return moved()
+        return changed_view()
     if change.is_bulk:
         words = f":hourglass_flowing_sand: *Started.* Its card in <#{change.request.channel}> shows the progress."
     elif change.state is State.APPLIED:
@@ -281,4 +281,4 @@ def end_of_form(change: Change) -> View:
             ":grey_question: *Not confirmed yet: the service gave no clear answer.* Gatehouse is checking and will "
             "update the card in the channel. Don’t submit it again until then."
         )
-    return done("Gatehouse", words)
+    return done_view("Gatehouse", words)

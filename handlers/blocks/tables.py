@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from html import unescape
 from typing import Final
 
-from handlers.blocks.messages import WORD_JOINER, Block, Message, clipped, esc, message, packed, section
+from handlers.blocks.messages import WORD_JOINER, Block, Message, clip_visible, esc, message, pack_lines, section
 from handlers.grammar.command import slash
 
 ROWS_PER_PAGE: Final = 20
@@ -47,7 +47,7 @@ class Row:
     button: Block | None = None
 
 
-def unmarked(markup: str) -> str:
+def strip_markup(markup: str) -> str:
     """Return *markup*, mrkdwn of ours, as plain text."""
     parts = CODE.split(markup)
     parts[::2] = [MARK.sub("", part).replace(WORD_JOINER, "") for part in parts[::2]]
@@ -82,7 +82,7 @@ def table(caption: str, columns: Sequence[str], rows: Sequence[Row], *, first: i
 def _cell(content: str | Number) -> Block:
     if isinstance(content, Number):
         return {"type": "raw_number", "value": content.value, "text": content.text}
-    return {"type": "raw_text", "text": clipped(content, MAX_CELL).strip() or EMPTY}
+    return {"type": "raw_text", "text": clip_visible(content, MAX_CELL).strip() or EMPTY}
 
 
 def _button_cell(button: Block | None) -> Block:
@@ -130,7 +130,7 @@ def sections(block: Block) -> list[Block]:
     rows = [_section(row, title) for row in block["rows"][1:]]
     if sum(len(repr(row)) for row in rows) <= MAX_SECTIONS:
         return rows
-    return [section(text) for text in packed(row["text"]["text"] for row in rows)]
+    return [section(text) for text in pack_lines(row["text"]["text"] for row in rows)]
 
 
 def _section(row: Sequence[Block], title: int) -> Block:

@@ -15,7 +15,7 @@ from bot.members.model import Member
 from bot.rules.edit import MAX_PAIRS
 from bot.rules.model import Groups, Pair, Rule, RuleDraft, why_group_is_off
 from handlers.blocks import messages
-from handlers.blocks.messages import Block, and_more, code, esc, listed
+from handlers.blocks.messages import Block, and_more, code, esc, join_words
 from handlers.changes import items_view
 from handlers.changes.diff import FIRST_PAIRS, Line, differences, field_changes, render
 from handlers.changes.items_view import Progress, counts_text, pair_words, progress_text
@@ -158,7 +158,7 @@ def pair_lines(rule: RuleDraft, limit: int) -> list[Block]:
         for number, pair in enumerate(pairs[:limit], 1)
     ]
     lines += filter(None, [and_more(len(pairs) - limit, "pair")])
-    return [messages.section(text) for text in messages.packed(lines)]
+    return [messages.section(text) for text in messages.pack_lines(lines)]
 
 
 def _not_restored(change: Change) -> list[Block]:
@@ -203,4 +203,4 @@ def _not_moved(change: Change, progress: Progress) -> list[Block]:
     if not change.bulk.in_steps or not lost or change.state not in WARNED or change.run.undone_by:
         return []
     names = [LOST.get(name) or code(name, 60) for name in lost]
-    return [messages.context(f"Name and segments are carried over. Lost: {listed(names, most=MAX_LOST)}.")]
+    return [messages.context(f"Name and segments are carried over. Lost: {join_words(names, most=MAX_LOST)}.")]

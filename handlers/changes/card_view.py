@@ -12,7 +12,7 @@ from bot.changes.model.items import Outcome, Tally
 from bot.changes.model.states import State
 from bot.policy.freezes import Freeze
 from bot.rules.model import Groups
-from bot.text.emails import masked
+from bot.text.emails import mask_email
 from handlers.blocks import messages
 from handlers.blocks.messages import Block, Message, and_more, code, esc
 from handlers.changes import items_view
@@ -77,7 +77,7 @@ def _preview(change: Change) -> list[Block]:
 def plain_card(change: Change) -> Message:
     """The card of a change that can't be drawn: what it is and how it stands, and nothing of what it is about."""
     key = change.edit.target.key or ""
-    name = masked(key) if change.edit.target.service == "members" else key
+    name = mask_email(key) if change.edit.target.service == "members" else key
     title = f"{confirm_label(change)} {code(name, 100) if name and not change.is_bulk else ''}".strip()
     words = f"Requested by <@{change.request.requester}> · {STATES[change.state].word}"
     about, buttons = "Gatehouse can’t show what this changes", list[Block | None]()

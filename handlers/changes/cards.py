@@ -19,7 +19,7 @@ from bot.changes.model.states import State
 from bot.changes.notify import Pace
 from bot.policy.access import Directory
 from bot.rules.model import Groups
-from bot.rules.secrets import hidden
+from bot.rules.secrets import hide_secrets
 from bot.store.audit import Event
 from bot.store.channel_settings import wanted_notices
 from bot.store.db import StoreError
@@ -42,9 +42,9 @@ async def draw_card(change: Change, store: Store, groups: ReadGroups | None, fre
     """Return the card of *change*, as a channel may see it."""
     change = without_secrets(change)
     progress = await _progress(change, store) if change.is_bulk else None
-    deleted = await store.changes.deleted_by(change.edit.target) if change.is_temporary else None
+    deleted = await store.changes.last_deletion(change.edit.target) if change.is_temporary else None
     in_group = await groups_of(change, groups)
-    freeze = await freezes.against_start(change) if freezes is not None else None
+    freeze = await freezes.find_for_start(change) if freezes is not None else None
     return card_view.card(change, progress=progress, groups=in_group, deleted=deleted, freeze=freeze)
 
 
@@ -52,14 +52,14 @@ async def _progress(whole: Change, store: Store) -> items_view.Progress:
     """How far a bulk change is; of a long one, first what went wrong."""
     tally = await store.items.tally(whole.id)
     if whole.bulk.size <= items_view.SHOWN:
-        first = await store.items.some(whole.id, set(Outcome), items_view.SHOWN)
+        first = await store.items.find(whole.id, set(Outcome), items_view.SHOWN)
     else:
-        wrong = await store.items.some(whole.id, WRONG, items_view.SHOWN)
-        others = await store.items.some(whole.id, set(Outcome) - WRONG, items_view.SHOWN - len(wrong))
+        wrong = await store.items.find(whole.id, WRONG, items_view.SHOWN)
+        others = await store.items.find(whole.id, set(Outcome) - WRONG, items_view.SHOWN - len(wrong))
         first = [*wrong, *others]
     shown = []
     for item in first:
-        before, after = hidden(*excerpt(item.before, item.after))
+        before, after = hide_secrets(*excerpt(item.before, item.after))
         shown.append(item.model_copy(update={"before": before, "after": after}))
     return items_view.Progress(tally, shown)
 
@@ -117,16 +117,16 @@ class Cards:
         Returns what writes down where the message is, None where that is on record.
         """
         if purpose == CARD:
-            return await self._card(change, is_plain=is_plain)
+            return await self._deliver_card(change, is_plain=is_plain)
         if purpose == RESULT:
-            await self._result(change)
+            await self._send_result(change)
             return None
         if await self.store.cards.get(change.id, purpose) is not None:
             return None
-        return await (self._notify if purpose.startswith(NOTICE) else self._note)(change, purpose)
+        return await (self._notify if purpose.startswith(NOTICE) else self._deliver_note)(change, purpose)
 
-    async def _drawn(self, change: Change) -> tuple[Message, bool]:
-        """The card and whether it shows all, or a plain one that can't: people have to hear of a change that nobody can show."""
+    async def _draw(self, change: Change) -> tuple[Message, bool]:
+        """Return the card and whether it shows all; a plain one where the card of *change* can't be drawn."""
         self.failpoint("draw")
         try:
             card = await draw_card(change, self.store, self.groups, self.freezes)
@@ -137,21 +137,21 @@ class Cards:
             return card_view.plain_card(change), False
         return card, card_buttons.shows_all(card)
 
-    async def _card(self, change: Change, *, is_plain: bool) -> Note | None:
+    async def _deliver_card(self, change: Change, *, is_plain: bool) -> Note | None:
         place = await self.store.cards.get(change.id, CARD)
-        card, complete = (card_view.plain_card(change), False) if is_plain else await self._drawn(change)
+        card, complete = (card_view.plain_card(change), False) if is_plain else await self._draw(change)
         message = card
         if place is not None and place[0] != change.request.channel:
-            message = await self._elsewhere(message, change)
+            message = await self._elsewhere_message(message, change)
         if place is not None and await self._edit(place, change, message):
-            return self._completeness(change, *place, complete)
+            return self._completeness_note(change, *place, complete)
         self.pace.take(change.request.channel)
         self.failpoint("post")
         channel, ts = await self._post(change, card)
         self.failpoint("posted")
         async with self.store.transaction() as tx:
             await self.store.cards.put(tx, change.id, channel, ts, CARD)
-            if (note := self._completeness(change, channel, ts, complete)) is not None:
+            if (note := self._completeness_note(change, channel, ts, complete)) is not None:
                 await note(tx)
         link = await self.slack.permalink(channel, ts)
 
@@ -162,14 +162,14 @@ class Cards:
 
         return announce
 
-    def _completeness(self, change: Change, channel: str, ts: str, complete: bool) -> Note | None:
+    def _completeness_note(self, change: Change, channel: str, ts: str, complete: bool) -> Note | None:
         """What notes whether the card there shows all of *change*, while somebody has to decide about it."""
         if change.state is not State.PROPOSED:
             return None
         note = self.store.cards.note_complete
         return partial(note, change_id=change.id, channel=channel, ts=ts, complete=complete)
 
-    async def _result(self, whole: Change) -> None:
+    async def _send_result(self, whole: Change) -> None:
         """Send the requester of an import its table, with the outcome of each row; once.
 
         The file is noted before it is shown, so that the next try asks Slack about it and does not send another.
@@ -193,7 +193,7 @@ class Cards:
         """Upload the table; return the conversation that it goes to, and its file id."""
         table = await asyncio.to_thread(items_view.table, whole, rows)
         files = SlackFiles(self.slack)
-        channel = await files.direct(whole.request.requester)
+        channel = await files.open_direct(whole.request.requester)
         file_id = await files.upload(items_view.file_name(whole), table)
         async with self.store.transaction() as tx:
             await self.store.cards.add(tx, whole.id, channel, file_id, RESULT)
@@ -215,23 +215,23 @@ class Cards:
     async def _post(self, change: Change, message: Message, *, thread: str | None = None) -> tuple[str, str]:
         """Where the message went: to the channel, or to the one who asked if it cannot, or must not, go there."""
         if await self._is_shared(change):
-            return await self.slack.post(change.request.requester, await self._elsewhere(message, change))
+            return await self.slack.post(change.request.requester, await self._elsewhere_message(message, change))
         try:
             return await self.slack.post(change.request.channel or change.request.requester, message, thread=thread)
         except SlackRefused as refusal:
             if refusal.code not in ELSEWHERE:
                 raise
             log.info("to_requester", change=change.id[:8], code=refusal.code)
-            return await self.slack.post(change.request.requester, await self._elsewhere(message, change))
+            return await self.slack.post(change.request.requester, await self._elsewhere_message(message, change))
 
-    async def _elsewhere(self, message: Message, change: Change) -> Message:
+    async def _elsewhere_message(self, message: Message, change: Change) -> Message:
         return card_view.explain_place(message, change.request.channel, shared=await self._is_shared(change))
 
     async def _is_shared(self, change: Change) -> bool:
         """Whether people of another company read the channel now: changes are for our own people only."""
         return (await self.directory.place(change.request.channel)).shared
 
-    async def _note(self, change: Change, purpose: str) -> Note | None:
+    async def _deliver_note(self, change: Change, purpose: str) -> Note | None:
         message = notes_view.note(change, purpose)
         if message is None:
             return None
@@ -239,10 +239,10 @@ class Cards:
         place = await self.store.cards.get(change.id, CARD)
         thread = place[1] if place is not None and place[0] == change.request.channel else None
         channel, ts = await self._post(change, message, thread=thread)
-        return self._placed(change, channel, ts, purpose)
+        return self._place_note(change, channel, ts, purpose)
 
-    def _placed(self, change: Change, channel: str, ts: str, purpose: str) -> Note:
-        """What writes down where the message *purpose* of *change* is."""
+    def _place_note(self, change: Change, channel: str, ts: str, purpose: str) -> Note:
+        """Return the note that records where the message *purpose* of *change* is."""
 
         async def put(tx: AsyncConnection) -> None:
             await self.store.cards.put(tx, change.id, channel, ts, purpose)
@@ -269,4 +269,4 @@ class Cards:
             log.info("requester_unreachable", change=change.id[:8], code=refusal.code)
             return None
         self.failpoint("notified")
-        return self._placed(change, channel, ts, purpose)
+        return self._place_note(change, channel, ts, purpose)

@@ -14,16 +14,16 @@ from bot.changes.model.edits import Edit, Target
 from bot.changes.model.states import State
 from bot.gatehouse import Gatehouse
 from bot.rules.model import Rule
-from bot.text.emails import masked
-from handlers.blocks.messages import esc, quoted
+from bot.text.emails import mask_email
+from handlers.blocks.messages import esc, quote
 from handlers.changes.times import when
 from handlers.errors import NothingToChange, Refusal, Words
 from handlers.grammar.time_fields import MAX_DURATION_SECONDS
 
 
-async def due_until(until: datetime, gatehouse: Gatehouse) -> Sequence[forecast.Event]:
-    """What is due to happen by itself until then, in that order."""
-    changes = await gatehouse.store.changes.all_coming()
+async def events_until(until: datetime, gatehouse: Gatehouse) -> Sequence[forecast.Event]:
+    """Return what is due to happen by itself until then, in that order."""
+    changes = await gatehouse.store.changes.list_all_upcoming()
     return forecast.events([(change, await _edits_of(change, gatehouse)) for change in changes], until)
 
 
@@ -34,18 +34,18 @@ async def _edits_of(change: Change, gatehouse: Gatehouse) -> Sequence[Edit]:
     done = [change]
     if change.is_bulk:
         ids = [item.change_id async for item in gatehouse.store.items.all(change.id) if item.change_id]
-        done = [*(await gatehouse.store.changes.many(ids)).values()]
+        done = [*(await gatehouse.store.changes.get_many(ids)).values()]
     there = [each for each in done if each.state is State.APPLIED and each.run.undone_by is None]
     return [each.edit.model_copy(update={"after": each.run.result}) for each in there]
 
 
-async def document_then(
+async def document_at(
     target: Target, document: Document, moment: datetime | None, gatehouse: Gatehouse
 ) -> Document | None:
-    """What *target*, which is *document* now, will be at *moment*; as it is for one that is now, or where nothing is due."""
+    """Return what *target*, now *document*, will be at *moment*; as it is for None, or where nothing is due."""
     if moment is None:
         return document
-    happens = forecast.becomes(target, document, await due_until(moment, gatehouse))
+    happens = forecast.predict_document(target, document, await events_until(moment, gatehouse))
     return happens[-1][1] if happens else document
 
 
@@ -62,26 +62,26 @@ class Thing:
         return cls(rule.title, Target(service="rules", key=rule.id), rule.document())
 
 
-async def refuse_what_is_so(things: Sequence[Thing], status: str | None, gatehouse: Gatehouse) -> NoReturn:
+async def refuse_unchanged(things: Sequence[Thing], status: str | None, gatehouse: Gatehouse) -> NoReturn:
     """Raise NothingToChange, or SoForAWhile where one of *things* won't stay so; *status* as for those."""
-    due = await due_until(gatehouse.now() + timedelta(seconds=MAX_DURATION_SECONDS), gatehouse)
+    due = await events_until(gatehouse.now() + timedelta(seconds=MAX_DURATION_SECONDS), gatehouse)
     for each in things:
-        if happens := forecast.becomes(each.target, each.document, due):
+        if happens := forecast.predict_document(each.target, each.document, due):
             event, _ = happens[0]
             link = await gatehouse.store.cards.link(event.part[0])
             raise SoForAWhile(each.title, status, event.at, link, is_end=event.is_end)
     raise NothingToChange([each.title for each in things], status)
 
 
-async def left_out(things: Sequence[Thing], gatehouse: Gatehouse) -> Sequence[str]:
-    """What *things* are called that are as somebody wants them, as a card may say it; of what won't stay so, until when."""
+async def left_out_names(things: Sequence[Thing], gatehouse: Gatehouse) -> Sequence[str]:
+    """Return the names of *things* that are as somebody wants them, for a card; of what won't stay so, until when."""
     if not things:
         return ()
-    due = await due_until(gatehouse.now() + timedelta(seconds=MAX_DURATION_SECONDS), gatehouse)
+    due = await events_until(gatehouse.now() + timedelta(seconds=MAX_DURATION_SECONDS), gatehouse)
     names = []
     for each in things:
-        name = masked(each.title) if each.target.service == "members" else each.title
-        happens = forecast.becomes(each.target, each.document, due)
+        name = mask_email(each.title) if each.target.service == "members" else each.title
+        happens = forecast.predict_document(each.target, each.document, due)
         names.append(f"{name} (so until {happens[0][0].at:%d %b, %H:%M} UTC)" if happens else name)
     return names
 
@@ -97,7 +97,7 @@ class SoForAWhile(Refusal):
     is_end: bool
 
     def words(self) -> Words:
-        name = esc(self.title, 150) if "@" in self.title else quoted(self.title)
+        name = esc(self.title, 150) if "@" in self.title else quote(self.title)
         so = esc(self.status) if self.status else "as you want it"
         card = f"<{self.link}|its card>" if self.link else "its card"
         keep = f"Keep {self.status}" if self.status else "Keep"

@@ -12,9 +12,9 @@ from bot.changes.model.edits import Kind
 from bot.rules.edit import reach_of
 from bot.rules.model import Rule
 from bot.rules.secrets import MARK
-from handlers.blocks.masking import masked_part
-from handlers.blocks.messages import WORD_JOINER, Block, visible
-from handlers.changes.diff import Document, every_field, words_of
+from handlers.blocks.masking import mask_part
+from handlers.blocks.messages import WORD_JOINER, Block, escape_invisible
+from handlers.changes.diff import Document, every_field, value_words
 from handlers.changes.field_text import texts_of
 from handlers.rules.pairs_view import REACH_WORDS
 
@@ -50,7 +50,7 @@ def hides(change: Change, blocks: Iterable[Block]) -> bool:
 
 def is_masked(blocks: list[Block]) -> bool:
     """Whether a channel sees less of *blocks* than is in them, or a secret was left out of them."""
-    return masked_part(blocks) != blocks or any(MARK in text for text in _texts_of(blocks))
+    return mask_part(blocks) != blocks or any(MARK in text for text in _texts_of(blocks))
 
 
 def says(text: str, before: Document, after: Document) -> bool:
@@ -60,9 +60,9 @@ def says(text: str, before: Document, after: Document) -> bool:
         for value in filter(None, (line.before, line.after)):
             if any(line.field.endswith(field) and value == known for field, known in UNSAID):
                 continue
-            if (words := words_of(line.field, value)) and _normalize(words) in shown:
+            if (words := value_words(line.field, value)) and _normalize(words) in shown:
                 continue
-            if any(_normalize(visible(one)) not in shown for one in texts_of(value)):
+            if any(_normalize(escape_invisible(one)) not in shown for one in texts_of(value)):
                 return False
     return True
 

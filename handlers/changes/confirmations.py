@@ -8,7 +8,7 @@ from typing import Final
 from bot.changes.model.change import Change
 from bot.changes.model.edits import Kind
 from bot.changes.model.states import State
-from bot.text.emails import masked
+from bot.text.emails import mask_email
 from handlers.blocks import messages
 from handlers.blocks.messages import Block
 from handlers.changes.subject import ACCESS, THINGS, VERBS, is_offboarding, new_status, takes_away
@@ -45,7 +45,7 @@ def _consequence(change: Change) -> str:
         return f"Access ends at once. Undo restores {restored}."
     if change.edit.kind is Kind.MEMBER_REMOVE:
         site = f" to {change.edit.target.site}" if change.edit.target.site else ""
-        return f"{masked(change.edit.target.key or '')} loses all access{site}. Undo restores name and segments."
+        return f"{mask_email(change.edit.target.key or '')} loses all access{site}. Undo restores name and segments."
     if change.edit.kind is Kind.MEMBER_ADD and change.request.undoes:
         return "Restores name and segments at once. You can undo it."
     return "It takes effect at once. You can undo it."
@@ -53,7 +53,7 @@ def _consequence(change: Change) -> str:
 
 def question_of_second_deletion(change: Change, verb: str) -> Block:
     """Slack's own question before the undo, or redo, that deletes; whose approval it takes is the policy's."""
-    title = messages.in_quotes(_bare_title(change), 80)
+    title = messages.quote_plain(_bare_title(change), 80)
     gone = "removed" if change.edit.target.service == "members" else "deleted"
     goes = "All of it is" if change.is_bulk else f"The {thing_of(change)} is"
     return messages.confirm(f"{verb} {title}?", f"{goes} {gone} again.", verb, "Cancel")

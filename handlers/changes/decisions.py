@@ -12,13 +12,13 @@ from bot.changes.model.parts import Guard
 from bot.changes.model.states import State
 from bot.changes.refusals import AlreadyDecided, UnknownChange
 from bot.changes.rights import Decision
-from bot.clients.json_stream import cooperatively
+from bot.clients.json_stream import run_in_slices
 from bot.gatehouse import Gatehouse
 from handlers.blocks.modals import FULL_CHANGE, OPENED_BY, metadata
 from handlers.changes import card_view, full_view, notes_view
 from handlers.changes.cards import groups_of
 from handlers.changes.entries import entries_of
-from handlers.changes.requests import beginning, ending
+from handlers.changes.requests import resolve_end, resolve_start
 from handlers.changes.times import extension
 from handlers.changes.titles import request_title, title_of
 from handlers.errors import NothingToUndo, OldButton, OldCard
@@ -56,7 +56,7 @@ async def can_decide(change: Change, user: str, gatehouse: Gatehouse) -> bool:
     if change.state is not State.PROPOSED or user in {one.by for one in change.decision.approvals}:
         return False
     decision = Decision.CONFIRM if change.decision.guard is Guard.CONFIRM else Decision.APPROVE
-    return await gatehouse.changes.decisions.rights.may(change, decision, user)
+    return await gatehouse.changes.decisions.rights.is_allowed(change, decision, user)
 
 
 async def _show_all(change: Change, caller: Caller, gatehouse: Gatehouse) -> Reply:
@@ -71,7 +71,7 @@ async def _show_all(change: Change, caller: Caller, gatehouse: Gatehouse) -> Rep
         view = full_view.modal(change, entries, head, below, places=gatehouse.places, opened_by=caller.request)
         if view is not None:
             return Modal(view)
-    content = b"".join(await cooperatively(full_view.file_pieces(change, entries_of(change, listed))))
+    content = b"".join(await run_in_slices(full_view.file_pieces(change, entries_of(change, listed))))
     return Attached(full_view.file_name(change), content, f"*{title}*: everything that it does, in this file.")
 
 
@@ -93,7 +93,7 @@ async def change_of_click(click: Click, caller: Caller, gatehouse: Gatehouse) ->
     for _ in range(LOOKS_FOR_CARD):
         change = await gatehouse.changes.journal.get(click.value)
         cards = list(filter(None, (change.set_id or change.id, change.request.undoes)))
-        found = [await gatehouse.store.cards.stands(card, caller.channel, caller.message) for card in cards]
+        found = [await gatehouse.store.cards.is_message_of(card, caller.channel, caller.message) for card in cards]
         if any(stands is not None for stands in found):
             break
         await asyncio.sleep(CARD_PAUSE_SECONDS)
@@ -111,11 +111,11 @@ async def _undo(change: Change, caller: Caller, gatehouse: Gatehouse, *, by_text
     return await undo(change, by=caller.user, channel=caller.channel, since=caller.asked_at, by_text=by_text)
 
 
-def _by(caller: Caller) -> dict[str, str]:
+def _decision_args(caller: Caller) -> dict[str, str]:
     return {"by": caller.user, "request": caller.request}
 
 
-def _from(caller: Caller) -> dict[str, str]:
+def _followup_args(caller: Caller) -> dict[str, str]:
     return {"by": caller.user, "channel": caller.channel, "idempotency_key": caller.request}
 
 
@@ -126,26 +126,28 @@ ACTS: Final[dict[str, Callable[[Change, Caller, Gatehouse], Awaitable[Change]]]]
     "keep": lambda change, caller, g: g.changes.decisions.decide(change, Decision.WITHDRAW, caller.user),
     "undo": _undo,
     "end": lambda change, c, g: g.changes.followups.revert_early(change, by=c.user, since=c.asked_at),
-    "extend": lambda change, caller, g: g.changes.decisions.extend(change, seconds=extension(change)[0], **_by(caller)),
-    "stay": lambda change, caller, g: g.changes.decisions.keep(change, **_by(caller)),
-    "stop": lambda change, caller, g: g.changes.decisions.stop(change, **_by(caller)),
-    "sign": lambda change, caller, g: g.changes.decisions.review(change, **_by(caller)),
-    "putback": lambda change, caller, g: g.changes.followups.revert_anyway(change, **_from(caller)),
+    "extend": lambda change, caller, g: g.changes.decisions.extend(
+        change, seconds=extension(change)[0], **_decision_args(caller)
+    ),
+    "stay": lambda change, caller, g: g.changes.decisions.keep(change, **_decision_args(caller)),
+    "stop": lambda change, caller, g: g.changes.decisions.stop(change, **_decision_args(caller)),
+    "sign": lambda change, caller, g: g.changes.decisions.review(change, **_decision_args(caller)),
+    "putback": lambda change, caller, g: g.changes.followups.revert_anyway(change, **_followup_args(caller)),
     "now": lambda change, caller, g: g.changes.decisions.replan(change, by=caller.user, request=caller.request),
-    "again": lambda change, caller, g: g.changes.followups.request_again(change, **_from(caller)),
+    "again": lambda change, caller, g: g.changes.followups.request_again(change, **_followup_args(caller)),
 }
 """What the buttons of a card do at once."""
 
 
-def _acts(name: str) -> None:
+def _register_action(name: str) -> None:
     @clicks(f"decide.{name}", stored=True)
     async def act(click: Click, caller: Caller, gatehouse: Gatehouse) -> Reply:
         change = await ACTS[name](await change_of_click(click, caller, gatehouse), caller, gatehouse)
-        return Private(notes_view.decided(change)) if _is_in_full_view(click) else Announced()
+        return Private(notes_view.decided_message(change)) if _is_in_full_view(click) else Announced()
 
 
-def _asks(name: str) -> None:
-    """A button that opens a form for a reason, for those who may; the right is asked again when the form comes back."""
+def _register_reason_button(name: str) -> None:
+    """Register a button that opens a form for a reason; the right is asked again when the form comes back."""
 
     @clicks(f"decide.{name}")
     async def ask(click: Click, caller: Caller, gatehouse: Gatehouse) -> Reply:
@@ -162,18 +164,20 @@ def _asks(name: str) -> None:
         )
 
 
-async def _move_end(change: Change, text: str, caller: Caller, gatehouse: Gatehouse) -> Change:
+async def _set_end(change: Change, text: str, caller: Caller, gatehouse: Gatehouse) -> Change:
     if (expiry := parse_expiry(text)) is None:
         raise OldButton
-    ends, as_typed = await ending(expiry, caller.asked_at or gatehouse.now(), caller, gatehouse)
-    return await gatehouse.changes.decisions.end_at(change, **_by(caller), ends_at=ends, as_typed=as_typed)
+    ends, as_typed = await resolve_end(expiry, caller.asked_at or gatehouse.now(), caller, gatehouse)
+    return await gatehouse.changes.decisions.end_at(change, **_decision_args(caller), ends_at=ends, as_typed=as_typed)
 
 
-async def _move(change: Change, text: str, caller: Caller, gatehouse: Gatehouse) -> Change:
+async def _replan(change: Change, text: str, caller: Caller, gatehouse: Gatehouse) -> Change:
     if (start := parse_start(text)) is None:
         raise OldButton
-    begins, as_typed = await beginning(start, caller, gatehouse)
-    return await gatehouse.changes.decisions.replan(change, **_by(caller), starts_at=begins, as_typed=as_typed)
+    begins, as_typed = await resolve_start(start, caller, gatehouse)
+    return await gatehouse.changes.decisions.replan(
+        change, **_decision_args(caller), starts_at=begins, as_typed=as_typed
+    )
 
 
 REASONED: Final[dict[str, Callable[[Change, str, Caller, Gatehouse], Awaitable[Change]]]] = {
@@ -182,8 +186,8 @@ REASONED: Final[dict[str, Callable[[Change, str, Caller, Gatehouse], Awaitable[C
     "break_glass": lambda change, why, c, g: g.changes.decisions.decide(
         change, Decision.BREAK_GLASS, c.user, reason=why
     ),
-    "replan": _move,
-    "until": _move_end,
+    "replan": _replan,
+    "until": _set_end,
 }
 """What is done once a form has asked for words."""
 
@@ -193,13 +197,13 @@ async def _save(sent: notes_view.Reasoned, caller: Caller, gatehouse: Gatehouse)
         raise OldButton
     change = await gatehouse.changes.journal.get(sent.change)
     decided = await REASONED[sent.name](change, sent.words, caller, gatehouse)
-    return Recorded(decided, partial(notes_view.end, sent.name))
+    return Recorded(decided, partial(notes_view.end_view, sent.name))
 
 
 for _name in ACTS:
-    _acts(_name)
+    _register_action(_name)
 for _name in REASONED:
-    _asks(_name)
+    _register_reason_button(_name)
     submits(notes_view.callback(_name), Form(notes_view.read, _save, notes_view.errors))
 
 
@@ -217,4 +221,4 @@ async def undo(command: GatehouseUndo, caller: Caller, gatehouse: Gatehouse) -> 
     if made.decision.guard is not Guard.NONE or made.state not in UNDER_WAY:
         return Announced()
     link = await gatehouse.store.cards.link(change.id) if made.request.channel == change.request.channel else ""
-    return Private(notes_view.decided(made, link))
+    return Private(notes_view.decided_message(made, link))

@@ -13,8 +13,8 @@ from bot.changes.model.documents import canonical_form
 from bot.changes.model.edits import Edit
 from bot.rules.edit import MAX_PAIRS
 from bot.rules.pair_fields import CHOICES, NOUNS
-from bot.rules.secrets import hidden, only_pairs
-from handlers.blocks.messages import MAX_SHORTENED, and_more, code, esc, shortened
+from bot.rules.secrets import hide_secrets, only_pairs
+from handlers.blocks.messages import MAX_SHORTENED, and_more, code, esc, shorten_url
 from handlers.rules.pairs_view import FILTER_WORDS, plain_change
 from handlers.rules.reasons import TYPE_WORDS
 
@@ -42,14 +42,14 @@ CHOSEN: Final = {"status": {"Active": "on", "Inactive": "off"}, "ruleType": TYPE
 """What the values of a field that has only some are called, by its path."""
 
 
-def words_of(path: str, value: Any) -> str | None:
-    """What *value* is called where the field has only some; None for any other."""
+def value_words(path: str, value: Any) -> str | None:
+    """Return what *value* is called where the field has only some; None for any other."""
     rest = path.partition(".")[2] if path.startswith("pair ") else path
-    options = CHOSEN.get(".".join(_generic(rest)), {})
+    options = CHOSEN.get(".".join(_generic_path(rest)), {})
     return options.get(str(value).lower() if isinstance(value, bool) else str(value))
 
 
-def _generic(path: str) -> list[str]:
+def _generic_path(path: str) -> list[str]:
     return ["*" if part.isdigit() else part for part in path.split(".")]
 
 
@@ -79,8 +79,8 @@ def excerpt(*versions: Document) -> list[Document]:
 
 def without_secrets(change: Change) -> Change:
     """Return *change* as a channel may see it, of a long rule with the pairs that a card looks at."""
-    before, after, result = hidden(*excerpt(change.edit.before, change.edit.after, change.run.result))
-    return change.changed(before=before, after=after, result=result)
+    before, after, result = hide_secrets(*excerpt(change.edit.before, change.edit.after, change.run.result))
+    return change.with_fields(before=before, after=after, result=result)
 
 
 def _pair_texts(version: Mapping[str, Any]) -> list[str]:
@@ -106,12 +106,12 @@ def _compare(path: str, before: Any, after: Any) -> Iterator[Line]:
             new = after[number] if number < len(after) else None
             yield from _compare(f"pair {number + 1}", old, new)
     elif path.startswith("pair ") and isinstance(before, list) and isinstance(after, list):
-        yield from _lists(path, before, after)
+        yield from _compare_lists(path, before, after)
     else:
         yield Line(path, before, after)
 
 
-def _lists(path: str, before: list[Any], after: list[Any]) -> Iterator[Line]:
+def _compare_lists(path: str, before: list[Any], after: list[Any]) -> Iterator[Line]:
     """Lists inside of a pair, such as its headers: what stands in both is left out, the others are set side by side."""
     had, has = ([json.dumps(one, sort_keys=True) for one in each] for each in (before, after))
     stays = {*had} & {*has}
@@ -162,14 +162,14 @@ def field_name(path: str) -> str:
     """The field as people call it: ``pair 2.source.value`` -> ``pair 2 source``."""
     first, _, rest = path.partition(".")
     if first.startswith("pair "):
-        return f"{first} {_in_words(rest)}".strip()
-    return NAMES.get(path) or (_in_words(path) if any(path.startswith(f"{name}.") for name in NAMES) else path)
+        return f"{first} {_path_words(rest)}".strip()
+    return NAMES.get(path) or (_path_words(path) if any(path.startswith(f"{name}.") for name in NAMES) else path)
 
 
-def _in_words(path: str) -> str:
+def _path_words(path: str) -> str:
     """``modifications.Response.2.value`` -> ``response header 2 value``, ``scripts.1.codeType`` -> ``script 1 language``."""
     parts = path.split(".")
-    generic = _generic(path)
+    generic = _generic_path(path)
     for size in range(len(parts), 0, -1):
         if noun := NAMES.get(".".join(generic[:size])) or NAMES.get(".".join(parts[:size])):
             number = next((part for part in parts[:size] if part.isdigit()), "")
@@ -183,20 +183,20 @@ def render(lines: list[Line], shown: Callable[[str], str] = str) -> str:
     *shown* makes each value what its readers may see of it.
     """
     more = and_more(len(lines) - MOST_LINES, "field")
-    return "\n".join([*(_rendered(line, shown) for line in lines[:MOST_LINES]), *([f"{more}."] if more else [])])
+    return "\n".join([*(_line_text(line, shown) for line in lines[:MOST_LINES]), *([f"{more}."] if more else [])])
 
 
-def _rendered(line: Line, shown: Callable[[str], str]) -> str:
+def _line_text(line: Line, shown: Callable[[str], str]) -> str:
     name = esc(line_name(line), 80)
     if line.field == "allowedSegments":
         old, new = set(line.before or ()), set(line.after or ())
-        gained = _listed("+", new - old, shown)
-        lost = _listed("−", old - new, shown)
+        gained = _segments_text("+", new - old, shown)
+        lost = _segments_text("−", old - new, shown)
         return f"*{name}*  {gained}  {lost}".strip()
     return f"*{name}*  {values_of(line, shown=shown)}"
 
 
-def _listed(mark: str, segments: set[Any], shown: Callable[[str], str]) -> str:
+def _segments_text(mark: str, segments: set[Any], shown: Callable[[str], str]) -> str:
     ordered = sorted(segments, key=str)
     listed = [f"{mark} {code(shown(str(each)), 60)}" for each in ordered[:MOST_SEGMENTS]]
     return "  ".join(filter(None, [*listed, and_more(len(ordered) - MOST_SEGMENTS)]))
@@ -206,18 +206,18 @@ def values_of(line: Line, limit: int = 120, *, shown: Callable[[str], str] = str
     """``old → new``: what people call the values, or as code, long ones cut to where they begin to differ, and to the host
     of a URL; *shown* as for `render`.
     """
-    before, after = words_of(line.field, line.before), words_of(line.field, line.after)
+    before, after = value_words(line.field, line.before), value_words(line.field, line.after)
     if before and after:
         return f"{before} → {after}"
     if (found := _whole_change(line)) is not None:
         verb, what = found
         lead = "no longer " if line.after is None else ""
-        return f"{lead}{verb} {code(shown(shortened(what, limit)), MAX_SHORTENED)}"
-    old, new = _written(line.before), _written(line.after)
+        return f"{lead}{verb} {code(shown(shorten_url(what, limit)), MAX_SHORTENED)}"
+    old, new = _value_text(line.before), _value_text(line.after)
     is_long = old is not None and new is not None and max(len(old), len(new)) > limit
-    at = _alike(old or "", new or "") if is_long else 0
+    at = _common_prefix_length(old or "", new or "") if is_long else 0
     before, after = (
-        "_not set_" if text is None else code(shown(shortened(text, limit, at)), MAX_SHORTENED) for text in (old, new)
+        "_not set_" if text is None else code(shown(shorten_url(text, limit, at)), MAX_SHORTENED) for text in (old, new)
     )
     return f"{before} → {after}"
 
@@ -240,8 +240,8 @@ def _whole_change(line: Line) -> tuple[str, str] | None:
 CHANGE_VERBS: Final = {"Add": "adds", "Modify": "changes", "Remove": "removes"}
 
 
-def _alike(one: str, two: str) -> int:
-    """How many characters both begin with, by halves: they may be a megabyte."""
+def _common_prefix_length(one: str, two: str) -> int:
+    """Return how many characters both begin with, by halves: they may be a megabyte."""
     least, most = 0, min(len(one), len(two))
     while least < most:
         middle = (least + most + 1) // 2
@@ -252,8 +252,8 @@ def _alike(one: str, two: str) -> int:
     return least
 
 
-def _written(value: Any) -> str | None:
-    """As people write it: texts as they are, a changed header in a line, all else as JSON; None where nothing is set."""
+def _value_text(value: Any) -> str | None:
+    """Return *value* as people write it: a text as it is, a changed header in a line, all else as JSON."""
     if value is None or isinstance(value, str):
         return value
     if isinstance(value, Mapping) and (words := plain_change(value)):

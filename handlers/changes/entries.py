@@ -60,7 +60,7 @@ def _entry(item: Item) -> Entry:
     key = target.key or str((item.after or {}).get("email") or "") or ("" if name else item.source)
     is_gone = kind is not None and kind.destroys
     differing = every_field(None, item.before) if is_gone else every_field(item.before, item.after)
-    unchanged = tuple(_unchanged(item, differing))
+    unchanged = tuple(_telling_lines(item, differing))
     one_sided = kind is None or kind.creates or kind.destroys
     if one_sided:
         in_head = {("name", name), ("email", key)}
@@ -88,7 +88,7 @@ def _with_date_name(line: Line) -> Line:
     return replace(line, field=MEMBER_SINCE) if is_moment else line
 
 
-def _unchanged(item: Item, differing: Iterable[Line]) -> Iterator[Line]:
+def _telling_lines(item: Item, differing: Iterable[Line]) -> Iterator[Line]:
     """What a rule that is switched does, or what limits the pairs of one that is edited."""
     if item.kind is not Kind.RULE_UPDATE:
         return

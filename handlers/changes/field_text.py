@@ -10,8 +10,8 @@ from typing import Any, Final
 
 from bot.rules.url import authority
 from handlers.blocks import messages
-from handlers.blocks.messages import entities, esc, visible
-from handlers.changes.diff import Line, field_name, words_of
+from handlers.blocks.messages import esc, escape_entities, escape_invisible
+from handlers.changes.diff import Line, field_name, value_words
 from handlers.changes.entries import MEMBER_SINCE
 
 MAX_LINE: Final = messages.MOST_TEXT - 100
@@ -38,7 +38,7 @@ def _value_words(path: str, value: Any, *, marked: bool) -> str:
         return where if value.destination is None else f"{where} {to} {_value_text(value.destination, marked=marked)}"
     if path == MEMBER_SINCE and isinstance(value, int):
         return messages.moment(value, "{date_long}") if marked else f"{messages.plain_moment(value)} UTC"
-    return words_of(path, value) or _value_text(value, marked=marked)
+    return value_words(path, value) or _value_text(value, marked=marked)
 
 
 def _value_text(value: Any, *, marked: bool) -> str:
@@ -68,7 +68,7 @@ def texts_of(value: Any) -> list[str]:
 
 def value_code(text: str) -> str:
     """All of *text* as code, for a message."""
-    return f"`{entities(whole(text).replace('`', 'ˋ'))}`" if text else "_empty_"
+    return f"`{escape_entities(whole(text).replace('`', 'ˋ'))}`" if text else "_empty_"
 
 
 def plain_value(text: str) -> str:
@@ -81,7 +81,7 @@ def whole(text: str) -> str:
     kept = text.strip(" ")
     start = len(text) - len(text.lstrip(" "))
     shown = "␣" * start + kept + "␣" * (len(text) - len(kept) - start) if kept else "␣" * len(text)
-    return visible(shown.replace("\r\n", "↵").replace("\n", "↵").replace("\r", "␍").replace("\t", "⇥"))
+    return escape_invisible(shown.replace("\r\n", "↵").replace("\n", "↵").replace("\r", "␍").replace("\t", "⇥"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +107,6 @@ def _whole_pair(lines: Iterable[Line]) -> WholePair | None:
         return None
     if not {"source.key", "source.operator", "source.value"} <= values.keys() or "" in values.values():
         return None
-    words = [words_of(name, values.pop(name)) for name in ("source.key", "source.operator")]
+    words = [value_words(name, values.pop(name)) for name in ("source.key", "source.operator")]
     source, destination = values.pop("source.value"), values.pop("destination", None)
     return None if None in words or values else WholePair(" ".join(filter(None, words)), source, destination)

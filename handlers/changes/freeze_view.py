@@ -9,8 +9,8 @@ from typing import Final
 from bot.changes.model.change import Change
 from bot.policy.freezes import ChatFreeze, Freeze
 from handlers.blocks import messages
-from handlers.blocks.messages import Block, Message, esc, listed, plural
-from handlers.changes.list_view import nothing, rows
+from handlers.blocks.messages import Block, Message, esc, join_words, plural
+from handlers.changes.list_view import empty_message, rows
 from handlers.changes.people import public_text
 from handlers.changes.times import when
 from handlers.errors import Words
@@ -23,23 +23,24 @@ EVERYTHING: Final = "Everything"
 """What a freeze is called that names nothing."""
 
 
-def what_is_frozen(freeze: Freeze) -> str:
-    """What it covers, as people call it."""
+def scope_text(freeze: Freeze) -> str:
+    """Return what *freeze* covers, as people call it."""
     if isinstance(freeze, ChatFreeze):
         return esc(freeze.title, 120)
     named = [*freeze.hosts, *freeze.rules, *freeze.groups, *freeze.sites, *freeze.segments]
-    return listed([esc(name, 60) for name in named], most=5) if named else EVERYTHING
+    return join_words([esc(name, 60) for name in named], most=5) if named else EVERYTHING
 
 
-def _in_sentence(freeze: ChatFreeze) -> str:
+def _scope_in_sentence(freeze: ChatFreeze) -> str:
     """The same, where something stands before it."""
-    return "everything" if freeze.title == EVERYTHING else what_is_frozen(freeze)
+    return "everything" if freeze.title == EVERYTHING else scope_text(freeze)
 
 
 def clause(freeze: Freeze) -> str:
     """What is frozen from when until when, by whom and why, without a full stop."""
-    excepted = f", except {listed([esc(name, 60) for name in freeze.excepted], most=5)}" if freeze.excepted else ""
-    return f"{what_is_frozen(freeze)}{excepted} is {_state(freeze)} {_period(freeze)} by {_by(freeze)}{_why(freeze)}"
+    excepted = f", except {join_words([esc(name, 60) for name in freeze.excepted], most=5)}" if freeze.excepted else ""
+    state = f"{_state_word(freeze)} {_period(freeze)}"
+    return f"{scope_text(freeze)}{excepted} is {state} by {_author(freeze)}{_reason_suffix(freeze)}"
 
 
 def _period(freeze: Freeze) -> str:
@@ -49,15 +50,15 @@ def _period(freeze: Freeze) -> str:
     return until if began_at_once else f"from {when(freeze.starts)} {until}"
 
 
-def _by(freeze: Freeze) -> str:
+def _author(freeze: Freeze) -> str:
     return f"<@{freeze.by}>" if isinstance(freeze, ChatFreeze) else "the policy"
 
 
-def _why(freeze: Freeze) -> str:
+def _reason_suffix(freeze: Freeze) -> str:
     return f" (“{public_text(freeze.why, 160)}”)" if freeze.why else ""
 
 
-def _state(freeze: Freeze) -> str:
+def _state_word(freeze: Freeze) -> str:
     return "locked" if isinstance(freeze, ChatFreeze) and freeze.is_lock else "frozen"
 
 
@@ -75,10 +76,10 @@ def mark_of(freeze: Freeze) -> str:
     return LOCK if isinstance(freeze, ChatFreeze) and freeze.is_lock else MARK
 
 
-def made(
+def freeze_message(
     freeze: ChatFreeze, plans: Sequence[Change], links: Mapping[str, str], *, has_override: bool = False
 ) -> Message:
-    """What the channel sees of a new freeze: what it holds back, and a way to lift it.
+    """Return what the channel sees of a new freeze: what it holds back, and a way to lift it.
 
     *has_override*: the policy lets somebody override what stands before a change.
     """
@@ -87,28 +88,28 @@ def made(
     lifts = f"<@{freeze.by}>, or two others, can lift it." if freeze.is_lock else "Two people can lift it."
     blocks = [
         messages.section(f"{mark_of(freeze)} *{clause(freeze)}.*\n{who} {lifts}"),
-        *_held(plans, links),
+        *_held_plans(plans, links),
         messages.context(f"Temporary changes still revert.{override}"),
-        *messages.actions([_lift(freeze)]),
+        *messages.actions([_lift_button(freeze)]),
     ]
-    return messages.message(f"{what_is_frozen(freeze)} is {_state(freeze)}", blocks)
+    return messages.message(f"{scope_text(freeze)} is {_state_word(freeze)}", blocks)
 
 
 def preview(freeze: ChatFreeze, plans: Sequence[Change], links: Mapping[str, str], command: GatehouseFreeze) -> Message:
     """What a freeze would hold back, before it is made."""
     blocks = [
-        messages.section(f"{MARK} *Freeze {_in_sentence(freeze)} {_period(freeze)}?*"),
-        *_held(plans, links),
+        messages.section(f"{MARK} *Freeze {_scope_in_sentence(freeze)} {_period(freeze)}?*"),
+        *_held_plans(plans, links),
         *messages.actions([messages.run_button("Freeze", command, 0, style="primary")]),
     ]
     return messages.message("Freeze?", blocks)
 
 
-def _held(plans: Sequence[Change], links: Mapping[str, str]) -> list[Block]:
+def _held_plans(plans: Sequence[Change], links: Mapping[str, str]) -> list[Block]:
     """What was to begin within a freeze."""
     if not plans:
         return []
-    who = listed(list(dict.fromkeys(f"<@{each.request.requester}>" for each in plans)), most=10)
+    who = join_words(list(dict.fromkeys(f"<@{each.request.requester}>" for each in plans)), most=10)
     head = f"{plural(len(plans), 'planned change')} won’t start, planned by {who}:"
     return [messages.section(head), *rows(plans[:MOST_SHOWN], links, public=True)]
 
@@ -116,20 +117,20 @@ def _held(plans: Sequence[Change], links: Mapping[str, str]) -> list[Block]:
 MOST_SHOWN: Final = 10
 
 
-def lifted(freeze: ChatFreeze, by: str) -> Message:
-    """What the channel sees once a freeze is lifted."""
+def lifted_message(freeze: ChatFreeze, by: str) -> Message:
+    """Return what the channel sees once a freeze is lifted."""
     if freeze.is_lock:
-        text = f"{what_is_frozen(freeze)} is unlocked"
+        text = f"{scope_text(freeze)} is unlocked"
     elif freeze.title == EVERYTHING:  # another freeze may go on
         text = "The freeze of everything is lifted"
     else:
-        text = f"{what_is_frozen(freeze)} is no longer frozen"
+        text = f"{scope_text(freeze)} is no longer frozen"
     return messages.message(text, [messages.section(f":unlock: *{text}.* Lifted by {_lifters(freeze, by)}.")])
 
 
-def over(freeze: ChatFreeze, by: str, at: datetime) -> Message:
-    """What the card of a freeze says whose button lifted it."""
-    text = f"{what_is_frozen(freeze)} was {_state(freeze)}"
+def lifted_card(freeze: ChatFreeze, by: str, at: datetime) -> Message:
+    """Return the card of a freeze whose button lifted it."""
+    text = f"{scope_text(freeze)} was {_state_word(freeze)}"
     return messages.message(
         text, [messages.section(f":unlock: *{text} until {when(at)}* · lifted by {_lifters(freeze, by)}")]
     )
@@ -137,45 +138,46 @@ def over(freeze: ChatFreeze, by: str, at: datetime) -> Message:
 
 def _lifters(freeze: ChatFreeze, by: str) -> str:
     """Who lifted a freeze, *by* last."""
-    return listed([f"<@{by}>", *(f"<@{one}>" for one in freeze.lifted_by if one != by)])
+    return join_words([f"<@{by}>", *(f"<@{one}>" for one in freeze.lifted_by if one != by)])
 
 
-def one_more(freeze: ChatFreeze, by: str) -> Message:
-    """What the channel sees once one person wants a freeze lifted: a second one has to agree."""
-    what = _in_sentence(freeze)
+def lift_request_message(freeze: ChatFreeze, by: str) -> Message:
+    """Return what the channel sees once one person wants a freeze lifted: a second one has to agree."""
+    what = _scope_in_sentence(freeze)
     question = f"Unlock {what}?" if freeze.is_lock else f"Lift the freeze of {what}?"
     facts = f"Requested by <@{by}>. Someone else has to agree."
-    since = f"{_state(freeze).capitalize()} {_period(freeze)} by {_by(freeze)}{_why(freeze)}."
+    since = f"{_state_word(freeze).capitalize()} {_period(freeze)} by {_author(freeze)}{_reason_suffix(freeze)}."
     blocks = [
         messages.section(f"{mark_of(freeze)} *{question}*\n{facts}\n{since}"),
-        *messages.actions([_lift(freeze, "Unlock" if freeze.is_lock else "Lift freeze")]),
+        *messages.actions([_lift_button(freeze, "Unlock" if freeze.is_lock else "Lift freeze")]),
     ]
     return messages.message(f"{question} Someone else has to agree.", blocks)
 
 
-def asked_to_lift(freeze: ChatFreeze, by: str) -> Message:
-    """What the card of a freeze says once *by* wants it lifted: what was, for the new card says what is."""
-    text = f"<@{freeze.by}> {'locked' if freeze.is_lock else 'froze'} {_in_sentence(freeze)} {_period(freeze)}"
+def replaced_card(freeze: ChatFreeze, by: str) -> Message:
+    """Return the card of a freeze once *by* wants it lifted: what was, for the new card says what is."""
+    text = f"<@{freeze.by}> {'locked' if freeze.is_lock else 'froze'} {_scope_in_sentence(freeze)} {_period(freeze)}"
     asked = f"<@{by}> asked to lift it: see the newer card."
     return messages.message(
-        "Asked to lift it", [messages.section(f"{mark_of(freeze)} *{text}*{_why(freeze)}\n{asked}")]
+        "Asked to lift it", [messages.section(f"{mark_of(freeze)} *{text}*{_reason_suffix(freeze)}\n{asked}")]
     )
 
 
-def _lift(freeze: ChatFreeze, label: str = "") -> Block | None:
+def _lift_button(freeze: ChatFreeze, label: str = "") -> Block | None:
     label = label or ("Unlock" if freeze.is_lock else "Lift")
     return messages.run_button(label, GatehouseUnfreeze(what=freeze.id), freeze.id)
 
 
-def listing(freezes: Sequence[Freeze]) -> Message:
-    """What is frozen, and will be."""
+def freeze_list(freezes: Sequence[Freeze]) -> Message:
+    """Return the freezes of now and of later."""
     if not freezes:
         teaching = (
             f"Freeze a host with `{slash('gatehouse freeze shop.example.com until Monday 9:00 because cutover')}`."
         )
-        return nothing(MARK, "Nothing is frozen.", teaching)
+        return empty_message(MARK, "Nothing is frozen.", teaching)
     blocks = [
-        messages.section(freeze_line(one), _lift(one) if isinstance(one, ChatFreeze) else None) for one in freezes
+        messages.section(freeze_line(one), _lift_button(one) if isinstance(one, ChatFreeze) else None)
+        for one in freezes
     ]
     return messages.message(plural(len(freezes), "freeze"), blocks[:MOST_LISTED])
 

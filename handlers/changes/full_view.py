@@ -38,7 +38,7 @@ def modal(
     """
     texts = [*_request_texts(change, title)]
     for entry in listed:
-        texts += messages.packed(_section_lines(entry), MAX_LINE)
+        texts += messages.pack_lines(_section_lines(entry), MAX_LINE)
     if len(texts) > MAX_BLOCKS or sum(map(len, texts)) > MAX_CHARACTERS or max(map(len, texts)) > messages.MOST_TEXT:
         return None
     is_open = change.state is State.PROPOSED or change.review_due
@@ -62,7 +62,7 @@ def _request_texts(change: Change, title: str) -> Iterator[str]:
         yield f"*Reason* {value_code(request.reason)}"
     if request.cause:
         yield f"*Why*  {reason_of(change)}"
-    yield from messages.packed((f"{lead}{esc(line, MAX_LINE)}" for lead, line in _remarks(change)), MAX_LINE)
+    yield from messages.pack_lines((f"{lead}{esc(line, MAX_LINE)}" for lead, line in _remarks(change)), MAX_LINE)
 
 
 def _section_lines(entry: Entry) -> Iterator[str]:

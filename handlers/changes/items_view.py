@@ -13,9 +13,9 @@ from bot.changes.model.items import OPEN, Item, Outcome, Tally
 from bot.members.csv import result_table
 from bot.rules.model import Pair, RuleDraft
 from bot.rules.url import authority
-from bot.text.emails import all_masked, masked
+from bot.text.emails import mask_email, mask_emails
 from handlers.blocks import messages
-from handlers.blocks.messages import Block, and_more, code, esc, first_of
+from handlers.blocks.messages import Block, and_more, code, esc, join_commas
 from handlers.changes.completeness import says
 from handlers.changes.diff import field_changes, render
 from handlers.changes.people import why_words
@@ -72,7 +72,7 @@ def line_of(item: Item, *, has_begun: bool) -> str:
         return f"{line}: waiting"
     if item.outcome not in AS_PLANNED:
         return f"{line}: *{word}*" + (f". {why}" if why else "")
-    done = _what(item)
+    done = _item_text(item)
     return line + (f": {done}" if done else "") + (f". {why}" if why else "")
 
 
@@ -81,39 +81,39 @@ def item_name(item: Item) -> str:
     site = f" on {esc(item.target.site, 40)}" if item.target.site else ""
     if item.target.service == "members":
         named = f"*{esc(item.name, NAME)}* " if item.name and "@" not in item.name else ""
-        email = code(masked(item.target.key)) if item.target.key else ""
+        email = code(mask_email(item.target.key)) if item.target.key else ""
         return f"{named}{email}{site}" if named or email else f"{esc(item.source or 'a member', 40)}{site}"
     return f"*{esc(item.name or 'a rule', NAME)}*"
 
 
-def _what(item: Item) -> str:
-    """What is done to it, in one line; a ``…`` stands for what has no room there."""
+def _item_text(item: Item) -> str:
+    """Return what is done to *item*, in one line; a ``…`` stands for what has no room there."""
     if item.kind is None:
         return ""
     if item.target.service == "members":
-        return _what_of_member(item)
+        return _member_text(item)
     if item.kind.destroys or item.kind.creates:
         return _whole_rule(item)
     if switched := new_status(item.edit):
         first = _first_pair(RuleDraft.model_validate(item.after or {}))
         return f"{switched} ({first})" if first else switched
     at = f" at {hosts}" if (hosts := _hosts(item.before)) else ""
-    return f"{_differing(item)}{at}"
+    return f"{_differences_text(item)}{at}"
 
 
-def _what_of_member(item: Item) -> str:
+def _member_text(item: Item) -> str:
     document = item.before if item.kind is Kind.MEMBER_REMOVE else item.after
     if item.kind in {Kind.MEMBER_REMOVE, Kind.MEMBER_ADD} and document is not None:
-        segments = [all_masked(str(one)) for one in document.get("allowedSegments") or ()]
+        segments = [mask_emails(str(one)) for one in document.get("allowedSegments") or ()]
         return f"{_verb(item)}, {f'segments {segments_line(segments)}' if segments else 'no segments'}"
-    return _differing(item)
+    return _differences_text(item)
 
 
-def _differing(item: Item) -> str:
+def _differences_text(item: Item) -> str:
     lines = field_changes(item.edit) if item.before and item.after else []
     if not lines:
         return _verb(item)
-    shown = all_masked if item.target.service == "members" else str
+    shown = mask_emails if item.target.service == "members" else str
     fields = render(lines[:MAX_FIELDS], shown=shown).replace("\n", ", ")
     return ", ".join(filter(None, [fields, and_more(len(lines) - MAX_FIELDS, "field")]))
 
@@ -146,7 +146,7 @@ def _hosts(document: Mapping[str, Any] | None) -> str:
     pairs = RuleDraft.model_validate(document or {}).pairs or ()
     texts = [text for pair in pairs for text in (pair.source.value if pair.source else None, pair.destination)]
     places = [authority(text) for text in texts if text]
-    return first_of([code(host) for host in dict.fromkeys(each.host for each in places if each)], MAX_HOSTS)
+    return join_commas([code(host) for host in dict.fromkeys(each.host for each in places if each)], MAX_HOSTS)
 
 
 SHOWN: Final = 12
@@ -204,4 +204,4 @@ def lines(progress: Progress, *, has_begun: bool) -> list[Block]:
     """A line for each item that has room, and how many more there are."""
     shown = [line_of(item, has_begun=has_begun).strip() for item in progress.first[:SHOWN]]
     more = and_more(sum(progress.tally.counts.values()) - len(shown))
-    return [messages.section(text) for text in messages.packed([*shown, *([f"{more}."] if more else [])])]
+    return [messages.section(text) for text in messages.pack_lines([*shown, *([f"{more}."] if more else [])])]

@@ -9,7 +9,7 @@ from bot.changes.model.change import Change
 from bot.changes.model.items import DONE, Outcome, Tally
 from bot.changes.model.parts import Guard, Held
 from bot.changes.model.states import State
-from bot.text.emails import all_masked
+from bot.text.emails import mask_emails
 from handlers.blocks import messages
 from handlers.blocks.messages import Block, ListPage, Message, and_more
 from handlers.changes.diff import differences, values_of, without_secrets
@@ -43,8 +43,8 @@ def row(change: Change, links: Mapping[str, str], *, public: bool, more: str = "
         change = without_secrets(change)
     link = links.get(change.id)
     facts = (
-        _requested(change, public=public),
-        _decision(change, public=public),
+        _request_text(change, public=public),
+        _decision_text(change, public=public),
         more,
         when(change.run.finished_at or change.decision.decided_at or change.created),
         f"<#{change.request.channel}>",
@@ -52,7 +52,7 @@ def row(change: Change, links: Mapping[str, str], *, public: bool, more: str = "
     )
     title = title_of(change) if change.is_temporary else request_title(change)  # what is so now, and until when
     what = " ".join(filter(None, [f"*{title}*", shown_email(change, public=public)]))
-    standing = "" if change.is_temporary and not is_partly_done(change, tally) else f" · {_standing(change, tally)}"
+    standing = "" if change.is_temporary and not is_partly_done(change, tally) else f" · {_state_text(change, tally)}"
     return f"{what}{_values(change, public=public)}{standing}\n{' · '.join(filter(None, facts))}"
 
 
@@ -62,11 +62,11 @@ def _values(change: Change, *, public: bool) -> str:
     lines = differences(edit.before, edit.after) if edit.kind in EDITS and not new_status(edit) else []
     if len(lines) != 1 or lines[0].field == "allowedSegments":
         return ""
-    return f": {values_of(lines[0], 60, shown=all_masked if public else str)}"
+    return f": {values_of(lines[0], 60, shown=mask_emails if public else str)}"
 
 
-def _standing(change: Change, tally: Tally | None = None) -> str:
-    """How far it is, and what comes next by itself."""
+def _state_text(change: Change, tally: Tally | None = None) -> str:
+    """Return how far *change* is, and what comes next by itself."""
     word = outcome_word(change)
     if tally is not None and is_partly_done(change, tally) and not change.run.undone_by:
         failed, others = tally[Outcome.FAILED], tally.meant - tally.of(DONE) - tally[Outcome.FAILED]
@@ -83,12 +83,12 @@ def _standing(change: Change, tally: Tally | None = None) -> str:
     return f"{word}, reverts {when(change.request.reverts_at)}" if change.is_temporary else word
 
 
-def _requested(change: Change, *, public: bool) -> str:
+def _request_text(change: Change, *, public: bool) -> str:
     because = reason_of(change, MAX_REASON, public=public)
     return f"{author(change)}{', ' if change.request.cause else ': ' if because else ''}{because}"
 
 
-def _decision(change: Change, *, public: bool) -> str:
+def _decision_text(change: Change, *, public: bool) -> str:
     """Who let *change* through, or has to; where somebody did so alone, why, and who has looked at it since."""
     decision = change.decision
     if decision.glass_broken and (override := approval_words(change)):
@@ -103,12 +103,12 @@ def _decision(change: Change, *, public: bool) -> str:
     return approval_words(change)
 
 
-def coming(changes: Sequence[Change], links: Mapping[str, str]) -> list[Block]:
-    """What *changes* will do by themselves to a thing that is shown; nothing where there are none."""
+def coming_blocks(changes: Sequence[Change], links: Mapping[str, str]) -> list[Block]:
+    """Return what *changes* will do by themselves to a thing that is shown; nothing where there are none."""
     lines = []
     for each in changes:
         link = f" · <{links[each.id]}|card>" if links.get(each.id) else ""
-        lines.append(f"{mark_of(each)} {request_title(each)} · {_standing(each)}{link}")
+        lines.append(f"{mark_of(each)} {request_title(each)} · {_state_text(each)}{link}")
     return [messages.context(*lines)] if lines else []
 
 
@@ -117,13 +117,13 @@ def open_button(change: Change) -> Block | None:
     return messages.decide_button("Decide…", f"open.{change.id[:8]}", change.id)
 
 
-def nothing(mark: str, head: str, more: str = "", command: Command | None = None) -> Message:
-    """What stands for a list of nothing; with a button that gives *command* again."""
+def empty_message(mark: str, head: str, more: str = "", command: Command | None = None) -> Message:
+    """Return the message for a list with nothing in it; with a button that gives *command* again."""
     again = [messages.turn_button("Refresh", command, 0)] if command is not None else []
     return messages.message(head, [messages.section(f"{mark} *{head}*\n{more}".strip()), *messages.actions(again)])
 
 
-def answer(
+def list_message(
     title: str, blocks: Sequence[Block], page: ListPage[Any], command: Command, *, lead: str = "", hidden: int = 0
 ) -> Message:
     """A page of a list, to be turned, refreshed and shared. *lead*: what goes on in the line of its *title*, or below.

@@ -12,7 +12,7 @@ from bot.changes.model.states import State
 from bot.changes.rights import Decision
 from handlers.blocks import inputs, messages
 from handlers.blocks.messages import Message
-from handlers.blocks.modals import OPENED_BY, View, done, frame, metadata, section
+from handlers.blocks.modals import OPENED_BY, View, done_view, frame, metadata, section
 from handlers.changes.people import approval_words, decision_reason, mention, public_text, review_line
 from handlers.changes.phrases import phrases
 from handlers.changes.sentences import end_line, held_line, revert_failure_line, sentence
@@ -54,14 +54,14 @@ def notice(change: Change, kind: str, *, link: str, undone_by: str = "") -> Mess
     return messages.message(head, [messages.section(f"{text}{card}")])
 
 
-def decided(change: Change, link: str = "") -> Message:
-    """What has become of *change*, for the one who just decided about it elsewhere than on its card. *link*: of the card."""
-    head = f"{mark_of(change)} *{_end_of(change)}*\n{sentence(change)}"
+def decided_message(change: Change, link: str = "") -> Message:
+    """Return what became of *change*, for who decided about it elsewhere than on its card. *link*: of the card."""
+    head = f"{mark_of(change)} *{_end_text(change)}*\n{sentence(change)}"
     card = messages.context(f"<{link}|Open the card>" if link else f"See its card in <#{change.request.channel}>.")
     return messages.message(plain_title(change), [messages.section(head), card])
 
 
-def _end_of(change: Change) -> str:
+def _end_text(change: Change) -> str:
     """Return what became of *change*, for its requester."""
     return f"{request_title(change)}: {STATES[change.state].word}" if change.is_bulk else title_of(change)
 
@@ -70,22 +70,22 @@ def _requester(change: Change) -> str:
     return f"<@{change.request.requester}>"
 
 
-def _involved(change: Change) -> str:
-    """Who asked for *change* and who approved it, so that they are rung."""
+def _involved_mentions(change: Change) -> str:
+    """Return mentions of who asked for *change* and who approved it, so that they are rung."""
     return " ".join(dict.fromkeys([_requester(change), *(mention(one.by) for one in change.decision.approvals)]))
 
 
-def _summoned(change: Change) -> str:
+def _summoned_mentions(change: Change) -> str:
     return " ".join(map(mention, change.decision.summoned))
 
 
-def _reverts(change: Change) -> str:
+def _reverts_text(change: Change) -> str:
     return (
         f"{request_title(change)}: reverts at {when(change.request.reverts_at)}" if change.is_bulk else title_of(change)
     )
 
 
-def _question(change: Change, number: str) -> str:
+def _question_text(change: Change, number: str) -> str:
     index = int(number) - 1 if number.isdigit() else -1
     if not 0 <= index < len(change.decision.questions):
         return ""
@@ -93,20 +93,20 @@ def _question(change: Change, number: str) -> str:
     return f":speech_balloon: <@{asked.by}> asks {_requester(change)}: “{public_text(asked.text, 1000)}”"
 
 
-def _reverted(change: Change, undone_by: str) -> str:
+def _reverted_text(change: Change, undone_by: str) -> str:
     by = f" by <@{undone_by}>" if undone_by else ""
     said = f"{request_title(change)}: reverted" if change.is_bulk else phrases(change).undone
     return f":leftwards_arrow_with_hook: *{said}*\nYour temporary change was reverted early{by}."
 
 
-def _approval(change: Change) -> str:
+def _approval_text(change: Change) -> str:
     """Who let *change* through, and what it waits for then."""
     by = approval_words(change)
     how = f"{by[:1].upper()}{by[1:]}."
     return f"{how}\n{held_line(change)}" if change.run.held is Held.WORD and change.state is State.PLANNED else how
 
 
-def _goes_ahead(change: Change) -> str:
+def _go_ahead_words(change: Change) -> str:
     is_planned = change.state is State.PLANNED
     return f"will go ahead {when(change.request.starts_at)}" if is_planned else "went ahead"
 
@@ -115,7 +115,7 @@ NOTES: Final = {
     "remind": Note(
         lambda c: c.state is State.PROPOSED,
         lambda c, _: (
-            f":bell: {_summoned(c)} *{request_title(c)}?* {_requester(c)} needs approval by {when(c.decision.expires)}."
+            f":bell: {_summoned_mentions(c)} *{request_title(c)}?* {_requester(c)} needs approval by {when(c.decision.expires)}."
         ),
         "needs approval",
     ),
@@ -126,29 +126,29 @@ NOTES: Final = {
     ),
     "started": Note(
         lambda c: c.state is State.APPLIED and not c.run.undone_by,
-        lambda c, _: f":white_check_mark: {_requester(c)} *{_end_of(c)}*",
+        lambda c, _: f":white_check_mark: {_requester(c)} *{_end_text(c)}*",
         "done",
     ),
     "held": Note(
         lambda c: c.state is State.PLANNED and bool(c.run.held),
-        lambda c, _: f":warning: {_involved(c)} *{request_title(c)}: not started*\n{held_line(c)}",
+        lambda c, _: f":warning: {_involved_mentions(c)} *{request_title(c)}: not started*\n{held_line(c)}",
         "not started",
     ),
     "offer": Note(
         lambda c: c.is_temporary,
-        lambda c, _: f":bell: {_requester(c)} *{_reverts(c)}*\nExtend or keep it on the card.",
+        lambda c, _: f":bell: {_requester(c)} *{_reverts_text(c)}*\nExtend or keep it on the card.",
         "reverts soon",
     ),
     "review": Note(
         lambda c: c.review_due,
-        lambda c, _: f":eyes: *{request_title(c)}: review due*\n{review_line(c)} {_summoned(c)}",
+        lambda c, _: f":eyes: *{request_title(c)}: review due*\n{review_line(c)} {_summoned_mentions(c)}",
         "review due",
     ),
     "break_glass": Note(
         lambda c: c.state is not State.CANCELLED,
         lambda c, _: (
-            f":rotating_light: *Emergency override: {request_title(c)}*\n<@{c.decision.decided_by}> {_goes_ahead(c)} without an "
-            f"approval{decision_reason(c) or '.'} {_summoned(c)}"
+            f":rotating_light: *Emergency override: {request_title(c)}*\n<@{c.decision.decided_by}> {_go_ahead_words(c)} "
+            f"without an approval{decision_reason(c) or '.'} {_summoned_mentions(c)}"
         ),
         "emergency override",
     ),
@@ -165,7 +165,7 @@ NOTES: Final = {
         lambda c, _: f":warning: {_requester(c)} *{request_title(c)}: not reverted*\n{revert_failure_line(c)}",
         "not reverted",
     ),
-    "ask": Note(lambda _: True, _question, "a question"),
+    "ask": Note(lambda _: True, _question_text, "a question"),
 }
 """What is said in the thread of a card, by its purpose; of a question, with its number."""
 ENDED: Final = frozenset({State.FAILED, State.STALE, State.UNSETTLED})
@@ -174,15 +174,18 @@ NOT_APPROVED: Final = frozenset({State.PROPOSED, State.CANCELLED, State.DENIED})
 """States of what was approved, and was withdrawn since, or asked for again for another time."""
 NOTICES: Final = {
     "approved": Note(
-        lambda c: c.state not in ENDED | NOT_APPROVED, lambda c, _: f":white_check_mark: *{_end_of(c)}*\n{_approval(c)}"
+        lambda c: c.state not in ENDED | NOT_APPROVED,
+        lambda c, _: f":white_check_mark: *{_end_text(c)}*\n{_approval_text(c)}",
     ),
     "denied": Note(
         lambda _: True,
-        lambda c, _: f":no_entry_sign: *{_end_of(c)}*\nDenied by <@{c.decision.decided_by}>{decision_reason(c) or '.'}",
+        lambda c, _: (
+            f":no_entry_sign: *{_end_text(c)}*\nDenied by <@{c.decision.decided_by}>{decision_reason(c) or '.'}"
+        ),
     ),
-    "expired": Note(lambda _: True, lambda c, _: f":zzz: *{_end_of(c)}*\nNobody approved your request in time."),
-    "failed": Note(lambda c: c.state in ENDED, lambda c, _: f"{mark_of(c)} *{_end_of(c)}*\n{end_line(c)}"),
-    "reverted": Note(lambda _: True, _reverted),
+    "expired": Note(lambda _: True, lambda c, _: f":zzz: *{_end_text(c)}*\nNobody approved your request in time."),
+    "failed": Note(lambda c: c.state in ENDED, lambda c, _: f"{mark_of(c)} *{_end_text(c)}*\n{end_line(c)}"),
+    "reverted": Note(lambda _: True, _reverted_text),
 }
 """What the requester is told of in a direct message; of what was reverted, with who asked for that."""
 
@@ -314,7 +317,7 @@ class Reasoned:
 def read(view: View) -> Reasoned:
     """The form as a person left it."""
     about = metadata(view)
-    words = inputs.typed(inputs.values_of(view), BLOCK) or ""
+    words = inputs.typed_value(inputs.values_of(view), BLOCK) or ""
     return Reasoned(str(about.get("name") or ""), str(about.get("change") or ""), words.strip())
 
 
@@ -326,6 +329,6 @@ def errors(sent: Reasoned) -> dict[str, str]:
     return {BLOCK: f"Shorten it to {MAX_REASON:,} characters; it has {length:,}."} if length > MAX_REASON else {}
 
 
-def end(name: str, _: Change) -> View:
-    """What the form says in the end that is still open."""
-    return done("Gatehouse", REASON_FORMS[name].end)
+def end_view(name: str, _: Change) -> View:
+    """Return what the form shows in the end if it is still open."""
+    return done_view("Gatehouse", REASON_FORMS[name].end)

@@ -8,9 +8,9 @@ from bot.changes.model.change import Change
 from bot.changes.model.parts import Cause, CauseKind, Guard
 from bot.changes.model.states import State
 from bot.policy.model import Why
-from bot.text.emails import all_masked
-from bot.text.times import in_words
-from handlers.blocks.messages import esc, listed
+from bot.text.emails import mask_emails
+from bot.text.times import duration_words
+from handlers.blocks.messages import esc, join_words
 from handlers.changes.times import when
 from handlers.explain.why_not import NOT_SENT, WHY_NOT
 
@@ -23,7 +23,7 @@ def mention(name: str) -> str:
 def public_text(text: str, limit: int = 300) -> str:
     """What a person or a service wrote, for a channel: nothing in it is more than text, and no address is whole."""
     looked_at = 20 * limit
-    return esc(all_masked(text, looked_at), limit, more=max(0, len(text) - looked_at))
+    return esc(mask_emails(text, looked_at), limit, more=max(0, len(text) - looked_at))
 
 
 def why_words(why: str, limit: int = 300) -> str:
@@ -69,7 +69,7 @@ def how_automatically(cause: Cause) -> str:
     if not cause.late_seconds:
         return "automatically, as planned"
     how = "Gatehouse was down" if cause.tries == 1 else "it didn’t work at first"
-    return f"automatically, {in_words(cause.late_seconds)} late: {how}"
+    return f"automatically, {duration_words(cause.late_seconds)} late: {how}"
 
 
 def needs_line(change: Change, where: str = "this channel") -> str:
@@ -104,7 +104,7 @@ def approval_words(change: Change) -> str:
     if decision.guard is not Guard.APPROVE:
         return ""
     people = [one.by for one in decision.approvals] or list(filter(None, [decision.decided_by]))
-    return f"approved by {listed([f'<@{person}>' for person in people])}" if people else ""
+    return f"approved by {join_words([f'<@{person}>' for person in people])}" if people else ""
 
 
 def decision_reason(change: Change, limit: int = 500, *, public: bool = True) -> str:

@@ -15,17 +15,17 @@ from bot.changes.model.edits import Edit, Kind, Target
 from bot.changes.model.items import Item
 from bot.changes.model.parts import ChangeRequest
 from bot.changes.model.states import State
-from bot.changes.proposals import Proposal, together
+from bot.changes.proposals import Proposal, combine
 from bot.changes.refusals import EndIsPast, EndsBeforeStart, StartIsPast
 from bot.gatehouse import Gatehouse
 from bot.policy.freezes import Freeze
 from bot.text.documents import NestedTooDeep, ServiceRecord
 from bot.text.times import WallTime, end_time, is_skipped, next_time
 from handlers.blocks import messages
-from handlers.blocks.messages import Block, first_of
+from handlers.blocks.messages import Block, join_commas
 from handlers.blocks.modals import View, end_of_form
 from handlers.changes.freeze_view import freeze_line, frozen_words
-from handlers.changes.list_view import coming
+from handlers.changes.list_view import coming_blocks
 from handlers.errors import Refusal, TimeIsFar, TimeIsSkipped, Words
 from handlers.grammar.command import Command
 from handlers.grammar.time_fields import MAX_DURATION_SECONDS, Expiry, Start
@@ -64,15 +64,15 @@ async def submit(
 ) -> Reply:
     """Request one change, or several as one bulk change called *title*, from when and until when *command* says.
 
-    *already*: what else was named, and is so. Announced by their one card. Raises as `timed` does.
+    *already*: what else was named, and is so. Announced by their one card. Raises as `with_times` does.
     """
-    proposal = proposals[0] if len(proposals) == 1 else together(title, proposals)
+    proposal = proposals[0] if len(proposals) == 1 else combine(title, proposals)
     if already:
-        left = f"Already so, and left out: {first_of(already, MOST_LEFT_OUT)}."
-        proposal = proposal.amended(warnings=(*proposal.request.warnings, left))
+        left = f"Already so, and left out: {join_commas(already, MOST_LEFT_OUT)}."
+        proposal = proposal.with_request_fields(warnings=(*proposal.request.warnings, left))
     start, expiry = (getattr(command, name, None) for name in ("start", "expiry"))
-    proposal = await timed(proposal, caller, gatehouse, start=start, expiry=expiry)
-    proposal = await warned_of_plans(proposal, caller, gatehouse)
+    proposal = await with_times(proposal, caller, gatehouse, start=start, expiry=expiry)
+    proposal = await with_plan_warnings(proposal, caller, gatehouse)
     try:
         await gatehouse.changes.proposer.submit(proposal, idempotency_key=caller.request)
     except Frozen as error:
@@ -100,16 +100,16 @@ async def record(
     proposal: Proposal, caller: Caller, gatehouse: Gatehouse, end: Callable[[Change], View] = end_of_form
 ) -> Recorded:
     """Record what a form asks for, to be gone on with once the form is closed. *end*: what it shows if it is still open."""
-    proposal = await warned_of_plans(proposal, caller, gatehouse)
+    proposal = await with_plan_warnings(proposal, caller, gatehouse)
     return Recorded(await gatehouse.changes.proposer.record(proposal, idempotency_key=caller.request), end)
 
 
-async def what_becomes_of(target: Target, now: ServiceRecord, gatehouse: Gatehouse) -> list[Block]:
-    """What will be done by itself to *target*, which is so *now*, and what keeps everybody from changing it."""
-    changes = await gatehouse.store.changes.coming([target])
+async def outlook_blocks(target: Target, now: ServiceRecord, gatehouse: Gatehouse) -> list[Block]:
+    """Return what will be done by itself to *target*, which is so *now*, and what keeps everybody from changing it."""
+    changes = await gatehouse.store.changes.list_upcoming([target])
     links = {each.id: await gatehouse.store.cards.link(each.id) for each in changes}
     frozen = "\n".join(map(freeze_line, await _freezes_on(target, now, gatehouse)))
-    return [*([messages.section(frozen)] if frozen else []), *coming(changes, links)]
+    return [*([messages.section(frozen)] if frozen else []), *coming_blocks(changes, links)]
 
 
 async def _freezes_on(target: Target, now: ServiceRecord, gatehouse: Gatehouse) -> Sequence[Freeze]:
@@ -118,17 +118,17 @@ async def _freezes_on(target: Target, now: ServiceRecord, gatehouse: Gatehouse) 
         document = now.document()
     except NestedTooDeep:  # nobody can change it anyhow
         return []
-    return await gatehouse.changes.freezes.on(Edit(kind=kind, target=target, before=document, after=document))
+    return await gatehouse.changes.freezes.all_for_edit(Edit(kind=kind, target=target, before=document, after=document))
 
 
 MOST_LOOKED_AT: Final = 20
 """Items of a bulk change for which plans are looked up."""
 
 
-async def warned_of_plans(proposal: Proposal, caller: Caller, gatehouse: Gatehouse) -> Proposal:
+async def with_plan_warnings(proposal: Proposal, caller: Caller, gatehouse: Gatehouse) -> Proposal:
     """Return *proposal* with a warning for what was planned before for the same things, and what is to become of it."""
     wanted = {item.target: item for item in proposal.items[:MOST_LOOKED_AT] if item.target.key}
-    coming = await gatehouse.store.changes.coming([*wanted])
+    coming = await gatehouse.store.changes.list_upcoming([*wanted])
     if not coming:
         return proposal
     zone = zone_of((await gatehouse.access.person(caller.user)).tz)
@@ -138,7 +138,7 @@ async def warned_of_plans(proposal: Proposal, caller: Caller, gatehouse: Gatehou
         pairs = [(edits[target], item) for target, item in wanted.items() if target in edits]
         lines += [_collision(each, edit, item, proposal.request.starts_at, zone) for edit, item in pairs]
     lines = list(dict.fromkeys(filter(None, lines)))[:MOST_WARNED_OF]
-    return proposal.amended(warnings=(*proposal.request.warnings, *lines)) if lines else proposal
+    return proposal.with_request_fields(warnings=(*proposal.request.warnings, *lines)) if lines else proposal
 
 
 MOST_WARNED_OF: Final = 10
@@ -167,7 +167,7 @@ def _collision(coming: Change, edit: Edit, item: Item, starts_at: datetime | Non
     return f"{name} is reverted at {at}, which makes this out of date."
 
 
-async def timed(
+async def with_times(
     proposal: Proposal,
     caller: Caller,
     gatehouse: Gatehouse,
@@ -183,36 +183,36 @@ async def timed(
         return proposal
     now = caller.asked_at or gatehouse.now()
     if start is not None:
-        now, read = await beginning(start, caller, gatehouse)
-        proposal = proposal.amended(starts_at=now, starts_at_as_typed=read)
+        now, read = await resolve_start(start, caller, gatehouse)
+        proposal = proposal.with_request_fields(starts_at=now, starts_at_as_typed=read)
         if expiry is None and start.end is not None:
             expiry = Expiry(start.as_typed, until=start.end)
     if expiry is None:
         return proposal
     if expiry.seconds is not None:
-        return proposal.amended(revert_after=expiry.seconds)
-    ends, read = await ending(expiry, now, caller, gatehouse)
-    return proposal.amended(reverts_at=ends, reverts_at_as_typed=read)
+        return proposal.with_request_fields(revert_after=expiry.seconds)
+    ends, read = await resolve_end(expiry, now, caller, gatehouse)
+    return proposal.with_request_fields(reverts_at=ends, reverts_at_as_typed=read)
 
 
-async def ending(expiry: Expiry, starts: datetime, caller: Caller, gatehouse: Gatehouse) -> tuple[datetime, str]:
-    """The moment that *expiry* means to *caller* for what begins at *starts*, and how their clocks show it.
+async def resolve_end(expiry: Expiry, starts: datetime, caller: Caller, gatehouse: Gatehouse) -> tuple[datetime, str]:
+    """Return the moment that *expiry* means to *caller* for what begins at *starts*, and how their clocks show it.
 
     Raises EndIsPast, EndsBeforeStart and TimeIsFar.
     """
     said_at = caller.asked_at or gatehouse.now()
-    ends, read = await _read(expiry, said_at, EndIsPast, caller, gatehouse, starts)
+    ends, read = await _resolve_time(expiry, said_at, EndIsPast, caller, gatehouse, starts)
     if ends <= starts:
         raise EndsBeforeStart
     return ends, read
 
 
-async def beginning(start: Start, caller: Caller, gatehouse: Gatehouse) -> tuple[datetime, str]:
-    """The moment that *start* means to *caller*, and how their clocks show it; raises as `timed` does."""
-    return await _read(start, caller.asked_at or gatehouse.now(), StartIsPast, caller, gatehouse)
+async def resolve_start(start: Start, caller: Caller, gatehouse: Gatehouse) -> tuple[datetime, str]:
+    """Return the moment that *start* means to *caller*, and how their clocks show it; raises as `with_times` does."""
+    return await _resolve_time(start, caller.asked_at or gatehouse.now(), StartIsPast, caller, gatehouse)
 
 
-async def _read(
+async def _resolve_time(
     time: Start | Expiry,
     said_at: datetime,
     past: type[StartIsPast | EndIsPast],
@@ -221,29 +221,29 @@ async def _read(
     starts: datetime | None = None,
 ) -> tuple[datetime, str]:
     zone = zone_of((await gatehouse.access.person(caller.user)).tz)
-    moment, now = moment_meant(time, zone, said_at, starts), gatehouse.now()
+    moment, now = resolve_moment(time, zone, said_at, starts), gatehouse.now()
     if moment is None or moment <= now:  # or a process died in between
         raise past(time.as_typed)
     if moment > now + timedelta(seconds=MAX_DURATION_SECONDS):
         raise TimeIsFar(time.as_typed)
-    wall = _wall(time)
+    wall = _wall_time(time)
     shown = zone_of(wall.zone) if wall is not None and wall.zone else zone
     return moment, f"{moment.astimezone(shown):%H:%M} {shown.key}"
 
 
-def _wall(time: Start | Expiry) -> WallTime | None:
+def _wall_time(time: Start | Expiry) -> WallTime | None:
     return time.wall if isinstance(time, Start) else time.until
 
 
-def moment_meant(
+def resolve_moment(
     time: Start | Expiry, zone: ZoneInfo, now: datetime, starts: datetime | None = None
 ) -> datetime | None:
-    """The moment that *time* means, said at *now* by somebody in *zone*; None where that is past.
+    """Return the moment that *time* means, said at *now* by somebody in *zone*; None where that is past.
 
     *starts*: when that begins which it is the end of.
     Raises TimeIsSkipped for a start: one that starts an hour later than it says may even start after its end.
     """
-    if (wall := _wall(time)) is not None:
+    if (wall := _wall_time(time)) is not None:
         moment = next_time(wall, zone, now) if starts is None else end_time(wall, zone, now, starts)
         if isinstance(time, Start) and moment is not None and is_skipped(wall, zone, moment):
             raise TimeIsSkipped(time.as_typed, moment.astimezone(zone_of(wall.zone or zone.key)))
@@ -251,8 +251,8 @@ def moment_meant(
     return time.at if time.seconds is None else (starts or now) + timedelta(seconds=time.seconds)
 
 
-def as_typed(time: Start | Expiry | None) -> str:
-    """The time as a form shows it: an end without the word that led it."""
+def time_text(time: Start | Expiry | None) -> str:
+    """Return the time as a form shows it: an end without the word that led it."""
     if time is None:
         return ""
     return time.as_typed if isinstance(time, Start) else time.as_typed.partition(" ")[2]

@@ -7,8 +7,8 @@ from typing import Final
 
 from bot.changes.model.change import Change
 from bot.changes.model.edits import Edit, Kind
-from bot.text.emails import all_masked, masked
-from handlers.blocks.messages import code, esc, listed, quoted
+from bot.text.emails import mask_email, mask_emails
+from handlers.blocks.messages import code, esc, join_words, quote
 from handlers.changes.diff import differences, field_changes, line_name
 
 THINGS: Final = {"rules": "rule", "members": "member", "groups": "group"}
@@ -38,8 +38,8 @@ OFFBOARDING: Final = re.compile(r"(?:Undo: )?Remove .+ from every site", re.DOTA
 def subject(change: Change) -> str:
     """What *change* is about by its name, or a masked email, as a channel may see it."""
     if change.edit.target.service in {"rules", "groups"}:
-        return quoted(named) if (named := change.edit.name or change.edit.target.key) else "a rule"
-    return shown_name(change) or code(masked(change.edit.target.key or ""))
+        return quote(named) if (named := change.edit.name or change.edit.target.key) else "a rule"
+    return shown_name(change) or code(mask_email(change.edit.target.key or ""))
 
 
 def shown_name(change: Change) -> str:
@@ -54,7 +54,7 @@ def shown_email(change: Change, *, public: bool = True) -> str:
     email = target.key or "" if target.service == "members" else ""
     if not public:
         return code(email) if email else ""
-    return code(masked(email)) if email and shown_name(change) else ""
+    return code(mask_email(email)) if email and shown_name(change) else ""
 
 
 def on_site(change: Change, preposition: str = "on") -> str:
@@ -75,7 +75,7 @@ def changed_fields(change: Change) -> str:
     names = list(dict.fromkeys(line_name(line) for line in field_changes(change.edit)))
     if not names or len(names) > MAX_FIELDS:
         return f"{len(names)} fields" if names else "nothing"
-    return f"the {listed([esc(name, 60) for name in names])}"
+    return f"the {join_words([esc(name, 60) for name in names])}"
 
 
 def changed_segments(change: Change) -> str:
@@ -87,7 +87,7 @@ def changed_segments(change: Change) -> str:
     found = sorted(has - had if change.edit.kind is Kind.MEMBER_GRANT else had - has)
     if not found or len(found) > MAX_SEGMENTS:
         return f"{len(found)} segments" if found else "segments"
-    return listed([quoted(all_masked(one), 60) for one in found])
+    return join_words([quote(mask_emails(one), 60) for one in found])
 
 
 def takes_away(change: Change) -> bool:

@@ -32,7 +32,7 @@ LENGTHS: Final[Mapping[str, str]] = {
 Temporary = RulesOff | MembersGrant
 
 
-def _temporary(text: str) -> Temporary | None:
+def _parse_temporary(text: str) -> Temporary | None:
     try:
         command = parse(*text.partition(" ")[::2])
     except Unclear:
@@ -42,13 +42,13 @@ def _temporary(text: str) -> Temporary | None:
 
 @clicks("temporary")
 async def ask(click: Click, caller: Caller, gatehouse: Gatehouse) -> Reply:
-    if (command := _temporary(click.value)) is None:
+    if (command := _parse_temporary(click.value)) is None:
         raise OldButton
 
     async def fill() -> View:
         return view(command, click.value, await _titles(command, gatehouse), caller.channel)
 
-    return Modal(modals.loading("Gatehouse", caller.channel), fill)
+    return Modal(modals.loading_view("Gatehouse", caller.channel), fill)
 
 
 async def _titles(command: Temporary, gatehouse: Gatehouse) -> dict[str, str]:
@@ -75,12 +75,12 @@ def view(command: Temporary, text: str, titles: Mapping[str, str], channel: str)
 
 def read(sent: View) -> Temporary | None:
     """The command of the form, with how long and why as a person left it; None where this release doesn't know it."""
-    command = _temporary(str(metadata(sent).get("command") or ""))
+    command = _parse_temporary(str(metadata(sent).get("command") or ""))
     if command is None:
         return None
     values = inputs.values_of(sent)
-    expiry = parse_expiry(inputs.typed(values, LENGTH) or "")
-    because = (inputs.typed(values, inputs.REASON) or "").strip() or None
+    expiry = parse_expiry(inputs.typed_value(values, LENGTH) or "")
+    because = (inputs.typed_value(values, inputs.REASON) or "").strip() or None
     return replace(command, expiry=expiry, because=because)
 
 
@@ -90,8 +90,8 @@ async def _run(command: Temporary | None, caller: Caller, gatehouse: Gatehouse) 
         raise OldButton
     await gatehouse.access.require(command.needs, caller.user, caller.channel)
     await COMMANDS[type(command)](command, caller, gatehouse)
-    change = await gatehouse.store.changes.of_key(caller.request)
-    return Recorded(change) if change else modals.done("Gatehouse", f"See its card in <#{caller.channel}>.")
+    change = await gatehouse.store.changes.find_by_key(caller.request)
+    return Recorded(change) if change else modals.done_view("Gatehouse", f"See its card in <#{caller.channel}>.")
 
 
 submits(CALLBACK, Form(read, _run))

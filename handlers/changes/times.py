@@ -7,7 +7,7 @@ from typing import Final
 
 from bot.changes.model.change import Change
 from bot.changes.model.states import State
-from bot.text.times import in_words
+from bot.text.times import duration_words
 from handlers.blocks.messages import esc
 from handlers.blocks.messages import moment as date_token
 
@@ -34,7 +34,7 @@ def until(change: Change) -> str:
 def duration_text(change: Change) -> str:
     """How long a change is to last that was not made yet, as the end of a sentence."""
     seconds = change.request.revert_after if change.request.reverts_at is None else None
-    return f" for {in_words(seconds)}" if seconds else until(change)
+    return f" for {duration_words(seconds)}" if seconds else until(change)
 
 
 def temporary_line(change: Change) -> str:

@@ -34,7 +34,7 @@ from bot.policy.limits import StillRunning, TooFast
 from bot.store.channel_settings import SettingsMoved
 from bot.store.db import CommitUnknown, StoreError, TargetBusy
 from bot.store.tables import OtherRelease
-from handlers.blocks.messages import clock_time, code, ended, esc, plural
+from handlers.blocks.messages import as_sentence, clock_time, code, esc, plural
 from handlers.changes.card_body import NOTHING_HAPPENED
 from handlers.changes.card_buttons import full_label
 from handlers.changes.freeze_view import frozen_words
@@ -53,7 +53,7 @@ from handlers.gatehouse.commands import (
 from handlers.slack.client import SlackRefused, SlackUnreachable
 
 
-def _already(error: AlreadyDecided) -> Words:
+def _already_decided_words(error: AlreadyDecided) -> Words:
     change = error.change
     if change.state is State.PROPOSED:
         return Words("You already approved this.", next="Someone else has to approve it, too.", unchanged=None)
@@ -68,7 +68,7 @@ def _already(error: AlreadyDecided) -> Words:
     return Words(f"{title} was already approved{by}{at}.", f"It {words.clause}.", unchanged=None)
 
 
-def _requested_before(error: AlreadyRequested) -> Words:
+def _already_requested_words(error: AlreadyRequested) -> Words:
     change = error.change
     waits = "for you to confirm it" if change.decision.guard is Guard.CONFIRM else "for approval"
     what = f"*{request_title(change)}* was already requested by <@{change.request.requester}> and is waiting {waits}."
@@ -76,14 +76,14 @@ def _requested_before(error: AlreadyRequested) -> Words:
     return Words(what, next="Use its card, further up in this channel.", unchanged=None, again=again)
 
 
-def _not_yours(error: NotYours) -> Words:
+def _not_yours_words(error: NotYours) -> Words:
     change = error.change
     if change.decision.glass_broken:
         return Words("You can’t review your own emergency override.", next="Someone else who can approve has to.")
     return Words(f"Only <@{change.request.requester}> can decide this: it is their request.", next="Ask them.")
 
 
-def _approval_waits(error: ApprovalWaits) -> Words:
+def _approval_waits_words(error: ApprovalWaits) -> Words:
     return Words(
         f"Your approval counts, but {lost_right_clause(error.user, error.why)}.",
         next="Someone else has to approve it, too."
@@ -93,14 +93,14 @@ def _approval_waits(error: ApprovalWaits) -> Words:
     )
 
 
-def _not_temporary(error: NotTemporary) -> Words:
+def _not_temporary_words(error: NotTemporary) -> Words:
     name = f"*{request_title(error.change)}*"
     if error.change.is_temporary:
         return Words(f"{name} is being reverted, or its end was just changed.", next="See its card.", unchanged=None)
     return Words(f"{name} is no longer temporary.", unchanged=None)
 
 
-def _busy(error: TargetBusy) -> Words:
+def _busy_words(error: TargetBusy) -> Words:
     other = error.change
     thing = "one of these" if other.is_bulk else f"this {THINGS.get(other.edit.target.service, 'thing')}"
     return Words(
@@ -112,7 +112,7 @@ def _busy(error: TargetBusy) -> Words:
     )
 
 
-def _not_undoable(error: NotUndoable) -> Words:
+def _not_undoable_words(error: NotUndoable) -> Words:
     name = f"*{request_title(error.change)}*"
     if error.change.run.undone_by:
         return Words(f"{name} was already undone.")
@@ -124,8 +124,8 @@ def _not_undoable(error: NotUndoable) -> Words:
 STATUS: Final = GatehouseStatus()
 
 
-def _refused(error: client.ClientError) -> Words:
-    """A clear no of a service, in its own words, with what its status says."""
+def _client_error_words(error: client.ClientError) -> Words:
+    """Return a clear no of a service, in its own words, with what its status says."""
     said = esc(str(error))
     status = getattr(error, "status", 0)
     if status >= 500:
@@ -136,7 +136,7 @@ def _refused(error: client.ClientError) -> Words:
             again={"Check status": STATUS},
         )
     said = said or "it gave no reason"
-    return Words(f"The {error.service} service refused: {ended(said)}")
+    return Words(f"The {error.service} service refused: {as_sentence(said)}")
 
 
 SLACK_REFUSALS: Final = (
@@ -188,7 +188,7 @@ SLACK_REFUSALS: Final = (
 OTHER_REFUSAL: Final = ((), "Slack refused the answer ({code}).", "", "Tell your Gatehouse admin what Slack said.")
 
 
-def _slack_refused(error: SlackRefused) -> Words:
+def _slack_refused_words(error: SlackRefused) -> Words:
     if error.code == "missing_scope":
         what = f"The Slack app lacks the scope {code(error.needed) if error.needed else 'for this'}."
         return Words(what, next="Ask your Gatehouse admin to reinstall it from the current manifest.", unchanged=None)
@@ -196,7 +196,7 @@ def _slack_refused(error: SlackRefused) -> Words:
     return Words(what.format(code=code(error.code)), cause, then, unchanged=None)
 
 
-def _too_fast(error: TooFast) -> Words:
+def _too_fast_words(error: TooFast) -> Words:
     rate = error.rate
     span = "minute" if rate.seconds == 60 else "hour"
     who = f"This channel has used its {rate.per_channel}" if error.channel else f"You have used your {rate.per_person}"
@@ -213,7 +213,7 @@ OUTCOME_WORDS: Final[Table] = {
         next="If both are the same person, grant what is missing, then try again.",
     ),
     NothingToDo: lambda _: Words("Nothing left to do.", "All of it is done, or its target is gone."),
-    TargetBusy: _busy,
+    TargetBusy: _busy_words,
     TooManyRequests: lambda e: Words(
         f"{'This channel already has' if e.channel else 'You already have'} {plural(e.count, 'pending request')}.",
         next="Withdraw one, or wait until one is decided.",
@@ -233,14 +233,14 @@ OUTCOME_WORDS: Final[Table] = {
     UnknownChange: lambda _: Words(
         "Gatehouse has no record of that change.", "The card is from another installation, or its record was deleted."
     ),
-    AlreadyDecided: _already,
-    AlreadyRequested: _requested_before,
-    NotYours: _not_yours,
+    AlreadyDecided: _already_decided_words,
+    AlreadyRequested: _already_requested_words,
+    NotYours: _not_yours_words,
     PolicyTightened: lambda _: Words(
         "The policy has become stricter since this was requested.",
         next="The card shows who must approve it now. If nobody can, withdraw it and request it again.",
     ),
-    ApprovalWaits: _approval_waits,
+    ApprovalWaits: _approval_waits_words,
     MoreMustAgree: lambda e: Words(
         f"Your vote counts: {e.given} of the {e.needed} needed to change when *{request_title(e.change)}* ends.",
         next="Ask someone else who can approve it to press the same button.",
@@ -255,8 +255,8 @@ OUTCOME_WORDS: Final[Table] = {
         next="Lift one, or put it into the policy.",
         again={"List freezes": GatehouseFreezes()},
     ),
-    NotUndoable: _not_undoable,
-    NotTemporary: _not_temporary,
+    NotUndoable: _not_undoable_words,
+    NotTemporary: _not_temporary_words,
     NothingToReview: lambda e: Words(f"*{request_title(e.change)}* has already been reviewed.", unchanged=None),
     LookFirst: lambda e: Words(
         "The card doesn’t show all of this change.",
@@ -289,7 +289,9 @@ OUTCOME_WORDS: Final[Table] = {
         if e.until and e.retry_after
         else "Try again in a minute.",
     ),
-    client.Unsendable: lambda e: Words(f"Gatehouse can’t send this to the {e.service} service: {ended(esc(str(e)))}"),
+    client.Unsendable: lambda e: Words(
+        f"Gatehouse can’t send this to the {e.service} service: {as_sentence(esc(str(e)))}"
+    ),
     client.Unreachable: lambda e: Words(
         f"The {e.service} service doesn’t answer.",
         "The service or the network to it is down.",
@@ -305,7 +307,7 @@ OUTCOME_WORDS: Final[Table] = {
         again={"Check status": STATUS},
     ),
     client.UnreadableRecord: lambda e: Words(
-        f"Gatehouse can’t read this rule: {ended(esc(str(e)))}", next="Correct it where it was made."
+        f"Gatehouse can’t read this rule: {as_sentence(esc(str(e)))}", next="Correct it where it was made."
     ),
     client.Unreadable: lambda e: Words(
         f"The {e.service} service sent an answer that Gatehouse can’t read, possibly a proxy’s error page.",
@@ -325,10 +327,10 @@ OUTCOME_WORDS: Final[Table] = {
         next="Check it before you try again.",
         unchanged=None,
     ),
-    client.ClientError: _refused,
-    SlackRefused: _slack_refused,
+    client.ClientError: _client_error_words,
+    SlackRefused: _slack_refused_words,
     SlackUnreachable: lambda _: Words("Slack doesn’t answer.", next="Try again in a moment.", unchanged=None),
-    TooFast: _too_fast,
+    TooFast: _too_fast_words,
     StillRunning: lambda e: Words(
         f"Your last {code(e.what)} is still running.", next="Wait for its result.", unchanged=None
     ),

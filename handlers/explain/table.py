@@ -20,7 +20,7 @@ from bot.text.documents import NestedTooDeep
 from bot.text.emails import BadEmail
 from bot.text.encoding import BadFile
 from handlers.blocks import menus, messages, modals
-from handlers.blocks.messages import Block, Message, code, esc, plural, quoted
+from handlers.blocks.messages import Block, Message, code, esc, plural, quote
 from handlers.blocks.modals import View
 from handlers.errors import GivenUp, Refusal, Table, Words
 from handlers.explain.outcomes import OUTCOME_WORDS
@@ -38,24 +38,24 @@ from handlers.slack.files import FileGone, FileUnreadable
 from handlers.slack.reply import Caller
 
 
-def _bad_email(error: BadEmail) -> Words:
+def _bad_email_words(error: BadEmail) -> Words:
     if not error.name:
         return Words(f"That is not an email. {esc(str(error))}", next="For example `anna@example.com`.")
     return Words(
-        f"{quoted(error.name, 60)} isn’t an email, and no member is called that.",
+        f"{quote(error.name, 60)} isn’t an email, and no member is called that.",
         next="Write an email such as `anna@example.com`, or a part of a name.",
         again={"Search members": MembersList(text=error.name)},
     )
 
 
-def _not_allowed(error: NotAllowed) -> Words:
+def _not_allowed_words(error: NotAllowed) -> Words:
     why = WHY_NOT[error.why]
     roles = f"someone with the role {' or '.join(map(esc, error.roles))}" if error.roles else "your Gatehouse admin"
     roles += f" (this needs {code(error.operation)})" if "." in error.operation else ""
     return Words(why.what, next=why.next.format(roles=roles, whoami=slash("gatehouse whoami")))
 
 
-def _nobody(error: NobodyCanApprove) -> Words:
+def _nobody_can_approve_words(error: NobodyCanApprove) -> Words:
     needed = "one approval" if error.needed == 1 else f"{error.needed} approvals"
     there = {0: "nobody here", 1: "only one person here"}.get(error.found, f"only {error.found} people here")
     who = f"people with the role {' or '.join(map(esc, error.roles))} are" if error.roles else "they are"
@@ -67,13 +67,13 @@ def _nobody(error: NobodyCanApprove) -> Words:
 
 ERROR_WORDS: Final[Table] = OUTCOME_WORDS | {
     NestedTooDeep: lambda e: Words(
-        f"{quoted(e.name, 100)} is nested too deeply for Gatehouse to change or export.",
+        f"{quote(e.name, 100)} is nested too deeply for Gatehouse to change or export.",
         next="Change it where it was made.",
     ),
     NotAUrl: lambda e: Words(
         f"That is {esc(str(e))}.", next="Write a URL such as `https://shop.example.com/old`.", unchanged=None
     ),
-    BadEmail: _bad_email,
+    BadEmail: _bad_email_words,
     UnknownSite: lambda e: Words(
         f"No site is called {code(e.asked)}." if e.asked else "No site is set up.",
         next=f"There {'is' if len(e.known) == 1 else 'are'} {', '.join(map(esc, e.known))}."
@@ -87,8 +87,8 @@ ERROR_WORDS: Final[Table] = OUTCOME_WORDS | {
         "If it keeps happening, ask your Gatehouse admin to reinstall the app from the current manifest.",
     ),
     BadFile: lambda e: Words(esc(file_words(e)[0]), next=esc(file_words(e)[1])),
-    NotAllowed: _not_allowed,
-    NobodyCanApprove: _nobody,
+    NotAllowed: _not_allowed_words,
+    NobodyCanApprove: _nobody_can_approve_words,
     Irreconcilable: lambda e: Words(
         f"Parts of this need different approvers ({esc(', '.join(e.roles))}), so it can’t be one request.",
         next="Request the parts one by one, or one site at a time.",
@@ -140,24 +140,24 @@ def problem(words: Words, *, asked: str, reference: str = "", attempted: bool = 
     """
     unchanged = "Nothing was changed." if attempted and words.unchanged else ""
     buttons = (messages.run_button(label, one, number) for number, (label, one) in enumerate(words.again.items()))
-    blocks = [messages.section(f":warning: {_told(words, unchanged)}"), *messages.actions(buttons)]
+    blocks = [messages.section(f":warning: {_words_text(words, unchanged)}"), *messages.actions(buttons)]
     text = " ".join(filter(None, (words.what, unchanged)))
     return _message(text, blocks, asked=asked, unchanged=bool(unchanged), reference=reference)
 
 
-def _told(words: Words, unchanged: str) -> str:
+def _words_text(words: Words, unchanged: str) -> str:
     head = words.what if "*" in words.what or "\n" in words.what else f"*{words.what}*"
     return f"{head}\n{' '.join(filter(None, (unchanged, words.cause, words.next)))}".strip()
 
 
-def unclear(error: Unclear, *, asked: str) -> Message:
+def unclear_message(error: Unclear, *, asked: str) -> Message:
     """What was not understood, the nearest harmless command as a button, and the lines of help that may be meant."""
     is_attempt = bool(error.about) and all(kind.writes for kind in error.about)
     unchanged = " Nothing was changed." if is_attempt else ""
     blocks = [messages.section(f":thinking_face: *{esc(error.what, 400)}*{unchanged}")]
     if error.about:
         lines = "\n".join(
-            f"`{slash(f'{kind.service} {messages.entities(kind.example or kind.verb)}')}`  {kind.summary}"
+            f"`{slash(f'{kind.service} {messages.escape_entities(kind.example or kind.verb)}')}`  {kind.summary}"
             for kind in error.about
         )
         lead = f"{error.can} For example" if error.can else "For example" if len(error.about) == 1 else "Did you mean"
@@ -172,8 +172,8 @@ def unclear(error: Unclear, *, asked: str) -> Message:
     return _message(f"{esc(error.what)}{unchanged}", blocks, asked=asked, unchanged=bool(unchanged))
 
 
-def not_one(error: NotOne, *, asked: str, attempted: bool = False) -> Message:
-    """A choice where a REF fits several rules; where it fits none, those that are like it, and a menu to look further."""
+def not_one_message(error: NotOne, *, asked: str, attempted: bool = False) -> Message:
+    """Return a choice where a REF fits several rules; where none, those like it, and a menu to look further."""
     ref, candidates, count = error.ref, error.candidates, error.count
     unchanged = " Nothing was changed." if attempted else ""
     if not candidates:
@@ -181,7 +181,7 @@ def not_one(error: NotOne, *, asked: str, attempted: bool = False) -> Message:
         blocks = [
             messages.section(words, None if error.near else menus.rule_menu()),
             *([messages.section("Did you mean one of these?", menus.rule_menu())] if error.near else []),
-            *_choice(error.near, error.groups),
+            *_rule_choices(error.near, error.groups),
             *messages.actions([messages.run_button("List rules", RulesList(), "list")]),
         ]
         return _message(f"No rule matches that.{unchanged}", blocks, asked=asked, unchanged=attempted)
@@ -189,11 +189,11 @@ def not_one(error: NotOne, *, asked: str, attempted: bool = False) -> Message:
     fits = f"{plural(count, 'rule')} {'matches' if count == 1 else 'match'}"
     unread = f" {error.gap.sentence('rules')}" if error.gap else ""
     words = f":mag: *{fits} {code(ref, 200)}.* Which one?{unchanged}{unread}{more}"
-    blocks = [messages.section(words, menus.rule_menu() if more else None), *_choice(candidates, error.groups)]
+    blocks = [messages.section(words, menus.rule_menu() if more else None), *_rule_choices(candidates, error.groups)]
     return _message(f"{fits}. Which one?{unchanged}", blocks, asked=asked, unchanged=attempted)
 
 
-def _choice(rules: Sequence[Rule], groups: Groups | None) -> list[Block]:
+def _rule_choices(rules: Sequence[Rule], groups: Groups | None) -> list[Block]:
     """A line for each of *rules*, with a button."""
     return [
         messages.section(
@@ -212,7 +212,7 @@ def words_for(error: Exception) -> Words:
     return ERROR_WORDS[kind](error)
 
 
-def expected(error: Exception) -> bool:
+def is_expected(error: Exception) -> bool:
     """Whether *error* has words of its own: a part of the day's work, and no fault of ours."""
     return isinstance(error, Unclear | NotOne | Refusal) or any(
         kind in ERROR_WORDS for kind in type(error).__mro__[:-3]
@@ -235,7 +235,7 @@ TROUBLE: Final = (
 
 def outcome_of(error: Exception) -> str:
     """What a command that ended with *error* is counted as."""
-    if not expected(error):
+    if not is_expected(error):
         return "failed"
     return "trouble" if isinstance(error, TROUBLE) else "refused"
 
@@ -251,14 +251,14 @@ def unsaved_form(error: Exception, view: View, *, caller: Caller) -> View | None
     """
     if not isinstance(error, PASSING) or isinstance(error, CommitUnknown):
         return None
-    return modals.kept_form(view, _told(words_for(error), "Nothing was changed."), caller.request[:8])
+    return modals.kept_form(view, _words_text(words_for(error), "Nothing was changed."), caller.request[:8])
 
 
-def answer(error: Exception, *, asked: str, caller: Caller, attempted: bool = False) -> Message:
-    """What the person who asked is told about *error*. *attempted*: they wanted to change something."""
+def error_message(error: Exception, *, asked: str, caller: Caller, attempted: bool = False) -> Message:
+    """Return what the person who asked is told about *error*. *attempted*: they wanted to change something."""
     if isinstance(error, Unclear):
-        return unclear(error, asked=asked)
+        return unclear_message(error, asked=asked)
     if isinstance(error, NotOne):
-        return not_one(error, asked=asked, attempted=attempted)
-    reference = caller.request[:8] if isinstance(error, TROUBLE) or not expected(error) else ""
+        return not_one_message(error, asked=asked, attempted=attempted)
+    reference = caller.request[:8] if isinstance(error, TROUBLE) or not is_expected(error) else ""
     return problem(words_for(error), asked=asked, reference=reference, attempted=attempted)

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
 
-from bot.clients.json_stream import cooperatively
+from bot.clients.json_stream import run_in_slices
 from bot.clients.lists import Gap
 from bot.gatehouse import Gatehouse
 from bot.members import csv
@@ -17,14 +17,14 @@ from bot.rules import files
 from bot.rules.model import Rule
 from bot.rules.secrets import holds_secret
 from handlers.blocks import messages
-from handlers.blocks.masking import holds_email, is_public
+from handlers.blocks.masking import has_email, is_public
 from handlers.blocks.messages import code, esc
 from handlers.errors import EmailsInFile, NothingToExport
 from handlers.grammar.command import slash
 from handlers.members.commands import MembersExport
-from handlers.members.member_lookup import fits
+from handlers.members.member_lookup import passes_filters
 from handlers.rules.commands import RulesExport
-from handlers.rules.rule_lookup import fitting
+from handlers.rules.rule_lookup import filter_rules
 from handlers.slack.registry import handles
 from handlers.slack.reply import Attached, Caller, Reply
 
@@ -37,10 +37,10 @@ async def export_rules(command: RulesExport, caller: Caller, gatehouse: Gatehous
     listing = await gatehouse.rules.all()
     rules = listing.whole()
     groups = await gatehouse.groups.groups()
-    found = await asyncio.to_thread(fitting, rules, command, groups)
+    found = await asyncio.to_thread(filter_rules, rules, command, groups)
     if not found:
         raise NothingToExport("rule")
-    content = b"".join(await cooperatively(files.export_lines(found)))
+    content = b"".join(await run_in_slices(files.export_lines(found)))
     if command.here and is_public(caller.channel) and await asyncio.to_thread(_is_private, found, content):
         raise EmailsInFile(replace(command, here=False))
     place = gatehouse.places.get("rules", "")
@@ -51,7 +51,7 @@ async def export_rules(command: RulesExport, caller: Caller, gatehouse: Gatehous
 
 def _is_private(rules: Sequence[Rule], content: bytes) -> bool:
     """Whether something in the rules of a file is masked in channels."""
-    return holds_email(content) or any(map(holds_secret, rules))
+    return has_email(content) or any(map(holds_secret, rules))
 
 
 @handles(MembersExport)
@@ -61,11 +61,11 @@ async def export_members(command: MembersExport, caller: Caller, gatehouse: Gate
     gatehouse.limits.take(EXPORT_RATE, caller.user, caller.channel)
     listing = await site.members.all()
     everyone = listing.whole()
-    checked = await cooperatively((member, fits(member, command)) for member in everyone)
+    checked = await run_in_slices((member, passes_filters(member, command)) for member in everyone)
     found = [member for member, is_wanted in checked if is_wanted]
     if not found:
         raise NothingToExport("member")
-    content = b"".join(await cooperatively(csv.export_lines(found, site.name)))
+    content = b"".join(await run_in_slices(csv.export_lines(found, site.name)))
     comment = members_comment(len(found), total=len(everyone), site=site.name, gap=listing.gap)
     name = csv.export_name(site.name, gatehouse.now().date())
     return Attached(name, content, comment, exports=(f"members/{site.name}", len(found)))
@@ -74,23 +74,23 @@ async def export_members(command: MembersExport, caller: Caller, gatehouse: Gate
 def rules_comment(count: int, *, total: int, place: str, gap: Gap | None) -> str:
     """Introduces an export of *count* of the *total* rules; *place*: the service's host."""
     lines = [
-        f":outbox_tray: *{_some(count, total, 'rule')}*, with all their filters and values, but without groups.",
+        f":outbox_tray: *{_count_text(count, total, 'rule')}*, with all their filters and values, but without groups.",
         f"`{slash('rules import')}` and the dashboard’s import read this file. From {code(place)}.",
     ]
-    return "\n".join([*lines, *_left_out(gap, "rules")])
+    return "\n".join([*lines, *_gap_warnings(gap, "rules")])
 
 
 def members_comment(count: int, *, total: int, site: str, gap: Gap | None) -> str:
     """Introduces an export of *count* of the *total* members of *site*."""
-    found = f":outbox_tray: *{_some(count, total, 'member')}* of *{esc(site)}*, with names and segments."
-    lines = [f"{found} It contains full emails, so share it with care.", *_left_out(gap, "members")]
+    found = f":outbox_tray: *{_count_text(count, total, 'member')}* of *{esc(site)}*, with names and segments."
+    lines = [f"{found} It contains full emails, so share it with care.", *_gap_warnings(gap, "members")]
     return "\n".join(lines)
 
 
-def _left_out(gap: Gap | None, plural: str) -> list[str]:
+def _gap_warnings(gap: Gap | None, plural: str) -> list[str]:
     return [f":warning: {gap.sentence(plural)} The others are not in this file."] if gap else []
 
 
-def _some(count: int, total: int, what: str) -> str:
+def _count_text(count: int, total: int, what: str) -> str:
     """``25 rules``, or of some of them ``3 of 25 rules``."""
     return f"{'' if count == total else f'{count:,} of '}{messages.plural(total, what)}"

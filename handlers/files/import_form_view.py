@@ -99,23 +99,23 @@ class Handed:
         known = {name: str(kept[name]) for name in cls.__slots__ if kept.get(name)}
         values = inputs.values_of(view)
         typed = {
-            "encoding": inputs.typed(values, ENCODING),
-            "reason": (inputs.typed(values, inputs.REASON) or "")[:300],
+            "encoding": inputs.typed_value(values, ENCODING),
+            "reason": (inputs.typed_value(values, inputs.REASON) or "")[:300],
         }
         return cls(**{"channel": ""} | known | {name: text for name, text in typed.items() if text})
 
     @classmethod
-    def typed(cls, view: View) -> Self:
-        """What a first form was filled with."""
+    def of_file_form(cls, view: View) -> Self:
+        """Return what a first form was filled with."""
         values = inputs.values_of(view)
         return replace(
             cls.of(view),
             name=inputs.file_name(values, "file") or "pasted text",
             file=inputs.file_id(values, "file") or "",
-            packed=_pack(inputs.typed(values, "pasted") or ""),
-            reason=(inputs.typed(values, inputs.REASON) or "")[:300],
-            start=(inputs.typed(values, inputs.START) or "")[:MAX_START],
-            mode=_chosen(values, "mode", Mode.ADD),
+            packed=_pack(inputs.typed_value(values, "pasted") or ""),
+            reason=(inputs.typed_value(values, inputs.REASON) or "")[:300],
+            start=(inputs.typed_value(values, inputs.START) or "")[:MAX_START],
+            mode=_read_choice(values, "mode", Mode.ADD),
         )
 
     def metadata(self) -> dict[str, str]:
@@ -158,7 +158,7 @@ class ImportForms:
     """What the first form says of the file, and what it asks below it."""
 
 
-def _asked_with_rules(handed: Handed) -> tuple[str, list[Block]]:
+def _rules_intro(handed: Handed) -> tuple[str, list[Block]]:
     about = (
         f"A JSON file from `{slash('rules export')}` or from the dashboard’s export, or a table (CSV) of redirects: "
         "_from_, _to_, and optionally _name_, _until_ and _group_. You see a preview before anything changes."
@@ -166,7 +166,7 @@ def _asked_with_rules(handed: Handed) -> tuple[str, list[Block]]:
     return about, [inputs.reason(handed.reason, loops=True)]
 
 
-def _asked_with_members(handed: Handed) -> tuple[str, list[Block]]:
+def _members_intro(handed: Handed) -> tuple[str, list[Block]]:
     about = (
         f":globe_with_meridians: Site *{esc(handed.site, 60)}*\nA CSV file with a column of emails; names and segments are "
         "optional. An _action_ column overrides the choice below. You see a preview before anything changes."
@@ -175,8 +175,8 @@ def _asked_with_members(handed: Handed) -> tuple[str, list[Block]]:
     return about, [modes, inputs.reason(handed.reason)]
 
 
-RULE_FORMS: Final = ImportForms("Import rules", RULES_FILE, RULES, ["json", "csv", "tsv", "txt"], _asked_with_rules)
-MEMBER_FORMS: Final = ImportForms("Import members", MEMBERS_FILE, MEMBERS, ["csv", "tsv", "txt"], _asked_with_members)
+RULE_FORMS: Final = ImportForms("Import rules", RULES_FILE, RULES, ["json", "csv", "tsv", "txt"], _rules_intro)
+MEMBER_FORMS: Final = ImportForms("Import members", MEMBERS_FILE, MEMBERS, ["csv", "tsv", "txt"], _members_intro)
 
 
 def file_form(forms: ImportForms, handed: Handed, wrong: str = "") -> View:
@@ -224,7 +224,7 @@ SILENT: Final = (
 NOTHING: Final = ":heavy_check_mark: *Nothing to import.*"
 
 
-def choices_asked(entries: Sequence[Entry], chosen: Choices, arrival: Mapping[str, str] = ARRIVAL) -> list[Block]:
+def choice_inputs(entries: Sequence[Entry], chosen: Choices, arrival: Mapping[str, str] = ARRIVAL) -> list[Block]:
     """A question for each kind of rules that something can be done with; none where there is no such rule.
 
     *chosen*: what is chosen in it.
@@ -239,7 +239,7 @@ def choices_asked(entries: Sequence[Entry], chosen: Choices, arrival: Mapping[st
     return [*asked, inputs.radios("arrival", "On or off?", arrival, chosen.arrival)] if asked else []
 
 
-def groups_asked(entries: Sequence[Entry], groups: Groups | None) -> list[Block]:
+def group_inputs(entries: Sequence[Entry], groups: Groups | None) -> list[Block]:
     """A menu for each of the first groups of the file that aren't here; none where there is no group to choose."""
     lost = Counter(entry.ungrouped for entry in entries if isinstance(entry, New | Differs) and entry.ungrouped)
     names = {} if groups is None else dict([*groups.names.items()][: inputs.MOST_OPTIONS - 1])
@@ -255,8 +255,8 @@ def groups_asked(entries: Sequence[Entry], groups: Groups | None) -> list[Block]
     ]
 
 
-def endless_asked(flaw: str, choices: Choices) -> list[Block]:
-    """Whether rules are to last for good whose end can't be used for its *flaw*: nobody gets that without asking for it."""
+def endless_input(flaw: str, choices: Choices) -> list[Block]:
+    """Return the question whether rules last for good whose end can't be used for its *flaw*."""
     if not flaw:
         return []
     words = (
@@ -273,35 +273,36 @@ def read_choices(view: View) -> Choices:
     values = inputs.values_of(view)
     default = Choices()
     return Choices(
-        new=_chosen(values, "new", default.new),
-        differs=_chosen(values, "differs", default.differs),
-        arrival=_chosen(values, "arrival", default.arrival),
+        new=_read_choice(values, "new", default.new),
+        differs=_read_choice(values, "differs", default.differs),
+        arrival=_read_choice(values, "arrival", default.arrival),
         groups={
             block_id.removeprefix(f"{GROUP}."): chosen
             for block_id in values
-            if block_id.startswith(f"{GROUP}.") and (chosen := inputs.typed(values, block_id) or NO_GROUP) != NO_GROUP
+            if block_id.startswith(f"{GROUP}.")
+            and (chosen := inputs.typed_value(values, block_id) or NO_GROUP) != NO_GROUP
         },
-        endless=inputs.typed(values, ENDLESS) == ENDLESS,
+        endless=inputs.typed_value(values, ENDLESS) == ENDLESS,
     )
 
 
-def encodings_asked(readings: Sequence[Reading], chosen: str) -> list[Block]:
+def encoding_input(readings: Sequence[Reading], chosen: str) -> list[Block]:
     """A menu of how the names of a file read, where its encoding can't be told; nothing is chosen before somebody did."""
     if not readings:
         return []
-    options = {each.encoding: _as_it_reads(each) for each in readings}
+    options = {each.encoding: _reading_label(each) for each in readings}
     twice = any(each.encoding == TWICE for each in readings)
     why = "It looks as if it was encoded twice" if twice else "The file isn’t Unicode"
     words = f":warning: *Which of these is right?* {why}, so its letters can be read in several ways."
     return [section(words), inputs.menu(ENCODING, "Encoding", options, chosen, dispatch=True)]
 
 
-def _as_it_reads(reading: Reading) -> str:
+def _reading_label(reading: Reading) -> str:
     page = f": {preview_view.ENCODINGS[reading.encoding]}"
     return messages.clip(" · ".join(reading.samples), inputs.LONGEST_OPTION - len(page)) + page
 
 
-def columns_asked(file: MemberFile) -> list[Block]:
+def column_inputs(file: MemberFile) -> list[Block]:
     """A menu of columns for each thing that is read; none where there is nothing to choose, or nothing was in doubt."""
     if not (file.unused or file.layout.in_doubt):
         return []
@@ -314,13 +315,13 @@ def columns_asked(file: MemberFile) -> list[Block]:
         words = (
             ":warning: *More than one column says what to do.* Leave only the right one in the file, and start again."
         )
-    return [section(words), *(_column(column, file) for column in ASKED)]
+    return [section(words), *(_column_menu(column, file) for column in ASKED)]
 
 
-def _column(column: Column, file: MemberFile) -> Block:
+def _column_menu(column: Column, file: MemberFile) -> Block:
     used = set(file.columns.values())
     places = sorted({*range(len(file.examples))[:MOST_COLUMNS], *used})
-    options = {str(at): _option(file, at) for at in places if at < len(file.examples)}
+    options = {str(at): _column_label(file, at) for at in places if at < len(file.examples)}
     if column is not Column.EMAIL:
         options = {NO_COLUMN: "None"} | options
     chosen = file.columns.get(column)
@@ -330,7 +331,7 @@ def _column(column: Column, file: MemberFile) -> Block:
     )
 
 
-def _option(file: MemberFile, at: int) -> str:
+def _column_label(file: MemberFile, at: int) -> str:
     example = f": {file.examples[at]}" if file.examples[at] else ""
     return messages.clip(f"{' '.join(file.title(at).split())}{example}", inputs.LONGEST_OPTION)
 
@@ -338,11 +339,11 @@ def _option(file: MemberFile, at: int) -> str:
 def read_columns(view: View) -> Chosen | None:
     """The columns that somebody chose, None for what has none; None where the form did not ask."""
     values = inputs.values_of(view)
-    chosen = {column: inputs.typed(values, f"{COLUMN}.{column}") for column in ASKED}
+    chosen = {column: inputs.typed_value(values, f"{COLUMN}.{column}") for column in ASKED}
     answers = {column: PLACES.get(at) for column, at in chosen.items() if at}
     return answers if any(f"{COLUMN}.{column}" in values for column in ASKED) else None
 
 
-def _chosen(values: Mapping[str, Any], block_id: str, default: E) -> E:
-    chosen = inputs.typed(values, block_id)
+def _read_choice(values: Mapping[str, Any], block_id: str, default: E) -> E:
+    chosen = inputs.typed_value(values, block_id)
     return next((each for each in type(default) if each.value == chosen), default)

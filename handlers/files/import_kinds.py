@@ -12,7 +12,7 @@ from bot.changes.model.edits import Edit, Target
 from bot.changes.model.items import Item, Outcome
 from bot.changes.refusals import EndIsPast, EndsBeforeStart
 from bot.clients.errors import ClientError
-from bot.clients.json_stream import cooperatively
+from bot.clients.json_stream import run_in_slices
 from bot.gatehouse import Gatehouse
 from bot.members.csv import Chosen, headings, read_member_file
 from bot.members.csv_columns import Mode
@@ -26,7 +26,7 @@ from bot.rules.model import Groups, Rule
 from bot.rules.redirect_table import RedirectFile, is_table, read_redirect_file
 from bot.rules.rule_import_plan import Arrival, Choices, OnDiffers, plan_entries, plan_redirects
 from handlers.blocks import inputs, messages
-from handlers.changes.requests import beginning, ending
+from handlers.changes.requests import resolve_end, resolve_start
 from handlers.errors import TimeIsFar
 from handlers.files import import_form_view, preview_view
 from handlers.files.import_form_view import ARRIVAL, MEMBER_FORMS, RULE_FORMS, TABLE_ARRIVAL, Handed, file_form
@@ -37,7 +37,7 @@ from handlers.grammar.time_fields import parse_expiry, parse_start
 from handlers.members.commands import MembersImport
 from handlers.members.member_refs import extra_segments, site_for
 from handlers.rules.commands import RulesImport
-from handlers.rules.rule_lookup import NEW, PARTLY, loops_added
+from handlers.rules.rule_lookup import NEW, PARTLY, added_loops
 from handlers.slack.registry import Click, clicks, handles
 from handlers.slack.reply import Caller, Modal, Refilled, Reply
 
@@ -81,10 +81,10 @@ def rule_plan(
         columns=(word, "name", "id"),
         notes=[] if table is None else redirect_notes(table, end),
         asked=[
-            *import_form_view.encodings_asked(readings, encoding),
-            *import_form_view.endless_asked(end.flaw, choices),
-            *import_form_view.groups_asked(entries, groups),
-            *import_form_view.choices_asked(entries, choices, ARRIVAL if table is None else TABLE_ARRIVAL),
+            *import_form_view.encoding_input(readings, encoding),
+            *import_form_view.endless_input(end.flaw, choices),
+            *import_form_view.group_inputs(entries, groups),
+            *import_form_view.choice_inputs(entries, choices, ARRIVAL if table is None else TABLE_ARRIVAL),
         ],
         expiry=end.expiry,
         unanswered=bool(readings and not encoding) or bool(end.flaw and not choices.endless),
@@ -113,12 +113,12 @@ async def _plan_rules(
     table, records, end = None, [], NO_END
     if await asyncio.to_thread(is_table, content):
         table = await asyncio.to_thread(read_redirect_file, content, handed.encoding)
-        end = await _end_of(table, handed, caller, gatehouse)
+        end = await _end_of_table(table, handed, caller, gatehouse)
     else:
         records = await asyncio.to_thread(read_rule_file, content)
     live = (await gatehouse.rules.all()).whole()
     planning = plan_entries(records, live, groups) if table is None else plan_redirects(table.rows, live, groups)
-    entries = await cooperatively(planning)
+    entries = await run_in_slices(planning)
     plan = await asyncio.to_thread(rule_plan, entries, choices, table, handed.encoding, groups, end)
     return await _with_loops(plan, choices, handed.reason, live, groups)
 
@@ -146,17 +146,17 @@ async def _loops(
     plan: ImportPlan, choices: Choices, live: Sequence[Rule], groups: Groups | None, effort: Effort
 ) -> Sequence[str]:
     """What would loop by *choices* that doesn't now, in plain lines."""
-    made, numbers = await asyncio.to_thread(_made, plan, choices)
+    made, numbers = await asyncio.to_thread(_resulting_rules, plan, choices)
     word = plan.columns[0]
     return list(
         dict.fromkeys(
-            preview_view.loop_words(loop, numbers, word) for loop in await loops_added(live, made, groups, effort)
+            preview_view.loop_words(loop, numbers, word) for loop in await added_loops(live, made, groups, effort)
         )
     )
 
 
-def _made(plan: ImportPlan, choices: Choices) -> tuple[list[Rule], dict[str, int]]:
-    """The rules that there will be, and the numbers of their rows by their ids."""
+def _resulting_rules(plan: ImportPlan, choices: Choices) -> tuple[list[Rule], dict[str, int]]:
+    """Return the rules that there will be, and the numbers of their rows by their ids."""
     made, numbers = [], {}
     for entry in plan.entries:
         if (edit := rule_import_plan.edit_of(entry, choices)) is not None:
@@ -175,8 +175,8 @@ DAY_AND_MONTH: Final = re.compile(r"(?<!\d)(\d\d?)/(\d\d?)(?!\d)")
 MONTHS: Final = 12
 
 
-async def _end_of(table: RedirectFile, handed: Handed, caller: Caller, gatehouse: Gatehouse) -> TableEnd:
-    """Until when the rules of *table* are to last; raises as `beginning` does."""
+async def _end_of_table(table: RedirectFile, handed: Handed, caller: Caller, gatehouse: Gatehouse) -> TableEnd:
+    """Return until when the rules of *table* are to last; raises as `resolve_start` does."""
     if not any(table.ends):
         return NO_END
     if len(table.ends) > 1:
@@ -192,9 +192,9 @@ async def _end_of(table: RedirectFile, handed: Handed, caller: Caller, gatehouse
     if expiry.seconds is not None:
         return TableEnd(expiry)
     start = parse_start(handed.start)
-    starts = gatehouse.now() if start is None else (await beginning(start, caller, gatehouse))[0]
+    starts = gatehouse.now() if start is None else (await resolve_start(start, caller, gatehouse))[0]
     try:
-        return TableEnd(expiry, (await ending(expiry, starts, caller, gatehouse))[0])
+        return TableEnd(expiry, (await resolve_end(expiry, starts, caller, gatehouse))[0])
     except EndIsPast:
         return TableEnd(flaw=f"{named} is in the past.")
     except EndsBeforeStart:
@@ -206,7 +206,7 @@ async def _end_of(table: RedirectFile, handed: Handed, caller: Caller, gatehouse
 async def _groups(gatehouse: Gatehouse) -> Groups | None:
     """The groups that a rule can be put into, which are none where the service has no groups; None where it can't tell."""
     try:
-        listing = await gatehouse.groups.listed()
+        listing = await gatehouse.groups.fresh()
         return Groups.of(listing.whole() if listing is not None else ())
     except ClientError:
         return None
@@ -250,7 +250,7 @@ def member_plan(plan: MemberPlan, site: str, encoding: str = "") -> ImportPlan:
         columns=headings(plan.file)[:MAX_COLUMNS_KEPT],
         separator=plan.file.separator,
         notes=member_notes(plan),
-        asked=[*import_form_view.encodings_asked(readings, encoding), *import_form_view.columns_asked(plan.file)],
+        asked=[*import_form_view.encoding_input(readings, encoding), *import_form_view.column_inputs(plan.file)],
         unanswered=bool(plan.file.layout.claimed or (readings and not encoding)),
     )
 

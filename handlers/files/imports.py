@@ -12,9 +12,9 @@ from bot.changes.proposals import Proposal
 from bot.gatehouse import Gatehouse
 from bot.text.encoding import BadFile
 from handlers.blocks import modals
-from handlers.blocks.messages import in_quotes, plural
+from handlers.blocks.messages import plural, quote_plain
 from handlers.blocks.modals import View
-from handlers.changes.requests import record, timed
+from handlers.changes.requests import record, with_times
 from handlers.files import preview_view
 from handlers.files.import_form_view import Handed, ImportForms, file_form, handed_errors, plan_form
 from handlers.files.import_plan import ImportPlan
@@ -42,7 +42,12 @@ class Import(Generic[C]):
     def __post_init__(self) -> None:
         submits(
             self.forms.file_id,
-            Form(Handed.typed, self._preview, handed_errors, lambda form: modals.loading(modals.title_of(form))),
+            Form(
+                Handed.of_file_form,
+                self._preview,
+                handed_errors,
+                lambda form: modals.loading_view(modals.title_of(form)),
+            ),
         )
         submits(self.forms.plan_id, Form(self.read, self._save))
 
@@ -53,7 +58,7 @@ class Import(Generic[C]):
     async def show(self, agreed: tuple[Handed, C | None], caller: Caller, gatehouse: Gatehouse) -> View:
         """The form with what happens by what was chosen; the file is read again."""
         async with gatehouse.limits.file_work("import", caller.user, caller.channel):
-            return plan_form(self.forms, *await self._planned(*agreed, caller, gatehouse))
+            return plan_form(self.forms, *await self._make_plan(*agreed, caller, gatehouse))
 
     async def _preview(self, handed: Handed, caller: Caller, gatehouse: Gatehouse) -> View:
         try:
@@ -63,14 +68,14 @@ class Import(Generic[C]):
 
     async def _save(self, agreed: tuple[Handed, C | None], caller: Caller, gatehouse: Gatehouse) -> View | Recorded:
         async with gatehouse.limits.file_work("import", caller.user, caller.channel):
-            plan, handed = await self._planned(*agreed, caller, gatehouse)
+            plan, handed = await self._make_plan(*agreed, caller, gatehouse)
             silent = bool(plan.loops) and not handed.reason.strip()
             if (moved := handed != agreed[0]) or plan.is_empty or plan.unanswered or silent:
                 return plan_form(self.forms, plan, handed, moved=moved, silent=silent)
             count = plural(sum(item.kind is not None for item in plan.items), plan.thing)
             into = f" into {plan.site}" if plan.site else ""
             proposal = Proposal(
-                title=f"Import {count} from {in_quotes(handed.name, 60)}{into}",
+                title=f"Import {count} from {quote_plain(handed.name, 60)}{into}",
                 items=plan.items,
                 columns=plan.columns,
                 separator=plan.separator,
@@ -81,10 +86,12 @@ class Import(Generic[C]):
                     warnings=preview_view.first_loops(plan.loops),
                 ),
             )
-            proposal = await timed(proposal, caller, gatehouse, start=parse_start(handed.start), expiry=plan.expiry)
+            proposal = await with_times(
+                proposal, caller, gatehouse, start=parse_start(handed.start), expiry=plan.expiry
+            )
             return await record(proposal, caller, gatehouse)
 
-    async def _planned(
+    async def _make_plan(
         self, handed: Handed, chosen: C | None, caller: Caller, gatehouse: Gatehouse
     ) -> tuple[ImportPlan, Handed]:
         """The plan, and what a form keeps that shows it; raises BadFile, the errors of `FileReader` and those of clients."""

@@ -19,7 +19,7 @@ from bot.text.code_pages import TWICE, UTF_8
 from bot.text.encoding import BadFile, FileKind
 from bot.text.tables import UnusedColumn
 from handlers.blocks import messages
-from handlers.blocks.messages import Block, and_more, code, esc, first_few, first_of, in_quotes, listed, moment
+from handlers.blocks.messages import Block, and_more, code, esc, first_few, join_commas, join_words, moment, quote_plain
 from handlers.changes.diff import differences, field_name
 from handlers.files.import_plan import ImportPlan, RowKind, TableEnd
 from handlers.grammar.command import slash
@@ -71,16 +71,17 @@ def _list(title: str, entries: Sequence[Any], line_of: Callable[[Any], str]) -> 
 def _new_line(entry: rule_import_plan.New) -> str:
     namesake = f"   :warning: {code(entry.namesake, 60)} has the same name" if entry.namesake else ""
     shown = f"*{esc(entry.draft.title, 50)}*   {first_pair_line(entry.draft, 40)}"
-    return f"{entry.number:,}. {shown}{namesake}{_lost(entry.ungrouped)}"
+    return f"{entry.number:,}. {shown}{namesake}{_lost_group_text(entry.ungrouped)}"
 
 
 def _differs_line(entry: rule_import_plan.Differs) -> str:
-    names = [field_name(line.field) for line in differences(entry.live.body(), entry.merged())]
-    fields = first_of([esc(name, 30) for name in names], 4)
-    return f"{entry.number:,}. *{esc(entry.draft.title, 50)}*   {code(entry.live.id, 60)}   {fields}{_lost(entry.ungrouped)}"
+    names = [field_name(line.field) for line in differences(entry.live.body(), entry.merged_body())]
+    fields = join_commas([esc(name, 30) for name in names], 4)
+    name, lost = esc(entry.draft.title, 50), _lost_group_text(entry.ungrouped)
+    return f"{entry.number:,}. *{name}*   {code(entry.live.id, 60)}   {fields}{lost}"
 
 
-def _lost(group: str | None) -> str:
+def _lost_group_text(group: str | None) -> str:
     return f"   :warning: its group {code(group, 40)} doesn’t exist here" if group else ""
 
 
@@ -139,8 +140,8 @@ def _together_line(entry: import_entries.Together) -> str:
     return _row_line(entry.row, f"the same person as line {entry.line:,}{named}")
 
 
-def _names_kept(plan: MemberPlan) -> list[Block]:
-    """Whom the file calls something else than the site does: it says so before anybody takes them for renamed."""
+def _kept_name_blocks(plan: MemberPlan) -> list[Block]:
+    """Return whom the file calls something else than the site does, before anybody takes them for renamed."""
     kept = [
         entry
         for entry in plan.entries
@@ -204,21 +205,21 @@ def why_not(entry: Any) -> str:
 def member_notes(plan: MemberPlan) -> list[Block]:
     """What a table of members may be taken for that it isn’t, and how it was read."""
     question = "*Should people with one of these be left out?* Then take their rows out of the file first."
-    unused = _unused(plan.file, question)
-    return [*_names_kept(plan), *_lookalikes(plan), *unused, messages.context(_how_it_was_read(plan.file))]
+    unused = _unused_blocks(plan.file, question)
+    return [*_kept_name_blocks(plan), *_lookalikes(plan), *unused, messages.context(_reading_text(plan.file))]
 
 
-def _told(file: MemberFile | RedirectFile) -> Sequence[UnusedColumn]:
-    """The columns by which some rows may be meant to be left out, once it is clear which columns are used."""
+def _notable_columns(file: MemberFile | RedirectFile) -> Sequence[UnusedColumn]:
+    """Return the columns by which some rows may be meant to be left out, once it is clear which columns are used."""
     if isinstance(file, MemberFile) and file.layout.claimed:
         return []
     ranked = [(rank, column) for column in file.unused if (rank := column.rank) is not None]
     return [column for _, column in sorted(ranked, key=itemgetter(0))[:MOST_UNUSED]]
 
 
-def _unused(file: MemberFile | RedirectFile, question: str) -> list[Block]:
-    """What stands in columns that aren't used, and a *question* about it."""
-    columns = ", ".join(f"*{esc(column.title, 40)}* ({_contents(column)})" for column in _told(file))
+def _unused_blocks(file: MemberFile | RedirectFile, question: str) -> list[Block]:
+    """Return what stands in columns that aren't used, and a *question* about it."""
+    columns = ", ".join(f"*{esc(column.title, 40)}* ({_contents(column)})" for column in _notable_columns(file))
     return [messages.section(f":warning: Not used: {columns}.\n{question}")] if columns else []
 
 
@@ -243,7 +244,7 @@ def redirect_notes(file: RedirectFile, end: TableEnd) -> list[Block]:
         "*Should some of these redirects be off, or match more than one exact URL?* "
         "Then take their rows out of the file first."
     )
-    return [*until, *_unused(file, question), messages.context(_how_it_was_read(file))]
+    return [*until, *_unused_blocks(file, question), messages.context(_reading_text(file))]
 
 
 ENCODINGS: Final[Mapping[str, str]] = {
@@ -278,9 +279,9 @@ def loop_words(loop: Finding, numbers: Mapping[str, int], word: str) -> str:
     """That rows loop, with rules that are there already; *numbers*: the rows by the ids of what they become."""
     ids = dict.fromkeys(place.rule.id for place in loop.places)
     rows = sorted(numbers[key] for key in ids if key in numbers)
-    rules = [in_quotes(place.rule.title, 60) for place in loop.places if place.rule.id not in numbers]
-    named = f"{word.capitalize()}{'s' * (len(rows) > 1)} {listed([f'{row:,}' for row in rows], most=MOST_IN_LOOP)}"
-    return f"{listed([named, *dict.fromkeys(rules)], most=MOST_IN_LOOP)} {'loops' if len(ids) == 1 else 'loop'}."
+    rules = [quote_plain(place.rule.title, 60) for place in loop.places if place.rule.id not in numbers]
+    named = f"{word.capitalize()}{'s' * (len(rows) > 1)} {join_words([f'{row:,}' for row in rows], most=MOST_IN_LOOP)}"
+    return f"{join_words([named, *dict.fromkeys(rules)], most=MOST_IN_LOOP)} {'loops' if len(ids) == 1 else 'loop'}."
 
 
 MOST_IN_LOOP: Final = 6
@@ -304,20 +305,20 @@ def loops_note(loops: Sequence[str], reason: str) -> list[Block]:
 SEPARATORS: Final[Mapping[str, str]] = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
 
 
-def _how_it_was_read(file: MemberFile | RedirectFile) -> str:
-    """What was taken for what: where a guess was wrong, people see it here."""
+def _reading_text(file: MemberFile | RedirectFile) -> str:
+    """Return what was taken for what: where a guess was wrong, people see it here."""
     columns = ", ".join(
         f"{column.value} from column {at + 1}" for column, at in sorted(file.columns.items(), key=itemgetter(1))
     )
     encoding = ENCODINGS.get(file.encoding, file.encoding.upper())
     separator = SEPARATORS.get(file.separator, f"“{esc(file.separator)}”")
-    told = _told(file)
+    told = _notable_columns(file)
     others = [column.title for column in file.unused if column not in told]
     unused = f"   {'Also not' if told else 'Not'} used: {_titles(others)}." if others else ""
-    return f"Read as {encoding} with {separator}: {columns}.{_headings(file)}{unused}"
+    return f"Read as {encoding} with {separator}: {columns}.{_headings_text(file)}{unused}"
 
 
-def _headings(file: MemberFile | RedirectFile) -> str:
+def _headings_text(file: MemberFile | RedirectFile) -> str:
     if file.header is None:
         return "   There are no headings."
     if file.known_header:
@@ -326,7 +327,7 @@ def _headings(file: MemberFile | RedirectFile) -> str:
 
 
 def _titles(names: Sequence[str]) -> str:
-    return first_of([esc(name, 30) for name in names], MOST_TITLES)
+    return join_commas([esc(name, 30) for name in names], MOST_TITLES)
 
 
 KINDS: Final[Mapping[FileKind, str]] = {
@@ -368,10 +369,10 @@ FILES: Final[Mapping[type[BadFile], Callable[[Any], tuple[str, str]]]] = {
         f"One object of the file has the name “{e.name}” twice.",
         "Remove one of them.",
     ),
-    files.NestedTooDeep: lambda _: ("The file is nested too deeply for rules.", _as_json()),
+    files.NestedTooDeep: lambda _: ("The file is nested too deeply for rules.", _json_hint()),
     files.NotRules: lambda e: (
         "The file is JSON, but has no rules" + (f": it starts with {', '.join(e.keys)}." if e.keys else "."),
-        _as_json(),
+        _json_hint(),
     ),
     files.NoRules: lambda _: ("The file has an empty list.", "Check that the export had any rules."),
     files.TooManyRules: lambda e: (
@@ -430,7 +431,7 @@ REASONS: Final[Mapping[type, Callable[[Any], str]]] = {
     ),
     import_entries.InvalidEmail: lambda r: f"not an email. {r.why}",
     import_entries.UnknownAction: lambda r: f"unknown action “{r.word}”; use add, grant, set, revoke or remove",
-    import_entries.UnknownSegments: lambda r: _unknown(r.names),
+    import_entries.UnknownSegments: lambda r: _unknown_segments_text(r.names),
     import_entries.NoSegments: lambda _: "no segment given (use a dash for none at all)",
     import_entries.Contradicts: lambda r: f"contradicts line {r.line:,}; neither is applied",
     import_entries.NotAMember: lambda _: "not a member of this site",
@@ -439,7 +440,7 @@ REASONS: Final[Mapping[type, Callable[[Any], str]]] = {
 }
 
 
-def _as_json() -> str:
+def _json_hint() -> str:
     return f"Use a JSON file from {slash('rules export')} or from the dashboard’s export."
 
 
@@ -456,8 +457,8 @@ def _place(field: str, pair: int | None) -> str:
     return field if pair is None else f"{field} of pair {pair}"
 
 
-def _unknown(names: tuple[tuple[str, tuple[str, ...]], ...]) -> str:
+def _unknown_segments_text(names: tuple[tuple[str, tuple[str, ...]], ...]) -> str:
     told = [f"“{name}”" + (f" (near: {', '.join(near)})" if near else "") for name, near in names]
     one = len(names) == 1
     ending = "is not a segment here; segments are" if one else "are not segments here; they are"
-    return f"{first_of(told, 3)} {ending} created in the site’s dashboard"
+    return f"{join_commas(told, 3)} {ending} created in the site’s dashboard"

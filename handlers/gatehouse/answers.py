@@ -21,7 +21,7 @@ from bot.rules.model import RULE_ID
 from bot.store.audit import Entry, Filters
 from bot.store.outbox import Purpose
 from bot.store.queues import TimerKind
-from bot.text.times import moment_since, since_in
+from bot.text.times import moment_since, parse_since
 from handlers.blocks.messages import ListPage, plural
 from handlers.changes.decisions import can_decide
 from handlers.changes.list_view import MAX_LISTED
@@ -54,11 +54,11 @@ MENTIONED: Final = re.compile(r"<@([UW][A-Z0-9]{5,20})(?:\|[^<>]*)?>|([UW][A-Z0-
 
 @handles(GatehouseAudit)
 async def audit(command: GatehouseAudit, caller: Caller, gatehouse: Gatehouse) -> Reply:
-    who, since = _who(command.who, caller), await moment_of(command.since, caller, gatehouse)
-    about = await _about((command.ref or "").strip(), caller, gatehouse)
+    who, since = _person_id(command.who, caller), await moment_of(command.since, caller, gatehouse)
+    about = await _target_filters((command.ref or "").strip(), caller, gatehouse)
     filters = replace(about, who=who, since=since, without=MECHANICS, last_of_each=True)
     skipped = ((command.page or 1) - 1) * MAX_LISTED
-    found = await gatehouse.store.audit.found(filters, MAX_LISTED + 1, skip=skipped)
+    found = await gatehouse.store.audit.find(filters, MAX_LISTED + 1, skip=skipped)
     page = ListPage.of_part(found, command.page, MAX_LISTED)
     changes = await changes_behind(page.items, gatehouse, as_sets=not command.ref)
     links = await links_to(changes.values(), gatehouse)
@@ -73,28 +73,28 @@ async def tallies_of(changes: Iterable[Change], gatehouse: Gatehouse) -> Mapping
 
 async def changes_behind(found: Sequence[Entry], gatehouse: Gatehouse, *, as_sets: bool) -> Mapping[str, Change]:
     """The changes that entries are about, by the ids there; *as_sets*: the bulk change instead of a part of it."""
-    changes = await gatehouse.store.changes.many(list({entry.change_id for entry in found if entry.change_id}))
+    changes = await gatehouse.store.changes.get_many(list({entry.change_id for entry in found if entry.change_id}))
     if not as_sets:
         return changes
-    wholes = await gatehouse.store.changes.many(list({each.set_id for each in changes.values() if each.set_id}))
+    wholes = await gatehouse.store.changes.get_many(list({each.set_id for each in changes.values() if each.set_id}))
     return {each: wholes.get(change.set_id or "", change) for each, change in changes.items()}
 
 
-async def _about(text: str, caller: Caller, gatehouse: Gatehouse) -> Filters:
+async def _target_filters(text: str, caller: Caller, gatehouse: Gatehouse) -> Filters:
     """What *text* means, looked up on record first, which also knows what is gone; raises BadFilter, or as `find_rule`."""
     if not text:
         return Filters()
-    if RULE_ID.fullmatch(text) and await _is_known(rule := await _rule_called(text, gatehouse), gatehouse):
+    if RULE_ID.fullmatch(text) and await _is_known(rule := await _rule_filters(text, gatehouse), gatehouse):
         return rule
     part = Filters(ref=text)
     if (REFERENCE.fullmatch(text) or "@" in text or "/" in text) and await _is_known(part, gatehouse):
         return part
-    if named := await gatehouse.store.audit.targets_named(text):
+    if named := await gatehouse.store.audit.find_targets(text):
         return Filters(targets=tuple(named))
     if await _is_known(part, gatehouse):
         return part
     try:
-        return await _rule_called((await find_rule(RulesHistory(ref=text), caller, gatehouse)).id, gatehouse)
+        return await _rule_filters((await find_rule(RulesHistory(ref=text), caller, gatehouse)).id, gatehouse)
     except NotOne as error:
         if error.candidates:
             raise
@@ -106,16 +106,16 @@ async def _about(text: str, caller: Caller, gatehouse: Gatehouse) -> Filters:
 
 
 async def _is_known(about: Filters, gatehouse: Gatehouse) -> bool:
-    return bool(await gatehouse.store.audit.found(about, 1))
+    return bool(await gatehouse.store.audit.find(about, 1))
 
 
-async def _rule_called(rule_id: str, gatehouse: Gatehouse) -> Filters:
-    """A rule, also under the ids that it had before."""
+async def _rule_filters(rule_id: str, gatehouse: Gatehouse) -> Filters:
+    """Return the filters for a rule, also under the ids that it had before."""
     ids = await gatehouse.store.former_ids.all_of(rule_id)
     return Filters(targets=tuple(f"rules/{each}" for each in ids))
 
 
-def _who(text: str | None, caller: Caller) -> str | None:
+def _person_id(text: str | None, caller: Caller) -> str | None:
     if text is None:
         return None
     if text.casefold() in {"me", "@me"}:
@@ -134,7 +134,7 @@ async def moment_of(
     """The moment since which *text* is; raises BadFilter, with a command as an *example*."""
     if text is None:
         return None
-    if (since := since_in(text)) is None:
+    if (since := parse_since(text)) is None:
         raise BadFilter(f"“{text[:40]}” isn’t a time. Write 24h, 7d, today, yesterday or last night.", example)
     if since.seconds:
         return gatehouse.now() - timedelta(seconds=since.seconds)
@@ -152,7 +152,7 @@ async def show_help(command: GatehouseHelp, caller: Caller, gatehouse: Gatehouse
 async def _may_run(caller: Caller, gatehouse: Gatehouse) -> Callable[[type[Command]], bool]:
     """Whether the caller may give a command here."""
     try:
-        allowed = await gatehouse.access.all(caller.user, caller.channel)
+        allowed = await gatehouse.access.refusals_by_operation(caller.user, caller.channel)
     except DirectoryUnavailable:
         return lambda _: True  # help helps, also while Slack does not say who asks
 
@@ -167,13 +167,13 @@ async def status(command: GatehouseStatus, caller: Caller, gatehouse: Gatehouse)
     await gatehouse.access.look_at_groups()
     parts = {**await gatehouse.health(), **await ask_services(gatehouse)}
     parts["policy"] = gatehouse.policy_trouble() or "ok"
-    undelivered = await gatehouse.store.outbox.undelivered()
-    waiting = await gatehouse.store.outbox.waiting()
-    late = await gatehouse.store.outbox.late()
+    undelivered = await gatehouse.store.outbox.count_given_up()
+    waiting = await gatehouse.store.outbox.count_waiting()
+    late = await gatehouse.store.outbox.count_late()
     trouble = [f"Slack rejected {undelivered:,}"] * bool(undelivered)
     trouble += [f"{late:,} late; Gatehouse keeps trying"] * bool(late)
     parts["messages"] = ", ".join(trouble) or ("ok" if not waiting else f"ok, {waiting:,} on the way")
-    counts = await gatehouse.store.changes.counts()
+    counts = await gatehouse.store.changes.count_by_state()
     return Private(views.status(parts, places=gatehouse.places, counts=counts))
 
 
@@ -185,11 +185,11 @@ async def ask_services(gatehouse: Gatehouse, *, seconds: float | None = None) ->
     readers = {"rules": gatehouse.rules} | {
         f"members of {site.name}": site.members for site in gatehouse.sites.values()
     }
-    asked = (_ask(reader.all() if seconds is None else reader.recent(), seconds) for reader in readers.values())
+    asked = (_ask_service(reader.all() if seconds is None else reader.recent(), seconds) for reader in readers.values())
     return dict(zip(readers, await asyncio.gather(*asked), strict=True))
 
 
-async def _ask(asked: Awaitable[Listing[Any]], seconds: float | None) -> str:
+async def _ask_service(asked: Awaitable[Listing[Any]], seconds: float | None) -> str:
     try:
         async with asyncio.timeout(seconds):
             found = await asked
@@ -221,7 +221,7 @@ def trouble_words(error: ClientError) -> str:
 @handles(GatehouseWhoami)
 async def whoami(command: GatehouseWhoami, caller: Caller, gatehouse: Gatehouse) -> Reply:
     person = await gatehouse.access.person(caller.user)
-    allowed = await gatehouse.access.all(caller.user, caller.channel)
+    allowed = await gatehouse.access.refusals_by_operation(caller.user, caller.channel)
     policy = gatehouse.access.policy()
     guards = {kind.value: policy.guard_for(kind.operation, None) for kind in Kind}
     return Private(
@@ -238,15 +238,18 @@ async def whoami(command: GatehouseWhoami, caller: Caller, gatehouse: Gatehouse)
 
 
 @handles(GatehousePending)
-async def pending(command: GatehousePending, caller: Caller, gatehouse: Gatehouse) -> Reply:
-    found, due = await waiting(gatehouse, most=MAX_LOOKED_THROUGH)
-    open_changes, reviews = await readable(found, caller, gatehouse), await readable(due, caller, gatehouse)
+async def show_pending(command: GatehousePending, caller: Caller, gatehouse: Gatehouse) -> Reply:
+    found, due = await waiting_changes(gatehouse, most=MAX_LOOKED_THROUGH)
+    open_changes, reviews = (
+        await filter_readable(found, caller, gatehouse),
+        await filter_readable(due, caller, gatehouse),
+    )
     page = ListPage.of([*open_changes, *reviews], command.page, MAX_LISTED)
-    count = await open_count(gatehouse)
+    count = await count_open(gatehouse)
     links = await links_to(page.items, gatehouse)
     able = () if caller.public else page.items
     return Private(
-        views.pending(
+        views.pending_list(
             page,
             links,
             command,
@@ -259,16 +262,16 @@ async def pending(command: GatehousePending, caller: Caller, gatehouse: Gatehous
     )
 
 
-async def readable(changes: Sequence[Change], caller: Caller, gatehouse: Gatehouse) -> Sequence[Change]:
-    """Those of *changes* that are of kinds that the caller may read here."""
-    allowed = await gatehouse.access.all(caller.user, caller.channel)
+async def filter_readable(changes: Sequence[Change], caller: Caller, gatehouse: Gatehouse) -> Sequence[Change]:
+    """Return those of *changes* that are of kinds that the caller may read here."""
+    allowed = await gatehouse.access.refusals_by_operation(caller.user, caller.channel)
     return [change for change in changes if allowed[change.read_operation] is None]
 
 
-async def waiting(gatehouse: Gatehouse, *, most: int) -> tuple[Sequence[Change], Sequence[Change]]:
-    """What waits for somebody: the changes that are open, so *most* of them, and those whose review is due."""
-    due = await _changes_of(await gatehouse.store.outbox.waiting_for(Purpose.REVIEW), gatehouse)
-    return await gatehouse.store.changes.open(limit=most), [change for change in due if change.review_due]
+async def waiting_changes(gatehouse: Gatehouse, *, most: int) -> tuple[Sequence[Change], Sequence[Change]]:
+    """Return what waits for somebody: the changes that are open, so *most* of them, and those whose review is due."""
+    due = await _changes_of(await gatehouse.store.outbox.waiting_change_ids(Purpose.REVIEW), gatehouse)
+    return await gatehouse.store.changes.list_open(limit=most), [change for change in due if change.review_due]
 
 
 async def links_to(changes: Iterable[Change], gatehouse: Gatehouse) -> dict[str, str]:
@@ -277,29 +280,31 @@ async def links_to(changes: Iterable[Change], gatehouse: Gatehouse) -> dict[str,
     return {change.id: await link(change.id) or await link(change.request.undoes or "") for change in changes}
 
 
-async def open_count(gatehouse: Gatehouse) -> int:
+async def count_open(gatehouse: Gatehouse) -> int:
     return sum(
-        count for state, count in (await gatehouse.store.changes.counts()).items() if state in LIVE - {State.PLANNED}
+        count
+        for state, count in (await gatehouse.store.changes.count_by_state()).items()
+        if state in LIVE - {State.PLANNED}
     )
 
 
 @handles(GatehousePlanned)
-async def planned(command: GatehousePlanned, caller: Caller, gatehouse: Gatehouse) -> Reply:
-    coming = await what_comes(gatehouse)
-    found = await readable(coming, caller, gatehouse)
+async def show_planned(command: GatehousePlanned, caller: Caller, gatehouse: Gatehouse) -> Reply:
+    coming = await coming_changes(gatehouse)
+    found = await filter_readable(coming, caller, gatehouse)
     page = ListPage.of(found, command.page, MAX_LISTED)
     links = await links_to(page.items, gatehouse)
-    return Private(views.planned(page, links, command, public=caller.public, hidden=len(coming) - len(found)))
+    return Private(views.planned_list(page, links, command, public=caller.public, hidden=len(coming) - len(found)))
 
 
-async def what_comes(gatehouse: Gatehouse) -> list[Change]:
-    """The changes that start or revert by themselves, the next first; before them those that could not start."""
-    coming = [*await gatehouse.store.changes.planned(), *await _temporary_changes(gatehouse)]
-    return sorted(coming, key=lambda change: (comes_at(change) is not None, comes_at(change) or change.created))
+async def coming_changes(gatehouse: Gatehouse) -> list[Change]:
+    """Return the changes that start or revert by themselves, the next first; before them those that could not start."""
+    coming = [*await gatehouse.store.changes.list_planned(), *await _temporary_changes(gatehouse)]
+    return sorted(coming, key=lambda change: (due_at(change) is not None, due_at(change) or change.created))
 
 
-def comes_at(change: Change) -> datetime | None:
-    """When *change* starts or reverts; None where it could not start, or somebody has yet to say when."""
+def due_at(change: Change) -> datetime | None:
+    """Return when *change* starts or reverts; None where it could not start, or somebody has yet to say when."""
     if change.state is not State.PLANNED:
         return change.request.reverts_at
     return None if change.run.held else change.request.starts_at
@@ -307,15 +312,15 @@ def comes_at(change: Change) -> datetime | None:
 
 async def _temporary_changes(gatehouse: Gatehouse) -> list[Change]:
     """The changes that will be reverted, the next of them first; none of what was deleted since."""
-    due = [timer.change_id for timer in await gatehouse.store.timers.pending(TimerKind.REVERT)]
+    due = [timer.change_id for timer in await gatehouse.store.timers.list_pending(TimerKind.REVERT)]
     ending = [change for change in await _changes_of(due, gatehouse) if change.is_temporary]
-    deleted = gatehouse.store.changes.deleted_by
+    deleted = gatehouse.store.changes.last_deletion
     return [change for change in ending if await deleted(change.edit.target) is None]
 
 
 async def _changes_of(ids: Sequence[str], gatehouse: Gatehouse) -> list[Change]:
     """The changes with these *ids*, in their order."""
-    found = await gatehouse.store.changes.many(ids)
+    found = await gatehouse.store.changes.get_many(ids)
     return [found[each] for each in ids if each in found]
 
 
@@ -332,7 +337,7 @@ async def history(command: RulesHistory, caller: Caller, gatehouse: Gatehouse) -
         missing = error
     ids = await gatehouse.store.former_ids.all_of(rule_id)
     limit = min((command.page or 1) * MAX_LISTED + 1, MAX_LOOKED_THROUGH)
-    changes = await gatehouse.store.changes.for_targets([f"rules/{each}" for each in ids], limit)
+    changes = await gatehouse.store.changes.list_by_targets([f"rules/{each}" for each in ids], limit)
     if not changes and missing is not None:
         raise missing
     page = ListPage.of(changes, command.page, MAX_LISTED)

@@ -8,10 +8,10 @@ from typing import Final
 from bot.changes.model.change import Change
 from bot.changes.model.items import Tally
 from bot.store.audit import GATEHOUSE, Entry, Filters
-from bot.text.emails import masked
+from bot.text.emails import mask_email
 from handlers.blocks import messages
-from handlers.blocks.messages import ListPage, Message, code, esc, plural, quoted
-from handlers.changes.list_view import answer, nothing, row, rows
+from handlers.blocks.messages import ListPage, Message, code, esc, plural, quote
+from handlers.changes.list_view import empty_message, list_message, row, rows
 from handlers.changes.people import public_text
 from handlers.changes.subject import subject
 from handlers.changes.times import when
@@ -34,24 +34,24 @@ def entries(
     command: GatehouseAudit,
 ) -> Message:
     """A page of what happened, the newest first, and what was looked for: a row for each change, a line for anything else."""
-    looked_for = _looked_for(filters, command)
+    looked_for = _filters_text(filters, command)
     if not page.items:
-        return nothing(":mag:", f"Nothing is on record{looked_for}.")
+        return empty_message(":mag:", f"Nothing is on record{looked_for}.")
     told = [
         row(change, links, public=public, more=_action_of_another(entry, change), tally=tallies.get(change.id))
         if (change := changes.get(entry.change_id)) is not None
-        else _line(entry, links.get(entry.change_id, ""), public=public)
+        else _event_line(entry, links.get(entry.change_id, ""), public=public)
         for entry in page.items
     ]
-    return answer("What happened", [*map(messages.section, dict.fromkeys(told))], page, command, lead=looked_for)
+    return list_message("What happened", [*map(messages.section, dict.fromkeys(told))], page, command, lead=looked_for)
 
 
-def _looked_for(filters: Filters, command: GatehouseAudit) -> str:
-    """How the filters were understood."""
+def _filters_text(filters: Filters, command: GatehouseAudit) -> str:
+    """Return how the filters were understood."""
     said = [
         f" by <@{filters.who}>" if filters.who else "",
         f" since {when(filters.since)}" if filters.since else "",
-        f" about {quoted(command.ref, 100)}" if command.ref else "",
+        f" about {quote(command.ref, 100)}" if command.ref else "",
     ]
     return "".join(said)
 
@@ -74,14 +74,14 @@ def _action_of_another(entry: Entry, change: Change) -> str:
     return f"{ACTIONS[entry.event]} by <@{entry.actor}>"
 
 
-def _line(entry: Entry, card: str, *, public: bool) -> str:
+def _event_line(entry: Entry, card: str, *, public: bool) -> str:
     """What happened that was no change: a refusal, an export, new settings."""
     link = f" · <{card}|card>" if card else ""
     who = "Gatehouse" if entry.actor == GATEHOUSE else f"<@{entry.actor}>"
-    return f"{who} {_told(entry, public=public)} · {when(entry.at)}{link}"
+    return f"{who} {_event_text(entry, public=public)} · {when(entry.at)}{link}"
 
 
-def _told(entry: Entry, *, public: bool) -> str:
+def _event_text(entry: Entry, *, public: bool) -> str:
     detail = entry.detail
     if entry.event == "refused":
         what = DOES.get(entry.target, entry.target.replace(".", " "))
@@ -90,7 +90,7 @@ def _told(entry: Entry, *, public: bool) -> str:
         because = f": {WHY_NOT[why].recorded if why in WHY_NOT else esc(why, 100)}" if why else ""
         return f"tried to {esc(what, 60)}{times}, refused{because}"
     if entry.event in EXPORTS:
-        return _exported(entry)
+        return _export_text(entry)
     reason = str(detail.get("reason") or detail.get("why") or "")
     shown = public_text(reason, 120) if public else esc(reason, 120)
     kind, _, name = entry.target.partition("/")
@@ -114,8 +114,8 @@ RECORDS: Final = {"rules": "rule", "members": "member", "audit": "audit event"}
 """What one record of an export is called."""
 
 
-def _exported(entry: Entry) -> str:
-    """How much of what left in a file, and who has it."""
+def _export_text(entry: Entry) -> str:
+    """Return how much of what left in a file, and who has it."""
     what, _, site = entry.target.partition("/")
     count, record = entry.detail.get("count"), RECORDS.get(what)
     many = plural(count, record) if isinstance(count, int) and record else esc(what, 60)
@@ -126,7 +126,7 @@ def _exported(entry: Entry) -> str:
 
 def target_name(target: str, *, public: bool) -> str:
     place, _, key = target.rpartition("/")
-    return code(f"{place}/{masked(key)}" if public and "@" in key else target, 160) if target else ""
+    return code(f"{place}/{mask_email(key)}" if public and "@" in key else target, 160) if target else ""
 
 
 def history(
@@ -137,7 +137,7 @@ def history(
         f"The last change, {messages.moment(outside)}, wasn’t made through Gatehouse." if outside is not None else ""
     )
     if not page.items:
-        return nothing(":mag:", "No history.", f"Gatehouse hasn’t changed this rule. {other}")
+        return empty_message(":mag:", "No history.", f"Gatehouse hasn’t changed this rule. {other}")
     lead = f"\n{other}" if other else ""
     title = f"History of {subject(page.items[0])}"
-    return answer(title, rows(page.items, links, public=public), page, command, lead=lead)
+    return list_message(title, rows(page.items, links, public=public), page, command, lead=lead)

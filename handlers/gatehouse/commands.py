@@ -6,11 +6,11 @@ import re
 from dataclasses import dataclass
 from typing import Any, Final
 
-from bot.text.times import DAYS, Kind, said, seconds_of, since_in
+from bot.text.times import DAYS, Kind, parse_since, parse_time, seconds_of
 from handlers.grammar.command import Command, Part, Rank, Rest
 from handlers.grammar.fields import PAGE, REASON, Filter, Flag, Text, takes
 from handlers.grammar.time_fields import START, UNTIL_WHEN, Expiry, Start
-from handlers.grammar.tokens import quoted
+from handlers.grammar.tokens import quote_word
 
 
 class GatehouseCommand(Command):
@@ -41,14 +41,14 @@ def _time_in(text: str) -> str | None:
     bare = time.removeprefix("last ")
     if seconds_of(bare):
         return bare
-    return time if time in DAYS or (bare != text.casefold() and since_in(time)) else None
+    return time if time in DAYS or (bare != text.casefold() and parse_since(time)) else None
 
 
 class RecordOf(Text):
     """Always in quotes: a rule may be called “today”."""
 
     def write(self, value: str) -> str:
-        return quoted(value)
+        return quote_word(value)
 
 
 class AsFile(Flag):
@@ -79,10 +79,10 @@ class DailyAt(Part):
         if days not in EVERY:
             return None
         words = ["at", *(word.text for word in rest.words[1:] if word.keyword != "at")]
-        found = said(words, 0)
+        found = parse_time(words, 0)
         wall = found.wall if found is not None and found.count == len(words) and found.kind is Kind.START else None
         if wall is None or wall.day or wall.zone or wall.hour > LAST_HOUR:
-            raise rest.unclear(f"At what time, on your clock? Write {days} at 9:00.")
+            raise rest.unclear_error(f"At what time, on your clock? Write {days} at 9:00.")
         rest.take_all()
         return f"{days} at {wall.hour}:{wall.minute:02}"
 
@@ -140,8 +140,8 @@ class Covered:
     names: tuple[str, ...] = ()
 
 
-def covered(text: str) -> Covered | None:
-    """What the words after ``freeze`` name; None for other words."""
+def parse_covered(text: str) -> Covered | None:
+    """Return what the words after ``freeze`` name; None for other words."""
     if text.strip().casefold() in EVERYTHING:
         return Covered("")
     if (named := NAMED.fullmatch(text.strip())) is not None:
@@ -156,8 +156,8 @@ class ToFreeze(Text):
 
     def read(self, rest: Rest) -> Any:
         text = super().read(rest)
-        if covered(text) is None:
-            raise rest.unclear(
+        if parse_covered(text) is None:
+            raise rest.unclear_error(
                 f"“{text[:40]}” isn’t a host. Write one, everything, or group:, site: or segment: and a name."
             )
         return text
@@ -224,7 +224,7 @@ class GatehouseDigest(GatehouseCommand):
 
     def check(self, rest: Rest) -> None:
         if self.since in {OFF, *EVERY} or (self.at and (self.since or self.as_file)):
-            raise rest.unclear("Do you want a digest now, or every day?")
+            raise rest.unclear_error("Do you want a digest now, or every day?")
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from bot.changes.execute import Failpoint
 from bot.changes.notify import Pace
-from bot.changes.timers import LATE
+from bot.changes.timers import LATE_AFTER
 from bot.clients.errors import ClientError
 from bot.gatehouse import Gatehouse
 from bot.policy.limits import EXPORT_RATE
@@ -30,14 +30,14 @@ from handlers.gatehouse.answers import (
     MAX_LOOKED_THROUGH,
     STEPS,
     changes_behind,
-    comes_at,
+    coming_changes,
+    count_open,
+    due_at,
+    filter_readable,
     links_to,
     moment_of,
-    open_count,
-    readable,
     tallies_of,
-    waiting,
-    what_comes,
+    waiting_changes,
 )
 from handlers.gatehouse.commands import A_DAY, OFF, GatehouseDigest
 from handlers.gatehouse.digest_view import Digest
@@ -75,22 +75,25 @@ async def digest(command: GatehouseDigest, caller: Caller, gatehouse: Gatehouse)
 
 async def read_digest(since: datetime | None, caller: Caller, gatehouse: Gatehouse) -> Digest:
     """What there is to tell *caller* about the time since then, and about the day to come."""
-    entries = await gatehouse.store.audit.found(Filters(since=since, without=STEPS), limit=MAX_ENTRIES)
+    entries = await gatehouse.store.audit.find(Filters(since=since, without=STEPS), limit=MAX_ENTRIES)
     ended = [entry for entry in entries if entry.event in digest_view.ENDS]
     behind = await changes_behind(ended, gatehouse, as_sets=True)
     changes = list({each.id: each for entry in ended if (each := behind.get(entry.change_id))}.values())
     findings = await _findings(ended, caller, gatehouse)
-    found, due = await waiting(gatehouse, most=MAX_LOOKED_THROUGH)
-    open_changes, reviews = await readable(found, caller, gatehouse), await readable(due, caller, gatehouse)
+    found, due = await waiting_changes(gatehouse, most=MAX_LOOKED_THROUGH)
+    open_changes, reviews = (
+        await filter_readable(found, caller, gatehouse),
+        await filter_readable(due, caller, gatehouse),
+    )
     soon = gatehouse.now() + AHEAD
-    comes = [each for each in await what_comes(gatehouse) if (at := comes_at(each)) is None or at <= soon]
-    coming = await readable(comes, caller, gatehouse)
+    comes = [each for each in await coming_changes(gatehouse) if (at := due_at(each)) is None or at <= soon]
+    coming = await filter_readable(comes, caller, gatehouse)
     return Digest(
         entries=entries,
         has_all=len(entries) < MAX_ENTRIES,
         changes=changes,
         waiting=open_changes,
-        unlisted=await open_count(gatehouse) - len(found),
+        unlisted=await count_open(gatehouse) - len(found),
         reviews=reviews,
         coming=coming,
         findings=findings,
@@ -126,16 +129,16 @@ async def _set_times(wanted: str, caller: Caller, gatehouse: Gatehouse) -> Reply
     times = None if wanted == OFF else DigestTimes(days, int(hour), int(minute), zone, caller.user)
 
     async def enqueue(tx: AsyncConnection) -> None:
-        until = times.until(gatehouse.now()).isoformat() if times else ""
+        until = times.last_until(gatehouse.now()).isoformat() if times else ""
         await store.channel_settings.put(tx, channel, DIGEST_UNTIL, until)
         if times is None:
-            await store.outbox.take_back(tx, channel, Purpose.DIGEST)
+            await store.outbox.drop_for_later(tx, channel, Purpose.DIGEST)
         else:
-            await store.outbox.enqueue(tx, channel, Purpose.DIGEST, due=times.after(gatehouse.now()))
+            await store.outbox.enqueue(tx, channel, Purpose.DIGEST, due=times.next_after(gatehouse.now()))
 
-    before, after = {DIGEST: held.get(DIGEST, "")}, {DIGEST: times.stored() if times else ""}
+    before, after = {DIGEST: held.get(DIGEST, "")}, {DIGEST: times.dump() if times else ""}
     await store.channel_settings.change(channel, before, after, by=caller.user, note=enqueue)
-    return Private(digest_view.times_set(times, channel, now=gatehouse.now()))
+    return Private(digest_view.times_message(times, channel, now=gatehouse.now()))
 
 
 LATEST: Final = timedelta(hours=12)
@@ -158,19 +161,19 @@ class ChannelDigests:
         """
         settings, now = self.gatehouse.store.channel_settings, self.gatehouse.now()
         stored = await settings.get(channel)
-        if (times := DigestTimes.of(stored)) is None:
+        if (times := DigestTimes.load(stored)) is None:
             return None, None
-        due = times.until(now)
+        due = times.last_until(now)
         since = datetime.fromisoformat(stored[DIGEST_UNTIL])
         if since >= due or now - due > LATEST:
-            return None, times.after(now)
+            return None, times.next_after(now)
         refused = await self.gatehouse.access.refusal(GatehouseDigest.needs, times.by, channel)
         if refused is None:
             caller = Caller(times.by, channel, request="", public=True)
             found = await read_digest(since, caller, self.gatehouse)
-            message = digest_view.posted(found, since=since, late=now - due if now - due > LATE else None)
+            message = digest_view.channel_digest(found, since=since, late=now - due if now - due > LATE_AFTER else None)
         else:
-            message = digest_view.ended(times)
+            message = digest_view.digest_off_message(times)
         self.pace.take(channel)
         self.failpoint("digest")
         await self._post(channel, times.by, message)
@@ -180,7 +183,7 @@ class ChannelDigests:
             name, value = (DIGEST_UNTIL, now.isoformat()) if refused is None else (DIGEST, "")
             await settings.put(tx, channel, name, value)
 
-        return note, None if refused is not None else times.after(now)
+        return note, None if refused is not None else times.next_after(now)
 
     async def _post(self, channel: str, by: str, message: Message) -> None:
         """To the channel, or, where Slack takes nothing for it any more, to the one who set it."""

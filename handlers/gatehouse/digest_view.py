@@ -17,9 +17,9 @@ from bot.policy.freezes import Freeze
 from bot.rules.lint.findings import Finding
 from bot.store.audit import Entry
 from bot.store.channel_settings import DigestTimes
-from bot.text.times import in_words, seconds_of
+from bot.text.times import duration_words, seconds_of
 from handlers.blocks import messages
-from handlers.blocks.masking import masked_text
+from handlers.blocks.masking import mask_text
 from handlers.blocks.messages import Message, and_more, esc, plural
 from handlers.changes.freeze_view import freeze_line
 from handlers.changes.list_view import row
@@ -113,14 +113,14 @@ def digest_texts(found: Digest, *, title: str, public: bool, most: int = MAX_ROW
     part = partial(_part, found, public=public, most=most)
     waiting = len(found.waiting) + found.unlisted
     parts = [
-        part("", _urgent_first(found)),
+        part("", _sort_by_urgency(found)),
         part(plural(waiting, "pending change"), found.waiting, unlisted=found.unlisted),
         part(f"{plural(len(found.reviews), 'review')} due", found.reviews),
         part("In the next 24 hours", found.coming),
         _freezes(found.freezes, most),
         _findings(found.findings, most),
     ]
-    said = _counted(found)
+    said = _counts_text(found)
     if not said and not any(parts):
         return [
             f":newspaper: *{title}:* nothing happened, nothing is waiting, and nothing is planned for the next 24 hours."
@@ -134,7 +134,7 @@ def _freezes(freezes: Sequence[Freeze], most: int) -> list[str]:
     """What is frozen, as few texts."""
     rows = [f"• {freeze_line(each)}" for each in freezes[:most]]
     rows += [f"…and {len(freezes) - most:,} more"] if len(freezes) > most else []
-    return messages.packed(["*Frozen*", *rows]) if freezes else []
+    return messages.pack_lines(["*Frozen*", *rows]) if freezes else []
 
 
 def _findings(findings: Sequence[Finding] | None, most: int) -> list[str]:
@@ -147,14 +147,16 @@ def _findings(findings: Sequence[Finding] | None, most: int) -> list[str]:
         return []
     head = f"*{plural(len(findings), 'finding')} about rules that changed* (`{slash('rules check')}`)"
     rows = [f"• {esc(check_view.words(each), 300)}" for each in findings[:most]]
-    return messages.packed(filter(None, [head, *rows, and_more(len(findings) - most)]))
+    return messages.pack_lines(filter(None, [head, *rows, and_more(len(findings) - most)]))
 
 
-def posted(found: Digest, *, since: datetime, late: timedelta | None) -> Message:
-    """The digest that a channel gets at its time; *late*: by how much, if that is to be said."""
+def channel_digest(found: Digest, *, since: datetime, late: timedelta | None) -> Message:
+    """Return the digest that a channel gets at its time; *late*: by how much, if that is to be said."""
     title = f"Since {when(since)}"
     texts = digest_texts(found, title=title, public=True)
-    notes = [messages.context(f"{in_words(late.total_seconds())} late: Gatehouse or Slack was down")] if late else []
+    notes = (
+        [messages.context(f"{duration_words(late.total_seconds())} late: Gatehouse or Slack was down")] if late else []
+    )
     return messages.message("What changed, what is waiting, and what comes", [*map(messages.section, texts), *notes])
 
 
@@ -164,12 +166,12 @@ def times_words(times: DigestTimes) -> str:
     return f"{days} at {times.hour}:{times.minute:02} ({times.zone}), set by <@{times.by}>"
 
 
-def times_set(times: DigestTimes | None, channel: str, *, now: datetime) -> Message:
-    """That a channel gets its digest at these *times*, or no more."""
+def times_message(times: DigestTimes | None, channel: str, *, now: datetime) -> Message:
+    """Return the message that a channel gets its digest at these *times*, or no more."""
     if times is None:
         text = f":white_check_mark: *No digest is posted in <#{channel}>.*"
         return messages.message("No digest is posted", [messages.section(text)])
-    text = f":white_check_mark: *The digest is posted in <#{channel}> {times_words(times)}.*\nNext: {when(times.after(now))}"
+    text = f":white_check_mark: *The digest is posted in <#{channel}> {times_words(times)}.*\nNext: {when(times.next_after(now))}"
     zone = f"It follows the clocks in {times.zone}, also when they change."
     off = messages.run_button("Remove digest", GatehouseDigest(at=OFF), 0)
     return messages.message(
@@ -177,8 +179,8 @@ def times_set(times: DigestTimes | None, channel: str, *, now: datetime) -> Mess
     )
 
 
-def ended(times: DigestTimes) -> Message:
-    """That a channel gets no digest any more, for who set it may not read what it tells."""
+def digest_off_message(times: DigestTimes) -> Message:
+    """Return the message that a channel gets no digest any more, for who set it may not read what it tells."""
     again = slash(f"gatehouse digest {times.days} at {times.hour}:{times.minute:02}")
     why = f"<@{times.by}>, who set it, can’t read the audit here any more."
     text = f":warning: *The digest is off.* {why} To set it again: `{again}`"
@@ -191,8 +193,8 @@ def span_title(text: str) -> str:
     return f"The last {shown}" if seconds_of(text) else f"Since {shown}"
 
 
-def _counted(found: Digest) -> str:
-    """How many of what is listed came to which end, and how many else there is of each event."""
+def _counts_text(found: Digest) -> str:
+    """Return how many of what is listed came to which end, and how many else there is of each event."""
     counts = Counter(
         PARTLY if is_partly_done(each, found.tallies.get(each.id)) else each.state.value for each in found.changes
     )
@@ -206,8 +208,8 @@ def _counted(found: Digest) -> str:
 FAILED: Final = frozenset({State.FAILED, State.STALE, State.UNSETTLED})
 
 
-def _urgent_first(found: Digest) -> list[Change]:
-    """What somebody did alone, then what failed, wholly or in part, then the others."""
+def _sort_by_urgency(found: Digest) -> list[Change]:
+    """Return the changes: what somebody did alone, then what failed, wholly or in part, then the others."""
 
     def rank(change: Change) -> int:
         if change.decision.glass_broken:
@@ -229,7 +231,7 @@ def _part(
     """The rows of *changes* below *title*, as few texts; nothing where there are none."""
     rows = [f"• {row(each, found.links, public=public, tally=found.tallies.get(each.id))}" for each in changes[:most]]
     rows += filter(None, [and_more(len(changes) - len(rows) + unlisted)])
-    return messages.packed([*([f"*{title}*"] if title else []), *rows]) if rows else []
+    return messages.pack_lines([*([f"*{title}*"] if title else []), *rows]) if rows else []
 
 
 DATE: Final = re.compile(r"<!date\^[^<|>]*\|([^<>]*)>")
@@ -252,7 +254,7 @@ def digest_file(texts: Sequence[str], names: Mapping[str, str]) -> str:
     """The digest as Markdown, with the *names* of people by their ids; no email and no secret in it is whole."""
     head, *parts = (_markdown(text, names) for text in texts)
     title, _, rest = head.replace(":newspaper: ", "").partition("\n")
-    return masked_text("\n\n".join([f"# {title.replace('**', '')}", *filter(None, [rest.strip()]), *parts]) + "\n")
+    return mask_text("\n\n".join([f"# {title.replace('**', '')}", *filter(None, [rest.strip()]), *parts]) + "\n")
 
 
 def _markdown(text: str, names: Mapping[str, str]) -> str:

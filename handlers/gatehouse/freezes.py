@@ -12,9 +12,9 @@ from bot.gatehouse import Gatehouse
 from bot.policy.freezes import ChatFreeze
 from bot.policy.model import FREEZE
 from handlers.changes import freeze_view
-from handlers.changes.requests import beginning, ending
+from handlers.changes.requests import resolve_end, resolve_start
 from handlers.gatehouse.answers import links_to
-from handlers.gatehouse.commands import Covered, GatehouseFreeze, GatehouseFreezes, GatehouseUnfreeze, covered
+from handlers.gatehouse.commands import Covered, GatehouseFreeze, GatehouseFreezes, GatehouseUnfreeze, parse_covered
 from handlers.rules.commands import RulesLock, RulesUnlock
 from handlers.rules.rule_edit import find_group, list_groups
 from handlers.rules.rule_refs import find_rule
@@ -24,12 +24,12 @@ from handlers.slack.reply import Caller, Posted, Private, Reply
 
 @handles(GatehouseFreezes)
 async def freezes(command: GatehouseFreezes, caller: Caller, gatehouse: Gatehouse) -> Reply:
-    return Private(freeze_view.listing(await gatehouse.changes.freezes.all()))
+    return Private(freeze_view.freeze_list(await gatehouse.changes.freezes.all()))
 
 
 @handles(GatehouseFreeze)
 async def freeze(command: GatehouseFreeze, caller: Caller, gatehouse: Gatehouse) -> Reply:
-    named = await _lists_of(command.what, gatehouse)
+    named = await _freeze_lists(command.what, gatehouse)
     title = command.what if any(named.values()) else freeze_view.EVERYTHING
     return await _make(command, caller, gatehouse, title=title, **named)
 
@@ -45,22 +45,22 @@ async def _make(command: GatehouseFreeze | RulesLock, caller: Caller, gatehouse:
     """Freeze what is *covered*; first a look at what it would hold back, where the *command* doesn't know that yet."""
     freezes, starts = gatehouse.changes.freezes, gatehouse.now()
     if isinstance(command, GatehouseFreeze) and command.start is not None:
-        starts, _ = await beginning(command.start, caller, gatehouse)
-    until, _ = await ending(command.expiry, starts, caller, gatehouse)
+        starts, _ = await resolve_start(command.start, caller, gatehouse)
+    until, _ = await resolve_end(command.expiry, starts, caller, gatehouse)
     by = {"id": caller.request[-24:], "by": caller.user, "channel": caller.channel, "made": gatehouse.now()}
     made = ChatFreeze(**by, starts=starts, until=until, why=command.reason or "", **covered)
-    plans = await freezes.planned_in(made)
+    plans = await freezes.planned_changes_in(made)
     links = await links_to(plans, gatehouse)
     if plans and isinstance(command, GatehouseFreeze) and not command.anyway:
         return Private(freeze_view.preview(made, plans, links, replace(command, anyway=True)))
     await freezes.make(made)
     has_override = any(rule.break_glass for rule in gatehouse.access.policy().guards)
-    return Posted(freeze_view.made(made, plans, links, has_override=has_override))
+    return Posted(freeze_view.freeze_message(made, plans, links, has_override=has_override))
 
 
-async def _lists_of(what: str, gatehouse: Gatehouse) -> dict[str, tuple[str, ...]]:
-    """What the words name, by the lists of a freeze; raises UnknownSite, or as `find_group` does."""
-    found = covered(what) or Covered("hosts")
+async def _freeze_lists(what: str, gatehouse: Gatehouse) -> dict[str, tuple[str, ...]]:
+    """Return what the words name, by the lists of a freeze; raises UnknownSite, or as `find_group` does."""
+    found = parse_covered(what) or Covered("hosts")
     match found.kind:
         case "":
             return {}
@@ -77,7 +77,7 @@ async def _lists_of(what: str, gatehouse: Gatehouse) -> dict[str, tuple[str, ...
 
 @handles(GatehouseUnfreeze)
 async def unfreeze(command: GatehouseUnfreeze, caller: Caller, gatehouse: Gatehouse) -> Reply:
-    made = await gatehouse.changes.freezes.made()
+    made = await gatehouse.changes.freezes.chat_freezes()
     found = [each for each in made if command.what in {each.id, each.title}]
     return await _lift(found, caller, gatehouse)
 
@@ -85,7 +85,7 @@ async def unfreeze(command: GatehouseUnfreeze, caller: Caller, gatehouse: Gateho
 @handles(RulesUnlock)
 async def unlock(command: RulesUnlock, caller: Caller, gatehouse: Gatehouse) -> Reply:
     rule = await find_rule(command, caller, gatehouse)
-    made = await gatehouse.changes.freezes.made()
+    made = await gatehouse.changes.freezes.chat_freezes()
     locks = [each for each in made if each.is_lock and glob.escape(rule.id) in each.rules]
     return await _lift(locks, caller, gatehouse)
 
@@ -99,6 +99,9 @@ async def _lift(found: Sequence[ChatFreeze], caller: Caller, gatehouse: Gatehous
     freeze, is_lifted = await gatehouse.changes.freezes.lift(found[0].id, caller.user, caller.channel)
     if is_lifted:
         return Posted(
-            freeze_view.lifted(freeze, caller.user), clicked=freeze_view.over(freeze, caller.user, gatehouse.now())
+            freeze_view.lifted_message(freeze, caller.user),
+            clicked=freeze_view.lifted_card(freeze, caller.user, gatehouse.now()),
         )
-    return Posted(freeze_view.one_more(freeze, caller.user), clicked=freeze_view.asked_to_lift(freeze, caller.user))
+    return Posted(
+        freeze_view.lift_request_message(freeze, caller.user), clicked=freeze_view.replaced_card(freeze, caller.user)
+    )

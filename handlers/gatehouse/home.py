@@ -21,7 +21,7 @@ from handlers.blocks import modals
 from handlers.blocks.modals import View
 from handlers.changes.decisions import can_decide
 from handlers.gatehouse import home_view
-from handlers.gatehouse.answers import FROZEN_SHOWN, ask_services, links_to, waiting, what_comes
+from handlers.gatehouse.answers import FROZEN_SHOWN, ask_services, coming_changes, links_to, waiting_changes
 from handlers.gatehouse.commands import GatehouseSettings
 from handlers.members.member_refs import preferences
 from handlers.slack.registry import Click, Form, Heard, clicks, handles, hears, submits
@@ -38,11 +38,11 @@ told with that change."""
 
 
 @hears("app_home_opened", stored=False)
-async def opened(heard: Heard, caller: Caller, gatehouse: Gatehouse) -> Reply | None:
+async def show_home(heard: Heard, caller: Caller, gatehouse: Gatehouse) -> Reply | None:
     """Draw the home again each time it is opened; until then it shows what it showed the last time."""
     if heard.event.get("tab") != "home":
         return None
-    skeleton = None if heard.event.get("view") else home_view.loading(caller.channel)
+    skeleton = None if heard.event.get("view") else home_view.loading_view(caller.channel)
     return HomeTab(skeleton, partial(_draw, caller, gatehouse))
 
 
@@ -52,14 +52,14 @@ async def refresh_home(click: Click, caller: Caller, gatehouse: Gatehouse) -> Re
 
 
 async def _draw(caller: Caller, gatehouse: Gatehouse) -> View:
-    allowed = await gatehouse.access.all(caller.user, caller.channel)
-    open_changes, due = await waiting(gatehouse, most=MOST_OPEN)
+    allowed = await gatehouse.access.refusals_by_operation(caller.user, caller.channel)
+    open_changes, due = await waiting_changes(gatehouse, most=MOST_OPEN)
     decisions = [each for each in open_changes if await can_decide(each, caller.user, gatehouse)]
     rights = gatehouse.changes.decisions.rights
-    reviews = [each for each in due if await rights.may(each, Decision.REVIEW, caller.user)]
+    reviews = [each for each in due if await rights.is_allowed(each, Decision.REVIEW, caller.user)]
     own = [each for each in open_changes if each.request.requester == caller.user and each not in decisions]
-    coming = [each for each in await what_comes(gatehouse) if each.request.requester == caller.user]
-    latest = await gatehouse.store.changes.of_requester(caller.user, limit=LOOKED_THROUGH)
+    coming = [each for each in await coming_changes(gatehouse) if each.request.requester == caller.user]
+    latest = await gatehouse.store.changes.list_by_requester(caller.user, limit=LOOKED_THROUGH)
     elsewhere = [*own, *decisions, *coming]
     last = [each for each in latest if each not in elsewhere and not each.request.agreed][:LAST]
     return home_view.home(
@@ -81,7 +81,7 @@ async def _draw(caller: Caller, gatehouse: Gatehouse) -> View:
 @handles(GatehouseSettings)
 async def show_settings(command: GatehouseSettings, caller: Caller, gatehouse: Gatehouse) -> Reply:
     may = await gatehouse.access.refusal(SETTINGS, caller.user, caller.channel) is None
-    digest = DigestTimes.of(await gatehouse.store.channel_settings.get(caller.channel))
+    digest = DigestTimes.load(await gatehouse.store.channel_settings.get(caller.channel))
     return Private(
         home_view.card(
             await preferences(caller, gatehouse),
@@ -95,31 +95,31 @@ async def show_settings(command: GatehouseSettings, caller: Caller, gatehouse: G
 
 
 @clicks("settings.change")
-async def change(click: Click, caller: Caller, gatehouse: Gatehouse) -> Reply:
+async def change_settings(click: Click, caller: Caller, gatehouse: Gatehouse) -> Reply:
     await gatehouse.access.require(SETTINGS, caller.user, caller.channel)
 
     async def fill() -> View:
         return home_view.form(await preferences(caller, gatehouse), caller.channel, sites=tuple(gatehouse.sites))
 
-    return Modal(modals.loading(home_view.TITLE), fill)
+    return Modal(modals.loading_view(home_view.TITLE), fill)
 
 
 @clicks("settings.mine")
-async def change_mine(click: Click, caller: Caller, gatehouse: Gatehouse) -> Reply:
+async def change_notices(click: Click, caller: Caller, gatehouse: Gatehouse) -> Reply:
     """What a person gets is theirs to choose: it takes no right."""
 
     async def fill() -> View:
         stored = await gatehouse.store.channel_settings.get(caller.user)
         return home_view.my_form(wanted_notices(stored), caller.channel)
 
-    return Modal(modals.loading(home_view.MY_TITLE), fill)
+    return Modal(modals.loading_view(home_view.MY_TITLE), fill)
 
 
-async def _save_mine(wanted: tuple[str, ...], caller: Caller, gatehouse: Gatehouse) -> View:
+async def _save_notices(wanted: tuple[str, ...], caller: Caller, gatehouse: Gatehouse) -> View:
     settings = gatehouse.store.channel_settings
     held = (await settings.get(caller.user)).get(NOTICES_OFF, "")
     await settings.change(caller.user, {NOTICES_OFF: held}, stored_notices(wanted), by=caller.user)
-    return modals.done(home_view.MY_TITLE, ":white_check_mark: *Your notifications are saved.*")
+    return modals.done_view(home_view.MY_TITLE, ":white_check_mark: *Your notifications are saved.*")
 
 
 def _errors(sent: home_view.SettingsForm) -> dict[str, str]:
@@ -136,13 +136,15 @@ async def _save(sent: home_view.SettingsForm, caller: Caller, gatehouse: Gatehou
     await gatehouse.access.require(SETTINGS, caller.user, caller.channel)
     wanted, now = sent.wanted, await preferences(caller, gatehouse)
     if now == wanted:
-        return modals.done(home_view.TITLE, f":white_check_mark: *<#{caller.channel}> already has these settings.*")
-    if not sent.opened_on(now):
+        return modals.done_view(
+            home_view.TITLE, f":white_check_mark: *<#{caller.channel}> already has these settings.*"
+        )
+    if not sent.is_current(now):
         raise SettingsMoved(caller.channel)
     settings = gatehouse.store.channel_settings
-    await settings.change(caller.channel, now.stored(), wanted.stored(), by=caller.user)
-    return modals.done(home_view.TITLE, f":white_check_mark: *Settings of <#{caller.channel}> saved.*")
+    await settings.change(caller.channel, now.dump(), wanted.dump(), by=caller.user)
+    return modals.done_view(home_view.TITLE, f":white_check_mark: *Settings of <#{caller.channel}> saved.*")
 
 
 submits(home_view.CALLBACK, Form(home_view.read_form, _save, _errors))
-submits(home_view.MY_CALLBACK, Form(home_view.read_my_form, _save_mine))
+submits(home_view.MY_CALLBACK, Form(home_view.read_my_form, _save_notices))

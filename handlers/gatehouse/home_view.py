@@ -29,7 +29,7 @@ from handlers.rules.commands import RulesList, RulesSamples
 MAX_OF_A_KIND: Final = 8
 
 
-def loading(channel: str) -> View:
+def loading_view(channel: str) -> View:
     return modals.home([messages.section(":hourglass_flowing_sand: Loading…")], channel)
 
 
@@ -74,7 +74,7 @@ def home(
     return modals.home(blocks, channel)
 
 
-def _details(change: Change) -> Block | None:
+def _details_button(change: Change) -> Block | None:
     if change.state is not State.PROPOSED:
         return None
     return messages.run_button("Details", GatehouseInspect(change.id), f"inspect.{change.id[:8]}")
@@ -85,7 +85,7 @@ def _change_list(
     changes: Sequence[Change],
     links: Mapping[str, str],
     otherwise: str = "",
-    button: Callable[[Change], Block | None] = _details,
+    button: Callable[[Change], Block | None] = _details_button,
 ) -> list[Block]:
     """The changes under *title*, or *otherwise*; nothing at all where that is empty."""
     if not changes:
@@ -172,7 +172,7 @@ def form(held: Preferences, channel: str, *, sites: Sequence[str]) -> View:
         inputs.menu(SITE, "Default site", {each: each for each in (FIRST, chosen, *sites)}, chosen),
         inputs.text(SEGMENTS, "Extra segments", ", ".join(held.segments), optional=True, multiline=True, hint=hint),
     ]
-    kept = {"channel": channel, "seen": fingerprint(held.stored())}
+    kept = {"channel": channel, "seen": fingerprint(held.dump())}
     return frame(TITLE, blocks, callback_id=CALLBACK, submit="Save", metadata=kept)
 
 
@@ -183,16 +183,16 @@ class SettingsForm:
     wanted: Preferences
     seen: str
 
-    def opened_on(self, held: Preferences) -> bool:
-        """Whether *held* is what was set when the form opened."""
-        return self.seen == fingerprint(held.stored())
+    def is_current(self, held: Preferences) -> bool:
+        """Return whether *held*, what is set now, is what was set when the form opened."""
+        return self.seen == fingerprint(held.dump())
 
 
 def read_form(view: View) -> SettingsForm:
     """The settings as a person left them."""
     values = inputs.values_of(view)
-    site = inputs.typed(values, SITE) or FIRST
-    wanted = Preferences("" if site == FIRST else site, _names(inputs.typed(values, SEGMENTS) or ""))
+    site = inputs.typed_value(values, SITE) or FIRST
+    wanted = Preferences("" if site == FIRST else site, _names(inputs.typed_value(values, SEGMENTS) or ""))
     return SettingsForm(wanted, str(metadata(view).get("seen") or ""))
 
 
@@ -211,4 +211,4 @@ def my_form(wanted: Sequence[str], channel: str) -> View:
 
 def read_my_form(view: View) -> tuple[str, ...]:
     """The kinds of direct messages that a person chose."""
-    return inputs.picked(inputs.values_of(view), KINDS) or ()
+    return inputs.picked_values(inputs.values_of(view), KINDS) or ()

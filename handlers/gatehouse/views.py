@@ -13,9 +13,9 @@ from bot.changes.model.states import State
 from bot.policy.freezes import Freeze
 from bot.policy.model import GuardRule, Person, Why
 from handlers.blocks import messages
-from handlers.blocks.messages import Block, ListPage, Message, code, entities, esc, listed
+from handlers.blocks.messages import Block, ListPage, Message, code, esc, escape_entities, join_words
 from handlers.changes.freeze_view import freeze_line
-from handlers.changes.list_view import answer, more_line, nothing, open_button, rows
+from handlers.changes.list_view import empty_message, list_message, more_line, open_button, rows
 from handlers.changes.titles import STATES
 from handlers.explain.why_not import WHY_NOT
 from handlers.gatehouse.commands import GatehouseHelp, GatehousePending, GatehousePlanned
@@ -40,9 +40,9 @@ EXAMPLES: Final = (
 def help_page(topic: str | None, *, may: Callable[[type[Command]], bool]) -> Message:
     """Everyday examples, or the commands on a *topic*: a service, or one command with its example."""
     wanted = (topic or "").casefold().split()
-    found = [kind for kind in ALL if kind.verb and may(kind) and _about(kind, wanted)] if wanted else []
+    found = [kind for kind in ALL if kind.verb and may(kind) and _is_about(kind, wanted)] if wanted else []
     if wanted and not found:
-        return sentences(wanted)
+        return example_sentences(wanted)
     blocks = _chapters(found) if found else [messages.section(_examples(may))]
     if any("REF" in kind.usage() or "EMAIL" in kind.usage() for kind in found):
         legend = "REF: a name or part of one, an id, a source URL, or `#n` of your last list. EMAIL: an email or `#n`."
@@ -70,8 +70,8 @@ SENTENCES_THAT_WORK: Final = (
 """Sentences that work, each with the words of questions that it answers."""
 
 
-def sentences(asked: Sequence[str]) -> Message:
-    """Three sentences that work, those first that have to do with what was *asked*."""
+def example_sentences(asked: Sequence[str]) -> Message:
+    """Return three sentences that work, those first that have to do with what was *asked*."""
     words = {word.strip("?!.,") for word in asked}
     fitting = sorted(SENTENCES_THAT_WORK, key=lambda example: -len(words & set(example[0].split())))
     lines = "\n".join(f"`{slash(text)}`" for _, text in fitting[:3])
@@ -100,13 +100,13 @@ def _chapters(found: Sequence[type[Command]]) -> list[Block]:
     lines = {kind: _line(kind) for kind in found}
     if len(found) <= FEW:
         for kind in found:
-            lines[kind] += f"\nFor example `{slash(kind.service)} {entities(kind.example)}`"
+            lines[kind] += f"\nFor example `{slash(kind.service)} {escape_entities(kind.example)}`"
     chapters = [(title, [kind for kind in found if kind.service == service]) for service, title in TOPICS.items()]
     return [
         messages.section(text)
         for title, kinds in chapters
         if kinds
-        for text in messages.packed([f"*{title}*", *(lines[kind] for kind in kinds)])
+        for text in messages.pack_lines([f"*{title}*", *(lines[kind] for kind in kinds)])
     ]
 
 
@@ -114,13 +114,13 @@ FEW: Final = 3
 """Commands that are shown with their examples."""
 
 
-def _about(kind: type[Command], wanted: Sequence[str]) -> bool:
+def _is_about(kind: type[Command], wanted: Sequence[str]) -> bool:
     names = {kind.service, kind.verb, *kind.synonyms}
     return all(word in names for word in wanted)
 
 
 def _line(kind: type[Command]) -> str:
-    return f"`{slash(kind.service)} {entities(kind.usage())}`  {kind.summary}"
+    return f"`{slash(kind.service)} {escape_entities(kind.usage())}`  {kind.summary}"
 
 
 PARTS: Final = {
@@ -206,18 +206,18 @@ def whoami(
 ) -> Message:
     """What somebody can do in this channel, what a second person must approve, and why not the rest."""
     may = [name for name, why in allowed.items() if why is None]
-    barred = _grouped((why, name) for name, why in allowed.items() if why is not None)
+    barred = _group_operations((why, name) for name, why in allowed.items() if why is not None)
     if not barred:
         lines = [f"*You can do everything in* <#{channel}>."]
     elif may:
-        lines = [f"*In* <#{channel}> *you can* {listed([DOES[name] for name in may])}."]
+        lines = [f"*In* <#{channel}> *you can* {join_words([DOES[name] for name in may])}."]
     else:
         lines = [f"*You can’t use Gatehouse in* <#{channel}>."]
     guarded = {name: rule for name in may if (rule := guards.get(name)) is not None and rule.guard is not Guard.NONE}
-    needed = _grouped((_needs(rule), name) for name, rule in guarded.items())
-    lines += [f"{needs} to {listed(names)}." for needs, names in needed.items()]
+    needed = _group_operations((_guard_words(rule), name) for name, rule in guarded.items())
+    lines += [f"{needs} to {join_words(names)}." for needs, names in needed.items()]
     lines += [
-        WHY_NOT[why].what if len(names) == len(allowed) else f"You can’t {listed(names, 'or')}. {WHY_NOT[why].what}"
+        WHY_NOT[why].what if len(names) == len(allowed) else f"You can’t {join_words(names, 'or')}. {WHY_NOT[why].what}"
         for why, names in barred.items()
     ]
     known = f"Sites: {', '.join(esc(site, 40) for site in sites)}" if sites else "No sites are set up"
@@ -228,15 +228,15 @@ def whoami(
     return messages.message("What you can do with Gatehouse here", blocks)
 
 
-def _grouped(named: Iterable[tuple[K, str]]) -> dict[K, list[str]]:
-    """What operations do, by what is said of them."""
+def _group_operations(named: Iterable[tuple[K, str]]) -> dict[K, list[str]]:
+    """Return what operations do, by what is said of them."""
     found: dict[K, list[str]] = {}
     for key, operation in named:
         found.setdefault(key, []).append(DOES[operation])
     return found
 
 
-def _needs(rule: GuardRule) -> str:
+def _guard_words(rule: GuardRule) -> str:
     if rule.guard is Guard.CONFIRM:
         return "You need to confirm once more"
     return (
@@ -246,7 +246,7 @@ def _needs(rule: GuardRule) -> str:
     )
 
 
-def pending(
+def pending_list(
     page: ListPage[Change],
     links: Mapping[str, str],
     command: GatehousePending,
@@ -264,26 +264,26 @@ def pending(
     waiting, reviews = counts
     if not page.items and not hidden:
         teaching = "Requests that wait for a decision and reviews that are due appear here."
-        return nothing(":white_check_mark:", "Nothing is pending.", teaching, command)
+        return empty_message(":white_check_mark:", "Nothing is pending.", teaching, command)
     named = [messages.plural(waiting, "pending change")] * bool(waiting)
     named += [f"{messages.plural(reviews, 'review')} due"] * bool(reviews)
     drawn = rows(
         page.items, links, public=public, button=lambda each: open_button(each) if each.id in decidable else None
     )
     blocks = [*drawn, *(more_line(unlisted) if page.number == page.count else [])]
-    return answer(", ".join(named) or "Pending", blocks, page, command, hidden=hidden)
+    return list_message(", ".join(named) or "Pending", blocks, page, command, hidden=hidden)
 
 
-def planned(
+def planned_list(
     page: ListPage[Change], links: Mapping[str, str], command: GatehousePlanned, *, public: bool, hidden: int = 0
 ) -> Message:
-    """What starts and reverts by itself, the next first. *hidden*: how many more the reader may not read."""
+    """Return what starts and reverts by itself, the next first. *hidden*: how many more the reader may not read."""
     if not page.items and not hidden:
         teaching = (
             "Add `tomorrow 9:00` to a change, and Gatehouse makes it then. Add `for 2h` or `until 18:00`, and Gatehouse"
             " reverts it then."
         )
-        return nothing(":alarm_clock:", "Nothing is planned right now.", teaching, command)
+        return empty_message(":alarm_clock:", "Nothing is planned right now.", teaching, command)
     starts = sum(change.state is State.PLANNED for change in page.items)
     ends = len(page.items) - starts
     if starts and ends:
@@ -291,4 +291,4 @@ def planned(
         count = f"{starts:,} planned, {ends:,} temporary" if is_all else f"{page.total:,} planned or temporary changes"
     else:
         count = messages.plural(page.total, "planned change" if starts else "temporary change")
-    return answer(count, rows(page.items, links, public=public), page, command, hidden=hidden)
+    return list_message(count, rows(page.items, links, public=public), page, command, hidden=hidden)

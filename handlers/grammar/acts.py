@@ -128,9 +128,9 @@ def _rename(found: Recognised) -> list[Command]:
     if NUMBER.fullmatch(old) or USUAL_RULE_ID.fullmatch(old):
         refs = [old]
     else:
-        refs = found.known.rules.holding(old) if len(old) >= MIN_PART else []
+        refs = found.known.rules.find_mentioned(old) if len(old) >= MIN_PART else []
     if not refs:
-        return [MembersEdit(email, new) for email in found.known.members.holding(old)]
+        return [MembersEdit(email, new) for email in found.known.members.find_mentioned(old)]
     return [RulesSet((ref,), (("name", new),), None, found.reason) for ref in refs]
 
 

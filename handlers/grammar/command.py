@@ -11,7 +11,7 @@ from enum import IntEnum
 from functools import cache
 from typing import Any, ClassVar, Final
 
-from handlers.grammar.tokens import Word, escaped
+from handlers.grammar.tokens import Word, escape_entities
 
 command_prefix: Final[ContextVar[str]] = ContextVar("command_prefix", default="")
 """The setting ``COMMAND_PREFIX``, for every text that names a command: set once, before anything starts."""
@@ -86,14 +86,14 @@ class Rest:
         self.words = []
         return found
 
-    def nothing_more(self) -> None:
+    def expect_end(self) -> None:
         if self.words:
-            raise self.unclear(f"Unexpected “{self.words[0].text[:60]}”.")
+            raise self.unclear_error(f"Unexpected “{self.words[0].text[:60]}”.")
 
-    def missing(self, what: str) -> Unclear:
-        return self.unclear(f"{what[:1].upper()}{what[1:]}?")
+    def missing_error(self, what: str) -> Unclear:
+        return self.unclear_error(f"{what[:1].upper()}{what[1:]}?")
 
-    def unclear(self, words: str) -> Unclear:
+    def unclear_error(self, words: str) -> Unclear:
         return Unclear(words, about=(self.kind,), has_verb=True)
 
 
@@ -126,10 +126,10 @@ class Part(ABC):
     def usage(self) -> str:
         return self.shown if self.missing else f"[{self.shown}]"
 
-    def needed(self, value: Any, rest: Rest) -> Any:
+    def require_value(self, value: Any, rest: Rest) -> Any:
         """Return *value*, or None for nothing; raises Unclear where that is not allowed."""
         if not value and self.missing:
-            raise rest.missing(self.missing)
+            raise rest.missing_error(self.missing)
         return value or None
 
     @abstractmethod
@@ -183,7 +183,7 @@ class Command:
         """Read the command from the words after its verb; raises Unclear."""
         by_rank = sorted(cls.parts().items(), key=lambda named: named[1].rank)
         values = {name: part.read(rest) for name, part in by_rank}
-        rest.nothing_more()
+        rest.expect_end()
         command = cls(**{name: value for name, value in values.items() if value is not None})
         command.check(rest)
         return command
@@ -196,7 +196,7 @@ class Command:
 
         Raises ValueError for a text that holds both kinds of quotes.
         """
-        return escaped(" ".join(filter(None, [self.verb, *self.words()])))
+        return escape_entities(" ".join(filter(None, [self.verb, *self.words()])))
 
     def words(self) -> list[str]:
         """Every field that says more than its default, as words."""

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, tzinfo
 from typing import Any, Final, cast
 
-from bot.text.times import in_words
+from bot.text.times import duration_words
 from handlers.blocks import messages
-from handlers.blocks.messages import code, esc, listed, moment, quoted, url_code
+from handlers.blocks.messages import code, esc, join_words, moment, quote, url_code
 from handlers.gatehouse.commands import GatehouseUndo
 from handlers.grammar.command import Command, slash
 from handlers.grammar.time_fields import Expiry, Start
@@ -47,13 +47,13 @@ def sentence(command: Command, context: Context) -> str:
     """Return what *command* would do, or show, in one line of mrkdwn."""
     if not command.writes:
         return clause(command, context)
-    return clause(command, context) + _when(command, context) + _reason(command)
+    return clause(command, context) + _time_phrase(command, context) + _reason_phrase(command)
 
 
 def clause(command: Command, context: Context) -> str:
     """Return the same without when and why."""
     words = CLAUSES.get(type(command))
-    return words(command, context) if words else _as_typed(with_name(command, context.titles))
+    return words(command, context) if words else _command_code(with_name(command, context.titles))
 
 
 def with_name(command: Command, titles: Mapping[str, str]) -> Command:
@@ -65,19 +65,19 @@ def with_name(command: Command, titles: Mapping[str, str]) -> Command:
     return named
 
 
-def _as_typed(command: Command) -> str:
-    text = messages.text_of(command)
+def _command_code(command: Command) -> str:
+    text = messages.command_text(command)
     return code(slash(text), 400) if text else f"*{esc(command.summary)}*"
 
 
-def _when(command: Command, context: Context) -> str:
+def _time_phrase(command: Command, context: Context) -> str:
     """Return from when on and until when something is done, as the end of its sentence."""
     start: Start | None = getattr(command, "start", None)
     expiry: Expiry | None = getattr(command, "expiry", None)
     begins = "" if start is None else f", {_time(start, 'on', context)}"
     if expiry is None:
         return f"{begins}, until you switch it off." if isinstance(command, RulesMake) else f"{begins}."
-    ends = _time(expiry, "until", context) if expiry.seconds is None else f"for {in_words(expiry.seconds)}"
+    ends = _time(expiry, "until", context) if expiry.seconds is None else f"for {duration_words(expiry.seconds)}"
     return f"{begins}, {ends}."
 
 
@@ -89,30 +89,30 @@ def _time(time: Start | Expiry, preposition: str, context: Context) -> str:
     return f"{preposition} {moment(int(time.at.timestamp() * 1000))} ({esc(there)})"
 
 
-def _reason(command: Command) -> str:
+def _reason_phrase(command: Command) -> str:
     because = getattr(command, "because", None)
     return f"\nReason: {esc(because)}" if because else ""
 
 
 def _names(refs: Sequence[str], context: Context) -> str:
-    names = listed([_name(ref, context) for ref in refs], most=MAX_NAMED)
+    names = join_words([_name(ref, context) for ref in refs], most=MAX_NAMED)
     return f"{len(refs)} rules: {names}" if len(refs) > MAX_NAMED else names
 
 
 def _name(ref: str, context: Context) -> str:
     title = context.titles.get(ref, ref)
     is_shared = sum(each == title for each in context.titles.values()) > 1
-    return quoted(title, 100) + (f" ({code(ref, 100)})" if is_shared else "")
+    return quote(title, 100) + (f" ({code(ref, 100)})" if is_shared else "")
 
 
 def _url(url: str | None) -> str:
     """Return *url* without the scheme that nearly all have; what is cut is never the host."""
-    return code(messages.shortened(url or "", URL_LENGTH).removeprefix("https://"), messages.MAX_SHORTENED)
+    return code(messages.shorten_url(url or "", URL_LENGTH).removeprefix("https://"), messages.MAX_SHORTENED)
 
 
 def _people(command: OfMembers, context: Context) -> str:
     """Return all of them, each with the email: who is changed is never left to be guessed."""
-    return listed([_person(email, context) for email in command.emails])
+    return join_words([_person(email, context) for email in command.emails])
 
 
 def _person(email: str, context: Context) -> str:
@@ -123,7 +123,7 @@ def _person(email: str, context: Context) -> str:
 OfMembers = MembersGrant | MembersRevoke | MembersRemove | MembersOffboard | MembersShow | MembersWhy
 
 
-def _made(command: RulesMake, context: Context) -> str:
+def _make_phrase(command: RulesMake, context: Context) -> str:
     source = _url(command.source)
     reach = {None: "", "query": " with any query", "below": " and everything below"}[command.match]
     if command.type == "Cancel":
@@ -131,14 +131,14 @@ def _made(command: RulesMake, context: Context) -> str:
     return f"Redirect {source}{reach} to {_url(command.destination)} for everyone"
 
 
-def _set(command: RulesSet, context: Context) -> str:
+def _set_phrase(command: RulesSet, context: Context) -> str:
     """Return the change of a destination or a name in words of its own, and any other by its fields."""
     rules = _names(command.refs, context)
     [(name, value), *others] = command.fields
     if name == "destination" and not others:
         return f"Change the destination of {rules} to {url_code(value, URL_LENGTH)}"
     if name == "name" and not others:
-        return f"Rename {rules} to {quoted(value, 100)}"
+        return f"Rename {rules} to {quote(value, 100)}"
     return f"Set {', '.join(f'{code(each, 60)} to {code(text, 100)}' for each, text in command.fields)} of {rules}"
 
 
@@ -146,13 +146,13 @@ def _site(command: Any, preposition: str = "on") -> str:
     return f" {preposition} {esc(command.site, 60)}" if command.site else ""
 
 
-def _segments_named(command: MembersGrant | MembersRevoke) -> str:
-    return listed([quoted(name, 60) for name in command.segments])
+def _segment_names(command: MembersGrant | MembersRevoke) -> str:
+    return join_words([quote(name, 60) for name in command.segments])
 
 
 CLAUSES: Final[dict[type[Command], Callable[[Any, Context], str]]] = {
-    RulesMake: _made,
-    RulesSet: _set,
+    RulesMake: _make_phrase,
+    RulesSet: _set_phrase,
     RulesOn: lambda command, context: f"Switch on {_names(command.refs, context)}",
     RulesOff: lambda command, context: f"Switch off {_names(command.refs, context)}",
     RulesDelete: lambda command, context: f"Request to delete {_names(command.refs, context)}",
@@ -161,10 +161,10 @@ CLAUSES: Final[dict[type[Command], Callable[[Any, Context], str]]] = {
     ),
     MembersAdd: lambda command, _: f"Add {code(command.email)}{_site(command)}",
     MembersGrant: lambda command, context: (
-        f"Grant {_people(command, context)} access to {_segments_named(command)}{_site(command)}"
+        f"Grant {_people(command, context)} access to {_segment_names(command)}{_site(command)}"
     ),
     MembersRevoke: lambda command, context: (
-        f"Revoke access to {_segments_named(command)}{_site(command)} for {_people(command, context)}"
+        f"Revoke access to {_segment_names(command)}{_site(command)} for {_people(command, context)}"
     ),
     MembersRemove: lambda command, context: f"Request to remove {_people(command, context)}{_site(command, 'from')}",
     MembersMove: lambda command, context: (

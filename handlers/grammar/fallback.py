@@ -28,19 +28,19 @@ def show_subjects(found: Recognised) -> list[Command]:
     things = hosts or (show_urls(found) if found.urls else [])
     if {*found.text.casefold().split()} & GETTING_IN and (people := found.people(loosely=True)):
         return things + explain_access(found, people)
-    rules: list[Command] = [RulesShow(ref) for ref in found.mentioned(found.known.rules)]
-    members: list[Command] = [MembersShow((email,), found.site) for email in found.mentioned(found.known.members)]
+    rules: list[Command] = [RulesShow(ref) for ref in found.find_named(found.known.rules)]
+    members: list[Command] = [MembersShow((email,), found.site) for email in found.find_named(found.known.members)]
     things += [*members, *rules] if found.root == "members" else [*rules, *members]
-    things += [RulesList(group=found.known.titles[key]) for key in found.mentioned(found.known.groups)]
+    things += [RulesList(group=found.known.titles[key]) for key in found.find_named(found.known.groups)]
     tells_which = found.turned or {*found.words} & EACH
-    return things if things and not tells_which else things + _described(found)
+    return things if things and not tells_which else things + _described_lists(found)
 
 
 def _is_host(url: str) -> bool:
     return not url.startswith("/") and not urlsplit(url).path
 
 
-def _described(found: Recognised) -> list[Command]:
+def _described_lists(found: Recognised) -> list[Command]:
     """Return the lists of what a text describes: rules of a type, on or off, members with a segment, and what changed
     where something is to be undone.
     """

@@ -10,7 +10,7 @@ from typing import Any, Final
 from bot.rules.model import USUAL_RULE_ID
 from bot.text.time_words import terms_of
 from handlers.grammar.command import PART, Command, Part, Rank, Rest
-from handlers.grammar.tokens import Word, quoted
+from handlers.grammar.tokens import Word, quote_word
 
 
 def takes(part: Part, default: Any = None) -> Any:
@@ -22,17 +22,17 @@ PLAIN: Final = re.compile(r"[A-Za-z0-9#][\w@.+#/-]*")
 KEYWORDS: Final = frozenset({"because", "for", "until", "named", "to", "from", "help", "here", "anyway"})
 
 
-def one_word(text: str) -> str:
-    """Return *text* such that it is read as one word and as nothing else, such as a time; raises ValueError as `quoted` does."""
-    return quoted(text) if terms_of(text) is not None else marked_word(text)
+def quote_if_ambiguous(text: str) -> str:
+    """Return Return *text* such that it is read as one word, and not as a time; raises ValueError as `quote_word` does."""
+    return quote_word(text) if terms_of(text) is not None else quote_if_needed(text)
 
 
-def marked_word(text: str) -> str:
+def quote_if_needed(text: str) -> str:
     """Return the same for the place behind a mark that says what it is, where it can be no time."""
-    return text if PLAIN.fullmatch(text) and text.casefold() not in KEYWORDS else quoted(text)
+    return text if PLAIN.fullmatch(text) and text.casefold() not in KEYWORDS else quote_word(text)
 
 
-def as_written(word: Word) -> str:
+def original_text(word: Word) -> str:
     """Return *word* with its quotes, if it had any."""
     return f'"{word.text}"' if word.quoted else word.text
 
@@ -54,7 +54,7 @@ class Filter(Part):
         return rest.take_filters(*siblings).get(self.name)
 
     def write(self, value: Any) -> str:
-        word = marked_word(str(value))
+        word = quote_if_needed(str(value))
         return f"{self.name}: {word}" if word.startswith("'") else f"{self.name}:{word}"
 
 
@@ -63,7 +63,7 @@ class Page(Filter):
         if (text := super().read(rest)) is None:
             return None
         if not (text.isascii() and text.isdigit() and int(text[:9]) > 0 and len(text) < 7):
-            raise rest.unclear(f"“{text[:20]}” is not a page number. Write page:2.")
+            raise rest.unclear_error(f"“{text[:20]}” is not a page number. Write page:2.")
         return int(text)
 
 
@@ -90,7 +90,7 @@ class Reason(Part):
         reason = reason_in(rest.words[at:])
         del rest.words[at:]
         if not reason:
-            raise rest.unclear("“because” needs a reason.")
+            raise rest.unclear_error("“because” needs a reason.")
         return reason
 
     def write(self, value: str) -> str:
@@ -102,7 +102,7 @@ REASON: Final = Reason("because TEXT")
 
 def reason_in(words: Sequence[Word]) -> str:
     """Return the reason that *words* say, which begin with “because”; that stays before “of”, which says little alone."""
-    return " ".join(map(as_written, words if words[1:2] and words[1].keyword == "of" else words[1:]))
+    return " ".join(map(original_text, words if words[1:2] and words[1].keyword == "of" else words[1:]))
 
 
 class Led(Part):
@@ -119,13 +119,13 @@ class Led(Part):
         if at is None:
             return None
         if at + 1 == len(rest.words):
-            raise rest.unclear(f"“{self.keyword}” needs a value.")
+            raise rest.unclear_error(f"“{self.keyword}” needs a value.")
         found = rest.words[at + 1].text
         del rest.words[at : at + 2]
         return found or None
 
     def write(self, value: str) -> str:
-        return f"{self.keyword} {one_word(value)}"
+        return f"{self.keyword} {quote_if_ambiguous(value)}"
 
 
 class Flag(Part):
@@ -148,17 +148,17 @@ class Text(Part):
 
     def read(self, rest: Rest) -> Any:
         text = rest.take_all()
-        return self.needed(text.strip() if self.missing else text, rest)
+        return self.require_value(text.strip() if self.missing else text, rest)
 
     def write(self, value: str) -> str:
-        return one_word(value)
+        return quote_if_ambiguous(value)
 
 
 class First(Text):
     """The first word that is left."""
 
     def read(self, rest: Rest) -> Any:
-        return self.needed(rest.words.pop(0).text.strip() if rest.words else "", rest)
+        return self.require_value(rest.words.pop(0).text.strip() if rest.words else "", rest)
 
 
 @dataclass(frozen=True)
@@ -171,7 +171,7 @@ class Choice(Text):
         found = self.choices.get(rest.words[0].keyword) if rest.words else None
         if found is not None:
             rest.words.pop(0)
-        return self.needed(found, rest)
+        return self.require_value(found, rest)
 
     def write(self, value: str) -> str:
         return next((word for word, meant in self.choices.items() if meant == value), value)
@@ -191,9 +191,9 @@ class Refs(Part):
 
     def read(self, rest: Rest) -> tuple[str, ...]:
         typed, rest.words = rest.words, []
-        words = [part for word in typed for part in _parts(word)]
+        words = [part for word in typed for part in _split_refs(word)]
         if not any(word.text.strip() for word in words):
-            raise rest.missing(self.missing)
+            raise rest.missing_error(self.missing)
         named = [word for word in words if word.keyword not in {"and", "&"}]
         if named and all(word.quoted or is_reference(word) for word in named):
             return tuple(dict.fromkeys(word.text for word in named if word.text))
@@ -201,17 +201,20 @@ class Refs(Part):
 
     def write(self, value: Sequence[str]) -> str:
         several = len(value) > 1
-        return " ".join(quoted(ref) if several and not USUAL_RULE_ID.fullmatch(ref) else one_word(ref) for ref in value)
+        return " ".join(
+            quote_word(ref) if several and not USUAL_RULE_ID.fullmatch(ref) else quote_if_ambiguous(ref)
+            for ref in value
+        )
 
 
 REFS: Final = Refs("REF…", "which rule")
 
 
-def _parts(word: Word) -> list[Word]:
+def _split_refs(word: Word) -> list[Word]:
     """Return the words that *word* is: ``a,b`` is two and ``#1-3`` three, but a comma in quotes or in a URL is just a comma."""
     if word.quoted or URL.match(word.text):
         return [word]
-    parts = [row for part in word.text.split(",") if part for row in rows_in(part)]
+    parts = [row for part in word.text.split(",") if part for row in expand_rows(part)]
     return [Word(part, quoted=False, start=word.start) for part in parts]
 
 
@@ -219,8 +222,8 @@ ROWS: Final = re.compile(r"#(\d{1,4})-#?(\d{1,4})")
 MAX_ROWS: Final = 100
 
 
-def rows_in(text: str) -> list[str]:
-    """Return ``#1-3`` as ``#1``, ``#2``, ``#3``; any other text, and a range of too many, as it is."""
+def expand_rows(text: str) -> list[str]:
+    """Return Return ``#1-3`` as ``#1``, ``#2``, ``#3``; any other text, and a range of too many, as it is."""
     match = ROWS.fullmatch(text)
     if match is None or not 0 <= int(match[2]) - int(match[1]) < MAX_ROWS:
         return [text]
@@ -235,4 +238,4 @@ class Urls(Part):
         return tuple(word.text for word in words if word.text.strip())
 
     def write(self, value: Sequence[str]) -> str:
-        return " ".join(map(one_word, value))
+        return " ".join(map(quote_if_ambiguous, value))

@@ -17,7 +17,7 @@ from rapidfuzz import fuzz, process
 from bot.changes.model.edits import Target
 from bot.members.model import Member
 from bot.rules.model import Group, Rule
-from bot.text.names import MENTION, MIN_PART, WORD, Named, Wanted, folded, named_group, named_member, named_rule
+from bot.text.names import MENTION, MIN_PART, WORD, Named, Wanted, fold_name, named_group, named_member, named_rule
 
 T = TypeVar("T")
 
@@ -34,7 +34,7 @@ LIKE_A_WORD: Final = 80
 """Per cent of likeness from which on a word is one of a name with a typo."""
 
 
-def words_of(text: str) -> frozenset[str]:
+def word_set(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
@@ -53,25 +53,25 @@ class Names(Generic[T]):
             urls.add(place, each.urls)
             words.add(place, [word for name in each.names for word in WORD.findall(name)])
             names.update(each.names)
-        self._lines, self._urls, self._words = lines.in_order(), urls.in_order(), words.in_order()
+        self._lines, self._urls, self._words = lines.build(), urls.build(), words.build()
         self._by_length = sorted(names, key=len)
 
-    def called(self, name: str) -> list[str]:
+    def find_exact(self, name: str) -> list[str]:
         """The ids of what is called exactly so, in any case of letters."""
-        return self._ids(self._lines.beside(folded(name)))
+        return self._ids(self._lines.places_of(fold_name(name)))
 
-    def with_url(self, url: str) -> list[str]:
+    def find_url(self, url: str) -> list[str]:
         """The ids of what has *url* as its source."""
-        return self._ids(self._urls.beside(folded(url)))
+        return self._ids(self._urls.places_of(fold_name(url)))
 
-    def holding(self, text: str) -> list[str]:
+    def find_mentioned(self, text: str) -> list[str]:
         """The ids of what a text that mentions *text* may mean: what is called so, or else has such words; some of very many."""
-        if exact := self.called(text):
+        if exact := self.find_exact(text):
             return exact
         wanted = Wanted(text)
-        beginnings = map(self._words.beginning, dict.fromkeys(WORD.findall(folded(text))))
+        beginnings = map(self._words.texts_from, dict.fromkeys(WORD.findall(fold_name(text))))
         found: dict[str, None] = {}
-        for place in self._words.within(min(beginnings, key=self._words.count, default=range(0))):
+        for place in self._words.places_in(min(beginnings, key=self._words.count, default=range(0))):
             named = self._named(self._things[place])
             if wanted.fit(named) in MENTION:
                 found[named.id] = None
@@ -79,17 +79,17 @@ class Names(Generic[T]):
                 break
         return list(found)
 
-    def spelled(self, word: str) -> str:
+    def nearest_word(self, word: str) -> str:
         """The word of a name that *word* nearly is, with the same first letter; nothing where none is."""
         if len(word) <= MIN_PART:
             return ""
-        near = self._words.texts(self._words.beginning(word[0]))
+        near = self._words.texts(self._words.texts_from(word[0]))
         found = process.extractOne(word, near, scorer=fuzz.ratio, score_cutoff=LIKE_A_WORD)
         return found[0] if found else ""
 
-    def alike(self, text: str) -> list[str]:
+    def find_similar(self, text: str) -> list[str]:
         """The ids of what has nearly this name; an email is nobody's but by the letter."""
-        wanted = folded(text)
+        wanted = fold_name(text)
         if "@" in wanted:
             return []
         first = bisect_left(self._by_length, len(wanted) * 3 // 4, key=len)
@@ -97,7 +97,7 @@ class Names(Generic[T]):
         found = process.extract(
             wanted, self._by_length[first:end], scorer=fuzz.ratio, score_cutoff=LIKE_A_NAME, limit=2
         )
-        return list(dict.fromkeys(key for line, _, _ in found for key in self.called(line)))[:2]
+        return list(dict.fromkeys(key for line, _, _ in found for key in self.find_exact(line)))[:2]
 
     def _ids(self, places: Iterable[int]) -> list[str]:
         return list(dict.fromkeys(self._named(self._things[place]).id for place in places))
@@ -121,7 +121,7 @@ class _Added:
             self._number_of.append(number)
             self._place_of.append(place)
 
-    def in_order(self) -> _Places:
+    def build(self) -> _Places:
         """All of them, sorted by counting, which needs no list of pairs. Ends the adding."""
         texts, free = sorted(self._numbers), self._counts
         starts = array("I", accumulate((free[self._numbers[text]] for text in texts), initial=0))
@@ -140,19 +140,19 @@ class _Places:
     def __init__(self, texts: Sequence[str], starts: Sequence[int], places: Sequence[int]) -> None:
         self._texts, self._starts, self._places = texts, starts, places
 
-    def beside(self, text: str) -> Sequence[int]:
+    def places_of(self, text: str) -> Sequence[int]:
         """The places beside *text*."""
         at = bisect_left(self._texts, text)
-        return self.within(range(at, at + 1)) if self._texts[at : at + 1] == [text] else ()
+        return self.places_in(range(at, at + 1)) if self._texts[at : at + 1] == [text] else ()
 
-    def beginning(self, start: str) -> range:
+    def texts_from(self, start: str) -> range:
         """Which of the texts begin with *start*."""
         return range(bisect_left(self._texts, start), bisect_left(self._texts, start + LAST))
 
     def texts(self, some: range) -> Sequence[str]:
         return self._texts[some.start : some.stop]
 
-    def within(self, some: range) -> Sequence[int]:
+    def places_in(self, some: range) -> Sequence[int]:
         """The places beside *some* of the texts, as often as they are there."""
         return self._places[self._starts[some.start] : self._starts[some.stop]]
 
@@ -227,7 +227,7 @@ class Known:
         rule = self.by_id.get(rule_id)
         return rule is not None and rule.rule_type == "Redirect" and len(rule.pairs or ()) == 1
 
-    def rules_that(self, *, hosts: Sequence[str], types: Sequence[str], active: bool | None) -> list[str]:
+    def filter_rules(self, *, hosts: Sequence[str], types: Sequence[str], active: bool | None) -> list[str]:
         """The ids of the rules about the one of *hosts*, of one of *types*, that are on or off; any, where it isn't given."""
         some = self.by_host.get(hosts[0].casefold(), ()) if len(hosts) == 1 else () if hosts else self.by_id.values()
         return [
@@ -236,7 +236,7 @@ class Known:
             if (not types or rule.rule_type in types) and (active is None or rule.active is active)
         ]
 
-    def members_with(self, site: str, having: Sequence[str], lacking: Sequence[str]) -> list[str]:
+    def filter_members(self, site: str, having: Sequence[str], lacking: Sequence[str]) -> list[str]:
         """The emails of the members of *site* with all segments of *having* and none of *lacking*."""
         return [
             member.email

@@ -59,7 +59,7 @@ def for_people(
     """Return one *command* for all *people* who are named; where a name or a part of one fits several, one for each."""
     people = found.people(loosely=True) if people is None else people
     if not people and (found.having or found.lacking):
-        people = found.known.members_with(found.site or found.known.site, found.having, found.lacking)
+        people = found.known.filter_members(found.site or found.known.site, found.having, found.lacking)
         made = [command(tuple(people))] if 0 < len(people) <= MAX_ROWS else []
         if not any(each.writes for each in made):
             return [list_members(found, MembersList)]
@@ -109,8 +109,8 @@ def search(found: Recognised) -> list[Command]:
     for find in order:
         if commands := find(found, text):
             return commands
-    near: list[Command] = [RulesShow(rule) for rule in found.known.rules.alike(text)]
-    near = near or [MembersShow((email,)) for email in found.known.members.alike(text)]
+    near: list[Command] = [RulesShow(rule) for rule in found.known.rules.find_similar(text)]
+    near = near or [MembersShow((email,)) for email in found.known.members.find_similar(text)]
     found.used |= {*found.words} if near else set()
     return near
 

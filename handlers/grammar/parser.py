@@ -22,7 +22,7 @@ from handlers.gatehouse.commands import GatehouseCommand, GatehouseHelp, Gatehou
 from handlers.grammar.command import Command, Rest, Unclear, slash
 from handlers.grammar.fields import NUMBER, is_reference
 from handlers.grammar.time_fields import time_in_reason
-from handlers.grammar.tokens import MAX_COMMAND, WEB, Word, cleaned, split
+from handlers.grammar.tokens import MAX_COMMAND, WEB, Word, clean_text, split
 from handlers.members.commands import MembersCommand, MembersGrant, MembersList, MembersMenu, MembersShow, MembersWhy
 from handlers.rules.commands import RulesCommand, RulesList, RulesMenu, RulesSet, RulesShow, RulesWhich
 
@@ -32,8 +32,8 @@ ALL: tuple[type[Command], ...] = tuple(
 """Every command, in the order of help."""
 
 
-def of_service(service: str) -> tuple[type[Command], ...]:
-    """Those of one service, in the same order."""
+def commands_of(service: str) -> tuple[type[Command], ...]:
+    """Return the commands of one service, in the same order."""
     return tuple(kind for kind in ALL if kind.service == service)
 
 
@@ -45,7 +45,7 @@ def parse(service: str, text: str) -> Command:
     """The command that *text* after ``/service`` is; raises Unclear, and nothing else."""
     if len(text) > MAX_COMMAND:
         raise Unclear(f"That command has {len(text):,} characters; the limit is {MAX_COMMAND:,}.")
-    words = split(cleaned(text))
+    words = split(clean_text(text))
     if words and words[0].text.casefold() in {f"/{service}", slash(service)}:
         words = words[1:]
     if service == "members" and words and words[0].keyword.startswith("site:"):
@@ -65,13 +65,13 @@ def parse(service: str, text: str) -> Command:
         ):  # in quotes, it names a thing that is called so
             return GatehouseHelp(topic=" ".join([*topic, verb]))
         return kind.read(Rest(kind, rest))
-    if len(words) == 1 and (alone := _alone(service, words[0])) is not None:
+    if len(words) == 1 and (alone := _verbless_command(service, words[0])) is not None:
         return alone
-    raise _unknown(service, verb, rest)
+    raise _unknown_command(service, verb, rest)
 
 
-def _alone(service: str, word: Word) -> Command | None:
-    """What a thing without a verb asks: what a URL does, why somebody gets in, what a rule or member is."""
+def _verbless_command(service: str, word: Word) -> Command | None:
+    """Return what a thing without a verb asks: what a URL does, why somebody gets in, what a rule or member is."""
     if service == "rules" and WEB.fullmatch(word.text):
         return RulesWhich.read(Rest(RulesWhich, [word]))
     if service == "rules" and is_reference(word):
@@ -83,7 +83,7 @@ def _alone(service: str, word: Word) -> Command | None:
     return None
 
 
-def spelled_out(text: str, aliases: Mapping[str, str]) -> str | None:
+def expand_alias(text: str, aliases: Mapping[str, str]) -> str | None:
     """Return *text* with the command in place of the alias that it begins with, or has after a root; None without one."""
     root, *rest = text.split(maxsplit=1) or [""]
     said = rest[0] if rest else ""
@@ -105,7 +105,7 @@ def parse_mention(text: str) -> Command:
     name = service.casefold().lstrip("/")
     if name in EMPTY:
         return parse(name, rest)
-    return parse(_root_of(split(cleaned(words))), words)
+    return parse(_root_of(split(clean_text(words))), words)
 
 
 def check_reason(command: Command) -> Command:
@@ -132,7 +132,7 @@ def _root_of(words: Sequence[Word]) -> str:
     return "gatehouse"
 
 
-def _unknown(service: str, verb: str, rest: Sequence[Word]) -> Unclear:
+def _unknown_command(service: str, verb: str, rest: Sequence[Word]) -> Unclear:
     """The harmless commands that *verb* is a typo of, or else what can be done: a typo never leads to what takes away."""
     if service == "rules" and verb in URL_VERBS:
         wanted, example = URL_VERBS[verb]
@@ -142,15 +142,15 @@ def _unknown(service: str, verb: str, rest: Sequence[Word]) -> Unclear:
     near = process.extract(verb, gentle.keys(), scorer=OSA.distance, score_cutoff=_wrong_letters(verb), limit=6)
     about = list(dict.fromkeys(gentle[name] for name, _, _ in near))[:3]
     harmless = next((kind for kind in about if not kind.writes), None)
-    what = f"Unknown command “{_short(verb)}”."
+    what = f"Unknown command “{_clip(verb)}”."
     if not about:
         if rest:  # a sentence, of which the first word is no more to blame than the others
-            what = f"I don’t understand “{_short(' '.join([verb, *(word.text for word in rest)]))}”."
+            what = f"I don’t understand “{_clip(' '.join([verb, *(word.text for word in rest)]))}”."
         return Unclear(what, about=TYPICAL[service][1], can=TYPICAL[service][0])
-    return Unclear(what, about=about, suggestion=_suggested(harmless, rest) if harmless is not None else None)
+    return Unclear(what, about=about, suggestion=_suggestion(harmless, rest) if harmless is not None else None)
 
 
-def _short(text: str) -> str:
+def _clip(text: str) -> str:
     return text if len(text) <= MAX_QUOTED else f"{text[: MAX_QUOTED - 1]}…"
 
 
@@ -178,7 +178,7 @@ TYPICAL: Final[dict[str, tuple[str, tuple[type[Command], ...]]]] = {
 """What people do most with a service, in one sentence, and the commands for it."""
 
 
-def _suggested(kind: type[Command], rest: Sequence[Word]) -> str | None:
+def _suggestion(kind: type[Command], rest: Sequence[Word]) -> str | None:
     try:
         return f"{kind.service} {kind.read(Rest(kind, rest)).write()}"
     except (Unclear, ValueError):
@@ -192,7 +192,7 @@ EMPTY: Final[dict[str, Callable[[], Command]]] = {
 }
 
 VERBS: Final[dict[str, dict[str, type[Command]]]] = {
-    service: {name: kind for kind in of_service(service) if kind.verb for name in (kind.verb, *kind.synonyms)}
+    service: {name: kind for kind in commands_of(service) if kind.verb for name in (kind.verb, *kind.synonyms)}
     for service in EMPTY
 }
 

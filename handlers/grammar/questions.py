@@ -80,12 +80,12 @@ def _about_names(found: Recognised) -> list[Command]:
 
 def _about_rules(found: Recognised, refs: Sequence[str]) -> list[Command]:
     """Return the history of rules, where it is asked who, when or why; else the rules."""
-    past = found.question in {"who", "who's", "when"} or (found.question == "why" and _switched(found))
+    past = found.question in {"who", "who's", "when"} or (found.question == "why" and _asks_about_change(found))
     kind: type[RulesHistory | RulesShow] = RulesHistory if past or found.act == "history" else RulesShow
     return [kind(ref) for ref in refs]
 
 
-def _switched(found: Recognised) -> bool:
+def _asks_about_change(found: Recognised) -> bool:
     return bool(set(found.text.casefold().rstrip("?").split()) & {*STATUSES, "changed", "deleted", "gone"})
 
 

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields, replace
 from typing import Final
 
-from bot.text.times import Kind, said
+from bot.text.times import Kind, parse_time
 from handlers.blocks import messages
-from handlers.blocks.messages import Block, Message, code, esc, listed, quoted
+from handlers.blocks.messages import Block, Message, code, esc, join_words, quote
 from handlers.gatehouse.commands import (
     GatehouseAudit,
     GatehouseDigest,
@@ -53,48 +53,50 @@ from handlers.rules.commands import (
 )
 
 
-def read_as(message: Message, command: Command, titles: Mapping[str, str], unread: Sequence[str] = ()) -> Message:
+def with_reading_line(
+    message: Message, command: Command, titles: Mapping[str, str], unread: Sequence[str] = ()
+) -> Message:
     """Return *message* under a line on how the text was read that it answers; what wasn't understood comes first.
 
     *titles*: the names of rules by id.
     """
-    if not (text := messages.text_of(with_name(command, titles))):
+    if not (text := messages.command_text(with_name(command, titles))):
         return message
     words = f"Read as {code(slash(text), 400)}"
-    asks = not_understood(unread) + (" It may be this:" if any(map(points, unread)) else "")
+    asks = unread_line(unread) + (" It may be this:" if any(map(points, unread)) else "")
     lines = [messages.section(asks), messages.context(words)] if unread else [messages.context(words)]
     return messages.message(message.text, [*lines, *message.blocks])
 
 
-def not_understood(unread: Sequence[str]) -> str:
+def unread_line(unread: Sequence[str]) -> str:
     """Return what a text says that nothing was made of: words, what points at something, a start that no change has yet."""
     starts = [each for each in unread if _is_start(each)]
     pointing = [each for each in unread if points(each)]
     words = [each for each in unread if each not in starts and each not in pointing]
     told = [
-        *([f"*I don’t understand* {_row_of(words)}."] if words else []),
-        *([f"*I can’t be sure what* {_row_of(pointing)} *means.*"] if pointing else []),
-        *([f"*This can’t be planned for later*: {_row_of(starts)}."] if starts else []),
+        *([f"*I don’t understand* {_quoted_list(words)}."] if words else []),
+        *([f"*I can’t be sure what* {_quoted_list(pointing)} *means.*"] if pointing else []),
+        *([f"*This can’t be planned for later*: {_quoted_list(starts)}."] if starts else []),
     ]
     return f":warning: {' '.join(told)}"
 
 
-def _row_of(texts: Sequence[str]) -> str:
-    return ", ".join(quoted(each, 60) for each in texts[:MAX_NAMED]) + (", …" if len(texts) > MAX_NAMED else "")
+def _quoted_list(texts: Sequence[str]) -> str:
+    return ", ".join(quote(each, 60) for each in texts[:MAX_NAMED]) + (", …" if len(texts) > MAX_NAMED else "")
 
 
 def _is_start(text: str) -> bool:
-    found = said(text.split(), 0)
+    found = parse_time(text.split(), 0)
     return found is not None and found.kind in {Kind.START, Kind.WINDOW} and found.text == text
 
 
-def unclear(
+def unclear_message(
     shown: Sequence[Command], meant: Sequence[Command], unread: Sequence[str], context: Context, *, asked: str
 ) -> Message:
     """Return the card of a text that wasn't understood as a whole: with a form to fill in, or with things to look at."""
     if len({type(each) for each in meant}) == 1 and isinstance(meant[0], RulesMake):
         meant = meant[:1]  # how much of the URL is asked in the form, too
-    lines = [not_understood(unread)]
+    lines = [unread_line(unread)]
     if len(meant) == 1:
         lines.append(f"I understood: {clause(meant[0], context)}.")
     names_things = all(isinstance(each, RulesShow | MembersShow) for each in shown)
@@ -103,12 +105,14 @@ def unclear(
         is_about = names_things and not any(map(points, unread))
         lines += ["You mentioned:" if is_about else "Did you mean one of these?"] if shown else []
         labels = {
-            _label_of(each, context): each for each in reversed(shown)
+            _thing_label(each, context): each for each in reversed(shown)
         }  # one of two that look the same: the first
         looks = [(label, each) for label, each in reversed(labels.items())]
         buttons = [messages.run_button(label, each, number) for number, (label, each) in enumerate(looks)]
     if context.missing:
-        lines.append(f"The names of {listed([esc(each, 60) for each in context.missing])} couldn’t be read just now.")
+        lines.append(
+            f"The names of {join_words([esc(each, 60) for each in context.missing])} couldn’t be read just now."
+        )
     footer = _footer(asked, attempted=bool(meant) or names_things)
     blocks = [messages.section("\n".join(lines)), *messages.actions(buttons), footer]
     return messages.message("I don’t understand all of it", blocks)
@@ -118,14 +122,14 @@ def _form_button(command: Command, number: int) -> Block | None:
     """Return the button of a form that asks for the rest of *command*."""
     match command:
         case RulesOff(refs=(_,)) | MembersGrant():
-            return messages.temporary_button(f"{_label(command)}…", command, number)
+            return messages.temporary_button(f"{_verb_label(command)}…", command, number)
         case RulesNew() | RulesEdit() | RulesCopy() | MembersAdd() | MembersEdit():
             return messages.run_button("Open the form…", command, number)
         case _:
-            return _change(command)
+            return _change_button(command)
 
 
-def _label_of(command: Command, context: Context) -> str:
+def _thing_label(command: Command, context: Context) -> str:
     """Return the name of the thing that a button shows."""
     match command:
         case RulesShow(ref=ref) | RulesEdit(ref=ref):
@@ -159,31 +163,32 @@ def preview(readings: Sequence[Command], context: Context, *, asked: str) -> Mes
     """Return the card of what would be done, with a button that does it; of several readings, a button for each."""
     footer = [_footer(asked, attempted=any(each.writes for each in readings))]
     if context.done:
-        names = listed([quoted(title, 100) for title in context.done], most=MAX_NAMED)
+        names = join_words([quote(title, 100) for title in context.done], most=MAX_NAMED)
         there = messages.section(f"{names} {'does' if len(context.done) == 1 else 'do'} this already.")
         rest = preview(readings, replace(context, done=()), asked=asked)
         return messages.message(rest.text, [there, *rest.blocks])
     first = readings[0]
     made = [each for each in readings if isinstance(each, RulesMake)]
     if len(made) == len(readings) > 1 and len({(each.source, each.destination) for each in made}) == 1:
-        return _how_much(made, context, footer)
+        return _reach_question(made, context, footer)
     if len(readings) > 1:
         blocks = [messages.section("*Which one do you mean?*")]
         for number, each in enumerate(readings):
-            label = messages.turn_button(_label(each), each, number)
-            blocks.append(messages.section(_warned(each, context), label))
+            label = messages.turn_button(_verb_label(each), each, number)
+            blocks.append(messages.section(_warned_sentence(each, context), label))
         return messages.message("Which one do you mean?", [*blocks, *footer])
-    buttons = [_do_it(first), _change(first)]
+    buttons = [_do_it_button(first), _change_button(first)]
     return messages.message(
-        sentence(first, context), [messages.section(_warned(first, context)), *messages.actions(buttons), *footer]
+        sentence(first, context),
+        [messages.section(_warned_sentence(first, context)), *messages.actions(buttons), *footer],
     )
 
 
-def _how_much(made: Sequence[RulesMake], context: Context, footer: Sequence[Block]) -> Message:
+def _reach_question(made: Sequence[RulesMake], context: Context, footer: Sequence[Block]) -> Message:
     buttons = [messages.turn_button(REACH_LABELS[each.match], each, number) for number, each in enumerate(made)]
     blocks = [
-        messages.section(f"{_warned(made[0], context)}\nWhich URLs should it match?"),
-        *messages.actions([*buttons, _change(made[0])]),
+        messages.section(f"{_warned_sentence(made[0], context)}\nWhich URLs should it match?"),
+        *messages.actions([*buttons, _change_button(made[0])]),
     ]
     return messages.message(sentence(made[0], context), [*blocks, *footer])
 
@@ -191,7 +196,7 @@ def _how_much(made: Sequence[RulesMake], context: Context, footer: Sequence[Bloc
 REACH_LABELS: Final = {None: "Exactly this URL", "query": "With any query", "below": "Everything below"}
 
 
-def done(channel: str) -> Message:
+def done_message(channel: str) -> Message:
     """Return what takes the place of a preview whose button was clicked."""
     words = f":white_check_mark: See its card in <#{channel}>."
     return messages.message(words, [messages.section(words)])
@@ -202,7 +207,7 @@ def _footer(asked: str, *, attempted: bool) -> Block:
     return messages.context(f"{'Nothing was changed yet. ' * attempted}You typed {code(asked, 200)}")
 
 
-def _do_it(command: Command) -> Block | None:
+def _do_it_button(command: Command) -> Block | None:
     button = messages.turn_button(REQUEST_LABELS.get(type(command), "Do it"), command, 0)
     return button and button | {"style": "danger" if command.destroys else "primary"}
 
@@ -216,13 +221,13 @@ REQUEST_LABELS: Final[Mapping[type[Command], str]] = {
 """What is done by a click only puts a card in the channel, which shows everything and waits for approval."""
 
 
-def _change(command: Command) -> Block | None:
+def _change_button(command: Command) -> Block | None:
     """Return the button of the form, filled in, where there is one."""
-    form = _form(command)
+    form = _form_command(command)
     return messages.run_button("Change…", form, "change") if form else None
 
 
-def _form(command: Command) -> Command | None:
+def _form_command(command: Command) -> Command | None:
     match command:
         case RulesMake():
             return RulesNew(
@@ -236,7 +241,7 @@ def _form(command: Command) -> Command | None:
             return None
 
 
-def _warned(command: Command, context: Context) -> str:
+def _warned_sentence(command: Command, context: Context) -> str:
     """Return the `sentence`, with a warning of what in it may be taken for something else."""
     lines = messages.lookalike_warnings(_texts(command, context))
     return "\n".join([sentence(command, context), *(f"*Warning:* {esc(line, 500)}" for line in lines[:MAX_NAMED])])
@@ -256,7 +261,7 @@ def _texts(command: Command, context: Context) -> Iterator[tuple[str, str]]:
                     pass
 
 
-def _label(command: Command) -> str:
+def _verb_label(command: Command) -> str:
     """Return a verb for the button of one of several readings."""
     if isinstance(command, RulesMake):
         return "Redirect" if command.destination else "Block"

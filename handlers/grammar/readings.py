@@ -22,7 +22,7 @@ from handlers.grammar.recognised import Recognised
 from handlers.grammar.recognition import recognise, without_addressees
 from handlers.grammar.roles import find_twists, may_change
 from handlers.grammar.time_fields import Start
-from handlers.grammar.tokens import MAX_COMMAND, Word, cleaned, split
+from handlers.grammar.tokens import MAX_COMMAND, Word, clean_text, split
 from handlers.grammar.unread import find_unread, join_unread
 from handlers.grammar.vocabulary import LOOSE, PRONOUNS, QUESTIONS, bare
 from handlers.members.commands import MembersList, MembersShow, MembersWhy
@@ -53,7 +53,7 @@ def read(root: str, text: str, known: Known) -> Readings:
     """
     if len(text) > MAX_COMMAND:
         return Readings()
-    text, names = without_addressees(cleaned(text))
+    text, names = without_addressees(clean_text(text))
     words = split(text)
     while words and words[0].keyword.lstrip("/") in VERBS:
         root, words = words[0].keyword.lstrip("/"), words[1:]

@@ -9,7 +9,7 @@ from typing import Final
 
 from bot.text.names import MIN_PART
 from bot.text.time_words import terms_of
-from bot.text.times import said
+from bot.text.times import parse_time
 from handlers.grammar.fields import reason_in
 from handlers.grammar.recognised import Recognised
 from handlers.grammar.tokens import Word
@@ -37,7 +37,7 @@ TICKET: Final = re.compile(r"[a-z]{2,10}-\d{1,7}|#?\d{3,}", re.IGNORECASE)
 def take_reason(found: Recognised, words: Sequence[Word]) -> Sequence[Word]:
     """Take “because” and all that follows it out of *words*, and return those before it."""
     at = next((i for i, word in enumerate(words) if word.keyword in BECAUSE and 0 < i < len(words) - 1), None)
-    if at is None or said([word.text for word in words], at) is not None:  # “since yesterday”
+    if at is None or parse_time([word.text for word in words], at) is not None:  # “since yesterday”
         return words
     found.reason = reason_in([replace(words[at], text="because"), *words[at + 1 :]])
     return words[:at]
@@ -80,5 +80,5 @@ def _counts(found: Recognised, word: str) -> bool:
     if any(word in each for each in tables) or found.segment(word) is not None or terms_of(word) is not None:
         return True
     return len(word) > MIN_PART and any(
-        found.holding(each, word) for each in (known.rules, known.groups, known.members)
+        found.find_mentioned(each, word) for each in (known.rules, known.groups, known.members)
     )

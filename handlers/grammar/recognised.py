@@ -131,10 +131,10 @@ class Recognised:
         segments = self.known.segments
         return segments.get(word) or (segments.get(word.removesuffix("s")) if len(word) > MIN_PART else None)
 
-    def holding(self, names: Names[Any], text: str) -> list[str]:
-        """Return what `Names.holding` does, which is asked again and again of the same words."""
+    def find_mentioned(self, names: Names[Any], text: str) -> list[str]:
+        """Return what `Names.find_mentioned` does, which is asked again and again of the same words."""
         if (id(names), text) not in self._held:
-            self._held[id(names), text] = names.holding(text)
+            self._held[id(names), text] = names.find_mentioned(text)
         return self._held[id(names), text]
 
     def rule_refs(self, *, loosely: bool = False) -> list[str]:
@@ -146,9 +146,9 @@ class Recognised:
             return [*refs, *self._named_besides(self.known.rules)]
         if self.groups:
             return []
-        by_source = [rule for url in self.urls for rule in self.known.rules.with_url(url)]
+        by_source = [rule for url in self.urls for rule in self.known.rules.find_url(url)]
         for url in self.urls:
-            self.use([url], self.known.rules.with_url(url))
+            self.use([url], self.known.rules.find_url(url))
         if by_source or self.urls:
             return by_source
         if not (found := self.part_of(self.known.rules)):
@@ -177,8 +177,8 @@ class Recognised:
             telling = " ".join(word for word in self.words if word not in FILLERS)
             untyped = " ".join(word for word in telling.split() if word not in TYPES)
             tried = [each for each in (self.phrase, telling, untyped) if len(each) >= MIN_PART and "@" not in each]
-            text = next((each for each in tried if self.holding(names, each)), "")
-            self._parts[id(names)] = self._of_its_type(self.holding(names, text)) if text else []
+            text = next((each for each in tried if self.find_mentioned(names, each)), "")
+            self._parts[id(names)] = self._of_its_type(self.find_mentioned(names, text)) if text else []
             self.use(text.split(), self._parts[id(names)])
         return self._parts[id(names)]
 
@@ -192,7 +192,7 @@ class Recognised:
     def _named_besides(self, names: Names[Any]) -> list[str]:
         """Return the keys of *names* that are named beside what is named whole: each part one, or it stays a word."""
         found: list[str] = []
-        for name, fitting in self._joined(names):
+        for name, fitting in self._split_joined(names):
             if len(fitting) == 1:
                 found += fitting
                 self.use(name.split(), fitting)
@@ -200,35 +200,35 @@ class Recognised:
 
     def _named_apart(self, names: Names[Any]) -> list[str]:
         """Return the keys of *names* that “liam and quinn” are: one for each part; nothing where one fits none, or several."""
-        joined = self._joined(names)
+        joined = self._split_joined(names)
         if len(joined) < 2 or any(len(fitting) != 1 for _, fitting in joined):
             return []
         for name, fitting in joined:
             self.use(name.split(), fitting)
         return [key for _, fitting in joined for key in fitting]
 
-    def _joined(self, names: Names[Any]) -> list[tuple[str, list[str]]]:
+    def _split_joined(self, names: Names[Any]) -> list[tuple[str, list[str]]]:
         """Return each part of the words left that “and” or a comma joins, with the keys of *names* that it fits."""
         parts = groupby(" ".join(self.words).split(), key="and".__eq__)
         texts = [" ".join(word for word in part if word not in FILLERS) for is_and, part in parts if not is_and]
-        return [(text, self._here(self.holding(names, text)) if len(text) >= MIN_PART else []) for text in texts]
+        return [(text, self._here(self.find_mentioned(names, text)) if len(text) >= MIN_PART else []) for text in texts]
 
     def _part_within(self, names: Names[Any]) -> list[str]:
         """Return the keys of *names* that have the longest run of the words left in them, of those that fit few enough."""
         least = MIN_PART if names is self.known.members else MIN_PART + 1  # people have short names, rules long ones
         words = [word for word in self.words if word not in FILLERS and "@" not in word][:MAX_NAME_WORDS]
-        named = [bool(self.holding(names, word)) for word in words]
+        named = [bool(self.find_mentioned(names, word)) for word in words]
         for length in range(min(len(words), MAX_PART_WORDS), 0, -1):
             for at in range(len(words) - length + 1):
                 text = " ".join(words[at : at + length])
                 if len(text) < least or not all(named[at : at + length]):
                     continue
-                if 0 < len(fitting := self.holding(names, text)) <= MAX_READINGS:
+                if 0 < len(fitting := self.find_mentioned(names, text)) <= MAX_READINGS:
                     self.use(words[at : at + length], fitting)
                     return fitting
         return []
 
-    def mentioned(self, names: Names[Any]) -> list[str]:
+    def find_named(self, names: Names[Any]) -> list[str]:
         """Return the keys of *names* that the text names: whole, or by the longest runs of words left that fit few enough."""
         known = self.known
         whole = self.emails if names is known.members else self.groups
@@ -238,8 +238,8 @@ class Recognised:
         at = 0
         while at < len(words):
             length, fitting = self._run_at(names, words[at:])
-            if not length and (word := names.spelled(words[at])):  # with a typo, and so it stays unread
-                near = self.holding(names, word)
+            if not length and (word := names.nearest_word(words[at])):  # with a typo, and so it stays unread
+                near = self.find_mentioned(names, word)
                 fitting = self._here(near) if len(near) <= MAX_READINGS else []
             found |= dict.fromkeys(fitting)
             self.use(words[at : at + length], fitting)
@@ -250,8 +250,8 @@ class Recognised:
         """Return how many of the first of *words*, as many as can be, fit few enough of *names*, and the keys of those."""
         for length in range(min(MAX_PART_WORDS, len(words)), 0, -1):
             text = " ".join(words[:length])
-            is_enough = len(text) >= MIN_PART or bool(names.called(text))
-            if is_enough and 0 < len(fitting := self._here(self.holding(names, text))) <= MAX_READINGS:
+            is_enough = len(text) >= MIN_PART or bool(names.find_exact(text))
+            if is_enough and 0 < len(fitting := self._here(self.find_mentioned(names, text))) <= MAX_READINGS:
                 return length, fitting
         return 0, []
 

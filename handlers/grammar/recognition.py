@@ -8,10 +8,10 @@ from dataclasses import replace
 from typing import Final
 
 from bot.rules.model import USUAL_RULE_ID
-from bot.text.names import folded
+from bot.text.names import fold_name
 from bot.text.times import Kind, Said
-from handlers.grammar.fields import NUMBER, rows_in
-from handlers.grammar.known import Known, words_of
+from handlers.grammar.fields import NUMBER, expand_rows
+from handlers.grammar.known import Known, word_set
 from handlers.grammar.reasons import take_asides, take_reason
 from handlers.grammar.recognised import MAX_NAME_WORDS, Recognised, Sort, Token
 from handlers.grammar.time_fields import Expiry, Start, expiry_in, time_at
@@ -26,7 +26,7 @@ ANDS: Final = AND | {"and", "und", "y"}
 SAYS_SOMETHING: Final = re.compile(r"[^:\w]*\w.*")
 """A word that isn't only a sign, or an emoji in either of its spellings."""
 HOST: Final = re.compile(r"(?:[a-z0-9-]+\.)+[a-z]{2,}(?::\d+)?(?:[/?#]\S*)?", re.IGNORECASE)
-COMMON_ENDS: Final = words_of("com net org io dev app de eu uk fr us co ch at nl shop example test")
+COMMON_ENDS: Final = word_set("com net org io dev app de eu uk fr us co ch at nl shop example test")
 PATH: Final = re.compile(r"/[^\s/]\S*")
 EMAIL: Final = re.compile(r"[^\s@<>]+@[^\s@<>.]+(?:\.[^\s@<>.]+)+")
 ADDRESSEE: Final = re.compile(r"""(?:"([^"]{1,80})"\s*|((?:[^\W\d_][\w.'-]{0,40}\s+){1,3}))<([^<>\s@]+@[^<>\s]+)>""")
@@ -57,11 +57,11 @@ def recognise(root: str, words: Sequence[Word], known: Known, names: Mapping[str
     """Return what *words* after ``/root`` name, and what is to be done. *names*: what people are called, by their emails."""
     found = Recognised(root, known, " ".join(word.text for word in words), words, names)
     clauses = left = _take_new_name(found, take_reason(found, words))
-    if sum(len(_parted(word)) for word in left) > MAX_WORDS:
+    if sum(len(_split_at_commas(word)) for word in left) > MAX_WORDS:
         return found
     sorts: Sorts = {}
     left = _take_names(found, left, sorts)
-    left = _take_names(found, [part for word in left for part in _parted(word)], sorts)
+    left = _take_names(found, [part for word in left for part in _split_at_commas(word)], sorts)
     left = _take_times(found, left, sorts)
     left = _take_things(found, left, sorts)
     left = take_asides(found, clauses, left)
@@ -90,7 +90,7 @@ def _take_new_name(found: Recognised, words: Sequence[Word]) -> Sequence[Word]:
     return [*words[:at], *words[at + 2 :]]
 
 
-def _parted(word: Word) -> list[Word]:
+def _split_at_commas(word: Word) -> list[Word]:
     if word.quoted or WEB.match(word.text) or "," not in word.text.strip(AFTER_ALL):
         return [word]
     *first, last = [part for part in word.text.split(",") if part]
@@ -100,7 +100,7 @@ def _parted(word: Word) -> list[Word]:
 def _take_names(found: Recognised, words: Sequence[Word], sorts: Sorts) -> Sequence[Word]:
     """Take names of several words, or in quotes, the longest first: the words in them mean nothing else."""
     left: list[Word] = []
-    lines = [folded(word.text) for word in words]
+    lines = [fold_name(word.text) for word in words]
     at = 0
     while at < len(words):
         least = 1 if words[at].quoted else 2
@@ -118,8 +118,8 @@ def _take_names(found: Recognised, words: Sequence[Word], sorts: Sorts) -> Seque
 def _is_name(found: Recognised, name: str) -> bool:
     """Whether something is called *name*, which is noted then."""
     known = found.known
-    rules, groups = known.rules.called(name), known.groups.called(name)
-    people = [] if rules or groups else known.members.called(name)
+    rules, groups = known.rules.find_exact(name), known.groups.find_exact(name)
+    people = [] if rules or groups else known.members.find_exact(name)
     found.rules += rules
     found.groups += groups
     found.emails += people
@@ -199,8 +199,8 @@ def _things_in(text: str, hosts: Sequence[str]) -> tuple[Sort, Sequence[str]]:
         return Sort.URL, urls_typed(text)
     if EMAIL.fullmatch(plain):
         return Sort.EMAIL, [plain]
-    if all(NUMBER.fullmatch(row) for row in rows_in(plain)):
-        return Sort.ROW, rows_in(plain)
+    if all(NUMBER.fullmatch(row) for row in expand_rows(plain)):
+        return Sort.ROW, expand_rows(plain)
     if USUAL_RULE_ID.fullmatch(plain):
         return Sort.NAME, [plain]
     host = plain.casefold()
@@ -215,7 +215,7 @@ def _tokens(typed: Sequence[Word], left: Sequence[Word], sorts: Sorts) -> Iterat
     """Return *typed* with what each word was taken for; *left*: those that are words."""
     words = {(word.start, word.text) for word in left}
     for whole in typed:
-        for word in [whole] if (whole.start, whole.text) in sorts else _parted(whole):
+        for word in [whole] if (whole.start, whole.text) in sorts else _split_at_commas(whole):
             sort = sorts.get((word.start, word.text))
             if sort is not None:
                 urls = urls_typed(word.text) if sort is Sort.URL else []

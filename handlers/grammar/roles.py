@@ -13,7 +13,7 @@ from typing import Final
 
 from handlers.gatehouse.commands import GatehouseUndo
 from handlers.grammar.command import Command
-from handlers.grammar.known import words_of
+from handlers.grammar.known import word_set
 from handlers.grammar.recognised import Recognised, Sort, Token
 from handlers.grammar.vocabulary import (
     AWAY,
@@ -71,7 +71,7 @@ class Led(StrEnum):
 
 
 def _roles(text: str, *led: Led) -> dict[str, frozenset[Led]]:
-    return {word: frozenset(led) for word in words_of(text)}
+    return {word: frozenset(led) for word in word_set(text)}
 
 
 ON_A_SITE: Final = _roles("on in at auf en", Led.SITE)
@@ -97,23 +97,23 @@ ROLES: Final[Mapping[type[Command], Mapping[str, frozenset[Led]]]] = {
 FORMS: Final = (RulesNew, RulesEdit, RulesCopy, MembersAdd, MembersEdit)
 """What opens a form with what was understood filled in: whoever submits it takes it for all that they said."""
 BESIDE: Final[Mapping[type[Command], frozenset[str]]] = {
-    RulesOff: words_of("redirecting"),
-    RulesMake: words_of("able open instead everyone everybody"),
-    RulesSet: words_of("instead destination target"),
-    MembersRevoke: words_of("away out"),
-    MembersRemove: words_of("away out"),
-    MembersOffboard: words_of("away out"),
+    RulesOff: word_set("redirecting"),
+    RulesMake: word_set("able open instead everyone everybody"),
+    RulesSet: word_set("instead destination target"),
+    MembersRevoke: word_set("away out"),
+    MembersRemove: word_set("away out"),
+    MembersOffboard: word_set("away out"),
     GatehouseUndo: LATELY | PRONOUNS,
 }
 """The words that belong to the verb of a kind of change, or name a part of it."""
 IN_FORMS: Final = (FILLERS | AWAY) - COUNTS - LATELY
-AT_ONCE: Final = words_of("now right jetzt asap")
-FOR_A_WHILE: Final = words_of("temporarily temporal")
-POINTING: Final = words_of("that this")
-SEVERAL: Final = words_of("all every rules members users customers accounts people")
-REACHES: Final = words_of("all every everything any anything")
+AT_ONCE: Final = word_set("now right jetzt asap")
+FOR_A_WHILE: Final = word_set("temporarily temporal")
+POINTING: Final = word_set("that this")
+SEVERAL: Final = word_set("all every rules members users customers accounts people")
+REACHES: Final = word_set("all every everything any anything")
 """Words of how much of a URL is blocked, which is asked."""
-STATES: Final = words_of("an ein")
+STATES: Final = word_set("an ein")
 """Articles that say “on” where nothing follows them."""
 
 
@@ -149,12 +149,12 @@ def find_twists(found: Recognised, readings: Sequence[Command]) -> tuple[str, ..
     changes = [each for each in readings if each.writes]
     if not changes:
         return ()
-    apart = [*_misplaced(found, changes)] or [*_in_pairs(found, changes)]
+    apart = [*_find_misplaced(found, changes)] or [*_in_pairs(found, changes)]
     asides = [each.text for each in found.tokens if found.question and each.text in PAST - MOVED]
-    return tuple(dict.fromkeys([*apart, *_joined(found), *asides]))
+    return tuple(dict.fromkeys([*apart, *_find_idle_joined(found), *asides]))
 
 
-def _misplaced(found: Recognised, changes: Sequence[Command]) -> Iterator[str]:
+def _find_misplaced(found: Recognised, changes: Sequence[Command]) -> Iterator[str]:
     """Yield the words that lead what such a change has no place for, and those that lead nothing."""
     tokens = [
         each
@@ -254,7 +254,7 @@ def _in_pairs(found: Recognised, changes: Sequence[Command]) -> Iterator[str]:
             return
 
 
-def _joined(found: Recognised) -> Iterator[str]:
+def _find_idle_joined(found: Recognised) -> Iterator[str]:
     """Yield what is joined to the rest by “and” or a comma and names nothing: “and that rule”, “and back”."""
     for is_and, some in groupby(found.tokens, key=lambda token: token.sort is Sort.AND):
         words = {token.text: None for token in some}

@@ -57,7 +57,7 @@ def _redirect_to_another(found: Recognised) -> list[Command]:
     made: list[Command] = []
     for source in complete_url(first, found, second):
         destination = complete_url(second, found, source)[0]
-        there = filter(found.known.is_redirect, found.known.rules.with_url(source))
+        there = filter(found.known.is_redirect, found.known.rules.find_url(source))
         made += [_with_destination(found, rule, destination) for rule in there]
         name = found.new_name or f"{_short(source)} to {_short(destination)}"
         made.append(RulesMake("Redirect", source, destination, name, expiry=found.expiry, because=found.reason))
@@ -125,7 +125,7 @@ def _every(found: Recognised, *, active: bool | None = None) -> tuple[str, ...]:
         return ()  # rules that lead there, which nobody looks up here, or those of one URL
     if not {*found.words} & EACH or not (hosts or types):
         return ()
-    meant = found.known.rules_that(hosts=hosts, types=types, active=active if status is None else status == "on")
+    meant = found.known.filter_rules(hosts=hosts, types=types, active=active if status is None else status == "on")
     if not 0 < len(meant) <= MAX_ROWS:
         return ()
     found.used |= {*found.urls, *(word for word in found.words if word in TYPES or word in STATUSES or word in EACH)}

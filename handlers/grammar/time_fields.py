@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from bot.text.time_words import terms_of
-from bot.text.times import MAX_WORDS, Kind, Said, WallTime, said
+from bot.text.times import MAX_WORDS, Kind, Said, WallTime, parse_time
 from handlers.grammar.command import Command, Part, Rank, Rest
 
 WORDS_BEFORE: Final = 3
@@ -54,7 +54,7 @@ def first_expiry(keyword: str, words: Sequence[str]) -> tuple[Expiry | None, int
     """Return what the first of *words* mean after ``for`` or ``until``, and how many they are."""
     if keyword == "until" and words and INSTANT.fullmatch(words[0].casefold()):
         return Expiry(f"until {words[0].upper()}", at=datetime.fromisoformat(words[0].upper())), 1
-    found = said([keyword, *words[:MAX_WORDS]], 0)
+    found = parse_time([keyword, *words[:MAX_WORDS]], 0)
     if found is None or found.kind not in {Kind.LENGTH, Kind.END} or (found.seconds or 0) > MAX_DURATION_SECONDS:
         return None, 0
     return Expiry(found.text.rstrip(",;:!?"), seconds=found.seconds, until=found.wall), found.count - 1
@@ -79,8 +79,8 @@ class ForOrUntil(Part):
             if following[0].text[:1].isdigit():
                 # Left as words, this would make for good what was meant for a while.
                 wanted = "for 2h, for 30m or for 7d" if word.keyword == "for" else "until 18:00 or until tomorrow 9am"
-                raise rest.unclear(f"“{word.text} {following[0].text[:20]}” isn’t a time. Write {wanted}.")
-        return self.needed(None, rest)
+                raise rest.unclear_error(f"“{word.text} {following[0].text[:20]}” isn’t a time. Write {wanted}.")
+        return self.require_value(None, rest)
 
     def write(self, value: Expiry) -> str:
         return value.as_typed
@@ -137,11 +137,11 @@ def first_start(words: Sequence[str]) -> tuple[Start | None, int]:
 
 def time_at(words: Sequence[str], at: int) -> Said | None:
     """Return the time that begins at ``words[at]``; of “tomorrow 9:00 until 18:00” the start alone: its end is the next one."""
-    found = said(words, at)
+    found = parse_time(words, at)
     if found is not None and found.kind is Kind.WINDOW:
         after = range(at + 1, at + found.count)
         until = next((each for each in after if terms_of(words[each]) == "until"), at)
-        start = said(words[:until], at)
+        start = parse_time(words[:until], at)
         return start if start is not None and at + start.count == until else found
     return found
 
@@ -163,7 +163,9 @@ class OnOrAt(Part):
             if found is not None and (not following or following[0].keyword in {"for", "until", "because"}):
                 del rest.words[index : index + count]
                 return found
-            time = said(texts, index)  # of another kind, such as “until tomorrow 9:00”, which is passed as a whole
+            time = parse_time(
+                texts, index
+            )  # of another kind, such as “until tomorrow 9:00”, which is passed as a whole
             index += count or (time.count if time is not None else 1)
         return None
 
@@ -186,7 +188,7 @@ def time_in_reason(command: Command) -> str:
     lacks_start = getattr(command, "start", "") is None
     kinds = {*((Kind.LENGTH, Kind.END) if lacks_end else ()), *((Kind.START, Kind.WINDOW) if lacks_start else ())}
     for at in range(max(0, len(words) - MAX_WORDS), len(words)):
-        found = said(words, at)
+        found = parse_time(words, at)
         if found is not None and at + found.count == len(words):
             is_meant = found.kind in kinds and not (found.kind is Kind.START and found.wall and not found.wall.day)
             return " ".join(words[max(0, at - WORDS_BEFORE) :]) if is_meant else ""

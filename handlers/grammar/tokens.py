@@ -58,17 +58,17 @@ class Word:
         return "" if self.quoted else DASHED.sub("", self.text).casefold()
 
 
-def cleaned(text: str) -> str:
+def clean_text(text: str) -> str:
     """*text* as its author meant it: ``<url|label>`` is the URL, entities are decoded once, quotes are straight."""
-    return RUN.sub(_without_zero_width, MARKUP.sub(_unwrapped, text.translate(TYPOGRAPHY))).strip()
+    return RUN.sub(_strip_zero_width, MARKUP.sub(_unwrap, text.translate(TYPOGRAPHY))).strip()
 
 
-def _without_zero_width(match: re.Match[str]) -> str:
+def _strip_zero_width(match: re.Match[str]) -> str:
     """What was pasted with characters of no width, without them; an email keeps them, or it would be another one."""
     return match[0] if IN_EMAIL.search(match[0]) else match[0].translate(ZERO_WIDTH)
 
 
-def _unwrapped(match: re.Match[str]) -> str:
+def _unwrap(match: re.Match[str]) -> str:
     if match[2]:
         return ENTITIES[match[2]]
     inner = ENTITY.sub(lambda entity: ENTITIES[entity[1]], match[1].partition("|")[0])
@@ -79,7 +79,9 @@ def _unwrapped(match: re.Match[str]) -> str:
 
 def urls_in(text: str) -> list[str]:
     """The URLs in what Slack sends of a message, each once, as they were written."""
-    found = (ENTITY.sub(lambda entity: ENTITIES[entity[1]], _url(match)) for match in WEB.finditer(_parted(text)))
+    found = (
+        ENTITY.sub(lambda entity: ENTITIES[entity[1]], _url(match)) for match in WEB.finditer(_separate_urls(text))
+    )
     return list(dict.fromkeys(found))
 
 
@@ -88,32 +90,32 @@ def urls_typed(text: str) -> list[str]:
 
     Where there is nothing else, one needs no scheme.
     """
-    found = [_alone(match[0], _before(match)) for match in WEB.finditer(_parted(text))]
+    found = [_trim_url(match[0], _character_before(match)) for match in WEB.finditer(_separate_urls(text))]
     if found or len(text.split()) != 1:
         return list(dict.fromkeys(found))
     word = text.strip().strip(AROUND)
     bare = word.lstrip("({*_~'" if ":" in word else "([{*_~'")
-    only = _alone(bare, word[: len(word) - len(bare)][-1:]).strip(AROUND)
+    only = _trim_url(bare, word[: len(word) - len(bare)][-1:]).strip(AROUND)
     return [only] if only else []
 
 
-def _parted(text: str) -> str:
+def _separate_urls(text: str) -> str:
     """*text* with a space between two URLs that Markdown or a list joins."""
     return text.replace("](", " ").replace(",http", " http").replace(";http", " http")
 
 
 def _url(match: re.Match[str]) -> str:
     """The URL alone: where Slack does not say where it ends, the sentence's own signs are no part of it."""
-    around = (_before(match) or "\n", match.string[match.end() : match.end() + 1] or "\n")
-    return match[0] if around[0] == "<" or around == ("\n", "\n") else _alone(match[0], around[0])
+    around = (_character_before(match) or "\n", match.string[match.end() : match.end() + 1] or "\n")
+    return match[0] if around[0] == "<" or around == ("\n", "\n") else _trim_url(match[0], around[0])
 
 
-def _before(match: re.Match[str]) -> str:
+def _character_before(match: re.Match[str]) -> str:
     return match.string[match.start() - 1 : match.start()]
 
 
-def _alone(url: str, before: str) -> str:
-    """*url* less what ends the sentence, the brackets or the style that it stands in; *before*: the character before it."""
+def _trim_url(url: str, before: str) -> str:
+    """Return *url* less the sentence end, brackets or style that it stands in; *before*: the character before it."""
     excess = {close: url.count(close) - url.count(opening) for close, opening in BRACKETS.items()}
     end = len(url)
     while end and (last := url[end - 1]):
@@ -130,8 +132,8 @@ def emails_in(text: str) -> list[str]:
     return emails.emails_in(WEB.sub(" ", text))
 
 
-def escaped(text: str) -> str:
-    """*text* as Slack would send it, so that `cleaned` gives it back."""
+def escape_entities(text: str) -> str:
+    """Return *text* as Slack would send it, so that `clean_text` gives it back."""
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
@@ -148,11 +150,11 @@ def _word(match: re.Match[str]) -> Word:
     for name in ("double", "single"):
         if match[name] is not None:
             return Word(match[name], quoted=True, start=match.start())
-    text = RUN.sub(_without_zero_width, match["bare"] or match["stray"])
+    text = RUN.sub(_strip_zero_width, match["bare"] or match["stray"])
     return Word(text, quoted=False, start=match.start())
 
 
-def quoted(text: str) -> str:
+def quote_word(text: str) -> str:
     """*text* as one word; raises ValueError for one with both kinds of quotes in it, which cannot be written so."""
     for mark in ('"', "'"):
         if mark not in text:

@@ -45,7 +45,7 @@ def without_request(words: Sequence[str]) -> list[str]:
 
 def take_verb(found: Recognised, words: Sequence[str]) -> list[str]:
     """Note in *found* what *words* ask for, and return the others."""
-    found.turned = _turning(words, found.known.sites)
+    found.turned = _find_turning(words, found.known.sites)
     first = next((word for word in words if word not in GREETINGS), "")
     found.question = first if first in QUESTIONS else "why" if not COMPLAINTS.isdisjoint(words) else ""
     idle = CAUTIOUS | (PAST if found.question else frozenset())
@@ -69,7 +69,7 @@ def take_verb(found: Recognised, words: Sequence[str]) -> list[str]:
     return left
 
 
-def _turning(words: Sequence[str], sites: Collection[str]) -> list[str]:
+def _find_turning(words: Sequence[str], sites: Collection[str]) -> list[str]:
     """Return the words that turn a sentence round; “only” before a site is none, nor what leads it."""
     turning = []
     for at, word in enumerate(words):
@@ -102,7 +102,7 @@ def _verb_with_a_typo(found: Recognised, words: Sequence[str], at: int) -> str |
     if at == len(words) or len(words[at]) < SHORTEST_TYPO or words[at] in TYPES:
         return None
     text = " ".join(words)
-    if found.holding(found.known.rules, text) or found.holding(found.known.members, text):
+    if found.find_mentioned(found.known.rules, text) or found.find_mentioned(found.known.members, text):
         return None
     near = process.extractOne(words[at], ACTS.keys(), scorer=fuzz.ratio, score_cutoff=LIKE_A_VERB)
     return near[0] if near else None

@@ -9,25 +9,25 @@ from collections.abc import Mapping
 from typing import Final
 
 from bot.rules.pair_fields import KNOWN_TYPES
-from handlers.grammar.known import words_of
+from handlers.grammar.known import word_set
 
 
-def by_word(meanings: Mapping[str, str]) -> Mapping[str, str]:
+def map_words(meanings: Mapping[str, str]) -> Mapping[str, str]:
     """Return what each word means: *meanings* has the words of each meaning."""
     return {word: meaning for meaning, words in meanings.items() for word in words.split()}
 
 
-def by_phrase(meanings: Mapping[str, str]) -> Mapping[str, str]:
+def map_phrases(meanings: Mapping[str, str]) -> Mapping[str, str]:
     """The same for phrases, with commas between them."""
     return {phrase: meaning for meaning, phrases in meanings.items() for phrase in phrases.split(", ")}
 
 
-LOOSE: Final = words_of(
+LOOSE: Final = word_set(
     "add edit new why check which list show set copy samples make on off delete remove grant revoke move rename offboard "
     "group groups help undo "
 )
 """Verbs whose words may mean something else: they are read by what they name, not by where they stand."""
-FILLERS: Final = words_of(
+FILLERS: Final = word_set(
     "a an the please pls can could you would i we want need to me my us our of in at from into during with w/ and "
     "is are be it its it's that this now just hey hi hello so then for by as rule rules url urls page link "
     "address member members user users customer customers account people there get getting going go "
@@ -43,19 +43,19 @@ FILLERS: Final = words_of(
     "el la los las un una de del en por favor y se "
 )
 """Words that name nothing by themselves."""
-EMPTY: Final = words_of(
+EMPTY: Final = word_set(
     "a an the i we me us you my our need needs want is are be should must get gets goes of and rule url urls link page "
     "pages site segment group member user customer account access address host also too again back "
     "die der das den dem ein eine mir und ist sind soll braucht regel gruppe wieder mal "
     "el la los las un una de y se "
 )
 """Fillers that can turn no change into another: only these it leaves out, wherever they stand."""
-COURTESY: Final = words_of("please pls kindly thanks thank thx cheers hey hi hello oops also too again bitte por favor")
-LEADING: Final = words_of("to from at into in on for im auf für en")
+COURTESY: Final = word_set("please pls kindly thanks thank thx cheers hey hi hello oops also too again bitte por favor")
+LEADING: Final = word_set("to from at into in on for im auf für en")
 """Fillers that say what part something has which follows them: roles.py says in which change."""
-PRONOUNS: Final = words_of("it it's that this him her them he she they")
+PRONOUNS: Final = word_set("it it's that this him her them he she they")
 """Fillers that point at what was named before."""
-PERSONS: Final = words_of("him her he she")
+PERSONS: Final = word_set("him her he she")
 """Pronouns for somebody, not for a thing."""
 ORDINALS: Final[Mapping[str, int]] = {
     word: number
@@ -63,38 +63,38 @@ ORDINALS: Final[Mapping[str, int]] = {
     for word in words.split()
 }
 """Words for a row of a list, before “one”."""
-COUNTS: Final = words_of(
+COUNTS: Final = word_set(
     "all every both everyone everybody everything any anything some many much count stuff one rules members users "
     "customers accounts people "
 )
 """Fillers that say how many are meant."""
-EACH: Final = words_of("alle alles jede todos todas all every everything each both")
+EACH: Final = word_set("alle alles jede todos todas all every everything each both")
 """Words before what all of is meant."""
-AWAY: Final = words_of("away out up instead open redirecting named name")
+AWAY: Final = word_set("away out up instead open redirecting named name")
 """What belongs to a verb, or leads a name."""
-LATELY: Final = words_of("last change changes")
+LATELY: Final = word_set("last change changes")
 """Fillers that say which change is meant."""
-IDLE: Final = words_of("happens happen wrong points end up away out looping loops redirecting approval open name")
+IDLE: Final = word_set("happens happen wrong points end up away out looping loops redirecting approval open name")
 """Words that may be in a name, and say nothing where they are in none."""
-COMPLAINTS: Final = words_of("can't cant cannot couldn't unable")
+COMPLAINTS: Final = word_set("can't cant cannot couldn't unable")
 """Words of somebody who says what does not work: they ask why."""
-CAUTIOUS: Final = words_of(
+CAUTIOUS: Final = word_set(
     "nicht kein keine keinen außer ausgenommen nur aber wenn falls sino si excepto salvo menos solo sólo "
     "not don't dont never no cannot "
     "isn't without except unless only but if unblock undelete instead shouldn't mustn't "
     "excluding excluded exempt exempted unaffected untouched "
 )
 """Words that turn a sentence round: what follows is shown, not done."""
-LACKING: Final = words_of(
+LACKING: Final = word_set(
     "ohne sin without no not but except lacks lack lacking isn't doesn't don't hasn't haven't nor w/o"
 )
-HAVING: Final = words_of("w/ mit con tiene tienen with have has having who")
+HAVING: Final = word_set("w/ mit con tiene tienen with have has having who")
 """Words before a segment that say which members are meant."""
-QUESTIONS: Final = words_of(
+QUESTIONS: Final = word_set(
     "wer welche warum wieso wo wohin quién quien cuáles qué why what what's whats where where's which who who's "
     "whos when how is are does do did can was were"
 )
-ACTS: Final = by_word(
+ACTS: Final = map_words(
     {
         "off": "aus ausschalten apaga desactivar off disable deactivate pause stop suspend kill mute unplug",
         "on": "ein an einschalten aktivieren on enable activate resume unpause reactivate start",
@@ -123,7 +123,7 @@ ACTS: Final = by_word(
         "help": "help",
     }
 )
-PHRASES: Final = by_phrase(
+PHRASES: Final = map_phrases(
     {
         "off": "turn off, switch off, shut off",
         "down": "shut down, take down",
@@ -153,49 +153,49 @@ PARTED: Final[Mapping[str, Mapping[str, str]]] = {
     "take": {"down": "down"},
 }
 """Verbs of two words, of which the second may come behind what they are about."""
-ONLY: Final = words_of("only just but nur aber solo sólo pero")
+ONLY: Final = word_set("only just but nur aber solo sólo pero")
 """Words that turn nothing round before the name of a site: “but only on docs”."""
-NAMED: Final = words_of("named called name")
-SAYS: Final = words_of(
+NAMED: Final = word_set("named called name")
+SAYS: Final = word_set(
     "is are was were has have had says said will would asked wanted works does did it's he's she's they're "
     "ist hat will tiene dice"
 )
 """Words that make a sentence of a clause."""
-MAIL: Final = words_of("email e-mail mail emails address adresse emailadresse correo")
+MAIL: Final = word_set("email e-mail mail emails address adresse emailadresse correo")
 """Words for what somebody gets a new one of."""
-MOVED: Final = MAIL | words_of("now new changed changes jetzt neue ahora nuevo nueva old")
+MOVED: Final = MAIL | word_set("now new changed changes jetzt neue ahora nuevo nueva old")
 """Words of who gives somebody another email; beside two emails they say no more."""
 HARMLESS: Final = frozenset({"status", "why", "show", "history", "pending", "timers", "whoami", "help"})
 CHANGING: Final = frozenset(word for word, act in ACTS.items() if act not in HARMLESS)
 """Verbs of what changes something."""
-FILES: Final = words_of("file csv excel spreadsheet tabelle")
+FILES: Final = word_set("file csv excel spreadsheet tabelle")
 """Words that say that a list is wanted as a file, whatever the verb."""
-ENDS: Final = words_of("on off an ein aus")
+ENDS: Final = word_set("on off an ein aus")
 """Verbs that may end a sentence."""
-OFTEN_NOUNS: Final = words_of(
+OFTEN_NOUNS: Final = word_set(
     "an ein aus da on off ok okay up waiting new log match get look start stop check test keep requests open help"
 )
 """Verbs that are verbs only where they begin what was typed."""
-PAST: Final = words_of(
+PAST: Final = word_set(
     "turned switched changed deleted removed made created edited touched blocked blocking disabled enabled off "
     "on inactive active working broken redirecting redirected added happened "
 )
 """Words of a question on what was done, which name nothing."""
-STATUSES: Final = by_word(
+STATUSES: Final = map_words(
     {
         "off": "off inactive deactivated stopped disabled paused deaktiviert deaktivierte deaktivierten "
         "apagadas desactivada desactivadas",
         "on": "on active enabled live",
     }
 )
-TYPES: Final = by_word(
+TYPES: Final = map_words(
     {name: f"{name.casefold()} {name.casefold()}s" for name in KNOWN_TYPES}
     | {
         "Redirect": "redirect redirects umleitung umleitungen weiterleitungen",
         "Cancel": "cancel cancels blocks blocked blocking",
     }
 )
-TOPICS: Final = by_word(
+TOPICS: Final = map_words(
     {
         "check": "loop loops bucle bucles circles duplicate duplicates shadowed conflict conflicts fighting",
         "segments": "segments plan plans tier tiers segmento segmentos",
@@ -211,9 +211,9 @@ TOPICS: Final = by_word(
 """Words for what Gatehouse has a view of, each with its topic: that is looked at where a text names no thing."""
 BECAUSE: Final = frozenset({"weil", "wegen", "porque", "because", "cause", "cuz", "bc", "coz", "since"})
 ARROWS: Final = frozenset({"->", "-->", "=>", "→", ">"})
-GREETINGS: Final = words_of("hey hi hello please gatehouse @gatehouse so ok and")
-CAN: Final = words_of("can could would will may shall puede puedes podrías kannst können könnt")
-WHO_CAN: Final = words_of("you u we somebody someone anybody anyone du ihr sie")
+GREETINGS: Final = word_set("hey hi hello please gatehouse @gatehouse so ok and")
+CAN: Final = word_set("can could would will may shall puede puedes podrías kannst können könnt")
+WHO_CAN: Final = word_set("you u we somebody someone anybody anyone du ihr sie")
 CONTRACTED: Final[Mapping[str, str]] = {
     word.replace("'", ""): word
     for words in (FILLERS, QUESTIONS, CAUTIOUS, LACKING, SAYS)

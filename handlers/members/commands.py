@@ -8,9 +8,21 @@ from itertools import takewhile
 from typing import Any, Final
 
 from handlers.grammar.command import Command, Part, Rank, Rest, Unclear
-from handlers.grammar.fields import NUMBER, PAGE, REASON, SITE, Filter, First, Led, Text, one_word, rows_in, takes
+from handlers.grammar.fields import (
+    NUMBER,
+    PAGE,
+    REASON,
+    SITE,
+    Filter,
+    First,
+    Led,
+    Text,
+    expand_rows,
+    quote_if_ambiguous,
+    takes,
+)
 from handlers.grammar.time_fields import EXPIRY, START, Expiry, Start
-from handlers.grammar.tokens import Word, quoted
+from handlers.grammar.tokens import Word, quote_word
 
 
 class MembersCommand(Command):
@@ -28,15 +40,15 @@ class Segments(Part):
         is_marked = rest.words[0].keyword == "to" and "@" in rest.words[1].text if len(rest.words) > 1 else False
         if rest.words and (is_marked or rest.words[0].keyword == ("from" if rest.kind.verb == "revoke" else "to")):
             rest.words.pop(0)
-        segments: tuple[str, ...] = self.needed(_read_segments(rest.words), rest)
+        segments: tuple[str, ...] = self.require_value(_read_segments(rest.words), rest)
         if stray := next((word for word in rest.words if word.keyword in {"for", "until"}), None):
-            raise rest.unclear(f"“{stray.text}” needs a duration (for 2h) or a time (until 18:00).")
+            raise rest.unclear_error(f"“{stray.text}” needs a duration (for 2h) or a time (until 18:00).")
         rest.words = []
         return segments
 
     def write(self, value: Sequence[str]) -> str:
         """After ``to`` where the first would be read as an email without."""
-        said = " ".join(map(quoted, value))
+        said = " ".join(map(quote_word, value))
         return f"to {said}" if "@" in value[0] else said
 
 
@@ -49,7 +61,7 @@ class Segment(Text):
         return super().read(rest)
 
     def write(self, value: str) -> str:
-        return f"to {quoted(value)}" if set(value) & set("@#,") else super().write(value)
+        return f"to {quote_word(value)}" if set(value) & set("@#,") else super().write(value)
 
 
 class ToSegments(Segments):
@@ -64,28 +76,28 @@ class ToSegments(Segments):
         return _read_segments(named)
 
     def write(self, value: Sequence[str]) -> str:
-        return f"to {' '.join(map(quoted, value))}"
+        return f"to {' '.join(map(quote_word, value))}"
 
 
 class Emails(Part):
     """The words up to the first that is neither an email nor ``#n``; at least the first word, whatever it is."""
 
     def read(self, rest: Rest) -> tuple[str, ...]:
-        words = [part for word in rest.words for part in _one_by_one(word)]
+        words = [part for word in rest.words for part in _split_emails(word)]
         named = list(takewhile(lambda word: _is_person(word) or word.keyword in {"and", "&"}, words)) or words[:1]
         rest.words = words[len(named) :]
         emails = [word.text.strip() for word in named if _is_person(word) or len(named) == 1]
-        return tuple(self.needed(list(dict.fromkeys(filter(None, emails))), rest) or ())
+        return tuple(self.require_value(list(dict.fromkeys(filter(None, emails))), rest) or ())
 
     def write(self, value: Sequence[str]) -> str:
-        return " ".join(map(one_word, value))
+        return " ".join(map(quote_if_ambiguous, value))
 
 
 class OnlyEmails(Emails):
     """All words that are left, where no segments follow: the first that is neither an email nor ``#n`` begins a name."""
 
     def read(self, rest: Rest) -> tuple[str, ...]:
-        if rest.words and not any(_is_person(part) for word in rest.words for part in _one_by_one(word)):
+        if rest.words and not any(_is_person(part) for word in rest.words for part in _split_emails(word)):
             return (rest.take_all(),)
         return super().read(rest)
 
@@ -94,18 +106,18 @@ def _is_person(word: Word) -> bool:
     return "@" in word.text or bool(NUMBER.fullmatch(word.keyword))
 
 
-def _one_by_one(word: Word) -> list[Word]:
+def _split_emails(word: Word) -> list[Word]:
     """A bare ``a@example.com,b@example.com`` is two words, and ``#1-3`` are three."""
     if word.quoted:
         return [word]
-    return [replace(word, text=row) for part in word.text.split(",") if part for row in rows_in(part)]
+    return [replace(word, text=row) for part in word.text.split(",") if part for row in expand_rows(part)]
 
 
 class NewEmail(Led):
     """The email after ``to``."""
 
     def read(self, rest: Rest) -> Any:
-        email = self.needed(super().read(rest), rest)
+        email = self.require_value(super().read(rest), rest)
         if "@" not in email:
             what = f"“{email[:60]}” is not an email."
             is_of_email = any("@" in word.text for word in rest.words)  # else it may be a sentence: “move anna to vip”

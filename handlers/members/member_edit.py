@@ -17,13 +17,13 @@ from bot.changes.model.states import State
 from bot.changes.proposals import Proposal, move_steps
 from bot.clients.errors import ClientError
 from bot.gatehouse import Gatehouse, Site
-from bot.members.model import Catalogue, Member, email_key, find_alike, nearest, use_known_spelling
-from bot.text.emails import BadEmail, checked_email, checked_new_email, masked
+from bot.members.model import Catalogue, Member, email_key, find_alike, nearest_segments, use_known_spelling
+from bot.text.emails import BadEmail, checked_email, checked_new_email, mask_email
 from handlers.blocks import modals
-from handlers.blocks.messages import code, ended, esc, in_quotes, listed
+from handlers.blocks.messages import as_sentence, code, esc, join_words, quote_plain
 from handlers.blocks.modals import View, end_of_form, time_errors
-from handlers.changes.coming import Thing, document_then, left_out, refuse_what_is_so
-from handlers.changes.requests import as_typed, beginning, propose, record, submit, timed
+from handlers.changes.coming import Thing, document_at, left_out_names, refuse_unchanged
+from handlers.changes.requests import propose, record, resolve_start, submit, time_text, with_times
 from handlers.errors import NoMember, Refusal, TooMany, UnknownSegment, Words
 from handlers.grammar.command import slash
 from handlers.grammar.time_fields import parse_expiry, parse_start
@@ -43,9 +43,9 @@ from handlers.members.member_refs import (
     catalogue,
     find_member,
     find_members,
-    known_on,
-    others,
+    other_sites,
     site_for,
+    sites_with_member,
 )
 from handlers.slack.registry import Form, Recorded, handles, submits
 from handlers.slack.reply import Caller, Modal, Reply
@@ -60,7 +60,7 @@ async def add(command: MembersAdd, caller: Caller, gatehouse: Gatehouse) -> Repl
     async def fill() -> dict[str, Any]:
         known = await catalogue(site, caller, gatehouse)
         names = use_known_spelling(command.segments, known.names)
-        wrong = known.strangers(names)
+        wrong = known.unknown_names(names)
         form = MemberForm(
             "add",
             site.name,
@@ -69,13 +69,13 @@ async def add(command: MembersAdd, caller: Caller, gatehouse: Gatehouse) -> Repl
             segments=tuple(name for name in names if name not in wrong),
             known=known.names,
             reason=command.because or "",
-            start=as_typed(command.start),
-            expiry=as_typed(command.expiry),
+            start=time_text(command.start),
+            expiry=time_text(command.expiry),
             channel=caller.channel,
         )
-        return form.noted(segment_notes(form, wrong)).view()
+        return form.with_notes(segment_notes(form, wrong)).view()
 
-    return Modal(modals.loading("Add member"), fill)
+    return Modal(modals.loading_view("Add member"), fill)
 
 
 @handles(MembersEdit)
@@ -88,7 +88,7 @@ async def edit(command: MembersEdit, caller: Caller, gatehouse: Gatehouse) -> Re
         form = MemberForm.of(member, site=site.name, known=known.names, channel=caller.channel)
         return replace(form, name=command.name or form.name).view()
 
-    return Modal(modals.loading("Edit member"), fill)
+    return Modal(modals.loading_view("Edit member"), fill)
 
 
 @handles(MembersRemove)
@@ -119,30 +119,32 @@ async def _save_member(form: MemberForm, caller: Caller, gatehouse: Gatehouse) -
     if form.mode == "edit":
         base = await find_member(form.email, site)
         if fingerprint(canonical_form(base.document())) != form.seen:
-            return modals.moved()
+            return modals.changed_view()
     elif await site.members.find(checked_email(form.email)) is not None:
         words = f"This person is already a member. Use {slash('members edit')} instead."
-        return form.noted({"email": words}).view()
+        return form.with_notes({"email": words}).view()
     names = use_known_spelling(form.segments, form.known)
-    if unknown := known.strangers(names, base.segments if base else ()):
-        return form.noted(segment_notes(form, unknown)).view()
+    if unknown := known.unknown_names(names, base.segments if base else ()):
+        return form.with_notes(segment_notes(form, unknown)).view()
     after = replace(form, segments=names).document(base)
     if base is not None and after == base.document() | {"allowedSegments": list(base.segments)}:
-        return modals.done("Edit member", "You changed nothing, so nothing was saved.")
+        return modals.done_view("Edit member", "You changed nothing, so nothing was saved.")
     kind, before = (Kind.MEMBER_ADD, None) if base is None else (Kind.MEMBER_UPDATE, base.document())
     after |= {"email": str(after["email"]).strip()}
     target = Target(service="members", site=site.name, key=after["email"])
     proposal = propose(caller, kind, target, before, after, form.reason, quiet_refusal=True)
-    proposal = await timed(proposal, caller, gatehouse, start=parse_start(form.start), expiry=parse_expiry(form.expiry))
-    return await record(proposal, caller, gatehouse, partial(_end, form))
+    proposal = await with_times(
+        proposal, caller, gatehouse, start=parse_start(form.start), expiry=parse_expiry(form.expiry)
+    )
+    return await record(proposal, caller, gatehouse, partial(_end_view, form))
 
 
-def _end(form: MemberForm, change: Change) -> View:
+def _end_view(form: MemberForm, change: Change) -> View:
     if change.state is not State.FAILED:
         return end_of_form(change)
     field = form.segments_block if "segment" in change.run.outcome.lower() else ""
-    words = f"Nothing was changed. {ended(change.run.outcome)}"
-    return form.noted({field: words}).view()
+    words = f"Nothing was changed. {as_sentence(change.run.outcome)}"
+    return form.with_notes({field: words}).view()
 
 
 submits(CALLBACK, Form(read_form, _save_member, _member_errors))
@@ -159,8 +161,8 @@ async def change_segments(command: MembersGrant | MembersRevoke, caller: Caller,
     site = await site_for(command.site, caller, gatehouse)
     members = await find_members(command, command.emails, site, gatehouse)
     have = () if is_grant else tuple(dict.fromkeys(name for member in members for name in member.segments))
-    names = _segments_named(command, await catalogue(site, caller, gatehouse), site, have)
-    at = None if command.start is None else (await beginning(command.start, caller, gatehouse))[0]
+    names = _resolve_segments(command, await catalogue(site, caller, gatehouse), site, have)
+    at = None if command.start is None else (await resolve_start(command.start, caller, gatehouse))[0]
 
     def edit(has: Sequence[str]) -> list[str]:
         if is_grant:
@@ -172,21 +174,21 @@ async def change_segments(command: MembersGrant | MembersRevoke, caller: Caller,
         target = Target(service="members", site=site.name, key=member.email)
         before: dict[str, Any] = member.document()
         if edit(member.segments) == list(member.segments):
-            before = await document_then(target, before, at, gatehouse) or before
+            before = await document_at(target, before, at, gatehouse) or before
         has = before.get("allowedSegments") or []
         if (segments := edit(has)) == list(has):
             so.append(Thing(member.email, target, member.document()))
             continue
         proposals.append(propose(caller, kind, target, before, before | {"allowedSegments": segments}, command.because))
     if not proposals:
-        await refuse_what_is_so(so, None, gatehouse)
-    called = listed([in_quotes(name, 60) for name in names], most=MAX_SEGMENTS_IN_TITLE)
+        await refuse_unchanged(so, None, gatehouse)
+    called = join_words([quote_plain(name, 60) for name in names], most=MAX_SEGMENTS_IN_TITLE)
     verb, link = ("Grant", "to") if is_grant else ("Revoke", "from")
-    title, already = f"{verb} {called} {link} {len(proposals)} members", await left_out(so, gatehouse)
+    title, already = f"{verb} {called} {link} {len(proposals)} members", await left_out_names(so, gatehouse)
     return await submit(proposals, command, caller, gatehouse, title=title, already=already)
 
 
-def _segments_named(
+def _resolve_segments(
     command: MembersGrant | MembersRevoke, catalogue: Catalogue, site: Site, also: Sequence[str] = ()
 ) -> tuple[str, ...]:
     """The segments that *command* names, as the site spells them; raises UnknownSegment for the first it has not.
@@ -195,8 +197,8 @@ def _segments_named(
     """
     known = tuple(dict.fromkeys((*also, *catalogue.names)))
     names = use_known_spelling(command.segments, known)
-    for name in catalogue.strangers(names, also):
-        meant = nearest(name, known)
+    for name in catalogue.unknown_names(names, also):
+        meant = nearest_segments(name, known)
         offered = meant if isinstance(command, MembersGrant) else ()  # nothing that takes away is offered for a typo
         again = {}
         for near in offered:
@@ -264,12 +266,12 @@ async def move(command: MembersMove, caller: Caller, gatehouse: Gatehouse) -> Re
     if there := await asyncio.to_thread(find_alike, (await site.members.all()).whole(), [new]):
         raise EmailTaken(there[0].email, site.name)
     of_old = Target(service="members", site=site.name, key=member.email)
-    if coming := await gatehouse.store.changes.coming([of_old]):
+    if coming := await gatehouse.store.changes.list_upcoming([of_old]):
         raise MovesWhatIsToCome(member.email, site.name, coming)
-    elsewhere = await known_on(member.email, others(site, gatehouse), gatehouse)
-    warning = f"They are a member of {listed(elsewhere)} too, and stay there with the old email."
+    elsewhere = await sites_with_member(member.email, other_sites(site, gatehouse), gatehouse)
+    warning = f"They are a member of {join_words(elsewhere)} too, and stay there with the old email."
     proposal = Proposal(
-        title=f"Change the email of {_called([member], member.email)}",
+        title=f"Change the email of {_public_name([member], member.email)}",
         items=move_steps(member.document(), new, site.name),
         request=ChangeRequest(
             requester=caller.user,
@@ -293,7 +295,7 @@ async def offboard(command: MembersOffboard, caller: Caller, gatehouse: Gatehous
         raise TooMany(len(emails), MAX_MEMBERS_PER_COMMAND, "members")
     found = [(email, await _find_everywhere(email, gatehouse)) for email in emails]
     on_sites = [(email, site, there) for email, everywhere in found for site, there in everywhere]
-    who = _called([there for _, _, there in on_sites], emails[0]) if len(emails) == 1 else f"{len(emails)} people"
+    who = _public_name([there for _, _, there in on_sites], emails[0]) if len(emails) == 1 else f"{len(emails)} people"
     proposal = Proposal(
         title=f"Remove {who} from every site",
         items=[_item(number, site, email, there) for number, (email, site, there) in enumerate(on_sites, 1)],
@@ -312,11 +314,11 @@ async def _find_everywhere(email: str, gatehouse: Gatehouse) -> Sequence[tuple[S
     return list(zip(sites, found, strict=True))
 
 
-def _called(found: Sequence[Found], email: str) -> str:
-    """Somebody as a channel may know them: by name, where a site has one, else by the masked email."""
+def _public_name(found: Sequence[Found], email: str) -> str:
+    """Return somebody's name as a channel may see it: by name, where a site has one, else the masked email."""
     names = (there.name or "" for there in found if isinstance(there, Member))
     name = next((name.strip() for name in names if name.strip() and "@" not in name), "")
-    return name or f"`{masked(email)}`"
+    return name or f"`{mask_email(email)}`"
 
 
 async def _find_on(site: Site, email: str) -> Found:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final, Self
 
 from bot.changes.model.documents import canonical_form, fingerprint
-from bot.members.model import Member, nearest
+from bot.members.model import Member, nearest_segments
 from handlers.blocks import inputs
 from handlers.blocks.messages import code, esc, plural
 from handlers.blocks.modals import View, frame, metadata, section, with_notes
@@ -46,14 +46,14 @@ class MemberForm:
         seen = fingerprint(canonical_form(member.document()))
         return cls("edit", site, member.email, member.name or "", member.segments, known, channel, seen)
 
-    def noted(self, notes: Mapping[str, str]) -> Self:
+    def with_notes(self, notes: Mapping[str, str]) -> Self:
         return replace(self, notes=notes)
 
     def document(self, base: Member | None = None) -> dict[str, Any]:
         """The member as the form says, with what it does not show of *base*, such as the end of a long name."""
         kept = base.document() if base is not None else {"email": self.email}
-        is_as_shown = base is not None and self.name == inputs.shortened(base.name or "")
-        segments = dict.fromkeys([*self.segments, *(_unshown(base.segments) if base is not None else ())])
+        is_as_shown = base is not None and self.name == inputs.fit_to_input(base.name or "")
+        segments = dict.fromkeys([*self.segments, *(_hidden_segments(base.segments) if base is not None else ())])
         return kept | ({} if is_as_shown else {"name": self.name}) | {"allowedSegments": list(segments)}
 
     def view(self) -> View:
@@ -67,29 +67,29 @@ class MemberForm:
 
     def _inputs(self) -> list[View]:
         email = (
-            inputs.text("email", "Email", inputs.shortened(self.email), placeholder="anna@example.com")
+            inputs.text("email", "Email", inputs.fit_to_input(self.email), placeholder="anna@example.com")
             if self.mode == "add"
             else section(f"*Email*  {code(self.email)}\nTo change it, use `{slash('members move')}`.")
         )
-        name = inputs.text("name", "Name", inputs.shortened(self.name), optional=True)
+        name = inputs.text("name", "Name", inputs.fit_to_input(self.name), optional=True)
         until = [inputs.expiry(self.expiry)] if self.mode == "add" else []
         times = [inputs.start(self.start), *until]
-        return [email, name, self._segments(), *self._kept(), *times, inputs.reason(self.reason)]
+        return [email, name, self._segments(), *self._kept_blocks(), *times, inputs.reason(self.reason)]
 
     @property
     def segments_block(self) -> str:
         """The block id of the menu of segments, or of the line in which they are typed where none is known."""
-        return SEGMENTS if inputs.offered(self.known, self.segments) else SEGMENT_NAMES
+        return SEGMENTS if inputs.choice_names(self.known, self.segments) else SEGMENT_NAMES
 
     def _segments(self) -> View:
         if self.segments_block == SEGMENTS:
             return inputs.choices(SEGMENTS, "Segments", self.known, self.segments, hint=SEGMENTS_HINT)
-        named = inputs.shortened(", ".join(self.segments)) if self.mode == "add" else None
+        named = inputs.fit_to_input(", ".join(self.segments)) if self.mode == "add" else None
         hint = "Separate names with commas. " + SEGMENTS_HINT
         return inputs.text(SEGMENT_NAMES, "Segments", named, optional=True, hint=hint)
 
-    def _kept(self) -> list[View]:
-        hidden = len({*_unshown(self.segments)})
+    def _kept_blocks(self) -> list[View]:
+        hidden = len({*_hidden_segments(self.segments)})
         if not hidden or self.mode == "add":
             return []
         words = "don’t fit into the menu and stay" if hidden > 1 else "doesn’t fit into the menu and stays"
@@ -97,9 +97,9 @@ class MemberForm:
         return [section(f":lock: {plural(hidden, 'more segment')} {words}. {how}")]
 
 
-def _unshown(segments: Sequence[str]) -> list[str]:
-    """Those that the menu can't hold, being too many or too long: the form never takes those away."""
-    shown = set(inputs.offered((), segments))
+def _hidden_segments(segments: Sequence[str]) -> list[str]:
+    """Return those that the menu can't hold, being too many or too long: the form never takes those away."""
+    shown = set(inputs.choice_names((), segments))
     return [name for name in segments if name not in shown]
 
 
@@ -108,7 +108,10 @@ def segment_notes(form: MemberForm, unknown: Sequence[str]) -> dict[str, str]:
     if not unknown:
         return {}
     known = form.known
-    near = [f"{name} (like {' or '.join(alike)})" if (alike := nearest(name, known)) else name for name in unknown[:5]]
+    near = [
+        f"{name} (like {' or '.join(alike)})" if (alike := nearest_segments(name, known)) else name
+        for name in unknown[:5]
+    ]
     made = f"If it is new and nobody has it yet, add it under Extra segments in {slash('gatehouse settings')}."
     words = f"Unknown segment: {', '.join(near)}. {made}"
     return {form.segments_block: words}
@@ -118,19 +121,19 @@ def read_form(view: View) -> MemberForm:
     """The form as a person left it: *view* with its state."""
     about = metadata(view)
     values = inputs.values_of(view)
-    segments = inputs.picked(values, SEGMENTS)
+    segments = inputs.picked_values(values, SEGMENTS)
     if segments is None:
-        line = inputs.typed(values, SEGMENT_NAMES) or ""
+        line = inputs.typed_value(values, SEGMENT_NAMES) or ""
         segments = tuple(part.strip() for part in line.split(",") if part.strip())
     return MemberForm(
         mode=about.get("mode", "add"),
         site=str(about.get("site") or ""),
-        email=str(about.get("email") or inputs.typed(values, "email") or ""),
-        name=inputs.typed(values, "name") or "",
+        email=str(about.get("email") or inputs.typed_value(values, "email") or ""),
+        name=inputs.typed_value(values, "name") or "",
         segments=segments,
         channel=str(about.get("channel") or ""),
         seen=about.get("seen"),
-        reason=inputs.typed(values, inputs.REASON) or str(about.get("reason") or ""),
-        start=inputs.typed(values, inputs.START) or "",
-        expiry=inputs.typed(values, inputs.EXPIRY) or "",
+        reason=inputs.typed_value(values, inputs.REASON) or str(about.get("reason") or ""),
+        start=inputs.typed_value(values, inputs.START) or "",
+        expiry=inputs.typed_value(values, inputs.EXPIRY) or "",
     )

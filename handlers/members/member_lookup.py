@@ -8,19 +8,19 @@ from dataclasses import replace
 from typing import Final
 
 from bot.changes.model.edits import Target
-from bot.clients.cache import looked_up
+from bot.clients.cache import search_in_slices
 from bot.clients.errors import ClientError
 from bot.clients.lists import member_in
 from bot.gatehouse import Gatehouse, Site
 from bot.members.access_check import Verdict, explain_access
 from bot.members.model import Member, count_segments
-from bot.text.emails import checked_email, masked
+from bot.text.emails import checked_email, mask_email
 from bot.text.search import has_words
 from handlers.blocks import menus, messages
 from handlers.blocks.inputs import MOST_OPTIONS
 from handlers.blocks.messages import Block, ListPage, Message
 from handlers.blocks.tables import ROWS_PER_PAGE
-from handlers.changes.requests import what_becomes_of
+from handlers.changes.requests import outlook_blocks
 from handlers.errors import MemberGone, TooMany
 from handlers.explain.table import words_for
 from handlers.grammar.command import Command
@@ -34,7 +34,7 @@ from handlers.members.commands import (
     MembersShow,
     MembersWhy,
 )
-from handlers.members.member_refs import extra_segments, find_members, others, site_for
+from handlers.members.member_refs import extra_segments, find_members, other_sites, site_for
 from handlers.members.views import Unasked
 from handlers.slack.registry import Click, Typed, clicks, handles, offers
 from handlers.slack.reply import Caller, Modal, Private, Reply
@@ -49,10 +49,10 @@ async def menu(command: MembersMenu, caller: Caller, gatehouse: Gatehouse) -> Re
 async def show_list(command: MembersList, caller: Caller, gatehouse: Gatehouse) -> Reply:
     site = await site_for(command.site, caller, gatehouse)
     listing = await site.members.all()
-    found = await asyncio.to_thread(_in_order, listing.known, command)
+    found = await asyncio.to_thread(_filter_and_sort, listing.known, command)
     numbered = not (caller.public or caller.guessed)
     page = ListPage.of(found, command.page, ROWS_PER_PAGE)
-    elsewhere = () if command.site else others(site, gatehouse)
+    elsewhere = () if command.site else other_sites(site, gatehouse)
     message = views.member_list(
         page, command, site=site.name, others=elsewhere, gap=listing.gap, public=caller.public, numbered=numbered
     )
@@ -62,11 +62,13 @@ async def show_list(command: MembersList, caller: Caller, gatehouse: Gatehouse) 
     return Private(message, is_empty=not (found or listing.gap) and command.text is not None)
 
 
-def _in_order(members: Sequence[Member], command: MembersList) -> list[Member]:
-    return sorted((member for member in members if fits(member, command)), key=lambda one: one.title.casefold())
+def _filter_and_sort(members: Sequence[Member], command: MembersList) -> list[Member]:
+    return sorted(
+        (member for member in members if passes_filters(member, command)), key=lambda one: one.title.casefold()
+    )
 
 
-def fits(member: Member, command: MembersFiltered) -> bool:
+def passes_filters(member: Member, command: MembersFiltered) -> bool:
     """Whether *member* passes every filter that was given."""
     has = {name.casefold() for name in member.segments}
     if command.segment and command.segment.casefold() not in has:
@@ -83,12 +85,12 @@ async def show(command: MembersShow, caller: Caller, gatehouse: Gatehouse) -> Re
     _refuse_many(command.emails)
     site = await site_for(command.site, caller, gatehouse)
     members = await find_members(command, command.emails, site, gatehouse)
-    elsewhere = () if command.site else others(site, gatehouse)
+    elsewhere = () if command.site else other_sites(site, gatehouse)
     if len(members) == 1 and not caller.public:
         shown = Target(service="members", site=site.name, key=members[0].email)
         gatehouse.last_shown.put(caller.user, shown)
     cards = [await _card(member, site, gatehouse, public=caller.public, others=elsewhere) for member in members]
-    return Private(messages.joined(cards))
+    return Private(messages.join_messages(cards))
 
 
 MAX_MEMBERS_SHOWN: Final = 5
@@ -110,7 +112,7 @@ async def _card(
         public=public,
         reference=gatehouse.reference(site.name, member.email),
         others=others,
-        more=await what_becomes_of(target, member, gatehouse),
+        more=await outlook_blocks(target, member, gatehouse),
     )
 
 
@@ -124,7 +126,7 @@ async def show_privately(click: Click, caller: Caller, gatehouse: Gatehouse) -> 
     listing = await site.members.all()
 
     def find() -> Member | None:
-        alike = (member for member in listing.known if masked(member.email) == mask)
+        alike = (member for member in listing.known if mask_email(member.email) == mask)
         return next((one for one in alike if gatehouse.reference(site.name, one.email) == reference), None)
 
     if (member := await asyncio.to_thread(find)) is None:
@@ -137,19 +139,19 @@ async def show_privately(click: Click, caller: Caller, gatehouse: Gatehouse) -> 
 async def offer_members(typed: Typed, caller: Caller, gatehouse: Gatehouse) -> Sequence[Block]:
     found = []
     for site in gatehouse.sites.values():
-        hits = await looked_up(await site.members.index(), typed.text, most=MOST_OPTIONS)
+        hits = await search_in_slices(await site.members.index(), typed.text, most=MOST_OPTIONS)
         found += [(hit.rank, hit.item.title.casefold(), site.name, hit.item) for hit in hits]
     found.sort(key=lambda one: one[:3])
     if not found:
         for site in gatehouse.sites.values():
             if (gap := (await site.members.recent()).gap) is not None:
-                return menus.not_read(f"{site.name}: {gap.sentence('members')}")
+                return menus.notice_options(f"{site.name}: {gap.sentence('members')}")
     return menus.member_options(((site, member) for _, _, site, member in found), sites=len(gatehouse.sites))
 
 
 @clicks("pick.member")
 async def pick_member(click: Click, caller: Caller, gatehouse: Gatehouse) -> Command:
-    site, _, email = menus.picked(click.value).partition(" ")
+    site, _, email = menus.picked_value(click.value).partition(" ")
     return MembersShow(emails=(email,), site=site)
 
 
@@ -157,15 +159,15 @@ async def pick_member(click: Click, caller: Caller, gatehouse: Gatehouse) -> Com
 async def why(command: MembersWhy, caller: Caller, gatehouse: Gatehouse) -> Reply:
     _refuse_many(command.emails)
     emails = list(dict.fromkeys(map(checked_email, command.emails)))
-    return Private(messages.joined([await _why(email, command, caller, gatehouse) for email in emails]))
+    return Private(messages.join_messages([await _explain(email, command, caller, gatehouse) for email in emails]))
 
 
-async def _why(email: str, command: MembersWhy, caller: Caller, gatehouse: Gatehouse) -> Message:
+async def _explain(email: str, command: MembersWhy, caller: Caller, gatehouse: Gatehouse) -> Message:
     extra = await extra_segments(caller, gatehouse)
     sites = [gatehouse.site(command.site)] if command.site or not gatehouse.sites else list(gatehouse.sites.values())
     said = await asyncio.gather(*(_ask_site(site, email, command.segment, extra) for site in sites))
     alone = replace(command, emails=(email,))
-    return views.why(email, said, command=alone, public=caller.public)
+    return views.access_message(email, said, command=alone, public=caller.public)
 
 
 async def _ask_site(site: Site, email: str, segment: str | None, extra: tuple[str, ...]) -> Verdict | Unasked:

@@ -35,7 +35,7 @@ class SiteGone(Refusal):
 
 async def preferences(caller: Caller, gatehouse: Gatehouse) -> Preferences:
     """What the caller's channel has set; raises StoreError."""
-    return Preferences.of(await gatehouse.store.channel_settings.get(caller.channel))
+    return Preferences.load(await gatehouse.store.channel_settings.get(caller.channel))
 
 
 async def site_for(name: str | None, caller: Caller, gatehouse: Gatehouse) -> Site:
@@ -60,7 +60,7 @@ async def catalogue(site: Site, caller: Caller, gatehouse: Gatehouse) -> Catalog
     return Catalogue(names, is_open=members.truncated)
 
 
-def others(site: Site, gatehouse: Gatehouse) -> tuple[str, ...]:
+def other_sites(site: Site, gatehouse: Gatehouse) -> tuple[str, ...]:
     """The names of the sites that are not *site*."""
     return tuple(name for name in gatehouse.sites if name != site.name)
 
@@ -86,13 +86,13 @@ async def find_members(command: Command, emails: Sequence[str], site: Site, gate
     except NoMember as error:
         if len(emails) > 1:
             raise
-        known = await known_on(error.email, others(site, gatehouse), gatehouse)
+        known = await sites_with_member(error.email, other_sites(site, gatehouse), gatehouse)
         again = {name: replace(cast("Any", command), site=name) for name in known}
         raise NoMember(error.email, site.name, again) from error
 
 
-async def known_on(email: str, names: Sequence[str], gatehouse: Gatehouse) -> list[str]:
-    """The sites of *names* that have a member with this address; one that cannot be asked is passed over."""
+async def sites_with_member(email: str, names: Sequence[str], gatehouse: Gatehouse) -> list[str]:
+    """Return the sites of *names* that have a member with this address; one that cannot be asked is passed over."""
     known = []
     for name in names:
         try:

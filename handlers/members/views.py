@@ -9,10 +9,10 @@ from typing import Final
 from bot.clients.lists import Gap
 from bot.members.access_check import Asked, Likeness, Near, Standing, Verdict
 from bot.members.model import Member
-from bot.text.emails import masked
+from bot.text.emails import mask_email
 from handlers.blocks import menus, messages
-from handlers.blocks.messages import Block, ListPage, Message, code, esc, first_of, listed, quoted
-from handlers.blocks.tables import Row, table, unmarked
+from handlers.blocks.messages import Block, ListPage, Message, code, esc, join_commas, join_words, quote
+from handlers.blocks.tables import Row, strip_markup, table
 from handlers.gatehouse.commands import GatehouseHelp
 from handlers.grammar.command import slash
 from handlers.grammar.fields import filters_of
@@ -61,7 +61,7 @@ def menu(*, sites: Sequence[str]) -> Message:
 
 
 def address(email: str, *, public: bool) -> str:
-    return code(masked(email) if public else email)
+    return code(mask_email(email) if public else email)
 
 
 def segments_line(segments: Sequence[str], most: int = 30) -> str:
@@ -83,15 +83,15 @@ def member_list(
 ) -> Message:
     """One page of a list. *others*: the sites that might have been meant, where none was named."""
     if not page.items:
-        return _nobody(command, site, others, gap)
+        return _empty_list(command, site, others, gap)
     count = messages.plural(page.total, "member")
     title = f"*{count} of {esc(site, 60)}*{_filters(command)}"
     rows = [
         Row(
             [
-                unmarked(name_of(member, public=public)),
-                masked(member.email) if public else member.email,
-                first_of(member.segments, MAX_SEGMENTS_LISTED) or "no segments",
+                strip_markup(name_of(member, public=public)),
+                mask_email(member.email) if public else member.email,
+                join_commas(member.segments, MAX_SEGMENTS_LISTED) or "no segments",
             ],
             None if public else messages.run_button("Show", MembersShow(emails=(member.email,), site=site), number),
         )
@@ -99,23 +99,25 @@ def member_list(
     ]
     blocks = [messages.section(title), *messages.gap_lines(gap, "members")]
     blocks += table("Members", ["Name", "Email", "Segments"], rows, first=page.first if numbered else None)
-    blocks.append(messages.context(f"{page.label}{messages.row_hint(numbered=numbered)}{_other_sites(others, ' · ')}"))
+    blocks.append(
+        messages.context(f"{page.label}{messages.row_hint(numbered=numbered)}{_other_sites_text(others, ' · ')}")
+    )
     share = None if public else messages.share_button(replace(command, page=page.number))
     buttons = [*page.turn_buttons(command), share]
     footer = messages.actions(() if public and command.text else buttons)
     return messages.message(f"{count} of {esc(site, 60)}, {page.label.lower()}", [*blocks, *footer])
 
 
-def _nobody(command: MembersList, site: str, others: Sequence[str], gap: Gap | None) -> Message:
+def _empty_list(command: MembersList, site: str, others: Sequence[str], gap: Gap | None) -> Message:
     filters = _filters(command)
     buttons = (messages.turn_button("List all members", MembersList(site=command.site), "all") if filters else None,)
     read = " among the members that could be read" if gap else ""
-    text = f":mag: *No members found on {esc(site, 60)}*{filters}{read}{_other_sites(others, ' · ')}"
+    text = f":mag: *No members found on {esc(site, 60)}*{filters}{read}{_other_sites_text(others, ' · ')}"
     blocks = [messages.section(text), *messages.gap_lines(gap, "members"), *messages.actions(buttons)]
     return messages.message(f"No members found{read}", blocks)
 
 
-def _other_sites(others: Sequence[str], lead: str) -> str:
+def _other_sites_text(others: Sequence[str], lead: str) -> str:
     """A word on the sites that were not looked at."""
     named = " ".join(code(f"site:{name}", 60) for name in others[:20])
     return f"{lead}Other sites: {named}" if others else ""
@@ -173,8 +175,8 @@ def member_card(
         ),
     ]
     extra = [name for name in member.model_extra or {} if name != "createdAt" or member.since is None]
-    kept = f"Other fields: {first_of([code(name, 40) for name in extra], 8)}" if extra else ""
-    if texts := [text for text in (since_line(member.since), kept, _other_sites(others, "")) if text]:
+    kept = f"Other fields: {join_commas([code(name, 40) for name in extra], 8)}" if extra else ""
+    if texts := [text for text in (since_line(member.since), kept, _other_sites_text(others, "")) if text]:
         blocks.append(messages.context(*texts))
     blocks += more
     buttons = (
@@ -183,7 +185,9 @@ def member_card(
         messages.run_button("Remove", MembersRemove(emails=(member.email,), site=site), "remove"),
         messages.share_button(MembersShow(emails=(member.email,), site=site)),
     )
-    privately = messages.button("Show me privately", "v1.members.whisper", f"{site} {masked(member.email)} {reference}")
+    privately = messages.button(
+        "Show me privately", "v1.members.whisper", f"{site} {mask_email(member.email)} {reference}"
+    )
     blocks += messages.actions((privately,) if public else buttons)
     return messages.message(f"{name_of(member, public=public)} on {esc(site, 60)}", blocks)
 
@@ -204,20 +208,20 @@ LIKE: Final = {
 }
 
 
-def why(email: str, said: Sequence[Verdict | Unasked], *, command: MembersWhy, public: bool) -> Message:
+def access_message(email: str, said: Sequence[Verdict | Unasked], *, command: MembersWhy, public: bool) -> Message:
     """Whether somebody has access, and what each site says. In a channel, emails are masked and no button has one."""
     mark, answer = _answer(email, said, command.segment, public=public)
     blocks = [messages.section(f"{mark} *{answer}*\n{address(email, public=public)}")]
     asked = [one for one in said if isinstance(one, Verdict)]
     apart = [one for one in asked if one.member is None and not one.near]
-    is_had = any(_has(one) for one in asked)
+    is_had = any(_has_segment(one) for one in asked)
     adding: list[Block | None] = []
     for number, one in enumerate(said):
         buttons = list(_buttons(one, email, f"why.{number}")) if isinstance(one, Verdict) else []
         if one in apart:
             adding += buttons
         else:
-            blocks.append(messages.section(_on_site(one, email, public=public, is_had=is_had)))
+            blocks.append(messages.section(_site_text(one, email, public=public, is_had=is_had)))
             blocks += messages.actions(buttons)
     if apart:
         blocks.append(messages.context("   ".join(f"{esc(one.site, 60)}: not a member" for one in apart)))
@@ -228,45 +232,45 @@ def why(email: str, said: Sequence[Verdict | Unasked], *, command: MembersWhy, p
 def _answer(email: str, said: Sequence[Verdict | Unasked], segment: str | None, *, public: bool) -> tuple[str, str]:
     """The mark and the answer in a line; where a site could not be asked, it speaks only of those that could."""
     asked = [one for one in said if isinstance(one, Verdict)]
-    left = _sites(one for one in said if isinstance(one, Unasked))
+    left = _site_names(one for one in said if isinstance(one, Unasked))
     if not asked:
         return ":grey_question:", f"Can’t tell: {left} couldn’t be asked." if left else "No site is set up."
-    well = [one for one in asked if one.member is not None and (one.asked is None or _has(one))]
+    well = [one for one in asked if one.member is not None and (one.asked is None or _has_segment(one))]
     known = [one for one in asked if one.member is not None]
     who = next((name for one in well + known if one.member for name in [name_of(one.member, public=public)]), "")
     who = "this member" if who in {"", "(no name)"} else who
     also = f" {left} couldn’t be asked." if left else ""
     if well:
-        has = f"has {quoted(segment, 80)} on" if segment else "is a member of"
-        return ":white_check_mark:", f"Yes: {who} {has} {_sites(well)}.{also}"
+        has = f"has {quote(segment, 80)} on" if segment else "is a member of"
+        return ":white_check_mark:", f"Yes: {who} {has} {_site_names(well)}.{also}"
     if known:
-        on = _sites(known)
-        return ":x:", f"No: {who} is on {on} but lacks {quoted(segment or '', 80)}.{also}"
-    return ":x:", f"No: nobody on {_sites(asked, 'or')} has exactly this email.{also}"
+        on = _site_names(known)
+        return ":x:", f"No: {who} is on {on} but lacks {quote(segment or '', 80)}.{also}"
+    return ":x:", f"No: nobody on {_site_names(asked, 'or')} has exactly this email.{also}"
 
 
-def _sites(answers: Iterable[Verdict | Unasked], link: str = "and") -> str:
-    return listed([esc(one.site, 60) for one in answers], link)
+def _site_names(answers: Iterable[Verdict | Unasked], link: str = "and") -> str:
+    return join_words([esc(one.site, 60) for one in answers], link)
 
 
-def _has(one: Verdict) -> bool:
+def _has_segment(one: Verdict) -> bool:
     return one.asked is not None and one.asked.standing is Standing.HAS
 
 
-def _on_site(one: Verdict | Unasked, email: str, *, public: bool, is_had: bool) -> str:
+def _site_text(one: Verdict | Unasked, email: str, *, public: bool, is_had: bool) -> str:
     """What one site says. *is_had*: another site has the segment, so that the answer doesn't say who lacks it where."""
     if isinstance(one, Unasked):
         return f"*{esc(one.site, 60)}* couldn’t be asked. {one.words}"
-    lines = [_known(one, email, public=public)]
+    lines = [_member_line(one, email, public=public)]
     if one.asked is not None:
-        lines.append(_segment(one.asked, is_lacked=is_had and one.member is not None))
+        lines.append(_segment_text(one.asked, is_lacked=is_had and one.member is not None))
     if one.near:
         lines.append("Similar emails there:")
-        lines += [_near(near, public=public) for near in one.near]
+        lines += [_near_line(near, public=public) for near in one.near]
     return "\n".join(filter(None, lines))
 
 
-def _known(one: Verdict, email: str, *, public: bool) -> str:
+def _member_line(one: Verdict, email: str, *, public: bool) -> str:
     member, site = one.member, f"*{esc(one.site, 60)}*"
     if member is None:
         return f"{site} · not a member"
@@ -275,9 +279,9 @@ def _known(one: Verdict, email: str, *, public: bool) -> str:
     return f"{site} · segments: {segments_line(member.segments) if member.segments else '_none_'}{since}{spelt}"
 
 
-def _segment(asked: Asked, *, is_lacked: bool) -> str:
+def _segment_text(asked: Asked, *, is_lacked: bool) -> str:
     """What the answer does not say already of the segment."""
-    name, alike = quoted(asked.name, 80), " or ".join(quoted(each, 80) for each in asked.alike)
+    name, alike = quote(asked.name, 80), " or ".join(quote(each, 80) for each in asked.alike)
     match asked.standing:
         case Standing.HAS:
             return ""
@@ -291,7 +295,7 @@ def _segment(asked: Asked, *, is_lacked: bool) -> str:
             return f"There is also {alike}." if alike else f"Lacks {name}." if is_lacked else ""
 
 
-def _near(near: Near, *, public: bool) -> str:
+def _near_line(near: Near, *, public: bool) -> str:
     has = segments_line(near.member.segments)
     return f"• {address(near.member.email, public=public)} {name_of(near.member, public=public)} · {LIKE[near.likeness]} · {has}"
 

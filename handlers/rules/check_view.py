@@ -12,7 +12,18 @@ from bot.rules.engines import Engine, Trait
 from bot.rules.lint.findings import Finding, FindingKind, Location, Reason
 from bot.rules.matching import Difference, UrlOutcome
 from handlers.blocks import messages
-from handlers.blocks.messages import Block, ListPage, Message, clip, code, esc, first_few, first_of, in_quotes, listed
+from handlers.blocks.messages import (
+    Block,
+    ListPage,
+    Message,
+    clip,
+    code,
+    esc,
+    first_few,
+    join_commas,
+    join_words,
+    quote_plain,
+)
 from handlers.changes.times import when
 from handlers.grammar.command import slash
 from handlers.rules.commands import RulesCheck, RulesSamples, RulesWhich
@@ -56,82 +67,82 @@ def warnings_of(findings: Sequence[Finding]) -> tuple[str, ...]:
     return (*lines, *more)
 
 
-def name(place: Location) -> str:
-    """The rule, and its pair where there are several."""
+def location_name(place: Location) -> str:
+    """Return the rule, and its pair where there are several."""
     pair = f", pair {place.pair}" if place.pair and len(place.rule.pairs or ()) > 1 else ""
-    return f"{in_quotes(place.rule.title, 80)}{pair}"
+    return f"{quote_plain(place.rule.title, 80)}{pair}"
 
 
-def named(places: Sequence[Location]) -> str:
+def location_names(places: Sequence[Location]) -> str:
     """Several rules in a row; the first of many."""
-    return listed(list(dict.fromkeys(name(place) for place in places)), most=MOST_NAMED)
+    return join_words(list(dict.fromkeys(location_name(place) for place in places)), most=MOST_NAMED)
 
 
-def _loop(finding: Finding) -> str:
+def _loop_words(finding: Finding) -> str:
     if finding.grows:
         start = clip(finding.urls[0], 120)
-        return f"{named(finding.places)} keeps matching its own result without end, starting at {start}."
+        return f"{location_names(finding.places)} keeps matching its own result without end, starting at {start}."
     around = [clip(url, 120) for url in (*finding.urls, finding.urls[0])]
     shown = around if len(around) <= 6 else [*around[:4], "…", around[-1]]
     whose = "loops" if len({p.rule.id for p in finding.places}) == 1 else "loop"
-    return f"{named(finding.places)} {whose}: {' → '.join(shown)}."
+    return f"{location_names(finding.places)} {whose}: {' → '.join(shown)}."
 
 
-def _itself(finding: Finding) -> str:
-    return f"{name(finding.places[0])} redirects to the same URL: {clip(finding.value, 160)}."
+def _self_redirect_words(finding: Finding) -> str:
+    return f"{location_name(finding.places[0])} redirects to the same URL: {clip(finding.value, 160)}."
 
 
-def _not_a_url(finding: Finding) -> str:
-    return f"{name(finding.places[0])} redirects to “{clip(finding.value, 160)}”, which isn’t a URL."
+def _not_a_url_words(finding: Finding) -> str:
+    return f"{location_name(finding.places[0])} redirects to “{clip(finding.value, 160)}”, which isn’t a URL."
 
 
-def _one_source(finding: Finding) -> str:
-    return f"{named(finding.places)} match the same URL: {clip(finding.value, 160) or 'every URL'}."
+def _one_source_words(finding: Finding) -> str:
+    return f"{location_names(finding.places)} match the same URL: {clip(finding.value, 160) or 'every URL'}."
 
 
-def _no_group(finding: Finding) -> str:
+def _no_group_words(finding: Finding) -> str:
     count = {"0": "nothing", "1": "one text"}.get(finding.better, f"{finding.better} texts")
     shown = clip(finding.value, 160)
-    return f"{name(finding.places[0])} captures {count}, so a number in {shown} isn’t replaced."
+    return f"{location_name(finding.places[0])} captures {count}, so a number in {shown} isn’t replaced."
 
 
-def _hidden(finding: Finding) -> str:
+def _hidden_words(finding: Finding) -> str:
     first, block = finding.places[:2]
-    return f"{name(first)} is never reached: {name(block)} blocks every URL it matches."
+    return f"{location_name(first)} is never reached: {location_name(block)} blocks every URL it matches."
 
 
-def _repeats(finding: Finding) -> str:
+def _repeats_words(finding: Finding) -> str:
     start = clip(finding.urls[0], 120)
-    return f"{named(finding.places)} keeps replacing in its own result, starting at {start}."
+    return f"{location_names(finding.places)} keeps replacing in its own result, starting at {start}."
 
 
-def _chain(finding: Finding) -> str:
+def _chain_words(finding: Finding) -> str:
     first, second = finding.places[:2]
     there, further = (clip(url, 120) for url in finding.urls)
     then = f"redirects on to {further}" if further else "blocks"
-    return f"{name(first)} redirects to {there}, which {name(second)} {then}."
+    return f"{location_name(first)} redirects to {there}, which {location_name(second)} {then}."
 
 
-def _no_effect(finding: Finding) -> str:
+def _no_effect_words(finding: Finding) -> str:
     if not finding.value:
-        return f"{name(finding.places[0])} has no text to find, so it replaces nothing."
+        return f"{location_name(finding.places[0])} has no text to find, so it replaces nothing."
     if finding.urls:
         where = f"which isn’t in {clip(finding.urls[0], 120)}"
-        return f"{name(finding.places[0])} looks for {clip(finding.value, 120)}, {where}."
-    return f"{name(finding.places[0])} replaces {clip(finding.value, 120)} with the same text."
+        return f"{location_name(finding.places[0])} looks for {clip(finding.value, 120)}, {where}."
+    return f"{location_name(finding.places[0])} replaces {clip(finding.value, 120)} with the same text."
 
 
-def _one_name(finding: Finding) -> str:
+def _one_name_words(finding: Finding) -> str:
     ids = [place.rule.id for place in finding.places]
-    return f"{len(ids)} rules are called {name(finding.places[0])}: {first_of(ids, MOST_NAMED)}."
+    return f"{len(ids)} rules are called {location_name(finding.places[0])}: {join_commas(ids, MOST_NAMED)}."
 
 
-def _undecidable(finding: Finding) -> str:
+def _unchecked_words(finding: Finding) -> str:
     why = undecidable_words(finding.undecidable) if finding.undecidable else ""
-    return f"{name(finding.places[0])} can’t be checked: {why}."
+    return f"{location_name(finding.places[0])} can’t be checked: {why}."
 
 
-def _never(finding: Finding) -> str:
+def _never_words(finding: Finding) -> str:
     better = clip(finding.better, 160)
     because = {
         Reason.KEY: "its key is unknown" + (f"; use {better}" if better else "; use Url, host or path"),
@@ -144,13 +155,13 @@ def _never(finding: Finding) -> str:
         Reason.CHARACTER: f"a browser never sends “{better}” there",
         Reason.START: f"it starts with {better}",
     }[finding.why or Reason.NOT_A_URL]
-    return f"{name(finding.places[0])} never matches “{clip(finding.value.split(' ', 2)[2], 160)}”: {because}."
+    return f"{location_name(finding.places[0])} never matches “{clip(finding.value.split(' ', 2)[2], 160)}”: {because}."
 
 
-def _engines_differ(finding: Finding) -> str:
+def _engines_differ_words(finding: Finding) -> str:
     where, because = WHERE_ENGINES_DIFFER[finding.trait or Trait.READS_WILDCARD]
     source, better = clip(finding.value.split(" ", 2)[-1], 160), clip(finding.better, 160)
-    return f"{name(finding.places[0])} {where}: {because.format(source=source, better=better)}."
+    return f"{location_name(finding.places[0])} {where}: {because.format(source=source, better=better)}."
 
 
 ONLY_IN: Final = "matches in {} only"
@@ -197,22 +208,30 @@ class FindingWords:
 
 
 FINDINGS: Final = {
-    FindingKind.LOOP: FindingWords(_loop, "Switch one of them off, or change where it redirects.", ":rotating_light:"),
-    FindingKind.ITSELF: FindingWords(_itself, "Change where it redirects, or switch it off.", ":rotating_light:"),
-    FindingKind.NOT_A_URL: FindingWords(_not_a_url, "Enter a full URL, starting with https://.", ":x:"),
-    FindingKind.NEVER: FindingWords(_never, "Correct the source.", ":x:"),
-    FindingKind.ENGINES_DIFFER: FindingWords(_engines_differ, "Change the source so that both read it the same way."),
-    FindingKind.NO_GROUP: FindingWords(_no_group, "Use a number that the source has a * or a group for."),
-    FindingKind.ONE_SOURCE: FindingWords(_one_source, "Keep one of them on: their order is not guaranteed."),
-    FindingKind.HIDDEN: FindingWords(_hidden, "Switch off the block, or narrow it."),
-    FindingKind.REPEATS: FindingWords(_repeats, "Narrow the source so that it doesn’t match the result."),
-    FindingKind.CHAIN: FindingWords(_chain, "Redirect straight to the last URL.", ":link:"),
-    FindingKind.NO_EFFECT: FindingWords(_no_effect, "Correct the text to find, or delete the rule.", ":white_circle:"),
+    FindingKind.LOOP: FindingWords(
+        _loop_words, "Switch one of them off, or change where it redirects.", ":rotating_light:"
+    ),
+    FindingKind.ITSELF: FindingWords(
+        _self_redirect_words, "Change where it redirects, or switch it off.", ":rotating_light:"
+    ),
+    FindingKind.NOT_A_URL: FindingWords(_not_a_url_words, "Enter a full URL, starting with https://.", ":x:"),
+    FindingKind.NEVER: FindingWords(_never_words, "Correct the source.", ":x:"),
+    FindingKind.ENGINES_DIFFER: FindingWords(
+        _engines_differ_words, "Change the source so that both read it the same way."
+    ),
+    FindingKind.NO_GROUP: FindingWords(_no_group_words, "Use a number that the source has a * or a group for."),
+    FindingKind.ONE_SOURCE: FindingWords(_one_source_words, "Keep one of them on: their order is not guaranteed."),
+    FindingKind.HIDDEN: FindingWords(_hidden_words, "Switch off the block, or narrow it."),
+    FindingKind.REPEATS: FindingWords(_repeats_words, "Narrow the source so that it doesn’t match the result."),
+    FindingKind.CHAIN: FindingWords(_chain_words, "Redirect straight to the last URL.", ":link:"),
+    FindingKind.NO_EFFECT: FindingWords(
+        _no_effect_words, "Correct the text to find, or delete the rule.", ":white_circle:"
+    ),
     FindingKind.ONE_NAME: FindingWords(
-        _one_name, "Rename them, so that nobody switches off the wrong one.", ":white_circle:"
+        _one_name_words, "Rename them, so that nobody switches off the wrong one.", ":white_circle:"
     ),
     FindingKind.UNDECIDABLE: FindingWords(
-        _undecidable, "Try it in the browser, or simplify its source.", ":grey_question:"
+        _unchecked_words, "Try it in the browser, or simplify its source.", ":grey_question:"
     ),
 }
 
@@ -241,7 +260,7 @@ def findings_page(
     for number, finding in enumerate(page.items, start=page.first):
         blocks.append(messages.section(f"{FINDINGS[finding.kind].mark} {esc(words(finding), 900)}\n{advice(finding)}"))
         blocks += [] if public else messages.actions(_finding_buttons(finding, number))
-    blocks += _ahead(ahead)
+    blocks += _ahead_blocks(ahead)
     notes = [f":warning: {gap.sentence('rules')}"] if gap else []
     notes += [] if complete else [UNTRIED]
     if page.count > 1:
@@ -253,12 +272,12 @@ def findings_page(
     return messages.message(title, [*blocks, *messages.actions(buttons)])
 
 
-def _ahead(ahead: Sequence[tuple[datetime, Finding]]) -> list[Block]:
+def _ahead_blocks(ahead: Sequence[tuple[datetime, Finding]]) -> list[Block]:
     if not ahead:
         return []
     title = "*In the next seven days, by what is planned*"
     lines = [f":alarm_clock: {when(at)}: {esc(words(finding), 500)}" for at, finding in ahead]
-    return [messages.section(text) for text in messages.packed([title, *first_few(lines, MOST_WARNINGS)])]
+    return [messages.section(text) for text in messages.pack_lines([title, *first_few(lines, MOST_WARNINGS)])]
 
 
 def _finding_buttons(finding: Finding, number: int) -> list[Block | None]:
@@ -266,13 +285,15 @@ def _finding_buttons(finding: Finding, number: int) -> list[Block | None]:
     rules = list({place.rule.id: place.rule for place in finding.places}.values())[:MAX_FINDING_RULES]
     if finding.kind in ONLY_SHOWN:
         return [
-            show_button(rule, f"show.{number}.{at}", f"Show {in_quotes(rule.title, 40)}" if len(rules) > 1 else "Show")
+            show_button(
+                rule, f"show.{number}.{at}", f"Show {quote_plain(rule.title, 40)}" if len(rules) > 1 else "Show"
+            )
             for at, rule in enumerate(rules, start=1)
         ]
     return [
         edit_button(rules[0], f"edit.{number}") if finding.kind not in ONLY_SWITCHED_OFF else None,
         *(
-            switch_off_button(f"Switch off {in_quotes(rule.title, 40)}…", rule, f"off.{number}.{at}")
+            switch_off_button(f"Switch off {quote_plain(rule.title, 40)}…", rule, f"off.{number}.{at}")
             for at, rule in enumerate(rules, start=1)
             if rule.active
         ),

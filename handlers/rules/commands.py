@@ -10,12 +10,25 @@ from typing import Any, Final
 from bot.rules import edit
 from bot.rules.pair_fields import KNOWN_TYPES, has_field
 from bot.rules.url import is_url
-from handlers.blocks.messages import listed
+from handlers.blocks.messages import join_words
 from handlers.grammar.command import Command, Part, Rank, Rest
-from handlers.grammar.fields import PAGE, REASON, REFS, Choice, Filter, First, Flag, Led, Text, Urls, as_written, takes
+from handlers.grammar.fields import (
+    PAGE,
+    REASON,
+    REFS,
+    Choice,
+    Filter,
+    First,
+    Flag,
+    Led,
+    Text,
+    Urls,
+    original_text,
+    takes,
+)
 from handlers.grammar.time_fields import EXPIRY, START, UNTIL_WHEN, Expiry, Start
-from handlers.grammar.tokens import WEB, Word, quoted, urls_typed
-from handlers.rules.reasons import no_field
+from handlers.grammar.tokens import WEB, Word, quote_word, urls_typed
+from handlers.rules.reasons import no_field_words
 
 
 class RulesCommand(Command):
@@ -44,14 +57,14 @@ class OneOf(Filter):
         if (text := super().read(rest)) is None:
             return None
         if (option := str(text).casefold()) not in self.options:
-            known = listed([f"{self.name}:{one}" for one in self.options], "or")
-            raise rest.unclear(f"{self.name}:{option[:20]} is unknown. Write {known}.")
+            known = join_words([f"{self.name}:{one}" for one in self.options], "or")
+            raise rest.unclear_error(f"{self.name}:{option[:20]} is unknown. Write {known}.")
         return option
 
 
 class Source(First):
     def write(self, value: str) -> str:
-        return quoted(value) if value.casefold() in RULE_TYPE.choices else super().write(value)
+        return quote_word(value) if value.casefold() in RULE_TYPE.choices else super().write(value)
 
 
 class Destination(Led):
@@ -98,23 +111,23 @@ class Assignments(Part):
             if not word.quoted and (match := ASSIGNMENT.fullmatch(word.text)):
                 fields.append((match[1], match[2]))
             elif fields:
-                fields[-1] = _continued(*fields[-1], word, rest)
+                fields[-1] = _append_word(*fields[-1], word, rest)
             else:
                 before.append(word)
         rest.words = before
-        return tuple((name, _unquoted(value)) for name, value in self.needed(fields, rest))
+        return tuple((name, _unquote(value)) for name, value in self.require_value(fields, rest))
 
     def write(self, value: Sequence[tuple[str, str]]) -> str:
-        return " ".join(f"{name}={quoted(text)}" for name, text in value)
+        return " ".join(f"{name}={quote_word(text)}" for name, text in value)
 
 
-def _continued(name: str, value: str, word: Word, rest: Rest) -> tuple[str, str]:
+def _append_word(name: str, value: str, word: Word, rest: Rest) -> tuple[str, str]:
     if name.casefold() not in FREE_TEXT:
-        raise rest.unclear(f"“{word.text[:60]}” after {name}: put a value with spaces in quotes.")
-    return name, f"{value} {as_written(word)}"
+        raise rest.unclear_error(f"“{word.text[:60]}” after {name}: put a value with spaces in quotes.")
+    return name, f"{value} {original_text(word)}"
 
 
-def _unquoted(value: str) -> str:
+def _unquote(value: str) -> str:
     return value[1:-1] if len(value) > 1 and value[0] == value[-1] and value[0] in "\"'" else value
 
 
@@ -211,7 +224,7 @@ class RulesWhich(RulesCommand):
             return cls(exact[0], ref=exact[1])
         found = urls_typed(words) if words else exact
         if not found:
-            raise rest.missing("which URL")
+            raise rest.missing_error("which URL")
         if words and len(found) == 1:
             before, _, after = (part.strip(AROUND_URL) for part in words.partition(found[0]))
             said = " ".join(filter(None, [after, *exact]))
@@ -225,15 +238,15 @@ class RulesWhich(RulesCommand):
 
     def check(self, rest: Rest) -> None:
         if self.ref and (self.others or is_url(self.ref)):
-            raise rest.unclear("Ask about one rule with one URL.")
+            raise rest.unclear_error("Ask about one rule with one URL.")
         if self.start is not None and (self.ref or self.others):
-            raise rest.unclear("Ask for a time about one URL alone.")
+            raise rest.unclear_error("Ask for a time about one URL alone.")
 
     def words(self) -> list[str]:
         """In quotes where they would be read as something else without."""
         loose = self.others or urls_typed(self.url) != [self.url]
-        urls = [quoted(url) for url in (self.url, *self.others)] if loose else [First("URL").write(self.url)]
-        ref, start = ([quoted(self.ref)] if self.ref else []), ([START.write(self.start)] if self.start else [])
+        urls = [quote_word(url) for url in (self.url, *self.others)] if loose else [First("URL").write(self.url)]
+        ref, start = ([quote_word(self.ref)] if self.ref else []), ([START.write(self.start)] if self.start else [])
         return [*urls, *ref, *start]
 
 
@@ -262,7 +275,7 @@ class RulesNew(RulesCommand):
 
     def check(self, rest: Rest) -> None:
         if self.destination and not has_field(self.type, "destination"):
-            raise rest.unclear(no_field(self.type, "destination"))
+            raise rest.unclear_error(no_field_words(self.type, "destination"))
 
 
 REACHES: Final = tuple(edit.REACHES)
@@ -288,11 +301,13 @@ class RulesMake(RulesCommand):
     def check(self, rest: Rest) -> None:
         """What a form would ask for is there: nothing is made of a guess."""
         if not WEB.fullmatch(self.source):
-            raise rest.unclear("Write the whole URL, such as https://shop.example.com/old.")
+            raise rest.unclear_error("Write the whole URL, such as https://shop.example.com/old.")
         if (self.type == "Redirect") != bool(self.destination):
-            raise rest.missing("where it redirects to" if self.type == "Redirect" else "no destination for a block")
+            raise rest.missing_error(
+                "where it redirects to" if self.type == "Redirect" else "no destination for a block"
+            )
         if not self.name:
-            raise rest.missing("what the rule is called")
+            raise rest.missing_error("what the rule is called")
 
 
 class RuleAlone(Text):
@@ -300,7 +315,7 @@ class RuleAlone(Text):
 
     def read(self, rest: Rest) -> Any:
         if len(rest.words) > 1 and any(WEB.match(word.text) and not word.quoted for word in rest.words):
-            raise rest.unclear("This opens a form for one rule: name one rule and nothing else.")
+            raise rest.unclear_error("This opens a form for one rule: name one rule and nothing else.")
         return super().read(rest)
 
 
@@ -353,7 +368,7 @@ class Switch(Command):
         if "group" not in rest.take_filters("group"):
             return cls(REFS.read(rest), expiry, because, start)
         group = GROUP.read(rest)
-        rest.nothing_more()
+        rest.expect_end()
         return RulesGroup(cls.verb, group, expiry, because, start)
 
 
@@ -445,8 +460,8 @@ class RulesSamples(RulesCommand):
 
     def check(self, rest: Rest) -> None:
         if self.urls and self.action is None:
-            raise rest.unclear("Do you want to add or remove it?")
+            raise rest.unclear_error("Do you want to add or remove it?")
         if (stray := next((url for url in self.urls if "." not in url and "//" not in url), None)) is not None:
-            raise rest.unclear(f"“{stray[:60]}” is not a URL.")
+            raise rest.unclear_error(f"“{stray[:60]}” is not a URL.")
         if self.action and (not self.urls or (self.action == "remove" and len(self.urls) > 1)):
-            raise rest.missing("which URL")
+            raise rest.missing_error("which URL")

@@ -18,16 +18,16 @@ from bot.changes.proposals import Proposal
 from bot.clients.errors import InvalidPairs, NotFound, TypeChangeRefused
 from bot.gatehouse import Gatehouse
 from bot.policy.access import NotAllowed
-from bot.rules.edit import Problem, introduced, problems
+from bot.rules.edit import Problem, new_problems, problems
 from bot.rules.lint.findings import Finding, FindingKind, key_of
 from bot.rules.model import ACTIVE, Rule, RuleDraft
 from bot.rules.pair_fields import Document
 from bot.rules.pair_values import new_pair
 from handlers.blocks import inputs, modals
-from handlers.blocks.messages import ended
+from handlers.blocks.messages import as_sentence
 from handlers.blocks.modals import View, end_of_form, metadata, time_errors
 from handlers.changes.entries import draft_warnings
-from handlers.changes.requests import propose, record, timed
+from handlers.changes.requests import propose, record, with_times
 from handlers.explain.table import words_for
 from handlers.grammar.time_fields import parse_expiry, parse_start
 from handlers.rules import check_view, rule_form_view
@@ -60,7 +60,7 @@ async def form_on_rule(view: View, gatehouse: Gatehouse) -> tuple[Rule | None, R
 
 def rule_errors(view: View) -> dict[str, str]:
     """What is wrong with the typed rule, under the inputs; what was wrong before and is not shown is left alone."""
-    form = read_form(view).named()
+    form = read_form(view).with_suggested_name()
     try:
         draft = form.draft()
     except ValidationError as error:  # only JSON can say such a thing
@@ -91,13 +91,13 @@ async def _save_rule(view: View, caller: Caller, gatehouse: Gatehouse) -> View |
     try:
         base, form = await form_on_rule(view, gatehouse)
     except NotFound:
-        return modals.unsaved("Gatehouse", ":wastebasket: *This rule was deleted.* Nothing was saved.")
+        return modals.unsaved_view("Gatehouse", ":wastebasket: *This rule was deleted.* Nothing was saved.")
     if base is not None and fingerprint(canonical_form(base.document())) != form.seen:
-        return modals.moved()
-    form = form.named()
+        return modals.changed_view()
+    form = form.with_suggested_name()
     draft = form.draft()
     edited = base if form.mode == "edit" else None
-    if edited is not None and (unfit := _unfit(edited, draft, form)) is not None:
+    if edited is not None and (unfit := _unfit_view(edited, draft, form)) is not None:
         return unfit
     at = await start_of_command(parse_start(form.start), caller, gatehouse)
     look = await look_at(gatehouse, edited, draft, at)
@@ -111,16 +111,18 @@ async def _save_rule(view: View, caller: Caller, gatehouse: Gatehouse) -> View |
     shown: dict[str, Any] = {"warnings": look.warnings, "preview": shifts, "quiet_refusal": True}
     target = Target(service="rules", key=key)
     proposal = propose(caller, kind, target, before, draft.body(), form.reason, **shown)
-    proposal = await timed(proposal, caller, gatehouse, start=parse_start(form.start), expiry=parse_expiry(form.expiry))
+    proposal = await with_times(
+        proposal, caller, gatehouse, start=parse_start(form.start), expiry=parse_expiry(form.expiry)
+    )
     return await _record(proposal, form, caller, gatehouse)
 
 
-def _unfit(rule: Rule, draft: RuleDraft, form: RuleForm) -> View | None:
-    """What the form says of an edit that cannot be saved, or need not be."""
-    if wrong := introduced(rule, draft):
-        return form.noted({form.block_of(wrong[0]): problem_words(wrong[0])}).view()
+def _unfit_view(rule: Rule, draft: RuleDraft, form: RuleForm) -> View | None:
+    """Return the form or its end for an edit that cannot be saved, or need not be; None for any other."""
+    if wrong := new_problems(rule, draft):
+        return form.with_notes({form.block_of(wrong[0]): problem_words(wrong[0])}).view()
     if draft.body() == rule.body():
-        return modals.done("Edit rule", "*No changes.* Nothing was saved.")
+        return modals.done_view("Edit rule", "*No changes.* Nothing was saved.")
     return None
 
 
@@ -141,15 +143,15 @@ def _with_warnings(form: RuleForm, look: Look, shifts: Sequence[str], doubts: Ma
         if silent
         else f"Press {anyway} if that is what you want."
     )
-    notes = _placed_warnings(form, look, doubts, silent=silent)
+    notes = _place_warnings(form, look, doubts, silent=silent)
     unplaced, loops = notes.pop("", ""), notes.pop(inputs.REASON, "")
     lead = "Not saved yet: see below." if notes and not silent else "Not saved yet."
     place = inputs.REASON if silent else ""
     notes[place] = " ".join(filter(None, (lead, loops, unplaced, *look.limits, *shifts[:1], then)))
-    return replace(form, warned=seen).noted(notes)
+    return replace(form, warned=seen).with_notes(notes)
 
 
-def _placed_warnings(form: RuleForm, look: Look, doubts: Mapping[str, str], *, silent: bool) -> dict[str, str]:
+def _place_warnings(form: RuleForm, look: Look, doubts: Mapping[str, str], *, silent: bool) -> dict[str, str]:
     """What is wrong with the rule, by the block id of the input that it is about; the empty id where that is none.
 
     *silent*: a reason is missing; what needs one stands where it is to be entered.
@@ -199,29 +201,29 @@ def _block_of_path(path: str, form: RuleForm) -> str:
 async def _record(proposal: Proposal, form: RuleForm, caller: Caller, gatehouse: Gatehouse) -> View | Recorded:
     """Record what the form asks for. A channel that was chosen in it, and does not fit, is refused right there."""
     try:
-        return await record(proposal, caller, gatehouse, partial(_end, form))
+        return await record(proposal, caller, gatehouse, partial(_end_view, form))
     except NotAllowed as error:
         if form.channel:
             raise
-        await gatehouse.changes.refusals.refused(error.operation, caller.user, caller.channel, error.why)
-        return form.noted({inputs.CHANNEL: f"{words_for(error).what} Nothing was changed."}).view()
+        await gatehouse.changes.refusals.add(error.operation, caller.user, caller.channel, error.why)
+        return form.with_notes({inputs.CHANNEL: f"{words_for(error).what} Nothing was changed."}).view()
 
 
-def _end(form: RuleForm, change: Change) -> View:
-    """What came of it; the service's refusal stands at the field that it belongs to."""
+def _end_view(form: RuleForm, change: Change) -> View:
+    """Return what came of it; the service's refusal stands at the field that it belongs to."""
     if change.state is not State.FAILED:
         return end_of_form(change)
     where = {
         InvalidPairs.code: form.block_of_pair(1),
         TypeChangeRefused.code: "type" if form.mode == "new" else "name",
     }
-    words = f"Nothing was changed. {ended(change.run.outcome)}"
-    return form.noted({where.get(change.run.refusal or "", ""): words}).view()
+    words = f"Nothing was changed. {as_sentence(change.run.outcome)}"
+    return form.with_notes({where.get(change.run.refusal or "", ""): words}).view()
 
 
 @clicks("form.type")
-async def other_type(click: Click, caller: Caller, gatehouse: Gatehouse) -> Reply:
-    """Another type was chosen: its fields, with all that was typed so far."""
+async def change_type(click: Click, caller: Caller, gatehouse: Gatehouse) -> Reply:
+    """Show the fields of another type that was chosen, with all that was typed so far."""
     return Refilled(read_form(click.view or {}).view())
 
 
@@ -267,10 +269,10 @@ def read_form(view: View, base: Rule | None = None) -> RuleForm:
         channel=str(about.get("channel") or ""),
         rule_id=about.get("id"),
         seen=about.get("seen"),
-        reason=inputs.typed(values, inputs.REASON) or "",
+        reason=inputs.typed_value(values, inputs.REASON) or "",
         warned=str(about.get("warned") or ""),
-        start=inputs.typed(values, inputs.START) or "",
-        expiry=inputs.typed(values, inputs.EXPIRY) or "",
+        start=inputs.typed_value(values, inputs.START) or "",
+        expiry=inputs.typed_value(values, inputs.EXPIRY) or "",
         group=str(about.get("group") or ""),
         announce=inputs.chosen_channel(view),
         more=bool(about.get("more")),
@@ -299,14 +301,14 @@ def _document(about: Mapping[str, Any], values: Mapping[str, Any], base: Rule | 
     document: Document = {"ruleType": about.get("type"), "description": "", "status": ACTIVE}
     if base is not None:
         document = rule_form_view.body_to_copy(base) if about.get("mode") == "copy" else base.body()
-    head = {name: inputs.typed(values, name) for name in ("name", "description", "status")}
+    head = {name: inputs.typed_value(values, name) for name in ("name", "description", "status")}
     absent = {} if base is None else {"description": "", "status": ACTIVE}
     present = {
         name: value or ""
         for name, value in head.items()
         if name in values and (name in document or (value or "") != absent.get(name))
     }
-    rule_type = inputs.typed(values, "type") or document.get("ruleType")
+    rule_type = inputs.typed_value(values, "type") or document.get("ruleType")
     return document | present | {"ruleType": rule_type}
 
 

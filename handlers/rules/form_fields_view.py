@@ -11,7 +11,7 @@ from bot.rules.files import BrokenJson, NameTwice, NestedTooDeep, parse_json
 from bot.rules.pair_fields import Document, FieldKind, PairField, fields_of
 from bot.rules.pair_values import BadValue, other_names, text_of, with_text
 from handlers.blocks import inputs
-from handlers.blocks.messages import code, context, first_of
+from handlers.blocks.messages import code, context, join_commas
 from handlers.blocks.modals import View, section
 from handlers.rules.reasons import bad_value_words
 
@@ -41,7 +41,7 @@ class BadInputs(ValueError):
 def json_of(pair: Mapping[str, Any]) -> str | None:
     """*pair* as a person can edit it, with a line for each field; None where an input cannot hold it."""
     texts = (json.dumps(pair, indent=indent, ensure_ascii=False) for indent in (1, None))
-    return next((text for text in texts if inputs.holds(text)), None)
+    return next((text for text in texts if inputs.fits_input(text)), None)
 
 
 def read(text: str) -> Document:
@@ -143,14 +143,14 @@ def typed_pairs(values: Mapping[str, Any]) -> dict[str, dict[str, str]]:
         place, _, rest = block_id.partition(".")
         key, _, path = rest.partition(".")
         if place == "p" and path:
-            typed.setdefault(key, {})[path] = inputs.typed(values, block_id) or ""
+            typed.setdefault(key, {})[path] = inputs.typed_value(values, block_id) or ""
     return typed
 
 
 def size_of(pair: FormPair) -> int:
     """Characters that the texts of *pair* take in a view, however Slack writes them down and however it is shown."""
     texts = [pair.text(each) for each in pair.fields]
-    fields = sum(len(json.dumps(text)) for text in texts if text is not None and inputs.holds(text))
+    fields = sum(len(json.dumps(text)) for text in texts if text is not None and inputs.fits_input(text))
     return max(fields, len(json.dumps(pair.typed.get(JSON) or json_of(pair.base) or "")))
 
 
@@ -176,7 +176,7 @@ def pair_blocks(pair: FormPair, number: int, *, removable: bool, more: bool, as_
         blocks: list[View] = [inputs.text(pair.block_id(JSON), label, text, multiline=True, hint=hint)]
     else:
         blocks = [_field(pair, each, more) for each in pair.fields if more or not each.rare]
-        others = first_of([code(name, 40) for name in other_names(pair.rule_type, pair.base)], MAX_OTHERS)
+        others = join_commas([code(name, 40) for name in other_names(pair.rule_type, pair.base)], MAX_OTHERS)
         words = f"Also holds {others}, kept unchanged. {EDIT_AS_JSON[more]}" if others else ""
         words = "Too long to be edited as JSON here." if as_json else words
         blocks += [context(words) | {"block_id": f"others.{pair.key}"}] if words else []
@@ -191,9 +191,9 @@ def _field(pair: FormPair, each: PairField, more: bool) -> View:
     block_id, text = pair.block_id(each.path), pair.text(each)
     if each.kind in MENUS and text is not None and len(text) <= inputs.LONGEST_OPTION:
         return inputs.menu(block_id, each.label, {**each.options} | {text: each.options.get(text, text)}, text)
-    if text is None or not inputs.holds(text) or each.kind in MENUS:
+    if text is None or not inputs.fits_input(text) or each.kind in MENUS:
         if not pair.is_new:
-            return section(f"*{each.label}*  {_kept(text, more)}") | {"block_id": f"kept.{pair.key}.{each.path}"}
+            return section(f"*{each.label}*  {_kept_text(text, more)}") | {"block_id": f"kept.{pair.key}.{each.path}"}
         text = ""
     optional = each.optional or not (pair.is_new or text_of(each, pair.base))
     return inputs.text(
@@ -208,11 +208,11 @@ def _field(pair: FormPair, each: PairField, more: bool) -> View:
     )
 
 
-def _kept(text: str | None, more: bool) -> str:
+def _kept_text(text: str | None, more: bool) -> str:
     if text is None:
         return f"can’t be shown as a field here, and is kept unchanged. {EDIT_AS_JSON[more]}"
     return f"is too long for a form ({len(text):,} characters) and is kept unchanged."
 
 
 def button(label: str, action_id: str, value: str) -> View:
-    return {"type": "button", "action_id": action_id, "value": value, "text": inputs.plain(label)}
+    return {"type": "button", "action_id": action_id, "value": value, "text": inputs.label_text(label)}

@@ -9,9 +9,9 @@ from typing import Any, Final
 from bot.rules.edit import reach_of
 from bot.rules.engines import Engine
 from bot.rules.model import INACTIVE, Groups, Pair, RuleDraft, why_group_is_off
-from bot.rules.outcomes import holding_everywhere
+from bot.rules.outcomes import engines_matching_all
 from bot.rules.pair_fields import CHOICES, EMPTY
-from handlers.blocks.messages import code, esc, first_few, first_of, listed, plural, url_code
+from handlers.blocks.messages import code, esc, first_few, join_commas, join_words, plural, url_code
 from handlers.rules.reasons import off_words, type_word
 
 Fields = Mapping[str, Any]
@@ -35,8 +35,8 @@ def describe(rule_type: str | None, pair: Fields, limit: int = 160) -> list[str]
     return lines or [NOTHING]
 
 
-def sized(value: Any, limit: int) -> str:
-    """A body or a script: its beginning, and how long it is where that is not all."""
+def code_with_size(value: Any, limit: int) -> str:
+    """Return a body or a script: its beginning, and how long it is where that is not all."""
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     if len(text) <= limit:
         return code(text, limit)
@@ -53,39 +53,39 @@ def plain_change(change: Fields) -> str | None:
 
 
 def _headers(pair: Fields, limit: int) -> Iterator[str]:
-    for side, change in _sided(pair):
+    for side, change in _headers_by_side(pair):
         name = change.get("header") or change.get("name") or "?"
         header = f"{f'{esc(side, 20).lower()} ' if side else ''}header {code(_text(name), SHORT)}"
-        yield _changed(header, change, limit)
+        yield _change_text(header, change, limit)
 
 
-def _sided(pair: Fields) -> Iterator[tuple[str, Fields]]:
+def _headers_by_side(pair: Fields) -> Iterator[tuple[str, Fields]]:
     """Each header with the side it is of: by side, in one list, or the pair itself in the oldest form."""
     found = pair.get("modifications") or pair.get("headers")
     if isinstance(found, Mapping) and not any(name in found for name in ("header", "name")):
         for side, changes in found.items():
-            yield from ((str(side), change) for change in _each(changes))
+            yield from ((str(side), change) for change in _objects_in(changes))
     elif found:
-        yield from ((_text(change.get("target")), change) for change in _each(found))
+        yield from ((_text(change.get("target")), change) for change in _objects_in(found))
     elif pair.get("header"):
         yield _text(pair.get("target")), pair
 
 
 def _parameters(pair: Fields, limit: int) -> Iterator[str]:
-    for change in _each(pair.get("modifications") or ([pair] if pair.get("param") else [])):
+    for change in _objects_in(pair.get("modifications") or ([pair] if pair.get("param") else [])):
         kind = _text(change.get("type")).casefold().replace("_", " ")
         if kind == "remove all":
             yield "removes all parameters"
             continue
         there = _text(change.get("actionWhenParamExists")).casefold() if kind == "add" else ""
         tail = {"overwrite": ", replacing the existing one", "ignore": IGNORED}.get(there, "")
-        yield _changed(f"parameter {code(_text(change.get('param')), SHORT)}", change, limit) + tail
+        yield _change_text(f"parameter {code(_text(change.get('param')), SHORT)}", change, limit) + tail
 
 
 IGNORED: Final = "; the desktop app never adds it, because it is set to Ignore"
 
 
-def _changed(what: str, change: Fields, limit: int) -> str:
+def _change_text(what: str, change: Fields, limit: int) -> str:
     kind, value = _text(change.get("type")), code(_text(change.get("value")), limit)
     match kind.casefold():
         case "remove":
@@ -107,7 +107,7 @@ def _user_agent(pair: Fields, limit: int) -> Iterator[str]:
 def _request(pair: Fields, limit: int) -> Iterator[str]:
     nested = pair.get("request")
     if (body := nested if isinstance(nested, Mapping) else pair).get("value") is not None:
-        yield f"the request's body becomes {_made(body, limit)}"
+        yield f"the request's body becomes {_body_text(body, limit)}"
 
 
 def _response(pair: Fields, limit: int) -> Iterator[str]:
@@ -117,14 +117,14 @@ def _response(pair: Fields, limit: int) -> Iterator[str]:
     if status:
         yield f"answers with status {code(status, SHORT)}"
     if answer.get("value") is not None:
-        yield f"the answer's body becomes {_made(answer, limit)}"
+        yield f"the answer's body becomes {_body_text(answer, limit)}"
     if answer.get("serveWithoutRequest") is True:
         yield "the request never reaches the server"
 
 
-def _made(body: Fields, limit: int) -> str:
+def _body_text(body: Fields, limit: int) -> str:
     how = {"code": "the output of this JavaScript: ", "local_file": "a local file: "}.get(_text(body.get("type")), "")
-    return f"{how}{sized(body['value'], limit)}"
+    return f"{how}{code_with_size(body['value'], limit)}"
 
 
 def _delay(pair: Fields, _: int) -> Iterator[str]:
@@ -141,10 +141,10 @@ MOMENTS: Final = CHOICES["scripts.*.loadTime"]
 def _scripts(pair: Fields, limit: int) -> Iterator[str]:
     if libraries := pair.get("libraries"):
         names = libraries if isinstance(libraries, list) else [libraries]
-        yield f"with {first_of([code(_text(name), 40) for name in names], 8)}"
+        yield f"with {join_commas([code(_text(name), 40) for name in names], 8)}"
     found = pair.get("scripts")
     for script in found if isinstance(found, list) else []:
-        yield _script(script, limit) if isinstance(script, Mapping) else sized(script, limit)
+        yield _script(script, limit) if isinstance(script, Mapping) else code_with_size(script, limit)
 
 
 def _script(script: Fields, limit: int) -> str:
@@ -153,10 +153,10 @@ def _script(script: Fields, limit: int) -> str:
     moment = _text(script.get("loadTime"))
     when = MOMENTS.get(moment) or esc(moment, 40)
     where = "from " if script.get("type") == "url" else ""
-    return f"runs {shown} {where}{sized(script.get('value') or '', limit)} {when}".strip()
+    return f"runs {shown} {where}{code_with_size(script.get('value') or '', limit)} {when}".strip()
 
 
-def _each(found: Any) -> list[Fields]:
+def _objects_in(found: Any) -> list[Fields]:
     """The objects in a list, or the one object that stands where a list should."""
     if isinstance(found, Mapping):
         return [found]
@@ -236,7 +236,7 @@ def source_line(rule_type: str | None, pair: Pair, limit: int = 160) -> str:
     """The condition: where, how and what."""
     if pair.source is None:
         return "_no source_"
-    if engines := holding_everywhere(rule_type, pair.source):
+    if engines := engines_matching_all(rule_type, pair.source):
         return "every URL" if len(engines) == len(Engine) else f"every URL in {next(iter(engines))}"
     if (found := reach_of(pair.source.key, pair.source.operator, pair.source.value or "")) is not None:
         url, reach = found
@@ -279,7 +279,7 @@ def _filter_value(value: Any, limit: int) -> str:
         words += [esc(operator, 30)] if operator not in {"", "equals"} else []
         return " ".join([*words, code(_text(value.get("value")), limit)])
     values = [code(_text(one), limit) for one in (value if isinstance(value, list) else [value])]
-    return listed(values, "or", most=MAX_FILTER_VALUES)
+    return join_words(values, "or", most=MAX_FILTER_VALUES)
 
 
 def effect_line(rule_type: str | None, pair: Pair, limit: int = 160) -> str:

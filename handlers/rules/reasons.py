@@ -11,7 +11,7 @@ from bot.rules.model import INACTIVE, Off, OffKind
 from bot.rules.outcomes import NearKind, NearMiss, Note, NoteKind
 from bot.rules.pair_fields import PAIR_FIELDS
 from bot.rules.pair_values import BadValue, BadValueKind
-from handlers.blocks.messages import in_quotes
+from handlers.blocks.messages import quote_plain
 
 OFF: Final = {
     OffKind.STATUS: "its status is {}",
@@ -27,7 +27,7 @@ IS_OFF: Final = Off(OffKind.STATUS, INACTIVE)
 def off_words(reasons: Iterable[Off]) -> str:
     """Why a rule is off."""
     return ", and ".join(
-        "it is off" if off == IS_OFF else OFF[off.kind].format(in_quotes(off.value) if off.value else "not set")
+        "it is off" if off == IS_OFF else OFF[off.kind].format(quote_plain(off.value) if off.value else "not set")
         for off in reasons
     )
 
@@ -135,20 +135,20 @@ def first_problem(problems: Sequence[Problem]) -> str:
     return f"{place}{problem_words(first)}" + (f" (and {len(others)} more)" if others else "")
 
 
-def no_field(rule_type: str | None, name: str) -> str:
+def no_field_words(rule_type: str | None, name: str) -> str:
     """Words for a field that pairs of a type do not have, and those that they have."""
     own = ", ".join((*IN_SOURCE_FIELDS, *PAIR_FIELDS.get(rule_type or "", ())))
     more = "" if rule_type in PAIR_FIELDS else ", and what its form shows"
     return f"A {type_word(rule_type)} rule has no field “{name}”. Its pairs have: {own}{more}."
 
 
-def _unknown_value(problem: Problem) -> str:
+def _unknown_value_words(problem: Problem) -> str:
     *first, last = KNOWN[problem.field]
     use = f"Did you mean {problem.meant}?" if problem.meant else f"Use {', '.join(first)} or {last}."
     return f"Unknown {problem.field} “{problem.value[:60]}”. {use}"
 
 
-def _unknown_pair(problem: Problem) -> str:
+def _unknown_pair_words(problem: Problem) -> str:
     return f"This rule has {problem.count} pair{'s' if problem.count != 1 else ''}, so there is no pair {problem.pair}."
 
 
@@ -163,8 +163,8 @@ PROBLEMS: Final[dict[ProblemKind, Callable[[Problem], str]]] = {
     ProblemKind.NOT_A_URL: lambda _: "Enter a full URL, such as https://shop.example.com/new.",
     ProblemKind.EMPTY_SOURCE: lambda _: "An empty source would match every URL. Enter the URL to match.",
     ProblemKind.LONG_SOURCE: lambda p: f"This source has {p.count:,} characters. Use at most {MAX_SOURCE:,}.",
-    ProblemKind.UNKNOWN_VALUE: _unknown_value,
-    ProblemKind.OTHER_TYPES_FIELD: lambda p: no_field(p.value, p.field),
+    ProblemKind.UNKNOWN_VALUE: _unknown_value_words,
+    ProblemKind.OTHER_TYPES_FIELD: lambda p: no_field_words(p.value, p.field),
     ProblemKind.TYPE_IS_FIXED: lambda _: "A rule’s type can’t be changed. Create a new rule instead.",
     ProblemKind.UNKNOWN_FIELD: lambda p: (
         f"Unknown field {p.field}. "
@@ -176,5 +176,5 @@ PROBLEMS: Final[dict[ProblemKind, Callable[[Problem], str]]] = {
     ),
     ProblemKind.RULE_FIELD: lambda p: f"{p.field} belongs to the rule, not to one of its pairs.",
     ProblemKind.WHICH_PAIR: lambda p: f"This rule has {p.count} pairs. Which one? For example, pair1.{p.field}=…",
-    ProblemKind.UNKNOWN_PAIR: _unknown_pair,
+    ProblemKind.UNKNOWN_PAIR: _unknown_pair_words,
 }

@@ -11,13 +11,13 @@ from typing import Any, Final
 from bot.changes.model.edits import Kind, Target
 from bot.clients.lists import Listing
 from bot.gatehouse import Gatehouse
-from bot.rules.edit import BadField, Problem, ProblemKind, introduced, problems, switched, with_fields
+from bot.rules.edit import BadField, Problem, ProblemKind, new_problems, problems, with_fields, with_status
 from bot.rules.model import Group, Rule, RuleDraft
-from bot.text.names import GROUP_REFERENCE, meant, named_group
+from bot.text.names import GROUP_REFERENCE, named_group, resolve_name
 from handlers.blocks import menus, messages, modals
-from handlers.blocks.messages import quoted
-from handlers.changes.coming import Thing, document_then, left_out, refuse_what_is_so
-from handlers.changes.requests import as_typed, beginning, propose, submit, what_becomes_of
+from handlers.blocks.messages import quote
+from handlers.changes.coming import Thing, document_at, left_out_names, refuse_unchanged
+from handlers.changes.requests import outlook_blocks, propose, resolve_start, submit, time_text
 from handlers.changes.times import when
 from handlers.errors import InvalidDraft, NoGroups, NotOneGroup
 from handlers.grammar.command import Command
@@ -39,7 +39,14 @@ from handlers.rules.commands import (
     RulesShow,
 )
 from handlers.rules.rule_form_view import RuleForm
-from handlers.rules.rule_lookup import forecast_of, look_at, not_looked, preview, refuse_silent_loop, start_of_command
+from handlers.rules.rule_lookup import (
+    forecast_of,
+    look_at,
+    preview,
+    refuse_silent_loop,
+    start_of_command,
+    unchecked_look,
+)
 from handlers.rules.rule_refs import find_rule, find_rules, groups_of
 from handlers.slack.registry import handles
 from handlers.slack.reply import Caller, Modal, Posted, Private, Reply
@@ -56,21 +63,21 @@ async def show(command: RulesShow, caller: Caller, gatehouse: Gatehouse) -> Repl
         return Modal(menus.rule_modal(caller.channel))
     rule = await find_rule(command, caller, gatehouse)
     if command.start is not None:
-        return await _show_then(rule, command.start, caller, gatehouse)
+        return await _show_at(rule, command.start, caller, gatehouse)
     groups = await groups_of([rule], gatehouse)
     if not caller.public:
         gatehouse.last_shown.put(caller.user, Target(service="rules", key=rule.id))
-    more = await what_becomes_of(Target(service="rules", key=rule.id), rule, gatehouse)
+    more = await outlook_blocks(Target(service="rules", key=rule.id), rule, gatehouse)
     return Private(views.rule_card(rule, public=caller.public, groups=groups, more=more))
 
 
-async def _show_then(rule: Rule, start: Start, caller: Caller, gatehouse: Gatehouse) -> Reply:
+async def _show_at(rule: Rule, start: Start, caller: Caller, gatehouse: Gatehouse) -> Reply:
     """The rule as it will be, by what is planned and what ends until then; there is nothing to click on it yet."""
-    moment, _ = await beginning(start, caller, gatehouse)
+    moment, _ = await resolve_start(start, caller, gatehouse)
     found, lead = await forecast_of(moment, [rule], await groups_of([rule], gatehouse), gatehouse)
     then = next((each for each in found.rules if each.id == rule.id), None)
     if then is None:
-        gone = f"{quoted(rule.title, 200)} will be deleted by then."
+        gone = f"{quote(rule.title, 200)} will be deleted by then."
         return Private(messages.message(gone, [*lead, messages.section(f":wastebasket: *{gone}*")]))
     groups = found.groups or await groups_of([then], gatehouse)
     card = views.rule_card(then, public=caller.public, groups=groups)
@@ -89,7 +96,7 @@ async def pin(command: RulesPin, caller: Caller, gatehouse: Gatehouse) -> Reply:
 @handles(RulesOn)
 @handles(RulesOff)
 async def switch(command: RulesOn | RulesOff, caller: Caller, gatehouse: Gatehouse) -> Reply:
-    return await _edit(command, caller, gatehouse, lambda rule: switched(rule, on=isinstance(command, RulesOn)))
+    return await _edit(command, caller, gatehouse, lambda rule: with_status(rule, on=isinstance(command, RulesOn)))
 
 
 @handles(RulesSet)
@@ -98,9 +105,9 @@ async def set_fields(command: RulesSet, caller: Caller, gatehouse: Gatehouse) ->
     try:
         return await _edit(command, caller, gatehouse, lambda rule: with_fields(rule, command.fields))
     except BadField as error:
-        raise InvalidDraft([error.problem], _as_meant(command, error.problem)) from error
+        raise InvalidDraft([error.problem], _corrections(command, error.problem)) from error
     except InvalidDraft as error:
-        again = _as_meant(command, error.problems[0]) if len(error.problems) == 1 else {}
+        again = _corrections(command, error.problems[0]) if len(error.problems) == 1 else {}
         raise InvalidDraft(error.problems, again) from error
 
 
@@ -119,8 +126,8 @@ async def _with_group_ids(command: RulesSet, gatehouse: Gatehouse) -> RulesSet:
 GROUP_FIELDS: Final = frozenset({"group", "groupid"})
 
 
-def _as_meant(command: RulesSet, problem: Problem) -> dict[str, Command]:
-    """*command* with the field or the value that was likely meant, by the label of its button; nothing where none was."""
+def _corrections(command: RulesSet, problem: Problem) -> dict[str, Command]:
+    """Return *command* with the field or value that was likely meant, by the label of its button."""
     if not problem.meant:
         return {}
     if problem.kind is ProblemKind.UNKNOWN_FIELD:
@@ -141,14 +148,14 @@ async def _edit(
     for found in (rules := await find_rules(command, caller, gatehouse)):
         rule, after = found, edit(found)
         if after == rule.body():
-            rule = await _then(rule, at, gatehouse)
+            rule = await _rule_at(rule, at, gatehouse)
             if (after := edit(rule)) == rule.body():
                 so.append(found)
                 continue
         draft = RuleDraft.model_validate(after)
-        if wrong := introduced(rule, draft):
+        if wrong := new_problems(rule, draft):
             raise InvalidDraft(wrong)
-        look = await look_at(gatehouse, rule, draft, at) if len(rules) <= LOOKED_AT else not_looked()
+        look = await look_at(gatehouse, rule, draft, at) if len(rules) <= LOOKED_AT else unchecked_look()
         refuse_silent_loop(look.findings, command.because)
         said = (command.because, *command.refs)
         shifts = await preview(gatehouse, caller, rule, draft, said) if len(rules) == 1 else ()
@@ -158,15 +165,15 @@ async def _edit(
         )
     if not wanted:
         status = None if isinstance(command, RulesSet) else "on" if rules[0].active else "off"
-        await refuse_what_is_so([Thing.of_rule(rule) for rule in so], status, gatehouse)
+        await refuse_unchanged([Thing.of_rule(rule) for rule in so], status, gatehouse)
     title = f"{EDITS[type(command)]} {len(wanted)} rules"
-    already = await left_out([Thing.of_rule(rule) for rule in so], gatehouse)
+    already = await left_out_names([Thing.of_rule(rule) for rule in so], gatehouse)
     return await submit(wanted, command, caller, gatehouse, title=title, already=already)
 
 
-async def _then(rule: Rule, at: datetime | None, gatehouse: Gatehouse) -> Rule:
+async def _rule_at(rule: Rule, at: datetime | None, gatehouse: Gatehouse) -> Rule:
     """*rule* as it will be *at* a time; as it is where it will be gone."""
-    then = await document_then(Target(service="rules", key=rule.id), rule.document(), at, gatehouse)
+    then = await document_at(Target(service="rules", key=rule.id), rule.document(), at, gatehouse)
     return rule if then is None else Rule.model_validate({**then, "id": rule.id})
 
 
@@ -189,12 +196,12 @@ async def delete(command: RulesDelete, caller: Caller, gatehouse: Gatehouse) -> 
 
 @handles(RulesNew)
 async def new(command: RulesNew, caller: Caller, gatehouse: Gatehouse) -> Reply:
-    start, expiry = as_typed(command.start), as_typed(command.expiry)
-    form = _blank(command, reason=command.because or "", start=start, expiry=expiry, channel=caller.channel)
+    start, expiry = time_text(command.start), time_text(command.expiry)
+    form = _blank_form(command, reason=command.because or "", start=start, expiry=expiry, channel=caller.channel)
     return Modal(form.view())
 
 
-def _blank(command: RulesNew | RulesMake, **more: Any) -> RuleForm:
+def _blank_form(command: RulesNew | RulesMake, **more: Any) -> RuleForm:
     return RuleForm.blank(
         type=command.type, source=command.source, destination=command.destination, name=command.name, **more
     )
@@ -203,7 +210,7 @@ def _blank(command: RulesNew | RulesMake, **more: Any) -> RuleForm:
 @handles(RulesMake)
 async def make(command: RulesMake, caller: Caller, gatehouse: Gatehouse) -> Reply:
     """Create what the form would, without the form."""
-    draft = _blank(command, reach=command.match).draft()
+    draft = _blank_form(command, reach=command.match).draft()
     if wrong := problems(draft):
         raise InvalidDraft(wrong)
     look = await look_at(gatehouse, None, draft, await start_of_command(command.start, caller, gatehouse))
@@ -221,10 +228,10 @@ async def edit(command: RulesEdit, caller: Caller, gatehouse: Gatehouse) -> Repl
         rule = await find_rule(command, caller, gatehouse)
         groups = await groups_of([rule], gatehouse)
         view = RuleForm.of(rule, channel=caller.channel, groups=groups).view()
-        first = await what_becomes_of(Target(service="rules", key=rule.id), rule, gatehouse)
-        return modals.below(first, view)
+        first = await outlook_blocks(Target(service="rules", key=rule.id), rule, gatehouse)
+        return modals.with_blocks_above(first, view)
 
-    return Modal(modals.loading("Edit rule"), fill)
+    return Modal(modals.loading_view("Edit rule"), fill)
 
 
 @handles(RulesCopy)
@@ -233,7 +240,7 @@ async def copy(command: RulesCopy, caller: Caller, gatehouse: Gatehouse) -> Repl
         rule = await find_rule(command, caller, gatehouse)
         return RuleForm.copy_of(rule, channel=caller.channel).view()
 
-    return Modal(modals.loading("Copy rule"), fill)
+    return Modal(modals.loading_view("Copy rule"), fill)
 
 
 @handles(RulesGroups)
@@ -252,17 +259,17 @@ async def switch_group(command: RulesGroup, caller: Caller, gatehouse: Gatehouse
     group = find_group(command.group, (await list_groups(gatehouse)).whole())
     target, is_on = Target(service="groups", key=group.id), command.switch == "on"
     now, at = group, await start_of_command(command.start, caller, gatehouse)
-    if (after := group.switched(on=is_on)) == group.body():
-        then = await document_then(target, group.document(), at, gatehouse)
+    if (after := group.with_status(on=is_on)) == group.body():
+        then = await document_at(target, group.document(), at, gatehouse)
         group = group if then is None else Group.model_validate({**then, "id": group.id})
-        if (after := group.switched(on=is_on)) == group.body():
-            await refuse_what_is_so([Thing(now.title, target, now.document())], command.switch, gatehouse)
+        if (after := group.with_status(on=is_on)) == group.body():
+            await refuse_unchanged([Thing(now.title, target, now.document())], command.switch, gatehouse)
     proposal = propose(caller, Kind.GROUP_UPDATE, target, group.document(), after, command.because)
     return await submit([proposal], command, caller, gatehouse)
 
 
 async def list_groups(gatehouse: Gatehouse) -> Listing[Group]:
-    groups = await gatehouse.groups.listed()
+    groups = await gatehouse.groups.fresh()
     if groups is None:
         raise NoGroups
     return groups
@@ -270,7 +277,7 @@ async def list_groups(gatehouse: Gatehouse) -> Listing[Group]:
 
 def find_group(ref: str, groups: Sequence[Group]) -> Group:
     """The one group that *ref* refers to; raises NotOneGroup."""
-    found = meant(ref, (named_group(group) for group in groups), GROUP_REFERENCE)
+    found = resolve_name(ref, (named_group(group) for group in groups), GROUP_REFERENCE)
     if not found.is_sure:
         raise NotOneGroup(ref, found.things)
     return found.things[0]

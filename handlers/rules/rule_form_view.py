@@ -170,8 +170,8 @@ class RuleForm:
         is_shown = 0 < number <= len(self.pairs) and self.pairs[number - 1].key in self.shown_keys
         return self.pairs[number - 1].block_of(fields) if is_shown else ""
 
-    def named(self) -> Self:
-        """With a suggested name, where a new rule has none and one can be told from its first pair."""
+    def with_suggested_name(self) -> Self:
+        """Return the form with a suggested name, where a new rule has none and one can be told from its first pair."""
         is_named = self.mode != "new" or str(self.document.get("name") or "").strip()
         return self if is_named else replace(self, document=self.document | {"name": self._suggestion})
 
@@ -183,7 +183,7 @@ class RuleForm:
         texts = {each.name: self.pairs[0].text(each) or "" for each in self.pairs[0].fields}
         return suggested_name(self.rule_type, texts[SOURCE.name], texts.get("destination", ""))
 
-    def noted(self, notes: Mapping[str, str]) -> Self:
+    def with_notes(self, notes: Mapping[str, str]) -> Self:
         return replace(self, notes=notes)
 
     def with_json(self) -> Self:
@@ -191,7 +191,7 @@ class RuleForm:
         try:
             self.draft()
         except BadInputs as error:
-            return self.noted(error.words)
+            return self.with_notes(error.words)
         return replace(self, as_json=True)
 
     def with_pair(self) -> RuleForm:
@@ -213,7 +213,7 @@ class RuleForm:
         if not (left := len(pairs) - len(form.shown)):
             return form
         words = f"Left out: {left:,} of {plural(len(pairs), 'pair')}. The form has no room for more."
-        return replace(form, pairs=form.shown).noted({"": words})
+        return replace(form, pairs=form.shown).with_notes({"": words})
 
     def view(self) -> View:
         """The modal, ready for views.open or views.update."""
@@ -254,7 +254,7 @@ class RuleForm:
 
     def _line(self, name: str, label: str, *, optional: bool, placeholder: str | None = None) -> View:
         value = str(self.document.get(name) or "")
-        if inputs.holds(value):
+        if inputs.fits_input(value):
             return inputs.text(name, label, value, optional=optional, placeholder=placeholder)
         return section(f"*{label}* is too long for a form ({len(value):,} characters) and is kept unchanged.")
 
@@ -296,7 +296,7 @@ def body_to_copy(rule: Rule) -> Document:
 
 def suggested_name(rule_type: str, source: str, destination: str) -> str:
     """A name for a rule that nobody named: its type and its URLs; the destination without the host that they share."""
-    start, end = _short(source), _short(destination)
+    start, end = _short_url(source), _short_url(destination)
     if rule_type == "Cancel":
         return f"Block {start}" if start else ""
     if rule_type != "Redirect":
@@ -306,7 +306,7 @@ def suggested_name(rule_type: str, source: str, destination: str) -> str:
     return f"{start} → {end}" if start and end else ""
 
 
-def _short(url: str) -> str:
+def _short_url(url: str) -> str:
     """The host, path and query of *url*."""
     return clip(url.strip().partition("://")[2].rstrip("/") or url.strip(), 60)
 

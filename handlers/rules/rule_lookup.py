@@ -11,14 +11,14 @@ from typing import Any, Final
 
 from bot.changes import forecast
 from bot.changes.forecast import Forecast
-from bot.clients.cache import looked_up
+from bot.clients.cache import search_in_slices
 from bot.clients.errors import ClientError
-from bot.clients.json_stream import aside, cooperatively
+from bot.clients.json_stream import run_in_slices, run_in_thread
 from bot.clients.lists import Incomplete
 from bot.gatehouse import Gatehouse
 from bot.policy.model import SETTINGS
 from bot.rules.edit import status_of
-from bot.rules.lint.findings import Finding, key_of, ordered
+from bot.rules.lint.findings import Finding, key_of, sort_findings
 from bot.rules.lint.redirects import MAX_HOPS, Effort, is_effective
 from bot.rules.lint.route import Route, next_url
 from bot.rules.lint.rule_set import check_all, check_change, check_loops
@@ -27,21 +27,21 @@ from bot.rules.model import ACTIVE, Group, Groups, Rule, RuleDraft
 from bot.rules.outcomes import Explained
 from bot.rules.url import SCHEME, Url, is_url
 from bot.store.channel_settings import MAX_TEST_URLS
-from bot.text.names import NARROWED, meant, named_group
+from bot.text.names import NARROWED, named_group, resolve_name
 from bot.text.search import has_words
 from handlers.blocks import menus
 from handlers.blocks.inputs import MOST_OPTIONS
-from handlers.blocks.messages import Block, ListPage, code, first_of
+from handlers.blocks.messages import Block, ListPage, code, join_commas
 from handlers.blocks.tables import ROWS_PER_PAGE
-from handlers.changes.coming import due_until
-from handlers.changes.requests import beginning
+from handlers.changes.coming import events_until
+from handlers.changes.requests import resolve_start
 from handlers.errors import LoopNeedsReason
 from handlers.grammar.command import Command, slash
 from handlers.grammar.time_fields import MAX_DURATION_SECONDS, Start
 from handlers.rules import check_view, views, which_view
 from handlers.rules.commands import RulesCheck, RulesFiltered, RulesList, RulesSamples, RulesShow, RulesWhich
 from handlers.rules.reasons import type_word
-from handlers.rules.rule_refs import BareNumber, NotOne, find_rule, groups_of, none_called
+from handlers.rules.rule_refs import BareNumber, NotOne, find_rule, groups_of, no_rule_error
 from handlers.slack.registry import Click, Typed, clicks, handles, offers
 from handlers.slack.reply import Caller, Private, Reply
 
@@ -57,9 +57,9 @@ ORDERS: Final[dict[str, Callable[[Rule], Any]]] = {
 async def show_list(command: RulesList, caller: Caller, gatehouse: Gatehouse) -> Reply:
     listing = await gatehouse.rules.all()
     groups = await groups_of(listing.known, gatehouse)
-    found = await asyncio.to_thread(_in_order, listing.known, command, groups)
+    found = await asyncio.to_thread(_filter_and_sort, listing.known, command, groups)
     if not (found or listing.gap) and command.text and command == RulesList(command.text):
-        error = await none_called(command.text, gatehouse)
+        error = await no_rule_error(command.text, gatehouse)
         if error.near:
             raise error
     page = ListPage.of(found, command.page, ROWS_PER_PAGE)
@@ -72,14 +72,14 @@ async def show_list(command: RulesList, caller: Caller, gatehouse: Gatehouse) ->
     return Private(message, is_empty=not (found or listing.gap) and command.text is not None)
 
 
-def _in_order(rules: Sequence[Rule], command: RulesList, groups: Groups | None) -> list[Rule]:
-    return sorted(fitting(rules, command, groups), key=ORDERS[command.sort or "name"])
+def _filter_and_sort(rules: Sequence[Rule], command: RulesList, groups: Groups | None) -> list[Rule]:
+    return sorted(filter_rules(rules, command, groups), key=ORDERS[command.sort or "name"])
 
 
-def fitting(rules: Sequence[Rule], command: RulesFiltered, groups: Groups | None) -> list[Rule]:
+def filter_rules(rules: Sequence[Rule], command: RulesFiltered, groups: Groups | None) -> list[Rule]:
     """The rules that pass every filter that was given. Texts are parts, in any case of letters; a status is a whole."""
     status = status_of(command.status or "")
-    held = _groups_named(command.group, rules, groups) if command.group else None
+    held = _group_ids(command.group, rules, groups) if command.group else None
     return [
         rule
         for rule in rules
@@ -108,10 +108,10 @@ def _has_parts(rule: Rule, command: RulesFiltered, status: str | None) -> bool:
     return all(has_words(part, whole()) for part, whole in wanted if part)
 
 
-def _groups_named(wanted: str, rules: Sequence[Rule], groups: Groups | None) -> Collection[str]:
+def _group_ids(wanted: str, rules: Sequence[Rule], groups: Groups | None) -> Collection[str]:
     """The ids of the groups that are called *wanted*, or else have it in what they are called; of some only the id is known."""
     names = {rule.group_id: None for rule in rules if rule.group_id} | dict(groups.names if groups is not None else {})
-    found = meant(wanted, (named_group(Group(id=key, name=name)) for key, name in names.items()), NARROWED)
+    found = resolve_name(wanted, (named_group(Group(id=key, name=name)) for key, name in names.items()), NARROWED)
     return {group.id for group in found.things}
 
 
@@ -122,7 +122,7 @@ def _urls(rule: Rule) -> list[str]:
 
 @handles(RulesWhich)
 async def which(command: RulesWhich, caller: Caller, gatehouse: Gatehouse) -> Reply:
-    url = Url.typed(command.url)
+    url = Url.from_typed(command.url)
     listing = await gatehouse.rules.all()
     groups = await groups_of(listing.known, gatehouse)
     assumed = not SCHEME.match(command.url.strip())
@@ -134,12 +134,12 @@ async def which(command: RulesWhich, caller: Caller, gatehouse: Gatehouse) -> Re
     lead: Sequence[Block] = ()
     moment = gatehouse.now()
     if command.start is not None:
-        moment, _ = await beginning(command.start, caller, gatehouse)
+        moment, _ = await resolve_start(command.start, caller, gatehouse)
         then, lead = await forecast_of(moment, listing.known, groups, gatehouse)
         rules, groups = then.rules, then.groups
     route = await follow(await explain_url(rules, url, groups), rules, groups)
-    off = which_view.off_in(route)
-    back_on = await _back_on(off, rules, groups, moment, gatehouse) if off is not None else None
+    off = which_view.off_rule(route)
+    back_on = await _on_again_at(off, rules, groups, moment, gatehouse) if off is not None else None
     answer = which_view.answer(
         route, command=command, gap=listing.gap, assumed=assumed, public=caller.public, back_on=back_on
     )
@@ -150,25 +150,25 @@ async def forecast_of(
     moment: datetime, rules: Sequence[Rule], groups: Groups | None, gatehouse: Gatehouse
 ) -> tuple[Forecast, Sequence[Block]]:
     """The *rules* and *groups* at a time to come, and lines that say so."""
-    then = forecast.after(rules, await due_until(moment, gatehouse), groups)
-    return then, which_view.at_a_time(moment, then)
+    then = forecast.predict(rules, await events_until(moment, gatehouse), groups)
+    return then, which_view.forecast_blocks(moment, then)
 
 
 async def start_of_command(start: Start | None, caller: Caller, gatehouse: Gatehouse) -> datetime | None:
     """The moment that *start* means to *caller*; None for at once."""
-    return None if start is None else (await beginning(start, caller, gatehouse))[0]
+    return None if start is None else (await resolve_start(start, caller, gatehouse))[0]
 
 
-async def _back_on(
+async def _on_again_at(
     rule: Rule, rules: Sequence[Rule], groups: Groups | None, moment: datetime, gatehouse: Gatehouse
 ) -> datetime | None:
     """When *rule*, which is off at *moment* among *rules*, is switched on again as its change ends; None where it isn't."""
     coming = [
         event
-        for event in await due_until(moment + timedelta(seconds=MAX_DURATION_SECONDS), gatehouse)
+        for event in await events_until(moment + timedelta(seconds=MAX_DURATION_SECONDS), gatehouse)
         if event.at > moment
     ]
-    about = [each for each in forecast.after(rules, coming, groups).happens if each.target.key == rule.id]
+    about = [each for each in forecast.predict(rules, coming, groups).happens if each.target.key == rule.id]
     return about[0].at if about and about[0].is_end and (about[0].after or {}).get("status") == ACTIVE else None
 
 
@@ -186,7 +186,7 @@ async def _rule_asked_about(
 
 async def explain_url(rules: Sequence[Rule], url: Url, groups: Groups | None = None) -> Explained:
     """What *rules* do to *URL*, with the event loop let in between: some expressions take a millisecond each."""
-    return Explained.of(url, await cooperatively(judge_all(rules, url, groups)))
+    return Explained.of(url, await run_in_slices(judge_all(rules, url, groups)))
 
 
 async def follow(first: Explained, rules: Sequence[Rule], groups: Groups | None = None) -> Route:
@@ -199,7 +199,7 @@ async def follow(first: Explained, rules: Sequence[Rule], groups: Groups | None 
         if len(steps) > MAX_HOPS:
             return Route(tuple(steps), is_endless=True)
         seen[there.full] = len(steps)
-        verdicts = await cooperatively(judge(rule, there, groups) for rule in effective)
+        verdicts = await run_in_slices(judge(rule, there, groups) for rule in effective)
         steps.append(Explained.of(there, verdicts))
     return Route(tuple(steps))
 
@@ -220,7 +220,7 @@ async def check(command: RulesCheck, caller: Caller, gatehouse: Gatehouse) -> Re
         ahead: Sequence[tuple[datetime, Finding]] = ()
         if one is None:
             found = await _gather(check_all(listing.known, groups, effort=effort))
-            ahead = await _ahead(listing.known, groups, gatehouse)
+            ahead = await _findings_ahead(listing.known, groups, gatehouse)
         else:
             found = await _gather(check_change(listing.known, None, one, groups, effort=effort))
     page = ListPage.of(found, command.page, FINDINGS_PER_PAGE)
@@ -244,14 +244,14 @@ MOST_AHEAD: Final = 20
 """Planned starts and ends of these days that are looked at."""
 
 
-async def _ahead(
+async def _findings_ahead(
     rules: Sequence[Rule], groups: Groups | None, gatehouse: Gatehouse
 ) -> Sequence[tuple[datetime, Finding]]:
     """What will be wrong within some days by what is planned and what ends, and is not yet, with when it begins."""
     found: list[tuple[datetime, Finding]] = []
-    coming = await due_until(gatehouse.now() + AHEAD, gatehouse)
-    for event in forecast.after(rules, coming, groups).happens[:MOST_AHEAD]:
-        then = forecast.after(rules, [event], groups)
+    coming = await events_until(gatehouse.now() + AHEAD, gatehouse)
+    for event in forecast.predict(rules, coming, groups).happens[:MOST_AHEAD]:
+        then = forecast.predict(rules, [event], groups)
         before, after = (
             next((rule for rule in there if rule.id == event.target.key), None) for there in (rules, then.rules)
         )
@@ -273,8 +273,8 @@ class Look:
         return (*check_view.warnings_of(self.findings), *self.limits)
 
 
-def not_looked() -> Look:
-    """For a change that was not compared with the other rules."""
+def unchecked_look() -> Look:
+    """Return the Look for a change that was not compared with the other rules."""
     return Look((), (f"Not compared with the other rules; {slash('rules check')} does that.",))
 
 
@@ -291,20 +291,20 @@ async def look_at(gatehouse: Gatehouse, before: Rule | None, after: RuleDraft, a
         try:
             listing = await gatehouse.rules.recent()
         except ClientError:
-            limits += not_looked().limits
+            limits += unchecked_look().limits
         else:
             rules = listing.known
             limits += [f"{listing.gap.sentence('rules')} It was not compared with the others."] if listing.gap else []
     groups = await groups_of([*rules, after], gatehouse)
     if at is not None:
-        then = forecast.after(rules, await due_until(at, gatehouse), groups)
+        then = forecast.predict(rules, await events_until(at, gatehouse), groups)
         rules, groups = then.rules, then.groups
     effort = Effort()
     found = await _gather(check_change(rules, before, as_rule(before, after), groups, effort=effort))
     return Look(found, (*limits, *([] if effort.enough else [PARTLY])))
 
 
-async def loops_added(
+async def added_loops(
     live: Sequence[Rule], made: Sequence[Rule], groups: Groups | None, effort: Effort
 ) -> Sequence[Finding]:
     """The loops that there would be with *made* among *live*, or in place of those with the same id, and aren't now."""
@@ -330,21 +330,21 @@ def refuse_silent_loop(findings: Iterable[Finding], reason: str | None) -> None:
 
 
 async def _gather(steps: Iterator[tuple[Finding, ...]]) -> tuple[Finding, ...]:
-    found = await aside(steps)
-    return await asyncio.to_thread(lambda: ordered(finding for step in found for finding in step))
+    found = await run_in_thread(steps)
+    return await asyncio.to_thread(lambda: sort_findings(finding for step in found for finding in step))
 
 
 @offers("pick.rule", needs="rule.read")
 async def offer_rules(typed: Typed, caller: Caller, gatehouse: Gatehouse) -> Sequence[Block]:
-    hits = await looked_up(await gatehouse.rules.index(), typed.text, most=MOST_OPTIONS)
+    hits = await search_in_slices(await gatehouse.rules.index(), typed.text, most=MOST_OPTIONS)
     hits.sort(key=lambda hit: (hit.rank, hit.item.title.casefold()))
     gap = None if hits else (await gatehouse.rules.recent()).gap
-    return menus.not_read(gap.sentence("rules")) if gap else menus.rule_options(hit.item for hit in hits)
+    return menus.notice_options(gap.sentence("rules")) if gap else menus.rule_options(hit.item for hit in hits)
 
 
 @clicks("pick.rule")
 async def pick_rule(click: Click, caller: Caller, gatehouse: Gatehouse) -> Command:
-    return RulesShow(ref=menus.picked(click.value))
+    return RulesShow(ref=menus.picked_value(click.value))
 
 
 URL: Final = re.compile(r"https?://[^\s<>|\"]+")
@@ -362,7 +362,7 @@ async def samples(command: RulesSamples, caller: Caller, gatehouse: Gatehouse) -
         url = Url.of(command.urls[0]).full
         gone = await gatehouse.store.test_urls.remove(caller.channel, url)
         said = f"{code(url)} {'removed' if gone else 'isn’t a test URL here'}"
-    urls = await gatehouse.store.test_urls.of(caller.channel)
+    urls = await gatehouse.store.test_urls.get(caller.channel)
     return Private(check_view.test_urls(urls, said=said, public=caller.public))
 
 
@@ -371,7 +371,7 @@ async def _add(command: RulesSamples, caller: Caller, gatehouse: Gatehouse) -> s
     urls = [Url.of(text).full for text in command.urls]
     new = await gatehouse.store.test_urls.add(caller.channel, urls)
     if new:
-        return f"Added {first_of([code(url, 120) for url in new], 5)}"
+        return f"Added {join_commas([code(url, 120) for url in new], 5)}"
     return f"Nothing added: already there, or the channel has its {MAX_TEST_URLS} test URLs"
 
 
@@ -380,7 +380,7 @@ async def preview(
 ) -> tuple[str, ...]:
     """What the change does to the test URLs of the channel and to those in what was *said*, in plain lines."""
     written = [url for text in said for url in URL.findall(text or "")]
-    texts = filter(is_url, [*await gatehouse.store.test_urls.of(caller.channel), *written])
+    texts = filter(is_url, [*await gatehouse.store.test_urls.get(caller.channel), *written])
     urls = {url.full: url for url in map(Url.of, texts)}
     if not urls:
         return ()

@@ -13,13 +13,13 @@ from dataclasses import dataclass, replace
 from typing import Any, Protocol, cast, runtime_checkable
 
 from bot.changes.model.change import Change
-from bot.clients.cache import looked_up
+from bot.clients.cache import search_in_slices
 from bot.clients.errors import NotFound
 from bot.clients.lists import Gap, Listing
 from bot.gatehouse import Gatehouse, UnknownSite
 from bot.rules.model import USUAL_RULE_ID, Groups, Rule, RuleDraft
-from bot.text.names import Fit, Meant, is_bare_number, meant, named_rule
-from handlers.blocks.messages import code, plural, quoted
+from bot.text.names import Fit, Meant, is_bare_number, named_rule, resolve_name
+from handlers.blocks.messages import code, plural, quote
 from handlers.errors import Refusal, TooMany, Words
 from handlers.grammar.command import Command
 from handlers.grammar.parser import Shorthand, listed_service, needs_last_change, needs_site, numbers_in
@@ -91,7 +91,7 @@ class BareNumber(Refusal):
         if self.again is None:
             then, lists = "List the rules, then write `#1` for the first row.", {"List rules": RulesList()}
             return Words(what, next=then, again=lists)
-        rows = ", ".join(f"{code(number)} ({quoted(rule.title, 100)})" for number, rule in self.rows.items())
+        rows = ", ".join(f"{code(number)} ({quote(rule.title, 100)})" for number, rule in self.rows.items())
         return Words(what, next=f"Did you mean {rows}?", again={f"Use {' '.join(self.rows)}"[:75]: self.again})
 
 
@@ -101,7 +101,7 @@ async def look_up(command: Command, caller: Caller, gatehouse: Gatehouse) -> Sho
     numbers = numbers_in(command)
     shown = await store.lists.get(caller.user, listed_service(command)) if numbers else []
     rows = {ref: shown[int(ref[1:]) - 1] for ref in numbers if 1 <= int(ref[1:]) <= len(shown)}
-    change = await store.changes.undoable(caller.user, caller.channel) if needs_last_change(command) else None
+    change = await store.changes.last_undoable(caller.user, caller.channel) if needs_last_change(command) else None
     site = None
     if needs_site(command):
         with suppress(SiteGone, UnknownSite):  # the command's own handler says so
@@ -131,30 +131,30 @@ async def _find_all(
     with_id = await asyncio.gather(*(_rule_with_id(name, gatehouse) for name in names))
     found = {name: rule for name, rule in zip(names, with_id, strict=True) if rule is not None}
     if others := [name for name in names if name not in found]:
-        found |= await _rules_named(command, others, caller, gatehouse)
+        found |= await _find_by_name(command, others, caller, gatehouse)
     return [found[name] for name in names]
 
 
-async def _rules_named(
+async def _find_by_name(
     command: OfRule | OfRules, names: Sequence[str], caller: Caller, gatehouse: Gatehouse
 ) -> Mapping[str, Rule]:
     """The one rule that each of *names* fits, which are no ids; raises as `find_rule` does."""
     listing = await gatehouse.rules.all()
-    readings = await asyncio.to_thread(_meant, names, listing.known)
+    readings = await asyncio.to_thread(_match_refs, names, listing.known)
     for found in readings:
         if not found.things and is_bare_number(found.text):
-            raise await _bare_number(found.text, command, listing.known, caller, gatehouse)
+            raise await _bare_number_error(found.text, command, listing.known, caller, gatehouse)
         is_clear = found.is_sure if isinstance(command, OfRules) else len(found.things) == 1
         may_mean_others = listing.truncated and found.fit is not Fit.ID
         if not is_clear or may_mean_others:
-            raise await _not_one(found.text, found.things, listing, gatehouse)
+            raise await _not_one_error(found.text, found.things, listing, gatehouse)
     fresh = await asyncio.gather(*(gatehouse.rules.get(found.things[0].id) for found in readings))
     return dict(zip(names, fresh, strict=True))
 
 
-def _meant(refs: Sequence[str], rules: Sequence[Rule]) -> list[Meant[Rule]]:
+def _match_refs(refs: Sequence[str], rules: Sequence[Rule]) -> list[Meant[Rule]]:
     named = [named_rule(rule) for rule in rules]
-    return [meant(ref, named) for ref in refs]
+    return [resolve_name(ref, named) for ref in refs]
 
 
 async def _rule_with_id(rule_id: str, gatehouse: Gatehouse) -> Rule | None:
@@ -165,22 +165,22 @@ async def _rule_with_id(rule_id: str, gatehouse: Gatehouse) -> Rule | None:
     return None
 
 
-async def _not_one(ref: str, fitting: Sequence[Rule], listing: Listing[Rule], gatehouse: Gatehouse) -> NotOne:
+async def _not_one_error(ref: str, fitting: Sequence[Rule], listing: Listing[Rule], gatehouse: Gatehouse) -> NotOne:
     """The error for *ref*; raises Incomplete where that it fits nothing would be said of a part of the list."""
     if fitting:
         shown = fitting[:CANDIDATES]
         return NotOne(ref, shown, len(fitting), await groups_of(shown, gatehouse), gap=listing.gap)
     listing.whole()
-    return await none_called(ref, gatehouse)
+    return await no_rule_error(ref, gatehouse)
 
 
-async def none_called(ref: str, gatehouse: Gatehouse) -> NotOne:
-    """The error for *ref* where no rule has it, with the rules whose names are like it."""
-    near = [hit.item for hit in await looked_up(await gatehouse.rules.index(), ref, most=NEAR)]
+async def no_rule_error(ref: str, gatehouse: Gatehouse) -> NotOne:
+    """Return the error for *ref* where no rule has it, with the rules whose names are like it."""
+    near = [hit.item for hit in await search_in_slices(await gatehouse.rules.index(), ref, most=NEAR)]
     return NotOne(ref, (), 0, await groups_of(near, gatehouse), near)
 
 
-async def _bare_number(
+async def _bare_number_error(
     ref: str, command: OfRule | OfRules, rules: Sequence[Rule], caller: Caller, gatehouse: Gatehouse
 ) -> BareNumber:
     """The error for *ref*, with what it would mean with its ``#``, where that is one rule for each number."""
@@ -202,5 +202,5 @@ def _with_ids(command: OfRule | OfRules, ref: str, ids: Sequence[str]) -> Comman
 
 async def find_change(reference: str, gatehouse: Gatehouse) -> Change | None:
     """The change whose id begins with *reference*; None where there is none, or more than one."""
-    found = await gatehouse.store.changes.called(reference.lower()) if REFERENCE.fullmatch(reference) else ()
+    found = await gatehouse.store.changes.find_by_prefix(reference.lower()) if REFERENCE.fullmatch(reference) else ()
     return found[0] if len(found) == 1 else None

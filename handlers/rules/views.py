@@ -11,8 +11,8 @@ from bot.rules.model import INACTIVE, Group, Groups, Pair, Rule
 from bot.rules.pair_fields import PAIR_FIELDS
 from bot.rules.secrets import without_secrets
 from handlers.blocks import menus, messages
-from handlers.blocks.messages import Block, ListPage, Message, code, esc, first_few, first_of, plain_moment, quoted
-from handlers.blocks.tables import Number, Row, table, unmarked
+from handlers.blocks.messages import Block, ListPage, Message, code, esc, first_few, join_commas, plain_moment, quote
+from handlers.blocks.tables import Number, Row, strip_markup, table
 from handlers.gatehouse.commands import GatehouseHelp
 from handlers.grammar.command import slash
 from handlers.grammar.fields import filters_of
@@ -76,7 +76,7 @@ def rule_card(rule: Rule, *, public: bool, groups: Groups | None = None, more: S
     if public:
         rule = without_secrets(rule, range(1, SHOWN_PAIRS + 1))
     blocks = [
-        messages.section(f"{status_mark(rule, groups)} *{quoted(rule.title, 200)}* · {status_words(rule, groups)}"),
+        messages.section(f"{status_mark(rule, groups)} *{quote(rule.title, 200)}* · {status_words(rule, groups)}"),
         *pair_blocks(rule),
         *([messages.section(esc(rule.description or "", 600))] if (rule.description or "").strip() else []),
         *_other_fields(rule, groups),
@@ -84,7 +84,7 @@ def rule_card(rule: Rule, *, public: bool, groups: Groups | None = None, more: S
     ]
     privately = messages.run_button("Show to me", RulesShow(ref=rule.id), "privately")
     blocks += messages.actions([privately] if public else _rule_buttons(rule))
-    return messages.message(f"Rule {quoted(rule.title)}", blocks)
+    return messages.message(f"Rule {quote(rule.title)}", blocks)
 
 
 def pair_blocks(rule: Rule) -> list[Block]:
@@ -92,7 +92,7 @@ def pair_blocks(rule: Rule) -> list[Block]:
     pairs = rule.pairs or ()
     alone = len(pairs) == 1
     told = [_pair_text(rule, pair, 0 if alone else number) for number, pair in enumerate(pairs[:SHOWN_PAIRS], 1)]
-    blocks = [messages.section(text) for text in messages.packed(told, SECTION)]
+    blocks = [messages.section(text) for text in messages.pack_lines(told, SECTION)]
     if len(pairs) > SHOWN_PAIRS:
         blocks.append(messages.context(f"…and {messages.plural(len(pairs) - SHOWN_PAIRS, 'more pair')}"))
     return blocks or [messages.section("_No pairs, so it does nothing._")]
@@ -119,7 +119,7 @@ def _other_fields(rule: Rule, groups: Groups | None) -> list[Block]:
     texts.append(code(rule.id, 100))
     unknown = [name for name in rule.model_extra or {} if name not in KNOWN_EXTRA]
     if unknown:
-        texts.append(f"also has {first_of([code(name, 40) for name in unknown], 8)}")
+        texts.append(f"also has {join_commas([code(name, 40) for name in unknown], 8)}")
     return [messages.context(" · ".join(texts))]
 
 
@@ -173,7 +173,7 @@ def rule_list(
 ) -> Message:
     """One page of a list. Each row has a button and, for the one who asked, its number for ``#n``, if it has one."""
     if not page.items:
-        return _nothing(command, gap)
+        return _empty_list(command, gap)
     count = messages.plural(page.total, "rule")
     title = f"*{count}*{_filters(command)}{ORDERS.get(command.sort or '', '')}"
     group, changed = (["Group"] if command.group else []), (["Changed (UTC)"] if command.sort == "changed" else [])
@@ -203,11 +203,11 @@ def rule_list(
 def _cells(rule: Rule, command: RulesList, groups: Groups | None, *, public: bool) -> list[str | Number]:
     if public:
         rule = without_secrets(rule, {1})
-    group = [unmarked(group_name(rule, groups))] if command.group else []
+    group = [strip_markup(group_name(rule, groups))] if command.group else []
     when = plain_moment(rule.modified) if rule.modified else "no date"
     changed = [Number(rule.modified or 0, when)] if command.sort == "changed" else []
-    does = unmarked(first_pair_line(rule, 70))
-    return [rule.title, unmarked(status_words(rule, groups)), *group, *changed, does]
+    does = strip_markup(first_pair_line(rule, 70))
+    return [rule.title, strip_markup(status_words(rule, groups)), *group, *changed, does]
 
 
 def _filters(command: RulesList) -> str:
@@ -219,7 +219,7 @@ def _filters(command: RulesList) -> str:
 SWITCHES: Final = {"active": "on", "inactive": "off"}
 
 
-def _nothing(command: RulesList, gap: Gap | None) -> Message:
+def _empty_list(command: RulesList, gap: Gap | None) -> Message:
     filtered = _filters(command)
     read = " among those that could be read" if gap else ""
     text = f":mag: *No rules*{filtered}{read}" if filtered or gap else ":mag: *There are no rules yet*"
@@ -251,13 +251,13 @@ def group_list(
     blocks: list[Block] = [messages.section(f"*{title}*")]
     blocks += [line for plural, gap in gaps.items() for line in messages.gap_lines(gap, plural)]
     for number, group in enumerate(groups[:MOST_GROUPS]):
-        blocks.append(messages.section(_listed_group(group, rules.get(group.id, 0), on.get(group.id, 0))))
+        blocks.append(messages.section(_group_line(group, rules.get(group.id, 0), on.get(group.id, 0))))
         blocks += messages.actions(_group_buttons(group, number))
     blocks += [*_left_out_groups(groups, rules), *messages.actions([messages.share_button(RulesGroups())])]
     return messages.message(title, messages.without_buttons(blocks) if public else blocks)
 
 
-def _listed_group(group: Group, rules: int, on: int) -> str:
+def _group_line(group: Group, rules: int, on: int) -> str:
     count = "no rules" if not rules else messages.plural(rules, "rule")
     title = f"*{esc(group.title, 120)}* · {count}"
     if group.active:
@@ -287,5 +287,5 @@ def _left_out_groups(groups: Sequence[Group], rules: Mapping[str, int]) -> list[
             f"…and {len(groups) - MOST_GROUPS:,} more. To see the rules of one: `{slash('rules list group:NAME')}`"
         )
     if lost:
-        texts.append(f"Rules are also in groups that the service doesn’t list: {first_of(lost, 8)}")
+        texts.append(f"Rules are also in groups that the service doesn’t list: {join_commas(lost, 8)}")
     return [messages.context(*texts)] if texts else []

@@ -10,13 +10,13 @@ from typing import Final
 from bot.changes.forecast import Forecast
 from bot.clients.lists import Gap
 from bot.rules.lint.route import Route, decider, rank, results
-from bot.rules.matching import judge, left_alone
+from bot.rules.matching import judge, spared_text
 from bot.rules.model import Rule
 from bot.rules.outcomes import Explained, Match, NearKind, NearMiss, NoteKind, Undecidable, Verdict
-from bot.rules.secrets import MARK, hidden_text, without_secrets
+from bot.rules.secrets import MARK, hide_in_text, without_secrets
 from bot.rules.url import Url
 from handlers.blocks import messages
-from handlers.blocks.messages import Block, Message, code, esc, first_of, plural, quoted, url_code
+from handlers.blocks.messages import Block, Message, code, esc, join_commas, plural, quote, url_code
 from handlers.changes.times import when
 from handlers.rules.commands import RulesEdit, RulesList, RulesOff, RulesOn, RulesShow, RulesWhich
 from handlers.rules.pairs_view import effect_line, filters_words, source_line
@@ -47,15 +47,15 @@ def answer(
 ) -> Message:
     """The outcome, then who does it. *assumed*: nobody typed the scheme; *public*: the channel reads it.
 
-    *back_on*: when the rule of `off_in` is switched on again.
+    *back_on*: when the rule of `off_rule` is switched on again.
     """
 
     def redact(match: Match) -> Match:
-        return _redacted(match, route.first.url) if public else match
+        return _redact(match, route.first.url) if public else match
 
-    outcome, way = _outcome(route, gap, back_on), _way(route)
+    outcome, way = _outcome(route, gap, back_on), _route_line(route)
     blocks: list[Block] = [messages.section(f"{outcome}\n{way}" if way else outcome)]
-    culprits, asleep = _culprits(route), asleep_in(route)
+    culprits, asleep = _deciding_matches(route), off_decider(route)
     for number, match in enumerate(map(redact, culprits[:MAX_CULPRITS])):
         buttons = [
             show_button(match.rule, f"show.{number}"),
@@ -68,9 +68,9 @@ def answer(
         # Of a rule whose group is off, switching it on would change nothing.
         on = _switch_on_button(asleep.rule) if asleep.off == (IS_OFF,) else None
         blocks += [_match_section(redact(asleep)), *messages.actions([on, show_button(asleep.rule, "show")])]
-    blocks += _also(route, culprits, redact)
+    blocks += _other_change_blocks(route, culprits, redact)
     element = messages.context if culprits or route.first.changing else messages.section
-    blocks += [element(text) for text in messages.packed(_others(route.first, asleep, back_on), 1_500)]
+    blocks += [element(text) for text in messages.pack_lines(_no_effect_lines(route.first, asleep, back_on), 1_500)]
     small = list(_small_print(route, command, gap, assumed=assumed))
     blocks += [messages.context("\n".join(small))] if small else []
     urls = [
@@ -79,16 +79,16 @@ def answer(
     ]
     lists = None if route.first.acting else messages.run_button("List rules", RulesList(), "list")
     blocks += messages.actions([*urls, messages.share_button(command), lists])
-    return messages.message(_plain(outcome), messages.without_buttons(blocks) if public else blocks)
+    return messages.message(_plain_text(outcome), messages.without_buttons(blocks) if public else blocks)
 
 
-def _redacted(match: Match, url: Url) -> Match:
-    """*match* for all to read: its rule without secrets, and without what it caught where the *url* asked about has one."""
+def _redact(match: Match, url: Url) -> Match:
+    """Return *match* for all to read: without secrets, and without captures where the *url* has a secret."""
     rule = without_secrets(match.rule, (match.pair, *match.also[: MAX_PAIRS - 1]))
-    return replace(match, rule=rule, captures=() if MARK in hidden_text(url.full) else match.captures)
+    return replace(match, rule=rule, captures=() if MARK in hide_in_text(url.full) else match.captures)
 
 
-def at_a_time(moment: datetime, then: Forecast) -> list[Block]:
+def forecast_blocks(moment: datetime, then: Forecast) -> list[Block]:
     """What stands above an answer for a time to come: what happens by itself until *then*, and what was to and won’t."""
     many = len(then.happens)
     what = plural(many, "planned start or end") if many == 1 else f"{many:,} planned starts and ends"
@@ -96,10 +96,10 @@ def at_a_time(moment: datetime, then: Forecast) -> list[Block]:
     lines = [f":alarm_clock: *As planned for {when(moment)}:* {known}."]
     if then.moved:
         left = [
-            f"{quoted(each.name, 60)}, {'to revert' if each.is_end else 'planned for'} {when(each.at)}"
+            f"{quote(each.name, 60)}, {'to revert' if each.is_end else 'planned for'} {when(each.at)}"
             for each in then.moved
         ]
-        lines.append(f":warning: *Won’t happen, as it will have changed by then:* {first_of(left, 3)}.")
+        lines.append(f":warning: *Won’t happen, as it will have changed by then:* {join_commas(left, 3)}.")
     return [messages.section("\n".join(lines))]
 
 
@@ -130,23 +130,27 @@ def _outcome(route: Route, gap: Gap | None, back_on: datetime | None) -> str:
         else:
             changes, condition = f"{len(last.changing):,} rules change", ""  # each says it itself
         return f":large_green_circle: *{asked} isn’t redirected; {changes} something else*{condition}"
-    return _unchanged(route, asked, back_on)
+    return _unchanged_line(route, asked, back_on)
 
 
-def _unchanged(route: Route, asked: str, back_on: datetime | None) -> str:
+def _unchanged_line(route: Route, asked: str, back_on: datetime | None) -> str:
     """That no rule does anything to the URL; first of all, which one would."""
-    if (asleep := asleep_in(route)) is None:
-        return f":white_circle: *No rule changes {asked}*{_why_none(route.last)}"
+    if (asleep := off_decider(route)) is None:
+        return f":white_circle: *No rule changes {asked}*{_why_unchanged(route.last)}"
     would = "blocked" if asleep.blocks else "redirected"
-    why = f"is off{_until(back_on)}" if asleep.off == (IS_OFF,) else f"has no effect: {esc(off_words(asleep.off), 200)}"
-    return f":white_circle: *{asked} isn’t {would}: {quoted(asleep.rule.title, 120)} {why}*"
+    why = (
+        f"is off{_until_text(back_on)}"
+        if asleep.off == (IS_OFF,)
+        else f"has no effect: {esc(off_words(asleep.off), 200)}"
+    )
+    return f":white_circle: *{asked} isn’t {would}: {quote(asleep.rule.title, 120)} {why}*"
 
 
-def _until(back_on: datetime | None) -> str:
+def _until_text(back_on: datetime | None) -> str:
     return f" until {messages.moment(int(back_on.timestamp() * 1_000))}" if back_on else ""
 
 
-def _plain(outcome: str) -> str:
+def _plain_text(outcome: str) -> str:
     """What a notification shows of it: neither its sign nor its marks."""
     return outcome.partition(": ")[2].partition("\n")[0].replace("*", "").replace("`", "")
 
@@ -161,8 +165,8 @@ def _condition(matches: Iterable[Match]) -> str:
     return f", {' and '.join(dict.fromkeys(found))}" if found else ""
 
 
-def _why_none(step: Explained) -> str:
-    if text := left_alone(step.url):
+def _why_unchanged(step: Explained) -> str:
+    if text := spared_text(step.url):
         return f": rules are ignored for URLs that contain {code(text)}"
     if step.near:
         return ", but there is a near miss" if len(step.near) == 1 else ", but there are near misses"
@@ -171,7 +175,7 @@ def _why_none(step: Explained) -> str:
     return ""
 
 
-def _way(route: Route) -> str:
+def _route_line(route: Route) -> str:
     """Every URL on the way, where there is more than one redirect."""
     urls = [step.url.full for step in route.steps]
     if route.is_endless:
@@ -179,35 +183,35 @@ def _way(route: Route) -> str:
     if route.back_to is not None:
         urls.append(urls[route.back_to])
     elif (found := decider(route.last)) is not None and found.blocks:
-        return f"{' → '.join(_shown(urls))} → blocked" if len(urls) > 1 else ""
-    return " → ".join(_shown(urls)) if len(urls) > 2 or route.is_loop else ""
+        return f"{' → '.join(_url_codes(urls))} → blocked" if len(urls) > 1 else ""
+    return " → ".join(_url_codes(urls)) if len(urls) > 2 or route.is_loop else ""
 
 
-def _shown(urls: Sequence[str]) -> list[str]:
+def _url_codes(urls: Sequence[str]) -> list[str]:
     """The URLs as code; of many the first and the last ones."""
     shown = [url_code(url, 120) for url in urls]
     return shown if len(shown) <= MAX_SHOWN_HOPS else [*shown[:3], f"… {len(shown) - 5} more …", *shown[-2:]]
 
 
-def _culprits(route: Route) -> list[Match]:
+def _deciding_matches(route: Route) -> list[Match]:
     """The rules that decide, each once, in the order of the way; at its end all that may."""
     ends = sorted((match for match in route.last.changing if match.blocks or match.result is not None), key=rank)
     inside = [found for step in route.steps[:-1] if (found := decider(step)) is not None]
     return list({(match.rule.id, match.pair): match for match in (*inside, *ends)}.values())
 
 
-def asleep_in(route: Route) -> Match | None:
+def off_decider(route: Route) -> Match | None:
     """The rule that would decide if it were not off; None where others change the URL, or some rule may."""
     step = route.last
-    if len(route.steps) > 1 or step.changing or step.undecidable or left_alone(step.url):
+    if len(route.steps) > 1 or step.changing or step.undecidable or spared_text(step.url):
         return None
     would = (match for match in step.acting if match.off and (match.blocks or match.result is not None))
     return min(would, key=rank, default=None)
 
 
-def off_in(route: Route) -> Rule | None:
-    """The rule of which it matters until when it is off: the one of `asleep_in`, else the first near miss that is off."""
-    if (asleep := asleep_in(route)) is not None:
+def off_rule(route: Route) -> Rule | None:
+    """Return the rule whose time off matters: that of `off_decider`, else the first near miss that is off."""
+    if (asleep := off_decider(route)) is not None:
         return asleep.rule
     return next((miss.rule for miss in route.first.near if _is_off(miss)), None)
 
@@ -232,12 +236,12 @@ def _switch_on_button(rule: Rule) -> Block | None:
 
 def _match_section(match: Match) -> Block:
     """A rule that decides, or would."""
-    return messages.section("\n".join([_match_line(match, _from_to(match)), *_notes(match)]))
+    return messages.section("\n".join([_match_line(match, _result_text(match)), *_notes(match)]))
 
 
 def _match_line(match: Match, does: str) -> str:
     """The rule by name with what it *does*."""
-    return f"*{esc(match.rule.title, 120)}*{_pairs(match)}   {does}"
+    return f"*{esc(match.rule.title, 120)}*{_pair_numbers(match)}   {does}"
 
 
 def _notes(match: Match) -> Iterator[str]:
@@ -257,22 +261,22 @@ def _notes(match: Match) -> Iterator[str]:
             yield f"_{words[:1].upper()}{words[1:]}_"
 
 
-def _from_to(match: Match) -> str:
+def _result_text(match: Match) -> str:
     if match.blocks:
         return f":no_entry: {'would block' if match.off else 'blocks'} it"
     return f"→ {url_code(match.result, 300)}"
 
 
-def _effect(match: Match) -> str:
+def _effect_text(match: Match) -> str:
     if match.result is not None or match.blocks:
-        return _from_to(match)
+        return _result_text(match)
     pairs = match.rule.pairs or ()
     lines = [effect_line(match.rule.rule_type, pairs[number - 1]) for number in (match.pair, *match.also)[:MAX_PAIRS]]
     more = len(match.also) + 1 - MAX_PAIRS
     return "; ".join([*lines, *([f"…and {plural(more, 'more pair')}"] if more > 0 else [])])
 
 
-def _pairs(match: Match) -> str:
+def _pair_numbers(match: Match) -> str:
     """Which pairs match, where the rule has several."""
     if len(match.rule.pairs or ()) < 2:
         return ""
@@ -280,7 +284,7 @@ def _pairs(match: Match) -> str:
     return f" (pair{'s' if match.also else ''} {', '.join(map(str, numbers[:8]))}{'…' if len(numbers) > 8 else ''})"
 
 
-def _also(route: Route, culprits: Sequence[Match], redact: Callable[[Match], Match]) -> list[Block]:
+def _other_change_blocks(route: Route, culprits: Sequence[Match], redact: Callable[[Match], Match]) -> list[Block]:
     """The rules that change something else: of the URL that was asked about, and of the one that is loaded in the end."""
     asked, told = ({match.rule.id for match in some} for some in (route.first.changing, culprits))
     found: dict[str, Match] = {}
@@ -291,7 +295,7 @@ def _also(route: Route, culprits: Sequence[Match], redact: Callable[[Match], Mat
     blocks = []
     for number, match in enumerate(map(redact, [*found.values()][:MAX_ALSO])):
         where = "" if match.rule.id in asked else " (on the last URL)"
-        lines = [_match_line(match, _effect(match)) + where, *_notes(match)]
+        lines = [_match_line(match, _effect_text(match)) + where, *_notes(match)]
         blocks.append(messages.section("\n".join(lines), show_button(match.rule, f"also.{number}")))
     if (more := len(found) - MAX_ALSO) > 0:
         verb = "changes" if more == 1 else "change"
@@ -299,7 +303,7 @@ def _also(route: Route, culprits: Sequence[Match], redact: Callable[[Match], Mat
     return blocks
 
 
-def _others(step: Explained, but: Match | None, back_on: datetime | None) -> Iterator[str]:
+def _no_effect_lines(step: Explained, but: Match | None, back_on: datetime | None) -> Iterator[str]:
     """The rules that do nothing to the URL, by the reason; all *but* the one that is told on its own.
 
     *back_on*: as in `answer`.
@@ -310,20 +314,22 @@ def _others(step: Explained, but: Match | None, back_on: datetime | None) -> Ite
     if near:
         first_off = next(filter(_is_off, near), None)
         title = "Near miss" if len(near) == 1 else "Near misses"
-        yield _named(
+        yield _rules_with_reasons(
             title,
             [(miss.rule, _near_words(miss, step.url, back_on if miss is first_off else None)) for miss in near],
         )
     if idle:
-        yield _named("Also matches, changes nothing", [(match.rule, "") for match in idle])
+        yield _rules_with_reasons("Also matches, changes nothing", [(match.rule, "") for match in idle])
     if off:
         reasons = ["" if match.off == (IS_OFF,) else esc(off_words(match.off), 200) for match in off]
-        yield _named(
+        yield _rules_with_reasons(
             "Would match, but off" if but is None else "Also off",
             [(match.rule, why) for match, why in zip(off, reasons, strict=True)],
         )
     if step.undecidable:
-        yield _named("Can’t tell", [(one.rule, esc(undecidable_words(one.why), 200)) for one in step.undecidable])
+        yield _rules_with_reasons(
+            "Can’t tell", [(one.rule, esc(undecidable_words(one.why), 200)) for one in step.undecidable]
+        )
 
 
 def _is_off(miss: NearMiss) -> bool:
@@ -332,13 +338,13 @@ def _is_off(miss: NearMiss) -> bool:
 
 def _near_words(miss: NearMiss, url: Url, back_on: datetime | None) -> str:
     """Why *miss* doesn't match, and whether it is off besides."""
-    off = f"; off{_until(back_on)}" if _is_off(miss) else ""
+    off = f"; off{_until_text(back_on)}" if _is_off(miss) else ""
     return esc(near_reason(miss, url), 200) + off
 
 
-def _named(title: str, rules: Sequence[tuple[Rule, str]]) -> str:
+def _rules_with_reasons(title: str, rules: Sequence[tuple[Rule, str]]) -> str:
     """Several rules in a row, each with its reason, which is mrkdwn; the first of many."""
-    said = [quoted(rule.title, 80) + (f" ({why})" if why else "") for rule, why in rules[:MAX_OTHERS]]
+    said = [quote(rule.title, 80) + (f" ({why})" if why else "") for rule, why in rules[:MAX_OTHERS]]
     more = f"; and {len(rules) - MAX_OTHERS:,} more" if len(rules) > MAX_OTHERS else ""
     return f"*{title}:* {'; '.join(said)}{more}"
 
@@ -373,12 +379,15 @@ def _small_print(route: Route, command: RulesWhich, gap: Gap | None, *, assumed:
 
 def answer_about_rule(rule: Rule, verdict: Verdict | None, url: Url, *, assumed: bool, public: bool) -> Message:
     """Why *rule* matches the URL, or why it doesn't."""
-    outcome = f"{_verdict(rule, verdict)}\n{url_code(url.full, 300)}"
+    outcome = f"{_verdict_line(rule, verdict)}\n{url_code(url.full, 300)}"
     if isinstance(verdict, Match):
-        match = _redacted(verdict, url) if public else verdict
-        lines = ["" if match.idle else f"{_effect(match)}{_pairs(match)}", *_notes(match)]
+        match = _redact(verdict, url) if public else verdict
+        lines = ["" if match.idle else f"{_effect_text(match)}{_pair_numbers(match)}", *_notes(match)]
     else:
-        lines = [_why_not(verdict, url), _wanted(without_secrets(rule, range(1, MAX_PAIRS + 1)) if public else rule)]
+        lines = [
+            _why_not(verdict, url),
+            _sources_line(without_secrets(rule, range(1, MAX_PAIRS + 1)) if public else rule),
+        ]
     text = "\n".join(filter(None, lines))
     blocks = [
         messages.section(outcome),
@@ -386,10 +395,10 @@ def answer_about_rule(rule: Rule, verdict: Verdict | None, url: Url, *, assumed:
         *([messages.context(ASSUMED)] if assumed else []),
         *messages.actions(_rule_buttons(rule, verdict, url)),
     ]
-    return messages.message(_plain(outcome), messages.without_buttons(blocks) if public else blocks)
+    return messages.message(_plain_text(outcome), messages.without_buttons(blocks) if public else blocks)
 
 
-def _wanted(rule: Rule) -> str:
+def _sources_line(rule: Rule) -> str:
     """The sources of *rule*; of many the first."""
     pairs = rule.pairs or ()
     sources = [source_line(rule.rule_type, pair) for pair in pairs[:MAX_PAIRS]]
@@ -397,8 +406,8 @@ def _wanted(rule: Rule) -> str:
     return f"Its source: {' or '.join([*sources, *more])}" if sources else ""
 
 
-def _verdict(rule: Rule, verdict: Verdict | None) -> str:
-    name = quoted(rule.title, 120)
+def _verdict_line(rule: Rule, verdict: Verdict | None) -> str:
+    name = quote(rule.title, 120)
     match verdict:
         case Match(off=off) if off:
             return f":double_vertical_bar: *{name} would match, but {esc(off_words(off), 200)}*"

@@ -17,7 +17,7 @@ from slack_sdk.webhook.async_client import AsyncWebhookClient
 
 from bot.metrics import SLACK_CALLS
 from bot.tracing import note, span
-from handlers.blocks.masking import is_public, masked_part, public
+from handlers.blocks.masking import is_public, mask_message, mask_part
 from handlers.blocks.messages import Message
 from handlers.blocks.modals import View
 from handlers.blocks.tables import has_table, without_tables
@@ -109,7 +109,7 @@ class Slack:
     takes_tables: bool = True
     """Whether this workspace has not refused a table yet."""
 
-    def clock_says(self) -> str:
+    def clock_status(self) -> str:
         """Whether this machine's clock is right enough for Slack's signatures, which end after five minutes."""
         return "ok" if abs(self.ahead) <= MOST_SKEW else f"{self.ahead:.0f} s off from Slack’s clock"
 
@@ -117,7 +117,7 @@ class Slack:
         """Call *method* with a JSON body; return Slack's answer."""
         return await self._answer_to(method, self.client.api_call(method, json=arguments))
 
-    async def form(self, method: str, **arguments: Any) -> dict[str, Any]:
+    async def post_form(self, method: str, **arguments: Any) -> dict[str, Any]:
         """Call a method that writes, but takes a form and no JSON."""
         return await self._answer_to(method, self.client.api_call(method, data=arguments))
 
@@ -162,13 +162,13 @@ class Slack:
         """Post to a channel, or to the *thread* of one of its messages; return where it can be edited."""
         place = {"channel": channel} if thread is None else {"channel": channel, "thread_ts": thread}
         answer = await self._deliver(
-            _as_seen_in(channel, message), lambda content: self.call("chat.postMessage", **place, **content, **QUIET)
+            _mask_for(channel, message), lambda content: self.call("chat.postMessage", **place, **content, **QUIET)
         )
         return str(answer.get("channel") or channel), str(answer.get("ts") or "")
 
     async def edit(self, channel: str, ts: str, message: Message) -> None:
         await self._deliver(
-            _as_seen_in(channel, message), lambda content: self.call("chat.update", channel=channel, ts=ts, **content)
+            _mask_for(channel, message), lambda content: self.call("chat.update", channel=channel, ts=ts, **content)
         )
 
     async def _deliver(self, message: Message, send: Callable[[dict[str, Any]], Awaitable[T]]) -> T:
@@ -237,7 +237,7 @@ class Slack:
 
     async def publish(self, user: str, view: View) -> None:
         """Draw the app's home for *user*; others may look on, so no email in it is whole."""
-        await self.call("views.publish", user_id=user, view=masked_part(view))
+        await self.call("views.publish", user_id=user, view=mask_part(view))
 
     async def open(self, trigger: str, view: View) -> View:
         """Open a modal; return the view as Slack keeps it, with its id and hash."""
@@ -263,9 +263,9 @@ class Slack:
         return dict(answer.get("view") or {})
 
 
-def _as_seen_in(channel: str, message: Message) -> Message:
+def _mask_for(channel: str, message: Message) -> Message:
     """Return *message* as the people in *channel* may see it."""
-    return public(message) if is_public(channel) else message
+    return mask_message(message) if is_public(channel) else message
 
 
 def _content(message: Message) -> dict[str, Any]:

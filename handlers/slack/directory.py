@@ -144,19 +144,19 @@ def person_of(user: Mapping[str, Any], user_id: str, team: str) -> Person:
     profile: Mapping[str, Any] = user.get("profile") or {}
     return Person(
         user_id,
-        barred=_barred(user, user_id, team),
+        barred=_bar_reason(user, user_id, team),
         tz=str(user.get("tz") or "UTC"),
         name=str(profile.get("display_name") or user.get("real_name") or user.get("name") or ""),
         mailbox=_mailbox(str(profile.get("email") or "")),
     )
 
 
-def _barred(user: Mapping[str, Any], user_id: str, team: str) -> Why | None:
+def _bar_reason(user: Mapping[str, Any], user_id: str, team: str) -> Why | None:
     if user.get("id") != user_id:
         return Why.UNKNOWN
     if user.get("deleted"):
         return Why.DEACTIVATED
-    if user.get("is_stranger") or not _is_of(user, team):
+    if user.get("is_stranger") or not _is_in_team(user, team):
         return Why.STRANGER
     # Slack does not mark its own Slackbot as a bot.
     if user.get("is_bot") or user.get("is_workflow_bot") or user_id == "USLACKBOT":
@@ -169,7 +169,7 @@ def _barred(user: Mapping[str, Any], user_id: str, team: str) -> Why | None:
     return None
 
 
-def _is_of(user: Mapping[str, Any], team: str) -> bool:
+def _is_in_team(user: Mapping[str, Any], team: str) -> bool:
     """Whether the workspace *team* is one of *user*'s: in an Enterprise Grid, ``team_id`` names another of them, or none."""
     # Only in an Enterprise Grid do users have this field.
     grid = user.get("enterprise_user")

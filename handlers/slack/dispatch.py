@@ -24,11 +24,11 @@ from handlers import errors
 from handlers.blocks import menus, modals
 from handlers.blocks.messages import Block
 from handlers.blocks.modals import View
-from handlers.explain.table import expected, outcome_of, words_for
+from handlers.explain.table import is_expected, outcome_of, words_for
 from handlers.gatehouse.commands import GatehousePending, GatehouseUndo
 from handlers.grammar.command import Command, Unclear, command_prefix
 from handlers.grammar.parser import Shorthand, expand
-from handlers.grammar.reading_view import read_as
+from handlers.grammar.reading_view import with_reading_line
 from handlers.grammar.readings import runs_at_once
 from handlers.rules.rule_refs import look_up
 from handlers.slack import payloads
@@ -88,22 +88,24 @@ class Dispatcher:
         if isinstance(request, FormRequest):  # its refusal belongs into its modal
             await self._answers.finish_form(request.caller, request.view, self._save_form(request), ack)
             return
-        timer = CommandTimer(_counted_as(request))
+        timer = CommandTimer(_metric_name(request))
         try:
             await self._admit(request)
         except Exception as error:  # noqa: BLE001  one place turns every error into one answer and one log line
-            timer.ended(outcome_of(error))
+            timer.end(outcome_of(error))
             home = isinstance(request, EventRequest) and request.is_home
-            await self._answers.refuse(request.caller, error, request.asked, home=home, attempted=attempts(request))
+            await self._answers.refuse(
+                request.caller, error, request.asked, home=home, attempted=attempts_change(request)
+            )
             return
         await self._carry_out(
             _speaker(request),
             request.asked,
-            self._outcome(request, self._gatehouse_since(timer.began, writes=attempts(request))),
+            self._outcome(request, self._gatehouse_since(timer.began, writes=attempts_change(request))),
             timer,
-            _typed(request),
+            _typed_text(request),
             has_alias=request.has_alias,
-            attempted=attempts(request),
+            attempted=attempts_change(request),
         )
 
     def _gatehouse_since(self, began: float, *, writes: bool) -> Gatehouse:
@@ -119,7 +121,7 @@ class Dispatcher:
         try:
             if (kept := await self._gatehouse.store.inbox.get(opened_by)) is None:  # opened from elsewhere
                 return
-            at = payloads.caller_of(kept.kind, kept.payload).placed(public=False, replacing=True)
+            at = payloads.caller_of(kept.kind, kept.payload).with_place(public=False, replacing=True)
             began = time.monotonic()
             outcome: Outcome = GatehousePending()
             if not at.ephemeral:
@@ -132,7 +134,7 @@ class Dispatcher:
 
     async def _admit(self, request: Request) -> None:
         """Whether the caller may use Gatehouse at all, and now; raises TooFast, NotAllowed or DirectoryUnavailable."""
-        if _counts(request):
+        if _is_rate_limited(request):
             self._gatehouse.limits.take(COMMAND_RATE, request.caller.user, request.caller.channel)
         try:
             await self._gatehouse.access.require_member(request.caller.user)
@@ -158,10 +160,10 @@ class Dispatcher:
         except NotAllowed:
             return ()
         except Exception as error:  # noqa: BLE001  a menu has no other place to say anything
-            level = logging.INFO if expected(error) else logging.ERROR
+            level = logging.INFO if is_expected(error) else logging.ERROR
             log.log(level, "no_options", error=type(error).__name__, menu=typed.action, user=caller.user)
             # An empty menu would say that there is nothing.
-            return menus.not_read(SLOW if isinstance(error, TimeoutError) else words_for(error).what)
+            return menus.notice_options(SLOW if isinstance(error, TimeoutError) else words_for(error).what)
 
     async def go_on(self, request: Request, change: Change) -> None:
         """Go on with the *change* that *request* has proposed already, and see it to its answer."""
@@ -169,7 +171,7 @@ class Dispatcher:
             if isinstance(request, FormRequest):
                 await self._answers.resume_form(request.caller, request.view, change)
             else:
-                timer = CommandTimer(_counted_as(request))
+                timer = CommandTimer(_metric_name(request))
                 await self._carry_out(request.caller, request.asked, self._resume_change(change), timer, attempted=True)
 
     async def _resume_change(self, change: Change) -> Outcome:
@@ -199,13 +201,13 @@ class Dispatcher:
             case ClickRequest(click=Click() as click):
                 return await CLICKS[click.action].run(click, request.caller, gatehouse)
             case ShortcutRequest(name=name) if name in SHORTCUTS:
-                return await self._use(SHORTCUTS[name], request, gatehouse)
+                return await self._use_shortcut(SHORTCUTS[name], request, gatehouse)
             case EventRequest(route=route, heard=heard):
                 return None if route is None else await route.run(heard, request.caller, gatehouse)
             case _:
                 raise errors.OldButton
 
-    async def _use(self, route: ShortcutRoute, request: ShortcutRequest, gatehouse: Gatehouse) -> Outcome:
+    async def _use_shortcut(self, route: ShortcutRoute, request: ShortcutRequest, gatehouse: Gatehouse) -> Outcome:
         """What a shortcut comes to; the message is searched only for somebody who may use what is found in it."""
         if route.stands_for is not None:
             await self._check_right(route.stands_for, request.caller)
@@ -239,13 +241,13 @@ class Dispatcher:
                 outcome = await work
                 if isinstance(outcome, Command):
                     command, attempted = outcome, outcome.writes
-                    timer.command = _named(command)
+                    timer.command = _command_name(command)
                     caller = await self._show_waiting(caller, command)
                     outcome = await self._run(command, caller, timer.began)
                     if typed is not None and isinstance(outcome, Private) and outcome.is_empty:
                         guessed = await self._answer_guess(typed, command, None, caller, asked, timer.began)
                         caller, outcome = guessed or (caller, outcome)
-                    outcome = _under_reading(outcome, command, {}) if has_alias else outcome
+                    outcome = _with_reading_line(outcome, command, {}) if has_alias else outcome
             except tuple(MISUNDERSTOOD) as error:
                 if typed is None:
                     raise
@@ -256,9 +258,9 @@ class Dispatcher:
                 caller, outcome = guessed
             if outcome is not None:
                 await self._answers.send(caller, outcome)
-            timer.ended("answered")
+            timer.end("answered")
         except Exception as error:  # noqa: BLE001  one place turns every error into one answer and one log line
-            timer.ended(outcome_of(error))
+            timer.end(outcome_of(error))
             await self._answers.say(caller, error, asked, attempted=attempted)
 
     async def _answer_guess(
@@ -274,17 +276,17 @@ class Dispatcher:
         private preview; None where nobody can tell.
         """
         caller = replace(caller, shorthand=None, guessed=error is not None)  # what was stored is of another reading
-        readings = await self._guesses.of(typed, command, error, caller)
+        readings = await self._guesses.readings_of(typed, command, error, caller)
         if not (readings.commands or readings.meant or readings.missing):
             return None
         if not (readings.meant or readings.missing) and (meant := runs_at_once(readings.commands)) is not None:
             reply = await self._run(meant, caller, began)
-            return caller, _under_reading(reply, meant, await self._titles(), readings.unread)
+            return caller, _with_reading_line(reply, meant, await self._titles(), readings.unread)
         # Before the card: it shows names of things that not everybody may see.
         for first in (*readings.meant, *readings.commands)[:1]:
             await self._check_right(first, caller)
         card = await self._guesses.preview(readings, caller, asked)
-        return caller.placed(public=False, replacing=False), Private(card)
+        return caller.with_place(public=False, replacing=False), Private(card)
 
     async def _titles(self) -> Mapping[str, str]:
         """The names of rules by id, as they were read a moment ago; none where they can't be read."""
@@ -299,7 +301,7 @@ class Dispatcher:
         """
         if caller.view is None or caller.public:
             return caller
-        waiting = modals.loading("Gatehouse", caller.channel)
+        waiting = modals.loading_view("Gatehouse", caller.channel)
         if caller.view.get("type") == "home":
             return replace(caller, view=await self._slack.open(caller.trigger or "", waiting))
         if not modals.is_panel(caller.view):
@@ -323,7 +325,7 @@ class Dispatcher:
         reply = await COMMANDS[type(command)](command, caller, gatehouse)
         # A mention or a direct message comes without a trigger; the click on a button brings one.
         if isinstance(reply, Modal) and not caller.trigger:
-            return Private(modals.opener(command))
+            return Private(modals.open_form_message(command))
         return reply
 
     async def _check_right(self, command: Command | type[Command], caller: Caller) -> None:
@@ -335,7 +337,7 @@ class Dispatcher:
             raise NotAllowed(Why.SHARED_CHANNEL, "share", caller.user, channel=caller.channel)
 
     async def _save_form(self, request: FormRequest) -> View | Recorded:
-        timer = CommandTimer(_counted_as(request))
+        timer = CommandTimer(_metric_name(request))
         try:
             # Who sent a form is asked about only here: it was stored before that, to be acknowledged in time.
             await self._admit(request)
@@ -346,33 +348,33 @@ class Dispatcher:
             gatehouse = self._gatehouse_since(timer.began, writes=True)
             saved = await request.form.save(request.sent, request.caller, gatehouse)
         except Exception as error:
-            timer.ended(outcome_of(error))
+            timer.end(outcome_of(error))
             raise
-        timer.ended("answered")
+        timer.end("answered")
         return saved
 
 
-def _counted_as(request: Request) -> str:
+def _metric_name(request: Request) -> str:
     """The command that *request* is known to be, the button that was clicked, or its kind; never what was typed."""
     match request:
         case CommandRequest(command=Command() as command) | ClickRequest(command=Command() as command):
-            return _named(command)
+            return _command_name(command)
         case ClickRequest(click=Click(action=action)):
             return f"click {action}"
         case _:
             return request.kind
 
 
-def _named(command: Command) -> str:
+def _command_name(command: Command) -> str:
     return f"{command.service} {command.verb}".strip()
 
 
-def _under_reading(reply: Reply, command: Command, titles: Mapping[str, str], unread: Sequence[str] = ()) -> Reply:
+def _with_reading_line(reply: Reply, command: Command, titles: Mapping[str, str], unread: Sequence[str] = ()) -> Reply:
     """*reply* under a line on the *command* that it answers, which nobody typed."""
-    return Private(read_as(reply.message, command, titles, unread)) if isinstance(reply, Private) else reply
+    return Private(with_reading_line(reply.message, command, titles, unread)) if isinstance(reply, Private) else reply
 
 
-def _counts(request: Request) -> bool:
+def _is_rate_limited(request: Request) -> bool:
     """Whether this is a command, typed, clicked or mentioned; undo, decisions and the home are never too many."""
     match request:
         case CommandRequest():
@@ -385,19 +387,19 @@ def _counts(request: Request) -> bool:
             return isinstance(request, ShortcutRequest)
 
 
-def _typed(request: Request) -> tuple[str, str] | None:
+def _typed_text(request: Request) -> tuple[str, str] | None:
     """Return what somebody typed: a root (none in a message) and the text after it; None where they clicked or chose."""
     match request:
         case CommandRequest(body=body):
             service = str(body.get("command", "")).lstrip("/").removeprefix(command_prefix.get())
             return service, str(body.get("text") or "")
         case EventRequest(heard=heard) if heard.event.get("type") in {"app_mention", "message"}:
-            return "", payloads.said_to_us(heard)
+            return "", payloads.text_without_mention(heard)
         case _:
             return None
 
 
-def attempts(request: Request) -> bool:
+def attempts_change(request: Request) -> bool:
     """Whether *request* was to change something, as far as that is known before it is looked into."""
     return request.could_change and not isinstance(request, EventRequest)
 
@@ -407,4 +409,4 @@ def _speaker(request: Request) -> Caller:
     if not isinstance(request, ClickRequest) or request.click is None or request.command is None:
         return request.caller
     name, caller = request.click.action, request.caller
-    return caller.placed(public=name == "share", replacing=name == "turn" and caller.ephemeral)
+    return caller.with_place(public=name == "share", replacing=name == "turn" and caller.ephemeral)

@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 
 import aiohttp
 
-from handlers.blocks.masking import is_public, masked_text
+from handlers.blocks.masking import is_public, mask_text
 from handlers.errors import Refusal, Words
 from handlers.slack.client import Slack, SlackRefused, SlackUnreachable
 
@@ -63,27 +63,27 @@ class SlackFiles:
 
     slack: Slack
 
-    async def direct(self, user: str) -> str:
-        """The direct message with *user*: files go to conversations, never to a person's own id."""
+    async def open_direct(self, user: str) -> str:
+        """Return the direct message with *user*: files go to conversations, never to a person's own id."""
         opened = await self.slack.call("conversations.open", users=user)
         return str((opened.get("channel") or {}).get("id") or "")
 
     async def send(self, channel: str, name: str, content: bytes, comment: str) -> Sent:
         """Send a file into *channel*, introduced by *comment* (mrkdwn)."""
         # Masked before the upload, too: Slack shows this name as well as the title.
-        name = masked_text(name) if is_public(channel) else name
+        name = mask_text(name) if is_public(channel) else name
         return await self.share(await self.upload(name, content), channel, name, comment)
 
     async def upload(self, name: str, content: bytes) -> str:
         """Give Slack a file that nobody sees yet; its id, by which it is shared."""
-        ticket = await self.slack.form("files.getUploadURLExternal", filename=name, length=len(content))
+        ticket = await self.slack.post_form("files.getUploadURLExternal", filename=name, length=len(content))
         await self._upload(str(ticket.get("upload_url") or ""), content)
         return str(ticket.get("file_id") or "")
 
     async def share(self, file_id: str, channel: str, name: str, comment: str) -> Sent:
         """Show an uploaded file in *channel*; once, also where this is asked for again because an answer was lost."""
         if is_public(channel):
-            name, comment = masked_text(name), masked_text(comment)
+            name, comment = mask_text(name), mask_text(comment)
         listed = [{"id": file_id, "title": name}]
         try:
             answer = await self.slack.call(
@@ -142,7 +142,7 @@ class SlackFiles:
     @asynccontextmanager
     async def _request(self, method: str, url: str, **arguments: Any) -> AsyncIterator[aiohttp.ClientResponse]:
         """One request to Slack's file host: no redirect is followed, no proxy of the environment used."""
-        if not is_slacks(url, self.slack.client.base_url):
+        if not is_slack_url(url, self.slack.client.base_url):
             raise FileUnreadable("an address that is not Slack's")
         try:
             async with self.slack.files.request(method, url, allow_redirects=False, **arguments) as response:
@@ -151,7 +151,7 @@ class SlackFiles:
             raise SlackUnreachable(type(error).__name__) from error
 
 
-def is_slacks(url: str, api: str) -> bool:
+def is_slack_url(url: str, api: str) -> bool:
     """Whether *url* is of the Slack whose Web API is at *api*: the same origin, or https at a host below its own."""
     # Parsers of URLs disagree about these, so the one that sends could read another host.
     if any(ord(one) <= 32 or one == "\\" for one in url):

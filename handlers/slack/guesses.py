@@ -21,8 +21,8 @@ from bot.members.model import Member, known_segments
 from bot.rules.model import Rule
 from bot.text.emails import BadEmail
 from handlers.blocks.messages import Message
-from handlers.changes.coming import Thing, refuse_what_is_so
-from handlers.changes.requests import moment_meant, zone_of
+from handlers.changes.coming import Thing, refuse_unchanged
+from handlers.changes.requests import resolve_moment, zone_of
 from handlers.errors import NoMember, NothingToUndo, NotOneGroup, UnknownSegment
 from handlers.gatehouse.commands import GatehouseUndo
 from handlers.grammar import reading_view
@@ -62,23 +62,23 @@ class Guesses:
     def __init__(self, gatehouse: Gatehouse) -> None:
         self._gatehouse = gatehouse
         self._kept = Kept[tuple[Sequence[Sequence[Any] | None], Known]]()
-        gatehouse.rules.goes_with(self._kept.drop)
+        gatehouse.rules.on_drop(self._kept.drop)
         for site in gatehouse.sites.values():
-            site.members.goes_with(self._kept.drop)
+            site.members.on_drop(self._kept.drop)
 
-    async def of(
+    async def readings_of(
         self, typed: tuple[str, str], command: Command | None, error: Exception | None, caller: Caller
     ) -> Readings:
-        """What was meant by the text *typed* after a root, where *error* or nothing came of it; nothing where nobody can tell."""
+        """Return what was meant by the text *typed* after a root, where *error* or nothing came of it."""
         if isinstance(error, NotOne) and error.candidates and not points(error.ref):
-            return Readings(tuple(self._one_of(command, error)))
+            return Readings(tuple(self._for_candidates(command, error)))
         if isinstance(error, NoMember) and EMAIL.fullmatch(error.email) and isinstance(command, MembersCommand):
             return Readings()
         if isinstance(error, UnknownSegment) and error.name.casefold() not in FILLERS | CAUTIOUS:
             return Readings()
         if isinstance(error, NotOneGroup) and not isinstance(command, RulesGroup):
             return Readings()  # a field of a rule that was spelled out
-        known = replace(await self._names(caller), shown=await self._shown(caller))
+        known = replace(await self._known_names(caller), shown=await self._last_shown(caller))
         readings = read(*typed, known)
         if isinstance(error, Unclear) and says_better(error, readings, typed[1]):
             return Readings()
@@ -88,7 +88,7 @@ class Guesses:
             return replace(readings, unread=readings.unread or (typed[1],), missing=tuple(known.missing))
         return Readings() if command in readings.commands else readings
 
-    def _one_of(self, command: Command | None, error: NotOne) -> Sequence[Command]:
+    def _for_candidates(self, command: Command | None, error: NotOne) -> Sequence[Command]:
         """*command* for each rule that its reference fits: the verb, the duration and the reason stay."""
         if command is None or not command.writes or error.count > len(error.candidates) or error.gap:
             return ()
@@ -103,66 +103,66 @@ class Guesses:
         zone = zone_of((await self._gatehouse.access.person(caller.user)).tz)
         now = caller.asked_at or self._gatehouse.now()
         if readings.unread:
-            context = Context((await self._names(caller)).titles, zone, readings.missing)
-            meant = [self._fixed(each, zone, now) for each in readings.meant]
-            return reading_view.unclear(readings.commands, meant, readings.unread, context, asked=asked)
+            context = Context((await self._known_names(caller)).titles, zone, readings.missing)
+            meant = [self._fix_times(each, zone, now) for each in readings.meant]
+            return reading_view.unclear_message(readings.commands, meant, readings.unread, context, asked=asked)
         expanded = [expand(each, await look_up(each, caller, self._gatehouse)) for each in readings.commands]
-        found, done = await self._with_effect(expanded)
-        fixed = [self._fixed(each, zone, now) for each in found]
-        known = await self._names(caller)
+        found, done = await self._split_by_effect(expanded)
+        fixed = [self._fix_times(each, zone, now) for each in found]
+        known = await self._known_names(caller)
         titles = [rule.title for rule in done if not isinstance(expanded[0], RulesOn | RulesOff)]
         context = Context(known.titles, zone, people=_names_of(known, fixed), done=titles)
-        if unread := _times(expanded) - _times(found):  # of what would change nothing, and of nothing else
+        if unread := _typed_ends(expanded) - _typed_ends(found):  # of what would change nothing, and of nothing else
             shown = [RulesShow(ref) for each in found for ref in getattr(each, "refs", ())]
-            return reading_view.unclear(shown, fixed, sorted(unread), context, asked=asked)
+            return reading_view.unclear_message(shown, fixed, sorted(unread), context, asked=asked)
         return reading_view.preview(fixed, context, asked=asked)
 
-    async def _with_effect(self, commands: Sequence[Command]) -> tuple[Sequence[Command], Sequence[Rule]]:
+    async def _split_by_effect(self, commands: Sequence[Command]) -> tuple[Sequence[Command], Sequence[Rule]]:
         """Those of *commands* that would change something, and the rules that are as the others would make them.
 
         Where none would, raises why: a button for that helps nobody.
         """
-        rules = {rule.id: rule for rule in await self._listed(self._gatehouse.rules.recent()) or ()}
+        rules = {rule.id: rule for rule in await self._list_soon(self._gatehouse.rules.recent()) or ()}
         there: dict[str, Rule] = {}
         useful: list[Command] = []
         for command in commands:
             if isinstance(command, GatehouseUndo) and command.change is None:
                 raise NothingToUndo(None)
             named = [rules.get(ref) for ref in getattr(command, "refs", ())] or [None]
-            done = [rule for rule in named if rule is not None and _is_so(rule, command)]
+            done = [rule for rule in named if rule is not None and _is_already_done(rule, command)]
             if len(done) == len(named):
                 there |= {rule.id: rule for rule in done}
-            elif not any(_makes_again(command, rule) for rule in there.values()):
+            elif not any(_makes_duplicate(command, rule) for rule in there.values()):
                 useful.append(command)
         if not useful:
             switches: dict[type[Command], str] = {RulesOn: "on", RulesOff: "off"}
-            await refuse_what_is_so(
+            await refuse_unchanged(
                 [Thing.of_rule(rule) for rule in there.values()], switches.get(type(commands[0])), self._gatehouse
             )
         return useful, [*there.values()]
 
-    def _fixed(self, command: Command, zone: ZoneInfo, now: datetime) -> Command:
+    def _fix_times(self, command: Command, zone: ZoneInfo, now: datetime) -> Command:
         """*command* with the moments that its times mean now."""
         start: Start | None = getattr(command, "start", None)
         expiry: Expiry | None = getattr(command, "expiry", None)
         begins, fixed = now, dict[str, Any]()
         if start is not None:
-            if (found := moment_meant(start, zone, now)) is None:
+            if (found := resolve_moment(start, zone, now)) is None:
                 raise StartIsPast(start.as_typed)
             fixed["start"], begins = Start.at_moment(found), found
             expiry = Expiry(start.as_typed, until=start.end) if expiry is None and start.end is not None else expiry
         if expiry is not None and expiry.until is not None:
-            if (ends := moment_meant(expiry, zone, now, begins)) is None:
+            if (ends := resolve_moment(expiry, zone, now, begins)) is None:
                 raise EndIsPast(expiry.as_typed)
             if ends <= begins:
                 raise EndsBeforeStart
             fixed["expiry"] = Expiry.until_moment(ends)
         return replace(cast("Any", command), **fixed) if fixed else command
 
-    async def _names(self, caller: Caller) -> Known:
-        """What exists and the caller may know of."""
+    async def _known_names(self, caller: Caller) -> Known:
+        """Return what exists and the caller may know of."""
         gatehouse = self._gatehouse
-        allowed = await gatehouse.access.all(caller.user, caller.channel)
+        allowed = await gatehouse.access.refusals_by_operation(caller.user, caller.channel)
         known = await self._all_names()
         if allowed[RulesCommand.needs] is not None:
             # A name that somebody may not read must not come back to them in a guess.
@@ -171,15 +171,15 @@ class Guesses:
             known = replace(
                 known, members=Known().members, people={}, segments={}, missing=[*({*known.missing} & {"rules"})]
             )
-        tested = [urlsplit(url).netloc for url in await gatehouse.store.test_urls.of(caller.channel)]
+        tested = [urlsplit(url).netloc for url in await gatehouse.store.test_urls.get(caller.channel)]
         hosts = tuple(dict.fromkeys([*tested, *known.hosts]))[:MAX_HOSTS]
         segments = {name.casefold(): name for name in await extra_segments(caller, gatehouse)}
         return replace(known, hosts=hosts, segments=segments | dict(known.segments), site=await self._site(caller))
 
-    async def _shown(self, caller: Caller) -> Sequence[Target]:
+    async def _last_shown(self, caller: Caller) -> Sequence[Target]:
         """What *caller* was shown last on its own, and what they changed last here, where these are two."""
         shown = self._gatehouse.last_shown.get(caller.user)
-        changed = await self._gatehouse.store.changes.undoable(caller.user, caller.channel)
+        changed = await self._gatehouse.store.changes.last_undoable(caller.user, caller.channel)
         targets = [changed.edit.target] if changed else []
         return [shown, *(each for each in targets if each != shown)] if shown else targets
 
@@ -191,8 +191,8 @@ class Guesses:
 
     async def _all_names(self) -> Known:
         rules, *members = await asyncio.gather(
-            self._listed(self._gatehouse.rules.recent()),
-            *(self._listed(site.members.recent()) for site in self._gatehouse.sites.values()),
+            self._list_soon(self._gatehouse.rules.recent()),
+            *(self._list_soon(site.members.recent()) for site in self._gatehouse.sites.values()),
         )
         groups = await self._gatehouse.groups.groups()
         lists, kept = (rules, *members), self._kept.value
@@ -203,12 +203,12 @@ class Guesses:
         missing = tuple(name for name, there in {"rules": rules, **named}.items() if there is None)
         people = {name: there or () for name, there in named.items()}
         # In a thread, for a hundred thousand names would hold up the event loop.
-        known = await asyncio.to_thread(_known, rules or (), people, dict(groups.names) if groups else {})
+        known = await asyncio.to_thread(_build_known, rules or (), people, dict(groups.names) if groups else {})
         known = replace(known, missing=missing)
         self._kept.put((lists, known))
         return known
 
-    async def _listed(self, asked: Any) -> Sequence[Any] | None:
+    async def _list_soon(self, asked: Any) -> Sequence[Any] | None:
         """What a service lists; None where it does not answer soon: a guess is not worth waiting for."""
         try:
             async with asyncio.timeout(TIMEOUT):
@@ -218,7 +218,7 @@ class Guesses:
         return listing.known
 
 
-def _is_so(rule: Rule, command: Command) -> bool:
+def _is_already_done(rule: Rule, command: Command) -> bool:
     """Whether *rule* is as *command* would make it."""
     match command:
         case RulesOn(start=None) | RulesOff(start=None):
@@ -229,19 +229,19 @@ def _is_so(rule: Rule, command: Command) -> bool:
             return False
 
 
-def _makes_again(command: Command, rule: Rule) -> bool:
+def _makes_duplicate(command: Command, rule: Rule) -> bool:
     """Whether *command* would make a second rule for what *rule* does."""
     sources = {pair.source.value for pair in rule.pairs or () if pair.source is not None}
     return isinstance(command, RulesMake) and command.match is None and command.source in sources
 
 
-def _times(commands: Sequence[Command]) -> set[str]:
+def _typed_ends(commands: Sequence[Command]) -> set[str]:
     """The ends that *commands* are to have, as they were typed."""
     ends: list[Expiry | None] = [getattr(each, "expiry", None) for each in commands]
     return {each.as_typed for each in ends if each is not None}
 
 
-def _known(rules: Sequence[Rule], members: Mapping[str, Sequence[Member]], groups: Mapping[str, str]) -> Known:
+def _build_known(rules: Sequence[Rule], members: Mapping[str, Sequence[Member]], groups: Mapping[str, str]) -> Known:
     hosts = Counter(
         host
         for rule in rules

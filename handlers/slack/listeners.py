@@ -27,8 +27,8 @@ from handlers.blocks import modals
 from handlers.grammar.parser import Shorthand
 from handlers.slack import registry
 from handlers.slack.client import Slack
-from handlers.slack.dispatch import Dispatcher, attempts
-from handlers.slack.payloads import Body, EventRequest, FormRequest, Request, read, read_form, read_typing, spelled_out
+from handlers.slack.dispatch import Dispatcher, attempts_change
+from handlers.slack.payloads import Body, EventRequest, FormRequest, Request, expand_alias, read, read_form, read_typing
 from handlers.slack.replies import FORM_TIMEOUT, REFUSAL, Answers, FormAck
 
 log = structlog.get_logger(__name__)
@@ -46,9 +46,9 @@ class Tasks:
         """Run *work*, which answers for its own errors."""
         task = asyncio.create_task(work)
         self._running.add(task)
-        task.add_done_callback(self._ended)
+        task.add_done_callback(self._on_task_end)
 
-    def _ended(self, task: asyncio.Task[None]) -> None:
+    def _on_task_end(self, task: asyncio.Task[None]) -> None:
         self._running.discard(task)
         if not task.cancelled() and (error := task.exception()) is not None:
             log.error("task_died", error=type(error).__name__, exc_info=error)
@@ -117,7 +117,7 @@ class Intake:
                 await ack(response_action="update", view=unsaved)
                 return
             await ack()
-            attempted = attempts(request)
+            attempted = attempts_change(request)
             self._tasks.start(
                 self._answers.say(request.caller, error, request.asked, attempted=attempted, stored=False)
             )
@@ -127,7 +127,7 @@ class Intake:
             await ack()
             return
         # Begun before the acknowledgement, for which a form waits until its checks are done.
-        self._tasks.start(self._work_on(kept, partial(self._do, _as_stored(request, kept, short), form)))
+        self._tasks.start(self._work_on(kept, partial(self._do, _with_stored_id(request, kept, short), form)))
         await ack(**(await form.content() if form is not None else {}))
 
     async def _work_on(self, kept: StoredRequest, work: Callable[[], Awaitable[None]]) -> None:
@@ -151,7 +151,7 @@ class Intake:
         self._failpoint("run")
         await self._dispatcher.dispatch(request, form)
         self._failpoint("finish")
-        await self._inbox.done(request.caller.request)
+        await self._inbox.mark_done(request.caller.request)
 
     async def _do_again(self, kept: StoredRequest) -> None:
         """Go on with the change that a request has proposed already, or do the request where it has proposed none.
@@ -161,15 +161,15 @@ class Intake:
         request = _read_stored(kept)
         if kept.attempts >= MAX_ATTEMPTS:
             await self._give_up(kept, request)
-        elif (change := await self._gatehouse.store.changes.of_key(kept.id)) is not None:
+        elif (change := await self._gatehouse.store.changes.find_by_key(kept.id)) is not None:
             log.info("resuming", kind=kept.kind, request=kept.id[:8], change=change.id[:8])
             await self._dispatcher.go_on(request, change)
-            await self._inbox.done(kept.id)
+            await self._inbox.mark_done(kept.id)
         elif (refusal := kept.payload.get(REFUSAL)) is not None:
             await self._answers.say_again(
                 request.caller, refusal, request.view if isinstance(request, FormRequest) else None
             )
-            await self._inbox.done(kept.id)
+            await self._inbox.mark_done(kept.id)
         else:
             log.info("resuming", kind=kept.kind, request=kept.id[:8])
             await self._do(request)
@@ -196,10 +196,10 @@ class Intake:
         """A request that no process survived: nobody tries again, and the person who asked hears of it."""
         log.error("request_given_up", kind=kept.kind, request=kept.id[:8], attempts=kept.attempts)
         await self._answers.say(request.caller, errors.GivenUp(), request.asked, attempted=True)
-        await self._inbox.done(kept.id)
+        await self._inbox.mark_done(kept.id)
 
 
-def _as_stored(request: Request, kept: StoredRequest, short: Shorthand) -> Request:
+def _with_stored_id(request: Request, kept: StoredRequest, short: Shorthand) -> Request:
     """*request* as it was when it came in, under the id that it is stored with."""
     caller = replace(request.caller, request=kept.id, asked_at=kept.received, shorthand=short)
     return replace(request, caller=caller)
@@ -208,7 +208,7 @@ def _as_stored(request: Request, kept: StoredRequest, short: Shorthand) -> Reque
 def _read_stored(kept: StoredRequest) -> Request:
     """The request that was stored, as it was when it came in."""
     short = Shorthand.model_validate(kept.payload.get(SHORTHAND) or {})
-    return _as_stored(read(kept.kind, kept.payload), kept, short)
+    return _with_stored_id(read(kept.kind, kept.payload), kept, short)
 
 
 ANY: Final = re.compile(".*", re.DOTALL)
@@ -261,7 +261,7 @@ class Router:
         await ack()
 
     async def on_command(self, ack: AsyncAck, body: dict[str, Any], req: AsyncBoltRequest) -> None:
-        await self._take_in(read("command", self._spelled_out(body)), ack, req)
+        await self._take_in(read("command", self._expand_alias(body)), ack, req)
 
     async def on_click(self, ack: AsyncAck, body: dict[str, Any], req: AsyncBoltRequest) -> None:
         await self._take_in(read("click", body), ack, req)
@@ -271,16 +271,16 @@ class Router:
 
     async def on_event(self, ack: AsyncAck, body: dict[str, Any], req: AsyncBoltRequest) -> None:
         """Slack tells an event again until it is acknowledged, and others may too: what is answered is stored first."""
-        request = read("event", self._spelled_out(body))
+        request = read("event", self._expand_alias(body))
         if isinstance(request, EventRequest) and request.route is None:
             await ack()
         else:
             await self._take_in(request, ack, req)
 
-    def _spelled_out(self, body: dict[str, Any]) -> Body:
+    def _expand_alias(self, body: dict[str, Any]) -> Body:
         """*body* with the command that a team's own words stand for in the policy."""
         aliases = self._gatehouse.access.policy().aliases
-        return spelled_out(body, aliases) if aliases else body
+        return expand_alias(body, aliases) if aliases else body
 
     async def _take_in(self, request: Request, ack: AsyncAck, req: AsyncBoltRequest) -> None:
         """Acknowledge *request* and start on it; what could change something is stored before that."""
@@ -298,7 +298,7 @@ class Router:
         request = read_form(body)
         if request.form is None:
             # The view is of another release. Without an update, Slack would close it as if it had been saved.
-            await ack(response_action="update", view=modals.outdated())
+            await ack(response_action="update", view=modals.old_form_view())
             return
         try:
             if isinstance(request.sent, Exception):

@@ -12,7 +12,7 @@ from handlers.blocks.inputs import chosen_channel
 from handlers.blocks.modals import View, metadata
 from handlers.grammar import parser
 from handlers.grammar.command import Command, Unclear, command_prefix, slash
-from handlers.grammar.tokens import MAX_COMMAND, cleaned
+from handlers.grammar.tokens import MAX_COMMAND, clean_text
 from handlers.slack.registry import (
     CLICKS,
     FORMS,
@@ -31,7 +31,7 @@ from handlers.slack.reply import Caller
 Body = Mapping[str, Any]
 
 
-def _inner(body: Body, *path: str) -> Any:
+def _get_path(body: Body, *path: str) -> Any:
     found: Any = body
     for name in path:
         found = found.get(name) if isinstance(found, Mapping) else None
@@ -44,12 +44,12 @@ def natural_key(kind: str, body: Body) -> str:
     done = {
         "command": [body.get("command"), body.get("text")],
         "click": [body.get("actions")],
-        "submission": [view.get("id"), view.get("hash"), _inner(view, "state", "values")],
+        "submission": [view.get("id"), view.get("hash"), _get_path(view, "state", "values")],
         "event": [body.get("event_id")],
         "shortcut": [body.get("callback_id"), body.get("message_ts")],
         "typed": [body.get("action_id"), body.get("value")],
     }[kind]
-    who = body.get("user_id") or _inner(body, "user", "id") or ""
+    who = body.get("user_id") or _get_path(body, "user", "id") or ""
     # The trigger tells apart two acts that are the same in every other way.
     text = json.dumps([kind, who, body.get("trigger_id"), done], sort_keys=True, default=str)
     # JSON may hold half of a surrogate pair, which plain UTF-8 can't encode.
@@ -62,23 +62,23 @@ def caller_of(kind: str, body: Body) -> Caller:
         return _caller_of_event(body)
     thread = ("container", "thread_ts") if "container" in body else ("message", "thread_ts")
     return Caller(
-        user=str(body.get("user_id") or _inner(body, "user", "id") or ""),
+        user=str(body.get("user_id") or _get_path(body, "user", "id") or ""),
         channel=_channel(kind, body),
         request=natural_key(kind, body),
-        team=str(body.get("team_id") or _inner(body, "team", "id") or ""),
+        team=str(body.get("team_id") or _get_path(body, "team", "id") or ""),
         response_url=body.get("response_url") or None,
         trigger=body.get("trigger_id") or None,
         view=body.get("view") or None,
-        message=str(_inner(body, "container", "message_ts") or _inner(body, "message", "ts") or ""),
-        ephemeral=bool(_inner(body, "container", "is_ephemeral")),
-        thread=str(_inner(body, *thread) or ""),
+        message=str(_get_path(body, "container", "message_ts") or _get_path(body, "message", "ts") or ""),
+        ephemeral=bool(_get_path(body, "container", "is_ephemeral")),
+        thread=str(_get_path(body, *thread) or ""),
     )
 
 
 def _channel(kind: str, body: Body) -> str:
     """Where it was done; in a view, what the view was told when it was drawn, or the channel chosen in it."""
     # Commands, clicks and messages each name the channel in another place.
-    said = body.get("channel_id") or _inner(body, "channel", "id") or _inner(body, "container", "channel_id")
+    said = body.get("channel_id") or _get_path(body, "channel", "id") or _get_path(body, "container", "channel_id")
     view = body.get("view") or {}
     return str(said or metadata(view).get("channel") or (chosen_channel(view) if kind == "submission" else ""))
 
@@ -234,25 +234,25 @@ TYPED: Final = "gatehouse_typed"
 """The name under which a payload keeps what somebody typed, where a command took the place of an alias."""
 
 
-def spelled_out(body: Body, aliases: Mapping[str, str]) -> Body:
+def expand_alias(body: Body, aliases: Mapping[str, str]) -> Body:
     """Return the *body* of a command or a message with the command in place of the alias in it, before it is stored.
 
     A request that is resumed means what it meant when it was made, whatever the policy says by then.
     """
     if (event := body.get("event")) is not None:
-        heard = Heard(event, _us(body))
-        if (meant := parser.spelled_out(said_to_us(heard), aliases)) is None:
+        heard = Heard(event, _own_user(body))
+        if (meant := parser.expand_alias(text_without_mention(heard), aliases)) is None:
             return body
         mention = f"<@{heard.us}> " if heard.us else ""
         return {**body, "event": {**event, "text": f"{mention}{meant}"}, TYPED: event["text"]}
     service, text = str(body.get("command", "")), str(body.get("text") or "")
-    if (meant := parser.spelled_out(f"{_root(service)} {text}", aliases)) is None:
+    if (meant := parser.expand_alias(f"{_root(service)} {text}", aliases)) is None:
         return body
     root, _, rest = meant.partition(" ")
     return {**body, "command": slash(root.casefold()), "text": rest, TYPED: f"{service} {text}"}
 
 
-def said_to_us(heard: Heard) -> str:
+def text_without_mention(heard: Heard) -> str:
     """Return what a message says to Gatehouse, without the mention."""
     text = str(heard.event.get("text") or "")
     before, mention, after = text.partition(f"<@{heard.us}") if heard.us else (text, "", "")
@@ -263,14 +263,14 @@ def _root(command: str) -> str:
     return command.lstrip("/").removeprefix(command_prefix.get())
 
 
-def _us(body: Body) -> str:
+def _own_user(body: Body) -> str:
     """The id of Gatehouse's own user."""
-    return str(_inner((body.get("authorizations") or [{}])[0], "user_id") or "")
+    return str(_get_path((body.get("authorizations") or [{}])[0], "user_id") or "")
 
 
 def read_command(body: Body) -> CommandRequest:
     service, text = str(body.get("command", "")), str(body.get("text") or "")
-    asked = cleaned(str(body.get(TYPED) or f"{service} {text}")[:MAX_COMMAND])
+    asked = clean_text(str(body.get(TYPED) or f"{service} {text}")[:MAX_COMMAND])
     return CommandRequest(
         body=body, caller=caller_of("command", body), asked=asked, command=_parse_typed(_root(service), text)
     )
@@ -279,8 +279,8 @@ def read_command(body: Body) -> CommandRequest:
 def read_click(body: Body) -> ClickRequest:
     """The act of a block_actions payload; whatever kind of element it was, its choice is the value."""
     action = (body.get("actions") or [{}])[0]
-    name = action_name(str(_inner(action, "action_id") or ""))
-    value = str(_inner(action, "value") or _inner(action, "selected_option", "value") or "")
+    name = action_name(str(_get_path(action, "action_id") or ""))
+    value = str(_get_path(action, "value") or _get_path(action, "selected_option", "value") or "")
     click = None if name is None else Click(name, value, body.get("view") or None)
     command = _parse(*value.partition(" ")[::2]) if name in RUNNING else None
     return ClickRequest(body=body, caller=caller_of("click", body), click=click, command=command)
@@ -293,10 +293,10 @@ def read_shortcut(body: Body) -> ShortcutRequest:
 def read_event(body: Body) -> EventRequest:
     """An event; the bot hears nothing of what it says itself."""
     event: Body = body.get("event") or {}
-    us = _us(body)
+    us = _own_user(body)
     # Or an answer of ours that mentions Gatehouse would be answered, and so on.
     route = None if event.get("user") == us else find_event(event)
-    asked = cleaned(str(body.get(TYPED) or event.get("text") or "")[:MAX_COMMAND])
+    asked = clean_text(str(body.get(TYPED) or event.get("text") or "")[:MAX_COMMAND])
     return EventRequest(body=body, caller=caller_of("event", body), asked=asked, heard=Heard(event, us), route=route)
 
 

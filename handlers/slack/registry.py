@@ -16,7 +16,7 @@ import handlers
 from bot.changes.model.change import Change
 from bot.gatehouse import Gatehouse
 from handlers.blocks.messages import Block
-from handlers.blocks.modals import View, end_of_form, working
+from handlers.blocks.modals import View, end_of_form, saving_view
 from handlers.grammar.command import Command
 from handlers.slack.reply import Caller, Reply
 
@@ -127,7 +127,7 @@ class Form(Generic[S]):
     read: Callable[[View], S]
     save: Callable[[S, Caller, Gatehouse], Awaitable[View | Recorded]]
     errors: Callable[[S], dict[str, str]] = no_errors
-    working: Callable[[View], View] = working
+    working: Callable[[View], View] = saving_view
 
 
 # These three differ only in where the answer goes.
@@ -148,7 +148,7 @@ def load() -> None:
         import_module(module.name)
 
 
-def _filling(table: dict[K, R], key: K, route: Callable[[H], R]) -> Callable[[H], H]:
+def _register_in(table: dict[K, R], key: K, route: Callable[[H], R]) -> Callable[[H], H]:
     """The decorator that puts the *route* to a handler into *table* under *key*."""
 
     def register(handler: H) -> H:
@@ -170,12 +170,12 @@ def handles(command: type[C]) -> Callable[[Callable[[C, Caller, Gatehouse], Awai
 
 def clicks(action: str, *, stored: bool = False) -> Callable[[ClickHandler], ClickHandler]:
     """Make the function the one that answers clicks on *action*."""
-    return _filling(CLICKS, action, lambda handler: ClickRoute(handler, stored))
+    return _register_in(CLICKS, action, lambda handler: ClickRoute(handler, stored))
 
 
 def offers(action: str, *, needs: str) -> Callable[[OptionsHandler], OptionsHandler]:
     """Make the function the one that offers options for what is typed into the menu *action*."""
-    return _filling(OPTIONS, action, lambda handler: OptionsRoute(handler, needs))
+    return _register_in(OPTIONS, action, lambda handler: OptionsRoute(handler, needs))
 
 
 def shortcut(callback_id: str, *, stands_for: type[Command] | None = None, linked: bool = False) -> Callable[[SH], SH]:
@@ -190,7 +190,7 @@ def shortcut(callback_id: str, *, stands_for: type[Command] | None = None, linke
 
 def hears(event: str, *, stored: bool = True) -> Callable[[EventHandler], EventHandler]:
     """Make the function the one that is told of *event*: its name as an app subscribes to it."""
-    return _filling(EVENTS, event, lambda handler: EventRoute(handler, stored))
+    return _register_in(EVENTS, event, lambda handler: EventRoute(handler, stored))
 
 
 def submits(callback_id: str, form: Form[Any]) -> None:
@@ -200,15 +200,15 @@ def submits(callback_id: str, form: Form[Any]) -> None:
 
 def action_name(action_id: str) -> str | None:
     """``v1.run.3`` -> ``run``; None for the buttons of a release that this one does not know."""
-    return _known(action_id, CLICKS.keys() | RUNNING)
+    return _known_name(action_id, CLICKS.keys() | RUNNING)
 
 
 def menu_name(action_id: str) -> str | None:
     """The same for a menu that asks for its options."""
-    return _known(action_id, OPTIONS.keys())
+    return _known_name(action_id, OPTIONS.keys())
 
 
-def _known(action_id: str, names: Collection[str]) -> str | None:
+def _known_name(action_id: str, names: Collection[str]) -> str | None:
     version, _, rest = action_id.partition(".")
     name = rest.partition("#")[0]
     while name and name not in names:

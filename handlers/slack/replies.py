@@ -22,7 +22,7 @@ from handlers.blocks import messages, modals, tables
 from handlers.blocks.messages import Block, Message
 from handlers.blocks.modals import View
 from handlers.errors import FormForgotten, NotPinned, NoTrigger
-from handlers.explain.table import answer, expected, says_unchanged, unsaved_form
+from handlers.explain.table import error_message, is_expected, says_unchanged, unsaved_form
 from handlers.grammar import reading_view
 from handlers.grammar.command import Unclear
 from handlers.grammar.parser import parse
@@ -68,7 +68,7 @@ def _find_needs(value: str) -> frozenset[str]:
     return frozenset() if all(operation.endswith(".read") for operation in needs) else needs
 
 
-def _without(block: Block, refused: frozenset[str]) -> Block | None:
+def _without_refused(block: Block, refused: frozenset[str]) -> Block | None:
     """*block* without the buttons whose commands need what is *refused*; None where nothing is left of it."""
     gone = [button for button in _buttons(block) if (needs := _operations(button)) and needs <= refused]
     if not gone:
@@ -134,7 +134,7 @@ class Answers:
             case Private(message) if caller.public:
                 await self._slack.post(caller.channel, message, thread=caller.answered_in)
             case Private(message):
-                await self._tell(caller, message)
+                await self._answer_privately(caller, message)
             case Posted():
                 await self._post(caller, reply)
             case Modal():
@@ -151,9 +151,9 @@ class Answers:
     async def _point_to_card(self, caller: Caller) -> None:
         """Say where the card is, in the place of what was clicked; who typed sees it come."""
         if modals.is_panel(caller.view):
-            await self.redraw(caller.view or {}, modals.done("Gatehouse", f"See its card in <#{caller.channel}>."))
+            await self.redraw(caller.view or {}, modals.done_view("Gatehouse", f"See its card in <#{caller.channel}>."))
         elif caller.replacing:
-            await self._tell(caller, reading_view.done(caller.channel))
+            await self._answer_privately(caller, reading_view.done_message(caller.channel))
 
     async def _post(self, caller: Caller, reply: Posted) -> None:
         channel, ts = await self._slack.post(caller.channel, reply.message)
@@ -171,11 +171,13 @@ class Answers:
         """Send a file; who asked elsewhere than where it goes hears privately that it is there."""
         slack = SlackFiles(self._slack)
         await self._note_export("exporting", caller, reply)  # no file leaves without a trace, and none that Slack
-        channel = caller.channel if reply.here else await slack.direct(caller.user)
+        channel = caller.channel if reply.here else await slack.open_direct(caller.user)
         sent = await slack.send(channel, reply.name, reply.content, reply.comment)
         await self._note_export("exported", caller, reply)  # refused is said to have left
         if channel != caller.channel or not sent.shown:
-            await self._tell(caller, messages.sent(reply.name, sent.link, here=reply.here, shown=sent.shown))
+            await self._answer_privately(
+                caller, messages.file_sent_note(reply.name, sent.link, here=reply.here, shown=sent.shown)
+            )
 
     async def _note_export(self, event: str, caller: Caller, reply: Attached) -> None:
         """Record the *event* of an export: ``exporting``, then ``exported`` or nothing."""
@@ -187,9 +189,9 @@ class Answers:
             Event(event, caller.user, caller.channel, target=what, detail=detail)
         )
 
-    async def _tell(self, caller: Caller, message: Message) -> None:
+    async def _answer_privately(self, caller: Caller, message: Message) -> None:
         """Answer *caller* alone, where they look: in the modal, in one that opens, or beside what they wrote."""
-        message = await self._permitted(message, caller)
+        message = await self._without_refused_buttons(message, caller)
         if modals.is_panel(caller.view):
             await self.redraw(caller.view or {}, modals.notice(message, caller.channel))
         elif caller.trigger and not caller.response_url and (caller.view is None or caller.view.get("type") == "home"):
@@ -197,20 +199,22 @@ class Answers:
         else:
             await self._slack.whisper(caller, message, replace=caller.replacing)
 
-    async def _permitted(self, message: Message, caller: Caller) -> Message:
+    async def _without_refused_buttons(self, message: Message, caller: Caller) -> Message:
         """*message* without buttons of commands that the caller may not use here; what Slack doesn't say, a click will."""
         needed = {name for block in message.blocks for button in _buttons(block) for name in _operations(button)}
         refused: frozenset[str] = frozenset()
         access = self._gatehouse.access
         if needed - {SHARE}:
-            answers = await access.all(caller.user, caller.channel)
+            answers = await access.refusals_by_operation(caller.user, caller.channel)
             refused |= {operation for operation, why in answers.items() if why not in {None, Why.CANT_TELL}}
         if SHARE in needed:
             with suppress(DirectoryUnavailable):
                 refused |= {SHARE} if (await access.directory.place(caller.channel)).shared else set()
         if not refused:
             return message
-        return replace(message, blocks=tuple(filter(None, (_without(block, refused) for block in message.blocks))))
+        return replace(
+            message, blocks=tuple(filter(None, (_without_refused(block, refused) for block in message.blocks)))
+        )
 
     async def refuse(self, caller: Caller, error: Exception, asked: str, *, home: bool, attempted: bool) -> None:
         """Tell somebody who was not let in: on their home where they opened it, else as `say` does."""
@@ -229,8 +233,8 @@ class Answers:
         try:
             view = await home.fill()
         except Exception as error:  # noqa: BLE001  the home is where the person looks
-            _note(error, caller, "home")
-            view = modals.home(answer(error, asked="", caller=caller).blocks, caller.channel)
+            _log_failure(error, caller, "home")
+            view = modals.home(error_message(error, asked="", caller=caller).blocks, caller.channel)
         await self._slack.publish(caller.user, view)
 
     async def redraw(self, opened: View, view: View, *, ended: bool = False) -> View:
@@ -244,7 +248,7 @@ class Answers:
             raise
         except (SlackRefused, SlackUnreachable) as error:
             log.warning("view_refused", error=str(error), view=view.get("callback_id"))
-            return await self._slack.refill(opened, modals.instead(view, passes=error.is_away, ended=ended))
+            return await self._slack.refill(opened, modals.fallback_view(view, passes=error.is_away, ended=ended))
 
     async def _tell_unsaved(self, caller: Caller, final: View) -> None:
         """Tell somebody to whom the end of a form can't be shown what was not saved: no card says that."""
@@ -266,7 +270,7 @@ class Answers:
             raise
         except (SlackRefused, SlackUnreachable) as error:
             log.warning("view_refused", error=str(error), view=view.get("callback_id"))
-            await self._slack.push(caller.trigger or "", modals.instead(view, passes=error.is_away, ended=False))
+            await self._slack.push(caller.trigger or "", modals.fallback_view(view, passes=error.is_away, ended=False))
 
     async def _show(self, caller: Caller, modal: Modal) -> None:
         """Open at once, while the trigger lives; then fill. From inside a modal, fill that one."""
@@ -289,24 +293,24 @@ class Answers:
         """What the form that was sent as *view* shows where nothing was saved: itself, where it may be sent again."""
         if (kept := unsaved_form(error, view, caller=caller)) is None:
             return self.failed_view(error, caller, attempted=True)
-        _note(error, caller, "form")
+        _log_failure(error, caller, "form")
         return kept
 
     def failed_view(self, error: Exception, caller: Caller, *, attempted: bool = False) -> View:
         """What a form shows that could not be opened, or, where a change was *attempted*, saved."""
-        _note(error, caller, "form")
-        return modals.notice(answer(error, asked="", caller=caller, attempted=attempted), caller.channel)
+        _log_failure(error, caller, "form")
+        return modals.notice(error_message(error, asked="", caller=caller, attempted=attempted), caller.channel)
 
-    async def _put_on_record(self, error: Exception, caller: Caller) -> None:
-        """A refusal by the policy is a thing that happened."""
+    async def _record_refusal(self, error: Exception, caller: Caller) -> None:
+        """Record that the policy refused something."""
         if not isinstance(error, NotAllowed):
             return
         try:
-            await self._gatehouse.changes.refusals.refused(error.operation, caller.user, caller.channel, error.why)
+            await self._gatehouse.changes.refusals.add(error.operation, caller.user, caller.channel, error.why)
         except StoreError as failure:
             log.warning("refusal_not_recorded", error=str(failure), request=caller.request[:8])
 
-    async def _settle(self, caller: Caller, answer: Mapping[str, Any]) -> bool:
+    async def _commit_refusal(self, caller: Caller, answer: Mapping[str, Any]) -> bool:
         """Commit that the request of *caller* ends with this *answer*; False where it may still be done.
 
         Before it is said: a process that takes up the request says the same, and does nothing.
@@ -336,19 +340,19 @@ class Answers:
                 "modal_gone", code=error.code, request=caller.request[:8]
             )  # the person who closed it wants no answer
             return
-        _note(error, caller, asked.split(" ", maxsplit=1)[0] if asked.startswith("/") else "message or click")
-        await self._put_on_record(error, caller)
-        message = answer(error, asked=asked, caller=caller, attempted=attempted)
-        if stored and not await self._settle(caller, asdict(message)):
-            message = answer(CommitUnknown(), asked=asked, caller=caller, attempted=attempted)
+        _log_failure(error, caller, asked.split(" ", maxsplit=1)[0] if asked.startswith("/") else "message or click")
+        await self._record_refusal(error, caller)
+        message = error_message(error, asked=asked, caller=caller, attempted=attempted)
+        if stored and not await self._commit_refusal(caller, asdict(message)):
+            message = error_message(CommitUnknown(), asked=asked, caller=caller, attempted=attempted)
         await self._try_to_tell(caller, message, attempted=attempted)
 
     async def _try_to_tell(self, caller: Caller, message: Message, *, attempted: bool) -> None:
         # An error is for who asked alone, and takes the place of nothing that they may still need.
-        caller = caller.placed(public=False, replacing=False)
+        caller = caller.with_place(public=False, replacing=False)
         try:
             try:
-                await self._tell(caller, message)
+                await self._answer_privately(caller, message)
             except ModalGone:
                 # Who closed it has lost interest in an answer, but not in what became of their change.
                 if attempted:
@@ -363,14 +367,14 @@ class Answers:
 
         A change that *work* recorded is gone on with once the form is closed.
         """
-        found = await self._or_why_not(work, caller, view)
+        found = await self._result_or_view(work, caller, view)
         if not isinstance(found, Recorded):
             if ack is None or not ack.show(found):
                 await self._show_end(found, caller, view)
             return
         # Closed before the change is carried out, which may take longer than Slack waits.
         is_closed = ack is not None and ack.close()
-        final = await self._or_why_not(self._go_on(found), caller)
+        final = await self._result_or_view(self._go_on(found), caller)
         if is_closed:
             await self._tell_unsaved(caller, final)
         else:
@@ -378,21 +382,21 @@ class Answers:
 
     async def resume_form(self, caller: Caller, view: View, change: Change) -> None:
         """Go on with the *change* that the form in *view* has recorded for a process that died."""
-        await self.finish_form(caller, view, _recorded(change))
+        await self.finish_form(caller, view, _recorded_change(change))
 
     async def _go_on(self, recorded: Recorded) -> View:
         return recorded.end(await self._gatehouse.changes.executor.go_on(recorded.change))
 
-    async def _or_why_not(self, work: Awaitable[R], caller: Caller, sent: View | None = None) -> R | View:
+    async def _result_or_view(self, work: Awaitable[R], caller: Caller, sent: View | None = None) -> R | View:
         """What *work* comes to, or what the form shows where it failed: *sent*, if that is given and may be sent again."""
         try:
             return await work
         except Exception as error:  # noqa: BLE001  whatever it is, the person must learn that nothing was saved
-            await self._put_on_record(error, caller)
+            await self._record_refusal(error, caller)
             if sent is None:
                 return self.failed_view(error, caller, attempted=True)
             view = self.unsaved_view(error, caller, sent)
-            if await self._settle(caller, view):
+            if await self._commit_refusal(caller, view):
                 return view
             return self.failed_view(CommitUnknown(), caller, attempted=True)
 
@@ -407,13 +411,13 @@ class Answers:
             await self._tell_unsaved(caller, final)
 
 
-async def _recorded(change: Change) -> View | Recorded:
+async def _recorded_change(change: Change) -> View | Recorded:
     return Recorded(change)
 
 
-def _note(error: Exception, caller: Caller, what: str) -> None:
+def _log_failure(error: Exception, caller: Caller, what: str) -> None:
     """One log line per failed request, under the reference that the person sees; without their words."""
-    known = expected(error)
+    known = is_expected(error)
     log.log(
         logging.INFO if known else logging.ERROR,
         "refused" if known else "failed",

@@ -125,5 +125,5 @@ class Caller:
         """Whether the caller and Gatehouse are alone."""
         return self.channel.startswith("D")
 
-    def placed(self, *, public: bool, replacing: bool) -> Caller:
+    def with_place(self, *, public: bool, replacing: bool) -> Caller:
         return replace(self, public=public, replacing=replacing)

@@ -15,7 +15,7 @@ from handlers.grammar.tokens import emails_in, urls_in
 from handlers.members.commands import MembersWhy
 from handlers.rules.commands import RulesNew, RulesWhich
 from handlers.rules.rule_form_view import RuleForm
-from handlers.slack.payloads import said_to_us
+from handlers.slack.payloads import text_without_mention
 from handlers.slack.registry import Click, Heard, Shortcut, clicks, hears, shortcut
 from handlers.slack.reply import Caller, Modal, Private, Reply
 
@@ -72,13 +72,13 @@ async def new_rule(used: Shortcut | Click, caller: Caller, gatehouse: Gatehouse)
 @hears("app_mention")
 async def on_mention(heard: Heard, caller: Caller, gatehouse: Gatehouse) -> Command:
     """``@Gatehouse rules which …``: the words after the mention, or before it where nothing comes after."""
-    return _command_in(said_to_us(heard), heard)
+    return _command_in(text_without_mention(heard), heard)
 
 
 @hears("message.im")
 async def on_direct_message(heard: Heard, caller: Caller, gatehouse: Gatehouse) -> Command:
     """The same in a direct message, where nobody needs to be mentioned."""
-    return _command_in(said_to_us(heard), heard)
+    return _command_in(text_without_mention(heard), heard)
 
 
 def _command_in(text: str, heard: Heard) -> Command:

@@ -69,25 +69,25 @@ class Stage:
 Answer = Callable[[Request, Any], Awaitable[Response]]
 
 
-def played(stage: Stage, answer: Answer) -> Callable[[Request], Awaitable[Response]]:
-    """An endpoint that reads the body, notes the call, meets the faults, and turns problems into answers."""
+def make_endpoint(stage: Stage, answer: Answer) -> Callable[[Request], Awaitable[Response]]:
+    """Return an endpoint that reads the body, notes the call, meets the faults, and turns problems into answers."""
 
     async def endpoint(request: Request) -> Response:
         raw = await request.body()
-        call, began = Call(request.method, raw_path(request), _noted(raw), request.url.query), time.perf_counter()
+        call, began = Call(request.method, raw_path(request), _call_body(raw), request.url.query), time.perf_counter()
         stage.calls.append(call)
 
         async def true_answer(body: bytes) -> Response:
             try:
                 _check_rate(stage)
-                return await answer(request, _document(request, body))
+                return await answer(request, _parse_body(request, body))
             except Problem as problem:
-                return _refused(stage, problem)
+                return _error_response(stage, problem)
 
         status: object = "cut"
         body = b""
         try:
-            response = await stage.faults.met(request, raw, true_answer)
+            response = await stage.faults.respond(request, raw, true_answer)
             status, body = response.status_code, bytes(response.body)
         finally:
             stage.heard(call, status, (time.perf_counter() - began) * 1000, body)
@@ -96,19 +96,21 @@ def played(stage: Stage, answer: Answer) -> Callable[[Request], Awaitable[Respon
     return endpoint
 
 
-def service(stage: Stage, routes: Sequence[BaseRoute]) -> Starlette:
+def make_app(stage: Stage, routes: Sequence[BaseRoute]) -> Starlette:
     """The app of a stand-in: paths are taken as they were sent, and what no route has is refused in the same shape."""
 
-    async def unrouted(_: Request, error: Exception) -> Response:
+    async def refuse_unrouted(_: Request, error: Exception) -> Response:
         status = error.status_code if isinstance(error, HTTPException) else 500
-        return _refused(stage, Problem(status, "Method not allowed" if status == 405 else "Not found"))
+        return _error_response(stage, Problem(status, "Method not allowed" if status == 405 else "Not found"))
 
-    app = Starlette(routes=routes, middleware=[Middleware(Cutting)], exception_handlers={404: unrouted, 405: unrouted})
+    app = Starlette(
+        routes=routes, middleware=[Middleware(Cutting)], exception_handlers={404: refuse_unrouted, 405: refuse_unrouted}
+    )
     app.router.redirect_slashes = False
     return app
 
 
-def _refused(stage: Stage, problem: Problem) -> Response:
+def _error_response(stage: Stage, problem: Problem) -> Response:
     status = problem.status if stage.switches.error_codes == "real" or problem.status == TOO_MANY else 200
     return JSONResponse({"success": False, "message": problem.message}, status, headers=problem.headers)
 
@@ -118,14 +120,14 @@ def _check_rate(stage: Stage) -> None:
         raise Problem(TOO_MANY, "Too many requests", {"Retry-After": f"{seconds:.0f}"})
 
 
-def _noted(raw: bytes) -> Any:
+def _call_body(raw: bytes) -> Any:
     try:
         return json.loads(raw) if raw else None
     except (ValueError, RecursionError):
         return raw[:1000]
 
 
-def _document(request: Request, raw: bytes) -> Any:
+def _parse_body(request: Request, raw: bytes) -> Any:
     """The body as JSON; None where there is none. What could not be sent back as JSON is none: NaN, half a character.
 
     The specification says that requests with a body say what it is, so one that does not is refused.
@@ -149,19 +151,19 @@ def raw_path(request: Request) -> str:
     return bytes(request.scope["raw_path"]).split(b"?")[0].decode("ascii", "replace")
 
 
-def segments(request: Request, root: str) -> list[str]:
-    """What the path has after *root* and a slash, segment by segment, decoded: an encoded slash ends none."""
+def path_segments(request: Request, root: str) -> list[str]:
+    """Return what the path has after *root* and a slash, segment by segment, decoded: an encoded slash ends none."""
     return [unquote(part) for part in raw_path(request).removeprefix(root + "/").split("/")]
 
 
-def paged(request: Request, stage: Stage, records: Sequence[Any]) -> Response:
-    """*records* as a list is answered: whole, as the specification has it, or a page of them, as the real service does."""
+def list_response(request: Request, stage: Stage, records: Sequence[Any]) -> Response:
+    """Return *records* as a list: whole, as the specification has it, or a page of them, as the real service does."""
     if stage.switches.paging == "off":
         return JSONResponse(stage.alter_page({"success": True, "data": list(records)}))
     if stage.switches.paging == "sizeless" and "pageSize" in request.query_params:
         raise Problem(400, "Unknown parameter: pageSize")
-    offset = number(request, "offset", 0)
-    size = min(number(request, "pageSize", PAGE) or PAGE, MOST_PAGE)
+    offset = number_param(request, "offset", 0)
+    size = min(number_param(request, "pageSize", PAGE) or PAGE, MOST_PAGE)
     following = offset + size if offset + size < len(records) else None
     page = list(records[offset : offset + size])
     return JSONResponse(
@@ -169,7 +171,7 @@ def paged(request: Request, stage: Stage, records: Sequence[Any]) -> Response:
     )
 
 
-def number(request: Request, name: str, default: int) -> int:
+def number_param(request: Request, name: str, default: int) -> int:
     text = request.query_params.get(name, "")
     return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else default
 

@@ -37,9 +37,9 @@ class Database:
 
     @property
     def empty(self) -> bool:
-        return self._one("SELECT 1 FROM sites") is None and self._one("SELECT 1 FROM rules") is None
+        return self._scalar("SELECT 1 FROM sites") is None and self._scalar("SELECT 1 FROM rules") is None
 
-    def _one(self, query: str, *values: object) -> Any:
+    def _scalar(self, query: str, *values: object) -> Any:
         row = self._connection.execute(query, values).fetchone()
         return None if row is None else row[0]
 

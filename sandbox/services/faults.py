@@ -43,7 +43,7 @@ class Fault:
     value: float = 0.0
     location: str = "http://127.0.0.1:9/"
 
-    def fits(self, request: Request) -> bool:
+    def matches(self, request: Request) -> bool:
         return bool(
             self.times > 0 and re.fullmatch(self.method, request.method) and re.search(self.path, request.url.path)
         )
@@ -68,9 +68,9 @@ class Faults:
     def clear(self) -> None:
         self.waiting.clear()
 
-    async def met(self, request: Request, body: bytes, answer: Callable[[bytes], Awaitable[Response]]) -> Response:
-        """The answer to *request* with *body*: the true one, or what the first fault that fits makes of it. Raises Cut."""
-        fault = next((each for each in self.waiting if each.fits(request)), None)
+    async def respond(self, request: Request, body: bytes, answer: Callable[[bytes], Awaitable[Response]]) -> Response:
+        """Return the true answer to *request*, or what the first fault that fits makes of it. Raises Cut."""
+        fault = next((each for each in self.waiting if each.matches(request)), None)
         if fault is None:
             return await answer(body)
         fault.times -= 1
@@ -88,10 +88,10 @@ class Faults:
             await answer(body)
         if fault.kind in {"cut_before", "cut_after"}:
             raise Cut
-        return _wrong(fault)
+        return _fault_response(fault)
 
 
-def _wrong(fault: Fault) -> Response:
+def _fault_response(fault: Fault) -> Response:
     match fault.kind:
         case "403":
             return JSONResponse({"success": False, "message": "Forbidden"}, 403)

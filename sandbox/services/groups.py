@@ -10,7 +10,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from sandbox.services.answers import Answer, Problem, Stage, paged, played, segments
+from sandbox.services.answers import Answer, Problem, Stage, list_response, make_endpoint, path_segments
 from sandbox.services.database import Database, Record
 
 ROOT = "/v1/groups"
@@ -39,21 +39,21 @@ class GroupsService:
         ]
 
     def _route(self, path: str, answer: Answer, method: str) -> Route:
-        async def where_there_are_groups(request: Request, body: Any) -> Response:
+        async def answer_if_on(request: Request, body: Any) -> Response:
             self._key_of(request)
             if self._stage.switches.groups == "off":
                 raise Problem(404, "Not found")
             return await answer(request, body)
 
-        return Route(path, played(self._stage, where_there_are_groups), methods=[method])
+        return Route(path, make_endpoint(self._stage, answer_if_on), methods=[method])
 
     async def list(self, request: Request, _: Any) -> Response:
         strangers = self._database.rules(self._key_of(request))[:1] if self._stage.switches.groups == "mixed" else []
-        return paged(request, self._stage, [*strangers, *self._database.groups()])
+        return list_response(request, self._stage, [*strangers, *self._database.groups()])
 
     async def create(self, _: Request, body: Any) -> Response:
         moment = int(self._now() * 1000)
-        made = _checked(body) | {
+        made = _parse_group(body) | {
             "id": f"Group_{''.join(secrets.choice(ALPHABET) for _ in range(5))}",
             "creationDate": moment,
             "modificationDate": moment,
@@ -64,26 +64,26 @@ class GroupsService:
 
     async def update(self, request: Request, body: Any) -> Response:
         """A replacement of the whole: what is left out of the body goes back to its default."""
-        stored = self._stored(request)
+        stored = self._require_group(request)
         dates = {"creationDate": stored.get("creationDate"), "modificationDate": int(self._now() * 1000)}
-        made = _checked(body) | {"id": stored["id"]} | dates
+        made = _parse_group(body) | {"id": stored["id"]} | dates
         self._database.put_group(made)
         self._stage.stored("", stored, made)
         return JSONResponse({"success": True, "data": made})
 
     async def delete(self, request: Request, _: Any) -> Response:
-        self._database.delete_group(self._stored(request)["id"])
+        self._database.delete_group(self._require_group(request)["id"])
         return JSONResponse({"success": True, "message": "Group deleted successfully"})
 
-    def _stored(self, request: Request) -> Record:
-        rest = segments(request, ROOT)
+    def _require_group(self, request: Request) -> Record:
+        rest = path_segments(request, ROOT)
         found = self._database.group(rest[0]) if len(rest) == 1 else None
         if found is None:
             raise Problem(404, "Group not found")
         return found
 
 
-def _checked(body: Any) -> Record:
+def _parse_group(body: Any) -> Record:
     if not isinstance(body, dict) or not isinstance(body.get("name"), str) or not body["name"]:
         raise Problem(400, "Group Payload is invalid")
     if body.get("status", "Active") not in STATUSES or not isinstance(body.get("isFavourite", False), bool):

@@ -10,7 +10,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from sandbox.services.answers import Problem, Stage, number, played, segments, service
+from sandbox.services.answers import Problem, Stage, make_app, make_endpoint, number_param, path_segments
 from sandbox.services.database import Database, Record
 from sandbox.services.openapi import MEMBERS
 
@@ -42,13 +42,15 @@ class MembersService:
         routes = [
             Route("/openapi.json", lambda _: JSONResponse(MEMBERS)),
             Route(
-                ROOT + "/{rest:path}", played(self._stage, self._operation), methods=["GET", "POST", "PATCH", "DELETE"]
+                ROOT + "/{rest:path}",
+                make_endpoint(self._stage, self._dispatch),
+                methods=["GET", "POST", "PATCH", "DELETE"],
             ),
         ]
-        return service(self._stage, routes)
+        return make_app(self._stage, routes)
 
-    async def _operation(self, request: Request, body: Any) -> Response:
-        parts = segments(request, ROOT)
+    async def _dispatch(self, request: Request, body: Any) -> Response:
+        parts = path_segments(request, ROOT)
         if len(parts) < 3 or parts[1] != "members" or len(parts) > 4:
             raise Problem(404, "Not found")
         site = parts[0]
@@ -74,7 +76,7 @@ class MembersService:
         key = self._keys.get(site, self._key)
         return f"Bearer {key}" if self._header == "Authorization" else key
 
-    def _listed(self, site: str, request: Request, __: Any) -> Response:
+    def _list_members(self, site: str, request: Request, __: Any) -> Response:
         members, shape = self._database.members(site), self._stage.switches.member_list
         if shape in PAGED:
             page, headers = PAGED[shape](request, members)
@@ -87,8 +89,8 @@ class MembersService:
         }
         return JSONResponse(self._stage.alter_page(shapes[shape]))
 
-    def _added(self, site: str, _: Request, body: Any) -> Response:
-        record = _record(body)
+    def _add_member(self, site: str, _: Request, body: Any) -> Response:
+        record = _parse_member(body)
         email = record.get("email")
         if not isinstance(email, str) or "@" not in email or len(email) > 320:
             raise Problem(400, "email is invalid")
@@ -99,34 +101,36 @@ class MembersService:
         made = (known or {"createdAt": int(self._now() * 1000)}) | {
             "name": record.get("name", ""),
             "email": (known or record)["email"],
-            "allowedSegments": _unique(record.get("allowedSegments", [])),
+            "allowedSegments": _deduplicate(record.get("allowedSegments", [])),
         }
         self._put(site, known, made)
         return JSONResponse({"success": True, "data": made})
 
-    def _updated(self, site: str, request: Request, body: Any) -> Response:
-        member, record = self._there(site, request), _record(body)
+    def _update_member(self, site: str, request: Request, body: Any) -> Response:
+        member, record = self._require_member(site, request), _parse_member(body)
         self._check_segments(site, record)
         if "allowedSegments" in record:
             merged = self._stage.switches.patch_segments == "merge"
             kept = member["allowedSegments"] if merged else []
-            record["allowedSegments"] = _unique([*kept, *record["allowedSegments"]])
+            record["allowedSegments"] = _deduplicate([*kept, *record["allowedSegments"]])
         made = member | {name: record[name] for name in ("name", "allowedSegments") if name in record}
         self._put(site, member, made)
         return JSONResponse({"success": True, "data": made})
 
-    def _granted(self, site: str, request: Request, body: Any) -> Response:
-        member, record = self._there(site, request), _record(body)
+    def _grant_segments(self, site: str, request: Request, body: Any) -> Response:
+        member, record = self._require_member(site, request), _parse_member(body)
         self._check_segments(site, record)
-        made = member | {"allowedSegments": _unique([*member["allowedSegments"], *record.get("allowedSegments", [])])}
+        made = member | {
+            "allowedSegments": _deduplicate([*member["allowedSegments"], *record.get("allowedSegments", [])])
+        }
         self._put(site, member, made)
         return JSONResponse({"success": True, "data": made})
 
-    def _revoked(self, site: str, request: Request, body: Any) -> Response:
-        member = self._there(site, request)
+    def _revoke_segments(self, site: str, request: Request, body: Any) -> Response:
+        member = self._require_member(site, request)
         switch = self._stage.switches.delete_nothing
         nothing = {"ok": [], "all": member["allowedSegments"]}.get(switch)
-        gone = nothing if body is None and nothing is not None else _record(body).get("allowedSegments", [])
+        gone = nothing if body is None and nothing is not None else _parse_member(body).get("allowedSegments", [])
         _check_names(gone)
         if self._stage.switches.revoke_unknown == "error":
             self._check_segments(site, {"allowedSegments": gone})
@@ -134,9 +138,9 @@ class MembersService:
         self._put(site, member, made)
         return self._deleted_answer("Segments removed")
 
-    def _removed(self, site: str, request: Request, _: Any) -> Response:
+    def _remove_member(self, site: str, request: Request, _: Any) -> Response:
         try:
-            gone = self._there(site, request)
+            gone = self._require_member(site, request)
             self._database.delete_member(site, gone["email"])
             self._stage.stored(site, gone, None)
         except Problem:
@@ -156,8 +160,8 @@ class MembersService:
     def _find(self, site: str, email: str) -> Record | None:
         return self._database.member(site, email, any_case=self._stage.switches.email_case == "insensitive")
 
-    def _there(self, site: str, request: Request) -> Record:
-        if (member := self._find(site, segments(request, ROOT)[2])) is None:
+    def _require_member(self, site: str, request: Request) -> Record:
+        if (member := self._find(site, path_segments(request, ROOT)[2])) is None:
             raise Problem(404, "Member not found")
         return member
 
@@ -174,35 +178,35 @@ def _check_names(names: Any) -> None:
         raise Problem(400, "allowedSegments is not a list of names")
 
 
-def _by_number(request: Request, members: list[Record]) -> tuple[Any, dict[str, str]]:
-    page, last = max(1, number(request, "page", 1)), -(-len(members) // PAGE)
+def _page_by_number(request: Request, members: list[Record]) -> tuple[Any, dict[str, str]]:
+    page, last = max(1, number_param(request, "page", 1)), -(-len(members) // PAGE)
     some = members[(page - 1) * PAGE : page * PAGE]
     more = {"page": page, "totalPages": last, "total": len(members), "hasMore": page < last}
     return {"members": some, **more}, {}
 
 
-def _by_cursor(request: Request, members: list[Record]) -> tuple[Any, dict[str, str]]:
-    start = number(request, "cursor", 0)
+def _page_by_cursor(request: Request, members: list[Record]) -> tuple[Any, dict[str, str]]:
+    start = number_param(request, "cursor", 0)
     following = str(start + PAGE) if start + PAGE < len(members) else ""
     return {"data": members[start : start + PAGE], "response_metadata": {"next_cursor": following}}, {}
 
 
-def _by_link(request: Request, members: list[Record]) -> tuple[Any, dict[str, str]]:
-    page = max(1, number(request, "page", 1))
+def _page_by_link(request: Request, members: list[Record]) -> tuple[Any, dict[str, str]]:
+    page = max(1, number_param(request, "page", 1))
     following = request.url.include_query_params(page=page + 1)
     link = {"Link": f'<{following}>; rel="next"'} if page * PAGE < len(members) else {}
     return members[(page - 1) * PAGE : page * PAGE], {"X-Total-Count": str(len(members)), **link}
 
 
 PAGED: dict[str, Callable[[Request, list[Record]], tuple[Any, dict[str, str]]]] = {
-    "pages": _by_number,
-    "cursor": _by_cursor,
-    "link": _by_link,
+    "pages": _page_by_number,
+    "cursor": _page_by_cursor,
+    "link": _page_by_link,
 }
 """Pages as services of this kind have them; the specification shows none."""
 
 
-def _record(body: Any) -> Record:
+def _parse_member(body: Any) -> Record:
     if not isinstance(body, dict):
         raise Problem(400, "Request body is not an object")
     if not isinstance(body.get("name", ""), str):
@@ -210,15 +214,15 @@ def _record(body: Any) -> Record:
     return dict(body)
 
 
-def _unique(names: list[str]) -> list[str]:
+def _deduplicate(names: list[str]) -> list[str]:
     return list(dict.fromkeys(names))
 
 
 OPERATIONS: dict[tuple[str, str], Callable[[MembersService, str, Request, Any], Response]] = {
-    ("GET", "list"): MembersService._listed,
-    ("POST", "list"): MembersService._added,
-    ("PATCH", "one"): MembersService._updated,
-    ("DELETE", "one"): MembersService._removed,
-    ("POST", "segments"): MembersService._granted,
-    ("DELETE", "segments"): MembersService._revoked,
+    ("GET", "list"): MembersService._list_members,
+    ("POST", "list"): MembersService._add_member,
+    ("PATCH", "one"): MembersService._update_member,
+    ("DELETE", "one"): MembersService._remove_member,
+    ("POST", "segments"): MembersService._grant_segments,
+    ("DELETE", "segments"): MembersService._revoke_segments,
 }

@@ -11,7 +11,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from sandbox.services.answers import Problem, Stage, paged, played, segments, service
+from sandbox.services.answers import Problem, Stage, list_response, make_app, make_endpoint, path_segments
 from sandbox.services.database import Database, Record
 from sandbox.services.groups import GroupsService
 from sandbox.services.openapi import RULES
@@ -36,24 +36,24 @@ class RulesService:
         one = ROOT + "/{rule_id:path}"
         routes = [
             Route("/openapi.json", lambda _: JSONResponse(RULES)),
-            Route(ROOT, played(self._stage, self.list), methods=["GET"]),
-            Route(ROOT, played(self._stage, self.create), methods=["POST"]),
-            *GroupsService(self._database, self._stage, key_of=self._key, now=self._now).routes(),
-            Route(one, played(self._stage, self.get), methods=["GET"]),
-            Route(one, played(self._stage, self.update), methods=["PUT"]),
-            Route(one, played(self._stage, self.delete), methods=["DELETE"]),
+            Route(ROOT, make_endpoint(self._stage, self.list), methods=["GET"]),
+            Route(ROOT, make_endpoint(self._stage, self.create), methods=["POST"]),
+            *GroupsService(self._database, self._stage, key_of=self._require_key, now=self._now).routes(),
+            Route(one, make_endpoint(self._stage, self.get), methods=["GET"]),
+            Route(one, make_endpoint(self._stage, self.update), methods=["PUT"]),
+            Route(one, make_endpoint(self._stage, self.delete), methods=["DELETE"]),
         ]
-        return service(self._stage, routes)
+        return make_app(self._stage, routes)
 
-    def _key(self, request: Request) -> str:
+    def _require_key(self, request: Request) -> str:
         key = request.headers.get("x-api-key", "")
         if key not in self._keys:
             raise Problem(401, "Unauthorized action")
         return key
 
-    def _own(self, request: Request) -> Record:
-        """The rule of the path, if this key may have it."""
-        key, found = self._key(request), self._database.rule(_rule_id(request))
+    def _require_own_rule(self, request: Request) -> Record:
+        """Return the rule of the path, if this key may have it."""
+        key, found = self._require_key(request), self._database.rule(_rule_id(request))
         if found is None:
             raise Problem(404, "Rule not found")
         if found[0] != key:
@@ -61,13 +61,13 @@ class RulesService:
         return found[1]
 
     async def list(self, request: Request, _: Any) -> Response:
-        return paged(request, self._stage, self._database.rules(self._key(request)))
+        return list_response(request, self._stage, self._database.rules(self._require_key(request)))
 
     async def get(self, request: Request, _: Any) -> Response:
-        return JSONResponse({"success": True, "data": self._own(request)})
+        return JSONResponse({"success": True, "data": self._require_own_rule(request)})
 
     async def create(self, request: Request, body: Any) -> Response:
-        key, record = self._key(request), self._checked(body)
+        key, record = self._require_key(request), self._parse_rule(body)
         rule_id = f"{record['ruleType']}_{''.join(secrets.choice(ALPHABET) for _ in range(5))}"
         moment = int(self._now() * 1000)
         made = record | {"id": rule_id, "creationDate": moment, "modificationDate": moment}
@@ -76,20 +76,20 @@ class RulesService:
         return JSONResponse({"success": True, "data": made})
 
     async def update(self, request: Request, body: Any) -> Response:
-        stored = self._own(request)
-        record = self._checked(body, stored)
+        stored = self._require_own_rule(request)
+        record = self._parse_rule(body, stored)
         if record["ruleType"] != stored["ruleType"]:
             raise Problem(405, "Rule Type update not allowed")
         dates = {"creationDate": stored.get("creationDate"), "modificationDate": int(self._now() * 1000)}
         made = record | {"id": stored["id"]} | {name: value for name, value in dates.items() if value is not None}
-        self._database.put_rule(self._key(request), made)
+        self._database.put_rule(self._require_key(request), made)
         self._stage.stored("", stored, made)
         return JSONResponse({"success": True, "data": made})
 
     async def delete(self, request: Request, _: Any) -> Response:
         _rule_id(request)  # a path that names no rule is no missing rule
         try:
-            gone = self._own(request)
+            gone = self._require_own_rule(request)
             self._database.delete_rule(gone["id"])
             self._stage.stored("", gone, None)
         except Problem as problem:
@@ -97,16 +97,16 @@ class RulesService:
                 raise
         return JSONResponse({"success": True, "message": "Rule deleted successfully"})
 
-    def _checked(self, body: Any, stored: Record | None = None) -> Record:
-        """The body as it is stored: a whole rule; unknown fields are kept, and so is what was *stored* wrongly before."""
-        if not isinstance(body, dict) or not _texts(body, "name", "description", "status", "ruleType"):
+    def _parse_rule(self, body: Any, stored: Record | None = None) -> Record:
+        """Return the rule as it is stored: unknown fields are kept, and so is what was *stored* wrongly before."""
+        if not isinstance(body, dict) or not _are_texts(body, "name", "description", "status", "ruleType"):
             raise Problem(400, "Rule Payload is invalid")
         if not body.get("name") or not _is_type(body.get("ruleType")) or not self._has_right_keys(body, stored):
             raise Problem(400, "Rule Payload is invalid")
         pairs = body.get("pairs")
         if not isinstance(pairs, list) or not pairs or not all(_is_pair(body["ruleType"], pair) for pair in pairs):
             raise Problem(400, "Rule pairs are invalid")
-        if _foreign(body["ruleType"], pairs) - _foreign(body["ruleType"], (stored or {}).get("pairs")):
+        if _foreign_fields(body["ruleType"], pairs) - _foreign_fields(body["ruleType"], (stored or {}).get("pairs")):
             raise Problem(400, "Rule pairs are invalid")
         strange = body.get("groupId") and self._database.group(str(body["groupId"])) is None
         if strange and self._stage.switches.unknown_group == "refused":
@@ -124,13 +124,13 @@ class RulesService:
 
 def _rule_id(request: Request) -> str:
     """The id in the path, which must be all of it: what is longer names no rule, least of all the one it begins with."""
-    rest = segments(request, ROOT)
+    rest = path_segments(request, ROOT)
     if len(rest) != 1 or not rest[0]:
         raise Problem(404, "Not found")
     return rest[0]
 
 
-def _texts(body: Record, *names: str) -> bool:
+def _are_texts(body: Record, *names: str) -> bool:
     return all(isinstance(body.get(name, ""), str) for name in names)
 
 
@@ -138,7 +138,7 @@ def _is_type(name: Any) -> bool:
     return isinstance(name, str) and name.isascii() and name.isalnum() and name[:1].isalpha() and len(name) <= 32
 
 
-def _foreign(rule_type: str, pairs: Any) -> set[str]:
+def _foreign_fields(rule_type: str, pairs: Any) -> set[str]:
     """Fields of *pairs* that belong to another of the types whose pairs the specification shows."""
     if rule_type not in PAIR_FIELDS:
         return set()
@@ -155,7 +155,9 @@ def _is_pair(rule_type: str, pair: Any) -> bool:
         return False
     if rule_type == "Redirect":
         return (
-            isinstance(pair.get("destination"), str) and bool(pair["destination"]) and _texts(pair, "destinationType")
+            isinstance(pair.get("destination"), str)
+            and bool(pair["destination"])
+            and _are_texts(pair, "destinationType")
         )
     if rule_type == "Replace":
         return isinstance(pair.get("from"), str) and isinstance(pair.get("to"), str)

@@ -11,12 +11,12 @@ SEGMENTS = ("default", "free", "premium", "vip", "beta", "staff")
 Pair = dict[str, Any]
 
 
-def _source(value: str, operator: str = "Equals", key: str = "Url") -> Pair:
+def _source_pair(value: str, operator: str = "Equals", key: str = "Url") -> Pair:
     return {"source": {"key": key, "operator": operator, "value": value}}
 
 
-def _to(value: str, destination: str, operator: str = "Equals") -> Pair:
-    return _source(value, operator) | {"destinationType": "url", "destination": destination}
+def _redirect_pair(value: str, destination: str, operator: str = "Equals") -> Pair:
+    return _source_pair(value, operator) | {"destinationType": "url", "destination": destination}
 
 
 def _rule(
@@ -39,45 +39,47 @@ RULES = (
     _rule(
         "Redirect_x1old",
         "Old shop to new shop",
-        _to(f"{SHOP}/old", f"{SHOP}/new"),
+        _redirect_pair(f"{SHOP}/old", f"{SHOP}/new"),
         description="Since the relaunch in May.",
     ),
-    _rule("Redirect_chk01", "Checkout to the new payment page", _to(f"{SHOP}/checkout", f"{SHOP}/pay")),
+    _rule("Redirect_chk01", "Checkout to the new payment page", _redirect_pair(f"{SHOP}/checkout", f"{SHOP}/pay")),
     _rule(
-        "Redirect_chk02", "Checkout on mobile", _to("https://m.shop.example.com/checkout", f"{SHOP}/pay?from=mobile")
+        "Redirect_chk02",
+        "Checkout on mobile",
+        _redirect_pair("https://m.shop.example.com/checkout", f"{SHOP}/pay?from=mobile"),
     ),
-    _rule("Redirect_help1", "Help centre moved", _to(f"{SHOP}/help/", "https://help.example.com/")),
+    _rule("Redirect_help1", "Help centre moved", _redirect_pair(f"{SHOP}/help/", "https://help.example.com/")),
     _rule(
         "Redirect_bfri1",
         "Black Friday landing page",
-        _to(f"{SHOP}/deals", f"{SHOP}/black-friday"),
+        _redirect_pair(f"{SHOP}/deals", f"{SHOP}/black-friday"),
         status="Inactive",
         groupId="Group_sales",
     ),
     _rule(
         "Redirect_wild1",
         "Product pages of the old catalogue",
-        _to(f"{SHOP}/catalogue/*", f"{SHOP}/products/$1", "Wildcard_Matches"),
+        _redirect_pair(f"{SHOP}/catalogue/*", f"{SHOP}/products/$1", "Wildcard_Matches"),
     ),
     _rule(
         "Redirect_seas1",
         "Seasonal campaigns to the sale",
-        *(_to(f"{SHOP}/{name}", f"{SHOP}/sale?campaign={name}") for name in SEASONS),
+        *(_redirect_pair(f"{SHOP}/{name}", f"{SHOP}/sale?campaign={name}") for name in SEASONS),
         groupId="Group_sales",
     ),
-    _rule("Redirect_login", "Login without www", _to("https://www.shop.example.com/login", f"{SHOP}/login")),
-    _rule("Redirect_blog1", "Blog to its own host", _to(f"{SHOP}/blog", "https://blog.example.com/")),
+    _rule("Redirect_login", "Login without www", _redirect_pair("https://www.shop.example.com/login", f"{SHOP}/login")),
+    _rule("Redirect_blog1", "Blog to its own host", _redirect_pair(f"{SHOP}/blog", "https://blog.example.com/")),
     _rule(
         "Request_cart01",
         "Empty cart for tests",
-        _source("https://api.example.com/v2/cart", "Contains")
+        _source_pair("https://api.example.com/v2/cart", "Contains")
         | {"request": {"type": "static", "value": '{"items": []}'}},
         status="Inactive",
     ),
     _rule(
         "Response_maint1",
         "Maintenance answer of the pricing API",
-        _source("https://api.example.com/v2/prices")
+        _source_pair("https://api.example.com/v2/prices")
         | {
             "response": {
                 "type": "static",
@@ -92,45 +94,47 @@ RULES = (
     _rule(
         "Redirect_test1",
         "Staging checkout (testing)",
-        _to("https://staging.example.com/checkout", f"{SHOP}/pay"),
+        _redirect_pair("https://staging.example.com/checkout", f"{SHOP}/pay"),
         status="Inactive",
     ),
     _rule(
-        "Redirect_imgs1", "Images from the new CDN", _to("cdn-old.example.com", "https://cdn.example.com/", "Contains")
+        "Redirect_imgs1",
+        "Images from the new CDN",
+        _redirect_pair("cdn-old.example.com", "https://cdn.example.com/", "Contains"),
     ),
     _rule(
         "Cancel_track1",
         "Block the old tracker",
-        _source("tracker.example.net", "Contains"),
+        _source_pair("tracker.example.net", "Contains"),
         description="Privacy review, ticket SEC-212.",
     ),
     _rule(
         "Cancel_ads001",
         "Block the ad network",
-        _source("ads.example.net", "Equals", "host"),
-        _source("ads2.example.net", "Equals", "host"),
+        _source_pair("ads.example.net", "Equals", "host"),
+        _source_pair("ads2.example.net", "Equals", "host"),
     ),
-    _rule("Cancel_poll01", "Stop the polling loop", _source("/api/poll", "Equals", "path"), status="Inactive"),
+    _rule("Cancel_poll01", "Stop the polling loop", _source_pair("/api/poll", "Equals", "path"), status="Inactive"),
     _rule(
         "Replace_api01",
         "API v1 to v2",
-        _source("https://api.example.com/v1/", "Contains") | {"from": "/v1/", "to": "/v2/"},
+        _source_pair("https://api.example.com/v1/", "Contains") | {"from": "/v1/", "to": "/v2/"},
     ),
     _rule(
         "Replace_host1",
         "Assets to the EU host",
-        _source("assets.example.com", "Contains") | {"from": "assets.example.com", "to": "assets-eu.example.com"},
+        _source_pair("assets.example.com", "Contains") | {"from": "assets.example.com", "to": "assets-eu.example.com"},
     ),
     _rule(
         "Replace_lang1",
         "German pages under /de",
-        _source("lang=de", "Contains") | {"from": "?lang=de", "to": "/de"},
+        _source_pair("lang=de", "Contains") | {"from": "?lang=de", "to": "/de"},
         status="Inactive",
     ),
     _rule(
         "Headers_cors1",
         "Open CORS for the app",
-        _source("https://api.example.com", "Contains")
+        _source_pair("https://api.example.com", "Contains")
         | {
             "modifications": {
                 "Request": [],
@@ -144,7 +148,7 @@ RULES = (
     _rule(
         "Headers_debug",
         "Debug header for support",
-        _source(SHOP, "Contains")
+        _source_pair(SHOP, "Contains")
         | {"modifications": {"Request": [{"header": "X-Debug", "type": "Add", "value": "support"}], "Response": []}},
         status="Inactive",
         version=2,
@@ -152,24 +156,24 @@ RULES = (
     _rule(
         "QueryParam_utm1",
         "Drop utm_source",
-        _source(SHOP, "Contains") | {"modifications": [{"param": "utm_source", "type": "Remove", "value": ""}]},
+        _source_pair(SHOP, "Contains") | {"modifications": [{"param": "utm_source", "type": "Remove", "value": ""}]},
     ),
     _rule(
         "UserAgent_bot1",
         "Pretend to be a phone",
-        _source("https://m.shop.example.com", "Contains") | {"userAgent": "Mozilla/5.0 (Phone)"},
+        _source_pair("https://m.shop.example.com", "Contains") | {"userAgent": "Mozilla/5.0 (Phone)"},
         status="Inactive",
     ),
     _rule(
         "Delay_slow01",
         "Slow checkout for tests",
-        _source(f"{SHOP}/pay", "Contains") | {"delay": "2000"},
+        _source_pair(f"{SHOP}/pay", "Contains") | {"delay": "2000"},
         status="Inactive",
     ),
     _rule(
         "Script_chat1",
         "Chat widget",
-        _source(SHOP, "Contains")
+        _source_pair(SHOP, "Contains")
         | {
             "scripts": [
                 {
@@ -183,22 +187,22 @@ RULES = (
         groupId="Group_trial",
     ),
     # For `/rules check`: a loop, a redirect behind "Block the old tracker", and "Images from the new CDN" once more.
-    _rule("Redirect_gift01", "Gift cards are vouchers now", _to(f"{SHOP}/gift-cards", f"{SHOP}/vouchers")),
+    _rule("Redirect_gift01", "Gift cards are vouchers now", _redirect_pair(f"{SHOP}/gift-cards", f"{SHOP}/vouchers")),
     _rule(
         "Redirect_gift02",
         "Vouchers paused for the audit",
-        _to(f"{SHOP}/vouchers", f"{SHOP}/gift-cards"),
+        _redirect_pair(f"{SHOP}/vouchers", f"{SHOP}/gift-cards"),
         description="Until the auditors are done.",
     ),
     _rule(
         "Redirect_track1",
         "Tracker script from our own host",
-        _to("https://tracker.example.net/t.js", "https://static.example.com/t.js"),
+        _redirect_pair("https://tracker.example.net/t.js", "https://static.example.com/t.js"),
     ),
     _rule(
         "Redirect_imgs2",
         "Product images to the CDN",
-        _to("cdn-old.example.com", "https://cdn.example.com/", "Contains"),
+        _redirect_pair("cdn-old.example.com", "https://cdn.example.com/", "Contains"),
     ),
 )
 GROUPS = (("Group_sales", "Sales campaigns", "Active"), ("Group_trial", "Experiments", "Inactive"))

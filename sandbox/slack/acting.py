@@ -18,7 +18,7 @@ from sandbox.slack.modals import TROUBLE, Modals, Values
 from sandbox.slack.reactions import emoji_name, react, unreact
 from sandbox.slack.refusal import Refused
 from sandbox.slack.state import State, View
-from sandbox.slack.texts import as_said, as_typed, user_named
+from sandbox.slack.texts import command_text, find_user, message_text
 from sandbox.slack.validation import check_options
 
 FAILED: Final = {
@@ -65,20 +65,22 @@ class Acting:
         if channel not in self.state.channels or user not in self.state.channels[channel].members:
             raise Refused("channel_not_found")
         if self.state.channels[channel].kind == "im" and not self._takes_messages():
-            return self._private(user, channel, NO_MESSAGES, failed="messages_tab_disabled")
+            return self._answer_privately(user, channel, NO_MESSAGES, failed="messages_tab_disabled")
         if not text.startswith("/"):
-            return await self._message(user, channel, text, thread_ts)
+            return await self._post_message(user, channel, text, thread_ts)
         name, _, rest = text.partition(" ")
         entry = next((one for one in self.commands if one["command"] == name), None)
         if thread_ts is not None:
-            return self._private(user, channel, f"{name} is not supported in threads. Sorry!", failed="not_in_threads")
+            return self._answer_privately(
+                user, channel, f"{name} is not supported in threads. Sorry!", failed="not_in_threads"
+            )
         if self.state.channels[channel].kind == "channel" and name == "/invite":
             return await self.invite(user, channel, rest.strip())
         if self.state.channels[channel].kind == "channel" and name == "/leave":
             return await self.leave(user, channel)
         if entry is None:
-            return self._private(user, channel, f"{name} is not a valid command.", failed="invalid_command")
-        return await self._command(user, channel, entry, rest.strip())
+            return self._answer_privately(user, channel, f"{name} is not a valid command.", failed="invalid_command")
+        return await self._send_command(user, channel, entry, rest.strip())
 
     async def upload(self, user: str, channel: str, text: str, files: list[File]) -> dict[str, Any]:
         """Post uploaded *files* with a *text*, as people do it in their client."""
@@ -86,80 +88,84 @@ class Acting:
             raise Refused("channel_not_found")
         if self.state.channels[channel].kind == "im" and not self._takes_messages():
             raise Refused("messages_tab_disabled")
-        return await self._message(user, channel, text, None, files)
+        return await self._post_message(user, channel, text, None, files)
 
     def _takes_messages(self) -> bool:
         """Whether people may write to the app: its messages tab is there, and not for reading alone."""
         tabs = self._manifest.get("features", {}).get("app_home", {})
         return bool(tabs.get("messages_tab_enabled", True) and not tabs.get("messages_tab_read_only_enabled"))
 
-    async def _message(
+    async def _post_message(
         self, user: str, channel: str, text: str, thread_ts: str | None, files: Sequence[File] = ()
     ) -> dict[str, Any]:
         """Say it, and return once the app had its chance to hear it."""
         root = self.state.thread_of(channel, thread_ts)
-        said = as_said(text, self.state)
+        said = message_text(text, self.state)
         share(self.state, Message(self.state.new_ts(), channel, user, said, [], thread_ts=root), list(files))
-        await self.events.settled()
+        await self.events.wait_for_deliveries()
         return {"ok": True}
 
     async def edit(self, user: str, channel: str, ts: str, text: str) -> None:
         """Let a person's own message say something else."""
-        message = self._own(user, channel, ts)
-        self.state.edit(message, Content(as_said(text, self.state), []))
-        await self.events.settled()
+        message = self._own_message(user, channel, ts)
+        self.state.edit(message, Content(message_text(text, self.state), []))
+        await self.events.wait_for_deliveries()
 
     async def delete(self, user: str, channel: str, ts: str) -> None:
         """Delete a person's own message."""
-        self.state.delete(self._own(user, channel, ts))
-        await self.events.settled()
+        self.state.delete(self._own_message(user, channel, ts))
+        await self.events.wait_for_deliveries()
 
     async def react(self, user: str, channel: str, ts: str, name: str, *, is_added: bool = True) -> None:
         """Put an emoji on a message, or take it off."""
-        message, _ = self._place(user, {"channel": channel, "ts": ts})
+        message, _ = self._find_place(user, {"channel": channel, "ts": ts})
         if message is None or message.visible_to is not None:
             raise Refused("message_not_found")
         (react if is_added else unreact)(self.state, message, user, emoji_name(name))
-        await self.events.settled()
+        await self.events.wait_for_deliveries()
 
     async def invite(self, user: str, channel: str, name: str) -> dict[str, Any]:
         """Bring somebody into the channel, by their name: a person, or the app."""
         place = self.state.channels[channel]
-        invited = user_named(name.removeprefix("@"), self.state)
+        invited = find_user(name.removeprefix("@"), self.state)
         if invited is None:
-            return self._private(user, channel, f"No user goes by the name {name}.", failed="user_not_found")
+            return self._answer_privately(user, channel, f"No user goes by the name {name}.", failed="user_not_found")
         if place.bot_is_member if invited.is_bot else invited.id in place.members:
-            return self._private(user, channel, f"{name} is already in this channel.", failed="already_in_channel")
+            return self._answer_privately(
+                user, channel, f"{name} is already in this channel.", failed="already_in_channel"
+            )
         join(self.state, place, invited.id, inviter=user)
-        await self.events.settled()
+        await self.events.wait_for_deliveries()
         return {"ok": True}
 
     async def leave(self, user: str, channel: str) -> dict[str, Any]:
         """Go out of the channel."""
         leave(self.state, self.state.channels[channel], user)
-        await self.events.settled()
+        await self.events.wait_for_deliveries()
         return {"ok": True}
 
-    def _own(self, user: str, channel: str, ts: str) -> Message:
+    def _own_message(self, user: str, channel: str, ts: str) -> Message:
         message = self.state.find(channel, ts)
         if message is None or message.user != user or message.subtype:
             raise Refused("message_not_found")
         return message
 
-    async def _command(self, user: str, channel: str, entry: Mapping[str, Any], text: str) -> dict[str, Any]:
-        typed = as_typed(text, self.state, should_escape=bool(entry.get("should_escape")))
-        url = self.answers.url(user, channel, None, f"{entry['command']} {text}".strip())
+    async def _send_command(self, user: str, channel: str, entry: Mapping[str, Any], text: str) -> dict[str, Any]:
+        typed = command_text(text, self.state, should_escape=bool(entry.get("should_escape")))
+        url = self.answers.new_url(user, channel, None, f"{entry['command']} {text}".strip())
         fields = payloads.command(self.state, user, channel, entry["command"], typed, url)
-        ack = await self.delivery.form(f"{entry['command']} {text}".strip(), fields)
+        ack = await self.delivery.send_command(f"{entry['command']} {text}".strip(), fields)
         if ack.failed:
-            return self._private(user, channel, FAILED[ack.failed].format(command=entry["command"]), failed=ack.failed)
+            return self._answer_privately(
+                user, channel, FAILED[ack.failed].format(command=entry["command"]), failed=ack.failed
+            )
         if ack.body:
             body = ack.body if isinstance(ack.body, dict) else {"text": str(ack.body)}
             self.answers.acknowledge(url, body)
         return {"ok": True}
 
-    def _private(self, user: str, channel: str, text: str, *, failed: str) -> dict[str, Any]:
-        """Something that Slack itself says to one person."""
+    def _answer_privately(self, user: str, channel: str, text: str, *, failed: str) -> dict[str, Any]:
+        """Say something privately to one person, as Slack itself."""
         self.state.add(Message(self.state.new_ts(), channel, "USLACKBOT", text, [], visible_to=user, kind="system"))
         return {"ok": False, "error": failed, "text": text}
 
@@ -167,13 +173,13 @@ class Acting:
         self, user: str, place: Mapping[str, Any], block_id: str, action_id: str, element: Values, values: Values
     ) -> Ack:
         """Use an element of a message or a modal. Refused where there is no such element for this person."""
-        message, view = self._place(user, place)
+        message, view = self._find_place(user, place)
         holder = message.all_blocks if message else view["blocks"] if view else []
         found = find_element(holder, block_id, action_id)
         if found is None:
             raise Refused("no_such_action")
         action = {
-            **_echo(found),
+            **_echoed_fields(found),
             **element,
             "action_id": action_id,
             "block_id": block_id,
@@ -181,13 +187,13 @@ class Acting:
             "action_ts": self.state.new_ts(),
         }
         if message is not None:
-            url = self.answers.url(user, message.channel, message.ts)
+            url = self.answers.new_url(user, message.channel, message.ts)
             payload = payloads.message_click(self.state, user, message, action, values, url)
         elif view is not None:
             payload = payloads.view_click(self.state, user, view, action, values)
-        return await self.delivery.payload(f"click {action_id}", payload)
+        return await self.delivery.send_interaction(f"click {action_id}", payload)
 
-    def _place(self, user: str, place: Mapping[str, Any]) -> tuple[Message | None, View | None]:
+    def _find_place(self, user: str, place: Mapping[str, Any]) -> tuple[Message | None, View | None]:
         if place.get("view_id"):
             found = self.state.find_view(str(place["view_id"]))
             home = self.state.homes.get(user)
@@ -201,11 +207,11 @@ class Acting:
             raise Refused("message_not_found")
         return message, None
 
-    async def options(
+    async def load_options(
         self, user: str, place: Mapping[str, Any], block_id: str, action_id: str, value: str
     ) -> dict[str, Any]:
         """What an external select offers for *value*; nothing, and nobody is asked, while that is too short."""
-        message, view = self._place(user, place)
+        message, view = self._find_place(user, place)
         holder = message or view
         blocks = message.all_blocks if message else view["blocks"] if view else []
         found = find_element(blocks, block_id, action_id)
@@ -214,31 +220,31 @@ class Acting:
         if len(value) < found.get("min_query_length", USUAL_QUERY):
             return {"options": []}
         payload = payloads.suggestion(self.state, user, holder, block_id, action_id, value)
-        ack = await self.delivery.payload("options", payload)
+        ack = await self.delivery.send_interaction("options", payload)
         if ack.failed or check_options(ack.body):
             return {"options": []}
         return dict(ack.body)
 
-    async def shortcut(self, user: str, callback_id: str, channel: str = "", ts: str = "") -> dict[str, Any]:
+    async def use_shortcut(self, user: str, callback_id: str, channel: str = "", ts: str = "") -> dict[str, Any]:
         """Use a shortcut of the manifest: one of the *channel*'s message *ts*, or a global one where there is none."""
         kind = "message" if ts else "global"
         known = self.manifest.get("features", {}).get("shortcuts", ())
         if not any((one["type"], one["callback_id"]) == (kind, callback_id) for one in known):
             raise Refused("no_such_shortcut")
         if ts:
-            message, _ = self._place(user, {"channel": channel, "ts": ts})
+            message, _ = self._find_place(user, {"channel": channel, "ts": ts})
             if message is None or message.visible_to is not None:  # Slack offers none on what one person sees
                 raise Refused("message_not_found")
-            url = self.answers.url(user, channel, None)
+            url = self.answers.new_url(user, channel, None)
             payload = payloads.message_action(self.state, user, message, callback_id, url)
         else:
             payload = payloads.shortcut(self.state, user, callback_id)
-        ack = await self.delivery.payload(f"shortcut {callback_id}", payload)
+        ack = await self.delivery.send_interaction(f"shortcut {callback_id}", payload)
         return {"ok": False, "error": ack.failed, "text": TROUBLE} if ack.failed else {"ok": True}
 
-    async def home(self, user: str, tab: str) -> None:
+    async def open_home(self, user: str, tab: str) -> None:
         """Open the app's home or its messages."""
-        direct = self.state.direct(user) or self.state.open_direct(user)
+        direct = self.state.find_direct(user) or self.state.open_direct(user)
         event: dict[str, Any] = {
             "type": "app_home_opened",
             "user": user,
@@ -249,9 +255,9 @@ class Acting:
         if user in self.state.homes:
             event["view"] = self.state.homes[user]
         if self._is_installed():
-            await self.events.tell("app_home_opened", event)
+            await self.events.notify_app("app_home_opened", event)
 
 
-def _echo(element: Mapping[str, Any]) -> dict[str, Any]:
+def _echoed_fields(element: Mapping[str, Any]) -> dict[str, Any]:
     """What Slack repeats of an element in the action."""
     return {name: element[name] for name in ("value", "text", "style", "confirm", "placeholder") if name in element}

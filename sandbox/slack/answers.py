@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from sandbox.slack.chat import checked_content
+from sandbox.slack.chat import parse_content
 from sandbox.slack.message import Message
 from sandbox.slack.refusal import Refused
 from sandbox.slack.state import State
@@ -19,7 +19,7 @@ class Answers:
         self._state = state
         self.address = address
 
-    def url(self, user: str, channel: str, source: str | None, typed: str = "") -> str:
+    def new_url(self, user: str, channel: str, source: str | None, typed: str = "") -> str:
         return f"{self.address}/response/{self._state.new_response_url(user, channel, source, typed)}"
 
     def acknowledge(self, url: str, body: Mapping[str, Any]) -> None:
@@ -33,23 +33,23 @@ class Answers:
             raise Refused("expired_url")
         if url.uses >= RESPONSE_USES:
             raise Refused("used_url")
-        self._use(url, body)
+        self._use_url(url, body)
         url.uses += 1
 
-    def _use(self, url: ResponseUrl, body: Mapping[str, Any]) -> None:
+    def _use_url(self, url: ResponseUrl, body: Mapping[str, Any]) -> None:
         source = self._state.find(url.channel, url.source) if url.source else None
         if body.get("delete_original"):
             if source is not None:
                 self._state.delete(source)
             return
         if body.get("replace_original") and source is not None:
-            self._state.edit(source, checked_content(self._state, body))
+            self._state.edit(source, parse_content(self._state, body))
             return
         self.answer(url, body)
 
     def answer(self, url: ResponseUrl, body: Mapping[str, Any]) -> None:
         """A message of the app: private, unless it says in_channel; then the command stands before it, as it was typed."""
-        content, channel = checked_content(self._state, body), url.channel
+        content, channel = parse_content(self._state, body), url.channel
         only = None if body.get("response_type") == "in_channel" else url.user
         if only is None and url.typed:
             self._state.add(Message(self._state.new_ts(), channel, url.user, url.typed, [], kind="command"))
@@ -57,5 +57,5 @@ class Answers:
         root = self._state.thread_of(channel, body.get("thread_ts"))
         bot = self._state.workspace.bot.id
         message = Message(self._state.new_ts(), channel, bot, "", [], visible_to=only, thread_ts=root)
-        message.take(content)
+        message.set_content(content)
         self._state.add(message)

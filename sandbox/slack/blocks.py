@@ -23,23 +23,23 @@ async def validate(arguments: Arguments) -> dict[str, Any]:
     return {}
 
 
-def _validated_blocks(blocks: Any) -> list[Problem]:
+def _check_blocks(blocks: Any) -> list[Problem]:
     """What is wrong with blocks alone: pointers begin at the list."""
     problems = check_message({"blocks": blocks})
     return [Problem(one.pointer.removeprefix("/blocks"), one.text, one.expected) for one in problems]
 
 
-def _validated_message(message: Any) -> list[Problem]:
+def _check_message(message: Any) -> list[Problem]:
     return check_message(message) if isinstance(message, Mapping) else [Problem("", "must provide an object")]
 
 
-def _validated_view(view: Any) -> list[Problem]:
+def _check_view(view: Any) -> list[Problem]:
     return check_view(view, prefix="")
 
 
 VALIDATED: Final[dict[str, Callable[[Any], list[Problem]]]] = {
-    "blocks": _validated_blocks,
-    "message": _validated_message,
-    "view": _validated_view,
+    "blocks": _check_blocks,
+    "message": _check_message,
+    "view": _check_view,
 }
 """What blocks.validate takes, one of them at a time."""

@@ -25,10 +25,10 @@ async def call_arguments(request: Request, method: str) -> dict[str, Any]:
             raise ValueError("no object")
         return arguments | document
     arguments |= dict(parse_qsl(body.decode("utf-8", "replace"), keep_blank_values=True))
-    return {name: _nested(name, value) for name, value in arguments.items()}
+    return {name: _parse_nested(name, value) for name, value in arguments.items()}
 
 
-def _nested(name: str, value: str) -> Any:
+def _parse_nested(name: str, value: str) -> Any:
     if name not in NESTED:
         return value
     try:

@@ -7,13 +7,13 @@ from collections.abc import Collection
 from dataclasses import replace
 from typing import Any, Final, Literal
 
-from sandbox.slack.directory import Arguments, Method, demand, flag
+from sandbox.slack.directory import Arguments, Method, bool_argument, demand
 from sandbox.slack.happenings import Created, Joined, Left
 from sandbox.slack.message import Message
 from sandbox.slack.people import Channel
 from sandbox.slack.refusal import Refused
 from sandbox.slack.state import State
-from sandbox.slack.texts import escaped
+from sandbox.slack.texts import escape_text
 
 NAME: Final = re.compile(r"[\w-]+")
 MAX_NAME_CHARACTERS: Final = 80
@@ -68,47 +68,49 @@ class Channels:
 
     async def create(self, arguments: Arguments) -> dict[str, Any]:
         """A new channel, with the app alone in it."""
-        is_private = flag(arguments, "is_private")
+        is_private = bool_argument(arguments, "is_private")
         self._demand_scope("groups:write" if is_private else "channels:manage")
-        name = self._new_name(arguments)
+        name = self._require_new_name(arguments)
         made = Channel(f"C0{self._state.number():07d}", name, "channel", "", (), is_private=is_private)
         self._state.channels[made.id] = made
         self._state.happened(Created(self._bot, made.id))
-        return self._shown(join(self._state, made, self._bot))
+        return self._channel_answer(join(self._state, made, self._bot))
 
     async def join(self, arguments: Arguments) -> dict[str, Any]:
         """Go into a public channel; whoever is there already is told so, and no more."""
-        channel = self._channel(arguments)
+        channel = self._require_channel(arguments)
         if channel.is_private:
             raise Refused("method_not_supported_for_channel_type")
         if channel.bot_is_member:
             warning = "already_in_channel"
-            return {**self._shown(channel), "warning": warning, "response_metadata": {"warnings": [warning]}}
-        return self._shown(join(self._state, channel, self._bot))
+            return {**self._channel_answer(channel), "warning": warning, "response_metadata": {"warnings": [warning]}}
+        return self._channel_answer(join(self._state, channel, self._bot))
 
     async def invite(self, arguments: Arguments) -> dict[str, Any]:
         """Bring people into a channel where the app is; all of them, or nobody."""
-        channel = self._channel(arguments)
+        channel = self._require_channel(arguments)
         self._demand_scope(*(("groups:write", "groups:write.invites") if channel.is_private else INVITES))
         if not channel.bot_is_member:
             raise Refused("not_in_channel")
-        invited = self._invited(arguments, channel)
+        invited = self._require_invitable(arguments, channel)
         for user in invited:
             channel = join(self._state, channel, user, inviter=self._bot)
-        return self._shown(channel)
+        return self._channel_answer(channel)
 
-    def _invited(self, arguments: Arguments, channel: Channel) -> list[str]:
+    def _require_invitable(self, arguments: Arguments, channel: Channel) -> list[str]:
         wanted = [one.strip() for one in str(arguments.get("users") or "").split(",") if one.strip()]
         if not wanted:
             raise Refused("no_user")
         errors = [
-            {"user": one, "ok": False, "error": error} for one in wanted if (error := self._against(one, channel))
+            {"user": one, "ok": False, "error": error}
+            for one in wanted
+            if (error := self._invite_refusal(one, channel))
         ]
         if errors:
             raise Refused(str(errors[0]["error"]), errors=errors)
         return wanted
 
-    def _against(self, user: str, channel: Channel) -> str:
+    def _invite_refusal(self, user: str, channel: Channel) -> str:
         """Slack's word against inviting *user*; empty where they can come."""
         if user == self._bot:
             return "cant_invite_self"
@@ -119,7 +121,7 @@ class Channels:
         return "already_in_channel" if user in channel.members else ""
 
     async def leave(self, arguments: Arguments) -> dict[str, Any]:
-        channel = self._channel(arguments)
+        channel = self._require_channel(arguments)
         self._demand_scope("groups:write" if channel.is_private else "channels:manage")
         if channel.name == "general":
             raise Refused("cant_leave_general")
@@ -131,17 +133,17 @@ class Channels:
         return {}
 
     async def rename(self, arguments: Arguments) -> dict[str, Any]:
-        channel = self._channel(arguments)
+        channel = self._require_channel(arguments)
         self._demand_scope("groups:write" if channel.is_private else "channels:manage")
         if not channel.bot_is_member:
             raise Refused("not_in_channel")
-        renamed = self._state.channels[channel.id] = replace(channel, name=self._new_name(arguments))
+        renamed = self._state.channels[channel.id] = replace(channel, name=self._require_new_name(arguments))
         self._state.show_channels()
-        return self._shown(renamed)
+        return self._channel_answer(renamed)
 
     async def kick(self, arguments: Arguments) -> dict[str, Any]:
         """Take somebody else out of a channel."""
-        channel, user = self._own(arguments), str(arguments.get("user") or "")
+        channel, user = self._require_own_channel(arguments), str(arguments.get("user") or "")
         if user == self._bot:
             raise Refused("cant_kick_self")
         if user not in self._state.users:
@@ -158,7 +160,7 @@ class Channels:
         demand(arguments, "channel")
         if self._state.channel_of(str(arguments["channel"])).is_archived:
             raise Refused("already_archived")
-        channel = self._own(arguments)
+        channel = self._require_own_channel(arguments)
         if channel.name == "general":
             raise Refused("cant_archive_general")
         self._say(channel, "channel_archive", "archived the channel")
@@ -167,25 +169,25 @@ class Channels:
         return {}
 
     async def set_topic(self, arguments: Arguments) -> dict[str, Any]:
-        return self._described(arguments, "topic")
+        return self._describe(arguments, "topic")
 
     async def set_purpose(self, arguments: Arguments) -> dict[str, Any]:
-        return self._described(arguments, "purpose")
+        return self._describe(arguments, "purpose")
 
-    def _described(self, arguments: Arguments, what: Literal["topic", "purpose"]) -> dict[str, Any]:
+    def _describe(self, arguments: Arguments, what: Literal["topic", "purpose"]) -> dict[str, Any]:
         """Say *what* a channel is about, which it says itself, too."""
-        channel, text = self._own(arguments, "write.topic"), str(arguments.get(what) or "")
+        channel, text = self._require_own_channel(arguments, "write.topic"), str(arguments.get(what) or "")
         if len(text) > MAX_TOPIC_CHARACTERS:
             raise Refused("too_long")
-        kept: dict[str, Any] = {what: escaped(text)}
+        kept: dict[str, Any] = {what: escape_text(text)}
         described = self._state.channels[channel.id] = replace(channel, **kept)
-        self._say(channel, f"channel_{what}", f"set the channel {what}: {escaped(text)}")
+        self._say(channel, f"channel_{what}", f"set the channel {what}: {escape_text(text)}")
         self._state.show_channels()
-        return self._shown(described)
+        return self._channel_answer(described)
 
-    def _own(self, arguments: Arguments, more: str = "") -> Channel:
-        """A channel where the app is, and that it may manage, or do *more* with."""
-        channel = self._channel(arguments)
+    def _require_own_channel(self, arguments: Arguments, more: str = "") -> Channel:
+        """Return a channel where the app is, and that it may manage, or do *more* with."""
+        channel = self._require_channel(arguments)
         kind = "groups" if channel.is_private else "channels"
         manage = "groups:write" if channel.is_private else "channels:manage"
         self._demand_scope(manage, *([f"{kind}:{more}"] if more else []))
@@ -197,8 +199,8 @@ class Channels:
         text = f"<@{self._bot}> {what}"
         self._state.add(Message(self._state.new_ts(), channel.id, self._bot, text, [], subtype=subtype))
 
-    def _channel(self, arguments: Arguments) -> Channel:
-        """The channel that a call is about: no direct message, and not archived."""
+    def _require_channel(self, arguments: Arguments) -> Channel:
+        """Return the channel that a call is about: no direct message, and not archived."""
         demand(arguments, "channel")
         channel = self._state.channel_of(str(arguments["channel"]))
         if channel.kind == "im":
@@ -207,7 +209,7 @@ class Channels:
             raise Refused("is_archived")
         return channel
 
-    def _new_name(self, arguments: Arguments) -> str:
+    def _require_new_name(self, arguments: Arguments) -> str:
         name = str(arguments.get("name") or "")
         if not name:
             raise Refused("invalid_name_required")
@@ -225,7 +227,7 @@ class Channels:
         if not set(any_of) & set(self._scopes):
             raise Refused("missing_scope", needed=any_of[0], provided=",".join(self._scopes))
 
-    def _shown(self, channel: Channel) -> dict[str, Any]:
+    def _channel_answer(self, channel: Channel) -> dict[str, Any]:
         return {"channel": channel.info(self._state.workspace.id, self._state.workspace.owner)}
 
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Any, Final
 
-from sandbox.slack.directory import Arguments, Method, demand, flag
+from sandbox.slack.directory import Arguments, Method, bool_argument, demand
 from sandbox.slack.message import Content, Message
 from sandbox.slack.objects import message_object
 from sandbox.slack.people import Channel
 from sandbox.slack.refusal import Refused
 from sandbox.slack.state import State
-from sandbox.slack.texts import escaped
-from sandbox.slack.validation import Problem, as_errors, as_messages, blocks_too_long, check_message
+from sandbox.slack.texts import escape_text
+from sandbox.slack.validation import Problem, are_blocks_too_long, as_errors, as_messages, check_message
 from sandbox.slack.validation.limits import LIMITS
 from sandbox.slack.validation.rules import ONE_TABLE
 
@@ -40,8 +40,8 @@ class Chat:
             "chat.getPermalink": self.permalink,
         }
 
-    def writable(self, arguments: Arguments) -> Channel:
-        """Where a message may go that *arguments* ask for; refused as Slack refuses."""
+    def writable_channel(self, arguments: Arguments) -> Channel:
+        """Return the channel where a message may go that *arguments* ask for; refused as Slack refuses."""
         if not arguments.get("channel"):
             raise Refused("channel_not_found")
         channel = self._state.recipient(str(arguments["channel"]))
@@ -62,12 +62,12 @@ class Chat:
 
     def draft(self, arguments: Arguments) -> Message:
         """The message that *arguments* ask for, without a time; refused as Slack refuses."""
-        channel = self.writable(arguments)
-        content = checked_content(self._state, arguments)
+        channel = self.writable_channel(arguments)
+        content = parse_content(self._state, arguments)
         thread_ts = self._state.thread_of(channel.id, arguments.get("thread_ts"))
-        broadcast = thread_ts is not None and flag(arguments, "reply_broadcast")
+        broadcast = thread_ts is not None and bool_argument(arguments, "reply_broadcast")
         message = Message("", channel.id, self._bot, "", [], thread_ts=thread_ts, broadcast=broadcast)
-        message.take(content)
+        message.set_content(content)
         return message
 
     async def post_ephemeral(self, arguments: Arguments) -> dict[str, Any]:
@@ -81,7 +81,7 @@ class Chat:
 
     async def update(self, arguments: Arguments) -> dict[str, Any]:
         message = self._own_message(arguments, "cant_update_message")
-        content = checked_content(self._state, arguments)
+        content = parse_content(self._state, arguments)
         if len(content.text) > 4000 and "markdown_text" not in arguments:
             raise Refused("msg_too_long")
         self._state.edit(message, content)
@@ -120,12 +120,12 @@ MOST_TEXT: Final = 40_000
 """Characters after which Slack cuts a message off."""
 
 
-def checked_content(state: State, payload: Arguments) -> Content:
-    """What *payload* puts into a message, as it is kept; raises Refused with Slack's words."""
-    metadata = _checked_metadata(payload.get("metadata"))
-    attachments = _checked_attachments(payload.get("attachments"))
+def parse_content(state: State, payload: Arguments) -> Content:
+    """Return what *payload* puts into a message, as it is kept; raises Refused with Slack's words."""
+    metadata = _parse_metadata(payload.get("metadata"))
+    attachments = _parse_attachments(payload.get("attachments"))
     if markdown := payload.get("markdown_text"):
-        return Content(*_marked_down(state, markdown, payload), metadata=metadata)
+        return Content(*_parse_markdown(state, markdown, payload), metadata=metadata)
     text, blocks = payload.get("text"), payload.get("blocks")
     if not text and not blocks and not attachments:
         raise Refused("no_text")
@@ -135,7 +135,10 @@ def checked_content(state: State, payload: Arguments) -> Content:
     if text is not None and not isinstance(text, str):
         raise Refused("invalid_arguments")
     return Content(
-        escaped((text or "")[:MOST_TEXT]), state.with_ids(blocks or []), _numbered(state, attachments), metadata
+        escape_text((text or "")[:MOST_TEXT]),
+        state.with_ids(blocks or []),
+        _number_attachments(state, attachments),
+        metadata,
     )
 
 
@@ -149,11 +152,11 @@ def _check_blocks(state: State, blocks: list[Any] | None, attachments: list[Any]
         # Slack keeps tables as attachments, and says so when there are two.
         refusal = "invalid_attachments" if any(one.text == ONE_TABLE for one in problems) else "invalid_blocks"
         raise Refused(refusal, errors=as_errors(problems), response_metadata={"messages": messages})
-    if blocks and blocks_too_long(blocks):
+    if blocks and are_blocks_too_long(blocks):
         raise Refused("msg_blocks_too_long")
 
 
-def _checked_attachments(found: Any) -> list[Any] | None:
+def _parse_attachments(found: Any) -> list[Any] | None:
     if found is not None and not (isinstance(found, list) and all(isinstance(one, Mapping) for one in found)):
         raise Refused("invalid_attachments")
     if found is not None and len(found) > MOST_ATTACHMENTS:
@@ -161,7 +164,7 @@ def _checked_attachments(found: Any) -> list[Any] | None:
     return found
 
 
-def _checked_metadata(found: Any) -> dict[str, Any] | None:
+def _parse_metadata(found: Any) -> dict[str, Any] | None:
     """Metadata as they are kept: the name of an event and what belongs to it; an empty object takes them away."""
     if found is None:
         return None
@@ -172,7 +175,7 @@ def _checked_metadata(found: Any) -> dict[str, Any] | None:
     return dict(found)
 
 
-def _numbered(state: State, attachments: list[Any] | None) -> list[dict[str, Any]] | None:
+def _number_attachments(state: State, attachments: list[Any] | None) -> list[dict[str, Any]] | None:
     """Attachments with the number and the fallback text that Slack gives each, and ids for their blocks."""
     if attachments is None:
         return None
@@ -187,7 +190,7 @@ def _numbered(state: State, attachments: list[Any] | None) -> list[dict[str, Any
     ]
 
 
-def _marked_down(state: State, markdown: Any, payload: Arguments) -> tuple[str, list[dict[str, Any]]]:
+def _parse_markdown(state: State, markdown: Any, payload: Arguments) -> tuple[str, list[dict[str, Any]]]:
     """``markdown_text``, which stands alone: kept as a markdown block, and as the text of notifications."""
     if payload.get("text") or payload.get("blocks"):
         raise Refused("markdown_text_conflict")
@@ -195,4 +198,4 @@ def _marked_down(state: State, markdown: Any, payload: Arguments) -> tuple[str, 
         raise Refused("invalid_arguments")
     if len(markdown) > (LIMITS["message.markdown"].high or 0):
         raise Refused("msg_too_long")
-    return escaped(markdown), state.with_ids([{"type": "markdown", "text": markdown}])
+    return escape_text(markdown), state.with_ids([{"type": "markdown", "text": markdown}])

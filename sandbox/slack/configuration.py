@@ -51,12 +51,14 @@ class _Workspace(_Described):
         lists: tuple[Sequence[User | Channel | UserGroup], ...] = (self.people, self.channels, self.groups)
         return [self.id, self.bot_user, self.bot_id, *(one.id for found in lists for one in found)]
 
-    def built(self, app: App) -> Workspace:
+    def build(self, app: App) -> Workspace:
         """The workspace, with the direct messages that everybody has with the app."""
         bot = User(self.bot_user, "app", "App", "App", app.color, is_bot=True)
         present = [one for one in self.people if not one.is_deleted]
         own = [one for one in present if not one.is_stranger]
-        channels = [replace(one, members=self._ids(one.members) or tuple(p.id for p in own)) for one in self.channels]
+        channels = [
+            replace(one, members=self._find_ids(one.members) or tuple(p.id for p in own)) for one in self.channels
+        ]
         channels += [direct_message(person, bot) for person in own]
         return Workspace(
             self.id,
@@ -67,14 +69,14 @@ class _Workspace(_Described):
             self.bot_id,
             tuple(self.people),
             {one.id: one for one in channels},
-            {one.id: replace(one, users=self._ids(one.users)) for one in self.groups},
+            {one.id: replace(one, users=self._find_ids(one.users)) for one in self.groups},
             self.suggestions,
         )
 
-    def _ids(self, names: Iterable[str]) -> tuple[str, ...]:
+    def _find_ids(self, names: Iterable[str]) -> tuple[str, ...]:
         """The ids of the people who are called so."""
         known = {one.name: one.id for one in self.people}
-        if twice := _twice(one.name for one in self.people):
+        if twice := _find_duplicate(one.name for one in self.people):
             raise BadConfiguration(f"workspaces.{self.id}: two people are called {twice!r}. Give each their own name.")
         if unknown := sorted(set(names) - known.keys()):
             raise BadConfiguration(
@@ -88,33 +90,33 @@ class _File(_Described):
     workspaces: list[_Workspace] = Field(min_length=1)
 
 
-def workspaces_of(path: Path = DEFAULT) -> tuple[Workspace, ...]:
+def load_workspaces(path: Path = DEFAULT) -> tuple[Workspace, ...]:
     """Return the workspaces that the file *path* describes. Raises BadConfiguration."""
     try:
-        return _built(path)
+        return _load(path)
     except BadConfiguration as error:
         raise BadConfiguration(f"{path}: {error}") from None
 
 
-def _built(path: Path) -> tuple[Workspace, ...]:
+def _load(path: Path) -> tuple[Workspace, ...]:
     found = _read(path)
     _check_ids([found.app.id, *(one for team in found.workspaces for one in team.ids)])
     app = replace(found.app, icon=path.parent / found.app.icon)
     if not app.icon.is_file():
         raise BadConfiguration(f"app.icon: there is no file {app.icon}. Name an SVG by its way from this file.")
-    return tuple(team.built(app) for team in found.workspaces)
+    return tuple(team.build(app) for team in found.workspaces)
 
 
 def _check_ids(ids: Sequence[str]) -> None:
     for one in ids:
         if not ID.fullmatch(one):
             raise BadConfiguration(f"{one!r} is not an id. Use capital letters and digits, such as U0ALICE01.")
-    if twice := _twice(ids):
+    if twice := _find_duplicate(ids):
         raise BadConfiguration(f"the id {twice} is used twice. Give each its own.")
 
 
-def _twice(values: Iterable[str]) -> str:
-    """The first of *values* that is there more than once, or nothing."""
+def _find_duplicate(values: Iterable[str]) -> str:
+    """Return the first of *values* that is there more than once, or nothing."""
     return next((one for one, times in Counter(values).items() if times > 1), "")
 
 
@@ -126,14 +128,14 @@ def _read(path: Path) -> _File:
     try:
         return _File.model_validate(raw)
     except ValidationError as refusal:
-        raise BadConfiguration("\n".join(_problem(raw, one) for one in refusal.errors())) from None
+        raise BadConfiguration("\n".join(_error_line(raw, one) for one in refusal.errors())) from None
 
 
-def _problem(raw: Mapping[str, Any], error: Any) -> str:
-    return f"{_key(raw, error['loc'])} {ADVICE.get(error['type']) or 'is wrong: ' + error['msg']}."
+def _error_line(raw: Mapping[str, Any], error: Any) -> str:
+    return f"{_key_path(raw, error['loc'])} {ADVICE.get(error['type']) or 'is wrong: ' + error['msg']}."
 
 
-def _key(raw: Any, way: Sequence[int | str]) -> str:
+def _key_path(raw: Any, way: Sequence[int | str]) -> str:
     """Where *way* leads, with the id of each entry of a list, or its number where it has none."""
     parts = []
     for step in way:

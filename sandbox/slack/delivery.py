@@ -25,8 +25,8 @@ FORM: Final = "application/x-www-form-urlencoded"
 
 
 @cache
-def _authorities() -> ssl.SSLContext:
-    """Whom to trust; read once, since that takes longer than many deliveries."""
+def _tls_context() -> ssl.SSLContext:
+    """Return the certificates to trust; read once, since that takes longer than many deliveries."""
     return httpx.create_ssl_context(trust_env=False)
 
 
@@ -67,41 +67,41 @@ class Delivery:
     patience: float = PATIENCE
     retry_after: tuple[float, ...] = RETRY_AFTER
     http: httpx.AsyncClient = field(
-        default_factory=lambda: httpx.AsyncClient(trust_env=False, timeout=3600, verify=_authorities())
+        default_factory=lambda: httpx.AsyncClient(trust_env=False, timeout=3600, verify=_tls_context())
     )
     _retries: set[asyncio.Task[None]] = field(default_factory=set)
 
-    async def form(self, what: str, fields: Mapping[str, str]) -> Ack:
-        """A slash command."""
+    async def send_command(self, what: str, fields: Mapping[str, str]) -> Ack:
+        """Send a slash command."""
         if self.sockets is not None:
-            return await self._noted(what, fields, self._enveloped("slash_commands", fields))
-        return await self._noted(what, fields, self._posted(urlencode(fields).encode(), FORM))
+            return await self._await_ack(what, fields, self._send_envelope("slash_commands", fields))
+        return await self._await_ack(what, fields, self._post(urlencode(fields).encode(), FORM))
 
-    async def payload(self, what: str, payload: Mapping[str, Any]) -> Ack:
-        """Everything interactive: by HTTP a form with one field of JSON."""
+    async def send_interaction(self, what: str, payload: Mapping[str, Any]) -> Ack:
+        """Send anything interactive: by HTTP a form with one field of JSON."""
         if self.sockets is not None:
-            return await self._noted(what, payload, self._enveloped("interactive", payload))
+            return await self._await_ack(what, payload, self._send_envelope("interactive", payload))
         url = self.options_url if payload.get("type") == "block_suggestion" else ""
         body = urlencode({"payload": json.dumps(payload)}).encode()
-        return await self._noted(what, payload, self._posted(body, FORM, url=url))
+        return await self._await_ack(what, payload, self._post(body, FORM, url=url))
 
-    async def event(self, payload: Mapping[str, Any]) -> Ack:
-        """An event. What is not acknowledged comes again, three times more, while this has returned long since."""
-        ack = await self._event(payload, None)
+    async def send_event(self, payload: Mapping[str, Any]) -> Ack:
+        """Send an event. What is not acknowledged comes again, three times more, while this has returned long since."""
+        ack = await self._send_once(payload, None)
         if ack.failed and not ack.no_retry:
-            retry = asyncio.create_task(self._retried(payload, ack))
+            retry = asyncio.create_task(self._retry_event(payload, ack))
             self._retries.add(retry)
             retry.add_done_callback(self._retries.discard)
         return ack
 
-    async def _retried(self, payload: Mapping[str, Any], ack: Ack) -> None:
+    async def _retry_event(self, payload: Mapping[str, Any], ack: Ack) -> None:
         for number, pause in enumerate(self.retry_after, start=1):
             await asyncio.sleep(pause)
-            ack = await self._event(payload, (number, ack.reason))
+            ack = await self._send_once(payload, (number, ack.reason))
             if not ack.failed or ack.no_retry:
                 return
 
-    async def settled(self) -> None:
+    async def wait_for_retries(self) -> None:
         """Return when no event is to be tried again any more."""
         await asyncio.gather(*self._retries)
 
@@ -110,39 +110,39 @@ class Delivery:
             retry.cancel()
         await self.http.aclose()
 
-    async def _event(self, payload: Mapping[str, Any], retry: tuple[int, str] | None) -> Ack:
+    async def _send_once(self, payload: Mapping[str, Any], retry: tuple[int, str] | None) -> Ack:
         what = "event" if retry is None else f"event, retry {retry[0]}"
         if self.sockets is not None:
-            return await self._noted(what, payload, self._enveloped("events_api", payload, retry or (0, "")))
+            return await self._await_ack(what, payload, self._send_envelope("events_api", payload, retry or (0, "")))
         headers = {} if retry is None else {"X-Slack-Retry-Num": str(retry[0]), "X-Slack-Retry-Reason": retry[1]}
         body = json.dumps(payload).encode()
-        return await self._noted(what, payload, self._posted(body, "application/json", headers))
+        return await self._await_ack(what, payload, self._post(body, "application/json", headers))
 
-    async def _noted(self, what: str, shown: Mapping[str, Any], sending: Coroutine[Any, Any, Ack]) -> Ack:
+    async def _await_ack(self, what: str, shown: Mapping[str, Any], sending: Coroutine[Any, Any, Ack]) -> Ack:
         began = time.perf_counter()
-        ack = await self._late(await sending)
+        ack = await self._apply_lag(await sending)
         ms = (time.perf_counter() - began) * 1000
         self.state.note("slack_to_bot", what, ack.failed or 200, ms, _without_token(shown), ack.body)
         return ack
 
-    async def _late(self, ack: Ack) -> Ack:
-        """*ack* as it reaches Slack, for whom it may be too late, whatever the app has done."""
+    async def _apply_lag(self, ack: Ack) -> Ack:
+        """Return *ack* as it reaches Slack, for whom it may be too late, whatever the app has done."""
         if not self.lag:
             return ack
         await asyncio.sleep(min(self.lag, self.patience))
         return Ack("operation_timeout", reason="http_timeout") if self.lag >= self.patience else ack
 
-    async def _enveloped(self, kind: str, payload: Mapping[str, Any], retry: tuple[int, str] | None = None) -> Ack:
+    async def _send_envelope(self, kind: str, payload: Mapping[str, Any], retry: tuple[int, str] | None = None) -> Ack:
         assert self.sockets is not None  # noqa: S101  asked before
         ack = await self.sockets.deliver(kind, payload, patience=self.patience, retry=retry)
         if self.twice:
             await self.sockets.deliver(kind, payload, patience=self.patience, retry=retry)
         return ack
 
-    async def _posted(self, body: bytes, kind: str, headers: Mapping[str, str] | None = None, *, url: str = "") -> Ack:
+    async def _post(self, body: bytes, kind: str, headers: Mapping[str, str] | None = None, *, url: str = "") -> Ack:
         if not self.url:
             return Ack("dispatch_failed", reason="connection_failed")
-        headers = {**self.signed(body), "Content-Type": kind, **(headers or {})}
+        headers = {**self.signature_headers(body), "Content-Type": kind, **(headers or {})}
         try:
             async with asyncio.timeout(self.patience):
                 response = await self.http.post(url or self.url, content=body, headers=headers)
@@ -152,17 +152,17 @@ class Delivery:
             return Ack("operation_timeout", reason="http_timeout")
         except httpx.HTTPError:
             return Ack("dispatch_failed", reason="connection_failed")
-        return _ack(response)
+        return _parse_ack(response)
 
-    def signed(self, body: bytes) -> dict[str, str]:
-        """The headers that prove where *body* comes from; by the wall clock, which is the app's as well."""
+    def signature_headers(self, body: bytes) -> dict[str, str]:
+        """Return the headers that prove where *body* comes from; by the wall clock, which is the app's as well."""
         timestamp = str(int(time.time() + self.skew))
         text = b"v0:" + timestamp.encode() + b":" + body
         digest = hmac.new(self.secret.encode(), text, hashlib.sha256).hexdigest()
         return {"X-Slack-Request-Timestamp": timestamp, "X-Slack-Signature": f"v0={digest}"}
 
 
-def _ack(response: httpx.Response) -> Ack:
+def _parse_ack(response: httpx.Response) -> Ack:
     if response.status_code != 200:
         no_retry = response.headers.get("x-slack-no-retry") == "1"
         return Ack("dispatch_failed", response.text[:300], reason="http_error", no_retry=no_retry)

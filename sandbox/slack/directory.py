@@ -60,7 +60,7 @@ class Directory:
     async def users(self, arguments: Arguments) -> dict[str, Any]:
         """Everybody of the workspace, deactivated accounts included; all at once where no limit is asked for."""
         known = {user.id: user for user in self._state.users.values() if not user.is_stranger}
-        shown, cursor = _paged(list(known), arguments, usual=max(1, len(known)))
+        shown, cursor = _page_or_refuse(list(known), arguments, usual=max(1, len(known)))
         return {
             "members": [self._profile(known[one]) for one in shown],
             "cache_ts": int(self._state.clock()),
@@ -102,10 +102,10 @@ class Directory:
         return [one for one in self._state.channels.values() if user.id in one.members]
 
     async def conversation(self, arguments: Arguments) -> dict[str, Any]:
-        channel = self._channel(arguments)
+        channel = self._require_channel(arguments)
         info = self._info(channel)
-        if flag(arguments, "include_num_members") and channel.kind == "channel":
-            info["num_members"] = len(self._present(channel))
+        if bool_argument(arguments, "include_num_members") and channel.kind == "channel":
+            info["num_members"] = len(self._member_ids(channel))
         return {"channel": info}
 
     def _info(self, channel: Channel) -> dict[str, Any]:
@@ -132,12 +132,12 @@ class Directory:
         scopes = dict(zip(KINDS, CONVERSATION_SCOPES, strict=True))
         if missing := [scopes[one] for one in kinds if scopes[one] not in self._scopes]:
             raise Refused("missing_scope", needed=missing[0], provided=",".join(self._scopes))
-        known = {one.id: one for one in among if self._listed(one, kinds, arguments)}
-        shown, cursor = _paged(list(known), arguments, kind="team")
+        known = {one.id: one for one in among if self._is_listed(one, kinds, arguments)}
+        shown, cursor = _page_or_refuse(list(known), arguments, kind="team")
         return {"channels": [self._info(known[one]) for one in shown], "response_metadata": {"next_cursor": cursor}}
 
-    def _listed(self, channel: Channel, kinds: Collection[str], arguments: Arguments) -> bool:
-        if flag(arguments, "exclude_archived") and channel.is_archived:
+    def _is_listed(self, channel: Channel, kinds: Collection[str], arguments: Arguments) -> bool:
+        if bool_argument(arguments, "exclude_archived") and channel.is_archived:
             return False
         if channel.kind == "im":
             return "im" in kinds
@@ -146,11 +146,11 @@ class Directory:
         return "public_channel" in kinds
 
     async def members(self, arguments: Arguments) -> dict[str, Any]:
-        present = self._present(self._channel(arguments))
-        shown, cursor = _paged(present, arguments)
+        present = self._member_ids(self._require_channel(arguments))
+        shown, cursor = _page_or_refuse(present, arguments)
         return {"members": shown, "response_metadata": {"next_cursor": cursor}}
 
-    def _present(self, channel: Channel) -> list[str]:
+    def _member_ids(self, channel: Channel) -> list[str]:
         """Who is in *channel*, guests, strangers and the bot included; a deactivated account is in none."""
         bot = [self._home.bot.id] if channel.bot_is_member and self._home.bot.id not in channel.members else []
         return [
@@ -159,8 +159,8 @@ class Directory:
             if one not in self._state.users or not self._state.users[one].is_deleted
         ]
 
-    def _channel(self, arguments: Arguments) -> Channel:
-        """The conversation asked for, which the app must be able to see and have the scope for."""
+    def _require_channel(self, arguments: Arguments) -> Channel:
+        """Return the conversation asked for, which the app must be able to see and have the scope for."""
         demand(arguments, "channel")
         channel = self._state.channel_of(str(arguments["channel"]))
         needed = needed_scope(channel, "read")
@@ -175,25 +175,25 @@ class Directory:
             if channel.kind != "im":
                 raise Refused("method_not_supported_for_channel_type")
         else:
-            channel, was_open = self._direct(arguments)
-        found = self._info(channel) if flag(arguments, "return_im") else {"id": channel.id}
+            channel, was_open = self._open_direct(arguments)
+        found = self._info(channel) if bool_argument(arguments, "return_im") else {"id": channel.id}
         return {"channel": found} | ({"no_op": True, "already_open": True} if was_open else {})
 
-    def _direct(self, arguments: Arguments) -> tuple[Channel, bool]:
+    def _open_direct(self, arguments: Arguments) -> tuple[Channel, bool]:
         wanted = [one for one in str(arguments.get("users") or "").split(",") if one]
         if not wanted:
             raise Refused("users_list_not_supplied")
         if len(wanted) > 1:
             raise Refused("missing_scope", needed="mpim:write", provided=",".join(self._scopes))
-        was_open = self._state.direct(wanted[0]) is not None
+        was_open = self._state.find_direct(wanted[0]) is not None
         return self._state.open_direct(wanted[0]), was_open
 
     async def groups(self, arguments: Arguments) -> dict[str, Any]:
-        with_users, with_count = flag(arguments, "include_users"), flag(arguments, "include_count")
+        with_users, with_count = bool_argument(arguments, "include_users"), bool_argument(arguments, "include_count")
         found = [
             group.info(self._home.id, self._home.owner, with_users=with_users, with_count=with_count)
             for group in self._state.groups.values()
-            if flag(arguments, "include_disabled") or not group.is_disabled
+            if bool_argument(arguments, "include_disabled") or not group.is_disabled
         ]
         return {"usergroups": found}
 
@@ -201,7 +201,7 @@ class Directory:
         """Whoever was put into the group; an account that was deactivated since may still be among them."""
         demand(arguments, "usergroup")
         group = self._state.groups.get(str(arguments["usergroup"]))
-        if group is None or (group.is_disabled and not flag(arguments, "include_disabled")):
+        if group is None or (group.is_disabled and not bool_argument(arguments, "include_disabled")):
             raise Refused("no_such_subteam")
         return {"users": list(group.users)}
 
@@ -213,8 +213,8 @@ def demand(arguments: Arguments, *names: str) -> None:
         raise Refused("invalid_arguments", response_metadata={"messages": missing})
 
 
-def flag(arguments: Arguments, name: str) -> bool:
-    """A yes or no, as query, form and JSON write it."""
+def bool_argument(arguments: Arguments, name: str) -> bool:
+    """Return a yes or no, as query, form and JSON write it."""
     return str(arguments.get(name, "")).lower() in {"1", "true"}
 
 
@@ -224,7 +224,7 @@ def needed_scope(channel: Channel, what: str) -> str:
     return f"{kind}:{what}"
 
 
-def _paged(names: list[str], arguments: Arguments, **more: Any) -> tuple[list[str], str]:
+def _page_or_refuse(names: list[str], arguments: Arguments, **more: Any) -> tuple[list[str], str]:
     try:
         return page(names, arguments, **more)
     except ValueError as error:

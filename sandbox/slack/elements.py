@@ -30,12 +30,12 @@ def find_element(blocks: list[dict[str, Any]], block_id: str, action_id: str) ->
 def with_ids(block: Mapping[str, Any], new: Callable[[], str]) -> dict[str, Any]:
     """*block* with an id, and with one for each interactive part of it that has none; *new* makes them."""
     given = {} if "block_id" in block else {"block_id": new()}
-    return {**block, **given, **{name: _identified(block[name], new) for name in HOLDERS if name in block}}
+    return {**block, **given, **{name: _with_action_ids(block[name], new) for name in HOLDERS if name in block}}
 
 
-def _identified(part: Any, new: Callable[[], str]) -> Any:
+def _with_action_ids(part: Any, new: Callable[[], str]) -> Any:
     if isinstance(part, list):
-        return [_identified(one, new) for one in part]
+        return [_with_action_ids(one, new) for one in part]
     if part.get("type") in INTERACTIVE:
         return part if "action_id" in part else {**part, "action_id": new()}
-    return {**part, "element": _identified(part["element"], new)} if part.get("type") == "action" else part
+    return {**part, "element": _with_action_ids(part["element"], new)} if part.get("type") == "action" else part

@@ -49,7 +49,7 @@ class Events:
 
     def hear(self, happening: Happening) -> None:
         """Deliver what *happening* is to the app, while whoever made it happen goes on."""
-        place = self._seen(happening)
+        place = self._visible_channel(happening)
         if place is None or not self._is_installed():
             return
         told = [self._payload(event) for name, event in self._events(happening, place) if self._is_wanted(name, event)]
@@ -58,12 +58,12 @@ class Events:
             self._under_way.add(task)
             task.add_done_callback(self._under_way.discard)
 
-    async def settled(self) -> None:
+    async def wait_for_deliveries(self) -> None:
         """Return when the app had its first chance at everything that happened so far."""
         await asyncio.gather(*self._under_way)
 
-    async def tell(self, name: str, event: dict[str, Any]) -> None:
-        """Tell the app of *event*, if its manifest asks for such; also of the end of its installation."""
+    async def notify_app(self, name: str, event: dict[str, Any]) -> None:
+        """Notify the app of *event*, if its manifest asks for such; also of the end of its installation."""
         if self._is_wanted(name, event):
             await self._deliver([self._payload(event)])
 
@@ -73,7 +73,7 @@ class Events:
 
     async def _deliver(self, told: list[dict[str, Any]]) -> None:
         for one in told:
-            await self._delivery.event(one)
+            await self._delivery.send_event(one)
 
     def _payload(self, event: dict[str, Any]) -> dict[str, Any]:
         return payloads.event(self._state, event)
@@ -84,8 +84,8 @@ class Events:
             scope = "groups:read" if event["channel_type"] == "G" else "channels:read"
         return name in self._subscribed and (not scope or scope in self._scopes)
 
-    def _seen(self, happening: Happening) -> Channel | None:
-        """Where *happening* is; None where the app is not, and for what one person alone sees."""
+    def _visible_channel(self, happening: Happening) -> Channel | None:
+        """Return where *happening* is; None where the app is not, and for what one person alone sees."""
         if isinstance(happening, Joined | Left | Created):
             channel = happening.channel
         elif happening.message.visible_to is not None or happening.message.kind != "message":
@@ -98,34 +98,34 @@ class Events:
     def _events(self, happening: Happening, place: Channel) -> Iterator[Told]:
         match happening:
             case Posted(message):
-                yield from self._posted(message, place)
+                yield from self._message_events(message, place)
             case Edited(message, before):
-                yield self._changed(message, place, "message_changed", before)
+                yield self._change_event(message, place, "message_changed", before)
             case Deleted(message):
-                yield self._changed(message, place, "message_deleted", message)
+                yield self._change_event(message, place, "message_deleted", message)
             case Reacted(message, user, name, is_added):
-                yield self._reacted(message, user, name, is_added=is_added)
+                yield self._reaction_event(message, user, name, is_added=is_added)
             case Pinned(message, user, is_added):
-                yield self._pinned(message, user, is_added=is_added)
+                yield self._pin_event(message, user, is_added=is_added)
             case Created(user, _):
                 if not place.is_private:
                     made = {"id": place.id, "name": place.name, "created": int(self._state.clock()), "creator": user}
                     yield "channel_created", {"type": "channel_created", "channel": made}
             case Joined(user, _, inviter):
                 more = {"inviter": inviter} if inviter else {}
-                yield "member_joined_channel", self._member("member_joined_channel", user, place) | more
+                yield "member_joined_channel", self._member_event("member_joined_channel", user, place) | more
             case Left(user, _):
-                yield "member_left_channel", self._member("member_left_channel", user, place)
+                yield "member_left_channel", self._member_event("member_left_channel", user, place)
 
-    def _posted(self, message: Message, place: Channel) -> Iterator[Told]:
+    def _message_events(self, message: Message, place: Channel) -> Iterator[Told]:
         event = message_object(self._state, message) | {"channel": message.channel, "event_ts": message.ts}
         bot = self._state.workspace.bot.id
         if f"<@{bot}>" in message.text and message.user != bot and place.kind != "im" and not message.subtype:
             yield "app_mention", event | {"type": "app_mention"}
         subtype = {"subtype": "file_share"} if message.files and message.user != bot else {}
-        yield _subscription(place), event | subtype | {"channel_type": _kind(place)}
+        yield _subscription(place), event | subtype | {"channel_type": _channel_type(place)}
 
-    def _changed(self, message: Message, place: Channel, subtype: str, before: Message) -> Told:
+    def _change_event(self, message: Message, place: Channel, subtype: str, before: Message) -> Told:
         now = self._state.new_ts()
         event = {"type": "message", "subtype": subtype, "channel": message.channel, "hidden": True, "ts": now}
         event |= {"previous_message": message_object(self._state, before)}
@@ -133,28 +133,28 @@ class Events:
             event["deleted_ts"] = message.ts
         else:
             event["message"] = message_object(self._state, message)
-        return _subscription(place), event | {"event_ts": now, "channel_type": _kind(place)}
+        return _subscription(place), event | {"event_ts": now, "channel_type": _channel_type(place)}
 
-    def _reacted(self, message: Message, user: str, name: str, *, is_added: bool) -> Told:
+    def _reaction_event(self, message: Message, user: str, name: str, *, is_added: bool) -> Told:
         kind = "reaction_added" if is_added else "reaction_removed"
         item = {"type": "message", "channel": message.channel, "ts": message.ts}
         who = {"user": user, "reaction": name, "item": item, "item_user": message.user}
         return kind, {"type": kind, **who, "event_ts": self._state.new_ts()}
 
-    def _pinned(self, message: Message, user: str, *, is_added: bool) -> Told:
+    def _pin_event(self, message: Message, user: str, *, is_added: bool) -> Told:
         kind = "pin_added" if is_added else "pin_removed"
         item = {"type": "message", "channel": message.channel, "message": message_object(self._state, message)}
         event = {"type": kind, "user": user, "channel_id": message.channel, "item": item}
         return kind, event | {"event_ts": self._state.new_ts()}
 
-    def _member(self, kind: str, user: str, place: Channel) -> dict[str, Any]:
+    def _member_event(self, kind: str, user: str, place: Channel) -> dict[str, Any]:
         where = {"channel": place.id, "channel_type": "G" if place.is_private else "C"}
         return {"type": kind, "user": user, **where, "team": self._state.workspace.id, "event_ts": self._state.new_ts()}
 
 
-def _kind(place: Channel) -> str:
+def _channel_type(place: Channel) -> str:
     return "im" if place.kind == "im" else "group" if place.is_private else "channel"
 
 
 def _subscription(place: Channel) -> str:
-    return "message.im" if place.kind == "im" else f"message.{_kind(place)}s"
+    return "message.im" if place.kind == "im" else f"message.{_channel_type(place)}s"

@@ -19,7 +19,7 @@ from sandbox.slack.message import Message
 from sandbox.slack.people import Channel
 from sandbox.slack.refusal import Refused
 from sandbox.slack.state import State
-from sandbox.slack.texts import escaped
+from sandbox.slack.texts import escape_text
 from sandbox.slack.validation import as_errors, as_messages, check_message
 
 MOST_BYTES: Final = 1024**3
@@ -59,7 +59,7 @@ class Files:
             raise Refused("file_upload_size_restricted")
         files, state = self._state.files, self._state
         file = files.announce(state.number(), str(arguments["filename"]), int(length), self._bot, state.clock())
-        return {"upload_url": files.ticket(file, state.ids.secret(8)), "file_id": file.id}
+        return {"upload_url": files.new_upload_url(file, state.ids.secret(8)), "file_id": file.id}
 
     def _check_allowed(self) -> None:
         if self._state.files.is_disabled:
@@ -69,21 +69,21 @@ class Files:
         """Finish uploads and share them in one message; where it stands is told by files.info, not here."""
         self._check_allowed()
         demand(arguments, "files")
-        files = self._sent(arguments["files"])
+        files = self._require_sent_files(arguments["files"])
         blocks = self._blocks(arguments)
         channel = self._channel(arguments)
         thread = self._state.thread_of(channel.id, arguments.get("thread_ts")) if channel else None
         for file, title in files:
             file.title, file.is_finished = title, True
-        answer = {"files": [file.shown() for file, _ in files]}
+        answer = {"files": [file.info() for file, _ in files]}
         if channel is not None and not self._state.files.loses_shares:
-            text = escaped(str(arguments.get("initial_comment") or ""))
+            text = escape_text(str(arguments.get("initial_comment") or ""))
             message = Message(self._state.new_ts(), channel.id, self._bot, text, blocks, thread_ts=thread)
             share(self._state, message, [file for file, _ in files])
         return answer
 
-    def _sent(self, listed: Any) -> list[tuple[File, str]]:
-        """The files of a call with their titles: announced by the app, sent, and not finished yet."""
+    def _require_sent_files(self, listed: Any) -> list[tuple[File, str]]:
+        """Return the files of a call with their titles: announced by the app, sent, and not finished yet."""
         if not isinstance(listed, list) or not listed or not all(isinstance(one, Mapping) for one in listed):
             messages = ["[ERROR] must provide at least 1 items [json-pointer:/files]"]
             raise Refused("invalid_arguments", response_metadata={"messages": messages})
@@ -124,25 +124,25 @@ class Files:
 
     async def info(self, arguments: Arguments) -> dict[str, Any]:
         demand(arguments, "file")
-        file = self._seen(arguments)
-        return {"file": file.shown(self._state.channels), "comments": [], "response_metadata": {"next_cursor": ""}}
+        file = self._require_visible_file(arguments)
+        return {"file": file.info(self._state.channels), "comments": [], "response_metadata": {"next_cursor": ""}}
 
     async def delete(self, arguments: Arguments) -> dict[str, Any]:
         """Delete a file of the app's own; a message that held nothing else goes with it."""
         demand(arguments, "file")
-        file = self._seen(arguments)
+        file = self._require_visible_file(arguments)
         if file.user != self._bot:
             raise Refused("cant_delete_file")
         file.is_deleted, file.content = True, None
         for message in [one for one in self._state.messages if file in one.files and not one.deleted]:
             if message.text or message.blocks or any(not one.is_deleted for one in message.files):
-                self._state.changed(message)
+                self._state.show_change(message)
             else:
                 self._state.delete(message)
         return {}
 
-    def _seen(self, arguments: Arguments) -> File:
-        file = self._state.files.seen_by_app(str(arguments["file"]), self._state.channels)
+    def _require_visible_file(self, arguments: Arguments) -> File:
+        file = self._state.files.find_for_app(str(arguments["file"]), self._state.channels)
         if file is None:
             raise Refused("file_not_found")
         if file.is_deleted:
@@ -164,13 +164,13 @@ class FileServer:
 
     def routes(self) -> list[Route]:
         return [
-            Route("/upload/v1/{ticket}", self.take, methods=["POST"]),
-            Route("/files-pri/{place}/download/{name}", self.give, methods=["GET"]),
-            Route("/files-pri/{place}/{name}", self.give, methods=["GET"]),
+            Route("/upload/v1/{ticket}", self.receive, methods=["POST"]),
+            Route("/files-pri/{place}/download/{name}", self.serve, methods=["GET"]),
+            Route("/files-pri/{place}/{name}", self.serve, methods=["GET"]),
             Route("/files-login", lambda _: HTMLResponse(LOGIN), methods=["GET"]),
         ]
 
-    async def take(self, request: Request) -> Response:
+    async def receive(self, request: Request) -> Response:
         """The content of an announced file, raw or as a form; needs no token, the address is secret."""
         fault = self._faults.take("files.upload")
         if fault is not None and not fault.is_after:
@@ -188,13 +188,13 @@ class FileServer:
         file.content = content
         return PlainTextResponse(f"OK - {len(content)}") if fault is None else await fault.answer()
 
-    async def give(self, request: Request) -> Response:
+    async def serve(self, request: Request) -> Response:
         """A file's content; whoever may not have it gets a page to log in with, and no error."""
         if (fault := self._faults.take("files.download")) is not None:
             return await fault.answer()
         workspace, _, file_id = request.path_params["place"].partition("-")
         state = self._states.get(workspace, self._home)
-        file = state.files.seen_by_app(file_id, state.channels)
+        file = state.files.find_for_app(file_id, state.channels)
         token = request.headers.get("authorization", "").removeprefix("Bearer ").strip()
         is_open = self._may_read(token, workspace) and not state.files.is_locked
         is_given = file is not None and not file.is_deleted and is_open

@@ -53,14 +53,14 @@ class File:
     @property
     def type(self) -> tuple[str, str, str]:
         """Mimetype, file type, and what people call it."""
-        return TYPES.get(suffix(self.name), OTHER)
+        return TYPES.get(file_extension(self.name), OTHER)
 
-    def address(self, *, download: bool) -> str:
+    def url(self, *, download: bool) -> str:
         way = "download/" if download else ""
         return f"{self.base}/files-pri/{self.workspace.id}-{self.id}/{way}{quote(self.name.lower().replace(' ', '_'))}"
 
-    def shown(self, channels: Mapping[str, Channel] | None = None) -> dict[str, Any]:
-        """The file object of the Web API; *channels*: to tell what kinds of places it was shared to."""
+    def info(self, channels: Mapping[str, Channel] | None = None) -> dict[str, Any]:
+        """Return the file object of the Web API; *channels*: to tell what kinds of places it was shared to."""
         if self.is_deleted:
             return {"id": self.id, "mode": "tombstone"}
         mimetype, filetype, pretty = self.type
@@ -84,17 +84,17 @@ class File:
             "public_url_shared": False,
             "display_as_bot": False,
             "username": "",
-            "url_private": self.address(download=False),
-            "url_private_download": self.address(download=True),
+            "url_private": self.url(download=False),
+            "url_private_download": self.url(download=True),
             "permalink": f"{self.workspace.url}files/{self.user}/{self.id}/{quote(self.name.lower())}",
             "comments_count": 0,
             "is_starred": False,
             "has_rich_preview": False,
             "file_access": "visible",
-            **self._places(channels or {}),
+            **self._share_fields(channels or {}),
         }
 
-    def _places(self, channels: Mapping[str, Channel]) -> dict[str, Any]:
+    def _share_fields(self, channels: Mapping[str, Channel]) -> dict[str, Any]:
         """Where it was shared, as Slack sorts it: public channels apart from all else."""
         places: dict[str, Any] = {"shares": {}, "channels": [], "groups": [], "ims": []}
         for channel, stamps in self.shares.items():
@@ -130,18 +130,18 @@ class FileStore:
         self.all[file.id] = file
         return file
 
-    def ticket(self, file: File, name: str) -> str:
-        """The address, with a *name* nobody guesses, to which the content is sent: good for whoever has it, once."""
+    def new_upload_url(self, file: File, name: str) -> str:
+        """Return the URL, with a *name* nobody guesses, to which the content is sent: good for whoever has it, once."""
         self.tickets[name] = file
         return f"{self.base}/upload/v1/{name}"
 
-    def keep(self, number: int, name: str, content: bytes, user: str, now: float) -> File:
-        """A file that a person uploads in their client."""
+    def add_upload(self, number: int, name: str, content: bytes, user: str, now: float) -> File:
+        """Add a file that a person uploads in their client."""
         file = self.announce(number, name, len(content), user, now)
         file.content, file.is_finished = content, True
         return file
 
-    def seen_by_app(self, file_id: str, channels: Mapping[str, Channel]) -> File | None:
+    def find_for_app(self, file_id: str, channels: Mapping[str, Channel]) -> File | None:
         """The file with this id, if the app may see it: its own, handed to it, or shared where it is a member."""
         file = self.all.get(file_id)
         if file is None or not file.is_finished:
@@ -149,14 +149,14 @@ class FileStore:
         met = any(channel in channels and channels[channel].bot_is_member for channel in file.shares)
         return file if file.user == self.workspace.bot.id or file.is_granted or met else None
 
-    def chosen(self, state: Mapping[str, Any], user: str) -> list[File]:
+    def chosen_files(self, state: Mapping[str, Any], user: str) -> list[File]:
         """The files of *user* that stand in the *state* of a file input."""
         ids = [str(one.get("id")) for one in state.get("files") or ()]
         return [self.all[one] for one in ids if one in self.all and self.all[one].user == user]
 
 
-def suffix(name: str) -> str:
-    """What stands after the last dot of a file's name, in small letters."""
+def file_extension(name: str) -> str:
+    """Return what comes after the last dot of a file's name, in lower case."""
     return PurePath(name).suffix.lower().lstrip(".")
 
 
@@ -166,7 +166,7 @@ def form_refusal(element: Mapping[str, Any], files: list[tuple[str, int]]) -> st
         return "too_many_files"
     types = [one.lower() for one in element.get("filetypes") or ()]
     for name, size in files:
-        if types and suffix(name) not in types:
+        if types and file_extension(name) not in types:
             return "file_type_not_allowed"
         if size > MOST_IN_FORM:
             return "file_too_large"

@@ -9,7 +9,7 @@ Typed = Mapping[str, Mapping[str, Any]]
 """What was typed, by block and action: where nothing was, an input has what it had at first."""
 
 
-def input_called(blocks: list[dict[str, Any]], label: str) -> dict[str, Any] | None:
+def find_input(blocks: list[dict[str, Any]], label: str) -> dict[str, Any] | None:
     """The block of the input with this label, in any case."""
     inputs = (block for block in blocks if block["type"] == "input")
     return next((dict(block) for block in inputs if block["label"]["text"].casefold() == label.casefold()), None)
@@ -27,24 +27,24 @@ def values(blocks: list[dict[str, Any]], typed: Typed) -> dict[str, Any]:
         if block["type"] == "input":
             action_id = block["element"]["action_id"]
             kept = typed.get(block["block_id"], {}).get(action_id)
-            found[block["block_id"]] = {action_id: kept or _initial(block["element"])}
+            found[block["block_id"]] = {action_id: kept or _initial_state(block["element"])}
     return found
 
 
-def filled(element: Mapping[str, Any], value: str | list[str]) -> dict[str, Any]:
+def element_state(element: Mapping[str, Any], value: str | list[str]) -> dict[str, Any]:
     """The state of *element* with a text in it, or with the options that are called so."""
     state: dict[str, Any] = {"type": element["type"]}
     if isinstance(value, list):
-        return state | {"selected_options": [option(element, one) for one in value]}
+        return state | {"selected_options": [find_option(element, one) for one in value]}
     if element["type"] == "conversations_select":
         return state | {"selected_conversation": value}
     if _options(element):
-        return state | {"selected_option": option(element, value)}
+        return state | {"selected_option": find_option(element, value)}
     return state | {"value": value or None}
 
 
-def option(element: Mapping[str, Any], label: str) -> dict[str, Any]:
-    """Raises AssertionError where none is called so."""
+def find_option(element: Mapping[str, Any], label: str) -> dict[str, Any]:
+    """Return the option called *label*; raises AssertionError where there is none."""
     for one in _options(element):
         if one["text"]["text"] == label:
             return dict(one)
@@ -57,7 +57,7 @@ def _options(element: Mapping[str, Any]) -> list[dict[str, Any]]:
     return [*element.get("options", []), *(one for group in groups for one in group["options"])]
 
 
-def _initial(element: Mapping[str, Any]) -> dict[str, Any]:
+def _initial_state(element: Mapping[str, Any]) -> dict[str, Any]:
     state: dict[str, Any] = {"type": element["type"]}
     if element["type"].startswith("multi_") or element["type"] == "checkboxes":
         return state | {"selected_options": element.get("initial_options", [])}

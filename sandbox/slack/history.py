@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from typing import Any, Final
 
-from sandbox.slack.directory import Arguments, Method, demand, flag, needed_scope
+from sandbox.slack.directory import Arguments, Method, bool_argument, demand, needed_scope
 from sandbox.slack.message import Message
 from sandbox.slack.objects import message_object
 from sandbox.slack.paging import page
@@ -32,21 +32,21 @@ class History:
 
     async def history(self, arguments: Arguments) -> dict[str, Any]:
         """The messages of a conversation, newest first; of threads what was also sent to the channel."""
-        channel = self._readable(arguments)
-        found = [one for one in self._state.visible("", channel.id) if one.kind == "message"]
-        shown = self._paged(found[::-1], arguments)
+        channel = self._readable_channel(arguments)
+        found = [one for one in self._state.visible_messages("", channel.id) if one.kind == "message"]
+        shown = self._message_page(found[::-1], arguments)
         return {**shown, "pin_count": 0, "channel_actions_ts": None, "channel_actions_count": 0}
 
     async def replies(self, arguments: Arguments) -> dict[str, Any]:
         """A message and what answers it, oldest first."""
         demand(arguments, "channel", "ts")
-        channel = self._readable(arguments)
+        channel = self._readable_channel(arguments)
         root = self._state.find(channel.id, str(arguments["ts"]))
         if root is None or root.visible_to is not None:
             raise Refused("thread_not_found")
-        return self._paged([root, *self._state.replies(channel.id, root.ts)], arguments)
+        return self._message_page([root, *self._state.replies(channel.id, root.ts)], arguments)
 
-    def _readable(self, arguments: Arguments) -> Channel:
+    def _readable_channel(self, arguments: Arguments) -> Channel:
         demand(arguments, "channel")
         channel = self._state.channel_of(str(arguments["channel"]))
         needed = needed_scope(channel, "history")
@@ -56,14 +56,14 @@ class History:
             raise Refused("not_in_channel")
         return channel
 
-    def _paged(self, messages: list[Message], arguments: Arguments) -> dict[str, Any]:
-        within = _between(arguments)
+    def _message_page(self, messages: list[Message], arguments: Arguments) -> dict[str, Any]:
+        within = _time_filter(arguments)
         known = {one.ts: one for one in messages if within(one.ts)}
         try:
             shown, cursor = page(list(known), arguments, kind="next_ts")
         except ValueError as error:
             raise Refused(str(error)) from None
-        told = [self.message(known[ts], with_metadata=flag(arguments, "include_all_metadata")) for ts in shown]
+        told = [self.message(known[ts], with_metadata=bool_argument(arguments, "include_all_metadata")) for ts in shown]
         found: dict[str, Any] = {"messages": told, "has_more": bool(cursor)}
         return found | ({"response_metadata": {"next_cursor": cursor}} if cursor else {})
 
@@ -84,20 +84,20 @@ class History:
         return shown
 
 
-def _between(arguments: Arguments) -> Callable[[str], bool]:
-    """Whether a ts lies between ``oldest`` and ``latest``; raises Refused where they are no timestamps."""
-    inclusive = flag(arguments, "inclusive")
-    oldest, latest = _bound(arguments, "oldest"), _bound(arguments, "latest")
+def _time_filter(arguments: Arguments) -> Callable[[str], bool]:
+    """Return a test for a ts between ``oldest`` and ``latest``; raises Refused where they are no timestamps."""
+    inclusive = bool_argument(arguments, "inclusive")
+    oldest, latest = _parse_bound(arguments, "oldest"), _parse_bound(arguments, "latest")
 
-    def within(ts: str) -> bool:
+    def is_within(ts: str) -> bool:
         at = float(ts)
         above = oldest is None or at > oldest or (inclusive and at == oldest)
         return above and (latest is None or at < latest or (inclusive and at == latest))
 
-    return within
+    return is_within
 
 
-def _bound(arguments: Arguments, name: str) -> float | None:
+def _parse_bound(arguments: Arguments, name: str) -> float | None:
     if arguments.get(name) in (None, "", "0", 0):
         return None
     try:

@@ -53,8 +53,8 @@ class Message:
     """Who reacted, by the name of the emoji."""
     files: list[File] = field(default_factory=list)
 
-    def take(self, content: Content) -> None:
-        """Hold *content*, and keep of the old what it says nothing of."""
+    def set_content(self, content: Content) -> None:
+        """Set *content*, and keep of the old what it says nothing of."""
         self.text, self.blocks = content.text, content.blocks
         self.attachments = self.attachments if content.attachments is None else content.attachments
         self.metadata = self.metadata if content.metadata is None else content.metadata
@@ -64,7 +64,7 @@ class Message:
         """Its blocks, and those of its attachments."""
         return [*self.blocks, *(block for one in self.attachments for block in one.get("blocks", ()))]
 
-    def counted_reactions(self) -> list[dict[str, Any]]:
+    def reaction_counts(self) -> list[dict[str, Any]]:
         """The reactions as the Web API tells them, and the page."""
         return [{"name": name, "users": list(users), "count": len(users)} for name, users in self.reactions.items()]
 
@@ -73,8 +73,8 @@ class Message:
         """Whether it stands in the channel itself, not in a thread alone."""
         return self.thread_ts is None or self.broadcast
 
-    def shown(self, users: dict[str, User], replies: Sequence[Message] = ()) -> dict[str, Any]:
-        """The message as the page gets it; *replies*: of its thread, oldest first."""
+    def page_data(self, users: dict[str, User], replies: Sequence[Message] = ()) -> dict[str, Any]:
+        """Return the message as the page gets it; *replies*: of its thread, oldest first."""
         return {
             "ts": self.ts,
             "user": self.user,
@@ -91,8 +91,8 @@ class Message:
             "reply_count": len(replies),
             "reply_users": list(dict.fromkeys(one.user for one in replies)),
             "latest_reply": replies[-1].ts if replies else None,
-            "reactions": self.counted_reactions(),
+            "reactions": self.reaction_counts(),
             "pinned_by": self.pinned[0] if self.pinned else None,
             "kind": self.kind,
-            "files": [one.shown() for one in self.files],
+            "files": [one.info() for one in self.files],
         }

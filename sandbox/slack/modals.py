@@ -27,10 +27,12 @@ class Modals:
 
     async def submit(self, user: str, view_id: str, values: Values) -> dict[str, Any]:
         """Send a modal; what the app answers closes, replaces, stacks or marks it."""
-        view = self._own(user, view_id)
-        self._hand_over(user, view, values)
+        view = self._own_view(user, view_id)
+        self._grant_files(user, view, values)
         urls = self._response_urls(user, view, values)
-        ack = await self._delivery.payload("submit", payloads.submission(self._state, user, view, values, urls))
+        ack = await self._delivery.send_interaction(
+            "submit", payloads.submission(self._state, user, view, values, urls)
+        )
         stack = self._state.stack(user)
         if ack.failed:
             return {"ok": False, "error": ack.failed, "text": TROUBLE}
@@ -41,21 +43,21 @@ class Modals:
         answer = ack.body if isinstance(ack.body, dict) else {}
         if check_response_action(answer, view):
             return {"ok": False, "error": "invalid_response_action", "text": TROUBLE}
-        return self._response_action(user, view, answer)
+        return self._apply_response(user, view, answer)
 
-    def _hand_over(self, user: str, view: View, values: Values) -> None:
+    def _grant_files(self, user: str, view: View, values: Values) -> None:
         """Let the app see the files that were chosen in a form; refused where its inputs do not take them."""
         for block in view["blocks"]:
             element = block.get("element") or {}
             if element.get("type") != "file_input":
                 continue
             state = values.get(block["block_id"], {}).get(element["action_id"]) or {}
-            files = self._state.files.chosen(state, user)
+            files = self._state.files.chosen_files(state, user)
             if refusal := form_refusal(element, [(one.name, one.size) for one in files]):
                 raise Refused(refusal)
             for file in files:
                 file.is_granted = True
-            state["files"] = [one.shown() for one in files]
+            state["files"] = [one.info() for one in files]
 
     def _response_urls(self, user: str, view: View, values: Values) -> list[dict[str, str]]:
         """Where the app may answer a form: in the conversations that were chosen in it, if it asked for that."""
@@ -65,17 +67,17 @@ class Modals:
             chosen = values.get(block["block_id"], {}).get(element.get("action_id")) or {}
             channel = chosen.get("selected_conversation") or chosen.get("selected_channel")
             if element.get("response_url_enabled") and channel in self._state.channels:
-                url = self._answers.url(user, channel, None)
+                url = self._answers.new_url(user, channel, None)
                 names = {"block_id": block["block_id"], "action_id": element["action_id"]}
                 found.append({**names, "channel_id": channel, "response_url": url})
         return found
 
-    def _response_action(self, user: str, view: View, answer: Mapping[str, Any]) -> dict[str, Any]:
+    def _apply_response(self, user: str, view: View, answer: Mapping[str, Any]) -> dict[str, Any]:
         stack = self._state.stack(user)
         match answer["response_action"]:
             case "errors":
                 errors = dict(answer["errors"])
-                self._state.tell({"type": "view_errors", "view_id": view["id"], "errors": errors}, only=user)
+                self._state.notify({"type": "view_errors", "view_id": view["id"], "errors": errors}, only=user)
                 return {"ok": False, "errors": errors}
             case "clear":
                 stack.clear()
@@ -83,15 +85,15 @@ class Modals:
                 # The app may have updated the view since; the acknowledgement that comes after wins all the same.
                 place = next((n for n, one in enumerate(stack) if one["id"] == view["id"]), None)
                 if place is not None:
-                    stack[place] = self._state.kept_view(answer["view"], user, old=stack[place])
+                    stack[place] = self._state.make_view(answer["view"], user, old=stack[place])
             case "push" if len(stack) < MOST_VIEWS:
-                stack.append(self._state.kept_view(answer["view"], user))
+                stack.append(self._state.make_view(answer["view"], user))
         self._state.show_views(user)
         return {"ok": True}
 
     async def close(self, user: str, view_id: str, *, clear: bool) -> None:
         """Close a modal, or all of them (*clear*, or as the modal itself says); the app hears of it if it asked to."""
-        view = self._own(user, view_id)
+        view = self._own_view(user, view_id)
         clear = clear or bool(view.get("clear_on_close"))
         stack = self._state.stack(user)
         gone = list(stack) if clear else [view]
@@ -99,9 +101,11 @@ class Modals:
         self._state.show_views(user)
         heard = gone[0] if clear else view
         if heard.get("notify_on_close"):
-            await self._delivery.payload("close", payloads.closed(self._state, user, heard, cleared=clear))
+            await self._delivery.send_interaction(
+                "close", payloads.view_closed(self._state, user, heard, cleared=clear)
+            )
 
-    def _own(self, user: str, view_id: str) -> View:
+    def _own_view(self, user: str, view_id: str) -> View:
         found = self._state.find_view(view_id)
         if found is None or found[0] != user:
             raise Refused("view_not_found")

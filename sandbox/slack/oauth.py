@@ -78,7 +78,7 @@ class Installations:
         """Let *token* call what *scopes* allow, in the workspace with this id."""
         self.apis[token] = self.opened(workspace, token, scopes)
 
-    def has(self, workspace: str) -> bool:
+    def is_installed_in(self, workspace: str) -> bool:
         """Whether the app is installed in the workspace with this id."""
         return any(api.workspace.id == workspace and api.refusal != GONE for api in self.apis.values())
 
@@ -93,13 +93,13 @@ class Installations:
     def routes(self) -> list[Route]:
         return [
             Route("/oauth/v2/authorize", self.page, methods=["GET"]),
-            Route("/oauth/v2/authorize", self.decided, methods=["POST"]),
+            Route("/oauth/v2/authorize", self.decide, methods=["POST"]),
             Route("/api/oauth.v2.access", self.access, methods=["GET", "POST"]),
             Route("/api/apps.uninstall", self.uninstall, methods=["GET", "POST"]),
-            Route("/api/{method}", self.call, methods=["GET", "POST"]),
+            Route("/api/{method}", self.call_api, methods=["GET", "POST"]),
         ]
 
-    async def call(self, request: Request) -> Response:
+    async def call_api(self, request: Request) -> Response:
         """A call goes to the Web API of its token; one with a token that nobody has is refused by any of them."""
         token = await call_token(request)
         api = self.apis.get(token) or next(iter(self.apis.values()))
@@ -108,10 +108,10 @@ class Installations:
         was_good = not api.refusal
         answer = await api.endpoint(request)
         if was_good and api.refusal:
-            answer.background = BackgroundTask(self._ended, api.workspace)
+            answer.background = BackgroundTask(self._notify_end, api.workspace)
         return answer
 
-    async def _ended(self, workspace: Workspace, *, is_uninstalled: bool = False) -> None:
+    async def _notify_end(self, workspace: Workspace, *, is_uninstalled: bool = False) -> None:
         """Let the app know that its token, and maybe its installation, is over."""
         tokens = {"bot": [workspace.bot.id]}
         await self.told(workspace.id, "tokens_revoked", {"type": "tokens_revoked", "tokens": tokens})
@@ -120,7 +120,7 @@ class Installations:
 
     async def page(self, request: Request) -> Response:
         try:
-            asked = self._asked(request.query_params)
+            asked = self._parse_request(request.query_params)
         except Refused as refusal:
             return HTMLResponse(html.escape(refusal.code), 400)
         name = str(self.manifest.get("display_information", {}).get("name") or asked.workspace.bot.real_name)
@@ -144,11 +144,11 @@ class Installations:
         )
         return f'<p><label>Workspace <select name="team">{options}</select></label></p>'
 
-    async def decided(self, request: Request) -> Response:
-        """Back to the app: with a code, or with word that nobody allowed it."""
+    async def decide(self, request: Request) -> Response:
+        """Redirect back to the app: with a code, or with word that nobody allowed it."""
         form = dict(parse_qsl((await request.body()).decode("utf-8", "replace")))
         try:
-            asked = self._asked(form)
+            asked = self._parse_request(form)
         except Refused as refusal:
             return HTMLResponse(html.escape(refusal.code), 400)
         answer = {"state": form.get("state", "")}
@@ -161,8 +161,8 @@ class Installations:
         self.note("slack_to_bot", "OAuth redirect", 302, 0, {"redirect_uri": asked.redirect_uri, **answer}, None)
         return RedirectResponse(f"{asked.redirect_uri}?{urlencode(answer)}", 302)
 
-    def _asked(self, query: Mapping[str, str]) -> Code:
-        """What an app asks for, if it may: its own id, scopes of its manifest, an address of its manifest.
+    def _parse_request(self, query: Mapping[str, str]) -> Code:
+        """Return what an app asks for, if it may: its own id, scopes of its manifest, an address of its manifest.
 
         A ``team`` that it names is only a wish, as at Slack; the form has the one that was chosen.
         """
@@ -182,21 +182,23 @@ class Installations:
     async def access(self, request: Request) -> Response:
         """``oauth.v2.access``: the token for a code."""
         body = (await request.body()).decode("utf-8", "replace")
-        arguments = {**request.query_params, **dict(parse_qsl(body)), **_basic(request)}
+        arguments = {**request.query_params, **dict(parse_qsl(body)), **_basic_credentials(request)}
         try:
             answer = (
-                self._refreshed(arguments) if arguments.get("grant_type") == "refresh_token" else self._given(arguments)
+                self._refresh_token(arguments)
+                if arguments.get("grant_type") == "refresh_token"
+                else self._redeem_code(arguments)
             )
         except Refused as refusal:
             answer = {"ok": False, "error": refusal.code}
         self._note_call("oauth.v2.access", arguments, answer)
         return JSONResponse(answer)
 
-    def _given(self, arguments: Mapping[str, str]) -> dict[str, Any]:
-        """A new token for a code."""
-        code = self._spent(arguments)
+    def _redeem_code(self, arguments: Mapping[str, str]) -> dict[str, Any]:
+        """Return a new token for a code."""
+        code = self._use_code(arguments)
         more = {"authed_user": {"id": code.workspace.owner}, "is_enterprise_install": False}
-        return self._issued(code.workspace, code.scopes) | more
+        return self._issue_token(code.workspace, code.scopes) | more
 
     def _note_call(self, method: str, arguments: Mapping[str, str], answer: dict[str, Any]) -> None:
         """Write down a call, without what would open anything."""
@@ -204,8 +206,8 @@ class Installations:
         answered = {name: value for name, value in answer.items() if name not in SECRET}
         self.note("bot_to_slack", method, "ok" if answer["ok"] else answer["error"], 0, shown, answered)
 
-    def _issued(self, workspace: Workspace, scopes: tuple[str, ...]) -> dict[str, Any]:
-        """A new token of *workspace*, and the refresh token that goes with it where tokens rotate."""
+    def _issue_token(self, workspace: Workspace, scopes: tuple[str, ...]) -> dict[str, Any]:
+        """Return a new token of *workspace*, and the refresh token that goes with it where tokens rotate."""
         rotates = bool(self.manifest.get("settings", {}).get("token_rotation_enabled"))
         token = f"{'xoxe.' if rotates else ''}xoxb-local-{self.ids.secret(12)}"
         self.install(workspace.id, token, scopes)
@@ -226,21 +228,21 @@ class Installations:
             **rotation,
         }
 
-    def _refreshed(self, arguments: Mapping[str, str]) -> dict[str, Any]:
-        """A new token for a refresh token, which is good once; the token before it lives on to its end."""
-        _is_app(arguments)
+    def _refresh_token(self, arguments: Mapping[str, str]) -> dict[str, Any]:
+        """Return a new token for a refresh token, which is good once; the token before it lives on to its end."""
+        _require_app(arguments)
         api = self._refreshes.pop(arguments.get("refresh_token", ""), None)
         if api is None or api.refusal not in {"", EXPIRED}:
             raise Refused("invalid_refresh_token")
-        return self._issued(api.workspace, api.scopes)
+        return self._issue_token(api.workspace, api.scopes)
 
     async def uninstall(self, request: Request) -> Response:
         """``apps.uninstall``: the end of every token of the workspace whose token asks for it, and of no other's."""
         body = (await request.body()).decode("utf-8", "replace")
         api = self.apis.get(await call_token(request))
-        arguments = {**request.query_params, **dict(parse_qsl(body)), **_basic(request)}
+        arguments = {**request.query_params, **dict(parse_qsl(body)), **_basic_credentials(request)}
         try:
-            _is_app(arguments)
+            _require_app(arguments)
             if api is None or api.refusal:
                 raise Refused("invalid_auth" if api is None else api.refusal)
         except Refused as refusal:
@@ -251,10 +253,10 @@ class Installations:
         home = api.workspace
         for one in self.apis.values():
             one.refusal = GONE if one.workspace is home else one.refusal
-        return JSONResponse({"ok": True}, background=BackgroundTask(self._ended, home, is_uninstalled=True))
+        return JSONResponse({"ok": True}, background=BackgroundTask(self._notify_end, home, is_uninstalled=True))
 
-    def _spent(self, arguments: Mapping[str, str]) -> Code:
-        _is_app(arguments)
+    def _use_code(self, arguments: Mapping[str, str]) -> Code:
+        _require_app(arguments)
         code = self._codes.get(arguments.get("code", ""))
         if code is None or self.clock() > code.expires:
             raise Refused("invalid_code")
@@ -266,16 +268,16 @@ class Installations:
         return code
 
 
-def _is_app(arguments: Mapping[str, str]) -> None:
-    """Refuses whoever does not know the app's id and secret."""
+def _require_app(arguments: Mapping[str, str]) -> None:
+    """Refuse whoever does not know the app's id and secret."""
     if arguments.get("client_id") != CLIENT_ID:
         raise Refused("invalid_client_id")
     if not secrets.compare_digest(arguments.get("client_secret", "").encode(), CLIENT_SECRET.encode()):
         raise Refused("bad_client_secret")
 
 
-def _basic(request: Request) -> dict[str, str]:
-    """The app's id and secret, where they stand in the header."""
+def _basic_credentials(request: Request) -> dict[str, str]:
+    """Return the app's id and secret, where they are in the header."""
     kind, _, text = request.headers.get("authorization", "").partition(" ")
     if kind.lower() != "basic":
         return {}

@@ -18,21 +18,21 @@ def message_object(state: State, message: Message, *, with_metadata: bool = Fals
         root = state.find(message.channel, message.thread_ts)
         shown["thread_ts"] = message.thread_ts
         shown |= {"parent_user_id": root.user} if root else {}
-    shown |= {"user": message.user, **_author(state, message)}
-    shown |= {"ts": message.ts, "text": message.text, **_parts(message)}
+    shown |= {"user": message.user, **_author_fields(state, message)}
+    shown |= {"ts": message.ts, "text": message.text, **_content_fields(message)}
     if message.files:
-        shown |= {"files": [one.shown() for one in message.files], "upload": False}
+        shown |= {"files": [one.info() for one in message.files], "upload": False}
     if with_metadata and message.metadata:
         shown["metadata"] = message.metadata
     if message.edited_ts is not None:
         shown["edited"] = {"user": message.user, "ts": message.edited_ts}
     if message.reactions:
-        shown["reactions"] = message.counted_reactions()
+        shown["reactions"] = message.reaction_counts()
     return shown
 
 
-def _author(state: State, message: Message) -> dict[str, Any]:
-    """What stands beside the author's id: for the app its bot, for a person what their client called the message."""
+def _author_fields(state: State, message: Message) -> dict[str, Any]:
+    """Return the fields beside the author's id: for the app its bot, for a person the id of their client's message."""
     home = state.workspace
     if message.user == home.bot.id:
         return {"bot_id": home.bot_id, "app_id": home.app.id, "team": home.id, "bot_profile": bot_profile(state)}
@@ -46,8 +46,8 @@ def _client_id(message: Message) -> str:
     return "-".join((digits[:8], digits[8:12], digits[12:16], digits[16:20], digits[20:]))
 
 
-def _parts(message: Message) -> dict[str, Any]:
-    """Blocks, which Slack makes of a text without any, and attachments."""
+def _content_fields(message: Message) -> dict[str, Any]:
+    """Return blocks, which Slack makes of a text without any, and attachments."""
     blocks = message.blocks or (rich_text(message.text, message.ts) if message.text and not message.subtype else [])
     found: dict[str, Any] = {"blocks": blocks} if blocks else {}
     return found | ({"attachments": message.attachments} if message.attachments else {})

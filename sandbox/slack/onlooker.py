@@ -31,7 +31,7 @@ class Onlooker:
     @property
     def dm(self) -> str:
         """The direct message with the bot."""
-        direct = self.slack.state.direct(self.id)
+        direct = self.slack.state.find_direct(self.id)
         assert direct is not None
         return direct.id
 
@@ -55,13 +55,15 @@ class Onlooker:
     def cards(self) -> list[Message]:
         """The bot's messages for all to see in channels."""
         return [
-            one for one in self._bots() if one.visible_to is None and one.in_channel and one.channel != self._direct
+            one
+            for one in self._bot_messages()
+            if one.visible_to is None and one.in_channel and one.channel != self._direct
         ]
 
     @property
     def dms(self) -> list[Message]:
         """The bot's messages in the direct message with this person, oldest first."""
-        return [one for one in self._bots() if one.channel == self._direct and one.user == self._bot]
+        return [one for one in self._bot_messages() if one.channel == self._direct and one.user == self._bot]
 
     def thread(self, message: Message) -> list[Message]:
         """The bot's replies in the thread of *message* that this person sees, oldest first."""
@@ -71,19 +73,19 @@ class Onlooker:
     async def sees(self, containing: str) -> Message:
         """The newest message of the bot that says *containing*, where this person works; waits for it.
 
-        Direct messages are for `is_told`: one about a card may say the same as the card.
+        Direct messages are for `sees_dm`: one about a card may say the same as the card.
         """
-        return await self._sees(self._at_work, containing)
+        return await self._sees_message(self._work_messages, containing)
 
-    async def is_told(self, containing: str) -> Message:
+    async def sees_dm(self, containing: str) -> Message:
         """The newest direct message of the bot to this person that says *containing*; waits for it."""
-        return await self._sees(lambda: self.dms, containing)
+        return await self._sees_message(lambda: self.dms, containing)
 
     async def sees_reply(self, message: Message, containing: str) -> Message:
         """The newest of the bot's replies to *message* that says *containing*; waits for it."""
-        return await self._sees(lambda: self.thread(message), containing)
+        return await self._sees_message(lambda: self.thread(message), containing)
 
-    async def sees_more(self, than: int) -> Message:
+    async def sees_new_card(self, than: int) -> Message:
         """The newest card, once there are more *than* so many."""
         return await self._waits(lambda: self.cards[-1] if len(self.cards) > than else None, "another card")
 
@@ -95,7 +97,9 @@ class Onlooker:
         """The newest file of the bot whose name has *containing*, and the message that it stands in; waits for it."""
 
         def look() -> tuple[File, Message] | None:
-            found = ((file, one) for one in reversed(self._bots()) for file in one.files if containing in file.name)
+            found = (
+                (file, one) for one in reversed(self._bot_messages()) for file in one.files if containing in file.name
+            )
             return next(found, None)
 
         return await self._waits(look, f"a file called {containing!r}")
@@ -104,25 +108,25 @@ class Onlooker:
         files = [rendering.file(one.name, one.size) for one in message.files if not one.is_deleted]
         return "\n".join([rendering.message(message.text, message.blocks, message.attachments), *files])
 
-    async def _sees(self, among: Callable[[], list[Message]], containing: str) -> Message:
+    async def _sees_message(self, among: Callable[[], list[Message]], containing: str) -> Message:
         return await self._waits(
             lambda: next((one for one in reversed(among()) if containing in self.slack_text(one)), None), containing
         )
 
     async def _waits(self, look: Callable[[], T | None], what: str) -> T:
-        async with self._watching() as watch:
+        async with self._watch() as watch:
             return await watch.until(look, what)
 
-    def _watching(self) -> AbstractAsyncContextManager[Watch]:
+    def _watch(self) -> AbstractAsyncContextManager[Watch]:
         return watching(self.slack.state, self.patience, self._story)
 
-    def _filled(self) -> View | None:
+    def _filled_modal(self) -> View | None:
         """The modal on top, once the app has put into it what belongs there."""
         loading = self.slack.state.workspace.app.loading_view
         return self.modal if self.modal and not (loading and self.modal["callback_id"] == loading) else None
 
-    def _bots(self) -> list[Message]:
-        """What the bot, or Slack itself, says where this person is."""
+    def _bot_messages(self) -> list[Message]:
+        """Return what the bot, or Slack itself, says where this person is."""
         state = self.slack.state
         return [
             one
@@ -133,9 +137,9 @@ class Onlooker:
             and self.id in state.channels[one.channel].members
         ]
 
-    def _at_work(self) -> list[Message]:
-        """What the bot says in channels; and in the direct message, for somebody who works there."""
-        return [one for one in self._bots() if one.channel == self.channel or one.channel != self._direct]
+    def _work_messages(self) -> list[Message]:
+        """Return what the bot says in channels; and in the direct message, for somebody who works there."""
+        return [one for one in self._bot_messages() if one.channel == self.channel or one.channel != self._direct]
 
     @property
     def _bot(self) -> str:
@@ -143,11 +147,11 @@ class Onlooker:
 
     @property
     def _direct(self) -> str | None:
-        direct = self.slack.state.direct(self.id)
+        direct = self.slack.state.find_direct(self.id)
         return direct.id if direct else None
 
     def _story(self) -> str:
-        said = [f"--- {one.ts} {one.kind}\n{self.slack_text(one)}" for one in self._bots()[-3:]]
+        said = [f"--- {one.ts} {one.kind}\n{self.slack_text(one)}" for one in self._bot_messages()[-3:]]
         calls = [
             f"{one['direction']} {one['what']}: {one['status']} {str(one['response'])[:300]}"
             for one in self.slack.state.traffic[-8:]

@@ -23,7 +23,7 @@ from sandbox.slack.tickets import TAB
 
 PAGE = Path(__file__).parent / "page"
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "[::1]"})
-BREATH = 15.0
+KEEPALIVE_SECONDS = 15.0
 
 Endpoint = Callable[[Request], Awaitable[Response]]
 Act = Callable[[dict[str, Any]], Awaitable[Any]]
@@ -48,7 +48,7 @@ class PageApi:
         self._start_afresh = start_afresh
         self._folder = folder
 
-    def _of(self, user: str | None) -> Acting:
+    def _acting_for(self, user: str | None) -> Acting:
         """The workspace of *user*, or the first one."""
         return next((one for one in self._actings if user in one.state.users), self._actings[0])
 
@@ -66,32 +66,32 @@ class PageApi:
         }
         return [
             Route("/", self.index),
-            Route("/_local/folder", self.guarded(self.folder)),
-            Route("/_local/state", self.guarded(self.state)),
-            Route("/_local/messages", self.guarded(self.messages)),
-            Route("/_local/traffic", self.guarded(self.traffic)),
-            Route("/_local/live", self.guarded(self.live)),
-            *PageFiles(self._of).routes(self.guarded),
+            Route("/_local/folder", self.guard(self.folder)),
+            Route("/_local/state", self.guard(self.state)),
+            Route("/_local/messages", self.guard(self.messages)),
+            Route("/_local/traffic", self.guard(self.traffic)),
+            Route("/_local/live", self.guard(self.live)),
+            *PageFiles(self._acting_for).routes(self.guard),
             *(
-                Route(f"/_local/{name}", self.guarded(self.posted(act)), methods=["POST"])
+                Route(f"/_local/{name}", self.guard(self.make_endpoint(act)), methods=["POST"])
                 for name, act in posts.items()
             ),
             Route("/page/icon.svg", self.icon),
             Mount("/page", StaticFiles(directory=PAGE)),
         ]
 
-    def guarded(self, endpoint: Endpoint) -> Endpoint:
-        """Only for pages of this machine: a foreign site cannot name this host, nor set the header."""
+    def guard(self, endpoint: Endpoint) -> Endpoint:
+        """Restrict *endpoint* to pages of this machine: a foreign site cannot name this host, nor set the header."""
 
-        async def checked(request: Request) -> Response:
+        async def guarded_endpoint(request: Request) -> Response:
             host = request.headers.get("host", "").rsplit(":", 1)[0]
             if host not in LOOPBACK or (request.method == "POST" and "x-local-slack-page" not in request.headers):
                 return JSONResponse({"ok": False, "error": "not_this_machine"}, 403)
             return await endpoint(request)
 
-        return checked
+        return guarded_endpoint
 
-    def posted(self, act: Act) -> Endpoint:
+    def make_endpoint(self, act: Act) -> Endpoint:
         async def endpoint(request: Request) -> Response:
             TAB.set(request.headers.get("x-local-slack-tab", ""))
             try:
@@ -114,7 +114,7 @@ class PageApi:
         return JSONResponse({"folder": self._folder})
 
     async def state(self, request: Request) -> Response:
-        acting = self._of(request.query_params.get("user"))
+        acting = self._acting_for(request.query_params.get("user"))
         state, features = acting.state, acting.manifest.get("features", {})
         user = request.query_params.get("user") or next(iter(state.users))
         if user not in state.users or state.users[user].is_deleted:
@@ -126,15 +126,15 @@ class PageApi:
         return JSONResponse(
             {
                 "team": state.workspace.info(),
-                "me": state.users[user].shown(),
-                "users": [one.shown() for one in state.users.values() if not one.is_bot],
-                "channels": [one.shown() for one in mine],
+                "me": state.users[user].page_data(),
+                "users": [one.page_data() for one in state.users.values() if not one.is_bot],
+                "channels": [one.page_data() for one in mine],
                 "groups": [{"id": one.id, "handle": one.handle} for one in state.groups.values()],
                 "suggestions": [asdict(one) for one in state.workspace.suggestions],
                 "commands": commands,
                 "shortcuts": features.get("shortcuts", []),
-                "bot": state.workspace.bot.shown(),
-                "modals": state.shown_views(user),
+                "bot": state.workspace.bot.page_data(),
+                "modals": state.views_data(user),
                 "home": state.homes.get(user),
             }
         )
@@ -142,16 +142,16 @@ class PageApi:
     async def messages(self, request: Request) -> Response:
         asked = request.query_params
         user, channel = asked.get("user", ""), asked.get("channel", "")
-        state = self._of(user).state
+        state = self._acting_for(user).state
         if thread_ts := asked.get("thread_ts"):
             root = state.find(channel, thread_ts)
             found = [*([root] if root else []), *state.replies(channel, thread_ts, user)]
         else:
-            found = state.visible(user, channel)
+            found = state.visible_messages(user, channel)
         if before := asked.get("before"):
             found = [one for one in found if one.ts < before]
         limit = min(int(asked.get("limit") or 100), 500)
-        shown = [state.shown(one) for one in found[-limit:]]
+        shown = [state.message_data(one) for one in found[-limit:]]
         return JSONResponse({"messages": shown, "has_more": len(found) > limit})
 
     async def traffic(self, _: Request) -> Response:
@@ -163,13 +163,13 @@ class PageApi:
     async def _stream(self, user: str | None) -> AsyncIterator[str]:
         queue: asyncio.Queue[dict[str, Any]] = asyncio.Queue()
         watcher = (user, queue)
-        watchers = self._of(user).state.watchers
+        watchers = self._acting_for(user).state.watchers
         watchers.append(watcher)
         try:
             yield ": here\n\n"
             while True:
                 try:
-                    async with asyncio.timeout(BREATH):
+                    async with asyncio.timeout(KEEPALIVE_SECONDS):
                         event = await queue.get()
                 except TimeoutError:
                     yield ": still here\n\n"
@@ -179,9 +179,9 @@ class PageApi:
             watchers.remove(watcher)
 
     async def say(self, asked: dict[str, Any]) -> Any:
-        user, acting = asked["user"], self._of(asked["user"])
+        user, acting = asked["user"], self._acting_for(asked["user"])
         if picked := asked.get("files"):
-            files = acting.state.files.chosen({"files": [{"id": one} for one in picked]}, user)
+            files = acting.state.files.chosen_files({"files": [{"id": one} for one in picked]}, user)
             if len(files) != len(picked):
                 raise Refused("file_not_found")
             return await acting.upload(user, asked["channel"], asked["text"], files)
@@ -189,42 +189,42 @@ class PageApi:
 
     async def action(self, asked: dict[str, Any]) -> Any:
         values = (asked.get("state") or {}).get("values") or {}
-        ack = await self._of(asked["user"]).act(
+        ack = await self._acting_for(asked["user"]).act(
             asked["user"], asked, asked["block_id"], asked["action_id"], asked["element"], values
         )
         return {"ok": not ack.failed, "error": ack.failed}
 
     async def submit(self, asked: dict[str, Any]) -> Any:
-        return await self._of(asked["user"]).submit(
+        return await self._acting_for(asked["user"]).submit(
             asked["user"], asked["view_id"], (asked.get("state") or {}).get("values") or {}
         )
 
     async def close(self, asked: dict[str, Any]) -> None:
-        await self._of(asked["user"]).close(asked["user"], asked["view_id"], clear=bool(asked.get("clear")))
+        await self._acting_for(asked["user"]).close(asked["user"], asked["view_id"], clear=bool(asked.get("clear")))
 
     async def options(self, asked: dict[str, Any]) -> Any:
-        return await self._of(asked["user"]).options(
+        return await self._acting_for(asked["user"]).load_options(
             asked["user"], asked, asked["block_id"], asked["action_id"], str(asked.get("value", ""))
         )
 
     async def home(self, asked: dict[str, Any]) -> None:
-        await self._of(asked["user"]).home(asked["user"], asked.get("tab", "home"))
+        await self._acting_for(asked["user"]).open_home(asked["user"], asked.get("tab", "home"))
 
     async def shortcut(self, asked: dict[str, Any]) -> Any:
-        return await self._of(asked["user"]).shortcut(
+        return await self._acting_for(asked["user"]).use_shortcut(
             asked["user"], asked["callback_id"], asked.get("channel") or "", asked.get("ts") or ""
         )
 
     async def edit(self, asked: dict[str, Any]) -> None:
-        await self._of(asked["user"]).edit(asked["user"], asked["channel"], asked["ts"], asked["text"])
+        await self._acting_for(asked["user"]).edit(asked["user"], asked["channel"], asked["ts"], asked["text"])
 
     async def delete(self, asked: dict[str, Any]) -> None:
-        await self._of(asked["user"]).delete(asked["user"], asked["channel"], asked["ts"])
+        await self._acting_for(asked["user"]).delete(asked["user"], asked["channel"], asked["ts"])
 
     async def react(self, asked: dict[str, Any]) -> None:
         """Put an emoji on a message, or take it off where this person has it there."""
         user, channel, ts, name = (str(asked[one]) for one in ("user", "channel", "ts", "name"))
-        acting = self._of(user)
+        acting = self._acting_for(user)
         message = acting.state.find(channel, ts)
         is_there = message is not None and user in message.reactions.get(name, ())
         await acting.react(user, channel, ts, name, is_added=not is_there)

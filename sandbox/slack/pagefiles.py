@@ -30,12 +30,12 @@ class PageFiles:
 
     def routes(self, guarded: Guard) -> list[Route]:
         return [
-            Route("/_local/upload", guarded(self.take), methods=["POST"]),
-            Route("/_local/file", guarded(self.give), methods=["GET"]),
-            Route("/_local/place", guarded(self.place), methods=["GET"]),
+            Route("/_local/upload", guarded(self.receive), methods=["POST"]),
+            Route("/_local/file", guarded(self.serve), methods=["GET"]),
+            Route("/_local/place", guarded(self.find_place), methods=["GET"]),
         ]
 
-    async def take(self, request: Request) -> Response:
+    async def receive(self, request: Request) -> Response:
         """Keep the body as a file of a person: for the file input of a modal, if that takes it, or for a message."""
         user, name = request.query_params.get("user", ""), request.query_params.get("name", "")
         length = int(request.headers.get("content-length", MOST_IN_MESSAGE + 1))
@@ -44,8 +44,8 @@ class PageFiles:
             return JSONResponse({"ok": False, "error": "user_not_found"})
         if refusal := self._refusal(request.query_params, length):
             return JSONResponse({"ok": False, "error": refusal})
-        file = state.files.keep(state.number(), name, await request.body(), user, state.clock())
-        return JSONResponse({"ok": True, "file": file.shown()})
+        file = state.files.add_upload(state.number(), name, await request.body(), user, state.clock())
+        return JSONResponse({"ok": True, "file": file.info()})
 
     def _refusal(self, asked: Mapping[str, str], length: int) -> str | None:
         """What stands against a file of so many bytes where it is to go; None where it is taken."""
@@ -58,24 +58,24 @@ class PageFiles:
             return "no_such_action"
         return form_refusal(element, [(name, length)])
 
-    async def give(self, request: Request) -> Response:
+    async def serve(self, request: Request) -> Response:
         """A file of a message that this person sees, to be saved."""
         asked = request.query_params
         user = asked.get("user", "")
         state = self._acting_of(user).state
         file = state.files.all.get(asked.get("id", ""))
-        if file is None or file.content is None or not _seen(user, state.channels, file.shares):
+        if file is None or file.content is None or not _visible_shares(user, state.channels, file.shares):
             return JSONResponse({"ok": False, "error": "file_not_found"}, 404)
         save = {"Content-Disposition": f"attachment; filename*=UTF-8''{quote(file.name)}"}
         return Response(file.content, media_type=file.type[0], headers={**SAFE, **save})
 
-    async def place(self, request: Request) -> Response:
+    async def find_place(self, request: Request) -> Response:
         """The newest message with a file, of those that this person sees: where the file's permalink leads."""
         asked = request.query_params
         user = asked.get("user", "")
         state = self._acting_of(user).state
         file = state.files.all.get(asked.get("file", ""))
-        seen = _seen(user, state.channels, file.shares) if file else []
+        seen = _visible_shares(user, state.channels, file.shares) if file else []
         if not seen:
             return JSONResponse({"ok": False, "error": "file_not_found"})
         ts, channel = max(seen)
@@ -83,7 +83,9 @@ class PageFiles:
         return JSONResponse({"channel": channel, "ts": ts, "thread": message.thread_ts if message else None})
 
 
-def _seen(user: str, channels: Mapping[str, Channel], shares: Mapping[str, list[str]]) -> list[tuple[str, str]]:
+def _visible_shares(
+    user: str, channels: Mapping[str, Channel], shares: Mapping[str, list[str]]
+) -> list[tuple[str, str]]:
     """The messages, as (ts, channel), of *shares* that stand where *user* is."""
     mine = [one for one in shares if one in channels and user in channels[one].members]
     return [(ts, channel) for channel in mine for ts in shares[channel]]

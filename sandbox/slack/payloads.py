@@ -38,7 +38,7 @@ def _channel_name(state: State, channel: str) -> str:
     return "privategroup" if found.is_private else found.name
 
 
-def _common(state: State, kind: str, user: str) -> dict[str, Any]:
+def _common_fields(state: State, kind: str, user: str) -> dict[str, Any]:
     person = state.users[user]
     home = person.team_id(state.workspace.id)
     team = {"team_id": home} if home else {}
@@ -57,7 +57,7 @@ def message_click(
     state: State, user: str, message: Message, action: dict[str, Any], values: dict[str, Any], response_url: str
 ) -> dict[str, Any]:
     """block_actions from a message; of a private one the message itself is not sent along."""
-    payload = _common(state, "block_actions", user) | {
+    payload = _common_fields(state, "block_actions", user) | {
         "container": _container(message),
         "trigger_id": state.new_trigger(user),
         "channel": _channel(state, message.channel),
@@ -85,7 +85,7 @@ def _channel(state: State, channel: str) -> dict[str, str]:
 
 def view_click(state: State, user: str, view: View, action: dict[str, Any], values: dict[str, Any]) -> dict[str, Any]:
     """block_actions from a modal or a home tab."""
-    return _common(state, "block_actions", user) | {
+    return _common_fields(state, "block_actions", user) | {
         "container": {"type": "view", "view_id": view["id"]},
         "trigger_id": state.new_trigger(user, view),
         "view": {**view, "state": {"values": values}},
@@ -97,15 +97,15 @@ def view_click(state: State, user: str, view: View, action: dict[str, Any], valu
 def submission(
     state: State, user: str, view: View, values: dict[str, Any], response_urls: Sequence[dict[str, str]] = ()
 ) -> dict[str, Any]:
-    return _common(state, "view_submission", user) | {
+    return _common_fields(state, "view_submission", user) | {
         "trigger_id": state.new_trigger(user, view),
         "view": {**view, "state": {"values": values}},
         "response_urls": list(response_urls),
     }
 
 
-def closed(state: State, user: str, view: View, *, cleared: bool) -> dict[str, Any]:
-    return _common(state, "view_closed", user) | {"view": view, "is_cleared": cleared}
+def view_closed(state: State, user: str, view: View, *, cleared: bool) -> dict[str, Any]:
+    return _common_fields(state, "view_closed", user) | {"view": view, "is_cleared": cleared}
 
 
 def suggestion(
@@ -119,7 +119,7 @@ def suggestion(
     else:
         holder = {"container": {"type": "view", "view_id": place["id"]}, "view": place}
     return (
-        _common(state, "block_suggestion", user)
+        _common_fields(state, "block_suggestion", user)
         | {"action_id": action_id, "block_id": block_id, "value": value}
         | holder
     )
@@ -127,7 +127,7 @@ def suggestion(
 
 def shortcut(state: State, user: str, callback_id: str) -> dict[str, Any]:
     """A global shortcut: it comes from nowhere in particular, so it has no channel and no response URL."""
-    common = {name: value for name, value in _common(state, "shortcut", user).items() if name != "api_app_id"}
+    common = {name: value for name, value in _common_fields(state, "shortcut", user).items() if name != "api_app_id"}
     return common | {
         "action_ts": state.new_ts(),
         "callback_id": callback_id,

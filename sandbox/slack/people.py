@@ -68,7 +68,7 @@ class User:
             "first_name": self.real_name.partition(" ")[0],
             "last_name": self.real_name.partition(" ")[2],
             "team": team,
-            **self._avatar(team),
+            **self._avatar_fields(team),
         }
         if with_email and not self.is_bot:
             profile["email"] = self.email
@@ -83,17 +83,17 @@ class User:
             "updated": CREATED,
         }
         if self.grid:
-            known["enterprise_user"] = self._enterprise()
+            known["enterprise_user"] = self._enterprise_fields()
             known = {name: value for name, value in known.items() if (name, value) != ("team_id", "")}
-        return known if self.is_deleted else known | self._standing(is_met=is_met) | self._zone(now)
+        return known if self.is_deleted else known | self._account_fields(is_met=is_met) | self._time_zone_fields(now)
 
-    def _avatar(self, team: str) -> dict[str, str]:
+    def _avatar_fields(self, team: str) -> dict[str, str]:
         """What stands for a picture: addresses as Slack's, at which this machine asks nobody."""
         key = f"g{zlib.crc32(self.id.encode()):08x}"
         base = f"https://ca.slack-edge.com/{team or OTHER_TEAM}-{self.id}-{key}"
         return {"avatar_hash": key, **{f"image_{size}": f"{base}-{size}" for size in AVATAR_PIXELS}}
 
-    def _enterprise(self) -> dict[str, Any]:
+    def _enterprise_fields(self) -> dict[str, Any]:
         return {
             "id": self.id,
             "enterprise_id": ENTERPRISE["id"],
@@ -103,7 +103,7 @@ class User:
             "teams": list(self.grid),
         }
 
-    def _standing(self, *, is_met: bool) -> dict[str, Any]:
+    def _account_fields(self, *, is_met: bool) -> dict[str, Any]:
         return {
             "color": self.color.lstrip("#"),
             "real_name": self.real_name,
@@ -116,7 +116,7 @@ class User:
             "is_email_confirmed": not self.is_bot,
         }
 
-    def _zone(self, now: float) -> dict[str, Any]:
+    def _time_zone_fields(self, now: float) -> dict[str, Any]:
         try:
             local = datetime.fromtimestamp(now, ZoneInfo(self.tz))
         except ZoneInfoNotFoundError:  # a machine without a time zone database
@@ -128,8 +128,8 @@ class User:
             "tz_offset": int(offset.total_seconds()) if offset else 0,
         }
 
-    def shown(self) -> dict[str, Any]:
-        """The person as the page shows them."""
+    def page_data(self) -> dict[str, Any]:
+        """Return the person as the page shows them."""
         return {
             "id": self.id,
             "name": self.name,
@@ -223,9 +223,9 @@ class Channel:
         }
         if self.kind == "im":
             return common | {"user": self.members[0], "is_open": True, "priority": 0}
-        return common | self._channel_info(team_id, creator)
+        return common | self._channel_fields(team_id, creator)
 
-    def _channel_info(self, team_id: str, creator: str) -> dict[str, Any]:
+    def _channel_fields(self, team_id: str, creator: str) -> dict[str, Any]:
         others = [OTHER_TEAM] if self.is_ext_shared else []
         return {
             "name": self.name,
@@ -250,7 +250,7 @@ class Channel:
             "previous_names": [],
         }
 
-    def shown(self) -> dict[str, Any]:
+    def page_data(self) -> dict[str, Any]:
         return {
             "id": self.id,
             "name": self.name,

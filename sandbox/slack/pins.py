@@ -30,14 +30,14 @@ class Pins:
         return {
             "pins.add": self.add,
             "pins.remove": self.remove,
-            "pins.list": self.pinned,
+            "pins.list": self.list_pins,
             "bookmarks.add": self.add_bookmark,
-            "bookmarks.list": self.bookmarks,
+            "bookmarks.list": self.list_bookmarks,
         }
 
     async def add(self, arguments: Arguments) -> dict[str, Any]:
-        channel = self._channel(arguments, "channel")
-        message = self._message(channel, arguments)
+        channel = self._require_channel(arguments, "channel")
+        message = self._require_message(channel, arguments)
         if message.subtype:
             raise Refused("not_pinnable")
         if message.pinned is not None:
@@ -45,22 +45,22 @@ class Pins:
         if len(self._pins_of(channel)) >= MAX_PINS:
             raise Refused("too_many_pins")
         message.pinned = (self._bot, int(self._state.clock()))
-        self._tell(message, is_added=True)
+        self._show_pin(message, is_added=True)
         return {}
 
     async def remove(self, arguments: Arguments) -> dict[str, Any]:
-        message = self._message(self._channel(arguments, "channel"), arguments)
+        message = self._require_message(self._require_channel(arguments, "channel"), arguments)
         if message.pinned is None:
             raise Refused("no_pin")
         message.pinned = None
-        self._tell(message, is_added=False)
+        self._show_pin(message, is_added=False)
         return {}
 
-    async def pinned(self, arguments: Arguments) -> dict[str, Any]:
-        channel = self._channel(arguments, "channel")
-        return {"items": [self._item(one, *one.pinned) for one in self._pins_of(channel) if one.pinned is not None]}
+    async def list_pins(self, arguments: Arguments) -> dict[str, Any]:
+        channel = self._require_channel(arguments, "channel")
+        return {"items": [self._pin_item(one, *one.pinned) for one in self._pins_of(channel) if one.pinned is not None]}
 
-    def _item(self, message: Message, by: str, at: int) -> dict[str, Any]:
+    def _pin_item(self, message: Message, by: str, at: int) -> dict[str, Any]:
         link = f"{self._state.workspace.url}archives/{message.channel}/p{message.ts.replace('.', '')}"
         shown = message_object(self._state, message) | {"permalink": link, "pinned_to": [message.channel]}
         return {"type": "message", "created": at, "created_by": by, "channel": message.channel, "message": shown}
@@ -70,12 +70,12 @@ class Pins:
         found = [one for one in self._state.messages if one.channel == channel.id and one.pinned and not one.deleted]
         return sorted(found, key=lambda one: one.pinned or ("", 0), reverse=True)
 
-    def _tell(self, message: Message, *, is_added: bool) -> None:
-        self._state.changed(message)
+    def _show_pin(self, message: Message, *, is_added: bool) -> None:
+        self._state.show_change(message)
         self._state.happened(Pinned(message, self._bot, is_added=is_added))
 
-    def _channel(self, arguments: Arguments, name: str) -> Channel:
-        """The channel that a call is about, where the app is a member."""
+    def _require_channel(self, arguments: Arguments, name: str) -> Channel:
+        """Return the channel that a call is about, where the app is a member."""
         demand(arguments, name)
         channel = self._state.channel_of(str(arguments[name]))
         if channel.is_archived:
@@ -84,7 +84,7 @@ class Pins:
             raise Refused("not_in_channel")
         return channel
 
-    def _message(self, channel: Channel, arguments: Arguments) -> Message:
+    def _require_message(self, channel: Channel, arguments: Arguments) -> Message:
         if not arguments.get("timestamp"):
             raise Refused("no_item_specified")
         if not TS.fullmatch(str(arguments["timestamp"])):
@@ -96,7 +96,7 @@ class Pins:
 
     async def add_bookmark(self, arguments: Arguments) -> dict[str, Any]:
         """A link at the top of a channel; Slack takes no other kind from apps."""
-        channel = self._channel(arguments, "channel_id")
+        channel = self._require_channel(arguments, "channel_id")
         demand(arguments, "title", "type")
         if arguments["type"] != "link":
             raise Refused("invalid_bookmark_type")
@@ -127,5 +127,5 @@ class Pins:
         self._state.show_channels()
         return {"bookmark": bookmark}
 
-    async def bookmarks(self, arguments: Arguments) -> dict[str, Any]:
-        return {"bookmarks": [*self._channel(arguments, "channel_id").bookmarks]}
+    async def list_bookmarks(self, arguments: Arguments) -> dict[str, Any]:
+        return {"bookmarks": [*self._require_channel(arguments, "channel_id").bookmarks]}

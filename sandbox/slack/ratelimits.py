@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 MINUTE: Final = 60.0
-A_MINUTE: Final = {1: 1, 2: 20, 3: 50, 4: 100}
+CALLS_PER_MINUTE: Final = {1: 1, 2: 20, 3: 50, 4: 100}
 """Calls of one method that each tier has."""
 TIERS: Final = {
     "users.list": 2,
@@ -77,7 +77,7 @@ class RateLimits:
     """Messages that a channel takes at once before one a second is all."""
     _calls: dict[str, deque[float]] = field(default_factory=dict)
 
-    def wait(self, method: str, channel: str = "", workspace: str = "") -> int:
+    def seconds_to_wait(self, method: str, channel: str = "", workspace: str = "") -> int:
         """Count a call; 0 if it may be made now, else whole seconds after which it may (``Retry-After``).
 
         Each *workspace* has calls of its own.
@@ -85,11 +85,11 @@ class RateLimits:
         if not self.is_on:
             return 0
         if method == "chat.postMessage":
-            return self._spent(f"{workspace} {method} {channel}", self.burst, float(self.burst))
+            return self._count_call(f"{workspace} {method} {channel}", self.burst, float(self.burst))
         tier = TIERS.get(method)
-        return 0 if tier is None else self._spent(f"{workspace} {method}", A_MINUTE[tier], MINUTE)
+        return 0 if tier is None else self._count_call(f"{workspace} {method}", CALLS_PER_MINUTE[tier], MINUTE)
 
-    def _spent(self, key: str, most: int, seconds: float) -> int:
+    def _count_call(self, key: str, most: int, seconds: float) -> int:
         now, calls = self.clock(), self._calls.setdefault(key, deque())
         while calls and calls[0] <= now - seconds:
             calls.popleft()

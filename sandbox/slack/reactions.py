@@ -24,7 +24,7 @@ def react(state: State, message: Message, user: str, name: str) -> None:
     if len(message.reactions) >= MOST_EMOJI and name not in message.reactions:
         raise Refused("too_many_emoji")
     message.reactions.setdefault(name, []).append(user)
-    state.changed(message)
+    state.show_change(message)
     state.happened(Reacted(message, user, name, is_added=True))
 
 
@@ -35,7 +35,7 @@ def unreact(state: State, message: Message, user: str, name: str) -> None:
     message.reactions[name].remove(user)
     if not message.reactions[name]:
         del message.reactions[name]
-    state.changed(message)
+    state.show_change(message)
     state.happened(Reacted(message, user, name, is_added=False))
 
 
@@ -60,21 +60,21 @@ class Reactions:
     async def add(self, arguments: Arguments) -> dict[str, Any]:
         demand(arguments, "name")
         name = emoji_name(arguments["name"])
-        react(self._state, self._message(arguments), self._bot, name)
+        react(self._state, self._require_message(arguments), self._bot, name)
         return {}
 
     async def remove(self, arguments: Arguments) -> dict[str, Any]:
         demand(arguments, "name")
         name = emoji_name(arguments["name"])
-        unreact(self._state, self._message(arguments), self._bot, name)
+        unreact(self._state, self._require_message(arguments), self._bot, name)
         return {}
 
     async def get(self, arguments: Arguments) -> dict[str, Any]:
-        message = self._message(arguments)
+        message = self._require_message(arguments)
         return {"type": "message", "channel": message.channel, "message": message_object(self._state, message)}
 
-    def _message(self, arguments: Arguments) -> Message:
-        """The message that a call is about, where the app is a member."""
+    def _require_message(self, arguments: Arguments) -> Message:
+        """Return the message that a call is about, where the app is a member."""
         if not arguments.get("channel") or not arguments.get("timestamp"):
             raise Refused("no_item_specified")
         if not TS.fullmatch(str(arguments["timestamp"])):

@@ -25,7 +25,7 @@ EMOJI: Final = {
 }
 
 
-def plain(text: str) -> str:
+def plain_text(text: str) -> str:
     """Mrkdwn as plain text: links by their label, mentions by their id, emoji by a sign or their name; code as it is."""
     text = LINK.sub(lambda match: match[2] or match[1], text.replace(PLACE, ""))
     code = CODE.findall(text)
@@ -35,77 +35,79 @@ def plain(text: str) -> str:
     return text.replace("\u2060", "").replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
 
 
-def _text(value: Any) -> str:
-    return plain(str(value.get("text", ""))) if isinstance(value, Mapping) else ""
+def _object_text(value: Any) -> str:
+    return plain_text(str(value.get("text", ""))) if isinstance(value, Mapping) else ""
 
 
 def block_lines(block: Mapping[str, Any]) -> Iterator[str]:
     """One block, line by line; buttons as [Label]."""
     kind = block.get("type")
     if kind in {"section", "header", "alert", "markdown"}:
-        text = _text(block.get("text")) if isinstance(block.get("text"), Mapping) else str(block.get("text") or "")
+        text = (
+            _object_text(block.get("text")) if isinstance(block.get("text"), Mapping) else str(block.get("text") or "")
+        )
         if kind == "alert":
             text = f"{LEVELS.get(block.get('level', ''), '')}{text}"
         accessory = block.get("accessory")
         yield f"{text}  {element(accessory)}".rstrip() if accessory else text
         for field in block.get("fields") or ():
-            yield _text(field).replace("\n", ": ", 1)
+            yield _object_text(field).replace("\n", ": ", 1)
     elif kind == "context":
-        yield "  ".join(_text(one) for one in block.get("elements") or ())
+        yield "  ".join(_object_text(one) for one in block.get("elements") or ())
     elif kind == "actions":
         yield "  ".join(element(one) for one in block.get("elements") or ())
     elif kind == "input":
         optional = " (optional)" if block.get("optional") else ""
-        yield f"{_text(block.get('label'))}{optional}: {element(block.get('element') or {})}"
+        yield f"{_object_text(block.get('label'))}{optional}: {element(block.get('element') or {})}"
     elif kind in {"table", "data_table"}:
         for row in block.get("rows") or ():
-            yield " | ".join(_cell(one) for one in row)
+            yield " | ".join(_cell_text(one) for one in row)
     elif kind == "divider":
         yield "—"
     else:
         yield f"({kind})"
 
 
-def _cell(one: Mapping[str, Any]) -> str:
+def _cell_text(one: Mapping[str, Any]) -> str:
     """A cell of a table: its text as it is, or its button."""
     if one.get("type") == "action":
         return element(one["element"])
-    return str(one["text"]) if "text" in one else " ".join(_words(one))
+    return str(one["text"]) if "text" in one else " ".join(_text_parts(one))
 
 
-def _words(part: Any) -> Iterator[str]:
+def _text_parts(part: Any) -> Iterator[str]:
     """The texts of rich text, piece by piece."""
     if isinstance(part, Mapping) and isinstance(part.get("text"), str):
         yield part["text"]
     elif isinstance(part, Mapping | list):
         for one in part.values() if isinstance(part, Mapping) else part:
-            yield from _words(one)
+            yield from _text_parts(one)
 
 
 def element(one: Mapping[str, Any]) -> str:
     """An interactive element: what it is called and what it holds."""
     kind = one.get("type", "")
     if kind == "button":
-        return f"[{_text(one.get('text'))}]"
+        return f"[{_object_text(one.get('text'))}]"
     if kind == "image":
         return f"({one.get('alt_text', '')})"
     chosen = one.get("initial_option")
     several = one.get("initial_options") or ([chosen] if chosen else [])
-    held = ", ".join(_text(option.get("text")) for option in several) or one.get("initial_value") or ""
+    held = ", ".join(_object_text(option.get("text")) for option in several) or one.get("initial_value") or ""
     return f"<{held}>"
 
 
 def message(text: str, blocks: list[dict[str, Any]], attachments: Sequence[Mapping[str, Any]] = ()) -> str:
     """A whole message."""
-    lines = [line for block in blocks for line in block_lines(block)] if blocks else [plain(text)]
-    return "\n".join([*lines, *(line for one in attachments for line in _attached(one))])
+    lines = [line for block in blocks for line in block_lines(block)] if blocks else [plain_text(text)]
+    return "\n".join([*lines, *(line for one in attachments for line in _attachment_lines(one))])
 
 
-def _attached(one: Mapping[str, Any]) -> Iterator[str]:
+def _attachment_lines(one: Mapping[str, Any]) -> Iterator[str]:
     """One attachment, line by line."""
-    yield from (plain(str(one[name])) for name in ("pretext", "title", "text") if one.get(name))
+    yield from (plain_text(str(one[name])) for name in ("pretext", "title", "text") if one.get(name))
     for field in one.get("fields") or ():
-        yield f"{plain(str(field.get('title') or ''))}: {plain(str(field.get('value') or ''))}"
+        yield f"{plain_text(str(field.get('title') or ''))}: {plain_text(str(field.get('value') or ''))}"
     yield from (line for block in one.get("blocks") or () for line in block_lines(block))
 
 
@@ -117,5 +119,5 @@ def file(name: str, size: int) -> str:
 def view(shown: Mapping[str, Any]) -> str:
     """A modal or home tab: its title, its blocks, what it can be sent with."""
     lines = [line for block in shown.get("blocks") or () for line in block_lines(block)]
-    submit = [f"[{_text(shown['submit'])}]"] if "submit" in shown else []
-    return "\n".join([f"┌ {_text(shown.get('title'))}", *lines, *submit])
+    submit = [f"[{_object_text(shown['submit'])}]"] if "submit" in shown else []
+    return "\n".join([f"┌ {_object_text(shown.get('title'))}", *lines, *submit])

@@ -13,7 +13,7 @@ from starlette.applications import Starlette
 from starlette.routing import Route, WebSocketRoute
 
 from sandbox.slack.acting import Acting
-from sandbox.slack.configuration import workspaces_of
+from sandbox.slack.configuration import load_workspaces
 from sandbox.slack.delivery import Delivery
 from sandbox.slack.faults import SlackFaults
 from sandbox.slack.files import FileServer
@@ -56,8 +56,8 @@ class LocalSlack:
     workspaces: Mapping[str, Acting] = field(default_factory=dict)
     """What people do in each of the workspaces, by its id."""
 
-    def at(self, workspace: Workspace) -> LocalSlack:
-        """The same Slack, seen from another workspace."""
+    def with_workspace(self, workspace: Workspace) -> LocalSlack:
+        """Return the same Slack, seen from another workspace."""
         acting = self.workspaces[workspace.id]
         return replace(self, state=acting.state, acting=acting)
 
@@ -84,7 +84,7 @@ async def running_slack(
 ) -> AsyncIterator[LocalSlack]:
     """A local Slack with one app, the one of *manifest*, installed in the first of *workspaces*.
 
-    In others it is installed by OAuth. `workspaces_of` reads them from a file; without any there is that of
+    In others it is installed by OAuth. `load_workspaces` reads them from a file; without any there is that of
     ``default.toml``. Set `delivery.url` when the app listens; where the manifest says Socket Mode, it connects by itself.
     *reset*: what else starts afresh when the page does. *folder* says which demo this is, to a second one that asks.
     With a *seed* and a `StandingClock` two runs in which the same happens have the same ids and times.
@@ -93,9 +93,9 @@ async def running_slack(
     """
     if problems := check_manifest(manifest):
         raise ManifestRefused(problems)
-    home, *others = workspaces = tuple(one.with_app(manifest) for one in workspaces or workspaces_of())
+    home, *others = workspaces = tuple(one.with_app(manifest) for one in workspaces or load_workspaces())
     state, faults = State(home, clock, Ids(seed)), SlackFaults()
-    states = {home.id: state, **{one.id: state.beside(one) for one in others}}
+    states = {home.id: state, **{one.id: state.add_workspace(one) for one in others}}
     schedules = {name: Schedule(one) for name, one in states.items()}
     by_socket = bool(manifest.get("settings", {}).get("socket_mode_enabled"))
     sockets = Sockets(home.app.id, is_enabled=by_socket, ids=state.ids)
@@ -103,7 +103,7 @@ async def running_slack(
     scopes = tuple(manifest.get("oauth_config", {}).get("scopes", {}).get("bot", ()))
     limits, app = RateLimits(clock), AppToken(app_token, app_scopes)
 
-    def opened(workspace: str, token: str, scopes: tuple[str, ...]) -> WebApi:
+    def open_api(workspace: str, token: str, scopes: tuple[str, ...]) -> WebApi:
         return WebApi(
             states[workspace],
             token=token,
@@ -117,21 +117,21 @@ async def running_slack(
             now=lambda: time.time() + delivery.skew,
         )
 
-    async def told(workspace: str, subscription: str, event: dict[str, Any]) -> None:
-        await actings[workspace].events.tell(subscription, event)
+    async def notify_app(workspace: str, subscription: str, event: dict[str, Any]) -> None:
+        await actings[workspace].events.notify_app(subscription, event)
 
     installations = Installations(
-        {one.id: one for one in workspaces}, opened, told, clock, state.ids, manifest, state.note
+        {one.id: one for one in workspaces}, open_api, notify_app, clock, state.ids, manifest, state.note
     )
     actings = {
-        name: Acting(one, delivery, manifest, is_installed=partial(installations.has, name))
+        name: Acting(one, delivery, manifest, is_installed=partial(installations.is_installed_in, name))
         for name, one in states.items()
     }
     installations.install(home.id, token, scopes)
 
     def may_read(token: str, workspace: str) -> bool:
         api = installations.apis.get(token)
-        return api is not None and api.workspace.id == workspace and api.grants("files:read")
+        return api is not None and api.workspace.id == workspace and api.has_scope("files:read")
 
     async def start_afresh() -> None:
         if reset is not None:
@@ -148,7 +148,7 @@ async def running_slack(
         WebSocketRoute("/link/", sockets.endpoint),
         *FileServer(states, faults, may_read).routes(),
         *page.routes(),
-        *troubles.routes(page.guarded, page.posted),
+        *troubles.routes(page.guard, page.make_endpoint),
     ]
     async with serving(Starlette(routes=routes), port=port, ping_every=ping_every, dates=False) as address:
         for acting in actings.values():

@@ -31,7 +31,7 @@ class Planned:
     post_at: int
     created: int
 
-    def shown(self) -> dict[str, Any]:
+    def info(self) -> dict[str, Any]:
         times = {"post_at": self.post_at, "date_created": self.created}
         return {"id": self.id, "channel_id": self.message.channel, **times, "text": self.message.text}
 
@@ -48,18 +48,18 @@ class Schedule:
         """Post *message* when the clock shows *post_at*."""
         planned = Planned(f"Q0{self.state.number():08d}", message, post_at, int(self.state.clock()))
         self.waiting[planned.id] = planned
-        self._look_later(planned)
+        self._set_timer(planned)
         return planned
 
-    def _look_later(self, planned: Planned) -> None:
+    def _set_timer(self, planned: Planned) -> None:
         pause = max(SHORTEST_PAUSE, planned.post_at - self.state.clock())
-        self._timers[planned.id] = asyncio.get_running_loop().call_later(pause, self._look, planned)
+        self._timers[planned.id] = asyncio.get_running_loop().call_later(pause, self._on_timer, planned)
 
-    def _look(self, planned: Planned) -> None:
+    def _on_timer(self, planned: Planned) -> None:
         """Post what is due, and look again where *planned* is not: timers are not set by the same clock."""
         self.post_due()
         if planned.id in self.waiting:
-            self._look_later(planned)
+            self._set_timer(planned)
 
     def post_due(self) -> None:
         """Post what is due by now; whoever sets a standing clock forward calls this."""
@@ -85,12 +85,12 @@ class Scheduled:
         return {
             "chat.scheduleMessage": self.plan,
             "chat.deleteScheduledMessage": self.delete,
-            "chat.scheduledMessages.list": self.waiting,
+            "chat.scheduledMessages.list": self.list_waiting,
         }
 
     async def plan(self, arguments: Arguments) -> dict[str, Any]:
         demand(arguments, "channel", "post_at")
-        post_at = self._time(arguments)
+        post_at = self._parse_post_at(arguments)
         message = self._chat.draft(arguments)
         self._check_room(message.channel, post_at)
         planned = self._schedule.plan(message, post_at)
@@ -105,7 +105,7 @@ class Scheduled:
             "message": shown,
         }
 
-    def _time(self, arguments: Arguments) -> int:
+    def _parse_post_at(self, arguments: Arguments) -> int:
         try:
             post_at = int(str(arguments["post_at"]))
         except ValueError:
@@ -134,20 +134,20 @@ class Scheduled:
         del self._schedule.waiting[planned.id]
         return {}
 
-    async def waiting(self, arguments: Arguments) -> dict[str, Any]:
-        """What waits, soonest first: of one channel, of a span of time, or all of it."""
+    async def list_waiting(self, arguments: Arguments) -> dict[str, Any]:
+        """Return what waits, soonest first: of one channel, of a span of time, or all of it."""
         channel = str(arguments.get("channel") or "")
         if channel and channel not in self._schedule.state.channels:
             raise Refused("invalid_channel")
-        known = {one.id: one for one in self._sorted() if _is_wanted(one, channel, arguments)}
+        known = {one.id: one for one in self._sorted_messages() if _is_wanted(one, channel, arguments)}
         try:
             shown, cursor = page(list(known), arguments, kind="next")
         except ValueError as error:
             raise Refused(str(error)) from None
-        found = [known[one].shown() for one in shown]
+        found = [known[one].info() for one in shown]
         return {"scheduled_messages": found, "response_metadata": {"next_cursor": cursor}}
 
-    def _sorted(self) -> list[Planned]:
+    def _sorted_messages(self) -> list[Planned]:
         return sorted(self._schedule.waiting.values(), key=lambda one: one.post_at)
 
 

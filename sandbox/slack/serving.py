@@ -24,8 +24,8 @@ TURNS_TO_CONNECT: Final = 3
 """Turns of the event loop until a connection that it has accepted is one that the server knows, and can close."""
 
 
-def listening(port: int) -> socket.socket:
-    """A socket on loopback: at *port*, or at a free one where it is 0. Raises OSError where the port is taken.
+def bind_socket(port: int) -> socket.socket:
+    """Return a socket on loopback: at *port*, or at a free one where it is 0. Raises OSError where the port is taken.
 
     It names its protocol, for asyncio sends at once only on sockets that do: on others, the body of an answer waits 40 ms
     for the client to acknowledge the head, unless the connection is new.
@@ -40,19 +40,19 @@ def listening(port: int) -> socket.socket:
     return found
 
 
-def _claimed(wanted: int) -> socket.socket:
-    """A socket that listens at port *wanted*, or at any other one where somebody else does.
+def _open_listener(wanted: int) -> socket.socket:
+    """Return a socket that listens at port *wanted*, or at any other one where somebody else does.
 
     It listens at once: of two sockets that are only bound to a port, each believes that it is its own.
     """
     with ExitStack() as unless_it_listens:
         try:
-            found = unless_it_listens.enter_context(listening(wanted))
+            found = unless_it_listens.enter_context(bind_socket(wanted))
             found.listen(BACKLOG)
         except OSError:
             if not wanted:
                 raise
-            return _claimed(0)
+            return _open_listener(0)
         unless_it_listens.pop_all()
     return found
 
@@ -104,7 +104,7 @@ async def serving(app: ASGIApp, *, port: int = 0, ping_every: float = 10.0, date
     *port*: the one that is wanted. Where it is taken, another one serves.
     *dates*: whether each answer says when it was made; the app may say so itself, by its own clock.
     """
-    listener = _claimed(port)
+    listener = _open_listener(port)
     logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)  # faults are what some of these servers are for
     config = uvicorn.Config(
         app,

@@ -78,8 +78,8 @@ class Sockets:
     """The connection that got the latest envelope."""
     _turn: int = 0
 
-    def address(self, origin: str) -> str:
-        """A new address to connect to, good for one connection; *origin* is that of the local Slack."""
+    def new_url(self, origin: str) -> str:
+        """Return a new URL to connect to, good for one connection; *origin* is that of the local Slack."""
         ticket = self.ids.secret(16)
         if self.spent > 0:
             self.spent -= 1
@@ -97,26 +97,26 @@ class Sockets:
         self._tickets.remove(ticket)
         await websocket.accept()
         connection = Connection(websocket)
-        if reason := self._unwelcome():
-            await connection.send(_disconnect(reason))
+        if reason := self._refusal_reason():
+            await connection.send(_disconnect_frame(reason))
             await connection.close()
             return
         # Slack would know by its pings that nobody hears the silent ones; here it does once the app has come back.
         self.connections = [*(one for one in self.connections if not one.is_deaf), connection]
         self.changed.set()
         try:
-            await connection.send(self._hello())
-            await self._listen(connection)
+            await connection.send(self._hello_frame())
+            await self._receive_acks(connection)
         finally:
             self.connections = [one for one in self.connections if one is not connection]
             self.changed.set()
 
-    def _unwelcome(self) -> str:
+    def _refusal_reason(self) -> str:
         if not self.is_enabled:
             return "link_disabled"
         return "too_many_websockets" if len(self.connections) >= MOST_CONNECTIONS else ""
 
-    def _hello(self) -> dict[str, Any]:
+    def _hello_frame(self) -> dict[str, Any]:
         return {
             "type": "hello",
             "num_connections": len(self.connections),
@@ -124,17 +124,17 @@ class Sockets:
             "connection_info": {"app_id": self.app_id},
         }
 
-    async def _listen(self, connection: Connection) -> None:
+    async def _receive_acks(self, connection: Connection) -> None:
         """Take acknowledgements. One may come through another connection than its envelope: Slack's SDKs answer
         through whichever is the current one, and that changes with a refresh.
         """
         try:
             while True:
-                self._take(await connection.websocket.receive_text())
+                self._take_ack(await connection.websocket.receive_text())
         except (WebSocketDisconnect, RuntimeError):
             return
 
-    def _take(self, text: str) -> None:
+    def _take_ack(self, text: str) -> None:
         try:
             answer = json.loads(text)
         except ValueError:
@@ -150,7 +150,7 @@ class Sockets:
 
         *kind*: ``slash_commands``, ``interactive`` or ``events_api``; *retry*: of an event, the attempt and why.
         """
-        connection = self._next()
+        connection = self._next_connection()
         if connection is None:
             return Ack("dispatch_failed", reason="connection_failed")
         accepts = kind != "events_api"
@@ -176,8 +176,8 @@ class Sockets:
             del self._awaited[envelope_id]
         return Ack(body=body) if accepts else Ack()
 
-    def _next(self) -> Connection | None:
-        """Any connection may get an envelope; here they take turns, and no app can count on the same one."""
+    def _next_connection(self) -> Connection | None:
+        """Return the connection whose turn it is: any may get an envelope, and no app can count on the same one."""
         staying = [one for one in self.connections if not one.is_leaving]
         found = staying or self.connections
         self._turn += 1
@@ -187,19 +187,19 @@ class Sockets:
     async def warn(self, connection: Connection) -> None:
         """Tell that *connection* will be refreshed in some seconds."""
         connection.is_leaving = True
-        await connection.send(_disconnect("warning"))
+        await connection.send(_disconnect_frame("warning"))
 
     async def refresh(self, connection: Connection) -> None:
         """End *connection* as Slack does every few hours: the app is to open another one."""
         connection.is_leaving = True
-        await connection.send(_disconnect("refresh_requested"))
+        await connection.send(_disconnect_frame("refresh_requested"))
         await connection.close()
 
     async def disable(self) -> None:
         """Somebody has switched Socket Mode off in the app's settings."""
         self.is_enabled = False
         for connection in list(self.connections):
-            await connection.send(_disconnect("link_disabled"))
+            await connection.send(_disconnect_frame("link_disabled"))
             await connection.close()
 
     async def close(self) -> None:
@@ -207,5 +207,5 @@ class Sockets:
             await connection.close()
 
 
-def _disconnect(reason: str) -> dict[str, Any]:
+def _disconnect_frame(reason: str) -> dict[str, Any]:
     return {"type": "disconnect", "reason": reason, "debug_info": {"host": HOST}}

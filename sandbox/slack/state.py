@@ -66,8 +66,8 @@ class State:
         self.files = FileStore(self.workspace)
         self._neighbours.append(self)
 
-    def beside(self, workspace: Workspace) -> State:
-        """Another workspace of the same Slack: no id is given out twice, and there is one inspector for both."""
+    def add_workspace(self, workspace: Workspace) -> State:
+        """Add a workspace to the same Slack: no id is given out twice, and there is one inspector for both."""
         return State(workspace, self.clock, self.ids, traffic=self.traffic, _neighbours=self._neighbours)
 
     def number(self) -> int:
@@ -85,16 +85,16 @@ class State:
         self._last_ts = max(self._last_ts + 1, int(self.clock() * 1_000_000))
         return f"{self._last_ts // 1_000_000}.{self._last_ts % 1_000_000:06d}"
 
-    def tell(self, event: dict[str, Any], *, only: str | None = None) -> None:
-        """Let the watchers know; *only* this person's, where it is private."""
+    def notify(self, event: dict[str, Any], *, only: str | None = None) -> None:
+        """Notify the watchers; *only* this person's, where it is private."""
         for user, queue in self.watchers:
             if only is None or user is None or user == only:
                 queue.put_nowait(event)
 
-    def tell_all(self, event: dict[str, Any]) -> None:
-        """Let everybody know who watches any of the workspaces."""
+    def notify_all(self, event: dict[str, Any]) -> None:
+        """Notify everybody who watches any of the workspaces."""
         for one in self._neighbours:
-            one.tell(event)
+            one.notify(event)
 
     def add(self, message: Message) -> Message:
         self.messages.append(message)
@@ -105,29 +105,29 @@ class State:
         self.happened(Posted(message))
         return message
 
-    def changed(self, message: Message) -> None:
+    def show_change(self, message: Message) -> None:
         """Show that something about *message* is other than it was; its words are not."""
         self._show("message_changed", message)
 
     def edit(self, message: Message, content: Content) -> None:
         """Let *message* say something else."""
         before = copy(message)
-        message.take(content)
+        message.set_content(content)
         message.edited = message.visible_to is None
         message.edited_ts = self.new_ts() if message.edited else None
-        self.changed(message)
+        self.show_change(message)
         self.happened(Edited(message, before))
 
     def delete(self, message: Message) -> None:
         message.deleted = True
         event = {"type": "message_deleted", "channel": message.channel, "ts": message.ts}
-        self.tell(event, only=message.visible_to)
+        self.notify(event, only=message.visible_to)
         self._show_root(message)
         self.happened(Deleted(message))
 
     def _show(self, kind: str, message: Message) -> None:
-        event = {"type": kind, "channel": message.channel, "message": self.shown(message)}
-        self.tell(event, only=message.visible_to)
+        event = {"type": kind, "channel": message.channel, "message": self.message_data(message)}
+        self.notify(event, only=message.visible_to)
 
     def _show_root(self, reply: Message) -> None:
         """The message that *reply* answers has another count now."""
@@ -135,9 +135,9 @@ class State:
         if root is not None and reply.visible_to is None:
             self._show("message_changed", root)
 
-    def shown(self, message: Message) -> dict[str, Any]:
-        """The message as the page gets it, with what is said of its thread."""
-        return message.shown(self.users, self.replies(message.channel, message.ts))
+    def message_data(self, message: Message) -> dict[str, Any]:
+        """Return the message as the page gets it, with what is said of its thread."""
+        return message.page_data(self.users, self.replies(message.channel, message.ts))
 
     def replies(self, channel: str, ts: str, user: str | None = None) -> list[Message]:
         """The replies to the message *ts* that all see, and those that *user* alone sees; oldest first."""
@@ -161,14 +161,14 @@ class State:
     def show_channels(self) -> None:
         """Show everybody the channels that they are in now."""
         for user in self.users:
-            mine = [one.shown() for one in self.channels.values() if user in one.members]
-            self.tell({"type": "channels", "channels": mine}, only=user)
+            mine = [one.page_data() for one in self.channels.values() if user in one.members]
+            self.notify({"type": "channels", "channels": mine}, only=user)
 
     def find(self, channel: str, ts: str) -> Message | None:
         return next((one for one in self.messages if (one.channel, one.ts) == (channel, ts) and not one.deleted), None)
 
-    def visible(self, user: str, channel: str) -> list[Message]:
-        """What *user* sees in *channel*, oldest first; of threads what was also sent to the channel."""
+    def visible_messages(self, user: str, channel: str) -> list[Message]:
+        """Return what *user* sees in *channel*, oldest first; of threads what was also sent to the channel."""
         return [
             one
             for one in self.messages
@@ -201,10 +201,10 @@ class State:
             raise Refused("user_not_visible")
         if person.is_bot:
             raise Refused("cannot_dm_bot")
-        found = self.direct(user) or direct_message(person, self.workspace.bot)
+        found = self.find_direct(user) or direct_message(person, self.workspace.bot)
         return self.channels.setdefault(found.id, found)
 
-    def direct(self, user: str) -> Channel | None:
+    def find_direct(self, user: str) -> Channel | None:
         return next((one for one in self.channels.values() if one.kind == "im" and one.members[0] == user), None)
 
     def new_trigger(self, user: str, view: View | None = None) -> str:
@@ -234,8 +234,8 @@ class State:
     def stack(self, user: str) -> list[View]:
         return self.stacks.setdefault(user, [])
 
-    def kept_view(self, view: View, user: str, *, old: View | None = None) -> View:
-        """*view* as Slack keeps it: with an id, a hash, and ids for blocks that have none."""
+    def make_view(self, view: View, user: str, *, old: View | None = None) -> View:
+        """Return *view* as Slack keeps it: with an id, a hash, and ids for blocks that have none."""
         stack = self.stack(user)
         view_id = old["id"] if old else f"V{self.number():08d}"
         kept = {
@@ -264,10 +264,10 @@ class State:
         return [with_ids(block, lambda: f"b{self.number():05x}") for block in blocks]
 
     def show_views(self, user: str) -> None:
-        self.tell({"type": "views", **self.shown_views(user)}, only=user)
+        self.notify({"type": "views", **self.views_data(user)}, only=user)
 
-    def shown_views(self, user: str) -> dict[str, Any]:
-        """The modals of *user*, and the tab that shows them: empty for any."""
+    def views_data(self, user: str) -> dict[str, Any]:
+        """Return the modals of *user*, and the tab that shows them: empty for any."""
         return {"views": self.stack(user), "tab": self.modal_tabs.get(user, "")}
 
     def find_view(self, view_id: str) -> tuple[str, View] | None:
@@ -292,4 +292,4 @@ class State:
         }
         self.traffic.append(entry)
         del self.traffic[:-500]
-        self.tell_all({"type": "traffic", "entry": entry})
+        self.notify_all({"type": "traffic", "entry": entry})

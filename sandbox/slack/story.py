@@ -29,13 +29,15 @@ class Person(Onlooker):
 
         A direct message is no answer to what was typed in a channel: it may be about something earlier.
         """
-        known = {one.ts for one in self._bots()}
+        known = {one.ts for one in self._bot_messages()}
         elsewhere = {self._direct} - {channel or self.channel}
 
         def answer() -> Message | None:
-            return next((one for one in self._bots() if one.ts not in known and one.channel not in elsewhere), None)
+            return next(
+                (one for one in self._bot_messages() if one.ts not in known and one.channel not in elsewhere), None
+            )
 
-        async with self._watching() as watch:
+        async with self._watch() as watch:
             await self.types(text, channel)
             return await watch.until(answer, text)
 
@@ -44,23 +46,23 @@ class Person(Onlooker):
         before = self.modal["id"] if self.modal else None
 
         def opened() -> View | None:
-            view = self._filled()
+            view = self._filled_modal()
             return None if view is None or view["id"] == before else view
 
-        async with self._watching() as watch:
+        async with self._watch() as watch:
             await self.types(text, channel)
             return await watch.until(opened, text)
 
     async def replied(self, text: str) -> Message | View:
         """Send *text*; what comes back, a message or a modal; a direct message is no answer, as in `says`."""
-        known = {one.ts for one in self._bots()}
+        known = {one.ts for one in self._bot_messages()}
         elsewhere = {self._direct} - {self.channel}
-        async with self._watching() as watch:
+        async with self._watch() as watch:
             await self.types(text)
 
             def answer() -> Message | View | None:
-                new = (one for one in self._bots() if one.ts not in known and one.channel not in elsewhere)
-                return next(new, None) or self._filled()
+                new = (one for one in self._bot_messages() if one.ts not in known and one.channel not in elsewhere)
+                return next(new, None) or self._filled_modal()
 
             found: Message | View = await watch.until(answer, text)
             return found
@@ -76,7 +78,7 @@ class Person(Onlooker):
         assert ("confirm" in found) == confirm, f"{label}: confirm dialog is {'confirm' in found}"
         values = {} if isinstance(where, Message) else self._values()
         before = self.modal
-        async with self._watching() as watch:
+        async with self._watch() as watch:
             ack = await self.slack.acting.act(self.id, _place(where), block_id, found["action_id"], {}, values)
             assert not ack.failed, ack
             if opens is not None:
@@ -84,13 +86,13 @@ class Person(Onlooker):
 
     def _opened(self, before: View | None, containing: str) -> View | None:
         """The modal on top, filled, if it is not the one from *before* and says *containing*."""
-        view = self._filled()
+        view = self._filled_modal()
         return view if view is not before and containing in self.form else None
 
     async def offered(self, where: Message | View, action_id: str, typed: str) -> dict[str, dict[str, Any]]:
         """What the menu *action_id* offers when *typed* is typed into it: options by their labels."""
         block_id, _ = self._button(where, action_id)
-        answer = await self.slack.acting.options(self.id, _place(where), block_id, action_id, typed)
+        answer = await self.slack.acting.load_options(self.id, _place(where), block_id, action_id, typed)
         return {option["text"]["text"]: option for option in answer["options"]}
 
     async def chooses(self, where: Message | View, action_id: str, option: dict[str, Any]) -> None:
@@ -103,13 +105,13 @@ class Person(Onlooker):
     async def uses(self, callback_id: str, message: Message | None = None) -> None:
         """Use a shortcut: of *message*, or a global one."""
         place = (message.channel, message.ts) if message else ()
-        answer = await self.slack.acting.shortcut(self.id, callback_id, *place)
+        answer = await self.slack.acting.use_shortcut(self.id, callback_id, *place)
         assert answer["ok"], answer
 
     async def opens_home(self, containing: str) -> View:
         """Open the app's home; the home once it says *containing*."""
-        async with self._watching() as watch:
-            await self.slack.acting.home(self.id, "home")
+        async with self._watch() as watch:
+            await self.slack.acting.open_home(self.id, "home")
             return await watch.until(lambda: self._home_saying(containing), containing)
 
     async def sees_home(self, containing: str) -> View:
@@ -124,7 +126,7 @@ class Person(Onlooker):
         block = self._input(label)
         view = self.modal
         assert view is not None
-        chosen = {"selected_option": filling.option(block["element"], option)}
+        chosen = {"selected_option": filling.find_option(block["element"], option)}
         self._typed()[block["block_id"]] = {block["element"]["action_id"]: {"type": block["element"]["type"], **chosen}}
         if block.get("dispatch_action"):
             action_id = block["element"]["action_id"]
@@ -135,7 +137,7 @@ class Person(Onlooker):
         for name, value in texts.items():
             block = self._input(name.replace("_", " "))
             element = block["element"]
-            self._typed()[block["block_id"]] = {element["action_id"]: filling.filled(element, value)}
+            self._typed()[block["block_id"]] = {element["action_id"]: filling.element_state(element, value)}
 
     def attaches(self, label: str, **files: bytes) -> None:
         """Choose files in the modal's file input called *label*, by their names: ``**{"rules.json": b"[]"}``.
@@ -146,7 +148,7 @@ class Person(Onlooker):
         element = block["element"]
         refusal = form_refusal(element, [(name, len(content)) for name, content in files.items()])
         assert refusal is None, refusal
-        shown = [self._uploaded(name, content).shown() for name, content in files.items()]
+        shown = [self._uploaded(name, content).info() for name, content in files.items()]
         self._typed()[block["block_id"]] = {element["action_id"]: {"type": "file_input", "files": shown}}
 
     async def uploads(self, name: str, content: bytes, text: str = "", channel: str | None = None) -> Message:
@@ -157,7 +159,7 @@ class Person(Onlooker):
 
     def _uploaded(self, name: str, content: bytes) -> File:
         state = self.slack.state
-        return state.files.keep(state.number(), name, content, self.id, state.clock())
+        return state.files.add_upload(state.number(), name, content, self.id, state.clock())
 
     async def submits(self) -> dict[str, str]:
         """Send the modal; the errors under its inputs, by label."""
@@ -179,7 +181,7 @@ class Person(Onlooker):
 
     def _input(self, label: str) -> dict[str, Any]:
         assert self.modal is not None, "no modal is open"
-        found = filling.input_called(self.modal["blocks"], label)
+        found = filling.find_input(self.modal["blocks"], label)
         assert found is not None, f"no input {label!r} in:\n{self.form}"
         return found
 

@@ -23,7 +23,7 @@ RANGES: Final = frozenset({"here", "channel", "everyone"})
 KEPT: Final = re.compile(r"&(?:amp|lt|gt);|<(?:[@#!][^\s<>][^<>]*|[a-z][a-z+.-]*:[^\s<>][^<>]*)>|[&<>]")
 LABELLED: Final = re.compile(r"<@([UW][A-Z0-9]+)\|[^<>]*>")
 ENTITIES: Final = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
-INSIDE: Final = re.compile(
+ELEMENT: Final = re.compile(
     r"<@(?P<user>[UW][A-Z0-9]+)(?:\|[^<>]*)?>"
     r"|<#(?P<channel>[CG][A-Z0-9]+)(?:\|[^<>]*)?>"
     r"|<!subteam\^(?P<usergroup>S[A-Z0-9]+)(?:\|[^<>]*)?>"
@@ -40,23 +40,23 @@ STYLED: Final = re.compile(
 """What stands between two marks, at the edges of words and in one line; no style within another is looked for."""
 
 
-def as_typed(text: str, state: State, *, should_escape: bool) -> str:
-    """A command's text as Slack passes it on: entities, and with *should_escape* mentions, channels and links."""
-    text = _entities(text)
+def command_text(text: str, state: State, *, should_escape: bool) -> str:
+    """Return a command's text as Slack sends it: entities, and with *should_escape* mentions, channels and links."""
+    text = _escape_entities(text)
     return TYPED.sub(lambda match: _reference(match, state, labelled=True), text) if should_escape else text
 
 
-def as_said(text: str, state: State) -> str:
+def message_text(text: str, state: State) -> str:
     """What somebody says in a channel, as Slack keeps it: the same, but people are mentioned without their names."""
-    return TYPED.sub(lambda match: _reference(match, state, labelled=False), _entities(text))
+    return TYPED.sub(lambda match: _reference(match, state, labelled=False), _escape_entities(text))
 
 
-def escaped(text: str) -> str:
-    """The text of an app as Slack keeps it: entities for what is no reference, and people without their names."""
+def escape_text(text: str) -> str:
+    """Return an app's text as Slack keeps it: entities for what is no reference, and people without their names."""
     return KEPT.sub(lambda match: ENTITIES.get(match[0], match[0]), LABELLED.sub(r"<@\1>", text))
 
 
-def _entities(text: str) -> str:
+def _escape_entities(text: str) -> str:
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
@@ -68,35 +68,35 @@ def _reference(match: re.Match[str], state: State, *, labelled: bool) -> str:
         return f"<mailto:{found}|{found}>"
     if name := match["channel"]:
         place = next((one for one in state.channels.values() if one.kind == "channel" and one.name == name), None)
-        return found if place is None else _mentioned(place)
-    return _mention(match["user"], match["last"] or "", state, labelled=labelled) or found
+        return found if place is None else _channel_reference(place)
+    return _names_reference(match["user"], match["last"] or "", state, labelled=labelled) or found
 
 
-def _mentioned(channel: Channel) -> str:
+def _channel_reference(channel: Channel) -> str:
     """A channel's reference; what a private one is called is not passed on."""
     return f"<#{channel.id}|{'' if channel.is_private else channel.name}>"
 
 
-def _mention(first: str, last: str, state: State, *, labelled: bool) -> str:
+def _names_reference(first: str, last: str, state: State, *, labelled: bool) -> str:
     """The reference of who *first* and *last* are the name of, or of who *first* is, before *last*; empty for nobody."""
-    if last and (both := _person(first + last, state, labelled=labelled)):
+    if last and (both := _name_reference(first + last, state, labelled=labelled)):
         return both
-    one = _person(first, state, labelled=labelled)
+    one = _name_reference(first, state, labelled=labelled)
     return one and one + last
 
 
-def _person(name: str, state: State, *, labelled: bool) -> str:
+def _name_reference(name: str, state: State, *, labelled: bool) -> str:
     """The reference of a person, the bot, a user group or everybody; empty where *name* is not that of exactly one."""
     if name in RANGES:
         return f"<!{name}>"
-    if user := user_named(name, state):
+    if user := find_user(name, state):
         return f"<@{user.id}|{user.name}>" if labelled else f"<@{user.id}>"
     group = next((one for one in state.groups.values() if one.handle == name.lower()), None)
     return "" if group is None else f"<!subteam^{group.id}|@{group.handle}>" if labelled else f"<!subteam^{group.id}>"
 
 
-def user_named(name: str, state: State) -> User | None:
-    """The only person or app with the handle or the full name *name*, in any case; None for nobody and for several."""
+def find_user(name: str, state: State) -> User | None:
+    """Return the person or app with the handle or full name *name*, in any case; None for nobody and for several."""
     wanted = name.casefold()
     found = [one for one in state.users.values() if wanted in {one.name.casefold(), one.real_name.casefold()}]
     return found[0] if len(found) == 1 else None
@@ -106,33 +106,33 @@ def rich_text(text: str, key: str) -> list[dict[str, Any]]:
     """The blocks that Slack makes of a *text* that it keeps; their id follows from *key*."""
     elements: list[dict[str, Any]] = []
     end = 0
-    for match in INSIDE.finditer(text):
-        elements += [*_plain(text[end : match.start()]), _element(match)]
+    for match in ELEMENT.finditer(text):
+        elements += [*_styled_elements(text[end : match.start()]), _element(match)]
         end = match.end()
-    elements += _plain(text[end:])
+    elements += _styled_elements(text[end:])
     section = {"type": "rich_text_section", "elements": elements}
     return [{"type": "rich_text", "block_id": sha256(key.encode()).hexdigest()[:5], "elements": [section]}]
 
 
-def _plain(text: str) -> list[dict[str, Any]]:
+def _styled_elements(text: str) -> list[dict[str, Any]]:
     """Text, with the marks that somebody typed around words made a style of them."""
     elements: list[dict[str, Any]] = []
     end = 0
     for match in STYLED.finditer(text):
         style = STYLES[match["mark"]]
         elements += [
-            *_bare(text[end : match.start()]),
-            *(one | {"style": {style: True}} for one in _bare(match["inside"])),
+            *_text_elements(text[end : match.start()]),
+            *(one | {"style": {style: True}} for one in _text_elements(match["inside"])),
         ]
         end = match.end()
-    return [*elements, *_bare(text[end:])]
+    return [*elements, *_text_elements(text[end:])]
 
 
-def _bare(text: str) -> list[dict[str, Any]]:
-    return [{"type": "text", "text": _read(text)}] if text else []
+def _text_elements(text: str) -> list[dict[str, Any]]:
+    return [{"type": "text", "text": _unescape(text)}] if text else []
 
 
-def _read(text: str) -> str:
+def _unescape(text: str) -> str:
     return text.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
 
 
@@ -144,7 +144,7 @@ def _element(match: re.Match[str]) -> dict[str, Any]:
         case "broadcast":
             return {"type": "broadcast", "range": value}
         case "link":
-            label = {"text": _read(match["label"])} if match["label"] else {}
-            return {"type": "link", "url": _read(value), **label}
+            label = {"text": _unescape(match["label"])} if match["label"] else {}
+            return {"type": "link", "url": _unescape(value), **label}
         case _:
             return {"type": kind, f"{kind}_id": value}

@@ -45,11 +45,11 @@ class Trouble:
     def normal(self) -> str:
         return next(iter(self.choices))
 
-    def take(self, asked: Mapping[str, str]) -> None:
+    def apply(self, asked: Mapping[str, str]) -> None:
         """Choose as *asked*; raises ValueError where there is no such choice."""
-        self.choose(_known(self.choices, asked.get("choice", self.normal)))
+        self.choose(_require_choice(self.choices, asked.get("choice", self.normal)))
 
-    def shown(self) -> dict[str, Any]:
+    def page_data(self) -> dict[str, Any]:
         now = self.now()
         return {
             "name": self.name,
@@ -57,7 +57,7 @@ class Trouble:
             "label": self.label,
             "about": self.about,
             "choice": now,
-            "choices": _listed(self.choices),
+            "choices": _choice_list(self.choices),
             "is_on": now != self.normal,
         }
 
@@ -72,30 +72,30 @@ class Faulty(Trouble):
     add: Callable[[str, str, int], None] = lambda _kind, _which, _times: None
     chosen: dict[str, str] = field(default_factory=dict)
 
-    def take(self, asked: Mapping[str, str]) -> None:
-        kind = _known(self.choices, asked.get("choice", ""))
-        which = _known(self.which, asked.get("which") or next(iter(self.which)))
-        times = _known(TIMES, asked.get("times") or next(iter(TIMES)))
+    def apply(self, asked: Mapping[str, str]) -> None:
+        kind = _require_choice(self.choices, asked.get("choice", ""))
+        which = _require_choice(self.which, asked.get("which") or next(iter(self.which)))
+        times = _require_choice(TIMES, asked.get("times") or next(iter(TIMES)))
         self.choose(kind)
         self.chosen = {"which": which, "times": times}
         if kind:
             self.add(kind, which, int(times))
 
-    def shown(self) -> dict[str, Any]:
+    def page_data(self) -> dict[str, Any]:
         left = sum(one.times for one in self.waiting)
         return {
-            **Trouble.shown(self),
-            "which": _listed(self.which),
-            "times": _listed(TIMES),
+            **Trouble.page_data(self),
+            "which": _choice_list(self.which),
+            "times": _choice_list(TIMES),
             "chosen": self.chosen,
             "left": left if 0 < left < ALWAYS / 2 else None,
         }
 
 
-def faulty(
+def fault_row(
     name: str, group: str, about: str, kinds: Choices, which: Choices, waiting: list[Any], add: Callable[..., None]
 ) -> Faulty:
-    """A row for scripted faults; *add* takes kind, which calls, how many; *waiting* is where they wait."""
+    """Return a row for scripted faults; *add* takes kind, which calls, how many; *waiting* is where they wait."""
 
     def now() -> str:
         return next((str(one.kind) for one in waiting if one.times > 0), "")
@@ -133,11 +133,11 @@ class Troubles:
     rows: list[Trouble] = field(default_factory=list)
     scenes: list[Scene] = field(default_factory=list)
 
-    def shown(self) -> dict[str, Any]:
+    def page_data(self) -> dict[str, Any]:
         scenes = [
             {"name": one.name, "label": one.label, "hint": one.hint, "is_on": self._is_on(one)} for one in self.scenes
         ]
-        return {"troubles": [row.shown() for row in self.rows], "scenes": scenes}
+        return {"troubles": [row.page_data() for row in self.rows], "scenes": scenes}
 
     def _is_on(self, scene: Scene) -> bool:
         return all(self._row(name).now() == asked["choice"] for name, asked in scene.choices.items())
@@ -148,61 +148,61 @@ class Troubles:
             raise ValueError(f"there is no {name!r} to break")
         return row
 
-    def take(self, name: str, asked: Mapping[str, str]) -> None:
+    def apply(self, name: str, asked: Mapping[str, str]) -> None:
         """Make a choice in the row *name*; raises ValueError if there is no such row or choice."""
-        self._row(name).take(asked)
-        self._tell()
+        self._row(name).apply(asked)
+        self._notify_page()
 
     def play(self, name: str) -> None:
         """Break what the scene *name* breaks, and nothing else; raises ValueError if there is no such scene."""
         scene = next((one for one in self.scenes if one.name == name), None)
         if scene is None:
             raise ValueError(f"there is no scene {name!r}")
-        self._be_normal()
+        self._reset_rows()
         for row, asked in scene.choices.items():
-            self._row(row).take(asked)
-        self._tell()
+            self._row(row).apply(asked)
+        self._notify_page()
 
     def mend(self) -> None:
         """Everything is as it should be again."""
-        self._be_normal()
-        self._tell()
+        self._reset_rows()
+        self._notify_page()
 
-    def _be_normal(self) -> None:
+    def _reset_rows(self) -> None:
         for row in self.rows:
-            row.take({"choice": row.normal})
+            row.apply({"choice": row.normal})
 
-    def _tell(self) -> None:
-        self.state.tell_all({"type": "troubles", **self.shown()})
+    def _notify_page(self) -> None:
+        self.state.notify_all({"type": "troubles", **self.page_data()})
 
     def routes(self, guarded: Callable[[Any], Any], posted: Callable[[Any], Any]) -> list[Route]:
         """For the page; *guarded* and *posted* are those of its other endpoints."""
-        posts = {"break": self._break, "scene": self._scene, "mend": self._mend}
+        posts = {"break": self._break, "scene": self._play_scene, "mend": self._mend}
         return [
             Route("/_local/troubles", guarded(self._list)),
             *(Route(f"/_local/{name}", guarded(posted(act)), methods=["POST"]) for name, act in posts.items()),
         ]
 
     async def _list(self, _: Request) -> Response:
-        return JSONResponse(self.shown())
+        return JSONResponse(self.page_data())
 
     async def _break(self, asked: dict[str, Any]) -> dict[str, Any]:
-        self.take(str(asked["name"]), {name: str(value) for name, value in asked.items()})
-        return {"ok": True, **self.shown()}
+        self.apply(str(asked["name"]), {name: str(value) for name, value in asked.items()})
+        return {"ok": True, **self.page_data()}
 
-    async def _scene(self, asked: dict[str, Any]) -> dict[str, Any]:
+    async def _play_scene(self, asked: dict[str, Any]) -> dict[str, Any]:
         self.play(str(asked["name"]))
-        return {"ok": True, **self.shown()}
+        return {"ok": True, **self.page_data()}
 
     async def _mend(self, _: dict[str, Any]) -> dict[str, Any]:
         self.mend()
-        return {"ok": True, **self.shown()}
+        return {"ok": True, **self.page_data()}
 
 
-def setting(
+def setting_row(
     name: str, group: str, label: str, about: str, owner: object, attribute: str, values: Mapping[str, tuple[str, Any]]
 ) -> Trouble:
-    """A row that sets *attribute* of *owner*; *values*: words and meaning by choice, the normal one first."""
+    """Return a row that sets *attribute* of *owner*; *values*: words and meaning by choice, the normal one first."""
 
     def now() -> str:
         held = getattr(owner, attribute)
@@ -236,21 +236,25 @@ def slack_troubles(
     tiers = {"off": ("not enforced", False), "on": ("enforced, as by Slack", True)}
     cuts = {"stays": ("stays up", 0), "cut": ("cut with the next envelope", 1)}
 
-    def one(name: str, group: str, label: str, about: str, place: tuple[object, str], values: Any) -> Trouble:
-        return setting(name, group, label, about, *place, values)
+    def make_row(name: str, group: str, label: str, about: str, place: tuple[object, str], values: Any) -> Trouble:
+        return setting_row(name, group, label, about, *place, values)
 
-    socket = one("socket", TO_BOT, "Socket Mode", "The connection breaks in the middle.", (sockets, "cuts"), cuts)
+    socket = make_row("socket", TO_BOT, "Socket Mode", "The connection breaks in the middle.", (sockets, "cuts"), cuts)
     return [
-        one("ack", TO_BOT, "Acknowledgement", "The bot works; Slack hears of it late.", (delivery, "lag"), lags),
-        one("copies", TO_BOT, "Deliveries come", "As after a lost answer.", (delivery, "twice"), copies),
-        one("clock", TO_BOT, "Slack's clock is", "Five minutes off is refused.", (delivery, "skew"), skews),
-        one("triggers", TO_BOT, "Triggers are", "Without one no form opens.", (state, "trigger_life"), lives),
-        one("urls", TO_BOT, "Response URLs are", "An answer needs another way.", (state, "new_response_urls"), urls),
+        make_row("ack", TO_BOT, "Acknowledgement", "The bot works; Slack hears of it late.", (delivery, "lag"), lags),
+        make_row("copies", TO_BOT, "Deliveries come", "As after a lost answer.", (delivery, "twice"), copies),
+        make_row("clock", TO_BOT, "Slack's clock is", "Five minutes off is refused.", (delivery, "skew"), skews),
+        make_row("triggers", TO_BOT, "Triggers are", "Without one no form opens.", (state, "trigger_life"), lives),
+        make_row(
+            "urls", TO_BOT, "Response URLs are", "An answer needs another way.", (state, "new_response_urls"), urls
+        ),
         *([socket] if sockets.is_enabled else []),
-        one("uploads", FROM_BOT, "File uploads are", "No file gets in.", (state.files, "is_disabled"), uploads),
-        one("tables", FROM_BOT, "Data tables are", "As in a workspace without them.", (state, "takes_tables"), tables),
-        one("limits", FROM_BOT, "Rate limits are", "Per method and channel.", (limits, "is_on"), tiers),
-        faulty(
+        make_row("uploads", FROM_BOT, "File uploads are", "No file gets in.", (state.files, "is_disabled"), uploads),
+        make_row(
+            "tables", FROM_BOT, "Data tables are", "As in a workspace without them.", (state, "takes_tables"), tables
+        ),
+        make_row("limits", FROM_BOT, "Rate limits are", "Per method and channel.", (limits, "is_on"), tiers),
+        fault_row(
             *("slack", FROM_BOT, "The Web API refuses, fails, or its answer is lost."),
             *(KINDS, METHODS, faults.waiting),
             lambda kind, method, times: faults.add(kind, method=method, times=times, seconds=2),
@@ -258,11 +262,11 @@ def slack_troubles(
     ]
 
 
-def _known(choices: Choices, value: str) -> str:
+def _require_choice(choices: Choices, value: str) -> str:
     if value not in choices:
         raise ValueError(f"{value!r} is none of {', '.join(choices)}")
     return value
 
 
-def _listed(choices: Choices) -> list[dict[str, str]]:
+def _choice_list(choices: Choices) -> list[dict[str, str]]:
     return [{"value": value, "words": words} for value, words in choices.items()]

@@ -28,17 +28,17 @@ class Views:
         }
 
     async def open(self, arguments: Arguments) -> dict[str, Any]:
-        view = self._checked_view(arguments, ("modal",))
+        view = self._parse_view(arguments, ("modal",))
         user = self._state.use_trigger(arguments.get("trigger_id"))
         if self._state.stack(user):
             self._state.stacks[user] = []
-        return self._pushed(view, user)
+        return self._push(view, user)
 
     async def push(self, arguments: Arguments) -> dict[str, Any]:
-        view = self._checked_view(arguments, ("modal",))
-        return self._pushed(view, self._state.use_trigger(arguments.get("trigger_id"), to_push=True))
+        view = self._parse_view(arguments, ("modal",))
+        return self._push(view, self._state.use_trigger(arguments.get("trigger_id"), to_push=True))
 
-    def _pushed(self, view: View, user: str) -> dict[str, Any]:
+    def _push(self, view: View, user: str) -> dict[str, Any]:
         stack = self._state.stack(user)
         if len(stack) >= MOST_VIEWS:
             raise Refused("push_limit_reached")
@@ -47,27 +47,27 @@ class Views:
             external == one.get("external_id") for views in self._state.stacks.values() for one in views
         ):
             raise Refused("duplicate_external_id")
-        kept = self._state.kept_view(view, user)
+        kept = self._state.make_view(view, user)
         stack.append(kept)
         self._state.show_views(user)
         return {"view": kept}
 
     async def update(self, arguments: Arguments) -> dict[str, Any]:
-        view = self._checked_view(arguments, ("modal",))
+        view = self._parse_view(arguments, ("modal",))
         found = self._state.find_view(str(arguments.get("view_id") or arguments.get("external_id") or ""))
         if found is None:
             raise Refused("not_found")
         user, old = found
         if arguments.get("hash") and arguments["hash"] != old["hash"]:
             raise Refused("hash_conflict")
-        kept = self._state.kept_view(view, user, old=old)
+        kept = self._state.make_view(view, user, old=old)
         stack = self._state.stack(user)
         stack[stack.index(old)] = kept
         self._state.show_views(user)
         return {"view": kept}
 
     async def publish(self, arguments: Arguments) -> dict[str, Any]:
-        view = self._checked_view(arguments, ("home",))
+        view = self._parse_view(arguments, ("home",))
         if not self._has_home:
             raise Refused("not_enabled")
         user, old = str(arguments.get("user_id") or ""), self._state.homes.get(str(arguments.get("user_id") or ""))
@@ -75,12 +75,12 @@ class Views:
             raise Refused("user_not_found")
         if old is not None and arguments.get("hash") and arguments["hash"] != old["hash"]:
             raise Refused("hash_conflict")
-        kept = self._state.kept_view(view, user, old=old)
+        kept = self._state.make_view(view, user, old=old)
         self._state.homes[user] = kept
-        self._state.tell({"type": "home", "view": kept}, only=user)
+        self._state.notify({"type": "home", "view": kept}, only=user)
         return {"view": kept}
 
-    def _checked_view(self, arguments: Arguments, kinds: tuple[str, ...]) -> View:
+    def _parse_view(self, arguments: Arguments, kinds: tuple[str, ...]) -> View:
         view = arguments.get("view")
         problems = check_view(view)
         if isinstance(view, Mapping) and view.get("type") not in kinds:

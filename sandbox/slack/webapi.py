@@ -15,7 +15,7 @@ from sandbox.slack.blocks import validate
 from sandbox.slack.calls import call_arguments, token_of
 from sandbox.slack.channels import Channels
 from sandbox.slack.chat import Chat
-from sandbox.slack.directory import Arguments, Directory, Method, flag
+from sandbox.slack.directory import Arguments, Directory, Method, bool_argument
 from sandbox.slack.faults import SlackFaults
 from sandbox.slack.files import Files
 from sandbox.slack.history import History
@@ -91,7 +91,7 @@ class WebApi:
             "blocks.validate": validate,
         }
 
-    def grants(self, scope: str) -> bool:
+    def has_scope(self, scope: str) -> bool:
         """Whether the token of this app may do what *scope* allows."""
         return scope in self.scopes and not self.refusal
 
@@ -108,10 +108,12 @@ class WebApi:
         if fault is not None and not fault.is_after:
             self._state.note("bot_to_slack", method, f"fault: {fault.kind}", 0, shown, None)
             return await fault.answer()
-        if seconds := self._limits.wait(method, str(arguments.get("channel") or ""), self._state.workspace.id):
+        if seconds := self._limits.seconds_to_wait(
+            method, str(arguments.get("channel") or ""), self._state.workspace.id
+        ):
             self._state.note("bot_to_slack", method, "ratelimited", 0, shown, None)
             return JSONResponse({"ok": False, "error": "ratelimited"}, 429, headers={"Retry-After": str(seconds)})
-        answer = await self._answered(method, arguments, request)
+        answer = await self._answer(method, arguments, request)
         status = "ok" if answer["ok"] else answer["error"]
         self._state.note("bot_to_slack", method, status, (time.perf_counter() - began) * 1000, shown, answer)
         if fault is not None:
@@ -123,19 +125,19 @@ class WebApi:
         }
         return JSONResponse(answer, headers=headers)
 
-    async def _answered(self, method: str, arguments: Arguments, request: Request) -> dict[str, Any]:
+    async def _answer(self, method: str, arguments: Arguments, request: Request) -> dict[str, Any]:
         try:
             if method == "apps.connections.open":
-                return {"ok": True, "url": self._connection(request)}
+                return {"ok": True, "url": self._open_connection(request)}
             if (handler := self._methods.get(method)) is None:
                 raise Refused("unknown_method", req_method=method)
             if method != "api.test":
-                self._authorized(token_of(request, arguments), method)
+                self._authorize(token_of(request, arguments), method)
             return {"ok": True, **await handler(arguments)}
         except Refused as refusal:
             return {"ok": False, "error": refusal.code, **refusal.more}
 
-    def _authorized(self, token: str, method: str) -> None:
+    def _authorize(self, token: str, method: str) -> None:
         if not token:
             raise Refused("not_authed")
         if token == self._app.token:
@@ -148,8 +150,8 @@ class WebApi:
         if needed is not None and not set(needed) & set(self.scopes):
             raise Refused("missing_scope", needed=",".join(needed), provided=",".join(self.scopes))
 
-    def _connection(self, request: Request) -> str:
-        """The address of a new websocket, for the app's own token and no other; that stands in the header alone."""
+    def _open_connection(self, request: Request) -> str:
+        """Return the URL of a new websocket, for the app's own token and no other; that is in the header alone."""
         token = token_of(request, {})
         if request.method != "POST":
             raise Refused("insecure_request")
@@ -161,7 +163,7 @@ class WebApi:
             raise Refused("invalid_auth")
         if "connections:write" not in self._app.scopes:
             raise Refused("missing_scope", needed="connections:write", provided=",".join(self._app.scopes))
-        return self._sockets.address(str(request.base_url).rstrip("/"))
+        return self._sockets.new_url(str(request.base_url).rstrip("/"))
 
     async def _api_test(self, arguments: Arguments) -> dict[str, Any]:
         if arguments.get("error"):
@@ -182,7 +184,7 @@ class WebApi:
 
     async def _revoke(self, arguments: Arguments) -> dict[str, Any]:
         """End this token; with ``test`` only say that it would."""
-        if flag(arguments, "test"):
+        if bool_argument(arguments, "test"):
             return {"revoked": False}
         self.refusal = "token_revoked"
         return {"revoked": True}

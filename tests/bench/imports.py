@@ -16,7 +16,7 @@ from typing import Any, Final
 import httpx
 from pydantic import SecretStr
 
-from bot.changes.batch import AT_ONCE
+from bot.changes.batch import ITEMS_AT_ONCE
 from bot.changes.model.change import Change
 from bot.changes.model.edits import Edit, Kind, Target
 from bot.changes.model.items import Item
@@ -134,7 +134,7 @@ def _sheet(title: str, bare: Taken, ours: Taken) -> Sheet:
         ),
         ("to record what is asked", f"{ours.rows / ours.asked:.0f}", "", "", ""),
     ]
-    return Sheet(f"{title}: {ours.rows:,} rows, {AT_ONCE} requests at a time", columns, rows)
+    return Sheet(f"{title}: {ours.rows:,} rows, {ITEMS_AT_ONCE} requests at a time", columns, rows)
 
 
 def _aside(ours: Taken) -> str:
@@ -160,7 +160,7 @@ async def _bare(places: Places, path: str, wanted: Sequence[Record], watching: W
                 (await client.post(f"{base}/{path}", json=each)).raise_for_status()
 
         with _timed(taken):
-            await asyncio.gather(*(send() for _ in range(AT_ONCE)))
+            await asyncio.gather(*(send() for _ in range(ITEMS_AT_ONCE)))
     taken.stall = watching.longest
     return taken
 

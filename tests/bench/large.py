@@ -162,7 +162,7 @@ async def _run(process: Running, slack: LocalSlack, folder: Path) -> Costs:
     for typed in TYPED:
         await cost(f"type-ahead: {typed}", partial(alice.offered, menu, MENU, typed))
     await cost("the app's home", lambda: alice.opens_home("Gatehouse"))
-    async with asyncio.timeout(collector.EVERY + 2 * collector.LOOKS):
+    async with asyncio.timeout(collector.CHECK_SECONDS + 2 * collector.MAX_WAIT_SECONDS):
         while (told := await _ask(process, log))["walk_is_due"]:  # noqa: ASYNC110  another process tells nobody
             await asyncio.sleep(1)
     costs.walk, costs.after, costs.most = told["longest_walk"], process.resident_mebibytes(), process.most_mebibytes()

@@ -15,7 +15,7 @@ from typing import Final
 
 from sandbox.slack.running import SECRET, TOKEN
 from tests.bench.standins import Places
-from tests.harness.programs import ROOT, free_ports, is_ready, of_services
+from tests.harness.programs import ROOT, free_ports, is_ready, service_variables
 
 MAX_START_SECONDS: Final = 120
 LOOK_SECONDS: Final = 0.005
@@ -97,7 +97,7 @@ def environment(places: Places, folder: Path, port: int) -> Mapping[str, str]:
         "SLACK_BOT_TOKEN": TOKEN,
         "SLACK_SIGNING_SECRET": SECRET,
         "SLACK_API_URL": places.slack,
-        **of_services(places.rules, places.members),
+        **service_variables(places.rules, places.members),
         "DATABASE_URL": f"sqlite:///{folder / 'gatehouse.db'}",
         "PORT": str(port),
     }

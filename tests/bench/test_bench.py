@@ -11,7 +11,7 @@ import pytest
 
 from tests.bench.charts import Bar, Chart, Group
 from tests.bench.sheets import Sheet, compared
-from tests.harness.programs import ran
+from tests.harness.programs import run_module
 
 SVG = "{http://www.w3.org/2000/svg}"
 HOSTILE = 'a <b> & "c"'
@@ -20,7 +20,7 @@ HOSTILE = 'a <b> & "c"'
 @pytest.mark.slow
 @pytest.mark.timeout(600)  # processes start and are measured one after the other, and a busy machine may take its time
 async def test_a_quick_run_writes_the_page_and_its_charts(tmp_path: Path) -> None:
-    code, out, errors = await ran("tests.bench", "--quick", "--docs", str(tmp_path), patience=580.0)
+    code, out, errors = await run_module("tests.bench", "--quick", "--docs", str(tmp_path), patience=580.0)
 
     assert code == 0, out + errors
     text = (tmp_path / "benchmarks.md").read_text()

@@ -12,7 +12,7 @@ from functools import partial
 from bot.environment import read_settings
 from bot.server import collector, logs
 from bot.server.process import serve
-from bot.server.start import or_exit
+from bot.server.start import read_or_exit
 from bot.settings import Settings
 from tests.bench.measuring import Watching, run_watched
 
@@ -37,7 +37,7 @@ async def _serve(settings: Settings, watching: Watching) -> None:
     walks = Walks()
 
     def tell() -> None:
-        is_due = gc.get_count()[2] >= collector.WORTH
+        is_due = gc.get_count()[2] >= collector.MIN_WALKS
         told = {"longest": watching.longest, "longest_walk": walks.longest, "walk_is_due": is_due}
         watching.longest = 0.0
         print(json.dumps(told), flush=True)
@@ -48,6 +48,6 @@ async def _serve(settings: Settings, watching: Watching) -> None:
 
 if __name__ == "__main__":
     collector.pause()
-    chosen = or_exit(read_settings)
+    chosen = read_or_exit(read_settings)
     logs.configure("ERROR", "text")
     run_watched(partial(_serve, chosen))

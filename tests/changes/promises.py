@@ -20,7 +20,7 @@ from bot.changes.model.states import State
 from bot.policy.freezes import ChatFreeze
 from bot.store.db import TargetBusy
 from tests.changes.world import DAN, SITE, Sent, World, content, holds
-from tests.harness.truth import wrongly_due
+from tests.harness.truth import find_wrongly_due
 
 LONG: Final = timedelta(minutes=40)
 """How long an end takes at most: it is tried, isn't clear, is given up, and is told."""
@@ -449,9 +449,9 @@ class Promises:
     async def end(self) -> None:
         """Once everything has calmed down: nothing is stuck, nobody is left without an answer."""
         assert await self.world.store.audit.verify() is None
-        assert await self.world.store.outbox.waiting() == 0
-        assert await self.world.store.outbox.undelivered() == 0
-        assert not await wrongly_due(self.world.store)
+        assert await self.world.store.outbox.count_waiting() == 0
+        assert await self.world.store.outbox.count_given_up() == 0
+        assert not await find_wrongly_due(self.world.store)
         for change in self.seen.values():
             self._settled(change)
 

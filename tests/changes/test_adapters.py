@@ -8,7 +8,7 @@ from datetime import timedelta
 
 import pytest
 
-from bot.changes.adapters import FEW, MemberAdapter, RuleAdapter
+from bot.changes.adapters import MAX_SINGLE_READS, MemberAdapter, RuleAdapter
 from bot.changes.model.change import Change
 from bot.changes.model.documents import Document
 from bot.changes.model.edits import Edit, Kind, Target
@@ -39,7 +39,7 @@ async def test_one_rule_is_read_alone_and_many_as_a_list(world: World) -> None:
     assert await read_live(RuleAdapter(world.rules), known) == world.live(known)
     assert paths(world) == [RULE_IDS[0]]
 
-    await RuleAdapter(world.rules).snapshot([known] * (FEW + 1))
+    await RuleAdapter(world.rules).snapshot([known] * (MAX_SINGLE_READS + 1))
     assert paths(world) == [RULE_IDS[0], "rules"]
 
 
@@ -54,7 +54,7 @@ class HalfAList(RulesClient):
 async def test_what_is_not_in_the_part_of_a_list_that_came_is_read_alone(world: World) -> None:
     targets = [Target(service="rules", key=key) for key in RULE_IDS]
 
-    found = await RuleAdapter(HalfAList(world.rules._service)).snapshot(targets * FEW)
+    found = await RuleAdapter(HalfAList(world.rules._service)).snapshot(targets * MAX_SINGLE_READS)
     assert [found.live(target) for target in targets] == [world.live(target) for target in targets]
 
 
@@ -89,9 +89,9 @@ class AnswersAnother(RulesClient):
 async def test_a_rule_that_was_there_before_is_not_taken_for_the_one_that_was_created(
     world: World, in_bulk: bool
 ) -> None:
-    change = _creation(world, rule("As it was")).changed(set_id="2" * 32 if in_bulk else None)
+    change = _creation(world, rule("As it was")).with_fields(set_id="2" * 32 if in_bulk else None)
     answer = await RuleAdapter(AnswersAnother(world.rules._service)).write(change)
-    named = change.changed(target=NEW.model_copy(update={"key": answer.text}))
+    named = change.with_fields(target=NEW.model_copy(update={"key": answer.text}))
 
     ((sent, reading),) = await read_back(RuleAdapter(world.rules), [Sent(named, answer)])
 
@@ -104,11 +104,13 @@ async def test_a_rule_that_was_there_before_is_not_taken_for_the_one_that_was_cr
 
 async def test_a_rule_that_the_list_does_not_show_yet_is_read_alone(world: World) -> None:
     lagging = RuleAdapter(Lagging(world.rules._service))
-    changes = [_creation(world, rule(f"New {number}")).changed(set_id="2" * 32) for number in range(FEW + 1)]
+    changes = [
+        _creation(world, rule(f"New {number}")).with_fields(set_id="2" * 32) for number in range(MAX_SINGLE_READS + 1)
+    ]
     sent = []
     for change in changes:
         answer = await lagging.write(change)
-        sent.append(Sent(change.changed(target=NEW.model_copy(update={"key": answer.text})), answer))
+        sent.append(Sent(change.with_fields(target=NEW.model_copy(update={"key": answer.text})), answer))
 
     found = await read_back(lagging, sent)
 
@@ -121,7 +123,7 @@ def _creation(world: World, wanted: Document) -> Change:
         created=world.clock(),
         edit=Edit(kind=Kind.RULE_CREATE, target=NEW, before=None, after=wanted),
         request=ChangeRequest(requester=ALICE, channel=OPS),
-    ).changed(lookalikes=RULE_IDS)
+    ).with_fields(lookalikes=RULE_IDS)
 
 
 @pytest.mark.parametrize(("times", "found"), [(1, Verification.DONE), (2, Verification.DIVERGED)])

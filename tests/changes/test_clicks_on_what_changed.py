@@ -18,7 +18,7 @@ from bot.changes.model.edits import Edit, Kind, Target
 from bot.changes.model.parts import CauseKind, ChangeRequest, Guard
 from bot.changes.model.states import State
 from bot.changes.pipeline import Pipeline
-from bot.changes.proposals import NothingToDo, Proposal, caused_by
+from bot.changes.proposals import NothingToDo, Proposal, undo_cause
 from bot.changes.refusals import AlreadyDecided, MoreMustAgree, NothingToReview, NotTemporary, NotUndoable
 from bot.changes.rights import Decision
 from bot.changes.verify import LOOKING, Snapshot
@@ -58,13 +58,13 @@ async def renamed(world: World, mine: Replica, guard: Guard | None = None) -> Ch
 
 
 async def events(world: World, change: Change) -> list[str]:
-    return [entry.event for entry in await world.store.audit.found(Filters(ref=change.id))]
+    return [entry.event for entry in await world.store.audit.find(Filters(ref=change.id))]
 
 
 async def due_later(world: World, change: Change) -> list[str]:
     """What is to be done to *change*, and said of it, later."""
-    reverts = [timer.change_id for timer in await world.store.timers.pending(TimerKind.REVERT)]
-    later = {what: await world.store.outbox.waiting_for(what) for what in (Purpose.OFFER, Purpose.REVIEW)}
+    reverts = [timer.change_id for timer in await world.store.timers.list_pending(TimerKind.REVERT)]
+    later = {what: await world.store.outbox.waiting_change_ids(what) for what in (Purpose.OFFER, Purpose.REVIEW)}
     return [what for what, ids in ({"revert": reverts} | later).items() if change.id in ids]
 
 
@@ -92,7 +92,7 @@ async def ask(pipeline: Pipeline, change: Change, request: str) -> Change:
 
 
 async def end(pipeline: Pipeline, change: Change, request: str) -> Change:
-    return await pipeline.followups.revert(change, by=ALICE, cause=caused_by(change, CauseKind.EARLY_END))
+    return await pipeline.followups.revert(change, by=ALICE, cause=undo_cause(change, CauseKind.EARLY_END))
 
 
 RESCHEDULES: Final = [extend, keep]
@@ -115,7 +115,7 @@ async def _undone(world: World, mine: Replica, change: Change) -> None:
 async def _under_way(world: World, mine: Replica, change: Change) -> None:
     world.slow = 1
     assert (
-        await mine.pipeline.followups.revert(change, by=CARA, cause=caused_by(change, CauseKind.END))
+        await mine.pipeline.followups.revert(change, by=CARA, cause=undo_cause(change, CauseKind.END))
     ).state is State.UNKNOWN
 
 
@@ -221,7 +221,7 @@ async def test_a_set_that_was_let_through_is_not_withdrawn(world: World, mine: R
 
 
 async def requested(world: World, change_id: str) -> Entry:
-    (entry,) = [one for one in await world.store.audit.found(Filters(ref=change_id)) if one.event == "requested"]
+    (entry,) = [one for one in await world.store.audit.find(Filters(ref=change_id)) if one.event == "requested"]
     return entry
 
 

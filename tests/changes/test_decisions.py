@@ -88,7 +88,7 @@ async def test_who_may_deny_a_request_or_see_all_of_it(
     mine, change = await asked(world, POLICIES["leads"], kind)
 
     rights = mine.pipeline.decisions.rights
-    assert {each for each in (ALICE, BOB, CARA) if await rights.may(change, decision, each)} == able
+    assert {each for each in (ALICE, BOB, CARA) if await rights.is_allowed(change, decision, each)} == able
 
 
 async def test_of_two_decisions_about_one_request_the_first_is_taken_and_counted(world: World) -> None:
@@ -271,5 +271,5 @@ async def test_ones_own_act_is_what_nobody_else_had_a_hand_in_and_just_now(
     assert done.run.finished_at is not None
     world.clock.moment = done.run.finished_at + ago
 
-    assert mine.pipeline.followups._is_own_act(done.changed(**fields), ALICE) is is_own
-    assert not mine.pipeline.followups._is_own_act(done.changed(**fields, finished_at=None), ALICE)
+    assert mine.pipeline.followups._is_own_act(done.with_fields(**fields), ALICE) is is_own
+    assert not mine.pipeline.followups._is_own_act(done.with_fields(**fields, finished_at=None), ALICE)

@@ -14,7 +14,7 @@ from bot.changes.model.edits import Edit, Kind, Target
 from bot.changes.model.items import Item, Outcome
 from bot.changes.model.parts import ChangeRequest
 from bot.changes.model.states import State
-from bot.changes.proposals import Proposal, together
+from bot.changes.proposals import Proposal, combine
 from bot.store.db import TargetBusy
 from tests.changes.world import ALICE, OPS, POLICIES, Died, Replica, World, a_world, replica, rule
 
@@ -69,7 +69,7 @@ async def items_of(world: World, whole: Change) -> list[Item]:
 
 async def claimed(world: World, whole: Change) -> list[str]:
     """The ids of the rules that the parts say they made."""
-    changes = await world.store.changes.many([item.change_id or "" for item in await items_of(world, whole)])
+    changes = await world.store.changes.get_many([item.change_id or "" for item in await items_of(world, whole)])
     return sorted(change.edit.target.key or "" for change in changes.values() if change.state is State.APPLIED)
 
 
@@ -78,7 +78,7 @@ async def test_of_two_alike_neither_is_taken_for_the_other_wherever_the_process_
     for step in count(1):
         first, second = await begun_anew(world)
         whole = await first.pipeline.proposer.submit(
-            together("Create 2 rules", [CREATION] * 2), idempotency_key="request"
+            combine("Create 2 rules", [CREATION] * 2), idempotency_key="request"
         )
         if not await dies(first, step):
             break
@@ -94,7 +94,7 @@ async def test_of_two_alike_neither_is_taken_for_the_other_wherever_the_process_
 async def test_a_part_that_was_left_does_not_claim_the_rule_that_a_command_made_since(world: World) -> None:
     for step in count(1):
         first, second = await begun_anew(world)
-        whole = await first.pipeline.proposer.submit(together("Create a rule", [CREATION]), idempotency_key="request")
+        whole = await first.pipeline.proposer.submit(combine("Create a rule", [CREATION]), idempotency_key="request")
         if not await dies(first, step):
             break
         world.clock.moment += timedelta(seconds=1)

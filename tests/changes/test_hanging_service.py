@@ -17,7 +17,7 @@ from bot.changes.model.change import Change
 from bot.changes.model.edits import Edit, Kind, Target
 from bot.changes.model.parts import ChangeRequest, Guard
 from bot.changes.model.states import State
-from bot.changes.proposals import Proposal, together
+from bot.changes.proposals import Proposal, combine
 from bot.changes.verify import Snapshot
 from bot.clients.gate import CallContext
 from tests.changes.world import ALICE, EMAILS, OPS, POLICIES, SITE, Replica, Watched, World, a_world, replica, rule
@@ -140,10 +140,10 @@ async def test_a_set_at_one_service_waits_for_no_set_at_another(world: World) ->
     mine = with_rules_hanging(world)
     for target in rules():
         await mine.pipeline.proposer.submit(
-            together("Rename a rule", [renamed(world, target)]), idempotency_key=target.key or ""
+            combine("Rename a rule", [renamed(world, target)]), idempotency_key=target.key or ""
         )
     whole = await mine.pipeline.proposer.submit(
-        together("Rename a member", [renamed(world, MEMBER)]), idempotency_key="a member"
+        combine("Rename a member", [renamed(world, MEMBER)]), idempotency_key="a member"
     )
     world.clock.moment += timedelta(seconds=1)
 

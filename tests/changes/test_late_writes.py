@@ -229,7 +229,7 @@ async def test_what_may_have_been_sent_is_not_failed_because_it_may_not_be_done_
     """It is not sent again; but the first request may be on its way still."""
     wanted = asked(world, Kind.RULE_UPDATE)
     lasts = {"reverts_at": world.clock() + LEASE} if refusal == END_PASSED else {}
-    change = await record_only(mine.pipeline, wanted.amended(**lasts), idempotency_key="request")
+    change = await record_only(mine.pipeline, wanted.with_request_fields(**lasts), idempotency_key="request")
     if refusal == TOO_OLD:
         world.clock.moment += HELD_FOR - LEASE / 2
     assert await mine.pipeline.journal.claim(change.id) is not None

@@ -108,7 +108,7 @@ def rename(world: World, **more: Any) -> Change:
         ),
         request=ChangeRequest(requester=ALICE, channel=OPS),
         decision=ChangeDecision(guard=Guard.CONFIRM, decided_at=world.clock()),
-    ).changed(**more)
+    ).with_fields(**more)
 
 
 async def kept(world: World, change: Change) -> Change:
@@ -168,7 +168,7 @@ async def test_who_lost_a_change_sends_and_records_nothing_more(world: World, st
 async def test_who_lost_a_change_does_not_go_on_with_one_of_several_requests(world: World) -> None:
     mine, other = (replica(world, owner, count(1)) for owner in ("mine", "other"))
     live = world.truth()["members", EMAILS[0]]
-    change = rename(world).changed(
+    change = rename(world).with_fields(
         kind=Kind.MEMBER_UPDATE,
         target=Target(service="members", site="blog", key=EMAILS[0]),
         before=live,
@@ -380,10 +380,10 @@ async def test_only_what_is_known_not_to_be_done_is_sent_again(
     world: World, fields: dict[str, Any], reading: Verification, again: bool
 ) -> None:
     executor = replica(world, "mine", count(1)).pipeline.executor
-    taken = (await kept(world, rename(world))).changed(state=State.APPLYING, attempt=2, decided_at=EPOCH)
+    taken = (await kept(world, rename(world))).with_fields(state=State.APPLYING, attempt=2, decided_at=EPOCH)
     world.clock.moment = EPOCH
 
-    assert executor.may_be_resent(taken.changed(**fields), Reading(reading)) is again
+    assert executor.may_be_resent(taken.with_fields(**fields), Reading(reading)) is again
 
 
 @pytest.mark.parametrize(("set_id", "priority"), [(None, Priority.CHANGE), ("f" * 32, Priority.BULK)])

@@ -37,7 +37,7 @@ async def test_who_renews_a_set_and_who_records_its_parts_lock_them_in_one_order
 async def _in_one_order(world: World, step: str) -> None:
     store, whole = world.store, await kept(world, rename(world))
     items = [
-        rename(world).changed(id=name * 32, target=Target(service="rules", key=name), state=State.APPLYING)
+        rename(world).with_fields(id=name * 32, target=Target(service="rules", key=name), state=State.APPLYING)
         for name in "dcba"  # as they lie in the table
     ]
     async with store.transaction() as tx:
@@ -53,10 +53,10 @@ async def _in_one_order(world: World, step: str) -> None:
                 await store.changes.finish(tx, [Ended(item, Move.FAIL, {}) for item in items], "mine")
 
     async with store.transaction() as tx:
-        await store.changes.held(tx, "a" * 32)
+        await store.changes.get_locked(tx, "a" * 32)
         waits = asyncio.create_task(other())
         await until(lambda: is_waiting(world), "it waits for the first of them", 30)
-        assert await store.changes.held(tx, "b" * 32), "in the other order, both would wait for ever"
+        assert await store.changes.get_locked(tx, "b" * 32), "in the other order, both would wait for ever"
     await waits
 
 
@@ -76,7 +76,7 @@ async def test_who_delivers_a_card_and_who_enqueues_it_anew_lock_it_and_the_audi
 
         async with store.transaction() as tx:
             await store.outbox.enqueue(tx, change.id, "card")
-            delivered = asyncio.create_task(store.outbox.done(message, note))
+            delivered = asyncio.create_task(store.outbox.mark_delivered(message, note))
             await until(lambda: is_waiting(world), "it waits for the message", 30)
             await store.audit.append(tx, event)
         await delivered

@@ -13,7 +13,7 @@ from bot.changes.batch import BatchExecutor
 from bot.changes.journal import LEASE
 from bot.changes.model.change import Change
 from bot.changes.model.items import OPEN, Outcome
-from bot.changes.proposals import begun
+from bot.changes.proposals import item_change
 from bot.changes.worker import ChangeLease, LeaseLost
 from tests.changes.world import ALICE, POLICIES, RULE_IDS, Replica, World, a_world, renames, replica
 from tests.harness.databases import BOTH
@@ -34,9 +34,9 @@ async def claimed(world: World, mine: Replica, new_id: Callable[[], str]) -> tup
     world.clock.moment += timedelta(milliseconds=1)
     whole = await mine.sets.journal.claim_due(bulk=True)
     assert whole is not None
-    items = await world.store.items.some(whole.id, OPEN, len(RULE_IDS))
+    items = await world.store.items.find(whole.id, OPEN, len(RULE_IDS))
     batch = mine.sets.batch(whole, ChangeLease(mine.sets.journal, whole, world.clock()))
-    return batch, [begun(whole, item, change_id=new_id(), now=world.clock()) for item in items]
+    return batch, [item_change(whole, item, change_id=new_id(), now=world.clock()) for item in items]
 
 
 async def test_what_another_has_done_is_not_begun_again(world: World) -> None:

@@ -14,7 +14,7 @@ from bot.changes.model.change import Change
 from bot.changes.model.edits import Edit, Kind, Target
 from bot.changes.model.parts import ChangeRequest
 from bot.changes.model.states import State
-from bot.changes.proposals import Proposal, together
+from bot.changes.proposals import Proposal, combine
 from sandbox.services.answers import Call
 from tests.changes.world import ALICE, EMAILS, OPS, POLICIES, RULE_IDS, SITE, Replica, World, a_world, replica, rule
 
@@ -48,7 +48,7 @@ async def carried_out(world: World, kind: Kind) -> tuple[Replica, Change]:
         edit=Edit(kind=kind, target=target, before=world.live(target), after=after),
         request=ChangeRequest(requester=ALICE, channel=OPS),
     )
-    whole = await mine.pipeline.proposer.submit(together("Import 1 row", [wanted]), idempotency_key="request")
+    whole = await mine.pipeline.proposer.submit(combine("Import 1 row", [wanted]), idempotency_key="request")
     await mine.carry_out_a_set()
     (item,) = [item async for item in world.store.items.all(whole.id)]
     return mine, await now(world, item.change_id or "")

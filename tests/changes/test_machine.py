@@ -28,7 +28,7 @@ from bot.changes.model.edits import Edit, Kind, Target
 from bot.changes.model.parts import ChangeRequest, Guard
 from bot.changes.model.states import LIVE, State
 from bot.changes.pipeline import Pipeline
-from bot.changes.proposals import NothingToDo, Proposal, move_steps, together
+from bot.changes.proposals import NothingToDo, Proposal, combine, move_steps
 from bot.changes.refusals import (
     AlreadyDecided,
     AlreadyRequested,
@@ -335,7 +335,7 @@ class Machine(RuleBasedStateMachine):
         first = several[0]
         wanted = [proposal for asked in several if (proposal := self._proposal(asked)) is not None]
         if wanted:
-            self._ask(first, replace(together(f"Set {next(self.names)}", wanted), guard=first.guard))
+            self._ask(first, replace(combine(f"Set {next(self.names)}", wanted), guard=first.guard))
             self.replicas[first.number % 2].fuse.left = accident
             self.take(first.number, lambda mine: mine.carry_out_a_set())
 
@@ -360,7 +360,7 @@ class Machine(RuleBasedStateMachine):
             return
         proposal, idempotency_key = self.asked[-1 - which % min(4, len(self.asked))]
         before = {change.id for change in self.changes()}
-        known = self.runner.run(_of(self.world.store.changes.of_key(idempotency_key)))
+        known = self.runner.run(_of(self.world.store.changes.find_by_key(idempotency_key)))
         self.submit(number, proposal, idempotency_key)
         assert known is None or before == {change.id for change in self.changes()}
 
@@ -460,7 +460,7 @@ class Machine(RuleBasedStateMachine):
         )
         self.replicas[number % 2].fuse.left = accident
         self.take(number, lambda mine: mine.pipeline.freezes.make(made), look=False)
-        self.promises.frozen = self.runner.run(_of(self.replicas[0].pipeline.freezes.made()))
+        self.promises.frozen = self.runner.run(_of(self.replicas[0].pipeline.freezes.chat_freezes()))
 
     @rule(number=anything, which=anything, people=st.lists(people, min_size=1, max_size=3))
     def lift(self, number: int, which: int, people: list[str]) -> None:
@@ -471,7 +471,7 @@ class Machine(RuleBasedStateMachine):
         lifting = {MAILBOXES.get(each, each) for each in (*chosen.lifted_by, *people)}
         for by in people:
             self.take(number, lambda mine, by=by: mine.pipeline.freezes.lift(chosen.id, by, OPS), look=False)  # type: ignore[misc]
-        self.promises.frozen = self.runner.run(_of(self.replicas[0].pipeline.freezes.made()))
+        self.promises.frozen = self.runner.run(_of(self.replicas[0].pipeline.freezes.chat_freezes()))
         if chosen.until > self.world.clock() and not (chosen.is_lock and chosen.by in people) and len(lifting) < 2:
             assert chosen.id in {each.id for each in self.promises.frozen}, "lifted by one person"
 
@@ -568,7 +568,7 @@ class Machine(RuleBasedStateMachine):
             ),
             change,
         )
-        asked = self.runner.run(_of(self.world.store.changes.of_key(idempotency_key)))
+        asked = self.runner.run(_of(self.world.store.changes.find_by_key(idempotency_key)))
         if change is not None and asked is not None:
             agreed = (
                 change.request.revert_after,

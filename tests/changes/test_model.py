@@ -39,7 +39,7 @@ def test_no_two_parts_have_a_field_of_one_name() -> None:
 
 
 def test_what_is_changed_is_changed_in_its_part_and_nothing_else_is() -> None:
-    changed = CHANGE.changed(state=State.APPLIED, outcome="gone", attempt=2, decided_by="U0CARA001")
+    changed = CHANGE.with_fields(state=State.APPLIED, outcome="gone", attempt=2, decided_by="U0CARA001")
 
     assert (changed.state, changed.run.outcome, changed.run.attempt) == (State.APPLIED, "gone", 2)
     assert changed.decision.decided_by == "U0CARA001"
@@ -49,7 +49,7 @@ def test_what_is_changed_is_changed_in_its_part_and_nothing_else_is() -> None:
 
 def test_a_field_that_no_part_has_is_refused() -> None:
     with pytest.raises(KeyError, match="colour"):
-        CHANGE.changed(colour="red")
+        CHANGE.with_fields(colour="red")
 
 
 def test_a_move_starts_from_the_states_that_the_table_has_it_for() -> None:

@@ -89,7 +89,7 @@ async def test_what_takes_longer_than_a_lease_is_delivered_once(store: Store, cl
 
     free.set()
     assert await delivering
-    assert await store.outbox.waiting() == 0
+    assert await store.outbox.count_waiting() == 0
 
 
 async def test_a_stop_in_the_middle_of_a_claim_still_delivers_what_was_claimed(
@@ -119,7 +119,7 @@ async def test_a_stop_in_the_middle_of_a_claim_still_delivers_what_was_claimed(
     await deliverer.flush(60)
 
     assert told == ["card"]
-    assert await store.outbox.waiting() == 0
+    assert await store.outbox.count_waiting() == 0
 
 
 class Killed(BaseException):
@@ -145,7 +145,7 @@ async def test_what_no_process_survives_is_plain_in_the_end(store: Store, clock:
         clock.moment += 2 * LEASE
 
     assert tries == [False] * MAX_UNENDED_TRIES + [True]
-    assert await store.outbox.waiting() == 0
+    assert await store.outbox.count_waiting() == 0
 
 
 async def test_what_fails_with_an_error_is_never_plain(store: Store, clock: StandingClock) -> None:
@@ -183,7 +183,7 @@ async def test_an_answer_of_slack_hurries_what_waited_for_it_but_not_again_and_a
 
     async def is_tried_again_at_once() -> bool:
         clock.moment += timedelta(seconds=1)
-        deliverer.slack_answered()
+        deliverer.on_slack_answer()
         return await deliverer.deliver_one()
 
     assert await deliverer.deliver_one()
@@ -197,7 +197,7 @@ async def test_an_answer_of_slack_hurries_what_waited_for_it_but_not_again_and_a
 async def test_that_slack_was_away_counts_until_it_answers_whatever_else_fails(
     store: Store, clock: StandingClock
 ) -> None:
-    changes = [a_change(clock).changed(channel=channel) for channel in ("C1", "C2")]
+    changes = [a_change(clock).with_fields(channel=channel) for channel in ("C1", "C2")]
     async with store.transaction() as tx:
         for change in changes:
             await store.changes.add(tx, change, change.id)
@@ -213,7 +213,7 @@ async def test_that_slack_was_away_counts_until_it_answers_whatever_else_fails(
     assert await deliverer.deliver_one()
     assert not await deliverer.deliver_one(), "both wait"
 
-    deliverer.slack_answered()
+    deliverer.on_slack_answer()
 
     assert await deliverer.deliver_one()
 
@@ -233,7 +233,7 @@ class NotedWake(Wake):
 async def test_nobody_looks_for_what_is_due_while_there_is_no_hand_free_for_it(
     store: Store, clock: StandingClock
 ) -> None:
-    changes = [a_change(clock).changed(channel=f"C{number}") for number in range(DELIVERIES_AT_ONCE + 1)]
+    changes = [a_change(clock).with_fields(channel=f"C{number}") for number in range(DELIVERIES_AT_ONCE + 1)]
     async with store.transaction() as tx:
         for change in changes:
             await store.changes.add(tx, change, change.id)
@@ -255,7 +255,7 @@ async def test_nobody_looks_for_what_is_due_while_there_is_no_hand_free_for_it(
     free.set()
 
     async def nothing_waits() -> bool:
-        return await store.outbox.waiting() == 0
+        return await store.outbox.count_waiting() == 0
 
     await until(nothing_waits, "all is delivered")
     running.cancel()
@@ -263,7 +263,7 @@ async def test_nobody_looks_for_what_is_due_while_there_is_no_hand_free_for_it(
 
 
 async def test_a_channel_that_hangs_delays_no_other_and_keeps_its_order(store: Store, clock: StandingClock) -> None:
-    changes = [a_change(clock).changed(channel=channel) for channel in ("C1", "C1", "C2")]
+    changes = [a_change(clock).with_fields(channel=channel) for channel in ("C1", "C1", "C2")]
     for change in changes:
         clock.moment += timedelta(seconds=1)
         async with store.transaction() as tx:
@@ -282,7 +282,7 @@ async def test_a_channel_that_hangs_delays_no_other_and_keeps_its_order(store: S
     first, next_one, elsewhere = (change.id for change in changes)
 
     async def only_the_hanging_channel_waits() -> bool:
-        return await store.outbox.waiting() == 2
+        return await store.outbox.count_waiting() == 2
 
     await until(only_the_hanging_channel_waits, "the other channel has its message")
     assert not await deliverer.deliver_one(), "it is not that channel's turn"
@@ -291,7 +291,7 @@ async def test_a_channel_that_hangs_delays_no_other_and_keeps_its_order(store: S
     free.set()
 
     async def nothing_waits() -> bool:
-        return await store.outbox.waiting() == 0
+        return await store.outbox.count_waiting() == 0
 
     await until(nothing_waits, "all is delivered")
     assert [each for each in begun if each != elsewhere] == [first, next_one]
@@ -324,7 +324,7 @@ async def test_what_was_under_way_when_slack_came_back_is_tried_again_at_once(
     with structlog.testing.capture_logs() as logs:
 
         async def refused_once() -> bool:
-            return await store.outbox.late() == 1
+            return await store.outbox.count_late() == 1
 
         async def under_way() -> bool:
             return len(tries) == 2
@@ -333,7 +333,7 @@ async def test_what_was_under_way_when_slack_came_back_is_tried_again_at_once(
             return any(log["event"] == "slack_is_back" for log in logs)
 
         async def nothing_waits() -> bool:
-            return await store.outbox.waiting() == 0
+            return await store.outbox.count_waiting() == 0
 
         running = asyncio.create_task(deliverer.run(every=3600))
         await until(refused_once, "the first try fails")
@@ -341,7 +341,7 @@ async def test_what_was_under_way_when_slack_came_back_is_tried_again_at_once(
         wake()
         await until(under_way, "the second try is under way")
         clock.moment += timedelta(minutes=1)
-        deliverer.slack_answered()
+        deliverer.on_slack_answer()
         await until(hurried, "what waits is due")
         tries[1].set()
         await until(nothing_waits, "the third try, at the time at which the second failed")
@@ -373,7 +373,7 @@ async def test_only_what_failed_because_slack_was_away_is_tried_again_at_once(
     under_way = asyncio.create_task(deliverer.deliver_one())
     await begun.wait()
     clock.moment += timedelta(minutes=1)
-    deliverer.slack_answered()
+    deliverer.on_slack_answer()
     assert not await deliverer.deliver_one(), "it is under way"
     ends.set()
     await under_way
@@ -398,7 +398,7 @@ async def test_a_graceful_stop_waits_for_what_is_under_way(store: Store, clock: 
     free.set()
     await asyncio.gather(running, return_exceptions=True)
 
-    assert await store.outbox.waiting() == 0
+    assert await store.outbox.count_waiting() == 0
 
 
 class Notes:
@@ -441,7 +441,7 @@ HOUR, MOMENT = timedelta(hours=1), timedelta(microseconds=1)
 
 
 async def added_now(notes: Notes, **fields: Any) -> Change:
-    change = a_change(notes.clock).changed(**fields)
+    change = a_change(notes.clock).with_fields(**fields)
     async with notes.store.transaction() as tx:
         await notes.store.changes.add(tx, change, "one")
     return change
@@ -451,13 +451,13 @@ async def added_now(notes: Notes, **fields: Any) -> Change:
 async def test_what_is_for_later_comes_at_its_time_and_again_after_each_pause(notes: Notes, purpose: Purpose) -> None:
     change = await added_now(notes)
     await notes.enqueue(change, purpose, HOUR)
-    assert await notes.store.outbox.waiting() == 0, "it is for later"
+    assert await notes.store.outbox.count_waiting() == 0, "it is for later"
 
     assert await notes.after(HOUR - MOMENT) == []
     assert await notes.after(MOMENT) == [f"{purpose}-1"]
     for number, pause in enumerate((*REPEATED[purpose], REPEATED[purpose][-1]), 2):
         assert await notes.after(pause - MOMENT) == []
-        assert await notes.store.outbox.waiting_for(purpose) == [change.id]
+        assert await notes.store.outbox.waiting_change_ids(purpose) == [change.id]
         assert await notes.after(MOMENT) == [f"{purpose}-{number}"]
 
 
@@ -475,11 +475,11 @@ async def test_a_reminder_that_slack_never_took_is_not_the_last(notes: Notes) ->
 async def test_what_is_taken_back_while_it_is_delivered_does_not_come_again(notes: Notes) -> None:
     change = await added_now(notes)
     await notes.enqueue(change, Purpose.REVIEW, timedelta())
-    notes.meanwhile = lambda tx: notes.store.outbox.take_back(tx, change.id, Purpose.REVIEW)
+    notes.meanwhile = lambda tx: notes.store.outbox.drop_for_later(tx, change.id, Purpose.REVIEW)
 
     assert await notes.after(timedelta()) == ["review-1"]
     assert await notes.after(HOUR * 100) == []
-    assert await notes.store.outbox.reviews() == 0
+    assert await notes.store.outbox.count_reviews() == 0
 
 
 async def test_what_is_put_off_while_it_is_delivered_comes_when_it_is_due_by_then(notes: Notes) -> None:
@@ -519,7 +519,7 @@ async def test_a_note_waits_for_the_card_that_it_is_about(store: Store, clock: S
     (card,) = await store.outbox.claim("me", LEASE)
     async with store.transaction() as tx:
         await store.cards.put(tx, change.id, "C0OPS0001", "1.1", "card")
-    await store.outbox.done(card)
+    await store.outbox.mark_delivered(card)
     (note,) = await store.outbox.claim("me", LEASE)
     assert note.purpose == "remind-1"
 
@@ -570,7 +570,7 @@ async def test_only_what_went_as_meant_is_told_on_the_card_of_what_it_undid(
     done = a_change(clock, state=State.APPLIED)
     await added(store, done.model_copy(update={"id": "0" * 32}))
     state = {"state": fields["state"]}
-    undo = a_change(clock).changed(**{name: value for name, value in fields.items() if name != "state"})
+    undo = a_change(clock).with_fields(**{name: value for name, value in fields.items() if name != "state"})
 
     assert await is_told_elsewhere(undo.model_copy(update=state), store) is elsewhere
 
@@ -582,10 +582,10 @@ async def test_a_redo_is_told_on_the_first_card_where_that_counts_again(
     first, undo, redo = (a_change(clock, f"Redirect_{n}", State.APPLIED) for n in range(3))
     change_id = {"this": redo.id, "another": undo.id}.get(by or "")
     redone = Redone(change=change_id, by="U1", at=clock()) if change_id else None
-    await added(store, first.changed(redone=redone))
-    await added(store, undo.changed(undoes=first.id, cause=UNDO["cause"]))
+    await added(store, first.with_fields(redone=redone))
+    await added(store, undo.with_fields(undoes=first.id, cause=UNDO["cause"]))
 
-    told = await is_told_elsewhere(redo.changed(undoes=undo.id, cause=UNDO["cause"]), store)
+    told = await is_told_elsewhere(redo.with_fields(undoes=undo.id, cause=UNDO["cause"]), store)
 
     assert told is (by == "this")
 
@@ -593,7 +593,7 @@ async def test_a_redo_is_told_on_the_first_card_where_that_counts_again(
 @pytest.mark.parametrize("outcome", [Outcome.APPLIED, Outcome.STALE, Outcome.UNKNOWN])
 async def test_a_bulk_undo_that_left_something_has_a_card(store: Store, clock: StandingClock, outcome: Outcome) -> None:
     await added(store, a_change(clock, state=State.APPLIED).model_copy(update={"id": "0" * 32}))
-    whole = a_change(clock, None, State.APPLIED).changed(undoes="0" * 32, cause=UNDO["cause"])
+    whole = a_change(clock, None, State.APPLIED).with_fields(undoes="0" * 32, cause=UNDO["cause"])
     whole = whole.model_copy(update={"bulk": whole.bulk.model_copy(update={"size": 2})})
     target = Target(service="rules", key="Redirect_x")
     items = [Item(number=n, target=target, outcome=each) for n, each in enumerate((Outcome.APPLIED, outcome), 1)]
@@ -644,4 +644,4 @@ async def test_a_digest_that_slack_refuses_is_tried_again_the_next_day(store: St
         assert await worker.deliver_one()
         clock.moment += timedelta(seconds=MAX_WAIT_SECONDS)
     assert not await worker.deliver_one()
-    assert await store.outbox.waiting_for(Purpose.DIGEST) == ["C0OPS0001"]
+    assert await store.outbox.waiting_change_ids(Purpose.DIGEST) == ["C0OPS0001"]

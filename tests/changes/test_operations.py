@@ -12,7 +12,7 @@ from bot.changes.model.change import Change
 from bot.changes.model.edits import Edit, Kind, Target, operations_of
 from bot.changes.model.parts import ChangeRequest
 from bot.changes.model.states import State
-from bot.changes.proposals import Proposal, inverse, together
+from bot.changes.proposals import Proposal, combine, inverse
 
 MEMBERS = tuple(kind for kind in Kind if kind.value.startswith("member."))
 NOW = datetime(2026, 11, 22, tzinfo=UTC)
@@ -67,7 +67,7 @@ def proposal(kind: Kind, before: dict[str, Any] | None, after: dict[str, Any] | 
 
 
 def applied(wanted: Proposal) -> Change:
-    return wanted.change("1" * 32, NOW).changed(state=State.APPLIED, result=wanted.edit.after)
+    return wanted.change("1" * 32, NOW).with_fields(state=State.APPLIED, result=wanted.edit.after)
 
 
 @pytest.mark.parametrize(
@@ -96,7 +96,7 @@ def test_a_set_needs_what_its_parts_need_at_their_sites_also_read_back_from_its_
         proposal(Kind.MEMBER_UPDATE, ZED_VIP, ZOE_VIP, "docs"),
         proposal(Kind.MEMBER_ADD, NOBODY, ZED_VIP, "docs"),
     ]
-    whole = together("Several", wanted).change("3" * 32, NOW)
+    whole = combine("Several", wanted).change("3" * 32, NOW)
 
     needed = {
         ("member.grant", "blog"),

@@ -13,7 +13,7 @@ from bot.changes.model.edits import Edit, Kind, Target
 from bot.changes.model.items import Outcome
 from bot.changes.model.parts import ChangeRequest
 from bot.changes.model.states import State
-from bot.changes.proposals import Proposal, together
+from bot.changes.proposals import Proposal, combine
 from bot.changes.refusals import EndIsPast
 from bot.changes.rights import Decision
 from sandbox.services.answers import Call
@@ -74,7 +74,7 @@ async def test_what_is_left_of_a_bulk_change_is_stopped_at_its_end(database_url:
         mine = replica(world, "mine", count(1))
         ends = world.clock() + SPAN
         whole = await mine.pipeline.proposer.submit(
-            together("Three places", [everywhere(world, place, ends) for place in PLACES]), idempotency_key="request"
+            combine("Three places", [everywhere(world, place, ends) for place in PLACES]), idempotency_key="request"
         )
 
         def heard(call: Call, *_: object) -> None:
@@ -85,7 +85,7 @@ async def test_what_is_left_of_a_bulk_change_is_stopped_at_its_end(database_url:
             stage.heard = heard
         assert await mine.carry_out_a_set()
 
-        items = await world.store.items.some(whole.id, tuple(Outcome), 9)
+        items = await world.store.items.find(whole.id, tuple(Outcome), 9)
         assert [item.outcome for item in items] == [Outcome.APPLIED, Outcome.APPLIED, Outcome.STOPPED]
         assert (world.live(PLACES[2]) or {})["name"] == "As it was"
 

@@ -49,7 +49,7 @@ def test_of_a_member_what_others_did_since_keeps_nothing_from_being_undone(
         request=ChangeRequest(requester=ALICE, channel=OPS),
     )
 
-    assert is_there(change.changed(result=made), live) is there
+    assert is_there(change.with_fields(result=made), live) is there
 
 
 def test_a_member_comes_back_without_the_fields_that_the_service_made_up() -> None:
@@ -104,9 +104,9 @@ async def test_what_was_only_edited_keeps_its_id(world: World, mine: Replica) ->
 
 async def test_only_what_was_left_at_its_end_is_reverted_anyway(world: World, mine: Replica) -> None:
     change = await mine.pipeline.proposer.submit(rename(world), idempotency_key="request")
-    left = change.changed(revert_failure="changed")
+    left = change.with_fields(revert_failure="changed")
 
-    for other in (change, left.changed(undone_by="0" * 32), left.model_copy(update={"state": State.UNKNOWN})):
+    for other in (change, left.with_fields(undone_by="0" * 32), left.model_copy(update={"state": State.UNKNOWN})):
         with pytest.raises(NotTemporary):
             await mine.pipeline.followups.revert_anyway(other, by=ALICE, channel=OPS, idempotency_key="anyway")
     asked = await mine.pipeline.followups.revert_anyway(left, by=ALICE, channel=OPS, idempotency_key="anyway")

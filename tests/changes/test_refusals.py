@@ -24,17 +24,17 @@ async def test_the_refusals_of_a_minute_are_one_entry_with_their_count(clock: St
 
     refusals = Refusals(note, clock)
     for operation in ("rule.delete", "rule.delete", "rule.create", "rule.delete"):
-        await refusals.refused(operation, "U0ALICE01", "C0OPS0001", "no_role")
+        await refusals.add(operation, "U0ALICE01", "C0OPS0001", "no_role")
     assert [(each.target, each.detail.get("count")) for each in noted] == [("rule.delete", None)]
 
     clock.moment += COUNTED_FOR
-    await refusals.refused("member.add", "U0ALICE01", "C0OPS0001", "no_role")
+    await refusals.add("member.add", "U0ALICE01", "C0OPS0001", "no_role")
     assert [(each.target, each.detail.get("count")) for each in noted[1:]] == [("rule.delete", 3), ("member.add", None)]
     assert noted[1].detail["operations"] == ["rule.create", "rule.delete"]
 
-    await refusals.refused("rule.delete", "U0BOB0001", "C0OPS0001", "no_role")
+    await refusals.add("rule.delete", "U0BOB0001", "C0OPS0001", "no_role")
     assert len(noted) == 4, "everybody's first one is on record at once"
 
     clock.moment -= timedelta(hours=1)
-    await refusals.refused("member.add", "U0ALICE01", "C0OPS0001", "no_role")
+    await refusals.add("member.add", "U0ALICE01", "C0OPS0001", "no_role")
     assert len(noted) == 5, "a clock that was put back ends the minute"

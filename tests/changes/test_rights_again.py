@@ -188,7 +188,7 @@ async def test_what_a_process_left_is_not_done_by_somebody_who_may_not_any_more(
     try:
         change = await mine.pipeline.proposer.submit(rename(world), idempotency_key="request")
     except Died:
-        change = await world.store.changes.of_key("request")
+        change = await world.store.changes.find_by_key("request")
     if change is None:
         return
     before = world.calls_that_write()
@@ -271,7 +271,7 @@ async def test_what_is_temporary_ends_though_its_requester_left(world: World, ac
 
     ends = [
         each
-        for each in await world.store.changes.for_targets([str(change.edit.target)])
+        for each in await world.store.changes.list_by_targets([str(change.edit.target)])
         if each.request.undoes == change.id
     ]
     assert [each.state for each in ends] == [State.APPLIED]

@@ -37,7 +37,7 @@ async def as_time_goes_on(world: World, mine: Replica) -> None:
 
 async def tried(world: World, whole: Change, idempotency_key: str) -> list[State]:
     """What became of each *origin*: ``undo``, by a person, or ``revert``, at its end."""
-    found = [await world.store.changes.of_key(f"{idempotency_key}:{whole.id}:{number}") for number in range(9)]
+    found = [await world.store.changes.find_by_key(f"{idempotency_key}:{whole.id}:{number}") for number in range(9)]
     return [undo.state for undo in found if undo is not None]
 
 

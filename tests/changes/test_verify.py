@@ -15,7 +15,7 @@ from bot.changes.model.documents import Document
 from bot.changes.model.edits import Edit, Kind, Target
 from bot.changes.model.parts import ChangeRequest
 from bot.changes.model.states import Move
-from bot.changes.verify import Answer, Differs, Reading, Sent, Verification, classify, holds, judge, verdict
+from bot.changes.verify import Answer, Differs, Reading, Sent, Verification, classify, contains_all, judge, verdict
 from bot.clients.errors import ClientError, NotFound, OutcomeUnknown, RateLimited
 from bot.members.model import Member
 from bot.rules.model import Rule
@@ -110,8 +110,8 @@ def test_a_change_ends_as_it_reads_where_it_may_have_been_done(
 
 
 def test_an_item_whose_answer_was_lost_stays_under_way_unless_it_reads_otherwise() -> None:
-    item = update(RULE, RULE | {"name": "B"}).changed(set_id="2" * 32)
-    creation = item.changed(kind=Kind.RULE_CREATE, before=None)
+    item = update(RULE, RULE | {"name": "B"}).with_fields(set_id="2" * 32)
+    creation = item.with_fields(kind=Kind.RULE_CREATE, before=None)
 
     assert ends(LOST, item) == [Move.FINISH, None, Move.MARK_UNKNOWN, None]
     assert ends(LOST, creation) == [Move.FINISH, Move.MARK_UNKNOWN, Move.MARK_UNKNOWN, Move.MARK_UNKNOWN]
@@ -126,8 +126,8 @@ def test_what_is_gone_before_it_is_deleted_is_out_of_date_and_a_deletion_that_sh
 
 
 def test_what_an_earlier_process_may_have_sent_is_never_failed_at_once() -> None:
-    taken_over = update(RULE, RULE | {"name": "B"}).changed(attempt=2)
-    item = taken_over.changed(set_id="2" * 32)
+    taken_over = update(RULE, RULE | {"name": "B"}).with_fields(attempt=2)
+    item = taken_over.with_fields(set_id="2" * 32)
 
     assert (
         ends(GONE, taken_over)
@@ -136,11 +136,11 @@ def test_what_an_earlier_process_may_have_sent_is_never_failed_at_once() -> None
     )
     assert ends(BUSY, item) == [Move.FINISH, None, Move.MARK_UNKNOWN, None]
     assert ends(GONE, item) == ends(GONE, taken_over), "the service would refuse it again"
-    assert ends(GONE, taken_over.changed(kind=Kind.RULE_CREATE)) == [Move.FAIL] * 4
+    assert ends(GONE, taken_over.with_fields(kind=Kind.RULE_CREATE)) == [Move.FAIL] * 4
 
 
 def test_what_differs_though_a_dead_process_may_have_sent_it_is_told_by_reading_back() -> None:
-    taken_over = update(RULE, RULE | {"name": "B"}).changed(attempt=2)
+    taken_over = update(RULE, RULE | {"name": "B"}).with_fields(attempt=2)
 
     assert ends(Differs(RULE), taken_over) == [Move.FINISH, Move.MARK_UNKNOWN, Move.MARK_UNKNOWN, Move.MARK_UNKNOWN]
 
@@ -149,12 +149,12 @@ def test_a_rule_that_is_known_to_be_ours_is_ours_though_another_item_made_its_li
     alike = RuleSnapshot(
         [Rule.model_validate(RULE | {"ruleType": "Redirect", "id": id_}) for id_ in ("Redirect_a", "Redirect_b")]
     )
-    item = update(None, RULE).changed(kind=Kind.RULE_CREATE, set_id="2" * 32)
+    item = update(None, RULE).with_fields(kind=Kind.RULE_CREATE, set_id="2" * 32)
 
     assert judge(item, alike).is_done
-    unknown = item.changed(target=Target(service="rules"))
+    unknown = item.with_fields(target=Target(service="rules"))
     assert judge(unknown, alike).verification is Verification.DIVERGED
-    assert judge(unknown.changed(lookalikes=("Redirect_b",)), alike).is_done
+    assert judge(unknown.with_fields(lookalikes=("Redirect_b",)), alike).is_done
 
 
 def test_a_pair_that_nobody_asked_for_is_no_field_that_the_service_adds() -> None:
@@ -179,7 +179,7 @@ def test_whatever_a_service_shows_has_a_verdict_and_what_is_done_holds_all_that_
 ) -> None:
     for now in (added, added | after, after | {"d": 0}):
         if verdict(update(before, after), now).verification is Verification.DONE:
-            assert holds(now, after)
+            assert contains_all(now, after)
 
 
 def test_a_list_that_goes_is_done_where_the_service_adds_a_field() -> None:
@@ -210,7 +210,9 @@ def test_a_member_whose_email_differs_only_in_case_says_nothing_of_another(kind:
     edit = Edit(
         kind=kind, target=Target(service="members", site="blog", key="zoe@example.com"), before=ZOE, after=after
     )
-    change = update(ZOE, after).changed(**{name: getattr(edit, name) for name in ("kind", "target", "before", "after")})
+    change = update(ZOE, after).with_fields(
+        **{name: getattr(edit, name) for name in ("kind", "target", "before", "after")}
+    )
 
     def read(zoe: Document | None) -> Verification:
         there = [each for each in (ZOE | {"email": twin}, zoe) if each is not None]

@@ -25,7 +25,7 @@ from bot.changes.model.items import Tally
 from bot.changes.model.parts import ChangeRequest, Guard
 from bot.changes.notify import OutboxWorker, TooSoon
 from bot.changes.pipeline import Pipeline, open_pipeline
-from bot.changes.proposals import Proposal, together
+from bot.changes.proposals import Proposal, combine
 from bot.changes.timers import TimerWorker
 from bot.changes.verify import LOOKING, Adapter, Answer, Snapshot
 from bot.changes.worker import Backoff, LeaseLost, Wake
@@ -578,4 +578,4 @@ def renames(world: World, name: str, **more: Any) -> Proposal:
         )
         for key in RULE_IDS
     ]
-    return together(f"Rename {len(wanted)} rules", wanted)
+    return combine(f"Rename {len(wanted)} rules", wanted)

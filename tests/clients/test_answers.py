@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from bot.clients.errors import ClientError, refusal
-from bot.clients.http import Answer, _health_shown, _is_refusal
+from bot.clients.http import Answer, _health_of, _is_refusal
 from bot.clients.urls import BadUrl, checked_base
 
 
@@ -33,7 +33,7 @@ def test_a_refusal_is_the_services_own_word(status: int, body: bytes, is_refusal
     ("status", "says"), [(200, "ok"), (404, "ok"), (429, "rate-limiting"), (499, "ok"), (500, "failing")]
 )
 def test_what_an_answer_says_of_its_service(status: int, says: str) -> None:
-    assert _health_shown(status) == says
+    assert _health_of(status) == says
 
 
 def test_a_refusal_without_words_says_its_status() -> None:

@@ -23,7 +23,7 @@ async def _read(_: Priority) -> Listing[Rule]:
 async def test_what_is_kept_is_let_go_of_by_itself_and_what_was_made_of_it_goes_with_it() -> None:
     shared = SingleFlight(_read, keep=0.05)
     gone = asyncio.Event()
-    shared.kept.goes_with(gone.set)
+    shared.kept.on_drop(gone.set)
     rules = [weakref.ref(rule) for rule in (await shared.recent(Priority.READ)).known]
 
     await asyncio.wait_for(gone.wait(), 10)

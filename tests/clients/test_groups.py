@@ -65,7 +65,7 @@ async def test_a_group_is_switched_and_keeps_what_nobody_knows(
     group = await client.find("Group_sales")
     assert group is not None
 
-    await client.update(Group.model_validate({"id": group.id} | group.switched(on=False)))
+    await client.update(Group.model_validate({"id": group.id} | group.with_status(on=False)))
 
     stored = services.rules.group("Group_sales")
     assert stored is not None
@@ -80,7 +80,7 @@ async def test_pages_are_followed(services: Services, client: GroupsClient) -> N
         services.rules.put_group({"id": f"Group_{number}", "name": str(number), "status": "Active"})
     services.switch(paging="pages")
 
-    found = await client.listed()
+    found = await client.fresh()
 
     assert found is not None
     assert len(found.whole()) == 102
@@ -101,7 +101,7 @@ async def test_a_service_that_does_not_answer_is_not_waited_for(services: Servic
         client = GroupsClient(service, wait=0.01)
         assert await client.groups() is None
         with pytest.raises(errors.Unreachable):
-            await client.listed()  # joins the read that the answer didn't wait for
+            await client.fresh()  # joins the read that the answer didn't wait for
 
 
 async def test_what_is_no_group_is_not_asked_for_again_at_once(services: Services, client: GroupsClient) -> None:

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from bot.clients import errors
 from bot.clients.http import CallLimits, Service
-from bot.clients.json_stream import MAX_DEPTH, JsonReader, parsed
+from bot.clients.json_stream import MAX_DEPTH, JsonReader, parse_json
 from bot.clients.members import MembersClient
 from bot.clients.rules import MAX_PAIRS_READ, GroupsClient, RulesClient
 
@@ -165,7 +165,7 @@ def test_reading_in_slices_is_reading(document: Any, indent: int | None, piece: 
     text = json.dumps(document, indent=indent)
     text = text[:at] + more + text[at:]
     try:
-        whole = parsed(text.encode())
+        whole = parse_json(text.encode())
     except ValueError:
         with pytest.raises(ValueError, match=r"."):
             read_in_steps(text, piece)
@@ -270,7 +270,7 @@ async def test_a_list_that_is_not_there_is_another_address(body: bytes) -> None:
         for asked in (rules.all(), members.all(), members.find("anna@example.com")):
             with pytest.raises(errors.WrongAddress):
                 await asked
-        assert await groups.listed() is None
+        assert await groups.fresh() is None
         with pytest.raises(errors.WrongAddress if body.startswith(b"<") else errors.NotFound):
             await rules.get("Redirect_x1")
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from bot.clients.json_stream import parsed
+from bot.clients.json_stream import parse_json
 from bot.members.model import Member
 from bot.rules.model import Rule
 from bot.text.documents import ServiceRecord
@@ -37,7 +37,7 @@ def test_a_record_takes_few_bytes(kind: type[ServiceRecord], made: Callable[[int
     gc.collect()
     tracemalloc.start()
     try:
-        records = [kind.model_validate(parsed(text)) for text in texts]
+        records = [kind.model_validate(parse_json(text)) for text in texts]
         taken, _ = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
@@ -51,5 +51,5 @@ def test_a_record_that_shares_its_names_keeps_its_own_fields() -> None:
 
     assert named.document() == {"email": "a@example.com", "name": "Anna"}
     assert first.document() == {"email": "a@example.com"}
-    assert second.changed(note="x").document() == {"email": "b@example.com", "note": "x"}
+    assert second.with_fields(note="x").document() == {"email": "b@example.com", "note": "x"}
     assert second.document() == {"email": "b@example.com"}

@@ -318,7 +318,9 @@ def test_a_name_is_understood_however_it_is_spelt() -> None:
             document = {"members": records, **nested({style(name): value.get(name, True)})}
             page = page_of(Answer(200, b""), document, records)
             is_told = (
-                page.following or (page.total or 0) > SIZE or (page.signs and page.signs.unmet(SIZE, is_counted=False))
+                page.following
+                or (page.total or 0) > SIZE
+                or (page.signs and page.signs.sign_of_more(SIZE, is_counted=False))
             )
             taken_for_whole += [] if is_told else [document.keys()]
     assert taken_for_whole == []

@@ -65,7 +65,7 @@ async def test_only_a_refusal_of_the_whole_body_is_mended(status: int, *, is_men
         raise Refused("rules", "There are too many rules", status)
 
     with pytest.raises(Refused):
-        await RuleBodies().sent(refuses, {"name": "New"}, new=True)
+        await RuleBodies().send_with_mends(refuses, {"name": "New"}, new=True)
 
     assert (len(bodies) > 1) is is_mended
 

@@ -17,7 +17,7 @@ from sandbox.slack.story import Person
 from sandbox.slack.watching import NothingHappened
 from tests.conftest import Clock
 from tests.harness.channels import buttons
-from tests.harness.looking import looks, looks_at_file
+from tests.harness.looking import open_details, open_details_file
 
 Through = type[Command] | str
 """A command; the callback id of a form; or the name of a button whose click may change something."""
@@ -37,9 +37,11 @@ class Visitor(Person):
     about: str = field(default="", kw_only=True)
     """A part of the thing's name that nothing else has."""
 
-    def _bots(self) -> list[Message]:
+    def _bot_messages(self) -> list[Message]:
         return [
-            one for one in Person._bots(self) if one.ts > self.since and (self._is_mine(one) or self._is_about(one))
+            one
+            for one in Person._bot_messages(self)
+            if one.ts > self.since and (self._is_mine(one) or self._is_about(one))
         ]
 
     def _is_mine(self, message: Message) -> bool:
@@ -55,7 +57,7 @@ class Visitor(Person):
         """The newest message with that button, by its action or its label; waits for it."""
 
         def look() -> Message | None:
-            return next((one for one in reversed(self._bots()) if _has(one, action)), None)
+            return next((one for one in reversed(self._bot_messages()) if _has(one, action)), None)
 
         return await self._waits(look, f"a button {action!r}")
 
@@ -112,7 +114,7 @@ class Play:
         """A second person looks at all of it and approves."""
         card = await self.cara.card(APPROVE)
         if _has(card, FULL):
-            await (looks_at_file if len(canonical(self.before)) > 3000 else looks)(self.cara, card)
+            await (open_details_file if len(canonical(self.before)) > 3000 else open_details)(self.cara, card)
         await self.cara.clicks(card, APPROVE, confirm=True)
 
     async def sends(self, **typed: str | list[str]) -> None:

@@ -25,7 +25,7 @@ from sandbox.services.seed import GROUPS, seed
 from tests.conftest import OPS, Clock, busy_sandbox
 from tests.doors import groups, members, rules
 from tests.doors.play import NON_ASCII, Door, Through, Visitor
-from tests.harness.channels import channels_watched
+from tests.harness.channels import watching_channels
 
 registry.load()
 MODULE: Final = pytest.mark.asyncio(loop_scope="module")
@@ -52,7 +52,7 @@ async def house(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[tuple
     clock = Clock()
     folder: Path = tmp_path_factory.mktemp("doors")
     async with busy_sandbox(folder, clock=clock, patience=PATIENCE) as sandbox:
-        with channels_watched(sandbox.slack.state):
+        with watching_channels(sandbox.slack.state):
             yield sandbox, clock
 
 
@@ -74,7 +74,7 @@ async def play(house: tuple[Sandbox, Clock]) -> AsyncIterator[Players]:
     for person in (alice, cara):
         state.stack(person.id).clear()
     async with asyncio.timeout(PATIENCE):
-        while any(change.state in UNDER_WAY for change in await changes.open()):  # noqa: ASYNC110  the end tells nobody
+        while any(change.state in UNDER_WAY for change in await changes.list_open()):  # noqa: ASYNC110  the end tells nobody
             await asyncio.sleep(0.01)
     sandbox.services.database.wipe()
     seed(sandbox.services.database, rules_key=RULES_KEY)

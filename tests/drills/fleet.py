@@ -209,7 +209,7 @@ class Fleet:
         """The card of each change, by the change's id, once Slack has them all."""
 
         async def told() -> bool:
-            return await self.store.outbox.waiting() == 0
+            return await self.store.outbox.count_waiting() == 0
 
         await until(told, "all cards are posted", 120)
         by_ts = {message.ts: message for message in self.slack.state.messages}
@@ -230,13 +230,13 @@ class Fleet:
 
     async def left(self) -> dict[str, int]:
         """What is under way or owed; empty where nothing is. A request that was given up is left alone."""
-        counts = await self.store.changes.counts()
+        counts = await self.store.changes.count_by_state()
         open_ = sa.and_(inbox.c.done.is_(False), inbox.c.attempt <= MAX_ATTEMPTS)
         query = sa.select(sa.func.count()).select_from(inbox).where(open_)
         async with self.store.session.reading() as connection:
             requests = int(await connection.scalar(query) or 0)
         busy = {state: counts.get(state, 0) for state in (State.APPROVED, State.APPLYING, State.UNKNOWN)}
-        found = busy | {"requests": requests, "messages": await self.store.outbox.waiting()}
+        found = busy | {"requests": requests, "messages": await self.store.outbox.count_waiting()}
         return {str(name): many for name, many in found.items() if many}
 
     async def left_alone(self) -> int:

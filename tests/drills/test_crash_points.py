@@ -19,7 +19,7 @@ from sandbox.slack.story import Person
 from tests.drills import report
 from tests.drills.fleet import OPS, PATIENCE, Fleet, in_turn, running_fleet, until
 from tests.harness.databases import BOTH
-from tests.harness.looking import looks
+from tests.harness.looking import open_details
 
 OLD = "Redirect_x1old"
 ANNA = members("site_1")[0]["email"]
@@ -219,7 +219,7 @@ async def approves(fleet: Fleet, cara: Person) -> bool:
     (change,) = await fleet.all_changes() or await _first(fleet)
     cards = await fleet.cards([change])
     if change.edit.target.service == "members":
-        await looks(cara, cards[change.id])
+        await open_details(cara, cards[change.id])
     block_id, found = cara._button(cards[change.id], "v1.decide.approve")
     place = {"channel": OPS, "ts": cards[change.id].ts}
     ack = await fleet.slack.acting.act(cara.id, place, block_id, found["action_id"], {}, {})

@@ -16,7 +16,7 @@ from sandbox.gatehouse import CARA
 from sandbox.slack.message import Message
 from tests.drills.fleet import Fleet, running_fleet, sized, until
 from tests.drills.wire import NoButton, click, delivered
-from tests.harness.programs import ran
+from tests.harness.programs import run_module
 
 pytestmark = [pytest.mark.drill, pytest.mark.timeout(1800)]
 A_DAY: Final = 25 * 3600
@@ -91,7 +91,7 @@ async def test_a_database_that_restarts_costs_no_delete_and_repeats_none(
 async def test_a_second_process_on_a_sqlite_file_says_what_to_do(tmp_path: Path) -> None:
     async with running_fleet(f"sqlite:///{tmp_path / 'store.db'}", tmp_path) as fleet:
         await fleet.start()
-        code, _, said = await ran("bot", "serve", environment=fleet.replicas[0].environment | {"PORT": "0"})
+        code, _, said = await run_module("bot", "serve", environment=fleet.replicas[0].environment | {"PORT": "0"})
 
         assert code == 1
         assert "another Gatehouse uses" in said

@@ -150,7 +150,7 @@ async def taken_back(fleet: Fleet, made: list[Change]) -> list[tuple[Change, dat
     """When the end of each was begun, once all have ended."""
 
     async def all_ended() -> bool:
-        return not await fleet.store.timers.pending(TimerKind.REVERT) and not await fleet.left()
+        return not await fleet.store.timers.list_pending(TimerKind.REVERT) and not await fleet.left()
 
     await until(all_ended, "all have ended", 300)
     undone = {change.request.undoes: change.created for change in await fleet.all_changes() if change.request.undoes}

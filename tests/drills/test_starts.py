@@ -41,7 +41,7 @@ async def test_killed_at_any_step_each_planned_change_begins_once_and_none_early
         deaths = asyncio.create_task(dying(fleet))
 
         async def all_over() -> bool:
-            counts = await fleet.store.changes.counts()
+            counts = await fleet.store.changes.count_by_state()
             return not {State.PLANNED, State.APPROVED, State.APPLYING, State.UNKNOWN} & {
                 State(state) for state, count in counts.items() if count
             }
@@ -50,7 +50,7 @@ async def test_killed_at_any_step_each_planned_change_begins_once_and_none_early
         deaths.cancel()
         await asyncio.gather(deaths, return_exceptions=True)
 
-        ended = await fleet.store.changes.many([change.id for change in planned])
+        ended = await fleet.store.changes.get_many([change.id for change in planned])
         writes = Counter(call.path for call in fleet.services.rules.calls("PUT"))
         begun = [change.run.started_at - change.request.starts_at for change in ended.values()]  # type: ignore[operator]
         assert {change.state for change in ended.values()} == {State.APPLIED}

@@ -55,7 +55,7 @@ def _signed(slack: LocalSlack, payload: Mapping[str, Any]) -> Signed:
 
 def _form(slack: LocalSlack, fields: Mapping[str, str]) -> Signed:
     body = urlencode(fields).encode()
-    return Signed(body, slack.delivery.signed(body))
+    return Signed(body, slack.delivery.signature_headers(body))
 
 
 def command(slack: LocalSlack, user: str, channel: str, text: str) -> tuple[Signed, ResponseUrl]:
@@ -89,7 +89,7 @@ def click(slack: LocalSlack, user: str, message: Message, decision: str) -> Sign
 def denial(slack: LocalSlack, user: str, change: Change, words: str) -> Signed:
     """*user* sends the form that *Deny…* opens."""
     form = notes_view.reason_form("deny", change, title="Delete", channel=change.request.channel)
-    view = slack.state.kept_view(form, user)
+    view = slack.state.make_view(form, user)
     typed = {inputs.action_id(notes_view.BLOCK): {"type": "plain_text_input", "value": words}}
     values = {notes_view.BLOCK: typed}
     return _signed(slack, payloads.submission(slack.state, user, view, values))

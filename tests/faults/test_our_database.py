@@ -139,12 +139,12 @@ class Scene:
 
     async def _is_busy(self) -> bool:
         store = self.sandbox.bot.gatehouse.store
-        counts = await store.changes.counts()
+        counts = await store.changes.count_by_state()
         open_ = sa.select(sa.func.count()).select_from(inbox).where(inbox.c.done.is_(False))
         async with store.session.reading() as connection:
             requests = await connection.scalar(open_)
         busy = [counts.get(state, 0) for state in (State.APPROVED, State.APPLYING, State.UNKNOWN)]
-        return any([*busy, requests, await store.outbox.waiting()])
+        return any([*busy, requests, await store.outbox.count_waiting()])
 
 
 ENDS: Final = {State.APPLIED, State.FAILED, State.STALE, State.UNSETTLED}

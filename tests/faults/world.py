@@ -17,7 +17,7 @@ from bot.changes.model.change import Change
 from bot.changes.model.edits import Edit, Kind, Target
 from bot.changes.model.parts import ChangeRequest, Guard
 from bot.changes.pipeline import Pipeline, open_pipeline
-from bot.changes.proposals import Proposal, together
+from bot.changes.proposals import Proposal, combine
 from bot.changes.verify import Adapter
 from bot.changes.worker import Backoff, Wake
 from bot.clients.gate import CallContext
@@ -205,14 +205,14 @@ class World:
             lambda: Backoff(clock=lambda: pauses.passed, sleep=pauses.sleep),
             pauses.sleep,
         )
-        whole = await pipeline.proposer.submit(together("Several", wanted), idempotency_key=uuid4().hex)
+        whole = await pipeline.proposer.submit(combine("Several", wanted), idempotency_key=uuid4().hex)
         claimed = await sets.journal.claim_due(bulk=True)
         assert claimed is not None
         assert claimed.id == whole.id
         await sets.carry_out(claimed)
         await self.later(claimed)
         ids = [item.change_id async for item in self.store.items.all(whole.id)]
-        changes = await self.store.changes.many([each for each in ids if each])
+        changes = await self.store.changes.get_many([each for each in ids if each])
         return [changes[each] for each in ids if each]
 
 

@@ -10,9 +10,9 @@ from handlers.grammar.command import Command
 from handlers.grammar.fields import Filter
 from handlers.grammar.parser import parse
 from handlers.members.commands import MembersFiltered, MembersList
-from handlers.members.member_lookup import fits
+from handlers.members.member_lookup import passes_filters
 from handlers.rules.commands import RulesFiltered, RulesList
-from handlers.rules.rule_lookup import fitting
+from handlers.rules.rule_lookup import filter_rules
 
 RULE = Rule.model_validate({"id": "Cancel_1", "name": "x", "ruleType": "Cancel", "status": "Active"})
 MEMBER = Member.model_validate({"email": "anna@example.com", "allowedSegments": ["vip"]})
@@ -35,7 +35,7 @@ def test_every_filter_narrows_a_list_of_rules_and_its_export(name: str, verb: st
 
     assert isinstance(typed, RulesFiltered)
     assert getattr(typed, name) == "zzz"
-    assert fitting([RULE], typed, Groups.of(())) == []
+    assert filter_rules([RULE], typed, Groups.of(())) == []
 
 
 @pytest.mark.parametrize("verb", ["list", "export"])
@@ -44,4 +44,4 @@ def test_every_filter_narrows_a_list_of_members_and_its_export(name: str, verb: 
     typed = [parse("members", f"{verb} {name_typed(MembersList, name)}:{value}") for value in ("vip", "zzz")]
 
     assert [getattr(each, name) for each in typed] == ["vip", "zzz"]
-    assert not all(fits(MEMBER, each) for each in typed if isinstance(each, MembersFiltered))
+    assert not all(passes_filters(MEMBER, each) for each in typed if isinstance(each, MembersFiltered))

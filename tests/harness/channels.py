@@ -21,7 +21,7 @@ ESCAPES = {"\u2060": "", "&amp;": "&", "&lt;": "<", "&gt;": ">", "ï¼ ": "@", "ï¹
 CHANGE = re.compile(r"[0-9a-f]{32}")
 
 
-def as_read(text: str) -> str:
+def readable_text(text: str) -> str:
     """*text* as a person reads it, without the escapes of Slack and of URLs."""
     for escape, sign in ESCAPES.items():
         text = text.replace(escape, sign)
@@ -38,19 +38,19 @@ def strings(part: Any) -> Iterator[str]:
         yield from (text for each in part for text in strings(each))
 
 
-def emails_seen(part: Any, planted: tuple[str, ...] = ()) -> list[str]:
+def find_emails(part: Any, planted: tuple[str, ...] = ()) -> list[str]:
     """The strings of *part* in which somebody finds a whole email, or one of *planted*."""
-    read = [as_read(text) for text in strings(part)]
+    read = [readable_text(text) for text in strings(part)]
     return [text for text in read if WHOLE.search(text) or any(email in text for email in planted)]
 
 
-def secrets_seen(part: Any) -> list[str]:
+def find_secrets(part: Any) -> list[str]:
     """The strings of *part* in which somebody finds a planted secret."""
-    return [text for text in map(as_read, strings(part)) if SECRET in text]
+    return [text for text in map(readable_text, strings(part)) if SECRET in text]
 
 
-def escaped_twice(part: Any) -> list[str]:
-    """The strings of *part* in which an escape was escaped: a mark of ours that is written out."""
+def find_double_escapes(part: Any) -> list[str]:
+    """Return the strings of *part* in which an escape was escaped: a mark of ours that is written out."""
     return [text for text in strings(part) if "\\u2060" in text]
 
 
@@ -91,7 +91,7 @@ def loud_messages(traffic: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 @contextmanager
-def channels_watched(state: State) -> Iterator[None]:
+def watching_channels(state: State) -> Iterator[None]:
     """Look, in the end, at all that the bot showed in a channel: first versions, edits, files and answers in threads.
 
     And at how it sent them, and its private answers.
@@ -102,7 +102,7 @@ def channels_watched(state: State) -> Iterator[None]:
     state.watchers.remove((None, seen))
     assert loud_messages(state.traffic) == []
     sent = [one["request"] for one in state.traffic if one["what"] in MESSAGES or one["what"].startswith("views.")]
-    assert escaped_twice(sent) == []
+    assert find_double_escapes(sent) == []
     bot = state.workspace.bot.id
     while not seen.empty():
         event = seen.get_nowait()
@@ -110,7 +110,7 @@ def channels_watched(state: State) -> Iterator[None]:
         if message.get("user") != bot or message["ephemeral"] or state.channels[event["channel"]].kind == "im":
             continue
         shown = {name: message[name] for name in ("text", "blocks", "files")}
-        assert emails_seen(shown) == [], "an email is whole in a channel"
-        assert secrets_seen(shown) == [], "a secret is told in a channel"
+        assert find_emails(shown) == [], "an email is whole in a channel"
+        assert find_secrets(shown) == [], "a secret is told in a channel"
         for button in buttons(message["blocks"]):
             check_button(button)

@@ -97,7 +97,7 @@ class Colleague(Person):
         """The newest answer that something did not work, or is not allowed, and that says *containing*; waits for it."""
 
         def look() -> Message | None:
-            problems = (one for one in reversed(self._bots()) if is_problem(one.blocks))
+            problems = (one for one in reversed(self._bot_messages()) if is_problem(one.blocks))
             return next((one for one in problems if containing in self.slack_text(one)), None)
 
         return await self._waits(look, f"a problem {containing}")
@@ -129,7 +129,7 @@ class Colleague(Person):
         for change in reversed(await all_changes(self.store)):
             if change.set_id is None and await fits(change) and not await is_told_elsewhere(change, self.store):
                 place = await self.store.cards.get(change.id, "card")
-                card = next((one for one in self._at_work() if (one.channel, one.ts) == place), None)
+                card = next((one for one in self._work_messages() if (one.channel, one.ts) == place), None)
                 return card if card and not await staleness(self.workspace, change, card) else None
         return None
 

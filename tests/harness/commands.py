@@ -22,10 +22,10 @@ def make_table() -> str:
     return "\n".join(rows)
 
 
-def updated(page: str) -> str:
+def with_table(page: str) -> str:
     """Return *page* with the table of today."""
     return put_between(page, BEGIN, END, f"{make_table()}\n")
 
 
 if __name__ == "__main__":
-    PAGE.write_text(updated(PAGE.read_text()))
+    PAGE.write_text(with_table(PAGE.read_text()))

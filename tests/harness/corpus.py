@@ -30,9 +30,9 @@ from zoneinfo import ZoneInfo
 
 from bot.members.model import Member
 from bot.rules.model import Rule
-from bot.text.names import Meant, meant, named_rule
-from bot.text.times import since_in
-from handlers.changes.requests import moment_meant
+from bot.text.names import Meant, named_rule, resolve_name
+from bot.text.times import parse_since
+from handlers.changes.requests import resolve_moment
 from handlers.gatehouse.commands import GatehouseHelp, GatehouseUndo
 from handlers.grammar.acts import REFERENCE
 from handlers.grammar.command import Command, Unclear
@@ -40,7 +40,7 @@ from handlers.grammar.known import Known
 from handlers.grammar.parser import parse, parse_mention
 from handlers.grammar.readings import read, runs_at_once, says_better
 from handlers.grammar.time_fields import Expiry, Start
-from handlers.grammar.tokens import escaped
+from handlers.grammar.tokens import escape_entities
 from handlers.members.commands import MembersList
 from handlers.rules.commands import RulesList
 from sandbox.services.seed import GROUPS, RULES, SEGMENTS, members
@@ -52,7 +52,7 @@ HELD_OUT: Final = 3
 """Of ten."""
 NOW: Final = datetime(2026, 11, 23, 10, tzinfo=UTC)
 SAID_ELSEWHERE: Final = frozenset({"because", "name", "as_typed", "page", "sort", "start", "expiry"})
-"""Fields in which right readings may differ, and those of `_times`."""
+"""Fields in which right readings may differ, and those of `_time_fields`."""
 
 
 class Verdict(StrEnum):
@@ -127,10 +127,10 @@ KNOWN: Final = replace(
 )
 
 
-def answered(sentence: Sentence) -> Answer:
+def answer_to(sentence: Sentence) -> Answer:
     """What Gatehouse makes of *sentence*, with the sample data."""
     root = "" if sentence.where.startswith("@") else sentence.where.removeprefix("/")
-    text = escaped(sentence.says)  # as Slack sends it
+    text = escape_entities(sentence.says)  # as Slack sends it
     try:
         command = parse(root, text) if root else parse_mention(text)
         if _is_clear(command):
@@ -146,7 +146,7 @@ def answered(sentence: Sentence) -> Answer:
         return Answer(told=(error.what,))
     if not readings.meant and (alone := runs_at_once(readings.commands)) is not None:
         return Answer(at_once=(alone,), told=readings.unread)
-    shown = tuple(thing for one in readings.meant for thing in _things(one))
+    shown = tuple(thing for one in readings.meant for thing in _named_things(one))
     return Answer(offered=readings.commands, meant=readings.meant, shown=shown, told=readings.unread)
 
 
@@ -154,37 +154,39 @@ def _is_clear(command: Command) -> bool:
     """Whether each thing that *command* names is one that there is, so that it is carried out as it was typed."""
     refs = [*getattr(command, "refs", ()), *filter(None, [getattr(command, "ref", None)])]
     for ref in refs:
-        found = _meant(ref)
+        found = _match_rules(ref)
         if len(found.things) != 1 or (command.writes and not found.is_sure):
             return False
     emails = [*getattr(command, "emails", ()), *filter(None, [getattr(command, "email", None)])]
     segments = [*getattr(command, "segments", ()), *filter(None, [getattr(command, "segment", None)])]
     if any("@" not in email for email in emails) or any(each.casefold() not in KNOWN.segments for each in segments):
         return False
-    if (group := getattr(command, "group", None)) and not KNOWN.groups.holding(group):
+    if (group := getattr(command, "group", None)) and not KNOWN.groups.find_mentioned(group):
         return False
     if isinstance(command, GatehouseUndo) and command.change and not REFERENCE.fullmatch(command.change):
         return False
     text = getattr(command, "text", None)
-    return not text or bool(KNOWN.rules.holding(text) or KNOWN.members.holding(text))
+    return not text or bool(KNOWN.rules.find_mentioned(text) or KNOWN.members.find_mentioned(text))
 
 
 def verdict(sentence: Sentence, answer: Answer) -> Verdict:
     """How good *answer* is."""
-    means = {normal(exact(one)) for one in sentence.means}
-    about = {_thing(each) for each in sentence.about}
+    means = {normal_form(parse_exact(one)) for one in sentence.means}
+    about = {_normal_name(each) for each in sentence.about}
     said = [*answer.at_once, *answer.offered]
-    if any(one.writes and normal(one) not in means for one in said) and not _asks_which(answer, about):
+    if any(one.writes and normal_form(one) not in means for one in said) and not _asks_which(answer, about):
         return Verdict.HARMFUL
-    if means & {normal(one) for one in said}:
+    if means & {normal_form(one) for one in said}:
         return Verdict.UNDERSTOOD
-    shown = {_thing(each) for each in (*answer.shown, *(thing for one in said for thing in _things(one)))}
+    shown = {_normal_name(each) for each in (*answer.shown, *(thing for one in said for thing in _named_things(one)))}
     told = {*re.split(r"\W+", " ".join(answer.told).casefold())}
     is_shown = bool(about) and about <= shown
     is_told = bool(sentence.tells) and all(told & {*re.split(r"\W+", each.casefold())} for each in sentence.tells)
     if not sentence.means:
         return Verdict.ASKED if is_told or (is_shown and (answer.told or len(said) > 1)) else Verdict.MISSED
-    if (is_shown or means & {normal(one) for one in answer.meant}) and not any(one.writes for one in answer.at_once):
+    if (is_shown or means & {normal_form(one) for one in answer.meant}) and not any(
+        one.writes for one in answer.at_once
+    ):
         return Verdict.ASKED
     answers_another = answer.at_once and not answer.told and not isinstance(answer.at_once[0], GatehouseHelp)
     return Verdict.WRONG if answers_another else Verdict.MISSED
@@ -192,17 +194,19 @@ def verdict(sentence: Sentence, answer: Answer) -> Verdict:
 
 def _asks_which(answer: Answer, about: Collection[str]) -> bool:
     """Whether the answer is a question: which one of the things that the sentence names, each with its own button?"""
-    things = [{_thing(each) for each in _things(one) if not each.startswith("site:")} for one in answer.offered]
+    things = [
+        {_normal_name(each) for each in _named_things(one) if not each.startswith("site:")} for one in answer.offered
+    ]
     kinds = {type(one) for one in answer.offered}
     is_a_choice = len(things) > 1 == len(kinds) and not answer.at_once
     return is_a_choice and all(len(one) == 1 and one <= {*about} for one in things)
 
 
-def _thing(text: str) -> str:
+def _normal_name(text: str) -> str:
     return text.casefold().partition("://")[2].rstrip("/") or text.casefold().rstrip("/")
 
 
-def exact(text: str) -> Command:
+def parse_exact(text: str) -> Command:
     """The command that *text* is; the name of a rule that is made may be left out."""
     root, _, rest = text.removeprefix("/").partition(" ")
     what, because, reason = rest.partition(" because ")
@@ -210,15 +214,15 @@ def exact(text: str) -> Command:
     return parse(root, what + named + because + reason)
 
 
-def _things(command: Command) -> list[str]:
+def _named_things(command: Command) -> list[str]:
     """The ids, emails and URLs that *command* names; of a list, those that it has."""
     match command:
         case RulesList():
             kinds = (command.type,) if command.type else ()
             active = None if command.status is None else command.status == "on"
-            listed = KNOWN.rules_that(hosts=(), types=kinds, active=active)
+            listed = KNOWN.filter_rules(hosts=(), types=kinds, active=active)
             texts = [each for each in (command.text, command.url) if each]
-            group = KNOWN.groups.holding(command.group) if command.group else None
+            group = KNOWN.groups.find_mentioned(command.group) if command.group else None
             return [*(group or ())] + [
                 rule.id
                 for rule in THE_RULES
@@ -228,20 +232,20 @@ def _things(command: Command) -> list[str]:
             ]
         case MembersList():
             having, lacking = ([each] if each else [] for each in (command.segment, command.without_segment))
-            listed = KNOWN.members_with(command.site or KNOWN.site, having, lacking)
-            return [each for each in listed if not command.text or each in KNOWN.members.holding(command.text)]
+            listed = KNOWN.filter_members(command.site or KNOWN.site, having, lacking)
+            return [each for each in listed if not command.text or each in KNOWN.members.find_mentioned(command.text)]
         case _:
             pass
-    named = [each for name, value in _said(command) if name in SHOWN_BY for each in value]
+    named = [each for name, value in _command_fields(command) if name in SHOWN_BY for each in value]
     return [*named, f"site:{getattr(command, 'site', None) or KNOWN.site}"]
 
 
-def normal(command: Command) -> tuple[object, ...]:
-    """*command* as what it comes to: the same for two ways to say one thing."""
-    return (type(command), *(pair for pair in _said(command) if pair[1]), *_times(command))
+def normal_form(command: Command) -> tuple[object, ...]:
+    """Return *command* as what it comes to: the same for two ways to say one thing."""
+    return (type(command), *(pair for pair in _command_fields(command) if pair[1]), *_time_fields(command))
 
 
-def _said(command: Command) -> Iterator[tuple[str, tuple[str, ...]]]:
+def _command_fields(command: Command) -> Iterator[tuple[str, tuple[str, ...]]]:
     for each in fields(command):
         if not each.compare or each.name in SAID_ELSEWHERE:
             continue
@@ -249,53 +253,53 @@ def _said(command: Command) -> Iterator[tuple[str, tuple[str, ...]]]:
         match each.name:
             case "refs" | "ref":
                 refs = value if isinstance(value, tuple) else [value or ""]
-                yield "refs", tuple(sorted(found for ref in refs for found in _ids(ref)))
+                yield "refs", tuple(sorted(found for ref in refs for found in _rule_ids(ref)))
             case "emails" | "email":
                 emails = value if isinstance(value, tuple) else [value or ""]
                 yield "emails", tuple(sorted(one.casefold() for one in emails if one))
             case "since" if value:
-                yield "since", (_time(value),)
+                yield "since", (_resolve_time(value),)
             case "site":
                 yield "site", ((value,) if value and value != KNOWN.site else ())
             case "group" if value:
-                yield "group", tuple(KNOWN.groups.holding(value)) or (value,)
+                yield "group", tuple(KNOWN.groups.find_mentioned(value)) or (value,)
             case "source" | "destination" | "url" if value:
-                yield each.name, (_thing(value),)
+                yield each.name, (_normal_name(value),)
             case "fields":
-                yield "fields", tuple(f"{name}={_thing(text)}" for name, text in value)
+                yield "fields", tuple(f"{name}={_normal_name(text)}" for name, text in value)
             case _:
                 texts = value if isinstance(value, tuple) else [value]
                 yield each.name, tuple(sorted(str(one).casefold() for one in texts if one))
 
 
-def _times(command: Command) -> Iterator[tuple[str, tuple[str, ...]]]:
+def _time_fields(command: Command) -> Iterator[tuple[str, tuple[str, ...]]]:
     """From when on and until when, as what it comes to."""
     start: Start | None = getattr(command, "start", None)
     expiry: Expiry | None = getattr(command, "expiry", None)
     if start is not None:
-        yield "start", (str(moment_meant(start, ZoneInfo("UTC"), NOW)),)
+        yield "start", (str(resolve_moment(start, ZoneInfo("UTC"), NOW)),)
         expiry = Expiry("", until=start.end) if expiry is None and start.end is not None else expiry
     if expiry is not None:
-        yield "expiry", (_time(expiry, start),)
+        yield "expiry", (_resolve_time(expiry, start),)
 
 
-def _time(said: Expiry | str, start: Start | None = None) -> str:
+def _resolve_time(said: Expiry | str, start: Start | None = None) -> str:
     """A time as what it comes to, of an end after its *start*."""
     if isinstance(said, str):
-        since = since_in(said)
+        since = parse_since(said)
         return said if since is None else str(since.seconds or since.wall)
-    begins = (moment_meant(start, ZoneInfo("UTC"), NOW) if start is not None else None) or NOW
-    ends = moment_meant(said, ZoneInfo("UTC"), NOW, begins) if said.until or said.at else None
+    begins = (resolve_moment(start, ZoneInfo("UTC"), NOW) if start is not None else None) or NOW
+    ends = resolve_moment(said, ZoneInfo("UTC"), NOW, begins) if said.until or said.at else None
     return str(ends or said.seconds)
 
 
-def _ids(ref: str) -> Sequence[str]:
-    found = _meant(ref).things
+def _rule_ids(ref: str) -> Sequence[str]:
+    found = _match_rules(ref).things
     return [rule.id for rule in found] if len(found) == 1 else [ref] if ref else []
 
 
-def _meant(ref: str) -> Meant[Rule]:
-    return meant(ref, map(named_rule, THE_RULES))
+def _match_rules(ref: str) -> Meant[Rule]:
+    return resolve_name(ref, map(named_rule, THE_RULES))
 
 
 @dataclass(slots=True)
@@ -313,7 +317,7 @@ class Figures:
 
 
 def figures(some: Sequence[Sentence]) -> Figures:
-    return Figures(Counter(verdict(one, answered(one)) for one in some))
+    return Figures(Counter(verdict(one, answer_to(one)) for one in some))
 
 
 def main(argv: Sequence[str]) -> None:
@@ -321,7 +325,7 @@ def main(argv: Sequence[str]) -> None:
     known = [one for one in sentences() if not one.is_held_out]
     if "bad" in argv:
         for one in known:
-            answer = answered(one)
+            answer = answer_to(one)
             if (found := verdict(one, answer)) not in GOOD:
                 said = [each.write() for each in (*answer.at_once, *answer.offered)]
                 sys.stdout.write(

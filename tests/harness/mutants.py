@@ -55,9 +55,9 @@ FLIPPED: Final[dict[type[ast.cmpop], str]] = {
 }  # fmt: skip
 
 
-SHORTEST: Final = 4.0
+MIN_TIMEOUT_SECONDS: Final = 4.0
 """Seconds that each test may take with a mutant,"""
-SLOWER: Final = 5.0
+TIMEOUT_FACTOR: Final = 5.0
 """and how many times the seconds that it took without one."""
 
 
@@ -111,11 +111,11 @@ def _changes(nodes: Sequence[ast.AST]) -> Iterator[tuple[ast.expr | ast.stmt, st
     for node in nodes:
         match node:
             case ast.If(test=test) | ast.IfExp(test=test) | ast.match_case(guard=ast.expr() as test):
-                yield from _weakened(test, "({} or True)", "({} and False)")
+                yield from _weaken(test, "({} or True)", "({} and False)")
             case ast.While(test=test):
-                yield from _weakened(test, "({} and False)")
+                yield from _weaken(test, "({} and False)")
             case ast.comprehension(ifs=tests):
-                yield from (change for test in tests for change in _weakened(test, "({} or True)"))
+                yield from (change for test in tests for change in _weaken(test, "({} or True)"))
             case ast.Raise() if node not in alone:  # of one that is alone in its `if`, that is the condition weakened
                 yield node, "pass"
             case ast.BoolOp(op=op, values=values):
@@ -131,7 +131,7 @@ def _changes(nodes: Sequence[ast.AST]) -> Iterator[tuple[ast.expr | ast.stmt, st
                 pass
 
 
-def _weakened(test: ast.expr, *shapes: str) -> Iterator[tuple[ast.expr, str]]:
+def _weaken(test: ast.expr, *shapes: str) -> Iterator[tuple[ast.expr, str]]:
     if not isinstance(test, ast.Constant) and ast.unparse(test) != "TYPE_CHECKING":
         yield from ((test, shape.format(f"({ast.unparse(test)})")) for shape in shapes)
         if not isinstance(test, ast.Compare | ast.BoolOp | ast.UnaryOp):  # those are turned as what they are
@@ -221,7 +221,7 @@ def play(items: Sequence[pytest.Item]) -> Iterator[tuple[pytest.Item, float]]:
         yield item, time.perf_counter() - begun
 
 
-def put_in(mutant: Mutant, functions: Sequence[FunctionType]) -> None:
+def apply_mutant(mutant: Mutant, functions: Sequence[FunctionType]) -> None:
     """Give *functions*, those of the mutant's module, the code that they have with it."""
     codes = defaultdict(list)
     module = compile(mutant.source, str(ROOT / mutant.path), "exec", dont_inherit=True)
@@ -279,10 +279,12 @@ class Mutants:
             if isinstance(each, FunctionType) and each.__code__.co_filename in names:
                 self.functions[names[each.__code__.co_filename]].append(each)
         gc.freeze()
-        runs = self.learned()
+        runs = self.learn_runs()
         for test, run in runs.items():  # a mutant is often noticed by what never comes: nobody waits long for it
-            self.items[test].add_marker(pytest.mark.timeout(max(SHORTEST, SLOWER * run.seconds)), append=False)
-        workers = [start(partial(self.tried, self.chosen[job :: self.jobs], runs)) for job in range(self.jobs)]
+            self.items[test].add_marker(
+                pytest.mark.timeout(max(MIN_TIMEOUT_SECONDS, TIMEOUT_FACTOR * run.seconds)), append=False
+            )
+        workers = [start(partial(self.try_mutants, self.chosen[job :: self.jobs], runs)) for job in range(self.jobs)]
         self.survivors = results(workers)
         return True
 
@@ -300,7 +302,7 @@ class Mutants:
         else:
             raise Failed(report.nodeid, str(getattr(report.longrepr, "reprcrash", report.longrepr)).strip())
 
-    def observed(self, items: Sequence[pytest.Item], where: frozenset[tuple[str, int]]) -> str:
+    def observe(self, items: Sequence[pytest.Item], where: frozenset[tuple[str, int]]) -> str:
         """Run *items*, and return as JSON what each that passes ran of *where*."""
         names = {str(ROOT / path): path for path in self.paths}
         lines: set[tuple[str, int]] = set()
@@ -316,13 +318,13 @@ class Mutants:
         ran = []
         for item, seconds in play(items):
             if item.nodeid in self.failing:
-                tell(f"Fails without any change, and is left out: {item.nodeid}")
+                print_line(f"Fails without any change, and is left out: {item.nodeid}")
             elif of_it := sorted(lines & where):
                 ran.append((item.nodeid, seconds, of_it))
             lines.clear()
         return json.dumps(ran)
 
-    def learned(self) -> dict[str, Run]:
+    def learn_runs(self) -> dict[str, Run]:
         """Return what each test ran, as it was kept, or anew."""
         digest = hashlib.sha256("\n".join(self.items).encode())
         for path in sorted(ROOT.glob("*/**/*.py")):
@@ -330,10 +332,10 @@ class Mutants:
                 digest.update(path.read_bytes())
         kept = json.loads(LEARNED.read_text()) if LEARNED.exists() else {}
         if kept.get("digest") != digest.hexdigest():
-            tell(f"Learning which lines each of {len(self.items)} tests runs…")
+            print_line(f"Learning which lines each of {len(self.items)} tests runs…")
             where = frozenset().union(*(mutant.where for mutant in self.every))
             items = list(self.items.values())
-            workers = [start(partial(self.observed, items[job :: self.jobs], where)) for job in range(self.jobs)]
+            workers = [start(partial(self.observe, items[job :: self.jobs], where)) for job in range(self.jobs)]
             ran = results(workers)
             kept = {"digest": digest.hexdigest(), "ran": ran}
             LEARNED.parent.mkdir(exist_ok=True)
@@ -344,7 +346,7 @@ class Mutants:
             if lines
         }
 
-    def tried(self, chosen: Sequence[Mutant], runs: dict[str, Run]) -> str:
+    def try_mutants(self, chosen: Sequence[Mutant], runs: dict[str, Run]) -> str:
         """Try each of *chosen*, and return the survivors as JSON."""
         survivors = []
         for mutant in chosen:
@@ -354,7 +356,7 @@ class Mutants:
             failed = self.killer(mutant, tests)
             took = time.perf_counter() - begun
             ended = f"killed    {what}  by {failed}" if failed else f"SURVIVED  {what} - {len(tests)} tests"
-            tell(f"{ended} ({took:.0f} s)")
+            print_line(f"{ended} ({took:.0f} s)")
             survivors += [] if failed else [what]
         return json.dumps(survivors)
 
@@ -369,12 +371,12 @@ class Mutants:
 
     def failure(self, mutant: Mutant | None, tests: Sequence[str]) -> str:
         died = json.dumps([tests[0], "the process died"])
-        answer = result(*start(partial(self.played, mutant, tests)))
+        answer = result(*start(partial(self.play_tests, mutant, tests)))
         return died if answer is None else answer
 
-    def played(self, mutant: Mutant | None, tests: Sequence[str]) -> str:
+    def play_tests(self, mutant: Mutant | None, tests: Sequence[str]) -> str:
         if mutant:
-            put_in(mutant, self.functions[mutant.path])
+            apply_mutant(mutant, self.functions[mutant.path])
         try:
             for _ in play([self.items[test] for test in tests]):
                 pass
@@ -383,7 +385,7 @@ class Mutants:
         return ""
 
 
-def tell(line: str) -> None:
+def print_line(line: str) -> None:
     """Write a line for the one who waits, past what pytest and the copies of this process keep from the terminal."""
     os.write(TERMINAL, f"{line}\n".encode())
 

@@ -22,13 +22,13 @@ class Forger:
 
     @property
     def _url(self) -> str:
-        return self.sandbox.slack.acting.answers.url(self.user, self.channel, None)
+        return self.sandbox.slack.acting.answers.new_url(self.user, self.channel, None)
 
     async def types(self, text: str) -> None:
         """A slash command."""
         name, _, rest = text.partition(" ")
         fields = payloads.command(self.sandbox.slack.state, self.user, self.channel, name, rest, self._url)
-        await self.sandbox.slack.delivery.form(text, fields)
+        await self.sandbox.slack.delivery.send_command(text, fields)
 
     async def clicks(self, place: Message | View, action_id: str, value: str, **more: Any) -> None:
         """A button, on a message or in a view."""
@@ -39,22 +39,22 @@ class Forger:
             found = payloads.message_click(state, self.user, place, action, {}, self._url)
         else:
             found = payloads.view_click(state, self.user, place, action, {})
-        await self.sandbox.slack.delivery.payload("forged click", found | more)
+        await self.sandbox.slack.delivery.send_interaction("forged click", found | more)
 
     async def submits(self, view: View) -> Any:
         """A modal; what it is acknowledged with."""
         found = payloads.submission(self.sandbox.slack.state, self.user, view, {})
-        return (await self.sandbox.slack.delivery.payload("forged submission", found)).body
+        return (await self.sandbox.slack.delivery.send_interaction("forged submission", found)).body
 
     async def uses(self, callback_id: str, message: Message) -> None:
         """A shortcut of a message; global ones are alike."""
         found = payloads.message_action(self.sandbox.slack.state, self.user, message, callback_id, self._url)
-        await self.sandbox.slack.delivery.payload("forged shortcut", found)
+        await self.sandbox.slack.delivery.send_interaction("forged shortcut", found)
 
     async def asks_options(self, place: View, action_id: str, typed: str) -> Any:
         """What a menu offers for what is typed into it."""
         found = payloads.suggestion(self.sandbox.slack.state, self.user, place, "b", action_id, typed)
-        return (await self.sandbox.slack.delivery.payload("forged typing", found)).body
+        return (await self.sandbox.slack.delivery.send_interaction("forged typing", found)).body
 
     @property
     def told(self) -> list[str]:

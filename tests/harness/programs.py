@@ -15,7 +15,7 @@ from typing import Final
 
 from sandbox.services.running import MEMBERS_KEY, RULES_KEY, Services
 from sandbox.slack.running import APP_TOKEN, SECRET, TOKEN, LocalSlack
-from sandbox.slack.serving import listening
+from sandbox.slack.serving import bind_socket
 
 ROOT: Final = Path(__file__).parent.parent.parent
 PATIENCE: Final = 60.0
@@ -29,7 +29,7 @@ async def run_command(*command: str | Path, folder: Path = ROOT, **variables: st
     return await _run_to_end(command, folder, variables, MAX_SECONDS)
 
 
-async def ran(
+async def run_module(
     *arguments: str,
     environment: Mapping[str, str] | None = None,
     folder: Path = ROOT,
@@ -63,7 +63,7 @@ async def _run_to_end(
     return process.returncode, out, err
 
 
-def of_services(rules_url: str, members_url: str) -> dict[str, str]:
+def service_variables(rules_url: str, members_url: str) -> dict[str, str]:
     """The variables that say where both services are, with their keys."""
     return {
         "RULES_BASE_URL": rules_url,
@@ -82,7 +82,7 @@ def environment(slack: LocalSlack, services: Services, database_url: str, port: 
         "SLACK_BOT_TOKEN": TOKEN,
         **({"SLACK_APP_TOKEN": APP_TOKEN} if by_socket else {"SLACK_SIGNING_SECRET": SECRET}),
         "SLACK_API_URL": slack.api_url,
-        **of_services(services.rules_url, services.members_url),
+        **service_variables(services.rules_url, services.members_url),
         "DATABASE_URL": database_url,
         "PORT": str(port),
     }
@@ -97,7 +97,7 @@ def free_ports(many: int) -> list[int]:
         port = 10_000 + secrets.randbelow(22_000)  # not by `random`, whose seed all workers of a run share
         if port not in held:
             with contextlib.suppress(OSError):
-                held[port] = listening(port)
+                held[port] = bind_socket(port)
     for one in held.values():
         one.close()
     return list(held)
@@ -115,7 +115,7 @@ async def is_ready(port: int) -> bool:
 
 
 @asynccontextmanager
-async def started(
+async def running_server(
     *command: str, port: int, log: Path, folder: Path = ROOT, environment: Mapping[str, str] | None = None
 ) -> AsyncIterator[None]:
     """A server as a process of its own that says all to *log*, from when it can work at *port* to its end in good order."""
@@ -125,17 +125,17 @@ async def started(
     try:
         async with asyncio.timeout(PATIENCE):
             while not await is_ready(port):
-                assert process.returncode is None, _end(log)
+                assert process.returncode is None, _log_tail(log)
                 await asyncio.sleep(0.05)  # no event tells of another process
         yield
     finally:
         if process.returncode is None:
             process.terminate()
         await process.wait()
-    assert process.returncode == 0, f"SIGTERM ends it in good order\n{_end(log)}"
+    assert process.returncode == 0, f"SIGTERM ends it in good order\n{_log_tail(log)}"
 
 
-def _end(log: Path) -> str:
+def _log_tail(log: Path) -> str:
     """The last that a process said: its error, where a report keeps only the beginning of what is long."""
     return log.read_text()[-4000:]
 
@@ -151,6 +151,6 @@ async def serving(
     log, [port] = folder / "bot.log", free_ports(1)
     own = environment(slack, services, f"sqlite:///{folder / 'served.db'}", port) | variables
     url = f"http://127.0.0.1:{port}"
-    async with started(*within, sys.executable, "-m", "bot", "serve", port=port, log=log, environment=own):
+    async with running_server(*within, sys.executable, "-m", "bot", "serve", port=port, log=log, environment=own):
         slack.delivery.url = "" if slack.sockets.is_enabled else f"{url}/slack/events"
         yield url, log

@@ -23,5 +23,5 @@ async def record_only(pipeline: Pipeline, proposal: Proposal, *, idempotency_key
     proposer = pipeline.proposer
     change = proposal.change(proposer.new_id(), proposer.journal.now())
     if not proposal.request.agreed:
-        change = await proposer._under_guard(change, proposal)
+        change = await proposer._with_guard(change, proposal)
     return await proposer.journal.open(change, idempotency_key)

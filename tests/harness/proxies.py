@@ -30,7 +30,7 @@ class ConnectProxy:
     asked: list[str] = field(default_factory=list)
     """Where tunnels were to lead, one for each connection."""
 
-    async def let_in(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         with suppress(ConnectionError, asyncio.IncompleteReadError):
             head = await reader.readuntil(b"\r\n\r\n")
             method, target, _ = head.decode().split(" ", 2)
@@ -41,11 +41,11 @@ class ConnectProxy:
                 writer.write(b"HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n")
             else:
                 writer.write(b"HTTP/1.1 200 OK\r\n\r\n")
-                await _pass_on(self.doors[target], reader, writer)
+                await _forward(self.doors[target], reader, writer)
         writer.close()
 
 
-async def _pass_on(port: int, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, mark: bytes = b"") -> None:
+async def _forward(port: int, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, mark: bytes = b"") -> None:
     """Carry bytes between a connection and *port* until one of both ends; *mark*: a header for each request."""
     server, to_server = await asyncio.open_connection("127.0.0.1", port)
 
@@ -60,7 +60,7 @@ async def _pass_on(port: int, reader: asyncio.StreamReader, writer: asyncio.Stre
 
 
 @asynccontextmanager
-async def proxy_before(folder: Path, servers: Mapping[str, str]) -> AsyncIterator[tuple[ConnectProxy, Path]]:
+async def running_proxy(folder: Path, servers: Mapping[str, str]) -> AsyncIterator[tuple[ConnectProxy, Path]]:
     """A proxy to *servers*, their URLs by the names under which they get TLS, and the file of their authority.
 
     The names exist nowhere else, so whoever reaches one has come through the proxy.
@@ -72,9 +72,9 @@ async def proxy_before(folder: Path, servers: Mapping[str, str]) -> AsyncIterato
         for name, url in servers.items():
             context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
             authority.issue_cert(name).configure_cert(context)
-            end_tls = partial(_pass_on, urlsplit(url).port or 0, mark=b"X-Forwarded-Proto: https\r\n")
+            end_tls = partial(_forward, urlsplit(url).port or 0, mark=b"X-Forwarded-Proto: https\r\n")
             door = await stack.enter_async_context(await asyncio.start_server(end_tls, "127.0.0.1", 0, ssl=context))
             proxy.doors[f"{name}:443"] = door.sockets[0].getsockname()[1]
-        listener = await stack.enter_async_context(await asyncio.start_server(proxy.let_in, "127.0.0.1", 0))
+        listener = await stack.enter_async_context(await asyncio.start_server(proxy.accept, "127.0.0.1", 0))
         proxy.url = f"http://{USER}:{PASSWORD_ENCODED}@127.0.0.1:{listener.sockets[0].getsockname()[1]}"
         yield proxy, ca_file

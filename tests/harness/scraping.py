@@ -15,7 +15,7 @@ from starlette.routing import Route
 from sandbox.slack.serving import serving
 
 
-async def scraped(url: str) -> Mapping[str, float]:
+async def scrape_metrics(url: str) -> Mapping[str, float]:
     """Every sample that the bot at *url* gives, such as ``gatehouse_backlog{what="timer"}``; 0 for one that it doesn't."""
     async with httpx.AsyncClient(trust_env=False) as client:
         text = (await client.get(f"{url}/metrics")).text

@@ -50,7 +50,7 @@ class Company:
     channel: str
     emails_told: bool = True
 
-    def holds(self, who: Somebody, name: str) -> bool:
+    def has_role(self, who: Somebody, name: str) -> bool:
         role = self.policy["roles"][name]
         by_channel = who.here and self.channel in role.get("channels", ())
         return by_channel or who.id in role.get("users", ()) or bool(who.groups & set(role.get("groups", ())))
@@ -58,10 +58,10 @@ class Company:
     def has_right(self, who: Somebody, operation: str) -> bool:
         """Whether a role of theirs, or the lack of all roles, gives it."""
         roles = self.policy.get("roles", {})
-        given = (pattern for name in roles if self.holds(who, name) for pattern in roles[name].get("may", ()))
-        return not who.guest and self._is_place() and (not roles or any(_fits(operation, each) for each in given))
+        given = (pattern for name in roles if self.has_role(who, name) for pattern in roles[name].get("may", ()))
+        return not who.guest and self._is_place() and (not roles or any(_matches(operation, each) for each in given))
 
-    def may(self, who: Somebody, operation: str) -> bool:
+    def is_allowed(self, who: Somebody, operation: str) -> bool:
         """Whether they may ask for it here."""
         return who.here and self.has_right(who, operation)
 
@@ -75,20 +75,22 @@ class Company:
     def has_approvers_right(self, who: Somebody, rule: Mapping[str, Any]) -> bool:
         """Whether their roles let them approve under *rule*: those that it names, wherever they are, or any, from here."""
         named = rule.get("approvers", [])
-        by_role = any(self.holds(who, name) for name in named) if named else self.has_right(who, "approve") and who.here
+        by_role = (
+            any(self.has_role(who, name) for name in named) if named else self.has_right(who, "approve") and who.here
+        )
         return by_role and self._is_place() and not who.guest
 
     def rule_for(self, operation: str, site: str | None) -> Mapping[str, Any]:
         """The guard that stands before *operation*: the first that fits, else the default."""
         rules: list[Mapping[str, Any]] = self.policy.get("guards", [])
         for rule in rules:
-            if _fits(operation, rule["operation"]) and rule.get("site") in {None, site}:
+            if _matches(operation, rule["operation"]) and rule.get("site") in {None, site}:
                 return rule
         return {"guard": "approve-or-confirm" if operation in DESTRUCTIVE else "none"}
 
-    def stands(self, asker: Somebody, operation: str, site: str | None) -> Stands | Refused:
-        """What stands before *operation* where *asker* asks for it."""
-        if not self.may(asker, operation):
+    def requirement_for(self, asker: Somebody, operation: str, site: str | None) -> Stands | Refused:
+        """Return what is needed before *operation* where *asker* asks for it."""
+        if not self.is_allowed(asker, operation):
             return Refused()
         rule = self.rule_for(operation, site)
         if rule["guard"] in {"none", "confirm"}:
@@ -103,18 +105,24 @@ class Company:
 
     def _overriders(self, rule: Mapping[str, Any], operation: str) -> tuple[str, ...]:
         names = rule.get("break_glass", ())
-        able = (who for who in self.people if self.may(who, operation) and any(self.holds(who, name) for name in names))
+        able = (
+            who
+            for who in self.people
+            if self.is_allowed(who, operation) and any(self.has_role(who, name) for name in names)
+        )
         return tuple(who.id for who in able)
 
 
-def _fits(operation: str, pattern: str) -> bool:
+def _matches(operation: str, pattern: str) -> bool:
     return operation.endswith(".read") if pattern == "read" else fnmatchcase(operation, pattern)
 
 
 Way = Literal["as written", "by name", "by group", "by channel"]
 
 
-def held(policy: Mapping[str, Any], way: Way, holders: Mapping[str, Sequence[str]], channel: str) -> dict[str, Any]:
+def with_holders(
+    policy: Mapping[str, Any], way: Way, holders: Mapping[str, Sequence[str]], channel: str
+) -> dict[str, Any]:
     """The *policy* with each role held in this *way* by its *holders*."""
     if way == "as written":
         return dict(policy)

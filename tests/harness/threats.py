@@ -30,13 +30,13 @@ def find_proofs(folder: Path = TESTS) -> dict[str, list[str]]:
     """Return by id the tests below *folder* that are marked with it, as ``stories/test_x.py::test_y``."""
     proofs: dict[str, list[str]] = {}
     for path in sorted(folder.rglob("test_*.py")):
-        for name, ids in _marked(ast.parse(path.read_text())):
+        for name, ids in _marked_tests(ast.parse(path.read_text())):
             for each in ids:
                 proofs.setdefault(each, []).append(f"{path.relative_to(folder).as_posix()}::{name}")
     return proofs
 
 
-def _marked(tree: ast.Module) -> Iterator[tuple[str, list[str]]]:
+def _marked_tests(tree: ast.Module) -> Iterator[tuple[str, list[str]]]:
     for test in tree.body:
         if isinstance(test, ast.FunctionDef | ast.AsyncFunctionDef) and test.name.startswith("test_"):
             for mark in test.decorator_list:
@@ -61,7 +61,7 @@ def _link(test: str) -> str:
     return f"[{path.rpartition('/')[2]}::{name}](../tests/{path})"
 
 
-def updated(page: str) -> str:
+def with_table(page: str) -> str:
     """Return *page* with the table of today."""
     return put_between(page, BEGIN, END, make_table(read_sections(), find_proofs()))
 
@@ -76,4 +76,4 @@ def put_between(page: str, begin: str, end: str, text: str) -> str:
 
 
 if __name__ == "__main__":
-    PAGE.write_text(updated(PAGE.read_text()))
+    PAGE.write_text(with_table(PAGE.read_text()))

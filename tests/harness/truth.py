@@ -19,7 +19,7 @@ from typing import Any, Final
 
 import sqlalchemy as sa
 
-from bot.changes.consequences import LATER
+from bot.changes.consequences import DUE_TIMES
 from bot.changes.model.change import Change
 from bot.changes.model.documents import canonical_form
 from bot.changes.model.edits import Kind
@@ -28,7 +28,7 @@ from bot.changes.model.states import LIVE, State
 from bot.store.engine import Store
 from bot.store.outbox import FOR_LATER, WAITS, Purpose
 from bot.store.tables import audit, changes, outbox, timers
-from handlers.blocks.masking import public
+from handlers.blocks.masking import mask_message
 from handlers.changes import card_view
 from handlers.changes.cards import draw_card
 from sandbox.demo import SITES, Sandbox
@@ -115,7 +115,7 @@ async def all_changes(store: Store) -> list[Change]:
     """Every change, oldest first."""
     async with store.session.reading() as connection:
         ids = (await connection.scalars(sa.select(changes.c.id))).all()
-    return sorted((await store.changes.many(ids)).values(), key=lambda change: change.created)
+    return sorted((await store.changes.get_many(ids)).values(), key=lambda change: change.created)
 
 
 async def histories(store: Store) -> list[History]:
@@ -178,7 +178,7 @@ def check_approvals(change: Change) -> None:
         assert len(people) >= decision.approvals_needed, f"carried out with {len(people)} approvals: {change}"
 
 
-async def settles(look: Callable[[], Awaitable[str]]) -> None:
+async def wait_until_settled(look: Callable[[], Awaitable[str]]) -> None:
     """Look until nothing is found any more; AssertionError with what is still found after `SETTLED_WITHIN`."""
     found = ""
     try:
@@ -193,7 +193,7 @@ ONCE: Final = frozenset({Purpose.STARTS, Purpose.OFFER})
 """What is said once, and then is not to come any more."""
 
 
-async def wrongly_due(store: Store) -> str:
+async def find_wrongly_due(store: Store) -> str:
     """The first thing that is to come of a change and is not due, or is due and not to come; empty where there is none."""
     async with store.session.reading() as connection:
         work = (await connection.execute(sa.select(timers.c.change_id, timers.c.kind, timers.c.due))).all()
@@ -202,7 +202,7 @@ async def wrongly_due(store: Store) -> str:
         rows = [*work, *(await connection.execute(said)).all()]
     due = {(change_id, what): datetime.fromtimestamp(at / 1e6, UTC) for change_id, what, at in rows}
     for change in await all_changes(store):
-        for what, due_of in LATER.items():
+        for what, due_of in DUE_TIMES.items():
             set_for, at = due.get((change.id, what)), due_of(change)
             is_missing = set_for is None and at is not None and what not in ONCE
             if is_missing or (set_for is not None and (at is None or set_for < at)):
@@ -210,10 +210,10 @@ async def wrongly_due(store: Store) -> str:
     return ""
 
 
-async def stale_card(sandbox: Sandbox) -> str:
+async def find_stale_card(sandbox: Sandbox) -> str:
     """The first card in its channel that says something else than its change does now, and what; empty where none does."""
     store = sandbox.bot.gatehouse.store
-    if await store.outbox.waiting() or await store.outbox.undelivered():
+    if await store.outbox.count_waiting() or await store.outbox.count_given_up():
         return ""  # Slack refuses, or the story ended before it was sent
     for change in await all_changes(store):
         place = await store.cards.get(change.id, "card")
@@ -228,17 +228,18 @@ async def staleness(sandbox: Sandbox, change: Change, card: Message) -> str:
     gatehouse = sandbox.bot.gatehouse
     drawn = await draw_card(change, gatehouse.store, gatehouse.groups.groups, gatehouse.changes.freezes)
     there, now, plain = (
-        rendering.message("", list(each.blocks)) for each in (card, public(drawn), public(card_view.plain_card(change)))
+        rendering.message("", list(each.blocks))
+        for each in (card, mask_message(drawn), mask_message(card_view.plain_card(change)))
     )
     return "" if there in {now, plain} else f"{there}\n\nand now it would be\n{now}"
 
 
-def unwatched(_site: str, _before: Record | None, _after: Record | None) -> None:
+def ignore_effect(_site: str, _before: Record | None, _after: Record | None) -> None:
     """What a stand-in tells to nobody."""
 
 
 @asynccontextmanager
-async def truth_watched(sandbox: Sandbox, now: Callable[[], datetime]) -> AsyncIterator[None]:
+async def watching_truth(sandbox: Sandbox, now: Callable[[], datetime]) -> AsyncIterator[None]:
     """Watch while the block lasts, and `check` at its end."""
     witness = Witness(now)
     stages = {"rules": sandbox.services.rules.stage, "members": sandbox.services.members.stage}
@@ -253,7 +254,7 @@ async def truth_watched(sandbox: Sandbox, now: Callable[[], datetime]) -> AsyncI
         if event["type"] == "traffic":
             witness.note_act(event["entry"])
     for stage in stages.values():
-        stage.stored = unwatched  # what comes while the histories are read is of changes that aren't among them
+        stage.stored = ignore_effect  # what comes while the histories are read is of changes that aren't among them
     check(await histories(sandbox.bot.gatehouse.store), witness)
-    await settles(partial(wrongly_due, sandbox.bot.gatehouse.store))
-    await settles(partial(stale_card, sandbox))
+    await wait_until_settled(partial(find_wrongly_due, sandbox.bot.gatehouse.store))
+    await wait_until_settled(partial(find_stale_card, sandbox))

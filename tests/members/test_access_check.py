@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.members.access_check import MAX_NEAR_MEMBERS, Standing, explain_access
-from bot.members.model import Catalogue, Member, known_segments, nearest, reference, use_known_spelling
+from bot.members.model import Catalogue, Member, known_segments, nearest_segments, reference, use_known_spelling
 
 ANNA = Member(email="anna.berg@example.com", name="Anna", segments=("free", "VIP"))
 OTHER = Member(email="Anna.Berg@example.com", name="Other", segments=("vip",))
@@ -36,9 +36,9 @@ def test_segments_are_learned_and_completed_and_spelled() -> None:
     known = known_segments([ANNA, OTHER, ANNA], ["gold", "vip"])
     assert known == ("free", "VIP", "vip", "gold")
     assert use_known_spelling(["vip", "GOLD", "new"], known) == ("vip", "gold", "new")
-    assert Catalogue(tuple(known)).strangers(["vip", "new"]) == ("new",)
-    assert Catalogue(()).strangers(["new"]) == ()
-    assert nearest("glod", known) == ("gold",)
+    assert Catalogue(tuple(known)).unknown_names(["vip", "new"]) == ("new",)
+    assert Catalogue(()).unknown_names(["new"]) == ()
+    assert nearest_segments("glod", known) == ("gold",)
 
 
 def test_since_is_told_only_where_it_is_a_time() -> None:

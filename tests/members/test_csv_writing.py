@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from bot.members.csv import export_lines
 from bot.members.model import Member
 from bot.server.audit_export import _cell as audit_cell
-from bot.text.encoding import defused, is_formula, undefused
+from bot.text.encoding import escape_formula, is_formula, unescape_formula
 
 
 def rows(lines: Iterable[bytes]) -> list[dict[str, str]]:
@@ -62,7 +62,7 @@ BEFORE = [
 def test_no_cell_begins_a_formula(start: str) -> None:
     (row,) = rows(export_lines([member(name=f"{start}cmd|'/c calc'!A1", allowedSegments=[f"{start}1"])], "blog"))
 
-    assert undefused(row["name"]) == f"{start}cmd|'/c calc'!A1"
+    assert unescape_formula(row["name"]) == f"{start}cmd|'/c calc'!A1"
     assert row["name"].startswith(f"'{start}")
     assert row["segments"].startswith(f"'{start}")
 
@@ -75,7 +75,7 @@ TEXT = st.text(st.characters(exclude_categories=["Cs"])) | st.text("'=+-@＝ \t\
 def test_any_text_comes_back_whole(name: str, segment: str) -> None:
     (row,) = rows(export_lines([member(name=name, allowedSegments=[segment])], "blog"))
 
-    assert (undefused(row["name"]), undefused(row["segments"])) == (name, segment)
+    assert (unescape_formula(row["name"]), unescape_formula(row["segments"])) == (name, segment)
     assert not is_formula(row["name"])
 
 
@@ -85,5 +85,5 @@ def test_any_text_comes_back_whole(name: str, segment: str) -> None:
 def test_every_export_writes_a_cell_the_same_way(text: str) -> None:
     (row,) = rows(export_lines([member(name=text)], "blog"))
 
-    assert row["name"] == audit_cell(text) == defused(text)
-    assert undefused(defused(text)) == text
+    assert row["name"] == audit_cell(text) == escape_formula(text)
+    assert unescape_formula(escape_formula(text)) == text

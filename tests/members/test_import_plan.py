@@ -43,9 +43,9 @@ from bot.text.encoding import (
     FileTooLarge,
     Undecodable,
     WrongKind,
-    defused,
+    escape_formula,
     is_formula,
-    undefused,
+    unescape_formula,
 )
 from bot.text.tables import (
     MAX_COLUMNS,
@@ -263,8 +263,8 @@ def test_any_bytes_give_one_entry_and_one_outcome_a_row_or_a_typed_error(content
 @example("'anna")
 @example("\t=1")
 def test_a_cell_comes_back_as_it_was(text: str) -> None:
-    assert undefused(defused(text)) == text
-    assert not is_formula(defused(text))
+    assert unescape_formula(escape_formula(text)) == text
+    assert not is_formula(escape_formula(text))
 
 
 @pytest.mark.parametrize("cell", ["=cmd|' /C calc'!A0", "+1+1", "-2+3", "@SUM(1)", "＝1"])

@@ -14,7 +14,7 @@ from bot.members.csv import read_member_file
 from bot.members.csv_columns import Mode
 from bot.members.import_entries import Add, Alter, NothingToDo
 from bot.members.member_import_plan import plan_members
-from bot.members.model import Member, caseless, find_by_email, use_known_spelling
+from bot.members.model import Member, find_by_email, fold_case, use_known_spelling
 
 SAME = [("ANNA", "anna"), ("Éva", "éva"), ("ΝΊΚΗ", "νίκη"), ("Straße", "straße")]
 OTHER = [("straße", "strasse"), ("mar\u212a", "mark"), ("\u017fam", "sam"), ("\ufb01ona", "fiona"), ("\u0130da", "ida")]
@@ -27,7 +27,7 @@ def test_all_places_agree_on_what_is_the_same(has: str, typed: str, same: bool) 
     table = read_member_file(f"email,segments\n{email},{has}\n".encode())
     granted = read_member_file(f"email,segments\n{member.email},{typed}\n".encode())
 
-    assert (caseless(has) == caseless(typed)) is same
+    assert (fold_case(has) == fold_case(typed)) is same
     assert (find_by_email([member], email) is member) is same
     assert (MemberSnapshot([member]).live(Target(service="members", site="blog", key=email)) is not None) is same
     (planned,) = plan_members(table, Mode.ADD, [member], ()).entries

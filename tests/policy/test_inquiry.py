@@ -107,7 +107,7 @@ async def test_what_slack_does_not_tell_and_would_decide_is_refused(silent: str,
 async def test_of_all_rights_only_those_that_slack_leaves_open_are_unknown() -> None:
     rights, directory = access(silent_about={"S0ONCALL1"})
 
-    found = await rights.all(BEN, OPS)
+    found = await rights.refusals_by_operation(BEN, OPS)
 
     assert {name for name, why in found.items() if why is Why.CANT_TELL} == {"rule.update"}
     assert found["rule.delete"] is found["member.add"] is found["rule.create"] is None
@@ -133,10 +133,10 @@ async def test_a_request_needs_no_group_while_others_are_enough_to_approve_it(ap
     _, directory = access(silent_about={"S0ONCALL1"})
     rights = Access(lambda: policy, directory)
 
-    assert (await rights.standing([(Kind.RULE_DELETE, None)], BEN, OPS)).rule.guard is Guard.APPROVE
+    assert (await rights.requirements_for([(Kind.RULE_DELETE, None)], BEN, OPS)).rule.guard is Guard.APPROVE
     if "oncall" in approvers:
         with pytest.raises(DirectoryUnavailable):
-            await rights.standing([(Kind.RULE_DELETE, None)], ANN, OPS)
+            await rights.requirements_for([(Kind.RULE_DELETE, None)], ANN, OPS)
 
 
 async def test_where_slack_does_not_say_who_could_approve_nobody_confirms_alone() -> None:
@@ -146,7 +146,7 @@ async def test_where_slack_does_not_say_who_could_approve_nobody_confirms_alone(
     _, directory = access(silent_about={"S0LEADS01"}, members={OPS: (ANN, *(f"U0{n}" for n in range(9)))})
 
     with pytest.raises(DirectoryUnavailable):
-        await Access(lambda: policy, directory).standing([(Kind.RULE_DELETE, None)], ANN, OPS)
+        await Access(lambda: policy, directory).requirements_for([(Kind.RULE_DELETE, None)], ANN, OPS)
 
     assert directory.asked.count("S0LEADS01") < 9
 
@@ -163,5 +163,5 @@ async def test_a_question_is_answered_by_one_policy_though_another_one_comes_in_
     rights = Access(lambda: next(one_after_another), directory)
 
     for _ in range(2):
-        assert (await rights.standing([(Kind.RULE_DELETE, None)], BEN, OPS)).rule.guard is Guard.APPROVE
+        assert (await rights.requirements_for([(Kind.RULE_DELETE, None)], BEN, OPS)).rule.guard is Guard.APPROVE
         assert await rights.refusal("rule.update", BEN, OPS) is None

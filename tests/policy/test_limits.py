@@ -103,7 +103,7 @@ def test_people_of_long_ago_are_forgotten() -> None:
     [(20, 20, False), (21, 21, True), (21, 500, True), (2, 60, False), (2, 61, True), (1, 500, False)],
 )
 def test_open_requests_are_limited_and_one_is_always_taken(of_person: int, in_channel: int, *, exceeded: bool) -> None:
-    assert OpenLimits().exceeded(of_person, in_channel) is exceeded
+    assert OpenLimits().is_exceeded(of_person, in_channel) is exceeded
 
 
 def test_a_heavy_command_runs_once_at_a_time_for_each_person() -> None:

@@ -279,7 +279,7 @@ def test_who_may_approve_is_named_by_the_guard_or_by_the_right() -> None:
     ],
 )
 async def test_two_accounts_of_one_mailbox_are_one_person(users: tuple[str, ...], people: int) -> None:
-    assert await Access(Policy, directory()).people(users) == people
+    assert await Access(Policy, directory()).count_people(users) == people
 
 
 # What stands before a change, here and now
@@ -316,7 +316,7 @@ async def test_the_guard_is_one_that_can_be_met_here(
 ) -> None:
     access = Access(lambda: policy, directory(*people))
     try:
-        came: object = (await access.standing([(Kind.RULE_DELETE, None)], ASKER, OPS)).rule.guard
+        came: object = (await access.requirements_for([(Kind.RULE_DELETE, None)], ASKER, OPS)).rule.guard
     except NobodyCanApprove as error:
         came = (error.needed, error.found)
 
@@ -341,7 +341,7 @@ async def test_where_not_everybody_was_looked_at_somebody_may_be_able_to_approve
     here.people |= {guest: Person(guest, barred=Why.GUEST) for guest in guests}
     access = Access(lambda: guarded(guard, approvals), here)
     try:
-        found: object = (await access.standing([("rule.delete", None)], ASKER, OPS)).rule.guard
+        found: object = (await access.requirements_for([("rule.delete", None)], ASKER, OPS)).rule.guard
     except NobodyCanApprove:
         found = NobodyCanApprove
 
@@ -353,8 +353,8 @@ async def test_where_not_everybody_was_looked_at_somebody_may_be_able_to_approve
     [
         lambda access: access.require("rule.update", ASKER, OPS),
         lambda access: access.require("rule.read", ASKER, OPS),
-        lambda access: access.all(ASKER, OPS),
-        lambda access: access.standing([(Kind.RULE_DELETE, None)], ASKER, OPS),
+        lambda access: access.refusals_by_operation(ASKER, OPS),
+        lambda access: access.requirements_for([(Kind.RULE_DELETE, None)], ASKER, OPS),
         lambda access: access.require_approver(request(), HELPER),
         lambda access: access.require_break_glass(request(break_glass=("all",)), HELPER),
     ],
@@ -430,7 +430,7 @@ async def test_a_set_that_nobody_could_approve_is_refused_at_once() -> None:
     access = Access(lambda: Policy.model_validate({"roles": LEADS, "guards": sites}), directory(ASKER, HELPER, THIRD))
 
     with pytest.raises(Irreconcilable) as caught:
-        await access.standing({(Kind.MEMBER_REMOVE, "blog"), (Kind.MEMBER_REMOVE, "docs")}, ASKER, "C0OPS0001")
+        await access.requirements_for({(Kind.MEMBER_REMOVE, "blog"), (Kind.MEMBER_REMOVE, "docs")}, ASKER, "C0OPS0001")
 
     assert set(caught.value.roles) == {"all", "leads"}
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from bot.rules.edit import BadField, Problem, ProblemKind, introduced, problems, with_fields
+from bot.rules.edit import BadField, Problem, ProblemKind, new_problems, problems, with_fields
 from bot.rules.model import Rule
 
 SOURCE = {"key": "Url", "operator": "Equals", "value": "https://shop.example/a"}
@@ -71,12 +71,12 @@ def test_an_old_foreign_field_stops_no_other_edit(kind: str) -> None:
     name, value = next((name, value) for other, name, value in FOREIGN if other == kind)
     before = rule(kind, {}, {name: value}, {})
 
-    assert introduced(before, rule(kind, {}, {name: value}, {}, name="y")) == []
-    assert introduced(before, rule(kind, {name: value}, {})) == []
-    assert introduced(before, rule(kind, {}, {}, {name: value}, {})) == []
-    assert said(introduced(before, rule(kind, {}, {}, {name: value}))) == [(name, 3)]
-    assert said(introduced(before, rule(kind, {name: value}, {name: value}, {}))) == [(name, 1)]
-    assert said(introduced(before, rule(kind, {name: value}, {name: value}))) == [(name, 2)]
+    assert new_problems(before, rule(kind, {}, {name: value}, {}, name="y")) == []
+    assert new_problems(before, rule(kind, {name: value}, {})) == []
+    assert new_problems(before, rule(kind, {}, {}, {name: value}, {})) == []
+    assert said(new_problems(before, rule(kind, {}, {}, {name: value}))) == [(name, 3)]
+    assert said(new_problems(before, rule(kind, {name: value}, {name: value}, {}))) == [(name, 1)]
+    assert said(new_problems(before, rule(kind, {name: value}, {name: value}))) == [(name, 2)]
 
 
 UNKNOWN = [
@@ -101,8 +101,8 @@ def test_what_no_engine_knows_is_refused_with_what_was_meant(kind: str, field: s
     odd = rule(kind, source=SOURCE | {field: value})
 
     assert problems(odd) == [Problem(ProblemKind.UNKNOWN_VALUE, field, 1, value, meant)]
-    assert introduced(odd, rule(kind, source=SOURCE | {field: value, "value": "https://shop.example/c"})) == []
-    assert said(introduced(odd, rule(kind, source=SOURCE | {field: f"{value}2"}))) == [(field, 1)]
+    assert new_problems(odd, rule(kind, source=SOURCE | {field: value, "value": "https://shop.example/c"})) == []
+    assert said(new_problems(odd, rule(kind, source=SOURCE | {field: f"{value}2"}))) == [(field, 1)]
     assert problems(rule("Future", source=SOURCE | {field: value})) == []
 
 
@@ -116,8 +116,8 @@ def test_very_many_pairs_are_refused_where_they_become_more() -> None:
     few, most, more, still_more = (rule("Redirect", *[{}] * count) for count in (1, 1_000, 1_001, 1_002))
 
     for before, after in ((few, more), (most, more), (more, still_more)):
-        assert [problem.kind for problem in introduced(before, after)] == [ProblemKind.MANY_PAIRS]
-    assert introduced(still_more, more) == introduced(more, more) == []
+        assert [problem.kind for problem in new_problems(before, after)] == [ProblemKind.MANY_PAIRS]
+    assert new_problems(still_more, more) == new_problems(more, more) == []
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from bot.rules.engines import Engine, Trait
 from bot.rules.expressions import UndecidableKind, UndecidableReason
-from bot.rules.lint.findings import Finding, FindingKind, Location, Reason, ordered
+from bot.rules.lint.findings import Finding, FindingKind, Location, Reason, sort_findings
 from bot.rules.lint.lookup import build_lookups
 from bot.rules.lint.redirects import Effort, World
 from bot.rules.lint.rule_set import check_all, check_change
@@ -22,7 +22,7 @@ from bot.rules.model import Groups, Rule
 from bot.rules.outcomes import Match
 from bot.rules.url import Url
 from handlers.rules.check_view import words
-from tests.harness.counting import at_most
+from tests.harness.counting import limiting_steps
 from tests.rules.whole import check, introduced_by
 
 SHOP = "https://shop.example"
@@ -312,8 +312,8 @@ def test_a_loop_that_is_found_once_in_each_engine_is_in_both() -> None:
     loop = Finding(FindingKind.LOOP, (Location(leads("a", A, A)),))
     desktop, extension = (replace(loop, engine=engine) for engine in Engine)
 
-    assert [finding.engine for finding in ordered([desktop, extension])] == [None]
-    assert [finding.engine for finding in ordered([desktop, desktop])] == [Engine.DESKTOP]
+    assert [finding.engine for finding in sort_findings([desktop, extension])] == [None]
+    assert [finding.engine for finding in sort_findings([desktop, desktop])] == [Engine.DESKTOP]
 
 
 ENGINES_DIFFER = [
@@ -615,7 +615,7 @@ def test_an_expression_that_is_too_long_to_be_checked_is_said_to_be() -> None:
 def test_a_check_of_one_wide_rule_is_done_in_small_steps() -> None:
     wide = in_a_row("wide", *((f"{SHOP}/{n}", f"{SHOP}/new/{n}") for n in range(200)))
 
-    with at_most(10_000_000) as ran:
+    with limiting_steps(10_000_000) as ran:
         taken = [ran() for _ in check_all([wide])]
 
     assert max(after - before for before, after in pairwise(taken)) < taken[-1] / 5

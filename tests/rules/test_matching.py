@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from bot.rules.conditions import condition
 from bot.rules.engines import Engine
-from bot.rules.expressions import CannotTell, UndecidableKind, filled
+from bot.rules.expressions import CannotTell, UndecidableKind, fill_captures
 from bot.rules.matching import filters_of, judge
 from bot.rules.model import Groups, Off, OffKind, Pair, Rule
 from bot.rules.outcomes import Match, NearKind, Note, NoteKind, Undecidable
@@ -384,14 +384,14 @@ def test_an_expression_that_is_large_for_a_long_url_is_not_tried() -> None:
 @pytest.mark.parametrize("text", ["/old", "shop", "Redirect_x1old", "mailto:a@b.example", "a@b.example", "//"])
 def test_a_slip_is_not_taken_for_a_host(text: str) -> None:
     with pytest.raises(NotAUrl):
-        Url.typed(text)
+        Url.from_typed(text)
 
 
 @pytest.mark.parametrize(
     "text", ["localhost", "localhost:3000/x", "go/x", "h.example", "//h.example/a", "[::1]:80", "ws://h"]
 )
 def test_a_host_needs_no_scheme(text: str) -> None:
-    assert Url.typed(text).host
+    assert Url.from_typed(text).host
 
 
 TEXT = st.text(max_size=40) | st.sampled_from(["https://h/a", "*", "/(.*)+x/", "/a/g", "$1", "h", "", "/(/", "/(?=a)/"])
@@ -436,7 +436,7 @@ def test_a_pattern_that_backtracks_elsewhere_answers_like_others() -> None:
 
 @given(st.text(max_size=30), st.lists(st.none() | st.text(max_size=5), max_size=9))
 def test_filling_in_never_fails(template: str, captures: list[str | None]) -> None:
-    assert filled(template, tuple(captures)) is not None
+    assert fill_captures(template, tuple(captures)) is not None
 
 
 def test_an_unknown_operator_never_holds() -> None:

@@ -18,13 +18,13 @@ from bot.rules.model import Groups, Rule
 from bot.rules.outcomes import Explained
 from bot.rules.rule_import_plan import Arrival, Choices, InvalidRecord, Same, Skipped, edit_of
 from bot.rules.url import Url
-from bot.text.names import meant, named_rule
+from bot.text.names import named_rule, resolve_name
 from bot.text.search import text_of_rule
 from handlers.blocks.messages import ListPage
 from handlers.rules import check_view as check_views
 from handlers.rules import views, which_view
 from handlers.rules.commands import RulesCheck, RulesList, RulesWhich
-from handlers.rules.rule_lookup import fitting, follow
+from handlers.rules.rule_lookup import filter_rules, follow
 from sandbox.slack.validation import check_message
 from tests.harness.real_rules import GROUP, RECORDS
 from tests.rules.whole import check, explain, introduced_by, plan_rules
@@ -87,8 +87,8 @@ def test_every_rule_is_shown_listed_found_and_previewed(rule: Rule) -> None:
             public=False, numbered=True,
         )
     )  # fmt: skip
-    assert rule in fitting(RULES, RulesList(text=rule.id), GROUPS)
-    assert rule in meant(rule.id, map(named_rule, RULES)).things
+    assert rule in filter_rules(RULES, RulesList(text=rule.id), GROUPS)
+    assert rule in resolve_name(rule.id, map(named_rule, RULES)).things
     assert rule.id.casefold() in text_of_rule(rule)
     impact(RULES, rule, None, [Url.of(URLS[0])], GROUPS)
 

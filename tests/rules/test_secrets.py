@@ -7,7 +7,7 @@ import json
 import pytest
 
 from bot.rules.model import Rule
-from bot.rules.secrets import hidden, hidden_text, holds_secret, names_secret, without_secrets
+from bot.rules.secrets import hide_in_text, hide_secrets, holds_secret, names_secret, without_secrets
 
 ONE, TWO = "s3cr3t-one", "s3cr3t-two"
 
@@ -68,8 +68,8 @@ def test_names_of_other_things(name: str) -> None:
     ],
 )  # fmt: skip
 def test_texts(text: str, shown: str) -> None:
-    assert hidden_text(text) == shown
-    assert hidden_text(shown) == shown
+    assert hide_in_text(text) == shown
+    assert hide_in_text(shown) == shown
 
 
 SHAPES = [
@@ -120,7 +120,9 @@ def test_a_pair_that_is_not_shown_is_empty_and_keeps_its_place() -> None:
 
 
 def test_secrets_that_differ_are_told_apart() -> None:
-    before, after, none = hidden({"token": ONE, "b": {"key": "x"}}, {"token": TWO, "apiKey": ONE, "token2": True}, None)
+    before, after, none = hide_secrets(
+        {"token": ONE, "b": {"key": "x"}}, {"token": TWO, "apiKey": ONE, "token2": True}, None
+    )
 
     assert before == {"token": "[hidden]", "b": {"key": "x"}}
     assert after == {"token": "[hidden-2]", "apiKey": "[hidden]", "token2": True}

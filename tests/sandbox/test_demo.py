@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 
 from bot.server.manifest import document
-from sandbox.demo import URL_FILE, announced, running_url
+from sandbox.demo import URL_FILE, announcing_url, running_url
 from sandbox.gatehouse import WORKSPACES
 from sandbox.slack.running import running_slack
-from sandbox.slack.serving import listening
+from sandbox.slack.serving import bind_socket
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("port 8800")]  # or one lets go of it while another starts
 
@@ -41,7 +41,7 @@ async def port_8800_taken() -> AsyncIterator[bool]:
     with ExitStack() as stack:
         is_ours = False
         with suppress(OSError):
-            stack.enter_context(listening(8800)).listen()
+            stack.enter_context(bind_socket(8800)).listen()
             is_ours = True
         yield is_ours
 
@@ -99,7 +99,7 @@ async def test_the_demo_of_another_folder_is_not_this_one(tmp_path: Path) -> Non
     mine, other = tmp_path / "mine", tmp_path / "other"
     mine.mkdir()
     async with running_slack(document("http://127.0.0.1"), WORKSPACES, folder=str(other)) as slack:
-        with announced(mine, slack.page_url):
+        with announcing_url(mine, slack.page_url):
             assert await asyncio.to_thread(running_url, mine) is None
         assert not (mine / URL_FILE).exists()
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from bot.server.check import judged_by
+from bot.server.check import validate_blocks
 from bot.server.largest import largest
 from bot.server.manifest import document
 from bot.server.slack import open_slack
@@ -20,8 +20,8 @@ from sandbox.gatehouse import WORKSPACES
 from sandbox.services.running import MEMBERS_KEY, RULES_KEY, Services, running_services
 from sandbox.services.seed import RULES
 from sandbox.slack.running import APP_TOKEN, SECRET, TOKEN, LocalSlack, running_slack
-from sandbox.slack.serving import listening
-from tests.harness.programs import ROOT, environment, ran
+from sandbox.slack.serving import bind_socket
+from tests.harness.programs import ROOT, environment, run_module
 
 SECRETS = (TOKEN, APP_TOKEN, SECRET, RULES_KEY, MEMBERS_KEY)
 
@@ -46,7 +46,7 @@ def variables(slack: LocalSlack, services: Services, tmp_path: Path) -> dict[str
 
 async def check(variables: Mapping[str, str], *options: str, folder: Path = ROOT) -> tuple[int, str]:
     """Exit status and findings, a line each, of a check."""
-    code, out, err = await ran("bot", "check", *(options or ("--online",)), environment=variables, folder=folder)
+    code, out, err = await run_module("bot", "check", *(options or ("--online",)), environment=variables, folder=folder)
     assert err == ""
     assert not any(secret in out for secret in SECRETS)
     return code, "\n".join(line for line in out.splitlines() if line[:1] in "✓✗–")
@@ -131,8 +131,8 @@ async def test_only_a_refusal_of_the_blocks_is_a_failure(
 async def test_what_slack_finds_wrong_is_told_in_its_words(variables: dict[str, str]) -> None:
     settings = Settings.model_validate({name.lower(): value for name, value in variables.items()})
     async with open_slack(settings, TOKEN) as client:
-        finding = await judged_by(client, {"blocks": [{"type": "section"}]})
-        fine = await judged_by(client, largest())
+        finding = await validate_blocks(client, {"blocks": [{"type": "section"}]})
+        fine = await validate_blocks(client, largest())
 
     assert finding.ok is False
     assert " at /0" in finding.words
@@ -146,7 +146,7 @@ def test_the_largest_form_nearly_fills_a_view() -> None:
 
 @pytest.mark.slow
 async def test_nobody_answers(variables: dict[str, str], tmp_path: Path) -> None:
-    with listening(0) as nobody:
+    with bind_socket(0) as nobody:
         gone = f"http://127.0.0.1:{nobody.getsockname()[1]}/"
     nowhere = {
         "SLACK_API_URL": gone,
@@ -238,8 +238,8 @@ async def test_a_name_that_no_setting_has_is_refused_where_it_must_be_meant_for_
 
 async def test_what_it_would_run_with_is_shown_to_those_who_ask(variables: dict[str, str]) -> None:
     columns = {"COLUMNS": "60"}
-    _, brief, _ = await ran("bot", "check", "--offline", environment=variables | columns)
-    _, whole, _ = await ran("bot", "check", "--offline", "--verbose", environment=variables | columns)
+    _, brief, _ = await run_module("bot", "check", "--offline", environment=variables | columns)
+    _, whole, _ = await run_module("bot", "check", "--offline", "--verbose", environment=variables | columns)
 
     assert len(brief.splitlines()) == 4
     assert whole.startswith(brief)
@@ -251,7 +251,7 @@ async def test_what_it_would_run_with_is_shown_to_those_who_ask(variables: dict[
 
 @pytest.mark.slow
 async def test_json_is_for_programs_and_a_pipe_asks_nobody(variables: dict[str, str], services: Services) -> None:
-    code, out, _ = await ran("bot", "check", "--json", environment=variables)
+    code, out, _ = await run_module("bot", "check", "--json", environment=variables)
 
     found = json.loads(out)
     assert (code, found["status"], found["settings"]["RULES_API_KEY"]) == (0, 0, "**********")
@@ -264,7 +264,7 @@ async def test_json_is_for_programs_and_a_pipe_asks_nobody(variables: dict[str, 
     assert services.rules.calls("GET") == []
     assert services.members.calls("GET") == []
 
-    code, out, _ = await ran("bot", "check", "--json", environment={"PORT": "http"})
+    code, out, _ = await run_module("bot", "check", "--json", environment={"PORT": "http"})
     found = json.loads(out)
     assert (code, found["status"], found["settings"]) == (2, 2, None)
     wrong = {each["variable"]: (each["source"], each["words"]) for each in found["findings"]}
@@ -302,7 +302,7 @@ async def test_a_postgresql_that_does_not_have_it(
     assert found.endswith("does not exist")
     assert code == 1
     for command in ("serve", "db upgrade", "audit verify"):
-        code, out, err = await ran("bot", *command.split(), environment=variables | url | {"PORT": "0"})
+        code, out, err = await run_module("bot", *command.split(), environment=variables | url | {"PORT": "0"})
         assert (code, out, "Traceback" in err) == (1, "", False), err
         assert "does not exist. See that the database server runs, and that DATABASE_URL names it" in err
 
@@ -310,11 +310,11 @@ async def test_a_postgresql_that_does_not_have_it(
 @pytest.mark.slow
 async def test_serve_says_in_a_sentence_what_keeps_it_from_starting(variables: dict[str, str], tmp_path: Path) -> None:
     async def refusal(**wrong: str) -> tuple[int, str]:
-        code, out, err = await ran("bot", "serve", environment=variables | wrong)
+        code, out, err = await run_module("bot", "serve", environment=variables | wrong)
         assert out == ""
         return code, "\n".join(line for line in err.splitlines() if "[info" not in line)
 
-    with listening(0) as taken:
+    with bind_socket(0) as taken:
         taken.listen()
         port = str(taken.getsockname()[1])
         words = f"another program listens on port {port} of 127.0.0.1. Stop it, or set PORT to another one."
@@ -340,7 +340,7 @@ async def test_a_typing_mistake_in_a_head_is_not_called_tampering(tmp_path: Path
     await upgrade(variables["DATABASE_URL"])
 
     async def verify(head: str) -> tuple[int, str]:
-        code, out, err = await ran("bot", "audit", "verify", "--head", head, environment=variables)
+        code, out, err = await run_module("bot", "audit", "verify", "--head", head, environment=variables)
         return code, out + err
 
     assert (await verify(f"0:{'0' * 64}"))[0] == 0

@@ -26,7 +26,7 @@ def old() -> Iterator[weakref.ref[Node]]:
     thresholds = gc.get_threshold()
     collector.take_over()
     node = Node()
-    for _ in range(collector.WORTH):
+    for _ in range(collector.MIN_WALKS):
         gc.collect(1)
     found = weakref.ref(node)
     del node
@@ -52,24 +52,24 @@ async def collecting(old: weakref.ref[Node], moments: Iterable[bool]) -> AsyncIt
 
 
 async def test_old_garbage_goes_once_it_is_quiet_for_some_time(old: weakref.ref[Node]) -> None:
-    nearly = [*repeat(True, collector.IN_A_ROW - 1), False]
+    nearly = [*repeat(True, collector.QUIET_SECONDS - 1), False]
     async with collecting(old, chain(nearly, repeat(True))) as seen:
         await until(lambda: old() is None)
 
-    assert len(seen) == 2 * collector.IN_A_ROW
+    assert len(seen) == 2 * collector.QUIET_SECONDS
 
 
 async def test_it_goes_in_the_end_where_no_moment_is_quiet(old: weakref.ref[Node]) -> None:
     async with collecting(old, repeat(False)) as seen:
         await until(lambda: old() is None)
 
-    assert len(seen) == collector.LOOKS
+    assert len(seen) == collector.MAX_WAIT_SECONDS
 
 
 async def test_a_process_that_waits_is_idle_and_one_that_works_is_not() -> None:
-    assert await collector.idle()
+    assert await collector.is_idle()
 
-    looking = asyncio.create_task(collector.idle())
+    looking = asyncio.create_task(collector.is_idle())
     while not looking.done():
         sum(range(10_000))
         await asyncio.sleep(0)

@@ -94,7 +94,7 @@ async def slack(local: LocalSlack, door: Door) -> AsyncIterator[Slack]:
 
 
 async def whisper(slack: Slack, local: LocalSlack) -> None:
-    url = local.acting.answers.url(ALICE.id, OPS, None)
+    url = local.acting.answers.new_url(ALICE.id, OPS, None)
     await slack.whisper(Caller(ALICE.id, OPS, "a request", response_url=url), Message("for you", ()))
 
 

@@ -28,7 +28,7 @@ from bot.server.edge import SMALL_BODY, OtherSignatures, Rejected, SlackHandler,
 from bot.server.process import web_server
 from sandbox.demo import Sandbox, Transport
 from sandbox.slack.running import SECRET
-from sandbox.slack.serving import listening
+from sandbox.slack.serving import bind_socket
 
 
 @pytest.fixture
@@ -60,7 +60,7 @@ async def test_that_slack_withholds_events_is_acknowledged_and_logged(workspace:
     names = {"type": "app_rate_limited", "team_id": "T0GATE001", "api_app_id": "A0GATE001"}
 
     with capture_logs() as logged:
-        ack = await workspace.slack.delivery.event({"token": "t", **names, "minute_rate_limited": 1_518_467_820})
+        ack = await workspace.slack.delivery.send_event({"token": "t", **names, "minute_rate_limited": 1_518_467_820})
 
     assert not ack.failed
     assert [(one["log_level"], one.get("minute")) for one in logged if "minute" in one] == [("warning", 1_518_467_820)]
@@ -221,7 +221,7 @@ async def served(
 
     events = slack_endpoint(Verifier((SECRET,), time.time), handler, unsigned_limit=unsigned_limit)
     server = web_server(web_app(events, ready, dict, measured), host="127.0.0.1", port=0, **limits)
-    listener = listening(0)
+    listener = bind_socket(0)
     listener.listen()
     running = asyncio.create_task(server.serve([listener]))
     try:

@@ -19,11 +19,11 @@ from sandbox.demo import settings
 from sandbox.gatehouse import WORKSPACES
 from sandbox.services.running import RULES_KEY, Services, running_services
 from sandbox.slack.running import LocalSlack, running_slack
-from sandbox.slack.serving import listening
+from sandbox.slack.serving import bind_socket
 from sandbox.slack.story import Person
 from tests.conftest import OPS, QUICK
-from tests.harness.programs import environment, ran
-from tests.harness.proxies import PASSWORD, PASSWORD_ENCODED, ConnectProxy, proxy_before
+from tests.harness.programs import environment, run_module
+from tests.harness.proxies import PASSWORD, PASSWORD_ENCODED, ConnectProxy, running_proxy
 
 RULES, MEMBERS, SLACK = "rules.example", "members.example", "slack.example"
 OLD = "Redirect_x1old"
@@ -64,7 +64,7 @@ async def company(folder: Path) -> AsyncIterator[Company]:
         running_slack(document(None), WORKSPACES) as slack,
     ):
         servers = {RULES: services.rules_url, MEMBERS: services.members_url, SLACK: slack.page_url}
-        async with proxy_before(folder, servers) as (proxy, ca_file):
+        async with running_proxy(folder, servers) as (proxy, ca_file):
             slack.acting.answers.address = slack.state.files.base = f"https://{SLACK}"
             yield Company(proxy, slack, services, ca_file)
 
@@ -106,7 +106,9 @@ async def test_a_write_that_the_proxy_refuses_is_known_not_to_have_left(tmp_path
 
 
 async def checked(there: Company, folder: Path, **wrong: str) -> list[str]:
-    _, out, err = await ran("bot", "check", "--online", environment=there.variables(folder) | wrong, folder=folder)
+    _, out, err = await run_module(
+        "bot", "check", "--online", environment=there.variables(folder) | wrong, folder=folder
+    )
     assert (err, PASSWORD in out, PASSWORD_ENCODED in out) == ("", False, False)
     return [line for line in out.splitlines() if line[:1] in "✓✗–"]
 
@@ -135,7 +137,7 @@ async def test_a_check_goes_the_same_way_and_says_what_is_wrong_with_it(tmp_path
 
 
 async def test_a_proxy_that_is_gone_is_told_and_what_is_on_this_machine_does_not_need_it(tmp_path: Path) -> None:
-    with listening(0) as nobody:
+    with bind_socket(0) as nobody:
         gone = f"http://127.0.0.1:{nobody.getsockname()[1]}"
     async with company(tmp_path) as there:
         near = environment(there.slack, there.services, f"sqlite:///{tmp_path / 'gatehouse.db'}", 3000)

@@ -16,7 +16,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from bot.environment import BadSettings, read_settings, redacted, source_of
+from bot.environment import BadSettings, read_settings, redact, source_of
 from bot.server import logs
 from bot.server.slack import open_slack
 from bot.settings import MEND, Settings
@@ -217,7 +217,7 @@ def test_a_dollar_in_a_key_is_a_part_of_it(
     (tmp_path / ".env").write_text("\n".join([*lines, f"RULES_API_KEY={quote_mark}{key}{quote_mark}"]))
 
     assert read_settings().rules_api_key.get_secret_value() == key
-    assert key not in redacted(f"the service says: {key}")
+    assert key not in redact(f"the service says: {key}")
 
 
 def test_a_file_that_is_not_utf_8_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -259,21 +259,21 @@ def planted() -> Settings:
 @pytest.mark.threat("E3")
 def test_no_text_of_others_holds_a_secret(planted: Settings) -> None:
     for word in _words(planted):
-        assert planted.redacted(f"key {word} is not allowed") == "key [secret] is not allowed"
-    assert planted.redacted("Rule pairs are invalid") == "Rule pairs are invalid"
-    assert made().redacted("") == ""
+        assert planted.redact(f"key {word} is not allowed") == "key [secret] is not allowed"
+    assert planted.redact("Rule pairs are invalid") == "Rule pairs are invalid"
+    assert made().redact("") == ""
 
 
 def test_no_setting_is_shown_with_a_secret(planted: Settings) -> None:
     for name in Settings.model_fields:
-        assert "canary" not in planted.shown(name)
-    assert made(database_url="postgresql://u:pw@h/db").shown("database_url") == "postgresql://u:***@h/db"
+        assert "canary" not in planted.display_value(name)
+    assert made(database_url="postgresql://u:pw@h/db").display_value("database_url") == "postgresql://u:***@h/db"
 
 
 @pytest.mark.threat("E3")
 @pytest.mark.parametrize("form", ["text", "json"])
 def test_no_line_of_the_log_holds_a_secret(planted: Settings, form: str, capsys: pytest.CaptureFixture[str]) -> None:
-    logs.configure("DEBUG", form, planted.redacted)
+    logs.configure("DEBUG", form, planted.redact)
     for word in _words(planted):
         for log in (structlog.get_logger("ours"), logging.getLogger("theirs")):
             try:

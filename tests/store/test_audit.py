@@ -105,7 +105,7 @@ async def test_an_end_that_was_cut_off_is_missed(chain: Store, kept: int) -> Non
 
 async def test_a_head_that_was_cut_back_with_the_end_is_missed_by_whoever_wrote_the_head_down(chain: Store) -> None:
     written_down = await chain.audit.head()
-    last = (await chain.audit.found(Filters(), 2))[1]
+    last = (await chain.audit.find(Filters(), 2))[1]
     head = sa.update(audit_head).values(seq=MANY - 1, hash=last.hash)
 
     assert await found_after(chain, sa.delete(audit).where(audit.c.seq == MANY), head) is None
@@ -180,8 +180,8 @@ async def test_an_export_has_what_fits_oldest_first_and_a_look_the_newest(
     exported: list[Entry] = [entry async for entry in chain.audit.all(filters)]
 
     assert [entry.seq for entry in exported] == list(wanted)
-    assert list(await chain.audit.found(filters, 3)) == exported[::-1][:3]
-    assert all(entry.flat()["at"] == entry.at.isoformat() for entry in exported)
+    assert list(await chain.audit.find(filters, 3)) == exported[::-1][:3]
+    assert all(entry.dump()["at"] == entry.at.isoformat() for entry in exported)
 
 
 async def test_an_export_goes_on_over_many_portions(store: Store) -> None:
@@ -220,4 +220,4 @@ async def test_a_name_is_found_in_any_case(store: Store, name: str) -> None:
                 tx, Event("applied", "U1", "C1", target=target, detail={"before": {"name": known}})
             )
 
-    assert await store.audit.targets_named(name) == ["rules/p" if name.startswith("5") else "rules/e"]
+    assert await store.audit.find_targets(name) == ["rules/p" if name.startswith("5") else "rules/e"]

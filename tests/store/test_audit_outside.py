@@ -13,10 +13,10 @@ import pytest
 import sqlalchemy as sa
 from sqlalchemy.exc import DBAPIError
 
-from bot.server.audit_export import exported, verified
+from bot.server.audit_export import verify_chain, write_entries
 from bot.store.audit import Event
 from bot.store.db import StoreError, make_engine
-from bot.store.engine import Store, alone, check, open_store
+from bot.store.engine import Store, check, exclusive_lock, open_store
 from tests.harness.clocks import StandingClock
 from tests.harness.databases import BOTH
 
@@ -38,7 +38,7 @@ async def store(database_url: str) -> AsyncIterator[Store]:
 
 async def lines_of(database_url: str) -> list[int]:
     out = io.StringIO()
-    await exported(database_url, "jsonl", None, out)
+    await write_entries(database_url, "jsonl", None, out)
     return [json.loads(line)["seq"] for line in out.getvalue().splitlines()]
 
 
@@ -47,7 +47,7 @@ async def test_they_wait_for_no_transaction_of_the_bot(store: Store, database_ur
     async with store.transaction() as tx, asyncio.timeout(20):  # less than a writer would wait
         await store.audit.append(tx, EVENT)
 
-        words, sound = await verified(database_url, "")
+        words, sound = await verify_chain(database_url, "")
         assert (sound, words[: words.index(" Head")]) == (True, "The audit is sound: 1 entries.")
         assert await lines_of(database_url) == [1]
 
@@ -88,7 +88,7 @@ async def test_an_empty_database_is_left_empty(tmp_path: Path) -> None:
     file.touch()
     url = f"sqlite:///{file}"
 
-    for reading in (verified(url, ""), lines_of(url)):
+    for reading in (verify_chain(url, ""), lines_of(url)):
         with pytest.raises(StoreError, match="nothing of Gatehouse"):
             await reading
     await check(url)
@@ -98,7 +98,7 @@ async def test_an_empty_database_is_left_empty(tmp_path: Path) -> None:
 
 async def test_no_file_is_made_where_none_is(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match="there is no file"):
-        await verified(f"sqlite:///{tmp_path / 'typo.db'}", "")
+        await verify_chain(f"sqlite:///{tmp_path / 'typo.db'}", "")
     await check(f"sqlite:///{tmp_path / 'before the first start.db'}")
 
     assert list(tmp_path.iterdir()) == []
@@ -116,7 +116,7 @@ async def test_the_home_folder_is_the_same_for_all(tmp_path: Path, monkeypatch: 
     monkeypatch.setenv("HOME", str(tmp_path))
     url = "sqlite:///~/kept/store.db"
 
-    with alone(url):
+    with exclusive_lock(url):
         async with open_store(url, now=StandingClock()) as store:
             await append(store)
             assert await lines_of(url) == [1]

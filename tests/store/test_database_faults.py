@@ -146,7 +146,7 @@ async def test_a_disk_that_takes_no_more_stops_a_change_before_its_effect_or_is_
         except (StoreError, Unrecorded) as error:
             struck = any(word in str(error if isinstance(error, StoreError) else error.__cause__) for word in SAYS)
             assert struck
-        row, effect = await world.store.changes.of_key("request"), world.truth() != before
+        row, effect = await world.store.changes.find_by_key("request"), world.truth() != before
         assert struck == (at <= STEPS[kind]) or (fault == "full" and at > 2)  # the last pages may do for a rule's end
         assert (row is None) == (at == 1)
         assert effect == (at >= STEPS[kind]) or (fault == "full" and at > 2)

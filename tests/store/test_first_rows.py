@@ -83,7 +83,7 @@ async def test_no_url_is_lost(store: Store) -> None:
     added_each = await all_at_once(store, lambda store, number: store.test_urls.add("C1", [urls[number]]))
 
     assert added_each == [[url] for url in urls]
-    assert sorted(await store.test_urls.of("C1")) == urls
+    assert sorted(await store.test_urls.get("C1")) == urls
 
 
 def taken(store: Store, number: int) -> Awaitable[Any]:
@@ -93,7 +93,7 @@ def taken(store: Store, number: int) -> Awaitable[Any]:
 ONE_OF_THEM: Final[dict[str, tuple[Write, Counter[str]]]] = {
     "the same request": (taken, Counter(StoredRequest=1, NoneType=MANY - 1)),
     "the same decision": (
-        within(lambda store, tx, _: store.changes.decided(tx, "c", "U1", "approve", "")),
+        within(lambda store, tx, _: store.changes.note_decision(tx, "c", "U1", "approve", "")),
         Counter({"True": 1, "False": MANY - 1}),
     ),
     "the same setting": (
@@ -123,7 +123,7 @@ async def test_all_who_ask_for_the_same_get_the_same_change(store: Store) -> Non
     got = await all_at_once(store, lambda store, _: added(store, change(CLOCK), "undo:x:0"))
 
     assert len({each.id for each in got}) == 1
-    assert await store.changes.counts() == {"proposed": 1}
+    assert await store.changes.count_by_state() == {"proposed": 1}
 
 
 async def test_of_requests_of_one_target_that_are_approved_at_once_one_goes_on(store: Store) -> None:

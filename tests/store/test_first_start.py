@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from bot.store.db import StoreError
-from bot.store.engine import alone, open_store, upgrade
+from bot.store.engine import exclusive_lock, open_store, upgrade
 
 
 def now() -> datetime:
@@ -35,7 +35,7 @@ async def test_a_new_database_is_its_owners_alone(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path / 'store.db'}"
     before = os.umask(0)
     try:
-        with alone(url):
+        with exclusive_lock(url):
             async with open_store(url, now=now) as store, store.transaction():
                 modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in tmp_path.iterdir()}
     finally:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 
-from bot.store.db import FROZEN, MAX_TRANSACTION, bound, make_engine
+from bot.store.db import FROZEN, MAX_TRANSACTION, make_engine, timeout_statement
 
 pytestmark = [pytest.mark.postgres, pytest.mark.parametrize("database_url", ["postgres"], indirect=True)]
 LOCKS = "UPDATE audit_head SET seq = seq"
@@ -71,7 +71,7 @@ async def test_its_locks_end(database_url: str, postgres_folder: Path, said: boo
         pytest.skip(f"PostgreSQL {version} cannot end such a transaction: install 17 or later")
     talk = Talk(*await asyncio.open_unix_connection(str(postgres_folder / ".s.PGSQL.5432")))
     await talk.starts({"user": "postgres", "database": str(name), **quickly})
-    await talk.says(bound("300ms", locally=False))
+    await talk.says(timeout_statement("300ms", locally=False))
     await talk.says("BEGIN")
     await talk.says(LOCKS)
     if not said:

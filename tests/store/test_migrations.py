@@ -17,7 +17,7 @@ import sqlalchemy as sa
 
 from bot.changes.model.states import State
 from bot.changes.rights import Decision
-from bot.server.audit_export import exported, verified
+from bot.server.audit_export import verify_chain, write_entries
 from bot.store.db import StoreError, make_engine
 from bot.store.engine import check, open_store, upgrade
 from bot.store.migrations.run import MIGRATIONS, refuse_other_schema
@@ -26,7 +26,7 @@ from tests.changes.test_leases import kept, rename
 from tests.changes.world import ALICE, POLICIES, a_world, replica
 from tests.harness.clocks import StandingClock
 from tests.harness.databases import BOTH
-from tests.harness.programs import ran
+from tests.harness.programs import run_module
 
 both = pytest.mark.parametrize("empty_database", BOTH, indirect=True)
 
@@ -93,7 +93,7 @@ async def refusals(database_url: str) -> list[str]:
         return str(refused.value)
 
     out = io.StringIO()
-    reading = verified(database_url, ""), exported(database_url, "jsonl", None, out)
+    reading = verify_chain(database_url, ""), write_entries(database_url, "jsonl", None, out)
     return [await refusal(opening) for opening in (upgrade(database_url), check(database_url), *reading)]
 
 
@@ -167,7 +167,7 @@ async def test_a_request_that_waits_survives_a_newer_schema_that_only_adds(empty
     async with a_world(empty_database) as world:
         world.policy = POLICIES["confirm"]
         world._fill()
-        waiting = await kept(world, rename(world).changed(state=State.PROPOSED, decided_at=None))
+        waiting = await kept(world, rename(world).with_fields(state=State.PROPOSED, decided_at=None))
         await upgrade(empty_database, next_release(tmp_path, *ADDS))
         await upgrade(empty_database)
 
@@ -176,7 +176,7 @@ async def test_a_request_that_waits_survives_a_newer_schema_that_only_adds(empty
 
         assert done.state is State.APPLIED
         assert await version(empty_database) == "0002_votes"
-        assert (await verified(empty_database, ""))[1]
+        assert (await verify_chain(empty_database, ""))[1]
 
 
 @both
@@ -229,7 +229,9 @@ async def test_the_command_line_says_so_in_one_line(tmp_path: Path) -> None:
         dict.fromkeys(required, "x") | bases | {"MEMBERS_SITES": "blog=site_1", "DATABASE_URL": f"sqlite:///{file}"}
     )
 
-    serve, check = await asyncio.gather(*(ran("bot", each, environment=environment) for each in ("serve", "check")))
+    serve, check = await asyncio.gather(
+        *(run_module("bot", each, environment=environment) for each in ("serve", "check"))
+    )
 
     *summary, refusal = serve[2].splitlines()
     assert serve[0] == 1

@@ -152,7 +152,7 @@ async def test_a_request_is_taken_in_once_by_either_key(store: Store) -> None:
 
 async def test_the_same_act_counts_anew_after_a_while(store: Store, clock: StandingClock) -> None:
     assert await store.inbox.take_in("k1", "n", "click", {}, owner="me", lease=LEASE)
-    await store.inbox.done("k1")
+    await store.inbox.mark_done("k1")
     assert await store.inbox.take_in("k2", "n", "click", {}, owner="me", lease=LEASE) is None
 
     clock.moment += timedelta(minutes=11)
@@ -168,7 +168,7 @@ async def test_a_request_left_behind_is_taken_up_until_it_is_done(store: Store, 
     again = await store.inbox.claim("you", LEASE)
     assert again is not None
     assert (again.payload, again.attempts) == ({"a": "ü"}, 1)
-    await store.inbox.done("k")
+    await store.inbox.mark_done("k")
     clock.moment += LEASE * 2
     assert await store.inbox.claim("you", LEASE) is None
 
@@ -241,13 +241,13 @@ async def test_the_outbox_owes_until_it_is_told_and_again_when_something_new_hap
 
     async with store.transaction() as tx:
         await store.outbox.enqueue(tx, one.id, "card")
-    await store.outbox.done(owed)
+    await store.outbox.mark_delivered(owed)
     (again,) = await store.outbox.claim("you", LEASE)
     await store.outbox.retry(again, clock() + LEASE, "ratelimited")
     assert not await store.outbox.claim("me", LEASE)
     clock.moment += LEASE * 2
     (last,) = await store.outbox.claim("me", LEASE)
-    await store.outbox.done(last)
+    await store.outbox.mark_delivered(last)
     assert not await store.outbox.claim("me", LEASE)
 
 
@@ -264,7 +264,7 @@ async def test_an_edit_that_may_wait_is_owed_once_in_that_time_and_never_later(
     (owed,) = await store.outbox.claim("me", LEASE)
     async with store.transaction() as tx:
         await store.outbox.enqueue(tx, one.id, "card", within=2 * second)
-    await store.outbox.done(owed)
+    await store.outbox.mark_delivered(owed)
     assert not await store.outbox.claim("me", LEASE), "what came while it was told waits its own time"
 
     async with store.transaction() as tx:

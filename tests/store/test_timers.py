@@ -81,12 +81,12 @@ async def test_whoever_lost_it_can_finish_it_no_more(store: Store, clock: Standi
     clock.moment += LEASE * 2
     mine = await held(store, "you")
 
-    await (store.timers.done(late) if finish == "done" else store.timers.again(late, clock() + HOUR))
+    await (store.timers.remove(late) if finish == "done" else store.timers.reschedule(late, clock() + HOUR))
 
-    assert [timer.due for timer in await store.timers.pending(TimerKind.REVERT)] == [mine.due]
+    assert [timer.due for timer in await store.timers.list_pending(TimerKind.REVERT)] == [mine.due]
     assert await claimed(store, "third") is None
-    await store.timers.done(mine)
-    assert not await store.timers.pending(TimerKind.REVERT)
+    await store.timers.remove(mine)
+    assert not await store.timers.list_pending(TimerKind.REVERT)
 
 
 async def test_what_comes_again_counts_and_is_free_again(store: Store, clock: StandingClock) -> None:
@@ -94,7 +94,7 @@ async def test_what_comes_again_counts_and_is_free_again(store: Store, clock: St
     for number in range(3):
         timer = await held(store)
         assert timer.number == number
-        await store.timers.again(timer, clock() + HOUR)
+        await store.timers.reschedule(timer, clock() + HOUR)
         assert await claimed(store) is None
         clock.moment += HOUR
 
@@ -107,9 +107,9 @@ async def test_one_that_is_set_anew_while_held_stays_as_it_was_set(
     timer = await held(store)
 
     await due_in(store, clock, HOUR)
-    await (store.timers.done(timer) if finish == "done" else store.timers.again(timer, clock() + HOUR * 5))
+    await (store.timers.remove(timer) if finish == "done" else store.timers.reschedule(timer, clock() + HOUR * 5))
 
-    (left,) = await store.timers.pending(TimerKind.REVERT)
+    (left,) = await store.timers.list_pending(TimerKind.REVERT)
     assert left.due == clock() + HOUR
     clock.moment += HOUR
     assert (await held(store)).number == 0
@@ -122,7 +122,7 @@ async def test_one_that_is_cleared_while_held_does_not_come_back(store: Store, c
     async with store.transaction() as tx:
         await store.timers.clear(tx, "c", timer.kind)
 
-    await store.timers.again(timer, clock())
+    await store.timers.reschedule(timer, clock())
 
     assert [await claimed(store) is None for _ in range(2)] == [False, True]
 
@@ -140,7 +140,7 @@ async def test_a_clock_that_goes_back_an_hour_makes_nothing_early_and_nothing_tw
     assert await claimed(store, "you") is None
     clock.moment += HOUR
     assert await claimed(store, "you") is None
-    await store.timers.done(mine)
+    await store.timers.remove(mine)
     clock.moment += timedelta(minutes=1)
     assert (await held(store, "you")).change_id == "soon"
 

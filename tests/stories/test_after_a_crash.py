@@ -71,7 +71,7 @@ async def test_requests_of_one_person_are_resumed_in_their_order(workspace: Sand
         key = str(number)
         await store.inbox.take_in(key, key, "command", body, owner="a dead process", lease=GONE)
 
-    await alice.sees_more(3)
+    await alice.sees_new_card(3)
 
     sent = [call.body["status"] for call in workspace.services.rules.calls("PUT")]
     assert sent == ["Inactive", "Active"] * 2
@@ -242,7 +242,7 @@ async def test_a_request_that_takes_long_is_not_done_beside_itself(
     await alice.sees_change(of=OLD)
 
     assert len(workspace.services.rules.calls("PUT")) == 1
-    assert sum(is_problem(one.blocks) for one in alice._bots()) == 1, "that there is no 1234567"
+    assert sum(is_problem(one.blocks) for one in alice._bot_messages()) == 1, "that there is no 1234567"
 
 
 async def test_the_lease_of_a_request_is_renewed_and_what_another_has_is_let_go(

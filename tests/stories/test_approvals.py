@@ -123,7 +123,7 @@ async def test_guests_strangers_and_the_deactivated_are_refused(
     await other.sees_problem()
     reply = await other.says("/rules list")
 
-    assert {entry.detail["why"] for entry in await other.store.audit.found(Filters(who=who))} == {why}
+    assert {entry.detail["why"] for entry in await other.store.audit.find(Filters(who=who))} == {why}
     assert "Old shop" not in other.slack_text(reply)
     assert workspace.services.rules.calls("DELETE") == []
 
@@ -136,7 +136,7 @@ async def test_changes_are_taken_only_where_others_of_the_workspace_see_them(
     workspace: Sandbox, alice: Colleague, channel: str, why: Why
 ) -> None:
     await alice.is_refused(f"/rules off {OLD}", channel=channel)
-    assert [entry.detail["why"] for entry in await alice.store.audit.found(Filters(who=alice.id))] == [why]
+    assert [entry.detail["why"] for entry in await alice.store.audit.find(Filters(who=alice.id))] == [why]
     assert workspace.services.rules.calls("PUT") == []
     assert "API v1 to v2" in alice.slack_text(await alice.says("/rules list", channel=channel))
 
@@ -155,7 +155,7 @@ async def test_a_button_on_a_copy_of_the_card_does_nothing(
 ) -> None:
     workspace.slack.faults.add("cut_after", method="chat.postMessage")
     await alice.types(f"/rules delete {OLD}")
-    await alice.sees_more(1)  # the first answer was lost, so it was posted again
+    await alice.sees_new_card(1)  # the first answer was lost, so it was posted again
     copies = alice.cards
     await alice.sees_change(state=State.PROPOSED)
 
@@ -183,7 +183,7 @@ async def test_a_button_says_no_more_than_which_card_it_is_on(
     await until(lambda: len(forger.told) == len(wrong) + 1)
 
     assert not [told for told in forger.told if "went wrong in Gatehouse" in told]
-    assert {change.state for change in await workspace.bot.gatehouse.store.changes.open()} == {"proposed"}
+    assert {change.state for change in await workspace.bot.gatehouse.store.changes.list_open()} == {"proposed"}
     assert workspace.services.rules.calls("DELETE") == []
 
 
@@ -195,13 +195,13 @@ async def test_while_no_card_is_on_record_no_message_speaks_for_a_change(
     await alice.types(f"/rules delete {OLD}")
     await until(lambda: workspace.slack.faults.waiting[0].times < 99)
     changes = workspace.bot.gatehouse.store.changes
-    waiting = await changes.open()
+    waiting = await changes.list_open()
     copy = Message("9.9", OPS, workspace.slack.state.workspace.bot.id, "Delete?", [])
 
     await Forger(workspace, cara.id, OPS).clicks(copy, "v1.decide.approve", waiting[0].id)
     await cara.sees_problem()
 
-    assert (await changes.open())[0].state == "proposed"
+    assert (await changes.list_open())[0].state == "proposed"
     assert workspace.services.rules.calls("DELETE") == []
 
 

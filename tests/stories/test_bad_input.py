@@ -200,8 +200,8 @@ async def test_slack_looks_up_nobody_and_fetches_nothing_that_a_message_names(
     reason = "see https://evil.example/?secret, @alice and #ops-traffic say so"
     listed = await alice.says("/rules list checkout")
     await alice.clicks(listed, "Share in channel")
-    await alice.sees_more(0)
-    workspace.slack.troubles.take("urls", {"choice": "expired"})
+    await alice.sees_new_card(0)
+    workspace.slack.troubles.apply("urls", {"choice": "expired"})
     await alice.says("/rules list checkout")
     card = await alice.says(f"/rules delete Redirect_x1old because {reason}")
     await cara.clicks(card, "Deny…", opens="Deny")

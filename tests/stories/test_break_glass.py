@@ -12,7 +12,7 @@ from sandbox.demo import Sandbox
 from sandbox.slack.message import Message
 from tests.conftest import Clock
 from tests.harness.colleague import Colleague, ended, undone
-from tests.harness.looking import looks
+from tests.harness.looking import open_details
 
 ANNA = "anna.berg@example.com"
 BREAK_GLASS = """
@@ -33,7 +33,7 @@ break_glass = ["oncall"]
 async def granted_alone(alice: Colleague, command: str, state: State = State.APPLIED) -> Message:
     """The card of what Alice did alone."""
     card = await alice.says(command)
-    await looks(alice, card)
+    await open_details(alice, card)
     await alice.clicks(card, "v1.decide.break_glass", opens="Why can’t this wait for an approval?")
     alice.fills(**{"Why_can’t_this_wait_for_an_approval?": "It burns and everybody sleeps"})
     assert await alice.submits() == {}
@@ -88,7 +88,7 @@ async def test_who_withdraws_what_was_overridden_for_a_time_is_not_who_overrode_
     workspace: Sandbox, alice: Colleague, cara: Colleague
 ) -> None:
     card = await cara.says(f"/members grant {ANNA} beta in 20h")
-    await looks(alice, card)
+    await open_details(alice, card)
     await alice.clicks(card, "v1.decide.break_glass", opens="Why can’t this wait for an approval?")
     alice.fills(**{"Why_can’t_this_wait_for_an_approval?": "It burns and everybody sleeps"})
     assert await alice.submits() == {}

@@ -20,7 +20,7 @@ from sandbox.slack.serving import serving
 from sandbox.slack.story import Person
 from tests.conftest import OPS, QUICK, until
 from tests.harness.clocks import StandingClock
-from tests.harness.scraping import scraped
+from tests.harness.scraping import scrape_metrics
 
 LIMIT = 36
 OLD = "Redirect_x1old"
@@ -71,7 +71,7 @@ async def test_no_flood_of_reads_keeps_a_rule_from_being_switched_off(limited: L
     await limited.cara.says("/rules disable Old shop")
 
     await until(lambda: (limited.services.rules.get(OLD) or {})["status"] == "Inactive")
-    held = (await scraped(limited.url))[
+    held = (await scrape_metrics(limited.url))[
         'gatehouse_held_requests_total{outcome="refused",priority="read",service="rules"}'
     ]
     assert held > 0

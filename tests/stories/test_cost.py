@@ -79,7 +79,7 @@ async def idle(store: Store) -> None:
     async def nothing_left() -> bool:
         async with store.session.reading() as connection:
             requests = await connection.scalar(left)
-        return not requests and not await store.outbox.waiting()
+        return not requests and not await store.outbox.count_waiting()
 
     await until(nothing_left, "all is done")
 

@@ -105,7 +105,7 @@ async def test_only_people_who_can_decide_have_the_button(alice: Colleague, cara
     listed = await pending(cara)
     assert DECIDE in cara.slack_text(listed)
     await cara.clicks(listed, "Share in channel")
-    shared = await bob.sees_more(1)
+    shared = await bob.sees_new_card(1)
     assert "Old shop to new shop" in bob.slack_text(shared)
     assert DECIDE not in bob.slack_text(shared)
 

@@ -80,12 +80,12 @@ async def test_a_file_is_for_who_asked_and_can_be_passed_on(workspace: Sandbox, 
     assert "<b>" not in text
     assert [ANNA in text, "***@example.com" in text] == [False, True]
     assert "U0ALICE01" not in text
-    kinds = [each.target for each in await alice.store.audit.found(Filters()) if each.event == "exported"]
+    kinds = [each.target for each in await alice.store.audit.find(Filters()) if each.event == "exported"]
     assert kinds == ["audit"]
 
 
 async def times_of(alice: Colleague) -> DigestTimes:
-    times = DigestTimes.of(await alice.store.channel_settings.get(OPS))
+    times = DigestTimes.load(await alice.store.channel_settings.get(OPS))
     assert times is not None
     return times
 
@@ -106,7 +106,7 @@ async def is_done(workspace: Sandbox, clock: Clock) -> None:
 
     async def waits() -> bool:
         due = await store.outbox.next_due()
-        return (due is None or due > clock()) and not await store.outbox.waiting()
+        return (due is None or due > clock()) and not await store.outbox.count_waiting()
 
     while not await waits():  # noqa: ASYNC110  no event tells of it
         await asyncio.sleep(0.02)
@@ -120,19 +120,19 @@ async def test_a_channel_gets_its_digest_every_day_once(workspace: Sandbox, alic
     await alice.types(f"/rules off {OLD} because {ANNA} sees the old page")
     await alice.sees_change()
 
-    first = times.after(clock())
-    assert await alice.store.outbox.waiting_for(Purpose.DIGEST) == [OPS]
+    first = times.next_after(clock())
+    assert await alice.store.outbox.waiting_change_ids(Purpose.DIGEST) == [OPS]
     await goes_to(clock, first)
     await until(lambda: len(digests(workspace)) == 1)
     assert [NAME in str(digests(workspace)[0].blocks), ANNA in str(digests(workspace)[0].blocks)] == [True, False]
 
-    second = times.after(clock())
+    second = times.next_after(clock())
     await goes_to(clock, second)
     await until(lambda: len(digests(workspace)) == 2)
     assert NAME not in str(digests(workspace)[1].blocks), "it was told"
 
     await alice.says("/gatehouse digest off")
-    assert await alice.store.outbox.waiting_for(Purpose.DIGEST) == []
+    assert await alice.store.outbox.waiting_change_ids(Purpose.DIGEST) == []
     assert "off" in alice.slack_text(await alice.says("/gatehouse settings"))
 
 
@@ -144,7 +144,7 @@ async def test_after_a_downtime_it_comes_once_or_is_told_the_next_day(
     times = await times_of(alice)
     await alice.types(f"/rules off {OLD} because of the sale")
     await alice.sees_change()
-    first = times.after(clock())
+    first = times.next_after(clock())
     await goes_to(clock, first + late)
     if late < LATEST:
         await until(lambda: len(digests(workspace)) == 1)
@@ -152,7 +152,7 @@ async def test_after_a_downtime_it_comes_once_or_is_told_the_next_day(
         return
     await is_done(workspace, clock)
     assert digests(workspace) == []
-    await goes_to(clock, times.after(clock()))
+    await goes_to(clock, times.next_after(clock()))
     await until(lambda: len(digests(workspace)) == 1)
     assert NAME in str(digests(workspace)[0].blocks)
 
@@ -171,9 +171,9 @@ def test_it_follows_the_clocks_of_who_set_it(zone: str, before: str, clock: list
     moment = datetime.fromisoformat(before).replace(tzinfo=UTC)
     found = []
     for _ in clock:
-        assert times.until(moment) <= moment < times.after(moment)
-        moment = times.after(moment)
-        assert times.until(moment) == moment
+        assert times.last_until(moment) <= moment < times.next_after(moment)
+        moment = times.next_after(moment)
+        assert times.last_until(moment) == moment
         found.append(f"{moment:%Y-%m-%dT%H:%M}")
     assert found == clock
 
@@ -181,9 +181,9 @@ def test_it_follows_the_clocks_of_who_set_it(zone: str, before: str, clock: list
 def test_weekdays_are_from_monday_to_friday() -> None:
     times = DigestTimes("weekdays", 2, 30, "Europe/Berlin", "U1")
     friday = datetime(2026, 3, 27, 12, tzinfo=UTC)
-    monday = times.after(friday)
+    monday = times.next_after(friday)
     assert f"{monday:%a %H:%M}" == "Mon 00:30"
-    assert f"{times.until(monday - timedelta(minutes=1)):%a %H:%M}" == "Fri 01:30"
+    assert f"{times.last_until(monday - timedelta(minutes=1)):%a %H:%M}" == "Fri 01:30"
 
 
 async def test_a_digest_that_its_setter_may_not_read_ends_with_a_word(
@@ -193,11 +193,11 @@ async def test_a_digest_that_its_setter_may_not_read_ends_with_a_word(
     users = workspace.slack.state.users
     users[alice.id] = replace(users[alice.id], is_deleted=True)
 
-    await goes_to(clock, (await times_of(alice)).after(clock()))
+    await goes_to(clock, (await times_of(alice)).next_after(clock()))
     await until(lambda: any("digest is off" in str(each.blocks) for each in workspace.slack.state.messages))
     await is_done(workspace, clock)
     assert digests(workspace) == []
-    assert DigestTimes.of(await alice.store.channel_settings.get(OPS)) is None
+    assert DigestTimes.load(await alice.store.channel_settings.get(OPS)) is None
 
     bob = Colleague(workspace, "U0BOB0001", OPS)
     await bob.says("/gatehouse digest daily at 9:00")
@@ -207,13 +207,13 @@ async def test_a_digest_that_its_setter_may_not_read_ends_with_a_word(
 @pytest.mark.policy('[roles.readers]\nusers = ["U0ALICE01"]\nmay = ["read"]')
 async def test_who_may_not_change_the_settings_sets_no_digest(alice: Colleague) -> None:
     await alice.is_refused("/gatehouse digest daily at 9:00")
-    assert await alice.store.outbox.waiting_for(Purpose.DIGEST) == []
+    assert await alice.store.outbox.waiting_change_ids(Purpose.DIGEST) == []
 
 
 @pytest.mark.parametrize("text", ["daily", "daily at 9", "daily at 9:00 UTC", "daily at noon tomorrow", "off later"])
 async def test_what_is_no_time_of_day_sets_nothing(alice: Colleague, text: str) -> None:
     await alice.is_refused(f"/gatehouse digest {text}")
-    assert await alice.store.outbox.waiting_for(Purpose.DIGEST) == []
+    assert await alice.store.outbox.waiting_change_ids(Purpose.DIGEST) == []
 
 
 @pytest.mark.policy('[[guards]]\noperation = "*"\nguard = "none"')

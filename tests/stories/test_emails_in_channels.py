@@ -14,7 +14,7 @@ from handlers.files.import_form_view import MEMBERS
 from sandbox.demo import Sandbox
 from sandbox.slack.message import Message
 from tests.conftest import OPS
-from tests.harness.channels import emails_seen
+from tests.harness.channels import find_emails
 from tests.harness.colleague import Colleague
 
 OLD = "Redirect_x1old"
@@ -39,10 +39,10 @@ RULE = {
 async def shared(person: Colleague, command: str) -> Message:
     """The answer to *command* as the channel gets it."""
     reply = await person.says(command)
-    assert emails_seen([reply.text, reply.blocks]) != [], "private answers are whole"
+    assert find_emails([reply.text, reply.blocks]) != [], "private answers are whole"
     before = len(person.cards)
     await person.clicks(reply, "Share in channel")
-    return await person.sees_more(before)
+    return await person.sees_new_card(before)
 
 
 @pytest.mark.threat("E4")
@@ -65,7 +65,7 @@ async def test_a_file_that_is_named_after_an_email(workspace: Sandbox, bob: Coll
 
     assert "a***@example.com.csv" in json.dumps([block.get("elements") for block in card.blocks])
     home = await bob.opens_home("Import 1 row")
-    assert emails_seen(home["blocks"]) == [], "others may look on"
+    assert find_emails(home["blocks"]) == [], "others may look on"
 
 
 async def test_a_shared_audit_has_no_button_that_names_somebody(workspace: Sandbox, bob: Colleague) -> None:

@@ -107,7 +107,7 @@ async def test_what_is_changed_in_the_form_is_saved_and_all_else_stays(
     rules, changes = workspace.services.rules, workspace.bot.gatehouse.store.changes
 
     async def at_rest() -> bool:
-        counts = await changes.counts()
+        counts = await changes.count_by_state()
         return not any(counts.get(state) for state in (State.APPROVED, State.APPLYING, State.UNKNOWN))
 
     for other in rules.all():

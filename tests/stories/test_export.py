@@ -38,7 +38,7 @@ def records(file: File) -> list[dict[str, Any]]:
 
 
 async def exports(workspace: Sandbox) -> list[Entry]:
-    entries = await workspace.bot.gatehouse.store.audit.found(Filters())
+    entries = await workspace.bot.gatehouse.store.audit.find(Filters())
     return [entry for entry in entries if entry.event == "exported"]
 
 
@@ -128,7 +128,7 @@ async def test_members_come_as_a_table_to_the_person_alone(workspace: Sandbox, b
     assert message.channel == bob.dm
     entry = await exported(workspace)
     assert (entry.target, entry.detail["count"]) == ("members/blog", len(wanted))
-    assert "@" not in str(entry.flat())
+    assert "@" not in str(entry.dump())
     everybody = [one for one in workspace.slack.state.messages if one.channel == bob.channel and not one.visible_to]
     assert everybody == []
 
@@ -181,7 +181,7 @@ async def test_a_file_that_slack_refuses_is_not_recorded_as_exported(
     await alice.says(text, channel=SUPPORT if text.startswith("/members") else OPS)
 
     assert await exports(workspace) == []
-    found = await workspace.bot.gatehouse.store.audit.found(Filters())
+    found = await workspace.bot.gatehouse.store.audit.find(Filters())
     assert [(one.event, one.actor) for one in found] == [("exporting", alice.id)]
 
 

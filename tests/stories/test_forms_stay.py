@@ -82,8 +82,8 @@ async def test_a_form_comes_back_in_the_place_of_its_waiting(workspace: Sandbox,
 class HeldThenFails(Held):
     """A service that fails once it is let."""
 
-    async def met(self, request: Request, body: bytes, answer: Callable[[bytes], Awaitable[Response]]) -> Response:
-        await super().met(request, body, answer)
+    async def respond(self, request: Request, body: bytes, answer: Callable[[bytes], Awaitable[Response]]) -> Response:
+        await super().respond(request, body, answer)
         return Response(status_code=500)
 
 

@@ -12,7 +12,7 @@ from sandbox.demo import Sandbox
 from tests.conftest import OPS, Clock, until
 from tests.harness.channels import buttons
 from tests.harness.colleague import Colleague, ended, undone
-from tests.harness.looking import approves
+from tests.harness.looking import approve_card
 from tests.stories.test_planned import ANNA, HOUR, MOMENT, NAME, OLD, status
 
 
@@ -84,12 +84,12 @@ async def test_a_request_waits_for_the_end_of_the_freeze(
     card = await alice.says(f"/rules delete {OLD}")
     await bob.says(FREEZE)
     await until(lambda: "cutover" in str(card.blocks))
-    await approves(cara, card)
+    await approve_card(cara, card)
     await cara.sees_problem()
     assert workspace.services.rules.get(OLD) is not None
 
     clock.ahead += 2 * HOUR + MOMENT
-    await approves(cara, card)
+    await approve_card(cara, card)
     await alice.sees_change()
     assert workspace.services.rules.get(OLD) is None
 

@@ -11,7 +11,7 @@ from bot.changes.rights import Decision
 from sandbox.demo import Sandbox
 from tests.conftest import OPS
 from tests.harness.colleague import Colleague
-from tests.harness.looking import looks
+from tests.harness.looking import open_details
 
 OLD = "Redirect_x1old"
 LONG = "Redirect_lng1"
@@ -126,8 +126,8 @@ async def test_a_look_counts_for_the_person_who_looked_and_for_that_change(
     bob = Colleague(workspace, "U0BOB0001", OPS)
     card = await alice.says(await deletion_of_fourteen(workspace, alice))
 
-    await looks(bob, card)
-    await looks(alice, card)
+    await open_details(bob, card)
+    await open_details(alice, card)
     await cara.clicks(card, "v1.decide.approve", confirm=True)
     await cara.sees_problem()
     assert workspace.services.rules.calls("DELETE") == []
@@ -148,7 +148,7 @@ async def test_the_thirteenth_line_of_an_edit_is_seen_before_it_is_approved(
 
     await cara.clicks(card, "v1.decide.approve")
     await cara.sees_problem()
-    shown = await looks(cara, card)
+    shown = await open_details(cara, card)
     assert "pair 13 destination  `https://new.example/` → `https://evil.example/steal`" in shown
 
     await cara.clicks(card, "v1.decide.approve")
@@ -168,13 +168,13 @@ async def test_two_people_whose_masked_emails_are_alike_are_told_apart(
 
     await cara.clicks(cards[0], "v1.decide.approve", confirm=True)
     await cara.sees_problem()
-    assert "`bob.ceo@example.com`" in await looks(cara, cards[0])
+    assert "`bob.ceo@example.com`" in await open_details(cara, cards[0])
     await cara.clicks(cards[0], "v1.decide.approve", confirm=True)
     await alice.sees_change(of="bob.ceo@example.com")
 
     assert workspace.services.members.get("site_1", "bob.ceo@example.com") is None
     assert workspace.services.members.get("site_1", "bill.spam@example.com") is not None
-    assert "`bill.spam@example.com`" in await looks(cara, cards[1])
+    assert "`bill.spam@example.com`" in await open_details(cara, cards[1])
     shown = [str(one.blocks) for one in workspace.slack.state.messages if one.channel == OPS and not one.visible_to]
     assert not [text for text in shown if "bob.ceo" in text or "bill.spam" in text]
 
@@ -187,7 +187,7 @@ async def test_only_people_who_can_decide_see_everything(alice: Colleague, bob: 
 
     assert "anna.berg@example.com" not in bob.slack_text(reply)
     assert bob.modal is None
-    assert "anna.berg@example.com" in await looks(cara, card)
+    assert "anna.berg@example.com" in await open_details(cara, card)
     await bob.is_refused("/gatehouse inspect 123456")
 
 
@@ -196,7 +196,7 @@ async def test_who_may_not_read_rules_does_not_learn_who_asked_for_a_change(
     workspace: Sandbox, alice: Colleague, bob: Colleague, cara: Colleague
 ) -> None:
     await alice.says(f"/rules off {OLD}")
-    (change,) = await workspace.bot.gatehouse.store.changes.of_requester(alice.id, 1)
+    (change,) = await workspace.bot.gatehouse.store.changes.list_by_requester(alice.id, 1)
     inspect = f"/gatehouse inspect {change.id[:8]}"
 
     told = bob.slack_text(await bob.says(inspect))

@@ -59,7 +59,7 @@ async def test_once_another_release_runs_nothing_is_decided_or_begun_and_everybo
     assert f"a release with data version {DATA_VERSION + 1} took over" in status
     assert (ready.status_code, "took over" in ready.json()["release"]) == (503, True)
     assert {call.method for call in workspace.services.rules.calls()} == {"GET"}
-    assert await store.changes.counts() == {"proposed": 1}
+    assert await store.changes.count_by_state() == {"proposed": 1}
 
 
 @pytest.mark.parametrize(

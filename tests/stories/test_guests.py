@@ -49,8 +49,8 @@ async def nothing_came_of_it(workspace: Sandbox, user: str) -> None:
     """No service was asked, nothing was recorded but refusals, and of those few."""
     assert [one for one in workspace.slack.state.traffic if one["direction"] == "bot_to_service"] == []
     store = workspace.bot.gatehouse.store
-    assert await store.changes.of_requester(user, 1) == []
-    found = await store.audit.found(Filters(), limit=100)
+    assert await store.changes.list_by_requester(user, 1) == []
+    found = await store.audit.find(Filters(), limit=100)
     assert {(entry.event, entry.actor) for entry in found} <= {("refused", user)}
     assert len(found) < 10
 
@@ -118,7 +118,7 @@ def saved() -> Iterator[list[str]]:
 
     async def save(view: View, caller: Caller, gatehouse: Gatehouse) -> View:
         found.append(caller.user)
-        return modals.done("Form", "Saved.")
+        return modals.done_view("Form", "Saved.")
 
     FORMS["v1.test"] = Form(lambda view: view, save)
     yield found
@@ -182,7 +182,7 @@ async def test_no_mention_message_or_home_answers_a_guest(workspace: Sandbox) ->
     assert happened.keys() == EVENTS.keys()
 
     for event in happened.values():
-        await workspace.slack.delivery.event(payloads.event(workspace.slack.state, event))
+        await workspace.slack.delivery.send_event(payloads.event(workspace.slack.state, event))
 
     await Forger(workspace, dan.id, SUPPORT).hears(WHY_NOT[Why.GUEST].what)
     await until(lambda: len(dan.dms) == 1 and dan.home is not None)

@@ -251,9 +251,9 @@ async def test_results_that_slack_refuses_come_once_it_takes_files_again(
     await alice.submits()
     await alice.sees_set(applied=1)
     async with asyncio.timeout(alice.patience):
-        while not await store.outbox.late():  # noqa: ASYNC110  Slack's refusal tells nobody else
+        while not await store.outbox.count_late():  # noqa: ASYNC110  Slack's refusal tells nobody else
             await asyncio.sleep(0.01)
-    (change,) = await store.changes.of_requester(alice.id, 1)
+    (change,) = await store.changes.list_by_requester(alice.id, 1)
     assert await store.cards.get(change.id, RESULT) is None
 
     workspace.slack.state.files.is_disabled = False
@@ -403,7 +403,7 @@ async def test_a_member_that_was_changed_since_they_were_shown_is_shown_again(
     await bob.sees_form("review it again")
 
     assert services.members.get("site_1", email) == anna | {"allowedSegments": ["free", "staff"]}
-    assert await workspace.bot.gatehouse.store.changes.open() == []
+    assert await workspace.bot.gatehouse.store.changes.list_open() == []
 
 
 async def test_removing_from_a_file_waits_for_an_approval(workspace: Sandbox, bob: Colleague) -> None:

@@ -15,7 +15,7 @@ from playwright.async_api import Browser, Locator, Page, expect
 
 from sandbox.demo import Sandbox
 from tests.conftest import Clock
-from tests.harness.moving import Frame, moving
+from tests.harness.moving import Frame, make_animation
 
 pytestmark = pytest.mark.browser
 
@@ -281,4 +281,4 @@ async def test_three_in_the_morning(browser: Browser, workspace: Sandbox, clock:
     await still(3.5)
 
     if folder := os.environ.get("SCREENSHOTS"):
-        await asyncio.to_thread(Path(folder, "three-in-the-morning.png").write_bytes, moving(frames))
+        await asyncio.to_thread(Path(folder, "three-in-the-morning.png").write_bytes, make_animation(frames))

@@ -16,18 +16,18 @@ import yaml
 
 from sandbox.gatehouse import SHOP
 from sandbox.services.running import running_services
-from sandbox.slack.configuration import workspaces_of
+from sandbox.slack.configuration import load_workspaces
 from sandbox.slack.oauth import CLIENT_ID, CLIENT_SECRET
 from sandbox.slack.running import LocalSlack, running_slack
 from sandbox.slack.story import Person
-from tests.harness.documented import clone, section, typed, words, write_settings
-from tests.harness.programs import environment, free_ports, started
+from tests.harness.documented import clone, run_in_shell, section, words, write_settings
+from tests.harness.programs import environment, free_ports, running_server
 
 pytestmark = pytest.mark.slow
 
 PACKAGES: Final = Path(pydantic.__file__).parent.parent
 """Where the packages of this test run are."""
-(LABS,) = workspaces_of()
+(LABS,) = load_workspaces()
 GWEN, LAB = "U0GWEN001", "C0LABOPS1"
 BACK: Final = "https://gatehouse.example.com/installed"
 """Where the local Slack sends a person who installed an app: it has no page of an app's settings with a button for it."""
@@ -55,7 +55,7 @@ async def created(manifest: str) -> AsyncIterator[tuple[LocalSlack, str]]:
 
 async def worked(command: str, folder: Path, **environment: str) -> str:
     """What a command says that exits with 0."""
-    code, said = await typed(command, folder, **environment)
+    code, said = await run_in_shell(command, folder, **environment)
     assert code == 0, f"{command}\n{said}"
     return said
 
@@ -79,7 +79,7 @@ async def test_the_commands_of_the_readme_lead_to_an_answer_in_a_workspace_of_on
     async with AsyncExitStack() as stack:
         services = await stack.enter_async_context(running_services())
         slack, token = await stack.enter_async_context(created(await worked(manifest, folder)))
-        code, said = await typed(check, folder)
+        code, said = await run_in_shell(check, folder)
         assert code == 2
         placeholders = re.findall(r"✗ (\w+) \(\.env\): is still the placeholder", said)
         assert placeholders == ["SLACK_BOT_TOKEN", "SLACK_SIGNING_SECRET", "RULES_API_KEY", "MEMBERS_API_KEY"]
@@ -91,8 +91,8 @@ async def test_the_commands_of_the_readme_lead_to_an_answer_in_a_workspace_of_on
         assert "signed in as gatehouse in Example Labs" in said
         assert "✗" not in said
 
-        await stack.enter_async_context(started(*words(serve), port=port, log=folder / "bot.log", folder=folder))
+        await stack.enter_async_context(running_server(*words(serve), port=port, log=folder / "bot.log", folder=folder))
         slack.delivery.url = f"http://127.0.0.1:{port}/slack/events"
-        gwen = Person(slack.at(LABS), GWEN, LAB)
+        gwen = Person(slack.with_workspace(LABS), GWEN, LAB)
         assert "rules" in gwen.slack_text(await gwen.says("/rules list"))
         assert "Gatehouse" in gwen.slack_text(await gwen.says("/gatehouse status"))

@@ -40,7 +40,7 @@ async def asked(alice: Colleague, ids: list[str]) -> None:
     for one in ids:
         before = len(alice.cards)
         await alice.types(f"/rules delete {one}")
-        await alice.sees_more(before)
+        await alice.sees_new_card(before)
 
 
 @pytest.mark.threat("A13")
@@ -65,7 +65,7 @@ async def test_commands_are_limited_for_one_person_and_what_must_work_still_does
 
     clock.ahead += timedelta(minutes=2)
     assert "Rules" in alice.slack_text(await alice.says("/gatehouse help"))
-    found = await workspace.bot.gatehouse.store.audit.found(Filters(who=alice.id))
+    found = await workspace.bot.gatehouse.store.audit.find(Filters(who=alice.id))
     assert "refused" not in {entry.event for entry in found}, "being fast is no attempt at anything"
 
 
@@ -96,7 +96,7 @@ async def test_requests_that_wait_are_limited_and_a_decision_makes_room(
     await alice.clicks(await alice.sees_change(of=ids[0], state=State.PROPOSED), "Withdraw")
     await alice.sees_change(of=ids[0], state=State.CANCELLED)
     await asked(alice, ids[:1])
-    assert len(await workspace.bot.gatehouse.store.changes.open()) == most + 2
+    assert len(await workspace.bot.gatehouse.store.changes.list_open()) == most + 2
 
 
 async def test_exports_are_limited(workspace: Sandbox, alice: Colleague) -> None:
@@ -112,7 +112,7 @@ async def test_exports_are_limited(workspace: Sandbox, alice: Colleague) -> None
 async def test_questions_about_a_request_are_limited(workspace: Sandbox, alice: Colleague, cara: Colleague) -> None:
     await alice.says(f"/rules delete {OLD}")
     changes = workspace.bot.gatehouse.changes
-    change = (await workspace.bot.gatehouse.store.changes.open())[0]
+    change = (await workspace.bot.gatehouse.store.changes.list_open())[0]
     for number in range(MAX_QUESTIONS_PER_REQUEST):
         await changes.decisions.ask(change, by=cara.id, text=f"Question {number}?")
 
@@ -129,13 +129,13 @@ async def test_refusals_of_one_person_are_on_record_once_a_minute_with_their_cou
     for _ in range(30):
         await forger.types("/rules list")
     await forger.hears(WHY_NOT[Why.GUEST].what, times=30)
-    assert [entry.detail for entry in await audit.found(Filters(who=forger.user))] == [{"why": "guest"}]
+    assert [entry.detail for entry in await audit.find(Filters(who=forger.user))] == [{"why": "guest"}]
 
     clock.ahead += timedelta(seconds=61)
     await forger.types("/rules list")
     await forger.hears(WHY_NOT[Why.GUEST].what, times=31)
 
-    entries = await audit.found(Filters(who=forger.user))
+    entries = await audit.find(Filters(who=forger.user))
     assert sorted(entry.detail.get("count", 1) for entry in entries) == [1, 1, 29]
     assert "29 times" in alice.slack_text(await alice.says("/gatehouse audit"))
 

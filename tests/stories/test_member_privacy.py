@@ -9,12 +9,12 @@ import pytest
 
 from handlers.explain.table import is_problem
 from handlers.files.import_form_view import MEMBERS
-from handlers.grammar.parser import of_service
+from handlers.grammar.parser import commands_of
 from sandbox.demo import Sandbox
 from tests.harness.colleague import Colleague
-from tests.harness.looking import approves
+from tests.harness.looking import approve_card
 from tests.harness.programs import serving
-from tests.harness.truth import unwatched
+from tests.harness.truth import ignore_effect
 
 ANNA = "anna.berg@example.com"
 ODD = "zoë+tag%2F@exämple.example"
@@ -98,7 +98,7 @@ FORMS = ("show", "add", "edit", "import")
 def test_every_command_about_members_is_among_those_that_are_listened_to() -> None:
     said = {(text.split()[1:] or [""])[0] for text in COMMANDS if text.startswith("/members")}
 
-    assert {kind.verb for kind in of_service("members")} <= said | {*FORMS}
+    assert {kind.verb for kind in commands_of("members")} <= said | {*FORMS}
 
 
 async def in_forms(bob: Colleague) -> None:
@@ -125,7 +125,7 @@ async def in_forms(bob: Colleague) -> None:
 async def leaves(alice: Colleague, cara: Colleague) -> None:
     """Somebody is removed everywhere, with one approval, and brought back."""
     await alice.types("/members offboard fresh.face@example.net because fresh.face@example.net left")
-    await approves(cara, await alice.sees("f***@example.net left"))
+    await approve_card(cara, await alice.sees("f***@example.net left"))
     await alice.clicks(await alice.sees("removed from every site"), "Undo")
     await cara.sees("put back on all their sites")
 
@@ -138,7 +138,9 @@ async def test_no_log_and_no_metric_holds_an_address(
     workspace: Sandbox, alice: Colleague, bob: Colleague, cara: Colleague, tmp_path: Path
 ) -> None:
     workspace.services.members.put("site_1", {"name": "Zoe", "email": ODD, "allowedSegments": ["free"]})
-    workspace.services.members.stage.stored = unwatched  # by another bot, whose changes are not in this one's database
+    workspace.services.members.stage.stored = (
+        ignore_effect  # by another bot, whose changes are not in this one's database
+    )
     async with serving(workspace.slack, workspace.services, tmp_path, LOG_LEVEL="DEBUG") as (url, log):
         for text in COMMANDS:
             await bob.says(text)

@@ -68,13 +68,13 @@ async def test_a_command_typed_in_a_channel_that_one_only_looks_into_changes_not
     await outsider.says("/rules off Redirect_chk01", channel=SUPPORT)
     await outsider.sees_change(of="Redirect_chk01")
     changes = workspace.bot.gatehouse.store.changes
-    last = (await changes.of_requester(outsider.id, 1))[0]
+    last = (await changes.list_by_requester(outsider.id, 1))[0]
     forger = Forger(workspace, outsider.id, OPS)
 
     await forger.types(f"{text} {last.id[:8]}" if text.endswith("undo") else text)
     await forger.hears(HERE)
 
-    assert [one.state for one in await changes.of_requester(outsider.id, 5)] == ["applied"]
+    assert [one.state for one in await changes.list_by_requester(outsider.id, 5)] == ["applied"]
 
 
 @pytest.mark.policy(ROLES)
@@ -84,7 +84,7 @@ async def test_a_role_by_a_channel_reads_and_approves_only_from_inside(
     card = await alice.says(f"/rules delete {OLD}")
 
     forger = Forger(workspace, outsider.id, OPS)
-    change = (await workspace.bot.gatehouse.store.changes.open())[0]
+    change = (await workspace.bot.gatehouse.store.changes.list_open())[0]
 
     await forger.clicks(card, "v1.decide.approve", change.id)
     await forger.hears(WHY_NOT[Why.NO_ROLE].what)

@@ -35,9 +35,9 @@ def said(workspace: Sandbox, person: Colleague, text: str) -> Message:
 
 async def told(workspace: Sandbox, event: dict[str, Any]) -> None:
     """Slack tells the bot of *event*, which no person of the local Slack can cause."""
-    ack = await workspace.slack.delivery.event(payloads.event(workspace.slack.state, event))
+    ack = await workspace.slack.delivery.send_event(payloads.event(workspace.slack.state, event))
     assert not ack.failed
-    await workspace.slack.delivery.settled()
+    await workspace.slack.delivery.wait_for_retries()
 
 
 async def test_a_question_in_a_thread_is_answered_in_that_thread(

@@ -19,7 +19,7 @@ from bot.server.figures import watch_loop
 from sandbox.demo import Sandbox, Transport
 from tests.conftest import Clock, until
 from tests.harness.colleague import Colleague
-from tests.harness.scraping import scraped
+from tests.harness.scraping import scrape_metrics
 from tests.stories.test_break_glass import ANNA, BREAK_GLASS, granted_alone
 
 OLD: Final = "Redirect_x1old"
@@ -31,7 +31,7 @@ ID: Final = re.compile(r"[ACDTUW]0[A-Z0-9]{5,}")
 
 async def grown(workspace: Sandbox, before: Mapping[str, float]) -> dict[str, float]:
     """The samples that are more than *before*, and by how much; without buckets and sums."""
-    now = await scraped(workspace.bot_url)
+    now = await scrape_metrics(workspace.bot_url)
     more = {name: value - before[name] for name, value in now.items() if value > before[name]}
     return {name: by for name, by in more.items() if not re.search("_(bucket|sum)", name)}
 
@@ -40,7 +40,7 @@ async def grown(workspace: Sandbox, before: Mapping[str, float]) -> dict[str, fl
 async def test_commands_calls_and_ends_are_counted(
     workspace: Sandbox, alice: Colleague, cara: Colleague, transport: Transport
 ) -> None:
-    before = await scraped(workspace.bot_url)
+    before = await scrape_metrics(workspace.bot_url)
 
     await alice.says("/rules list checkout")
     await alice.says("/rules show nothing-like-it")
@@ -71,7 +71,7 @@ async def test_commands_calls_and_ends_are_counted(
 
 
 async def test_what_is_not_understood_is_counted_by_what_was_missing(workspace: Sandbox, alice: Colleague) -> None:
-    before = await scraped(workspace.bot_url)
+    before = await scrape_metrics(workspace.bot_url)
 
     for text in ("/rules frobnicate swordfish", "/gatehouse misses", "/members why zed", "/rules show nothing-like-it"):
         await alice.says(text)
@@ -90,20 +90,20 @@ async def test_what_is_open_shows_with_its_age_until_it_ends(
     card = await alice.says(f"/rules delete {OLD}")
     clock.ahead += timedelta(hours=2)
 
-    now = await scraped(workspace.bot_url)
+    now = await scrape_metrics(workspace.bot_url)
     assert now['gatehouse_backlog{what="proposed"}'] == 1
     assert 7200 <= now['gatehouse_backlog_oldest_seconds{what="proposed"}'] < 7300
 
     await alice.clicks(card, "Withdraw")
     await alice.sees_change(state=State.CANCELLED)
-    now = await scraped(workspace.bot_url)
+    now = await scrape_metrics(workspace.bot_url)
     assert now['gatehouse_backlog{what="proposed"}'] == 0
     assert now['gatehouse_backlog_oldest_seconds{what="proposed"}'] == 0
     assert 'gatehouse_backlog{what="proposed"}' in now, "nothing is a number, too"
 
 
 async def test_requests_that_a_change_overtook_are_counted(workspace: Sandbox, alice: Colleague) -> None:
-    before = await scraped(workspace.bot_url)
+    before = await scrape_metrics(workspace.bot_url)
     await alice.says(f"/rules delete {OLD}")
     await alice.says(f"/rules off {OLD}")
     await alice.sees_change(of=OLD)
@@ -118,7 +118,7 @@ async def test_requests_that_a_change_overtook_are_counted(workspace: Sandbox, a
 
 
 async def test_a_bulk_change_and_its_items_are_counted(workspace: Sandbox, alice: Colleague) -> None:
-    before = await scraped(workspace.bot_url)
+    before = await scrape_metrics(workspace.bot_url)
     await alice.says(f"/rules off {OLD},Redirect_chk01")
     await until(lambda: len(workspace.services.rules.calls("PUT")) == 2)
     await alice.sees_set(applied=2)
@@ -136,15 +136,15 @@ async def test_a_bulk_change_and_its_items_are_counted(workspace: Sandbox, alice
 @pytest.mark.policy(BREAK_GLASS)
 async def test_a_review_is_due_until_somebody_made_it(workspace: Sandbox, alice: Colleague, cara: Colleague) -> None:
     card = await granted_alone(alice, f"/members grant {ANNA} beta")
-    assert (await scraped(workspace.bot_url))['gatehouse_backlog{what="review"}'] == 1
+    assert (await scrape_metrics(workspace.bot_url))['gatehouse_backlog{what="review"}'] == 1
 
     await cara.clicks(card, "v1.decide.sign")
     await cara.sees_change(where=lambda change: change.decision.reviewed_by == cara.id)
-    assert (await scraped(workspace.bot_url))['gatehouse_backlog{what="review"}'] == 0
+    assert (await scrape_metrics(workspace.bot_url))['gatehouse_backlog{what="review"}'] == 0
 
 
 async def test_what_slack_does_not_take_shows(workspace: Sandbox, alice: Colleague, clock: Clock) -> None:
-    before = await scraped(workspace.bot_url)
+    before = await scrape_metrics(workspace.bot_url)
     workspace.slack.faults.add("429", method="chat.postMessage", times=4)
     await alice.types(f"/rules off {OLD}")
     await until(lambda: workspace.slack.faults.waiting[0].times <= 1)
@@ -161,7 +161,7 @@ async def test_a_database_that_does_not_answer_shows(workspace: Sandbox, alice: 
     async with workspace.bot.gatehouse.store.transaction() as tx:
         await tx.execute(sa.text("ALTER TABLE timers RENAME TO elsewhere"))
 
-    now = await scraped(workspace.bot_url)
+    now = await scrape_metrics(workspace.bot_url)
 
     async with workspace.bot.gatehouse.store.transaction() as tx:
         await tx.execute(sa.text("ALTER TABLE elsewhere RENAME TO timers"))
@@ -171,7 +171,7 @@ async def test_a_database_that_does_not_answer_shows(workspace: Sandbox, alice: 
 
 @pytest.mark.policy('[roles.all]\nusers = ["U0ALICE01"]\nmay = ["*"]\n')
 async def test_a_policy_that_became_wrong_shows(workspace: Sandbox, policy: Path) -> None:
-    assert (await scraped(workspace.bot_url))["gatehouse_policy_broken"] == 0
+    assert (await scrape_metrics(workspace.bot_url))["gatehouse_policy_broken"] == 0
 
     policy.write_text("[roles.all]\nmay = 1\n")
     current = workspace.bot.gatehouse.access.policy
@@ -179,11 +179,11 @@ async def test_a_policy_that_became_wrong_shows(workspace: Sandbox, policy: Path
     current.look()
     current.look()  # nobody writes it any more
 
-    assert (await scraped(workspace.bot_url))["gatehouse_policy_broken"] == 1
+    assert (await scrape_metrics(workspace.bot_url))["gatehouse_policy_broken"] == 1
 
 
 async def test_that_slack_does_not_say_who_somebody_is_shows(workspace: Sandbox, alice: Colleague) -> None:
-    before = await scraped(workspace.bot_url)
+    before = await scrape_metrics(workspace.bot_url)
     workspace.slack.faults.add("internal_error", method="users.info")
 
     await alice.says("/rules list")
@@ -207,7 +207,7 @@ async def test_no_label_holds_what_somebody_typed(workspace: Sandbox, alice: Col
     await alice.opens("/rules new")
     await alice.opens_home("Gatehouse")
 
-    labels = {value for name in await scraped(workspace.bot_url) for _, value in LABEL.findall(name)}
+    labels = {value for name in await scrape_metrics(workspace.bot_url) for _, value in LABEL.findall(name)}
 
     assert "rules list" in labels or "rules which" in labels
     assert [value for value in labels if not OURS.fullmatch(value)] == []

@@ -8,7 +8,7 @@ from bot.changes.model.states import State
 from sandbox.demo import Sandbox
 from sandbox.services.database import Record
 from tests.harness.colleague import Colleague
-from tests.harness.looking import approves
+from tests.harness.looking import approve_card
 
 SITE = "site_1"
 OLD, NEW = "anna.berg@example.com", "anna@new.example"
@@ -32,7 +32,7 @@ async def test_one_card_moves_a_member_and_one_undo_moves_them_back(
     assert NEW not in text
     assert there(workspace) == (before, None)
 
-    await approves(cara, card)
+    await approve_card(cara, card)
     done = await alice.sees_set(applied=2)
     old, new = there(workspace)
     assert old is None
@@ -40,7 +40,7 @@ async def test_one_card_moves_a_member_and_one_undo_moves_them_back(
     assert (new["name"], new["allowedSegments"]) == (before["name"], before["allowedSegments"])
 
     await alice.clicks(done, "Undo")
-    await approves(cara, await alice.sees_change(state=State.PROPOSED))
+    await approve_card(cara, await alice.sees_change(state=State.PROPOSED))
     await alice.sees_set(undone=2)
     old, new = there(workspace)
     assert new is None
@@ -100,14 +100,14 @@ async def test_an_addition_that_fails_removes_nothing_and_is_tried_again(
     workspace: Sandbox, alice: Colleague, cara: Colleague
 ) -> None:
     workspace.services.members.stage.faults.add("refused_200", method="POST", times=9)
-    await approves(cara, await alice.says(MOVE))
+    await approve_card(cara, await alice.says(MOVE))
     failed = await alice.sees_set(failed=2)
     assert "Nothing was changed" in alice.slack_text(failed)
     assert there(workspace)[0] is not None
 
     workspace.services.members.stage.faults.clear()
     await alice.clicks(failed, "Try again")
-    await approves(cara, await alice.sees_change(state=State.PROPOSED))
+    await approve_card(cara, await alice.sees_change(state=State.PROPOSED))
     await alice.sees_set(applied=2)
     assert there(workspace)[0] is None
 
@@ -116,12 +116,12 @@ async def test_a_removal_that_fails_leaves_both_and_the_rest_can_be_tried_again(
     workspace: Sandbox, alice: Colleague, cara: Colleague
 ) -> None:
     workspace.services.members.stage.faults.add("refused_200", method="DELETE", times=9)
-    await approves(cara, await alice.says(MOVE))
+    await approve_card(cara, await alice.says(MOVE))
     half = await alice.sees_set(applied=1, failed=1)
     assert None not in there(workspace)
 
     workspace.services.members.stage.faults.clear()
     await alice.clicks(half, "Retry the one that failed")
-    await approves(cara, await alice.sees_change(state=State.PROPOSED))
+    await approve_card(cara, await alice.sees_change(state=State.PROPOSED))
     await alice.sees_set(applied=1, skipped=1)
     assert there(workspace)[0] is None

@@ -23,7 +23,7 @@ from sandbox.slack.serving import serving
 from sandbox.slack.story import Person
 from tests.conftest import OPS, QUICK, until
 from tests.harness.colleague import Colleague
-from tests.harness.looking import approves, looks, looks_at_file
+from tests.harness.looking import approve_card, open_details, open_details_file
 
 ODD = "Redirect_odd1"
 PAIRS = (
@@ -106,7 +106,7 @@ async def test_an_odd_rule_is_changed_and_deleted_as_it_is(fields: str, tmp_path
 
         card = await alice.says(f"/rules delete {ODD}")
         if "Show full change before" in alice.slack_text(card):  # it has a field that the card doesn't show
-            await (looks_at_file if len(odd.rule) > TOO_LONG_FOR_A_MODAL else looks)(cara, card)
+            await (open_details_file if len(odd.rule) > TOO_LONG_FOR_A_MODAL else open_details)(cara, card)
         await cara.clicks(card, "v1.decide.approve", confirm=True)
         await until(lambda: "[Undo]" in alice.slack_text(card))
 
@@ -131,7 +131,7 @@ async def test_a_rule_of_numbers_is_shown_matched_changed_and_deleted_as_it_is(t
         assert json.loads(odd.rule) == before | {"status": "Inactive"}
 
         card = await alice.says(f"/rules delete {ODD}")
-        await approves(cara, card)
+        await approve_card(cara, card)
         await until(lambda: "[Undo]" in alice.slack_text(card))
     assert [method for method, _ in odd.sent] == ["PUT", "DELETE"]
 
@@ -165,7 +165,7 @@ async def test_a_number_that_can_not_go_back_as_it_was_is_not_sent(fields: str, 
         assert odd.sent == []
 
         card = await alice.says(f"/rules delete {ODD}")
-        await approves(cara, card)  # it has a field that the card doesn't show
+        await approve_card(cara, card)  # it has a field that the card doesn't show
         await alice.sees("[Undo]")
 
     assert [method for method, _ in odd.sent] == ["DELETE"]

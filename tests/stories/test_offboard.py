@@ -5,7 +5,7 @@ from __future__ import annotations
 from bot.changes.model.states import State
 from sandbox.demo import Sandbox
 from tests.harness.colleague import Colleague
-from tests.harness.looking import approves
+from tests.harness.looking import approve_card
 
 ANNA, BEN = "anna.berg@example.com", "ben.costa@example.com"
 NEVER = (BEN, "site_2")
@@ -33,7 +33,7 @@ async def test_one_approval_removes_from_every_site_and_one_undo_brings_back(
     assert ANNA not in text
     assert present(workspace) == [True, True]
 
-    await approves(cara, card)
+    await approve_card(cara, card)
     done = await alice.sees_set(applied=2)
     assert present(workspace) == [False, False]
 
@@ -49,12 +49,12 @@ async def test_a_site_that_does_not_answer_hides_no_other_and_is_tried_again(
     workspace.services.members.stage.faults.add("500", method="GET", path="site_2", times=3)
     card = await alice.says(f"/members offboard {ANNA}")
 
-    await approves(cara, card)
+    await approve_card(cara, card)
     done = await alice.sees_set(applied=1, failed=1)
     assert present(workspace) == [False, True]
 
     await alice.clicks(done, "Retry the one that failed")
-    await approves(cara, await alice.sees_change(state=State.PROPOSED))
+    await approve_card(cara, await alice.sees_change(state=State.PROPOSED))
     await alice.sees_set(applied=1)
     assert present(workspace) == [False, False]
 

@@ -56,7 +56,7 @@ async def test_a_long_history_has_pages(workspace: Sandbox, alice: Colleague) ->
         for number in range(41):
             made = change(Kind.RULE_UPDATE, State.DENIED, OLD_SHOP, MOVED, reason=f"reason {number:02}")
             target = Target(service="rules", key=OLD)
-            made = made.changed(id=f"{number:032x}", created=NOW + timedelta(minutes=number), target=target)
+            made = made.with_fields(id=f"{number:032x}", created=NOW + timedelta(minutes=number), target=target)
             await store.changes.add(tx, made, f"made:{number}")
 
     page = await alice.says(f"/rules history {OLD}")

@@ -19,7 +19,7 @@ from sandbox.demo import Sandbox
 from tests.conftest import OPS, Clock, until
 from tests.harness.channels import buttons
 from tests.harness.colleague import Colleague, ended
-from tests.harness.looking import approves
+from tests.harness.looking import approve_card
 from tests.harness.truth import all_changes
 
 OLD, NAME = "Redirect_x1old", "Old shop to new shop"
@@ -99,7 +99,7 @@ def writes(workspace: Sandbox) -> list[str]:
 async def test_an_approval_is_for_its_time(workspace: Sandbox, alice: Colleague, cara: Colleague, clock: Clock) -> None:
     await alice.types(f"/rules delete {OLD} in 2h")
     asked = await alice.sees_change(state=State.PROPOSED)
-    await approves(cara, asked)
+    await approve_card(cara, asked)
     card = await alice.sees_change(state=State.PLANNED)
     assert await labels(alice) == ["Ask to do it now", "Other time…", "Withdraw", "Details"]
 
@@ -110,7 +110,7 @@ async def test_an_approval_is_for_its_time(workspace: Sandbox, alice: Colleague,
     assert again.ts == card.ts
     clock.ahead += 2 * HOUR + MOMENT
     assert workspace.services.rules.get(OLD) is not None, "nobody approved that time yet"
-    await approves(cara, again)
+    await approve_card(cara, again)
     await alice.sees_change(state=State.PLANNED)
 
     clock.ahead += HOUR + MOMENT
@@ -127,7 +127,7 @@ async def test_what_is_approved_for_later_begins_when_its_requester_says_so(
     asked = await alice.sees_change(state=State.PROPOSED)
     await alice.clicks(asked, "v1.decide.later")
     await alice.sees_problem()
-    await approves(cara, asked, "v1.decide.later")
+    await approve_card(cara, asked, "v1.decide.later")
     card = await alice.sees_change(state=State.PLANNED)
     assert card.ts == asked.ts
     assert (await labels(alice))[1:3] == ["Other time…", "Withdraw"]
@@ -144,7 +144,7 @@ async def test_another_time_than_the_word_is_approved_again(
     workspace: Sandbox, alice: Colleague, cara: Colleague
 ) -> None:
     await alice.types(f"/rules delete {OLD}")
-    await approves(cara, await alice.sees_change(state=State.PROPOSED), "v1.decide.later")
+    await approve_card(cara, await alice.sees_change(state=State.PROPOSED), "v1.decide.later")
     await alice.clicks(await alice.sees_change(state=State.PLANNED), "v1.decide.replan", opens="Other time")
     alice.fills(**{"When?": "in 2h"})
     assert await alice.submits() == {}
@@ -156,7 +156,7 @@ async def test_what_nobody_says_the_word_for_ends(
     workspace: Sandbox, alice: Colleague, cara: Colleague, clock: Clock
 ) -> None:
     await alice.types(f"/rules delete {OLD}")
-    await approves(cara, await alice.sees_change(state=State.PROPOSED), "v1.decide.later")
+    await approve_card(cara, await alice.sees_change(state=State.PROPOSED), "v1.decide.later")
     await alice.sees_change(state=State.PLANNED)
     clock.ahead += HELD_LONGEST + MOMENT
     await alice.sees_change(state=State.EXPIRED)
@@ -281,7 +281,7 @@ async def test_a_service_that_is_down_at_the_moment_is_waited_for(
     faults.add("cut_before", times=10_000)
     clock.ahead += 2 * HOUR + MOMENT
     async with asyncio.timeout(30):
-        while not any(due.number for due in await timers.pending(TimerKind.START)):  # noqa: ASYNC110  nothing tells a try
+        while not any(due.number for due in await timers.list_pending(TimerKind.START)):  # noqa: ASYNC110  nothing tells a try
             await asyncio.sleep(0.01)
     assert status(workspace) == "Active"
 
@@ -318,7 +318,7 @@ async def test_a_start_that_clocks_skip_is_refused(alice: Colleague, clock: Cloc
     for text in ("on 28 March 2:30 until 3:00", "on 28 March 2:30", "from 2:30 to 4:00 on 28 March"):
         answer = alice.slack_text(await alice.says(f"/rules {verb} {OLD} {text}"))
         assert "clocks skip" in answer, answer
-    assert await alice.store.changes.planned() == []
+    assert await alice.store.changes.list_planned() == []
     await alice.says(f"/rules off {OLD} on 28 March 3:30 until 4:00")
     await alice.sees_change(state=State.PLANNED)
 
@@ -326,7 +326,7 @@ async def test_a_start_that_clocks_skip_is_refused(alice: Colleague, clock: Cloc
 @pytest.mark.parametrize("verb", ["off", "pause"])
 async def test_what_would_end_before_it_starts_is_refused(alice: Colleague, verb: str) -> None:
     assert "end before it starts" in alice.slack_text(await alice.says(f"/rules {verb} {OLD} tomorrow until tonight"))
-    assert await alice.store.changes.planned() == []
+    assert await alice.store.changes.list_planned() == []
 
 
 @pytest.mark.slow
@@ -359,7 +359,7 @@ async def test_five_hundred_plans_of_a_channel_are_each_begun_once(
 async def test_a_time_that_cannot_be_meant_changes_nothing(workspace: Sandbox, alice: Colleague, text: str) -> None:
     await alice.says(text)
     assert writes(workspace) == []
-    assert await alice.store.changes.planned() == []
+    assert await alice.store.changes.list_planned() == []
 
 
 @pytest.mark.parametrize(
@@ -486,9 +486,9 @@ async def _nothing_is_due(person: Colleague, clock: Clock) -> None:
     async def is_due() -> bool:
         async with store.session.reading() as connection:
             many = await connection.scalar(due, {"now": micros(clock())})
-        counts = await store.changes.counts()
+        counts = await store.changes.count_by_state()
         at_work = any(counts.get(state, 0) for state in (State.APPROVED, State.APPLYING))
-        return bool(many) or at_work or bool(await store.outbox.waiting())
+        return bool(many) or at_work or bool(await store.outbox.count_waiting())
 
     async with asyncio.timeout(10):
         while await is_due():  # noqa: ASYNC110  no event tells of it
@@ -522,7 +522,7 @@ async def test_what_is_so_for_a_while_only_is_not_called_so(alice: Colleague, cl
     await _nothing_is_due(alice, clock)
     clock.ahead += 3 * HOUR + MOMENT
     await _nothing_is_due(alice, clock)
-    assert await alice.store.changes.all_coming() == []
+    assert await alice.store.changes.list_all_upcoming() == []
     assert State.STALE not in {each.state for each in await all_changes(alice.store)}
 
 
@@ -539,8 +539,8 @@ async def test_what_is_planned_is_planned_back(alice: Colleague, clock: Clock, t
     await alice.says(f"{text} in 2h")
     assert "when a planned change starts" in alice.slack_text(await alice.says(BACK[text]))
     await alice.says(f"{BACK[text]} in 5h")
-    assert len(await alice.store.changes.all_coming()) == 2
-    assert not [each for each in await alice.store.changes.all_coming() if each.request.warnings]
+    assert len(await alice.store.changes.list_all_upcoming()) == 2
+    assert not [each for each in await alice.store.changes.list_all_upcoming() if each.request.warnings]
     for ahead in (2 * HOUR + MOMENT, 3 * HOUR + MOMENT):
         clock.ahead += ahead
         await _nothing_is_due(alice, clock)

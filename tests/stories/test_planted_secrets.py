@@ -22,9 +22,9 @@ from sandbox.services.running import MEMBERS_KEY, RULES_KEY, Services, running_s
 from sandbox.slack.running import APP_TOKEN, SECRET, TOKEN, LocalSlack, running_slack
 from sandbox.slack.story import Person
 from tests.conftest import OPS, SUPPORT
-from tests.harness.channels import MESSAGES, as_read, channels_watched, strings
-from tests.harness.programs import PATIENCE, environment, ran, serving
-from tests.harness.scraping import collecting, scraped
+from tests.harness.channels import MESSAGES, readable_text, strings, watching_channels
+from tests.harness.programs import PATIENCE, environment, run_module, serving
+from tests.harness.scraping import collecting, scrape_metrics
 
 OLD: Final = "Redirect_x1old"
 ANNA: Final = "anna.berg@example.com"
@@ -58,7 +58,7 @@ def shown_by(slack: LocalSlack) -> str:
     sent = [
         one["request"] for one in slack.state.traffic if one["what"] in MESSAGES or one["what"].startswith("views.")
     ]
-    return "\n".join(as_read(text) for text in strings(sent))
+    return "\n".join(readable_text(text) for text in strings(sent))
 
 
 @asynccontextmanager
@@ -77,13 +77,13 @@ async def planted(
         own = {"POLICY_FILE": str(policy), "LOG_LEVEL": "DEBUG", "SERVICE_TIMEOUT": "2"}
         chosen = {**PLANTED, **own, **endpoint, **variables}
         async with serving(slack, services, folder, **chosen) as (url, log):
-            with channels_watched(slack.state):
+            with watching_channels(slack.state):
                 yield slack, services, url
             async with httpx.AsyncClient(trust_env=False) as client:
                 asked = [(await client.get(f"{url}/{page}")).text for page in ("metrics", "readyz")]
         found = environment(slack, services, f"sqlite:///{folder / 'served.db'}", 3000) | chosen
         for command in ("check --json --online", "audit export"):
-            _, out, err = await ran("bot", *command.split(), environment=found)
+            _, out, err = await run_module("bot", *command.split(), environment=found)
             asked += [err] if command.startswith("audit") else [out, err]  # the record holds emails
             assert found_in(out) == [], command
     written = log.read_text()
@@ -150,7 +150,7 @@ async def test_a_policy_that_became_wrong_tells_no_secret(tmp_path: Path) -> Non
         (tmp_path / "policy.toml").write_text(POLICY + guard)
 
         async with asyncio.timeout(PATIENCE):
-            while not (await scraped(url))["gatehouse_policy_broken"]:  # noqa: ASYNC110  another process tells nobody
+            while not (await scrape_metrics(url))["gatehouse_policy_broken"]:  # noqa: ASYNC110  another process tells nobody
                 await asyncio.sleep(0.1)
         status = alice.slack_text(await alice.says("/gatehouse status"))
     assert "there is no role “[secret]”" in status
@@ -189,7 +189,7 @@ async def test_a_setting_that_is_wrong_tells_no_secret(tmp_path: Path, wrong: Ma
         **wrong,
     }
     for command in ("serve", "check --json"):
-        code, out, err = await ran("bot", *command.split(), environment=variables, folder=tmp_path)
+        code, out, err = await run_module("bot", *command.split(), environment=variables, folder=tmp_path)
 
         assert code in {1, 2}, command
         assert found_in(out + err) == [], command

@@ -8,7 +8,7 @@ import pytest
 from bot.clients.http import LastCall
 from sandbox.demo import Sandbox
 from sandbox.slack.story import Person
-from tests.harness.scraping import scraped
+from tests.harness.scraping import scrape_metrics
 
 ENOUGH = 9
 """More than a read has tries."""
@@ -34,7 +34,7 @@ async def test_a_service_that_is_down_is_named_and_costs_no_readiness(
     status, parts = await ready(workspace)
     assert (status, parts["rules"].partition(" (")[0]) == (200, outcome)
     assert parts["members"] == "not called yet"
-    assert 'gatehouse_ready{part="rules"}' not in await scraped(workspace.bot_url)
+    assert 'gatehouse_ready{part="rules"}' not in await scrape_metrics(workspace.bot_url)
 
     faults.clear()
     await alice.says("/members list")
@@ -51,8 +51,8 @@ async def test_readiness_calls_no_service(workspace: Sandbox) -> None:
 def test_an_outcome_has_its_age() -> None:
     now = 100.0
     last = LastCall(lambda: now)
-    assert last.says() == "not called yet"
+    assert last.health() == "not called yet"
 
     last.note("unreachable")
     now += 40
-    assert last.says() == "unreachable (40 s ago)"
+    assert last.health() == "unreachable (40 s ago)"

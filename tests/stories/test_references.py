@@ -27,7 +27,7 @@ async def shares(person: Colleague, text: str) -> Message:
     reply = await person.says(text)
     known = len(person.cards)
     await person.clicks(reply, "Share in channel")
-    return await person.sees_more(known)
+    return await person.sees_new_card(known)
 
 
 async def mentions(person: Colleague, text: str) -> Message:

@@ -193,7 +193,7 @@ async def test_it_means_what_it_meant(step: str, tmp_path: Path, database_url: s
             world.cards[rule_id] = await alice.says(f"/rules off {rule_id}{more}")
         await alice.says("/rules list type:redirect")
         await alice.says("/members list site:blog")
-        before, seen = {change.id for change in await all_changes(world.store)}, len(alice._bots())
+        before, seen = {change.id for change in await all_changes(world.store)}, len(alice._bot_messages())
 
         world.reaper.at = step
         for ask in asks:
@@ -210,7 +210,9 @@ async def test_it_means_what_it_meant(step: str, tmp_path: Path, database_url: s
             Counter((change.edit.kind, str(change.edit.target)) for change in made if not change.is_bulk)
             == meant + BETWEEN
         )
-        refused = [text for text in map(alice.slack_text, alice._bots()[seen:]) if "Nothing was changed" in text]
+        refused = [
+            text for text in map(alice.slack_text, alice._bot_messages()[seen:]) if "Nothing was changed" in text
+        ]
         assert refused == []
 
 

@@ -18,7 +18,7 @@ from sandbox.services.database import Record
 from sandbox.slack.message import Message
 from tests.conftest import OPS, Clock
 from tests.harness.colleague import Colleague, approved_by
-from tests.harness.looking import looks
+from tests.harness.looking import open_details
 
 ZED = "zed@example.com"
 NEW = "new@example.com"
@@ -138,7 +138,7 @@ async def test_the_guard_of_giving_access_stands_before_every_way_to_give_it(
     assert found(workspace, NEW) is None
 
     lead = Colleague(workspace, cara.id, bob.channel)
-    await looks(lead, card)
+    await open_details(lead, card)
     await lead.clicks(card, "v1.decide.approve", confirm=route in IMPORTS)
     await bob.sees_change(where=lambda change: approved_by(change) == [cara.id])
 
@@ -283,7 +283,7 @@ async def test_whoever_may_nothing_learns_nothing_of_a_change_by_its_reference(
     for text in (f"/rules off {OLD}", f"/members grant {ANNA} beta for 2h because she tests it"):
         await cara.says(text)
         await cara.says("/gatehouse undo")
-    changes = await gatehouse.store.changes.of_requester(cara.id, 9)
+    changes = await gatehouse.store.changes.list_by_requester(cara.id, 9)
     assert {bool(change.run.undone_by) for change in changes} == {True, False}
 
     for kind in (kind for kind in ALL if "change" in {each.name for each in fields(kind)}):

@@ -44,7 +44,7 @@ async def test_a_button_sets_the_field_or_the_value_that_was_meant(workspace: Sa
 
     reply = await alice.says(f"/rules set {OLD} operator=includes")
     await alice.clicks(reply, "Use Contains")
-    await alice.sees_more(1)
+    await alice.sees_new_card(1)
     assert await alice.sees_change(of=OLD) is not changed
     pair = workspace.services.rules.get(OLD)["pairs"][0]  # type: ignore[index]
     assert (pair["destination"], pair["source"]["operator"]) == ("https://shop.example.com/newer", "Contains")

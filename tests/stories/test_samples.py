@@ -42,7 +42,7 @@ async def test_changing_them_is_changing_what_a_channel_has_set(
     shown = await alice.says("/rules samples", channel=channel)
 
     assert f"{SHOP}/kept" in alice.slack_text(shown)
-    assert await workspace.bot.gatehouse.store.test_urls.of(channel) == [f"{SHOP}/kept"]
+    assert await workspace.bot.gatehouse.store.test_urls.get(channel) == [f"{SHOP}/kept"]
 
 
 @pytest.mark.parametrize("stray", ["javascript:alert(1)", "on friday"])

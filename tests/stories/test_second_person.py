@@ -29,8 +29,8 @@ from sandbox.slack.message import Message
 from sandbox.slack.people import User, UserGroup, direct_message
 from sandbox.slack.story import Person
 from tests.conftest import OPS, busy_sandbox
-from tests.harness.looking import BUTTON, looks
-from tests.harness.second_person import DESTRUCTIVE, Company, Refused, Somebody, Stands, Way, held, toml
+from tests.harness.looking import BUTTON, open_details
+from tests.harness.second_person import DESTRUCTIVE, Company, Refused, Somebody, Stands, Way, toml, with_holders
 from tests.policy.test_cookbook import RECIPES
 from tests.stories.test_cost import idle
 
@@ -200,13 +200,13 @@ class Play:
     async def types(self, who: str, command: str) -> Change | None:
         """The change that *command* makes of *who*'s; None where it makes none."""
         person, changes = self.staff.person(who), self.sandbox.bot.gatehouse.store.changes
-        before = await changes.of_requester(who, 1)
+        before = await changes.list_by_requester(who, 1)
         found = await person.replied(command)
         if not isinstance(found, Message):
             assert await person.submits() == {}
         await self.rest()
         self.sandbox.slack.state.stacks.clear()
-        after = await changes.of_requester(who, 1)
+        after = await changes.list_by_requester(who, 1)
         return after[0] if after != before else None
 
     def told(self, who: str) -> int:
@@ -237,13 +237,13 @@ class Play:
         block, _ = person._button(card, action)
         place = {"channel": card.channel, "ts": card.ts}
         if look and decision in RELEASES and BUTTON in str(card.all_blocks):
-            await looks(person, card)
+            await open_details(person, card)
         self.sandbox.slack.state.stacks.clear()
         known = self.told(who)
-        async with person._watching() as watch:
+        async with person._watch() as watch:
             await self.sandbox.slack.acting.act(who, place, block, action, {}, {})
             if decision in {Decision.BREAK_GLASS, Decision.DENY}:
-                await watch.until(lambda: person._filled() or (self.told(who) > known) or None, action)
+                await watch.until(lambda: person._filled_modal() or (self.told(who) > known) or None, action)
         if person.modal:
             (label,) = filling.labels(person.modal["blocks"]).values()
             person.fills(**{label: "It loops, and everybody else sleeps"})
@@ -259,7 +259,7 @@ class Play:
     async def request(self, company: Company, asker: Somebody, kind: Kind) -> Change | None:
         """Ask for a change, then have everybody try to let it through; those who may not come first."""
         site = SITE if kind.value.startswith("member") else None
-        expected = company.stands(asker, kind.operation, site)
+        expected = company.requirement_for(asker, kind.operation, site)
         before = self.writes()
         change = await self.ask(asker.id, kind)
         if isinstance(expected, Refused):
@@ -280,7 +280,9 @@ class Play:
 
     async def move(self, company: Company, asker: Somebody) -> None:
         """Ask for another email of a member: it takes what its addition takes, and what its removal does."""
-        expected = [company.stands(asker, name, SITE) for name in ("member.add", "member.grant", "member.remove")]
+        expected = [
+            company.requirement_for(asker, name, SITE) for name in ("member.add", "member.grant", "member.remove")
+        ]
         before, n = self.writes(), next(self._number)
         change = await self.types(asker.id, f"/members move old{n}@example.com to moved{n}@example.com")
         if any(isinstance(each, Refused) for each in expected):
@@ -299,10 +301,10 @@ class Play:
         """Undo what *asker* did as *who*, whose own act it is or not; whether it is undone: only one's own needs nobody."""
         operation = UNDO_NEEDS[change.edit.kind]
         site = SITE if operation.startswith("member") else None
-        expected = company.stands(who, operation, site)
+        expected = company.requirement_for(who, operation, site)
         lets_own = company.rule_for(operation, site).get("undo_own", True)
         is_alone = who is asker and change.decision.guard is not Guard.APPROVE
-        if is_alone and company.may(who, operation) and (lets_own or expected == Stands("none")):
+        if is_alone and company.is_allowed(who, operation) and (lets_own or expected == Stands("none")):
             expected = Stands("confirm" if operation in DESTRUCTIVE else "none")  # who types it hasn't seen what goes
         before = self.writes()
         undo = await self.types(who.id, f"/gatehouse undo {change.id[:8]}")
@@ -340,7 +342,7 @@ class Play:
 
     async def override(self, company: Company, asker: Somebody, kind: Kind) -> None:
         """Go ahead alone: only who may, after a look; and nobody reviews what they did themselves."""
-        expected = company.stands(asker, kind.operation, SITE if kind.value.startswith("member") else None)
+        expected = company.requirement_for(asker, kind.operation, SITE if kind.value.startswith("member") else None)
         if not isinstance(expected, Stands) or not expected.overriders or expected.guard == "none":
             return
         change = await self.ask(asker.id, kind)
@@ -371,7 +373,7 @@ class Play:
         for who in company.people:
             ends = (await self.now(change)).request.reverts_at
             after = (await self.click(who.id, decision, change)).request.reverts_at
-            may = company.may(who, kind.operation)
+            may = company.is_allowed(who, kind.operation)
             if may and (not asks_others or company.may_approve(who, requester, rule)):
                 agreed.add(who.human)
                 assert (after != ends) == (len(agreed) >= needed), f"{who.id} was number {len(agreed)} of {needed}"
@@ -390,7 +392,7 @@ async def play(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[
     """The sandbox of a policy, with its roles held in one way."""
     name, way, without_scopes = request.param
     holders = holders_of(COOKBOOK[name], 3 if way == STRICT else 2)
-    policy = held(COOKBOOK[name], "as written" if way == STRICT else way, holders, channel_of(COOKBOOK[name]))
+    policy = with_holders(COOKBOOK[name], "as written" if way == STRICT else way, holders, channel_of(COOKBOOK[name]))
     if way == STRICT:
         policy["guards"] = [{**TIGHT, "break_glass": list(holders)}]
     file = tmp_path / "policy.toml"

@@ -13,9 +13,9 @@ from handlers.files.import_form_view import RULES
 from sandbox.demo import Sandbox
 from sandbox.slack.message import Message
 from tests.conftest import OPS
-from tests.harness.channels import emails_seen, secrets_seen
+from tests.harness.channels import find_emails, find_secrets
 from tests.harness.colleague import Colleague, undone
-from tests.harness.looking import BUTTON, looks
+from tests.harness.looking import BUTTON, open_details
 
 ANNA = "anna.berg@example.com"
 TOKEN = "s3cr3t-one"
@@ -63,14 +63,14 @@ async def shared(person: Colleague, command: str) -> Message:
     reply = await person.says(command)
     before = len(person.cards)
     await person.clicks(reply, "Share in channel")
-    return await person.sees_more(before)
+    return await person.sees_new_card(before)
 
 
 @pytest.mark.threat("E7")
 async def test_what_is_shown_to_a_channel(workspace: Sandbox, alice: Colleague, bob: Colleague) -> None:
     planted(workspace)
 
-    assert secrets_seen([(await alice.says(f"/rules show {KEPT}")).blocks]) != [], "private answers are whole"
+    assert find_secrets([(await alice.says(f"/rules show {KEPT}")).blocks]) != [], "private answers are whole"
     card = await shared(alice, f"/rules show {KEPT}")
     assert "`Authorization`: `[hidden-2]`" in alice.slack_text(card)
     await bob.clicks(card, "Show to me")
@@ -104,7 +104,7 @@ async def test_cards_of_every_change(workspace: Sandbox, alice: Colleague, cara:
     assert "`Authorization`: `[hidden-2]`" in alice.slack_text(card)
     await cara.clicks(card, "v1.decide.approve", confirm=True)
     await cara.sees_problem()
-    assert f"Bearer {TOKEN}" in await looks(cara, card)
+    assert f"Bearer {TOKEN}" in await open_details(cara, card)
     await cara.clicks(card, "v1.decide.approve", confirm=True)
     gone = await alice.sees_change(of="Sign in again")
 
@@ -127,8 +127,8 @@ async def test_what_is_on_record_and_on_the_home(workspace: Sandbox, alice: Coll
 
     home = await alice.opens_home("Token")
 
-    assert secrets_seen(home["blocks"]) == [], "others may look on"
-    assert emails_seen(home["blocks"]) == []
+    assert find_secrets(home["blocks"]) == [], "others may look on"
+    assert find_emails(home["blocks"]) == []
 
 
 async def test_an_import_and_an_export(workspace: Sandbox, alice: Colleague) -> None:

@@ -56,7 +56,7 @@ async def test_a_rule_is_made_from_a_message_which_stays_on_record(workspace: Sa
     await alice.sees_change(of="Spring")
 
     link = f"archives/{OPS}/p{message.ts.replace('.', '')}"
-    entries = await workspace.bot.gatehouse.store.audit.found(Filters(), limit=20)
+    entries = await workspace.bot.gatehouse.store.audit.find(Filters(), limit=20)
     assert any(link in str(entry.detail.get("reason")) for entry in entries)
 
 

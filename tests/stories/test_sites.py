@@ -15,7 +15,7 @@ from sandbox.demo import Sandbox, settings
 from sandbox.services.running import MEMBERS_KEY
 from tests.conftest import QUICK, busy_sandbox
 from tests.harness.colleague import Colleague
-from tests.harness.looking import approves
+from tests.harness.looking import approve_card
 
 ANNA = "anna.berg@example.com"
 INES = "ines.quist@example.com"
@@ -53,7 +53,7 @@ async def test_a_removal_meanwhile_is_no_grant(workspace: Sandbox, bob: Colleagu
     bob.fills(Name="Anna Late")
     assert await bob.submits() == {}
     assert is_problem((await bob.sees_view("v1.notice"))["blocks"])
-    await approves(bob, card)
+    await approve_card(bob, card)
     await bob.sees_change(state=State.STALE)
     await bob.is_refused(f"/members grant {ANNA} vip")
     assert [call.method for call in workspace.services.members.calls() if call.method != "GET"] == []

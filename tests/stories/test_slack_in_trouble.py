@@ -91,7 +91,7 @@ async def test_what_slack_never_takes_is_given_up_loudly_and_tried_again_later(
 
     await until(ten_minutes_later)
     async with asyncio.timeout(10):
-        while not await store.outbox.undelivered():  # noqa: ASYNC110  written down a moment after Slack refused
+        while not await store.outbox.count_given_up():  # noqa: ASYNC110  written down a moment after Slack refused
             await asyncio.sleep(0.01)
     status = alice.slack_text(await alice.says("/gatehouse status"))
     assert "Slack rejected 1" in status
@@ -99,13 +99,13 @@ async def test_what_slack_never_takes_is_given_up_loudly_and_tried_again_later(
 
     await store.outbox.retry_given_up()  # as every start does
     await alice.sees_change(of=OLD)
-    assert await store.outbox.undelivered() == 0
+    assert await store.outbox.count_given_up() == 0
 
 
 async def test_a_workspace_without_tables_gets_sections_and_is_asked_once(
     workspace: Sandbox, alice: Colleague, cara: Colleague
 ) -> None:
-    workspace.slack.troubles.take("tables", {"choice": "refused"})
+    workspace.slack.troubles.apply("tables", {"choice": "refused"})
 
     listed = await alice.says("/rules list")
     assert {block["type"] for block in listed.blocks} == {"section", "context", "actions"}
@@ -154,7 +154,7 @@ async def test_an_answer_gets_through_where_the_response_url_does_not(
     workspace: Sandbox, alice: Colleague, cara: Colleague, state: str
 ) -> None:
     slack = workspace.slack
-    slack.troubles.take("urls", {"choice": state})
+    slack.troubles.apply("urls", {"choice": state})
 
     listed = await alice.says("/rules list checkout")
     assert (listed.channel, listed.visible_to) == (alice.channel, alice.id)
@@ -163,7 +163,7 @@ async def test_an_answer_gets_through_where_the_response_url_does_not(
     assert (refused.channel, refused.visible_to) == (alice.channel, alice.id)
 
     await alice.types("/rules list payment", channel=GENERAL)  # Gatehouse was not added there
-    elsewhere = await alice.is_told("“payment”")
+    elsewhere = await alice.sees_dm("“payment”")
     assert elsewhere.channel == alice.dm
 
     card = await alice.says(f"/rules delete {OLD}")
@@ -192,10 +192,10 @@ async def test_what_waited_while_slack_was_away_comes_at_once_and_in_order(
         return waiting.times <= 970
 
     await until(thirty_tries_later, 60)
-    assert await store.outbox.undelivered() == 0
+    assert await store.outbox.count_given_up() == 0
     assert "keeps trying" in alice.slack_text(await alice.says("/gatehouse status"))
     async with asyncio.timeout(10):
-        while await store.outbox.waiting() < 2:  # noqa: ASYNC110  the reminder falls due by the clock that was set
+        while await store.outbox.count_waiting() < 2:  # noqa: ASYNC110  the reminder falls due by the clock that was set
             await asyncio.sleep(0.01)
     clock.ahead += timedelta(seconds=31)
     workspace.slack.faults.waiting.clear()

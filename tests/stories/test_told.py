@@ -14,7 +14,7 @@ from bot.store.tables import outbox
 from sandbox.demo import Sandbox
 from tests.conftest import OPS, QUICK, Clock, busy_sandbox
 from tests.harness.colleague import Colleague, undone
-from tests.harness.looking import approves
+from tests.harness.looking import approve_card
 
 OLD = "Redirect_x1old"
 
@@ -31,12 +31,12 @@ async def test_an_approval_is_told_to_its_requester_alone(
 ) -> None:
     card = await alice.says(f"/rules delete {OLD}")
 
-    await approves(cara, card)
+    await approve_card(cara, card)
 
     told = await alice.is_notified("approved")
     assert f"@{cara.id}" in alice.slack_text(told)
     assert await alice.store.cards.link((await alice.change_of(card)).id) in str(told.blocks)
-    assert cara.slack.state.direct(cara.id) is None or cara.dms == []
+    assert cara.slack.state.find_direct(cara.id) is None or cara.dms == []
     assert await notices(workspace) == ["notify-approved"]
 
 
@@ -103,7 +103,7 @@ async def test_a_process_that_dies_before_it_tells_is_followed_by_one_that_does_
     async with busy_sandbox(tmp_path, timing=replace(QUICK, failpoint=failpoint), clock=clock) as workspace:
         alice, cara = Colleague(workspace, "U0ALICE01", OPS), Colleague(workspace, "U0CARA001", OPS)
         card = await alice.says(f"/rules delete {OLD}")
-        await approves(cara, card)
+        await approve_card(cara, card)
         await alice.sees_change(of=OLD)
         clock.ahead += timedelta(minutes=1)
 
@@ -163,7 +163,7 @@ async def test_a_kind_of_notice_can_be_turned_off(workspace: Sandbox, alice: Col
     cara = Colleague(workspace, "U0CARA001", OPS)
 
     card = await alice.says(f"/rules delete {OLD}")
-    await approves(cara, card)
+    await approve_card(cara, card)
     await alice.sees_change(of=OLD)
     await alice.says("/rules delete Redirect_chk01")
     clock.ahead += timedelta(hours=25)

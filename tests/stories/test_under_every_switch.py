@@ -13,7 +13,7 @@ from sandbox.demo import Sandbox
 from sandbox.services.switches import CHOICES
 from tests.conftest import Clock
 from tests.harness.colleague import Colleague, ended, undone
-from tests.harness.looking import approves
+from tests.harness.looking import approve_card
 
 pytestmark = pytest.mark.slow
 
@@ -89,7 +89,7 @@ async def test_somebody_is_let_in_changed_and_taken_out(workspace: Sandbox, bob:
 
     card = await bob.says(f"/members remove {NEW} site:docs because she left")
     assert segments(workspace, NEW) is not None
-    await approves(cara, card)
+    await approve_card(cara, card)
     await bob.sees_change(of=NEW, where=lambda change: change.edit.kind is Kind.MEMBER_REMOVE)
     assert segments(workspace, NEW) is None
 
@@ -120,7 +120,7 @@ async def test_what_cannot_be_done_is_told_and_what_is_for_a_while_ends(
 
     card = await bob.says(f"/members remove {ANNA}")
     members.remove("site_1", ANNA)
-    await approves(cara, card)
+    await approve_card(cara, card)
     await bob.sees_change(state=State.STALE)
     assert members.calls("DELETE")[1:] == [], "only the end of the grant"
 

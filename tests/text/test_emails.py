@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.server.logs import redacted
-from bot.text.emails import BadEmail, all_masked, checked_email, checked_new_email, emails_in
+from bot.server.logs import redact_text
+from bot.text.emails import BadEmail, checked_email, checked_new_email, emails_in, mask_emails
 
 SPECIAL = '()<>[]:;,"@＠﹫%*'
 """What a local part without quotes does not hold, the sign that URLs write otherwise, and what masks."""
@@ -17,7 +17,7 @@ HOSTS = st.from_regex(r"[a-z0-9]{1,8}(\.[a-z]{2,4}){1,2}", fullmatch=True)
 
 @given(LOCALS, st.sampled_from("@＠﹫"), HOSTS)
 def test_no_local_part_is_left_whatever_it_is_made_of(local: str, sign: str, host: str) -> None:
-    shown = all_masked(f"ask <mailto:{local}{sign}{host}> {local}{sign}{host}, please")
+    shown = mask_emails(f"ask <mailto:{local}{sign}{host}> {local}{sign}{host}, please")
 
     assert f"{local[1:]}{sign}" not in shown
     assert f"{local[1:]}@" not in shown
@@ -47,20 +47,20 @@ def test_no_local_part_is_left_whatever_it_is_made_of(local: str, sign: str, hos
     ],
 )
 def test_what_a_channel_sees(text: str, shown: str) -> None:
-    assert all_masked(text) == shown
-    assert redacted(text) == shown
+    assert mask_emails(text) == shown
+    assert redact_text(text) == shown
 
 
 @pytest.mark.parametrize("limit", range(6, 30))
 def test_an_email_that_a_limit_cuts_through_is_masked(limit: int) -> None:
-    shown = all_masked("hello anna.berg@example.com and all", limit)
+    shown = mask_emails("hello anna.berg@example.com and all", limit)
 
     assert shown.startswith("hello ")
     assert "nna" not in shown
 
 
 def test_of_a_long_value_the_log_keeps_the_beginning_and_the_length() -> None:
-    line = redacted("a" * 19_995 + " anna.berg@example.com" + "b" * 980_000)
+    line = redact_text("a" * 19_995 + " anna.berg@example.com" + "b" * 980_000)
 
     assert line == "a" * 19_995 + " a***@… (1,000,017 characters)"
 

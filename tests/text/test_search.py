@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from bot.members.model import Member
 from bot.rules.model import Rule
-from bot.text.names import folded
+from bot.text.names import fold_name
 from bot.text.search import SearchIndex, search, text_of_member, text_of_rule
 
 
@@ -79,8 +79,8 @@ def test_any_text_is_looked_for_in_any_names(names: list[str], typed: str, most:
 
     assert len(ids) == len(set(ids)) <= most
     if typed.strip():
-        parts = [one for one in rules if folded(typed) in folded(one.name or "")]
-        assert len(ids) >= min(most, len(parts)) or len(folded(typed)) > 200
+        parts = [one for one in rules if fold_name(typed) in fold_name(one.name or "")]
+        assert len(ids) >= min(most, len(parts)) or len(fold_name(typed)) > 200
 
 
 def test_members_are_found_by_parts_of_name_and_address() -> None:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.text.times import WallTime, in_words, next_time, said, seconds_of
+from bot.text.times import WallTime, duration_words, next_time, parse_time, seconds_of
 
 MINUTE = timedelta(minutes=1)
 WALLS = [(1, 30), (1, 50), (2, 0), (2, 20), (2, 50), (3, 0)]
@@ -56,7 +56,7 @@ def test_a_time_that_clocks_leave_out_is_when_they_would_have_shown_it(now: str,
 def wall_time(text: str) -> WallTime | None:
     """The end that *text* is after ``until``."""
     words = ["until", *text.split()]
-    found = said(words, 0)
+    found = parse_time(words, 0)
     return found.wall if found and found.count == len(words) else None
 
 
@@ -169,7 +169,7 @@ def test_the_parts_of_a_span_add_up(weeks: int, days: int, hours: int, minutes: 
 
 @given(st.integers(1, 60 * 24 * 9000))
 def test_a_span_in_words_is_never_more_and_short_by_less_than_its_smallest_unit(minutes: int) -> None:
-    said = in_words(minutes * 60)
+    said = duration_words(minutes * 60)
     read = seconds_of("".join(part.strip() for part in said.replace(" min", "m").replace(" ", "")))
 
     assert read <= minutes * 60
@@ -178,4 +178,4 @@ def test_a_span_in_words_is_never_more_and_short_by_less_than_its_smallest_unit(
 
 @pytest.mark.parametrize(("seconds", "said"), [(-5, "less than a minute"), (29, "less than a minute"), (90, "2 min")])
 def test_the_shortest_spans_in_words(seconds: float, said: str) -> None:
-    assert in_words(seconds) == said
+    assert duration_words(seconds) == said

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.text.time_words import AFTER_LENGTH, PHRASES, TERMS
-from bot.text.times import MAX_WORDS, Kind, WallTime, end_time, moment_since, next_time, said, since_in
+from bot.text.times import MAX_WORDS, Kind, WallTime, end_time, moment_since, next_time, parse_since, parse_time
 from handlers.grammar.time_fields import expiry_in
 
 BERLIN = ZoneInfo("Europe/Berlin")
@@ -28,7 +28,7 @@ def shown(moment: datetime | None) -> str:
 def read(text: str, now: datetime = MONDAY) -> str:
     """Return what the words of *text* say from the first to the last; empty where they say no time, or go on after it."""
     words = text.split()
-    found = said(words, 0)
+    found = parse_time(words, 0)
     if found is None or found.count < len(words):
         return ""
     if found.kind is Kind.SINCE:
@@ -138,7 +138,7 @@ COUNTED_FROM_NOW = re.compile(r"tomorrow|today|tonight|this|next week|morgen|heu
 
 @pytest.mark.parametrize("text", ENDS)
 def test_an_end_that_names_a_day_is_that_day_whenever_it_starts(text: str) -> None:
-    end = said(text.split(), 0)
+    end = parse_time(text.split(), 0)
     assert end is not None
     assert end.wall is not None
     for hours in (1, 10, 20, 30, 60, 200):
@@ -350,7 +350,7 @@ def test_what_names_no_time_or_several_is_none(text: str) -> None:
 def test_no_word_of_a_name_is_a_time(sentence: str) -> None:
     words = sentence.split()
 
-    assert [found for at in range(len(words)) if (found := said(words, at))] == []
+    assert [found for at in range(len(words)) if (found := parse_time(words, at))] == []
 
 
 @pytest.mark.parametrize(
@@ -368,7 +368,7 @@ def test_no_word_of_a_name_is_a_time(sentence: str) -> None:
 def test_the_longest_time_is_taken_and_no_word_more(sentence: str, typed: list[str]) -> None:
     words, at, found = sentence.split(), 0, []
     while at < len(words):
-        if time := said(words, at):
+        if time := parse_time(words, at):
             found.append(time.text)
         at += time.count if time else 1
 
@@ -387,7 +387,7 @@ WORDS = st.one_of(
 @given(st.lists(WORDS, max_size=20))
 def test_any_words_are_read_or_are_not(words: list[str]) -> None:
     for at in range(len(words) + 1):
-        found = said(words, at)
+        found = parse_time(words, at)
         if found:
             assert 0 < found.count <= min(len(words) - at, MAX_WORDS)
             assert found.text == " ".join(words[at : at + found.count])
@@ -408,19 +408,19 @@ def test_a_long_text_is_read_in_time_that_grows_with_it() -> None:
 
     words = Counted(["until"] + ["monday", "and"] * 1000)
     for at in range(len(words)):
-        said(words, at)
+        parse_time(words, at)
 
     assert Counted.asked <= len(words) * MAX_WORDS * 3
 
 
 def test_a_zone_that_is_typed_is_the_one_whose_clocks_are_meant() -> None:
-    found = said(["until", "18:00", "new", "York"], 0), said(["until", "18:00", "PST"], 0)
+    found = parse_time(["until", "18:00", "new", "York"], 0), parse_time(["until", "18:00", "PST"], 0)
 
     assert [each.wall for each in found if each] == [WallTime(18, 0), WallTime(18, 0, zone="America/Los_Angeles")]
 
 
 def test_the_hour_that_clocks_show_twice_is_looked_for_since_the_first() -> None:
-    since = since_in("2:30")
+    since = parse_since("2:30")
     later = datetime(2026, 10, 25, 6, 0, tzinfo=UTC)
 
     assert since
@@ -429,12 +429,12 @@ def test_the_hour_that_clocks_show_twice_is_looked_for_since_the_first() -> None
 
 @pytest.mark.parametrize("text", ["24h", "monday", "last night", "seit gestern", "since friday 8:00", "7d", "TODAY"])
 def test_a_since_needs_no_word_before_it(text: str) -> None:
-    assert since_in(text)
+    assert parse_since(text)
 
 
 @pytest.mark.parametrize("text", ["", "someday", "until friday", "page 2", "8"])
 def test_what_is_no_since(text: str) -> None:
-    assert since_in(text) is None
+    assert parse_since(text) is None
 
 
 @pytest.mark.parametrize("text", [text for text in (*LENGTHS, *ENDS) if text.startswith(("for ", "until "))])

@@ -86,7 +86,9 @@ def _questions(part: Any) -> Iterator[str]:
     if isinstance(part, Mapping):
         asked = part.get("confirm")
         if asked and "title" in asked:
-            said = {name: _named(rendering.plain(asked[name]["text"])) for name in ("title", "text", "confirm", "deny")}
+            said = {
+                name: _named(rendering.plain_text(asked[name]["text"])) for name in ("title", "text", "confirm", "deny")
+            }
             button = part["text"]["text"]
             yield f"  [{button}] asks: {said['title']} / {said['text']} [{said['deny']}] [{said['confirm']}]"
         for value in part.values():

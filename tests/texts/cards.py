@@ -15,8 +15,8 @@ from bot.changes.model.states import State
 from bot.clients.errors import OutcomeUnknown, Unreachable, Unsendable
 from bot.policy.model import Why
 from bot.rules.model import Groups
-from bot.rules.secrets import hidden
-from handlers.blocks.masking import public
+from bot.rules.secrets import hide_secrets
+from handlers.blocks.masking import mask_message
 from handlers.blocks.messages import Message
 from handlers.changes import card_view, full_view, items_view, notes_view, temporary_form
 from handlers.changes.entries import entries_of
@@ -137,9 +137,9 @@ def asked(**more: Any) -> Document:
 
 def card(shown: Change, *, groups: Groups | None = None, deleted: Change | None = None) -> Message:
     """The card of *shown*, as a channel gets it."""
-    before, after, result = hidden(shown.edit.before, shown.edit.after, shown.run.result)
-    shown = shown.changed(before=before, after=after, result=result)
-    return public(card_view.card(shown, groups=groups, deleted=deleted))
+    before, after, result = hide_secrets(shown.edit.before, shown.edit.after, shown.run.result)
+    shown = shown.with_fields(before=before, after=after, result=result)
+    return mask_message(card_view.card(shown, groups=groups, deleted=deleted))
 
 
 def requests() -> Iterator[Sample]:
@@ -401,12 +401,12 @@ def bulk(title: str, state: State, items: Sequence[Item], total: int = 0, **more
     kinds = tuple(dict.fromkeys(one.kind for one in items if one.kind))
     target = Target(service=first.target.service)
     update = {"before": None, "after": None, "result": None, "target": target, "kinds": kinds}
-    return whole.changed(**update), Progress(Tally(counts), items)
+    return whole.with_fields(**update), Progress(Tally(counts), items)
 
 
 def bulk_card(title: str, state: State, items: Sequence[Item], total: int = 0, **more: Any) -> Message:
     whole, progress = bulk(title, state, items, total, **more)
-    return public(card_view.card(whole, progress=progress))
+    return mask_message(card_view.card(whole, progress=progress))
 
 
 def switched(*outcomes: Outcome) -> list[Item]:
@@ -446,8 +446,8 @@ def moves(added: Outcome, removed: Outcome, why: str = "") -> list[Item]:
 
 def move_card(state: State, items: list[Item], **more: Any) -> Message:
     whole, progress = bulk("Change the email of Chloe Diaz", state, items, **more)
-    whole = whole.changed(kind=Kind.MEMBER_REMOVE, in_steps=True)
-    return public(card_view.card(whole, progress=progress))
+    whole = whole.with_fields(kind=Kind.MEMBER_REMOVE, in_steps=True)
+    return mask_message(card_view.card(whole, progress=progress))
 
 
 PAUL: Final = CHLOE | {"email": "paul.quist@example.com", "name": "Paul Quist"}
@@ -567,17 +567,17 @@ def planned() -> Iterator[Sample]:
     yield "overridden for a time", card(alone)
     yield "withdrawn", card(change(Kind.RULE_UPDATE, State.CANCELLED, SALE, off(SALE), **friday, decided_by=ALICE))
     if (note := notes_view.note(alone, "break_glass")) is not None:
-        yield "note: overridden for a time", public(note)
+        yield "note: overridden for a time", mask_message(note)
     lost: Document = {"lost_right": BOB, "outcome": Why.NO_ROLE.value}
     yield "who approved may not any more", card(change(*switch, **approved(**friday, held="right", **lost)))
     yield "approved for later", card(change(*switch, **approved(held="word", held_at=NOW)))
     yield "the policy asks for more", card(change(*switch, **friday, held="policy"))
     for purpose, about in {"starts-1": change(*switch, **friday), "held-1": late}.items():
         if (note := notes_view.note(about, purpose)) is not None:
-            yield f"note: {purpose}", public(note)
+            yield f"note: {purpose}", mask_message(note)
     begun = change(Kind.RULE_UPDATE, State.APPLIED, SALE, off(SALE), **friday)
     if (note := notes_view.note(begun, "started")) is not None:
-        yield "note: started", public(note)
+        yield "note: started", mask_message(note)
 
 
 def notes() -> Iterator[Sample]:
@@ -610,12 +610,12 @@ def notes() -> Iterator[Sample]:
         "offer-1": ending,
         "review-1": alone,
         "break_glass": alone,
-        "left changed": ending.changed(revert_failure="changed"),
-        "left refused": ending.changed(revert_failure="refused"),
+        "left changed": ending.with_fields(revert_failure="changed"),
+        "left refused": ending.with_fields(revert_failure="refused"),
     }
     for purpose, about in shown.items():
         if (note := notes_view.note(about, purpose.partition(" ")[0])) is not None:
-            yield f"note: {purpose}", public(note)
+            yield f"note: {purpose}", mask_message(note)
 
 
 def direct_messages() -> Iterator[Sample]:
@@ -673,7 +673,10 @@ def forms() -> Iterator[Sample]:
     below = card_view.decision_blocks(brief, None)
     if (view := full_view.modal(brief, list(entries_of(brief)), title_of(brief), below, places=PLACES)) is not None:
         yield "full view: for a person who can decide", view
-    yield "full view: after a decision", notes_view.decided(delete.changed(state=State.DENIED, decided_by=CARA))
+    yield (
+        "full view: after a decision",
+        notes_view.decided_message(delete.with_fields(state=State.DENIED, decided_by=CARA)),
+    )
     whole, progress = bulk(OFFBOARD, State.PROPOSED, removals(Outcome.WAITING), **asked(reason="she left"))
     listed = list(entries_of(whole, progress.first))
     view = full_view.modal(whole, listed, plain_title(whole), places=PLACES)

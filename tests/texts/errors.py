@@ -18,7 +18,7 @@ from bot.text.emails import BadEmail
 from handlers import errors
 from handlers.blocks.messages import Message
 from handlers.changes.coming import SoForAWhile
-from handlers.explain.table import answer
+from handlers.explain.table import error_message
 from handlers.grammar.command import Unclear
 from handlers.grammar.parser import NoSuchNumber, parse
 from handlers.members.commands import MembersGrant, MembersShow
@@ -41,7 +41,7 @@ DENIED: Final = change(
 
 
 def of(error: Exception, asked: str = "", *, attempted: bool = False) -> Message:
-    return answer(error, asked=asked, caller=CALLER, attempted=attempted)
+    return error_message(error, asked=asked, caller=CALLER, attempted=attempted)
 
 
 def services() -> Iterator[Sample]:
@@ -98,7 +98,7 @@ def changes() -> Iterator[Sample]:
     """What is refused about changes."""
     yield "already decided", of(refusals.AlreadyDecided(DENIED), attempted=True)
     for state in (State.APPLIED, State.FAILED, State.STALE):
-        decided = refusals.AlreadyDecided(DENIED.changed(state=state))
+        decided = refusals.AlreadyDecided(DENIED.with_fields(state=state))
         yield f"already decided, and {state.value}", of(decided, attempted=True)
     yield "already requested", of(refusals.AlreadyRequested(WAITING), attempted=True)
     yield "already approved by you", of(refusals.AlreadyDecided(WAITING), attempted=True)
@@ -108,10 +108,10 @@ def changes() -> Iterator[Sample]:
         error = refusals.ApprovalWaits(WAITING, user, Why.NO_ROLE)
         yield f"the last approval, but {user} lost the right", of(error, attempted=True)
     for name, state in (("busy", State.APPLYING), ("busy, and not confirmed yet", State.UNKNOWN)):
-        yield name, of(TargetBusy(WAITING.changed(state=state)), "/rules off Old shop", attempted=True)
+        yield name, of(TargetBusy(WAITING.with_fields(state=state)), "/rules off Old shop", attempted=True)
     yield "not undoable", of(refusals.NotUndoable(DENIED), "/gatehouse undo", attempted=True)
     for state in (State.UNKNOWN, State.FAILED, State.STALE, State.EXPIRED, State.UNSETTLED):
-        undone = refusals.NotUndoable(DENIED.changed(state=state))
+        undone = refusals.NotUndoable(DENIED.with_fields(state=state))
         yield f"not undoable: {state.value}", of(undone, "/gatehouse undo", attempted=True)
     yield "nothing to undo", of(errors.NothingToUndo(None), "/gatehouse undo", attempted=True)
     yield "no such reference", of(errors.NothingToUndo("1a2b"), "/gatehouse undo 1a2b", attempted=True)

@@ -59,7 +59,7 @@ PUT_BACK: Final = change(
     reason="",
     cause=CAUSES["undone by somebody else"],
 )
-ENDED: Final = SWITCH.changed(
+ENDED: Final = SWITCH.with_fields(
     undone_by=BACK.id, undone=Undone(at=NOW + timedelta(hours=2), by=SWITCH.request.requester, cause=CAUSES["ended"])
 )
 CHANGES: Final = tuple(
@@ -115,16 +115,16 @@ def waiting() -> Iterator[Sample]:
     nobody: ListPage[Change] = page()
     pending, timers = GatehousePending(), GatehousePlanned()
     mine: dict[str, Any] = {"counts": (0, 0), "public": False}
-    yield "nothing pending", views.pending(nobody, {}, pending, **mine)
-    yield "pending, and none that the reader may read", views.pending(nobody, {}, pending, hidden=1, **mine)
+    yield "nothing pending", views.pending_list(nobody, {}, pending, **mine)
+    yield "pending, and none that the reader may read", views.pending_list(nobody, {}, pending, hidden=1, **mine)
     mine["counts"] = (1, 1)
     both = page(CHANGES[2], CHANGES[4])
-    yield "pending", views.pending(both, LINKS, pending, decidable={CHANGES[2].id}, **mine)
-    yield "nothing temporary", views.planned(nobody, {}, timers, public=False)
-    yield "temporary", views.planned(page(CHANGES[1]), LINKS, timers, public=False)
-    to_come = CHANGES[0].changed(state=State.PLANNED, starts_at=NOW + timedelta(hours=1))
-    yield "planned and temporary", views.planned(page(to_come, CHANGES[1]), LINKS, timers, public=False)
-    some = views.planned(page(CHANGES[1]), LINKS, timers, public=False, hidden=2)
+    yield "pending", views.pending_list(both, LINKS, pending, decidable={CHANGES[2].id}, **mine)
+    yield "nothing temporary", views.planned_list(nobody, {}, timers, public=False)
+    yield "temporary", views.planned_list(page(CHANGES[1]), LINKS, timers, public=False)
+    to_come = CHANGES[0].with_fields(state=State.PLANNED, starts_at=NOW + timedelta(hours=1))
+    yield "planned and temporary", views.planned_list(page(to_come, CHANGES[1]), LINKS, timers, public=False)
+    some = views.planned_list(page(CHANGES[1]), LINKS, timers, public=False, hidden=2)
     yield "temporary, and some that the reader may not read", some
 
 
@@ -143,7 +143,7 @@ def records() -> Iterator[Sample]:
         entry(11, "lifted", "freeze/shop.example.com"),
     ]
     by_id = {each.id: each for each in CHANGES}
-    by_id[MOVE.id] = MOVE.changed(guard=Guard.APPROVE, decided_by=CARA)
+    by_id[MOVE.id] = MOVE.with_fields(guard=Guard.APPROVE, decided_by=CARA)
     filters, command = Filters(), GatehouseAudit()
     yield "audit", audit_view.entries(ListPage.of(found, 1, 14), by_id, LINKS, filters, public=False, command=command)
     decisions = zip((8, 9, 10), ("looked", "approved", "denied"), (CHANGES[2], CHANGES[0], CHANGES[3]), strict=True)
@@ -190,11 +190,11 @@ def records() -> Iterator[Sample]:
     for title, told in digests.items():
         span = digest_view.span_title("24h")
         yield title, digest_view.digest(told, title=span, public=False, command=GatehouseDigest())
-    yield "digest of a channel, late", digest_view.posted(Digest(), since=NOW, late=timedelta(hours=3))
+    yield "digest of a channel, late", digest_view.channel_digest(Digest(), since=NOW, late=timedelta(hours=3))
     times = DigestTimes("weekdays", 9, 0, "Europe/Berlin", "U0ALICE01")
-    yield "digest set", digest_view.times_set(times, OPS, now=NOW)
-    yield "digest turned off", digest_view.times_set(None, OPS, now=NOW)
-    yield "digest that nobody may read", digest_view.ended(times)
+    yield "digest set", digest_view.times_message(times, OPS, now=NOW)
+    yield "digest turned off", digest_view.times_message(None, OPS, now=NOW)
+    yield "digest that nobody may read", digest_view.digest_off_message(times)
 
 
 def homes() -> Iterator[Sample]:
@@ -219,7 +219,7 @@ def homes() -> Iterator[Sample]:
 
 
 def freezes() -> Iterator[Sample]:
-    planned = CHANGES[0].changed(state=State.PLANNED, starts_at=NOW + timedelta(hours=1))
+    planned = CHANGES[0].with_fields(state=State.PLANNED, starts_at=NOW + timedelta(hours=1))
     while_ = {"starts": NOW, "until": NOW + timedelta(days=2)}
     made = {"by": CARA, "channel": OPS, "made": NOW, **while_}
     frozen = ChatFreeze(id="f", title="shop.example.com", why="cutover", hosts=("s",), **made)
@@ -229,16 +229,19 @@ def freezes() -> Iterator[Sample]:
     policy = Freeze(hosts=("*.example.com",), excepted=("status.example.com",), why="Christmas", **while_)
     command = GatehouseFreeze(what="shop.example.com", expiry=Expiry("for 2h", 7200), anyway=True)
     yield "freeze, with a plan in it", freeze_view.preview(frozen, [planned], LINKS, command)
-    yield "frozen", freeze_view.made(frozen, [planned], LINKS, has_override=True)
-    yield "locked", freeze_view.made(lock, [], {})
-    yield "one wants to lift it", freeze_view.one_more(frozen, CARA)
-    yield "lifted", freeze_view.lifted(frozen.model_copy(update={"lifted_by": (CARA, "U0BOB0001")}), "U0BOB0001")
-    yield "everything lifted", freeze_view.lifted(everything, CARA)
-    yield "clicked, asked to lift", freeze_view.asked_to_lift(frozen, "U0BOB0001")
-    yield "clicked, lifted", freeze_view.over(frozen, CARA, NOW + timedelta(hours=1))
-    yield "unlocked", freeze_view.lifted(lock, CARA)
-    yield "freezes", freeze_view.listing([frozen, lock, everything, policy])
-    yield "no freezes", freeze_view.listing([])
+    yield "frozen", freeze_view.freeze_message(frozen, [planned], LINKS, has_override=True)
+    yield "locked", freeze_view.freeze_message(lock, [], {})
+    yield "one wants to lift it", freeze_view.lift_request_message(frozen, CARA)
+    yield (
+        "lifted",
+        freeze_view.lifted_message(frozen.model_copy(update={"lifted_by": (CARA, "U0BOB0001")}), "U0BOB0001"),
+    )
+    yield "everything lifted", freeze_view.lifted_message(everything, CARA)
+    yield "clicked, asked to lift", freeze_view.replaced_card(frozen, "U0BOB0001")
+    yield "clicked, lifted", freeze_view.lifted_card(frozen, CARA, NOW + timedelta(hours=1))
+    yield "unlocked", freeze_view.lifted_message(lock, CARA)
+    yield "freezes", freeze_view.freeze_list([frozen, lock, everything, policy])
+    yield "no freezes", freeze_view.freeze_list([])
 
 
 def samples() -> Iterator[Sample]:

@@ -61,19 +61,22 @@ def access() -> Iterator[Sample]:
     ):
         sites = {"blog": ALL, "docs": (CHLOE,)}
         said = [explain_access(email, segment, site=site, members=them, extra=()) for site, them in sites.items()]
-        yield title, views.why(email, said, command=MembersWhy(emails=(email,), segment=segment), public=False)
+        yield (
+            title,
+            views.access_message(email, said, command=MembersWhy(emails=(email,), segment=segment), public=False),
+        )
     there = ANNA.model_copy(update={"segments": ("staff",)})
     said = [
         explain_access(ANNA.email, "staff", site=site, members=them, extra=())
         for site, them in (("blog", ALL), ("docs", (there, CHLOE)))
     ]
     command = MembersWhy(emails=(ANNA.email,), segment="staff")
-    yield "has it on one of two sites", views.why(ANNA.email, said, command=command, public=False)
+    yield "has it on one of two sites", views.access_message(ANNA.email, said, command=command, public=False)
     said = said[:1]
     unasked = views.Unasked("docs", "The members service doesn’t answer.")
     command = MembersWhy(emails=(ANNA.email,), segment="staff")
-    yield "a site is away", views.why(ANNA.email, [*said, unasked], command=command, public=False)
-    yield "in a channel", views.why(ANNA.email, [*said, unasked], command=command, public=True)
+    yield "a site is away", views.access_message(ANNA.email, [*said, unasked], command=command, public=False)
+    yield "in a channel", views.access_message(ANNA.email, [*said, unasked], command=command, public=True)
 
 
 def forms() -> Iterator[Sample]:
@@ -81,7 +84,7 @@ def forms() -> Iterator[Sample]:
     blank = MemberForm("add", site="blog", known=("vip", "staff"), channel="C0SUPPORT")
     yield "add", blank.view()
     notes = member_form_view.segment_notes(blank, ["vpi"])
-    yield "add, unknown segment", blank.noted(notes).view()
+    yield "add, unknown segment", blank.with_notes(notes).view()
     yield "edit", MemberForm.of(ANNA, site="blog", known=("vip", "newsletter"), channel="C0SUPPORT").view()
 
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from bot.clients.lists import Gap
-from bot.rules.lint.findings import ordered
+from bot.rules.lint.findings import sort_findings
 from bot.rules.lint.rule_set import check_all
 from bot.rules.matching import judge_all
 from bot.rules.model import Group, Groups, Rule
@@ -82,7 +82,7 @@ ODD: Final = rule(17, "Headers in one list", pair(f"{SHOP}/", modifications=HEAD
 
 
 def _which(typed: str, rules: Sequence[Rule], *, public: bool = False, gap: Gap | None = None, **more: Any) -> Message:
-    route = asyncio.run(_followed(Url.typed(typed), rules))
+    route = asyncio.run(_followed(Url.from_typed(typed), rules))
     command = replace(RulesWhich(typed), **more)
     return which_view.answer(route, command=command, gap=gap, assumed="://" not in typed, public=public)
 
@@ -121,7 +121,7 @@ def which() -> Iterator[Sample]:
 
 
 def _about(typed: str, one: Rule) -> Message:
-    url = Url.typed(typed)
+    url = Url.from_typed(typed)
     verdict = next(judge_all([one], url, GROUPS))
     return which_view.answer_about_rule(one, verdict, url, assumed=False, public=False)
 
@@ -138,7 +138,7 @@ def why() -> Iterator[Sample]:
 
 
 def _check(rules: Sequence[Rule], *, complete: bool = True, gap: Gap | None = None) -> Message:
-    found = ordered(finding for step in check_all(rules, GROUPS) for finding in step)
+    found = sort_findings(finding for step in check_all(rules, GROUPS) for finding in step)
     page = ListPage.of(found, 1, 8)
     command = RulesCheck()
     return check_view.findings_page(page, command=command, rules=len(rules), gap=gap, complete=complete, public=False)

@@ -14,7 +14,7 @@ import tests.texts
 from bot.changes.model.edits import Kind
 from bot.changes.model.states import State
 from bot.rules.model import Groups, Rule
-from handlers.blocks.messages import Message, in_quotes, quoted
+from handlers.blocks.messages import Message, quote, quote_plain
 from handlers.changes.notes_view import REASON_FORMS
 from handlers.changes.titles import REVERT_FAILURES, title_of
 from handlers.grammar.command import Command
@@ -109,10 +109,10 @@ def test_each_kind_of_change_names_its_thing_in_every_state(kind: str, state: St
     heading = title_of(change(operation, state, before, after))
 
     if operation.value.startswith("member"):
-        assert quoted(name) not in heading
+        assert quote(name) not in heading
         assert "“best”" in heading, "a person's name is shown as it is"
     else:
-        assert quoted(name) in heading
+        assert quote(name) in heading
     if operation in {Kind.MEMBER_GRANT, Kind.MEMBER_REVOKE}:
         assert "“vip”" in heading
 
@@ -126,9 +126,9 @@ def test_a_heading_says_that_a_temporary_change_was_not_reverted(why: str) -> No
 
 
 def test_quotes_in_a_name_do_not_end_it() -> None:
-    assert in_quotes("The “best” one") == "“The ‘best’ one”"
-    assert in_quotes("Old” is off. “New") == "“Old’ is off. ‘New”"
-    assert in_quotes("a" * 40, 20).endswith("…”") or in_quotes("a" * 40, 20).endswith(")”")
+    assert quote_plain("The “best” one") == "“The ‘best’ one”"
+    assert quote_plain("Old” is off. “New") == "“Old’ is off. ‘New”"
+    assert quote_plain("a" * 40, 20).endswith("…”") or quote_plain("a" * 40, 20).endswith(")”")
 
 
 VERBS: Final = re.compile(

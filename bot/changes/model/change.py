@@ -32,7 +32,7 @@ class Change(Stored):
     """The id of the bulk change that this change is an item of."""
     item_number: int = 0
 
-    def changed(self, **fields: Any) -> Change:
+    def with_fields(self, **fields: Any) -> Change:
         """A copy with *fields* set, each in the part that has it; raises KeyError for a name that none has."""
         update: dict[str, Any] = {}
         parts: dict[str, dict[str, Any]] = {}
@@ -50,7 +50,7 @@ class Change(Stored):
         given = self.decision.approvals
         if any(approval.by == person for approval in given):
             return self
-        return self.changed(approvals=(*given, Approval(by=person, at=at, for_later=for_later)))
+        return self.with_fields(approvals=(*given, Approval(by=person, at=at, for_later=for_later)))
 
     @property
     def is_bulk(self) -> bool:

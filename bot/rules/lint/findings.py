@@ -101,8 +101,8 @@ def key_of(finding: Finding) -> Key:
     return finding.kind, tuple(sorted(set(ids))), about
 
 
-def ordered(findings: Iterable[Finding]) -> tuple[Finding, ...]:
-    """Each finding once, the worst first; of one kind by name, so that the order is always the same.
+def sort_findings(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    """Return each finding once, the worst first; of one kind by name, so that the order is always the same.
 
     A chain between rules of a loop is left out: to mend the loop is to mend it.
     """
@@ -112,10 +112,10 @@ def ordered(findings: Iterable[Finding]) -> tuple[Finding, ...]:
         if first.engine is not finding.engine:
             once[key_of(finding)] = replace(first, engine=None)
     loops = [_rules(finding) for finding in once.values() if finding.kind is FindingKind.LOOP]
-    return tuple(sorted((finding for finding in once.values() if not _said_by(loops, finding)), key=_rank))
+    return tuple(sorted((finding for finding in once.values() if not _is_part_of_loop(loops, finding)), key=_rank))
 
 
-def _said_by(loops: Iterable[set[str]], finding: Finding) -> bool:
+def _is_part_of_loop(loops: Iterable[set[str]], finding: Finding) -> bool:
     return finding.kind is FindingKind.CHAIN and any(_rules(finding) <= loop for loop in loops)
 
 

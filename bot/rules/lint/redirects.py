@@ -11,7 +11,7 @@ from typing import Final
 from bot.rules.engines import Engine
 from bot.rules.lint.findings import Finding, FindingKind, Location, Step, key_of
 from bot.rules.lint.lookup import SourceLookup, build_lookups
-from bot.rules.lint.single_rule import SAMPLE, example, led_to_url, url_of
+from bot.rules.lint.single_rule import SAMPLE, absolute_url, example, url_of
 from bot.rules.matching import judge
 from bot.rules.model import Groups, Pair, Rule, why_group_is_off
 from bot.rules.outcomes import Match
@@ -125,16 +125,16 @@ class World:
     def find_redirects(self, url: Url, engine: Engine) -> Iterator[tuple[Match, Url]]:
         """The rules that take *url* elsewhere in *engine*, and where to."""
         for acts in self.find_matches(url):
-            if (there := led_on(acts, acts.leads(engine))) is not None:
+            if (there := follow_redirect(acts, acts.result_in(engine))) is not None:
                 yield acts, there
 
 
-def led_on(acts: Match, leads: str | None) -> Url | None:
-    """Where a browser goes on to, which *acts* leads to *leads*; None where it stays.
+def follow_redirect(acts: Match, leads: str | None) -> Url | None:
+    """Return the URL that a browser goes on to when *acts* redirects it to *leads*; None where it stays.
 
     A parameter that is added is added again each time, which tells nothing: only what settles at once leads on.
     """
-    if leads is None or acts.rule.rule_type not in LEADING or (there := led_to_url(leads)) is None:
+    if leads is None or acts.rule.rule_type not in LEADING or (there := absolute_url(leads)) is None:
         return None
     again = judge(acts.rule, there) if acts.rule.rule_type == "QueryParam" else None
     return None if isinstance(again, Match) and not again.idle else there
@@ -145,24 +145,24 @@ def is_effective(rule: Rule, groups: Groups | None) -> bool:
     return rule.active and why_group_is_off(rule, groups) is None
 
 
-def starts(pair: Pair) -> Iterator[Url]:
-    """URLs worth following for *pair*: one that it acts on, one that holds that twice, and the one that it leads to."""
+def start_urls(pair: Pair) -> Iterator[Url]:
+    """Yield URLs to follow for *pair*: one that it matches, one that holds that twice, and the one that it redirects to."""
     if pair.source is not None and (found := example(pair.source)) is not None:
         yield found
         if pair.find and pair.find in (pair.replacement or "") and (twice := url_of(f"{found.full}?{found.full}")):
             yield twice
-    if (there := led_to(pair)) is not None:
+    if (there := destination_url(pair)) is not None:
         yield there
 
 
-def led_to(pair: Pair) -> Url | None:
-    """Where a redirect leads, with a sample for what it catches; None where that is no URL."""
+def destination_url(pair: Pair) -> Url | None:
+    """Return the URL that a redirect leads to, with a sample for what it catches; None where that is no URL."""
     if not pair.destination or not pair.leads_to_url:
         return None
     text = pair.destination
     for number in "123456789":
         text = text.replace(f"${number}", SAMPLE)
-    return led_to_url(text)
+    return absolute_url(text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,7 +203,7 @@ class Walker:
             if (at := seen.get(there.full)) is not None:
                 yield _loop(further[at:])
             elif len(further) >= MAX_HOPS:
-                for loop in _growing(further):
+                for loop in _growing_loop(further):
                     self._endless.add((engine, acts.rule.id, acts.pair))
                     yield loop
             elif self._left > 0 and there.full not in self._done[engine]:
@@ -211,8 +211,8 @@ class Walker:
         self._done[engine].add(url.full)
 
 
-def _growing(way: tuple[_Hop, ...]) -> Iterator[Finding]:
-    """The part of *way* that comes again, if one does."""
+def _growing_loop(way: tuple[_Hop, ...]) -> Iterator[Finding]:
+    """Yield the part of *way* that comes again, if one does."""
     last = way[-1].acts
     for back, hop in enumerate(reversed(way[:-1]), start=1):
         if (hop.acts.rule.id, hop.acts.pair) == (last.rule.id, last.pair):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from bot.rules.lint.redirects import led_on
+from bot.rules.lint.redirects import follow_redirect
 from bot.rules.outcomes import Explained, Match
 from bot.rules.url import Url
 
@@ -63,4 +63,4 @@ def next_url(step: Explained) -> Url | None:
     """The one URL that *step* is redirected to; None where it stays, is blocked, or may be one of several."""
     if any(match.blocks for match in step.changing) or len(results(step)) != 1:
         return None
-    return next((there for match in step.changing if (there := led_on(match, match.result)) is not None), None)
+    return next((there for match in step.changing if (there := follow_redirect(match, match.result)) is not None), None)

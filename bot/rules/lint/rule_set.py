@@ -8,11 +8,11 @@ from typing import Final
 
 from bot.rules.lint.findings import Finding, FindingKind, Location, Step, key_of
 from bot.rules.lint.lookup import SourceLookup, build_lookups, sources
-from bot.rules.lint.redirects import Effort, Walker, World, is_effective, led_to, starts
+from bot.rules.lint.redirects import Effort, Walker, World, destination_url, is_effective, start_urls
 from bot.rules.lint.single_rule import check_alone, example, literal, url_of, why_never
 from bot.rules.matching import filters_of
 from bot.rules.model import Groups, Pair, Rule, Source
-from bot.rules.outcomes import differing
+from bot.rules.outcomes import differing_trait
 from bot.rules.url import Url
 
 DECIDING: Final = frozenset({"Redirect", "Cancel"})
@@ -50,24 +50,24 @@ class CrossRuleCheck:
         joined._blocks = self._blocks.combine_with(rule, lookups) if rule.rule_type == "Cancel" else self._blocks
         return joined
 
-    def of(self, rule: Rule) -> Iterator[Step]:
-        """What *rule*, which is active, does with the others, as seen from it, in steps of a pair each."""
+    def check_rule(self, rule: Rule) -> Iterator[Step]:
+        """Check *rule*, which is active, against the others, as seen from it, in steps of a pair each."""
         for number, pair in enumerate(rule.pairs or (), start=1):
-            yield tuple(self._of_pair(Location(rule, number), pair))
+            yield tuple(self._check_pair(Location(rule, number), pair))
 
-    def _of_pair(self, place: Location, pair: Pair) -> Iterator[Finding]:
+    def _check_pair(self, place: Location, pair: Pair) -> Iterator[Finding]:
         rule_type = place.rule.rule_type
         if rule_type != "Cancel":
-            yield from self._hidden(place, pair)
+            yield from self._check_hidden(place, pair)
         if rule_type in LEADING:
-            for start in starts(pair):
+            for start in start_urls(pair):
                 yield from self._walker.loops_from(start)
         if rule_type == "Redirect":
-            yield from self._chain(place, pair)
-            yield from self._torn(place, pair)
+            yield from self._check_chain(place, pair)
+            yield from self._check_conflict(place, pair)
 
-    def _hidden(self, place: Location, pair: Pair) -> Iterator[Finding]:
-        """A rule that blocks all that this pair is for."""
+    def _check_hidden(self, place: Location, pair: Pair) -> Iterator[Finding]:
+        """Find rules that block all that this pair matches."""
         source = pair.source
         if source is None or not _holds_in_both(place.rule, source):
             return
@@ -76,14 +76,16 @@ class CrossRuleCheck:
             return
         for acts in self._blocks.find_matches(url):
             blocker = (acts.rule.pairs or ())[acts.pair - 1]
-            if acts.only or blocker.source is None or _filtered(blocker):
+            if acts.only or blocker.source is None or _has_filter(blocker):
                 continue
             if _covers(blocker.source, source):
-                yield Finding(FindingKind.HIDDEN, (place, Location(acts.rule, acts.pair)), value=_text(source))
+                yield Finding(
+                    FindingKind.HIDDEN, (place, Location(acts.rule, acts.pair)), value=_condition_text(source)
+                )
 
-    def _chain(self, place: Location, pair: Pair) -> Iterator[Finding]:
-        """Another rule that takes on where this pair leads."""
-        there = led_to(pair)
+    def _check_chain(self, place: Location, pair: Pair) -> Iterator[Finding]:
+        """Find other rules that match the URL that this pair redirects to."""
+        there = destination_url(pair)
         if there is None or pair.source is None or not _holds_in_both(place.rule, pair.source):
             return
         for acts in self.world.find_matches(there)[:MAX_NAMED_RULES]:
@@ -92,9 +94,9 @@ class CrossRuleCheck:
             places = (place, Location(acts.rule, acts.pair))
             yield Finding(FindingKind.CHAIN, places, (there.full, acts.result or ""))
 
-    def _torn(self, place: Location, pair: Pair) -> Iterator[Finding]:
-        """Another redirect that takes the same URL elsewhere, by another condition."""
-        if pair.source is None or _filtered(pair) or (url := example(pair.source)) is None:
+    def _check_conflict(self, place: Location, pair: Pair) -> Iterator[Finding]:
+        """Find other redirects that take the same URL elsewhere, by another condition."""
+        if pair.source is None or _has_filter(pair) or (url := example(pair.source)) is None:
             return
         if pair.source.operator != "Equals" or pair.source.key != "Url" or not _holds_in_both(place.rule, pair.source):
             return
@@ -105,7 +107,7 @@ class CrossRuleCheck:
                 acts.rule.id == place.rule.id
                 or acts.rule.rule_type != "Redirect"
                 or same
-                or _filtered(other)
+                or _has_filter(other)
                 or acts.only
             ):
                 continue
@@ -114,8 +116,8 @@ class CrossRuleCheck:
                 yield Finding(FindingKind.ONE_SOURCE, places, (url.full,), value=url.full)
 
 
-def one_source(rules: Iterable[Rule]) -> Iterator[Step]:
-    """In steps: active rules that decide about the very same condition; a block among them is reported as hiding the others."""
+def check_same_source(rules: Iterable[Rule]) -> Iterator[Step]:
+    """Find, in steps, active rules of one type with the same condition; a block beside a redirect is reported as hiding it."""
     found: defaultdict[Condition, list[Location]] = defaultdict(list)
     for rule in rules:
         yield ()
@@ -123,7 +125,7 @@ def one_source(rules: Iterable[Rule]) -> Iterator[Step]:
             once = {
                 _condition(source): number
                 for number, source in reversed(list(sources(rule)))
-                if not _filtered((rule.pairs or ())[number - 1]) and differing(rule.rule_type, source) is None
+                if not _has_filter((rule.pairs or ())[number - 1]) and differing_trait(rule.rule_type, source) is None
             }
             for condition, number in once.items():
                 found[condition].append(Location(rule, number))
@@ -133,8 +135,8 @@ def one_source(rules: Iterable[Rule]) -> Iterator[Step]:
             yield (Finding(FindingKind.ONE_SOURCE, tuple(places), value=value),)
 
 
-def one_name(rules: Iterable[Rule]) -> Iterator[Step]:
-    """In steps: rules that people cannot tell apart by name."""
+def check_same_name(rules: Iterable[Rule]) -> Iterator[Step]:
+    """Find, in steps, rules that people cannot tell apart by name."""
     found: defaultdict[str, list[Location]] = defaultdict(list)
     for rule in rules:
         yield ()
@@ -147,18 +149,18 @@ def one_name(rules: Iterable[Rule]) -> Iterator[Step]:
 
 def _holds_in_both(rule: Rule, source: Source) -> bool:
     """Whether *source* can hold, in the one engine as in the other."""
-    return why_never(rule.rule_type, source) is None and differing(rule.rule_type, source) is None
+    return why_never(rule.rule_type, source) is None and differing_trait(rule.rule_type, source) is None
 
 
 def _condition(source: Source) -> Condition:
     return source.key, source.operator, source.value or ""
 
 
-def _text(source: Source) -> str:
+def _condition_text(source: Source) -> str:
     return " ".join(str(part) for part in _condition(source))
 
 
-def _filtered(pair: Pair) -> bool:
+def _has_filter(pair: Pair) -> bool:
     """Whether the pair is for some pages or methods only."""
     return next(filters_of(pair), None) is not None
 
@@ -184,20 +186,20 @@ def _covers(wide: Source, narrow: Source) -> bool:
 
 
 def check_all(rules: Sequence[Rule], groups: Groups | None = None, *, effort: Effort | None = None) -> Iterator[Step]:
-    """Find everything that is wrong with *rules*, in steps of about a pair each; see `ordered`, which puts them together.
+    """Find everything that is wrong with *rules*, in steps of about a pair each; `sort_findings` puts them together.
 
     Rules that are not active are only judged alone. *effort* bounds what is tried; without one it is the usual one.
     """
     together = CrossRuleCheck(World(groups, effort))
     yield from together.world.take_in(rules)
     yield from together.take_in()
-    yield from one_source(together.world.rules)
-    yield from one_name(rules)
+    yield from check_same_source(together.world.rules)
+    yield from check_same_name(rules)
     for rule in rules:
         yield tuple(check_alone(rule))
         if is_effective(rule, groups):
-            yield from together.of(rule)
-    yield from _nothing(together.free())
+            yield from together.check_rule(rule)
+    yield from _without_findings(together.free())
 
 
 def check_loops(
@@ -211,9 +213,9 @@ def check_loops(
         if rule.id in ids and is_effective(rule, groups):
             yield tuple(finding for finding in check_alone(rule) if finding.needs_reason)
             for pair in rule.pairs or () if rule.rule_type in LEADING else ():
-                found = [loop for start in starts(pair) for loop in walker.loops_from(start) if loop.needs_reason]
+                found = [loop for start in start_urls(pair) for loop in walker.loops_from(start) if loop.needs_reason]
                 yield tuple(loop for loop in found if any(place.rule.id in ids for place in loop.places))
-    yield from _nothing(world.free())
+    yield from _without_findings(world.free())
 
 
 def check_change(
@@ -233,26 +235,26 @@ def check_change(
         yield from part.check_alone(others)
     acting = [part for part in parts if is_effective(part.rule, groups)]
     if acting:
-        yield from _together(acting, others, groups, effort)
+        yield from _check_parts(acting, others, groups, effort)
     known = {key_of(finding) for finding in parts[0].findings} if before is not None else set()
     yield tuple(finding for finding in parts[-1].findings if key_of(finding) not in known)
 
 
-def _together(
+def _check_parts(
     parts: Sequence[_Part], others: Sequence[Rule], groups: Groups | None, effort: Effort | None
 ) -> Iterator[Step]:
-    """What each of *parts* does with the *others*, who are put in order once for both."""
+    """Check each of *parts* against the *others*, which are indexed once for both."""
     base = CrossRuleCheck(World(groups, effort))
     yield from base.world.take_in(others)
     yield from base.take_in()
     for part in parts:
         yield from part.join(base)
     for other in base.world.rules:
-        heads = [url for pair in other.pairs or () for url in starts(pair)]
+        heads = [url for pair in other.pairs or () for url in start_urls(pair)]
         for part in parts:
             part.meet(other, heads)
         yield ()
-    yield from _nothing(base.free())
+    yield from _without_findings(base.free())
 
 
 class _Part:
@@ -266,21 +268,21 @@ class _Part:
 
     def check_alone(self, others: Sequence[Rule]) -> Iterator[Step]:
         self._add(check_alone(self.rule))
-        for step in one_name([*others, self.rule]):
+        for step in check_same_name([*others, self.rule]):
             yield self._add(step)
 
     def join(self, base: CrossRuleCheck) -> Iterator[Step]:
         """What the rule does to the others, and which of them decide about the same."""
         self._together = base.combine_with(self.rule, self._lookups)
-        for step in one_source(self._together.world.rules):
+        for step in check_same_source(self._together.world.rules):
             yield self._add(step)
-        for step in self._together.of(self.rule):
+        for step in self._together.check_rule(self.rule):
             yield self._add(step)
 
     def meet(self, other: Rule, heads: Iterable[Url]) -> None:
         """What *other*, which begins at or leads to *heads*, does to the rule."""
         if self._together is not None and any(lookup.find(url) for lookup in self._lookups for url in heads):
-            for step in self._together.of(other):
+            for step in self._together.check_rule(other):
                 self._add(step)
 
     def _add(self, findings: Iterable[Finding]) -> Step:
@@ -288,7 +290,7 @@ class _Part:
         return ()
 
 
-def _nothing(steps: Iterator[None]) -> Iterator[Step]:
-    """Steps of preparing or of freeing, which find nothing."""
+def _without_findings(steps: Iterator[None]) -> Iterator[Step]:
+    """Yield an empty step for each of *steps*, which only prepare or free something."""
     for _ in steps:
         yield ()

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
-from bot.rules.actions import replaced
+from bot.rules.actions import replace_text
 from bot.rules.conditions import IN_WILDCARD, OPERATORS, condition, is_bare
 from bot.rules.edit import is_destination
 from bot.rules.engines import Engine, Trait
@@ -16,7 +16,7 @@ from bot.rules.expressions import LOOSE, MAX_EXPRESSION, SLASHED, CannotTell, Un
 from bot.rules.lint.findings import Finding, FindingKind, Location, Reason
 from bot.rules.matching import KEY_SPELLINGS
 from bot.rules.model import Pair, Rule, Source
-from bot.rules.outcomes import differing, is_skipped, is_switched_off, lacks_version
+from bot.rules.outcomes import differing_trait, is_skipped, is_switched_off, lacks_version
 from bot.rules.url import SCHEME, NotAUrl, Url
 
 SCHEMES: Final = ("http://", "https://", "ws://", "wss://")
@@ -48,8 +48,8 @@ def url_of(text: str) -> Url | None:
         return None
 
 
-def led_to_url(text: str) -> Url | None:
-    """Where a browser sent to *text* goes: without a scheme it is no URL."""
+def absolute_url(text: str) -> Url | None:
+    """Return the URL that *text* is; None where it has no scheme, or is no URL."""
     return url_of(text) if SCHEME.match(text) else None
 
 
@@ -72,7 +72,7 @@ def why_never(rule_type: str | None, source: Source) -> Never | None:
         return _whole(key, value)
     if (stray := NEVER_SENT[key].search(value)) is not None:
         return Never(Reason.CHARACTER, stray[0])
-    return _begins(key, value) if source.operator == "Wildcard_Matches" else None
+    return _wrong_start(key, value) if source.operator == "Wildcard_Matches" else None
 
 
 def _expression(value: str) -> Never | None:
@@ -88,11 +88,11 @@ def _whole(key: str, value: str) -> Never | None:
     if key == "path":
         return _whole_path(value)
     if key == "Url" and not SCHEME.match(value):
-        return Never(Reason.SCHEME, _sent("Url", f"https://{value}"))
+        return Never(Reason.SCHEME, _sent_text("Url", f"https://{value}"))
     scheme = value.partition("://")[0].casefold() + "://"
     if key == "Url" and scheme not in SCHEMES:
         return None
-    sent = _sent(key, value)
+    sent = _sent_text(key, value)
     if not sent:
         return Never(Reason.NOT_A_URL)
     return None if sent == value else Never(Reason.SPELLING, sent)
@@ -101,18 +101,18 @@ def _whole(key: str, value: str) -> Never | None:
 def _whole_path(value: str) -> Never | None:
     if not value.startswith("/"):
         return Never(Reason.START, "/")
-    sent = _sent("path", f"https://h{value}")
+    sent = _sent_text("path", f"https://h{value}")
     return None if sent == value else Never(Reason.SPELLING, sent)
 
 
-def _sent(key: str, text: str) -> str:
-    """What a browser sends for *text*; empty where it sends nothing."""
+def _sent_text(key: str, text: str) -> str:
+    """Return what a browser sends for *text*; empty where it sends nothing."""
     url = url_of(text)
     return (url.subject(key) or "") if url else ""
 
 
-def _begins(key: str, value: str) -> Never | None:
-    """A wildcard covers the whole subject, so it must begin as one does."""
+def _wrong_start(key: str, value: str) -> Never | None:
+    """Return why a wildcard can't match by its start; None where it may: it covers the whole subject."""
     head = value.partition("*")[0]
     if key == "path":
         return None if not head or head.startswith("/") else Never(Reason.START, "/")
@@ -125,7 +125,7 @@ def _begins(key: str, value: str) -> Never | None:
     if not (slash and host):
         return None
     start = f"{scheme}://{host}/"
-    sent = _sent("Url", start)
+    sent = _sent_text("Url", start)
     return None if sent == start else Never(Reason.SPELLING, sent + value[len(start) :] if sent else "")
 
 
@@ -177,7 +177,7 @@ def _guesses(source: Source) -> Iterator[str]:
     if source.operator == "Matches":
         if len(text) > MAX_EXPRESSION:
             return
-        text = _written_out(text)
+        text = _sample_text(text)
     text = text.replace("*", SAMPLE) if source.operator == "Wildcard_Matches" else text
     if source.key == "path":
         yield f"https://example.com{'' if text.startswith('/') else '/'}{text}"
@@ -188,8 +188,8 @@ def _guesses(source: Source) -> Iterator[str]:
         yield f"https://example.com/{text}"
 
 
-def _written_out(value: str) -> str:
-    """A text that an expression of the simple kind may match: dots and groups replaced, escapes taken away."""
+def _sample_text(value: str) -> str:
+    """Return a text that an expression of the simple kind may match: dots and groups replaced, escapes taken away."""
     body = value.strip("/") if not SLASHED.fullmatch(value) else value[1 : value.rindex("/")]
     plain = ANYTHING.sub(SAMPLE, body.removeprefix("^").removesuffix("$"))
     return re.sub(r"\\(\W)", r"\1", plain)
@@ -249,17 +249,17 @@ def check_alone(rule: Rule) -> Iterator[Finding]:
 def _condition(place: Location, source: Source) -> Iterator[Finding]:
     rule_type = place.rule.rule_type
     if (found := why_never(rule_type, source)) is not None:
-        yield Finding(FindingKind.NEVER, (place,), value=_at_fault(source), why=found.why, better=found.better)
+        yield Finding(FindingKind.NEVER, (place,), value=_condition_text(source), why=found.why, better=found.better)
     elif (why := undecidable(source)) is not None:
         yield Finding(FindingKind.UNDECIDABLE, (place,), value=source.value or "", undecidable=why)
-    elif (trait := differing(rule_type, source)) is not None:
+    elif (trait := differing_trait(rule_type, source)) is not None:
         odd = IN_WILDCARD.search(source.value or "") if trait is Trait.READS_WILDCARD else None
         better = odd[0] if odd else ""
-        yield Finding(FindingKind.ENGINES_DIFFER, (place,), value=_at_fault(source), better=better, trait=trait)
+        yield Finding(FindingKind.ENGINES_DIFFER, (place,), value=_condition_text(source), better=better, trait=trait)
 
 
-def _at_fault(source: Source) -> str:
-    """The condition as one text: the same for the same condition, whichever pair it stands in."""
+def _condition_text(source: Source) -> str:
+    """Return the condition as one text: the same for the same condition, whichever pair it stands in."""
     return f"{source.key} {source.operator} {source.value or ''}"
 
 
@@ -274,12 +274,12 @@ def _redirect(place: Location, pair: Pair) -> Iterator[Finding]:
     groups = groups_of(pair.source)
     if groups is not None and any(int(number) > groups for number in NUMBER.findall(text)):
         yield Finding(FindingKind.NO_GROUP, (place,), value=text, better=str(groups))
-    if _to_itself(pair.source, text):
+    if _is_self_redirect(pair.source, text):
         yield Finding(FindingKind.ITSELF, (place,), value=text)
 
 
-def _to_itself(source: Source, destination: str) -> bool:
-    """Whether whatever *source* matches is led to where it is already."""
+def _is_self_redirect(source: Source, destination: str) -> bool:
+    """Whether every URL that *source* matches is redirected to itself."""
     if source.key != "Url" or why_never("Redirect", source) is not None:
         return False
     if source.operator == "Equals":
@@ -303,7 +303,7 @@ def _replace(place: Location, pair: Pair) -> Iterator[Finding]:
     if (only := example(source)) is None:
         return
     try:
-        idle = all(replaced(pair, only.full, engine) == only.full for engine in Engine)
+        idle = all(replace_text(pair, only.full, engine) == only.full for engine in Engine)
     except CannotTell:
         return
     if idle:

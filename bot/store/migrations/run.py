@@ -30,7 +30,7 @@ def upgrade_schema(connection: sa.Connection, migrations: Path = MIGRATIONS) -> 
     Raises StoreError.
     """
     found = usable_schema(connection, migrations)
-    if found is not None and found not in _known(migrations)[:-1]:
+    if found is not None and found not in _known_schemas(migrations)[:-1]:
         return found
     _migrate(connection, migrations)
     return newest_schema(migrations)
@@ -38,7 +38,7 @@ def upgrade_schema(connection: sa.Connection, migrations: Path = MIGRATIONS) -> 
 
 def refuse_other_schema(connection: sa.Connection, migrations: Path = MIGRATIONS) -> None:
     """Raise StoreError unless the schema is the newest of *migrations*, or a newer one that suits; changes nothing."""
-    *older, newest = _known(migrations)
+    *older, newest = _known_schemas(migrations)
     found = usable_schema(connection, migrations)
     if found is None:
         raise StoreError("it holds nothing of Gatehouse: see that DATABASE_URL names the right one")
@@ -52,14 +52,14 @@ def refuse_other_schema(connection: sa.Connection, migrations: Path = MIGRATIONS
 
 def usable_schema(connection: sa.Connection, migrations: Path = MIGRATIONS) -> str | None:
     """Return the schema of the database, None before the first one; raises StoreError where a start would refuse it."""
-    found = _found(connection)
+    found = _current_schema(connection)
     if found in DEVELOPMENT:
         raise StoreError(
             "it was made by a development version of Gatehouse, before 0.1.0, which this release can't read. Nothing was"
             " changed. To keep its audit, run python -m bot audit export with that version. Then set DATABASE_URL to a"
             " new database."
         )
-    if found is not None and found not in (known := _known(migrations)):
+    if found is not None and found not in (known := _known_schemas(migrations)):
         _refuse_newer(connection, found, known[-1])
     return found
 
@@ -73,17 +73,17 @@ def _migrate(connection: sa.Connection, migrations: Path) -> None:
     command.upgrade(config, "head")
 
 
-def _known(migrations: Path) -> list[str]:
+def _known_schemas(migrations: Path) -> list[str]:
     """The schemas that this release knows, the oldest first."""
     return sorted(path.stem for path in migrations.glob("versions/[0-9]*.py"))
 
 
 def newest_schema(migrations: Path = MIGRATIONS) -> str:
     """The schema of this release."""
-    return _known(migrations)[-1]
+    return _known_schemas(migrations)[-1]
 
 
-def _found(connection: sa.Connection) -> str | None:
+def _current_schema(connection: sa.Connection) -> str | None:
     """The schema of the database; None where it has none yet."""
     if not sa.inspect(connection).has_table(VERSION.name):
         return None
@@ -93,7 +93,7 @@ def _found(connection: sa.Connection) -> str | None:
 
 def _refuse_newer(connection: sa.Connection, found: str, known: str) -> None:
     """Raise StoreError unless the release that made schema *found* says that one which knows *known* may work with it."""
-    needed = _needed(connection)
+    needed = _required_schema(connection)
     if needed is None or needed > known:
         raise StoreError(
             f"the database has schema {found}, which a newer release of Gatehouse made; this release knows schema {known}"
@@ -103,7 +103,7 @@ def _refuse_newer(connection: sa.Connection, found: str, known: str) -> None:
     log.warning("newer_schema", schema=found, known=known)
 
 
-def _needed(connection: sa.Connection) -> str | None:
+def _required_schema(connection: sa.Connection) -> str | None:
     """The oldest schema whose release may work with the database as it is."""
     if not sa.inspect(connection).has_table(compatibility.name):
         return None

@@ -1,10 +1,10 @@
 """The judge of what an app sends: what Slack refuses is refused here, in Slack's words, with Slack's pointers."""
 
 from sandbox.slack.validation.answers import (
+    are_blocks_too_long,
     as_errors,
     as_findings,
     as_messages,
-    blocks_too_long,
     check_message,
     check_options,
     check_response_action,
@@ -18,10 +18,10 @@ __all__ = [
     "INTERACTIVE",
     "ManifestRefused",
     "Problem",
+    "are_blocks_too_long",
     "as_errors",
     "as_findings",
     "as_messages",
-    "blocks_too_long",
     "check_manifest",
     "check_message",
     "check_options",

@@ -36,10 +36,10 @@ def as_findings(problems: Sequence[Problem]) -> list[dict[str, Any]]:
 def check_message(payload: Mapping[str, Any], *, prefix: str = "") -> list[Problem]:
     """What is wrong with the blocks and attachments of a message; pointers begin with *prefix*."""
     judged = {name: payload[name] for name in ("blocks", "attachments") if payload.get(name) is not None}
-    return list(Judge("message").payload(judged, prefix))
+    return list(Judge("message").check_payload(judged, prefix))
 
 
-def blocks_too_long(blocks: Sequence[Any]) -> bool:
+def are_blocks_too_long(blocks: Sequence[Any]) -> bool:
     """Whether Slack would answer msg_blocks_too_long. Tables don't count: they have documented limits of their own."""
     counted = [one for one in blocks if not (isinstance(one, Mapping) and one.get("type") in TABLES)]
     return len(json.dumps(counted, ensure_ascii=False)) > (LIMITS["message.characters"].high or 0)
@@ -51,7 +51,7 @@ def check_view(view: Any, *, prefix: str = "/view") -> list[Problem]:
         return [Problem(prefix, "must provide an object")]
     if view.get("type") not in VIEWS:
         return [Problem(f"{prefix}/type", f"unsupported type: {view.get('type')}", VIEWS)]
-    return list(Judge(view["type"]).payload(view, prefix))
+    return list(Judge(view["type"]).check_payload(view, prefix))
 
 
 def check_options(answer: Any) -> list[Problem]:
@@ -60,7 +60,7 @@ def check_options(answer: Any) -> list[Problem]:
     if not isinstance(answer, Mapping) or not items.keys() & answer.keys():
         return [Problem("", "missing required field: options")]
     name = "options" if "options" in answer else "option_groups"
-    return list(Judge("message").value(answer[name], Many(Obj(items[name]), "suggestions"), f"/{name}"))
+    return list(Judge("message").check_value(answer[name], Many(Obj(items[name]), "suggestions"), f"/{name}"))
 
 
 def check_response_action(answer: Mapping[str, Any], view: Mapping[str, Any]) -> list[Problem]:

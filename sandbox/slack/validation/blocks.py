@@ -24,17 +24,17 @@ from sandbox.slack.validation.kinds import (
 from sandbox.slack.validation.rules import (
     ONE_TABLE,
     any_of,
+    at_most_of,
     cells_within,
-    few_of,
-    markdown_within,
+    check_focus,
+    check_ids,
+    check_markdown,
+    check_rows,
+    check_submit,
+    check_view_size,
     not_both,
-    one_focus,
     one_of,
     only_with,
-    own_ids,
-    rectangular,
-    size_of_view,
-    submit_for_inputs,
 )
 from sandbox.slack.validation.shapes import ELEMENTS, IN_ACTIONS, IN_INPUT, IN_SECTION, RICH_TEXT, URL
 
@@ -174,7 +174,7 @@ BLOCKS: Final[dict[str, Shape]] = {
             "row_header_column_index": Int("data_table.row_header_column_index"),
         },
         MESSAGE,
-        (rectangular, cells_within("data_table.characters")),
+        (check_rows, cells_within("data_table.characters")),
     ),
     "data_visualization": _block(
         {"title": Str("data_visualization.title"), "chart": Elem(("pie", "bar", "area", "line"))}, surfaces=MESSAGE
@@ -197,11 +197,11 @@ SURFACES: Final[dict[str, Shape]] = {
             "attachments": Many(Obj("attachment"), "message.attachments"),
         },
         rules=(
-            own_ids,
-            one_focus,
-            markdown_within,
-            few_of("message.tables", ("table", "data_table"), words=ONE_TABLE),
-            few_of("message.charts", ("data_visualization",)),
+            check_ids,
+            check_focus,
+            check_markdown,
+            at_most_of("message.tables", ("table", "data_table"), words=ONE_TABLE),
+            at_most_of("message.charts", ("data_visualization",)),
         ),
     ),
     "modal": Shape(
@@ -213,7 +213,7 @@ SURFACES: Final[dict[str, Shape]] = {
             "notify_on_close": Bool(),
             **VIEW,
         },
-        rules=(own_ids, one_focus, submit_for_inputs, size_of_view),
+        rules=(check_ids, check_focus, check_submit, check_view_size),
     ),
-    "home": Shape({"blocks": Many(Block(), "home.blocks")}, VIEW, rules=(own_ids, one_focus, size_of_view)),
+    "home": Shape({"blocks": Many(Block(), "home.blocks")}, VIEW, rules=(check_ids, check_focus, check_view_size)),
 }

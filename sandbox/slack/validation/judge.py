@@ -25,7 +25,7 @@ from sandbox.slack.validation.kinds import (
     Text,
 )
 from sandbox.slack.validation.limits import LIMITS, Limit
-from sandbox.slack.validation.rules import too_long
+from sandbox.slack.validation.rules import too_long_text
 from sandbox.slack.validation.shapes import ELEMENTS, OBJECTS
 
 
@@ -49,40 +49,42 @@ class Judge:
     objects: Mapping[str, Shape] = field(default_factory=lambda: OBJECTS)
     limits: Mapping[str, Limit] = field(default_factory=lambda: LIMITS)
 
-    def payload(self, found: Any, pointer: str) -> Iterator[Problem]:
-        """What is wrong with a whole message or view."""
+    def check_payload(self, found: Any, pointer: str) -> Iterator[Problem]:
+        """Yield what is wrong with a whole message or view."""
         if isinstance(found, Mapping):
-            yield from self._shaped(found, SURFACES[self.surface], pointer, own=("type",))
+            yield from self._check_shape(found, SURFACES[self.surface], pointer, own=("type",))
         else:
             yield Problem(pointer, "must provide an object")
 
-    def value(self, found: Any, kind: Kind, pointer: str) -> Iterator[Problem]:
-        """What is wrong with *found*, which should be of *kind*."""
+    def check_value(self, found: Any, kind: Kind, pointer: str) -> Iterator[Problem]:
+        """Yield what is wrong with *found*, which should be of *kind*."""
         match kind:
             case Str(limit):
-                yield from _string(found, self.limits[limit], pointer)
+                yield from _check_string(found, self.limits[limit], pointer)
             case Text(limit, types):
                 shapes = {name: _text_shape(name, limit) for name in types}
-                yield from self._typed(found, shapes, types, pointer)
+                yield from self._check_typed(found, shapes, types, pointer)
             case Elem(types):
-                yield from self._typed(found, ELEMENTS, types, pointer)
+                yield from self._check_typed(found, ELEMENTS, types, pointer)
             case Block((only,), is_typed=False) if isinstance(found, Mapping) and "type" not in found:
-                yield from self._shaped(found, BLOCKS[only], pointer)
+                yield from self._check_shape(found, BLOCKS[only], pointer)
             case Block(types):
-                yield from self._typed(found, BLOCKS, types or tuple(BLOCKS), pointer)
+                yield from self._check_typed(found, BLOCKS, types or tuple(BLOCKS), pointer)
             case Obj(name):
-                yield from self._object(found, self.objects[name], pointer)
+                yield from self._check_object(found, self.objects[name], pointer)
             case Many(item, limit):
-                yield from self._list(found, item, limit, pointer)
+                yield from self._check_list(found, item, limit, pointer)
             case Int(limit):
-                yield from _integer(found, self.limits[limit], pointer)
+                yield from _check_integer(found, self.limits[limit], pointer)
             case OrNull(inner):
-                yield from () if found is None else self.value(found, inner, pointer)
+                yield from () if found is None else self.check_value(found, inner, pointer)
             case _:
-                yield from _single(found, kind, pointer)
+                yield from _check_single(found, kind, pointer)
 
-    def _typed(self, found: Any, shapes: Mapping[str, Shape], types: tuple[str, ...], at: str) -> Iterator[Problem]:
-        """Something that says of which type it is."""
+    def _check_typed(
+        self, found: Any, shapes: Mapping[str, Shape], types: tuple[str, ...], at: str
+    ) -> Iterator[Problem]:
+        """Check something that says of which type it is."""
         if not isinstance(found, Mapping):
             yield Problem(at, "must provide an object")
         elif "type" not in found:
@@ -90,23 +92,23 @@ class Judge:
         elif found["type"] not in (there := tuple(name for name in types if self.surface in shapes[name].surfaces)):
             yield Problem(f"{at}/type", f"unsupported type: {found['type']}", there)
         else:
-            yield from self._shaped(found, shapes[found["type"]], at, own=("type",))
+            yield from self._check_shape(found, shapes[found["type"]], at, own=("type",))
 
-    def _object(self, found: Any, shape: Shape, pointer: str) -> Iterator[Problem]:
+    def _check_object(self, found: Any, shape: Shape, pointer: str) -> Iterator[Problem]:
         if isinstance(found, Mapping):
-            yield from self._shaped(found, shape, pointer)
+            yield from self._check_shape(found, shape, pointer)
         else:
             yield Problem(pointer, "must provide an object")
 
-    def _shaped(
+    def _check_shape(
         self, found: Mapping[str, Any], shape: Shape, pointer: str, *, own: tuple[str, ...] = ()
     ) -> Iterator[Problem]:
-        problems = [*self._properties(found, shape, pointer, own)]
+        problems = [*self._check_properties(found, shape, pointer, own)]
         yield from problems
         if not problems:
             yield from (Problem(pointer + inner, words) for rule in shape.rules for inner, words in rule(found))
 
-    def _properties(
+    def _check_properties(
         self, found: Mapping[str, Any], shape: Shape, pointer: str, own: tuple[str, ...]
     ) -> Iterator[Problem]:
         for name in shape.must:
@@ -114,11 +116,11 @@ class Judge:
                 yield Problem(pointer, f"missing required field: {name}")
         for name, value in found.items():
             if (kind := shape.kind(name)) is not None:
-                yield from self.value(value, kind, f"{pointer}/{name}")
+                yield from self.check_value(value, kind, f"{pointer}/{name}")
             elif name not in own and not shape.is_open:
                 yield Problem(pointer, f"invalid additional property: {name}")
 
-    def _list(self, found: Any, item: Kind, limit: str, pointer: str) -> Iterator[Problem]:
+    def _check_list(self, found: Any, item: Kind, limit: str, pointer: str) -> Iterator[Problem]:
         if not isinstance(found, list):
             yield Problem(pointer, "must provide an array")
             return
@@ -127,7 +129,7 @@ class Judge:
         if (most := self.limits[limit].high) is not None and len(found) > most:
             yield Problem(pointer, f"no more than {most} items allowed")
         for number, one in enumerate(found):
-            yield from self.value(one, item, f"{pointer}/{number}")
+            yield from self.check_value(one, item, f"{pointer}/{number}")
 
 
 def _text_shape(name: str, limit: str) -> Shape:
@@ -135,18 +137,18 @@ def _text_shape(name: str, limit: str) -> Shape:
     return Shape({"text": Str(limit)}, ELEMENTS[name].may)
 
 
-def _string(found: Any, limit: Limit, pointer: str) -> Iterator[Problem]:
+def _check_string(found: Any, limit: Limit, pointer: str) -> Iterator[Problem]:
     least, most = limit.low, limit.high
     if not isinstance(found, str):
         yield Problem(pointer, "must provide a string")
     elif len(found) < least:
         yield Problem(pointer, f"must be more than {least - 1} characters")
     elif most is not None and len(found) > most:
-        yield Problem(pointer, too_long(most))
+        yield Problem(pointer, too_long_text(most))
 
 
-def _single(found: Any, kind: Kind, pointer: str) -> Iterator[Problem]:
-    """A value without parts that is no free text."""
+def _check_single(found: Any, kind: Kind, pointer: str) -> Iterator[Problem]:
+    """Check a value without parts that is no free text."""
     match kind:
         case Bool() if not isinstance(found, bool):
             yield Problem(pointer, "must provide a boolean")
@@ -162,7 +164,7 @@ def _is_number(found: Any) -> bool:
     return isinstance(found, int | float) and not isinstance(found, bool)
 
 
-def _integer(found: Any, limit: Limit, pointer: str) -> Iterator[Problem]:
+def _check_integer(found: Any, limit: Limit, pointer: str) -> Iterator[Problem]:
     least, most = limit.low, limit.high
     if not isinstance(found, int) or isinstance(found, bool):
         yield Problem(pointer, "must provide an integer")

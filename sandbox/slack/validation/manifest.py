@@ -38,8 +38,8 @@ LIMITS: Final[dict[str, Limit]] = {
 """The numbers that the schema has."""
 
 
-def _matches(name: str, pattern: str, words: str) -> Rule:
-    """A string that also has a form."""
+def _pattern_rule(name: str, pattern: str, words: str) -> Rule:
+    """Return the rule for a string that also has a form."""
 
     def rule(found: Found) -> Iterator[tuple[str, str]]:
         if name in found and not re.match(pattern, found[name], re.ASCII):
@@ -48,13 +48,13 @@ def _matches(name: str, pattern: str, words: str) -> Rule:
     return rule
 
 
-def _addresses(*names: str) -> tuple[Rule, ...]:
-    return tuple(_matches(name, r"https?://", "https://…") for name in names)
+def _url_rules(*names: str) -> tuple[Rule, ...]:
+    return tuple(_pattern_rule(name, r"https?://", "https://…") for name in names)
 
 
-WORDS: Final = Str("words")
+TEXT: Final = Str("words")
 URL: Final = Str("url")
-LIST: Final = Many(WORDS, "any")
+LIST: Final = Many(TEXT, "any")
 ANYTHING: Final = Obj("anything")
 SWITCHES: Final = (
     "is_hosted",
@@ -71,12 +71,12 @@ OBJECTS: Final[dict[str, Shape]] = {
         {"display_information": Obj("display_information")},
         {
             **{name: Obj(name) for name in ("_metadata", "features", "oauth_config", "settings")},
-            "$schema": WORDS,
+            "$schema": TEXT,
             "app_directory": ANYTHING,
             "functions": ANYTHING,
             "workflows": ANYTHING,
             "datastores": ANYTHING,
-            "outgoing_domains": Many(WORDS, "outgoing_domains"),
+            "outgoing_domains": Many(TEXT, "outgoing_domains"),
             "types": ANYTHING,
             "external_auth_providers": ANYTHING,
             "mcp_servers": ANYTHING,
@@ -118,7 +118,7 @@ OBJECTS: Final[dict[str, Shape]] = {
     "slash_command": Shape(
         {"command": Str("slash_command.command"), "description": Str("slash_command.description")},
         {"usage_hint": Str("slash_command.usage_hint"), "url": URL, "should_escape": Bool()},
-        rules=(_matches("command", r"/", "/command"), *_addresses("url")),
+        rules=(_pattern_rule("command", r"/", "/command"), *_url_rules("url")),
     ),
     "shortcut": Shape(
         {
@@ -146,7 +146,7 @@ OBJECTS: Final[dict[str, Shape]] = {
             "token_management_enabled": Bool(),
         },
     ),
-    "scopes": Shape({}, {name: Many(WORDS, "scopes") for name in ("bot", "user", "bot_optional", "user_optional")}),
+    "scopes": Shape({}, {name: Many(TEXT, "scopes") for name in ("bot", "user", "bot_optional", "user_optional")}),
     "settings": Shape(
         {},
         {
@@ -155,8 +155,8 @@ OBJECTS: Final[dict[str, Shape]] = {
             "allowed_ip_address_ranges": LIST,
             "incoming_webhooks": ANYTHING,
             "siws_links": ANYTHING,
-            "hermes_app_type": WORDS,
-            "function_runtime": WORDS,
+            "hermes_app_type": TEXT,
+            "function_runtime": TEXT,
             **{name: Bool() for name in SWITCHES},
         },
     ),
@@ -164,16 +164,16 @@ OBJECTS: Final[dict[str, Shape]] = {
         {},
         {
             "request_url": URL,
-            "bot_events": Many(WORDS, "event_subscriptions.bot_events"),
-            "user_events": Many(WORDS, "event_subscriptions.bot_events"),
+            "bot_events": Many(TEXT, "event_subscriptions.bot_events"),
+            "user_events": Many(TEXT, "event_subscriptions.bot_events"),
             "metadata_subscriptions": Many(ANYTHING, "any"),
         },
-        rules=_addresses("request_url"),
+        rules=_url_rules("request_url"),
     ),
     "interactivity": Shape(
         {"is_enabled": Bool()},
         {"request_url": URL, "message_menu_options_url": URL},
-        rules=_addresses("request_url", "message_menu_options_url"),
+        rules=_url_rules("request_url", "message_menu_options_url"),
     ),
 }
 """Each part of a manifest: what must be in it, what may be, and nothing else."""
@@ -193,11 +193,11 @@ class ManifestRefused(Exception):
 
 def check_manifest(manifest: Any) -> list[Problem]:
     """What is wrong with a manifest; an app that uses no websocket must say where it takes events and clicks."""
-    found = list(Judge("manifest", OBJECTS, LIMITS).value(manifest, Obj("manifest"), ""))
-    return found or list(_reachable(manifest.get("settings", {})))
+    found = list(Judge("manifest", OBJECTS, LIMITS).check_value(manifest, Obj("manifest"), ""))
+    return found or list(_check_reachable(manifest.get("settings", {})))
 
 
-def _reachable(settings: Found) -> Iterator[Problem]:
+def _check_reachable(settings: Found) -> Iterator[Problem]:
     if settings.get("socket_mode_enabled"):
         return
     events, clicks = settings.get("event_subscriptions"), settings.get("interactivity", {})

@@ -19,7 +19,7 @@ ONE_TABLE: Final = "only_one_table_allowed"
 VIEW_TOO_LARGE: Final = "view_too_large"
 
 
-def too_long(most: int) -> str:
+def too_long_text(most: int) -> str:
     return f"must be less than {most + 1} characters"
 
 
@@ -76,8 +76,8 @@ def in_order(least: str, most: str) -> Rule:
     return rule
 
 
-def chosen_first(found: Found) -> Refusals:
-    """What is chosen at first is among the options, to the letter."""
+def check_initial_options(found: Found) -> Refusals:
+    """Check that what is chosen at first is among the options, to the letter."""
     groups = found.get("option_groups", ())
     options = [*found.get("options", ()), *(one for group in groups for one in group["options"])]
     if "initial_option" in found and found["initial_option"] not in options:
@@ -86,14 +86,14 @@ def chosen_first(found: Found) -> Refusals:
         yield "/initial_options", "initial_options must exactly match one of the options"
 
 
-def _texts(value: Any) -> Iterator[str]:
-    """What is read of cells, and what a button in one carries: whether Slack counts that, it doesn't say."""
+def _cell_texts(value: Any) -> Iterator[str]:
+    """Yield what is read of cells, and what a button in one carries: whether Slack counts that, it doesn't say."""
     if isinstance(value, Mapping):
         for name, one in value.items():
-            yield from [one] if name in {"text", "value"} and isinstance(one, str) else _texts(one)
+            yield from [one] if name in {"text", "value"} and isinstance(one, str) else _cell_texts(one)
     elif isinstance(value, list):
         for one in value:
-            yield from _texts(one)
+            yield from _cell_texts(one)
 
 
 def cells_within(limit: str) -> Rule:
@@ -101,14 +101,14 @@ def cells_within(limit: str) -> Rule:
 
     def rule(found: Found) -> Refusals:
         most = LIMITS[limit].high or 0
-        if sum(map(len, _texts(found["rows"]))) > most:
-            yield "/rows", too_long(most)
+        if sum(map(len, _cell_texts(found["rows"]))) > most:
+            yield "/rows", too_long_text(most)
 
     return rule
 
 
-def rectangular(found: Found) -> Refusals:
-    """Rows of one length, under a header that is plain."""
+def check_rows(found: Found) -> Refusals:
+    """Check that rows are of one length, under a header that is plain."""
     width = len(found["rows"][0])
     for number, row in enumerate(found["rows"]):
         if len(row) != width:
@@ -120,8 +120,8 @@ def rectangular(found: Found) -> Refusals:
         yield "/row_header_column_index", f"must be between 0 and {width - 1}"
 
 
-def on_axis(found: Found) -> Refusals:
-    """Each series has one point for each category, and a name of its own."""
+def check_series(found: Found) -> Refusals:
+    """Check that each series has one point for each category, and a name of its own."""
     categories = set(found["axis_config"]["categories"])
     names = [series["name"] for series in found["series"]]
     for number, series in enumerate(found["series"]):
@@ -141,18 +141,18 @@ def parts(value: Any) -> Iterator[Found]:
         yield from parts(one)
 
 
-def own_ids(found: Found) -> Refusals:
-    """A block_id is unique in a message or view, an action_id in its block."""
+def check_ids(found: Found) -> Refusals:
+    """Check that a block_id is unique in a message or view, an action_id in its block."""
     blocks: set[str] = set()
     for pointer, top in _all_blocks(found):
         for block in (top, *top.get("child_blocks", ())):
-            yield from _named_twice(block, "block_id", blocks, pointer)
+            yield from _check_unique(block, "block_id", blocks, pointer)
             actions: set[str] = set()
             for part in parts([value for name, value in block.items() if name != "child_blocks"]):
-                yield from _named_twice(part, "action_id", actions, pointer)
+                yield from _check_unique(part, "action_id", actions, pointer)
 
 
-def _named_twice(part: Found, name: str, seen: set[str], pointer: str) -> Refusals:
+def _check_unique(part: Found, name: str, seen: set[str], pointer: str) -> Refusals:
     if part.get(name) in seen:
         yield pointer, f"`{name}` {part[name]} already exists"
     if name in part:
@@ -168,27 +168,27 @@ def _all_blocks(found: Found) -> Iterator[tuple[str, Found]]:
             yield f"/attachments/{place}/blocks/{number}", block
 
 
-def one_focus(found: Found) -> Refusals:
-    """One element at most has the cursor at first."""
+def check_focus(found: Found) -> Refusals:
+    """Check that one element at most has the cursor at first."""
     focused = sum(part.get("focus_on_load", False) for part in parts(found.get("blocks", [])))
     if focused > (LIMITS["view.focused"].high or 0):
         yield "/blocks", "only one element may have focus_on_load"
 
 
-def submit_for_inputs(found: Found) -> Refusals:
-    """A modal that asks has a button that answers."""
+def check_submit(found: Found) -> Refusals:
+    """Check that a modal that asks has a button that answers."""
     for number, block in enumerate(found["blocks"]):
         if block["type"] == "input" and "submit" not in found:
             yield f"/blocks/{number}/input", NO_SUBMIT
 
 
-def size_of_view(found: Found) -> Refusals:
+def check_view_size(found: Found) -> Refusals:
     if len(json.dumps(found, ensure_ascii=False)) > (LIMITS["view.characters"].high or 0):
         yield "", VIEW_TOO_LARGE
 
 
-def few_of(limit: str, types: tuple[str, ...], *, words: str = "") -> Rule:
-    """So many blocks of these types in a message, also inside of containers."""
+def at_most_of(limit: str, types: tuple[str, ...], *, words: str = "") -> Rule:
+    """At most so many blocks of these types in a message, also inside of containers."""
 
     def rule(found: Found) -> Refusals:
         most = LIMITS[limit].high or 0
@@ -198,9 +198,9 @@ def few_of(limit: str, types: tuple[str, ...], *, words: str = "") -> Rule:
     return rule
 
 
-def markdown_within(found: Found) -> Refusals:
-    """All markdown of a message together."""
+def check_markdown(found: Found) -> Refusals:
+    """Check the length of all markdown of a message together."""
     texts = [block["text"] for block in found.get("blocks", ()) if block["type"] == "markdown"]
     most = LIMITS["message.markdown"].high or 0
     if sum(map(len, texts)) > most:
-        yield "/blocks", too_long(most)
+        yield "/blocks", too_long_text(most)

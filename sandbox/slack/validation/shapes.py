@@ -22,7 +22,7 @@ from sandbox.slack.validation.kinds import (
     Text,
     plain,
 )
-from sandbox.slack.validation.rules import any_of, chosen_first, in_order, on_axis, one_of
+from sandbox.slack.validation.rules import any_of, check_initial_options, check_series, in_order, one_of
 
 ID: Final = Str("id")
 ACTION: Final[dict[str, Kind]] = {"action_id": Str("action_id")}
@@ -162,9 +162,9 @@ IN_LINE: Final[dict[str, Shape]] = {
     ),
 }
 BORDER: Final[dict[str, Kind]] = {"border": Int("rich_text.border")}
-WORDS: Final = Many(Elem(tuple(IN_LINE)), "rich_text.elements")
+RICH_TEXT_WORDS: Final = Many(Elem(tuple(IN_LINE)), "rich_text.elements")
 IN_RICH_TEXT: Final[dict[str, Shape]] = {
-    "rich_text_section": Shape({"elements": WORDS}, {}),
+    "rich_text_section": Shape({"elements": RICH_TEXT_WORDS}, {}),
     "rich_text_list": Shape(
         {
             "elements": Many(Elem(("rich_text_section",)), "rich_text.elements"),
@@ -173,17 +173,17 @@ IN_RICH_TEXT: Final[dict[str, Shape]] = {
         {"indent": Int("rich_text.indent"), "offset": Int("rich_text.offset"), **BORDER},
     ),
     "rich_text_preformatted": Shape({"elements": Many(Elem(("text", "link")), "rich_text.elements")}, BORDER),
-    "rich_text_quote": Shape({"elements": WORDS}, BORDER),
+    "rich_text_quote": Shape({"elements": RICH_TEXT_WORDS}, BORDER),
 }
 
 
 def _chart() -> Shape:
     return Shape(
-        {"series": Many(Obj("series"), "chart.series"), "axis_config": Obj("axis_config")}, {}, rules=(on_axis,)
+        {"series": Many(Obj("series"), "chart.series"), "axis_config": Obj("axis_config")}, {}, rules=(check_series,)
     )
 
 
-def _acting(
+def _action_element(
     must: dict[str, Kind], may: dict[str, Kind], surfaces: tuple[str, ...] = EVERYWHERE, rules: tuple[Rule, ...] = ()
 ) -> Shape:
     """An element that a person acts with; Slack makes up its action_id where the app gives none."""
@@ -191,7 +191,7 @@ def _acting(
 
 
 ELEMENTS: Final[dict[str, Shape]] = {
-    "button": _acting(
+    "button": _action_element(
         {"text": plain("button.text")},
         {
             "url": Str("button.url"),
@@ -204,54 +204,60 @@ ELEMENTS: Final[dict[str, Shape]] = {
             **SHOWN_TO,
         },
     ),
-    "workflow_button": _acting({"text": plain("button.text"), "workflow": Obj("workflow")}, {"style": STYLE, **LABEL}),
-    "feedback_buttons": _acting(
+    "workflow_button": _action_element(
+        {"text": plain("button.text"), "workflow": Obj("workflow")}, {"style": STYLE, **LABEL}
+    ),
+    "feedback_buttons": _action_element(
         {"positive_button": Obj("feedback_button"), "negative_button": Obj("feedback_button")}, {}
     ),
-    "icon_button": _acting(
+    "icon_button": _action_element(
         {"icon": Enum(("trash",)), "text": plain("button.text")},
         {"value": Str("button.value"), **CONFIRM, **LABEL, **SHOWN_TO},
     ),
-    "overflow": _acting({"options": Many(Obj("overflow_option"), "overflow.options")}, CONFIRM),
+    "overflow": _action_element({"options": Many(Obj("overflow_option"), "overflow.options")}, CONFIRM),
     "image": Shape(
         {"alt_text": Str("image.alt_text")},
         {"image_url": Str("image.image_url"), "slack_file": Obj("slack_file")},
         rules=(one_of("image_url", "slack_file"),),
     ),
-    "checkboxes": _acting(
+    "checkboxes": _action_element(
         {"options": Many(Obj("boxed_option"), "checkboxes.options")},
         {"initial_options": Many(Obj("boxed_option"), "checkboxes.options"), **CONFIRM, **FOCUS},
-        rules=(chosen_first,),
+        rules=(check_initial_options,),
     ),
-    "radio_buttons": _acting(
+    "radio_buttons": _action_element(
         {"options": Many(Obj("boxed_option"), "radio_buttons.options")},
         {"initial_option": Obj("boxed_option"), **CONFIRM, **FOCUS},
-        rules=(chosen_first,),
+        rules=(check_initial_options,),
     ),
-    "datepicker": _acting(
+    "datepicker": _action_element(
         {}, {"initial_date": Form("YYYY-MM-DD", r"\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])"), **SELECT}
     ),
-    "timepicker": _acting(
+    "timepicker": _action_element(
         {}, {"initial_time": Form("HH:mm", r"([01]\d|2[0-3]):[0-5]\d"), "timezone": Str("id"), **SELECT}
     ),
-    "datetimepicker": _acting({}, {"initial_date_time": Int("datetimepicker.initial_date_time"), **CONFIRM, **FOCUS}),
-    "static_select": _acting(
-        {}, {**OPTIONS, "initial_option": OPTION, **SELECT}, rules=(one_of(*OPTIONS), chosen_first)
+    "datetimepicker": _action_element(
+        {}, {"initial_date_time": Int("datetimepicker.initial_date_time"), **CONFIRM, **FOCUS}
     ),
-    "multi_static_select": _acting(
-        {}, {**OPTIONS, "initial_options": CHOSEN, **SEVERAL, **SELECT}, rules=(one_of(*OPTIONS), chosen_first)
+    "static_select": _action_element(
+        {}, {**OPTIONS, "initial_option": OPTION, **SELECT}, rules=(one_of(*OPTIONS), check_initial_options)
     ),
-    "external_select": _acting({}, {"initial_option": OPTION, **QUERY, **SELECT}),
-    "multi_external_select": _acting({}, {"initial_options": CHOSEN, **QUERY, **SEVERAL, **SELECT}),
-    "users_select": _acting({}, {"initial_user": ID, **SELECT}),
-    "multi_users_select": _acting({}, {"initial_users": Many(ID, "select.chosen"), **SEVERAL, **SELECT}),
-    "conversations_select": _acting({}, {"initial_conversation": ID, **CONVERSATIONS, **RESPONSE_URL, **SELECT}),
-    "multi_conversations_select": _acting(
+    "multi_static_select": _action_element(
+        {}, {**OPTIONS, "initial_options": CHOSEN, **SEVERAL, **SELECT}, rules=(one_of(*OPTIONS), check_initial_options)
+    ),
+    "external_select": _action_element({}, {"initial_option": OPTION, **QUERY, **SELECT}),
+    "multi_external_select": _action_element({}, {"initial_options": CHOSEN, **QUERY, **SEVERAL, **SELECT}),
+    "users_select": _action_element({}, {"initial_user": ID, **SELECT}),
+    "multi_users_select": _action_element({}, {"initial_users": Many(ID, "select.chosen"), **SEVERAL, **SELECT}),
+    "conversations_select": _action_element(
+        {}, {"initial_conversation": ID, **CONVERSATIONS, **RESPONSE_URL, **SELECT}
+    ),
+    "multi_conversations_select": _action_element(
         {}, {"initial_conversations": Many(ID, "select.chosen"), **CONVERSATIONS, **SEVERAL, **SELECT}
     ),
-    "channels_select": _acting({}, {"initial_channel": ID, **RESPONSE_URL, **SELECT}),
-    "multi_channels_select": _acting({}, {"initial_channels": Many(ID, "select.chosen"), **SEVERAL, **SELECT}),
-    "plain_text_input": _acting(
+    "channels_select": _action_element({}, {"initial_channel": ID, **RESPONSE_URL, **SELECT}),
+    "multi_channels_select": _action_element({}, {"initial_channels": Many(ID, "select.chosen"), **SEVERAL, **SELECT}),
+    "plain_text_input": _action_element(
         {},
         {
             "initial_value": Str("plain_text_input.initial_value"),
@@ -262,14 +268,14 @@ ELEMENTS: Final[dict[str, Shape]] = {
         },
         rules=(in_order("min_length", "max_length"),),
     ),
-    "email_text_input": _acting({}, {"initial_value": Str("plain_text_input.initial_value"), **TYPED}),
-    "url_text_input": _acting({}, {"initial_value": Str("plain_text_input.initial_value"), **TYPED}),
-    "number_input": _acting(
+    "email_text_input": _action_element({}, {"initial_value": Str("plain_text_input.initial_value"), **TYPED}),
+    "url_text_input": _action_element({}, {"initial_value": Str("plain_text_input.initial_value"), **TYPED}),
+    "number_input": _action_element(
         {"is_decimal_allowed": Bool()},
         {"initial_value": NUMERAL, "min_value": NUMERAL, "max_value": NUMERAL, **TYPED},
         rules=(in_order("min_value", "max_value"),),
     ),
-    "rich_text_input": _acting(
+    "rich_text_input": _action_element(
         {},
         {
             "initial_value": RICH_TEXT,
@@ -279,7 +285,7 @@ ELEMENTS: Final[dict[str, Shape]] = {
         },
         rules=(in_order("min_lines", "max_lines"),),
     ),
-    "file_input": _acting(
+    "file_input": _action_element(
         {},
         {"filetypes": Many(Str("id"), "file_input.filetypes"), "max_files": Int("file_input.max_files")},
         ("modal",),

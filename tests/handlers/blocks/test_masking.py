@@ -9,11 +9,11 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from handlers.blocks import messages
-from handlers.blocks.masking import holds_email, is_public, masked_part, masked_text, public
+from handlers.blocks.masking import has_email, is_public, mask_message, mask_part, mask_text
 from handlers.gatehouse.commands import GatehouseAudit
 from handlers.rules.commands import RulesShow
-from sandbox.slack.validation import blocks_too_long, check_message
-from tests.harness.channels import as_read, emails_seen
+from sandbox.slack.validation import are_blocks_too_long, check_message
+from tests.harness.channels import find_emails, readable_text
 
 EMAILS = (
     "anna.berg@example.com",
@@ -32,7 +32,7 @@ PLANTED = st.builds(
 )
 TEXT = st.lists(st.one_of(PLANTED, st.text(max_size=20)), min_size=1, max_size=8).map(" ".join)
 SENT = TEXT.flatmap(
-    lambda text: st.sampled_from([text, messages.esc(text), messages.code(text), messages.visible(text)])
+    lambda text: st.sampled_from([text, messages.esc(text), messages.code(text), messages.escape_invisible(text)])
 )
 TREE = st.recursive(
     SENT | st.integers() | st.booleans(),
@@ -50,9 +50,9 @@ TREE = st.recursive(
     [str, messages.esc, messages.code, "<mailto:{0}|{0}>".format, "<https://shop.example.com?email={0}|x>".format],
 )
 def test_every_spelling_is_masked(email: str, written: Any) -> None:
-    assert emails_seen(written(email)) != [], "the look itself finds it"
+    assert find_emails(written(email)) != [], "the look itself finds it"
 
-    assert emails_seen(masked_text(written(email))) == []
+    assert find_emails(mask_text(written(email))) == []
 
 
 @pytest.mark.slow
@@ -60,7 +60,7 @@ def test_every_spelling_is_masked(email: str, written: Any) -> None:
 @given(TREE)
 @settings(max_examples=500, deadline=None)
 def test_nothing_of_a_payload_that_leaves_for_a_channel_holds_an_email(tree: Any) -> None:
-    assert emails_seen(masked_part(tree)) == []
+    assert find_emails(mask_part(tree)) == []
 
 
 @pytest.mark.slow
@@ -74,19 +74,19 @@ def test_what_is_masked_still_fits(texts: list[str], label: str) -> None:
         texts[0], [*map(messages.section, filter(str.strip, texts)), *buttons, messages.context("end")]
     )
 
-    message = public(whole)
+    message = mask_message(whole)
 
     blocks = list(message.blocks)
     assert check_message({"text": message.text, "blocks": blocks}) == []
-    assert not blocks_too_long(blocks)
-    assert emails_seen([message.text, blocks]) == []
+    assert not are_blocks_too_long(blocks)
+    assert find_emails([message.text, blocks]) == []
 
 
 @pytest.mark.parametrize("email", EMAILS)
 def test_an_email_that_was_cut_off_is_masked(email: str) -> None:
     text = f"asked by {email}"
     for limit in range(len(text) - 1):
-        shown = as_read(masked_text(messages.esc(text + "x" * 100, limit + 9)))
+        shown = readable_text(mask_text(messages.esc(text + "x" * 100, limit + 9)))
         local, at, _ = shown.removeprefix("asked by ").partition("@")
         assert not at or local in {f"{email[0]}***", '"a***'}, shown
 
@@ -94,8 +94,8 @@ def test_an_email_that_was_cut_off_is_masked(email: str) -> None:
 def test_the_host_of_a_link_with_an_email_stays_visible() -> None:
     link = "https://evil.example/steal?a=1&amp;email=anna@example.com&amp;b=anna@example.com#anna@example.com"
 
-    assert masked_text(link) == link.replace("anna", "a***")
-    assert masked_text("https://shop.example.com@evil.example/x") == "https://s***@evil.example/x"
+    assert mask_text(link) == link.replace("anna", "a***")
+    assert mask_text("https://shop.example.com@evil.example/x") == "https://s***@evil.example/x"
 
 
 def test_what_is_masked_already_and_what_holds_no_email_is_left_alone() -> None:
@@ -107,17 +107,17 @@ def test_what_is_masked_already_and_what_holds_no_email_is_left_alone() -> None:
         "v2@prod",
         "a&amp;b <!date^1^x|y>",
     ):
-        assert masked_text(text) == text
+        assert mask_text(text) == text
 
 
 @pytest.mark.parametrize("sign", ["@", "＠", "﹫", "%40"])
 def test_an_email_is_masked_whatever_its_sign(sign: str) -> None:
-    assert masked_text(f"anna{sign}example.com") == "a***@example.com"
+    assert mask_text(f"anna{sign}example.com") == "a***@example.com"
 
 
 @pytest.mark.parametrize("text", ["password=s3cr3t", "api_key%3Ds3cr3t", "api_key%3ds3cr3t", "https://anna:s3cr3t…"])
 def test_a_secret_is_masked_where_no_email_is(text: str) -> None:
-    assert masked_text(text) == text.replace("s3cr3t", "[hidden]")
+    assert mask_text(text) == text.replace("s3cr3t", "[hidden]")
 
 
 def test_a_button_that_would_carry_an_email_is_left_out_and_others_stay() -> None:
@@ -126,7 +126,7 @@ def test_a_button_that_would_carry_an_email_is_left_out_and_others_stay() -> Non
     option = {"text": messages.plain_text("Anna", 75), "value": "anna.berg@example.com"}
     menu = {"type": "static_select", "options": [option], "action_id": "v1.menu"}
 
-    shown = masked_part(
+    shown = mask_part(
         [*messages.actions([share, show]), *messages.actions([share]), messages.section("x", share), menu]
     )
 
@@ -134,8 +134,8 @@ def test_a_button_that_would_carry_an_email_is_left_out_and_others_stay() -> Non
 
 
 def test_a_file_tells_whether_an_email_is_in_it() -> None:
-    assert holds_email(b'[{"name": "x"},\n{"name": "of anna@example.com"}]')
-    assert not holds_email(b'[{"name": "x"}]\n\xff')
+    assert has_email(b'[{"name": "x"},\n{"name": "of anna@example.com"}]')
+    assert not has_email(b'[{"name": "x"}]\n\xff')
 
 
 def test_only_conversations_of_two_are_private() -> None:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from handlers.blocks import messages
-from handlers.blocks.masking import public
+from handlers.blocks.masking import mask_message
 from handlers.blocks.messages import Block, Message, button, code, esc, section
-from handlers.blocks.tables import Number, Row, sections, table, unmarked, without_tables
-from sandbox.slack.validation import blocks_too_long, check_message
+from handlers.blocks.tables import Number, Row, sections, strip_markup, table, without_tables
+from sandbox.slack.validation import are_blocks_too_long, check_message
 
 HOSTILE = "<!channel> *bold* `tick` :fire: _x_ & ~y~ https://evil.example/<a|b>"
 
@@ -46,9 +46,9 @@ def test_a_row_has_its_number_and_its_button_in_either_shape() -> None:
 @pytest.mark.parametrize("value", ["rules show Redirect_1", "rules show " + "y" * 1900])
 def test_slack_takes_every_row_of_a_page_in_either_shape(text: str, value: str) -> None:
     message = listed(20, text=text, value=value)
-    for shown in (message, without_tables(message), public(message)):
+    for shown in (message, without_tables(message), mask_message(message)):
         assert check_message({"blocks": list(shown.blocks)}) == []
-        assert not blocks_too_long(list(shown.blocks))
+        assert not are_blocks_too_long(list(shown.blocks))
         assert all(f"does {number}" in repr(shown.blocks) for number in range(20))
 
 
@@ -61,8 +61,8 @@ def test_foreign_text_means_nothing_in_either_shape() -> None:
 
 @pytest.mark.parametrize("text", [HOSTILE, "a_b*c", "&lt;", "&amp;amp;", ":x:", "1:2:3"])
 def test_what_was_made_safe_is_read_back_as_it_was(text: str) -> None:
-    assert unmarked(f"{esc(text)} on *every* URL") == f"{text} on every URL"
-    assert unmarked(f":file_folder: {code(text)} _none_") == f"{text.replace('`', 'ˋ')} none"
+    assert strip_markup(f"{esc(text)} on *every* URL") == f"{text} on every URL"
+    assert strip_markup(f":file_folder: {code(text)} _none_") == f"{text.replace('`', 'ˋ')} none"
 
 
 def test_a_number_is_sorted_by_its_value() -> None:
@@ -72,7 +72,7 @@ def test_a_number_is_sorted_by_its_value() -> None:
 
 def test_a_button_that_would_carry_an_email_into_a_channel_leaves_a_masked_line_in_its_place() -> None:
     message = listed(4, text="Anna", value="members show anna.berg@example.com")
-    shown = public(message)
+    shown = mask_message(message)
     assert "anna.berg@" not in repr(shown.blocks)
     assert shown.blocks[1]["rows"][1][3] == {"type": "raw_text", "text": "/members show a***@example.com"}
     assert check_message({"blocks": list(shown.blocks)}) == []

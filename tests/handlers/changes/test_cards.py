@@ -17,13 +17,13 @@ from bot.changes.model.change import Change
 from bot.changes.model.edits import Edit, Kind, Target
 from bot.changes.model.parts import Approval, ChangeDecision, ChangeRequest, Guard, Question, Run
 from bot.changes.model.states import State
-from handlers.blocks.masking import public
+from handlers.blocks.masking import mask_message
 from handlers.blocks.messages import Message, message, section
 from handlers.changes import card_view, cards, notes_view
 from handlers.changes.diff import excerpt
-from sandbox.slack.validation import blocks_too_long, check_message
-from tests.harness.channels import emails_seen
-from tests.harness.counting import counted
+from sandbox.slack.validation import are_blocks_too_long, check_message
+from tests.harness.channels import find_emails
+from tests.harness.counting import count_steps
 
 NOW = datetime(2026, 11, 21, 3, 0, tzinfo=UTC)
 OURS = re.compile(r"@U0ALICE01|@U0CARA001|!date\^\d+\^\{date_short_pretty\} \{time\}|!subteam\^S0ONCALL|#C0OPS0001")
@@ -115,14 +115,14 @@ def _mrkdwn(found: Any) -> list[str]:
 def _is_harmless(whole: Message) -> None:
     """Before an email is masked, as the requester alone may get it, and after, as a channel does."""
     _is_taken(whole)
-    _is_taken(public(whole))
-    assert emails_seen([public(whole).text, public(whole).blocks]) == []
+    _is_taken(mask_message(whole))
+    assert find_emails([mask_message(whole).text, mask_message(whole).blocks]) == []
 
 
 def _is_taken(whole: Message) -> None:
     blocks = list(whole.blocks)
     assert check_message({"text": whole.text, "blocks": blocks}) == []
-    assert not blocks_too_long(blocks)
+    assert not are_blocks_too_long(blocks)
     for text in [whole.text, *_mrkdwn(whole.blocks)]:
         for match in ENTITY.finditer(text):
             assert OURS.fullmatch(match[1]), f"{match[0]!r} in {text!r}"
@@ -143,7 +143,7 @@ def test_a_card_is_taken_by_slack_and_rings_nobody_but_whom_it_means(change: Cha
 @given(CHANGES, st.sampled_from(["remind-1", "offer-1", "review-2", "break_glass", "late-1", "left", "ask-1"]))
 @settings(max_examples=200, deadline=None)
 def test_a_note_is_taken_by_slack_and_rings_nobody_but_whom_it_means(change: Change, purpose: str) -> None:
-    ended = change.changed(revert_failure="changed") if purpose == "left" else change
+    ended = change.with_fields(revert_failure="changed") if purpose == "left" else change
     if (noted := notes_view.note(ended, purpose)) is not None:
         _is_harmless(noted)
 
@@ -156,8 +156,8 @@ WHOLE = re.compile(r"<[^<>]+>|&(?:amp|lt|gt);")
 CUTS: dict[str, Callable[[str], str]] = {
     "a section": lambda text: str(section(text)["text"]["text"]),
     "a notification": lambda text: message(text, [section("x")]).text,
-    "a section of a channel": lambda text: str(public(message("x", [section(text)])).blocks[0]["text"]["text"]),
-    "a notification of a channel": lambda text: public(message(text, [section("x")])).text,
+    "a section of a channel": lambda text: str(mask_message(message("x", [section(text)])).blocks[0]["text"]["text"]),
+    "a notification of a channel": lambda text: mask_message(message(text, [section("x")])).text,
 }
 
 
@@ -213,7 +213,7 @@ def _drawn(change: Change) -> Message:
 
 @pytest.mark.parametrize("kind", ["off", "edit", "delete"])
 def test_a_pair_that_a_card_does_not_show_is_hardly_work(kind: str) -> None:
-    few, many = (counted(10_000_000, _drawn, _of_wide(kind, count)) for count in (WIDE, WIDE + 200))
+    few, many = (count_steps(10_000_000, _drawn, _of_wide(kind, count)) for count in (WIDE, WIDE + 200))
 
     assert (many - few) / 200 < 200, "steps for each pair; to look at one takes 500 to 1,000"
 
@@ -222,7 +222,7 @@ def test_a_pair_that_a_card_does_not_show_is_hardly_work(kind: str) -> None:
 def test_a_character_beyond_ascii_is_hardly_work(letters: str) -> None:
     """A card may be about a thousand texts of thousands of characters, and nothing else is done while it is drawn."""
     few, many = (
-        counted(10_000_000, _drawn, _made("https://a.example/" + letters * (size // len(letters))))
+        count_steps(10_000_000, _drawn, _made("https://a.example/" + letters * (size // len(letters))))
         for size in (3_000, 6_000)
     )
 

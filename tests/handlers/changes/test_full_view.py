@@ -17,7 +17,7 @@ from bot.changes.model.edits import Edit, Kind, Target
 from bot.changes.model.items import Item, Outcome, Tally
 from bot.changes.model.parts import ChangeDecision, ChangeRequest, Guard
 from bot.rules.edit import source_reaching
-from handlers.blocks.messages import WORD_JOINER, Block, shortened
+from handlers.blocks.messages import WORD_JOINER, Block, shorten_url
 from handlers.changes import card_view, full_view
 from handlers.changes.completeness import hides
 from handlers.changes.diff import CHOSEN
@@ -77,7 +77,7 @@ def made(what: str, verb: str, before: dict[str, Any], after: dict[str, Any], **
         ),
         request=ChangeRequest(requester="U0ALICE01", channel="C0OPS0001"),
         decision=ChangeDecision(guard=Guard.APPROVE),
-    ).changed(**fields)
+    ).with_fields(**fields)
 
 
 VERBS = {"rule": ("update", "create", "delete"), "member": ("update", "add", "remove")}
@@ -225,7 +225,7 @@ def test_the_full_view_of_a_set_has_each_part(number: int, before: dict[str, Any
 @given(hosts, paths, st.sampled_from(["", "shop.example.com%2F" + "a" * 200 + "@", "a:b@"]), st.integers(20, 200))
 def test_a_shortened_url_has_the_host_that_a_browser_goes_to(host: str, path: str, user: str, limit: int) -> None:
     ascii_host = host.encode("idna").decode() if ":" not in host else "xn--bcher-kva.example:8080"
-    shown = shortened(f"https://{user}{host}/{path}", limit)
+    shown = shorten_url(f"https://{user}{host}/{path}", limit)
 
     assert f"{host}/" in shown or f"{ascii_host}/" in shown or shown.endswith((host, ascii_host))
     assert len(shown) <= max(limit, len(ascii_host) + 40) + 12

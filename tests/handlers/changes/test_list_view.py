@@ -9,7 +9,7 @@ import pytest
 from bot.changes.model.edits import Kind
 from bot.changes.model.states import State
 from bot.rules.secrets import MARK
-from bot.text.emails import all_masked
+from bot.text.emails import mask_emails
 from handlers.blocks.messages import ListPage
 from handlers.changes.list_view import row
 from tests.texts.cards import ANNA, HEADERS, change, with_vip
@@ -40,7 +40,7 @@ def test_a_masked_email_in_a_title_ends_no_bold_text_where_it_is_masked_once_mor
     shown = row(change(Kind.MEMBER_ADD, State.APPLIED, None, ANNA | {"name": ""}), {}, public=True)
 
     assert "`a***@example.com`" in shown
-    assert all_masked(shown) == shown
+    assert mask_emails(shown) == shown
 
 
 def test_a_list_that_is_read_a_page_at_a_time_goes_on_where_one_more_was_found() -> None:

@@ -45,7 +45,7 @@ def test_what_was_planned_is_extended_by_how_long_it_lasts_and_not_by_how_early_
 ) -> None:
     planned = change(Kind.RULE_UPDATE, State.APPLIED, OLD_SHOP, {**OLD_SHOP, "status": "Inactive"})
     starts = planned.created + timedelta(days=8)
-    planned = planned.changed(starts_at=starts, started_at=starts, reverts_at=starts + timedelta(hours=lasts))
+    planned = planned.with_fields(starts_at=starts, started_at=starts, reverts_at=starts + timedelta(hours=lasts))
 
     assert extension(planned)[1] == label
 

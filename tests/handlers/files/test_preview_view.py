@@ -129,7 +129,7 @@ def test_a_plan_of_rules_is_taken_by_slack_whatever_they_hold(texts: list[str], 
 @settings(deadline=None, max_examples=25)
 def test_a_plan_of_members_is_taken_by_slack_whatever_they_hold(texts: list[str], name: str) -> None:
     pasted = {"pasted": {"v1.form.pasted": {"type": "plain_text_input", "value": name}}}
-    handed = replace(Handed.typed({"state": {"values": pasted}}), name=name[:100], site=name[:60])
+    handed = replace(Handed.of_file_form({"state": {"values": pasted}}), name=name[:100], site=name[:60])
 
     is_view(plan_form(MEMBER_FORMS, every_member(name, *texts), handed))
     is_view(file_form(MEMBER_FORMS, handed, wrong=name))
@@ -159,7 +159,7 @@ def test_the_form_asks_for_the_kinds_that_there_are_and_reads_what_was_chosen() 
 
 @pytest.mark.parametrize("mode", Mode)
 def test_the_mode_is_read_back(mode: Mode) -> None:
-    assert Handed.typed(state(mode=mode.value)).mode is mode
+    assert Handed.of_file_form(state(mode=mode.value)).mode is mode
 
 
 REASONS: list[Any] = [

@@ -10,7 +10,7 @@ import pytest
 
 from handlers.grammar.command import Command
 from handlers.grammar.vocabulary import ACTS, AWAY, FILLERS, ONLY, PARTED, STATUSES, TYPES, bare
-from tests.harness.corpus import GOOD, KNOWN, Answer, Verdict, answered, sentences, verdict
+from tests.harness.corpus import GOOD, KNOWN, Answer, Verdict, answer_to, sentences, verdict
 
 WORKED_WITH: Final = tuple(one for one in sentences() if not one.is_held_out)
 LEAST: Final = 91
@@ -20,13 +20,13 @@ PUT_IN: Final = ("zebra", "friday", "not", "docs", "17", "delete", "except")
 
 
 def test_no_sentence_becomes_a_change_that_nobody_asked_for() -> None:
-    harmful = [one.says for one in sentences() if verdict(one, answered(one)) is Verdict.HARMFUL]
+    harmful = [one.says for one in sentences() if verdict(one, answer_to(one)) is Verdict.HARMFUL]
 
     assert harmful == []
 
 
 def test_most_sentences_are_understood_or_well_asked_about() -> None:
-    good = sum(verdict(one, answered(one)) in GOOD for one in WORKED_WITH)
+    good = sum(verdict(one, answer_to(one)) in GOOD for one in WORKED_WITH)
 
     assert 100 * good >= LEAST * len(WORKED_WITH)
 
@@ -35,7 +35,7 @@ def changes(answer: Answer) -> list[Command]:
     return [one for one in (*answer.at_once, *answer.offered) if one.writes]
 
 
-OFFERED: Final = [one for one in sentences() if changes(answered(one))]
+OFFERED: Final = [one for one in sentences() if changes(answer_to(one))]
 
 
 @pytest.mark.first(3)
@@ -43,12 +43,12 @@ OFFERED: Final = [one for one in sentences() if changes(answered(one))]
 def test_a_word_that_is_put_into_a_change_makes_it_another_or_is_told(word: str) -> None:
     ignored = []
     for one in OFFERED:
-        before, words = changes(answered(one)), one.says.split()
+        before, words = changes(answer_to(one)), one.says.split()
         if word in one.says.casefold() or any(each.verb == word for each in before) or is_named(word, before):
             continue
         for at in range(1, len(words) + 1):
             longer = replace(one, says=" ".join([*words[:at], word, *words[at:]]))
-            if changes(answered(longer)) == before:
+            if changes(answer_to(longer)) == before:
                 ignored.append(longer.says)
 
     assert ignored == []
@@ -57,10 +57,10 @@ def test_a_word_that_is_put_into_a_change_makes_it_another_or_is_told(word: str)
 def test_a_word_that_is_taken_out_of_a_change_made_it_that_one_or_says_nothing() -> None:
     idle = []
     for one in OFFERED:
-        before, words = changes(answered(one)), one.says.split()
+        before, words = changes(answer_to(one)), one.says.split()
         for at, word in enumerate(words):
             shorter = replace(one, says=" ".join([*words[:at], *words[at + 1 :]]))
-            if changes(answered(shorter)) == before and not says_nothing(word, before):
+            if changes(answer_to(shorter)) == before and not says_nothing(word, before):
                 idle.append((word, one.says))
 
     assert idle == []

@@ -40,7 +40,7 @@ from handlers.members.commands import MembersImport, MembersMove
 from handlers.rules.commands import RulesImport, RulesMake, RulesOff, RulesOn
 from tests.handlers.grammar.test_corpus import changes, is_named
 from tests.handlers.grammar.test_guesses import ALL_GUESSES
-from tests.harness.corpus import Sentence, answered, sentences
+from tests.harness.corpus import Sentence, answer_to, sentences
 from tests.stories.test_guesses import README
 
 SENTENCES_PER_CHANGE: Final = 3
@@ -52,7 +52,7 @@ def offered() -> Iterator[Sentence]:
     typed = [text.partition(" ") for text in (*README, *(text for text, _ in ALL_GUESSES))]
     count: dict[type[Command], int] = {}
     for one in (*(Sentence(text, root, "", ()) for root, _, text in typed), *sentences()):
-        if made := changes(answered(one)):
+        if made := changes(answer_to(one)):
             count[type(made[0])] = count.get(type(made[0]), 0) + 1
             if count[type(made[0])] <= SENTENCES_PER_CHANGE:
                 yield one
@@ -95,7 +95,7 @@ def has_a_place(word: str, made: Sequence[Command]) -> bool:
 def test_a_small_word_in_any_place_of_a_change_makes_it_another_or_is_told(word: str) -> None:
     ignored = []
     for one in OFFERED:
-        before, words = changes(answered(one)), one.says.split()
+        before, words = changes(answer_to(one)), one.says.split()
         acts = {ACTS.get(bare(each)) for each in words} - {None}
         if word in words or ACTS.get(word) in acts or has_a_place(word, before) or is_named(word, before):
             continue
@@ -104,7 +104,7 @@ def test_a_small_word_in_any_place_of_a_change_makes_it_another_or_is_told(word:
             if word == "to" and at < len(words) and bare(words[at]) in CHANGING:
                 continue
             longer = replace(one, says=" ".join([*words[:at], word, *words[at:]]))
-            if not in_a_name and changes(answered(longer)) == before:
+            if not in_a_name and changes(answer_to(longer)) == before:
                 ignored.append(longer.says)
 
     assert ignored == []
@@ -175,7 +175,7 @@ def test_what_a_change_may_leave_out_says_nothing_elsewhere() -> None:
 def test_what_may_turn_a_change_is_told(text: str, told: str) -> None:
     root, _, says = text.partition(" ")
 
-    answer = answered(Sentence(says, root, "", ()))
+    answer = answer_to(Sentence(says, root, "", ()))
 
     assert changes(answer) == []
     said = " ".join(answer.told).casefold()
@@ -203,11 +203,11 @@ def test_what_may_turn_a_change_is_told(text: str, told: str) -> None:
 def test_what_says_no_more_is_left_out(text: str, means: str) -> None:
     root, _, says = text.partition(" ")
 
-    assert changes(answered(Sentence(says, root, "", ()))) == [parse(root.removeprefix("/"), means)]
+    assert changes(answer_to(Sentence(says, root, "", ()))) == [parse(root.removeprefix("/"), means)]
 
 
 def test_a_question_moves_nobody() -> None:
-    answer = answered(Sentence("is anna.berg@example.com now b@example.com?", "/members", "", ()))
+    answer = answer_to(Sentence("is anna.berg@example.com now b@example.com?", "/members", "", ()))
 
     assert changes(answer) == []
 

@@ -30,8 +30,8 @@ from handlers.rules.form import read_form, rule_errors
 from handlers.rules.rule_form_view import RuleForm
 from sandbox.slack import filling
 from sandbox.slack.validation import check_view
-from tests.harness.channels import as_read, escaped_twice
-from tests.harness.counting import at_most
+from tests.harness.channels import find_double_escapes, readable_text
+from tests.harness.counting import limiting_steps
 from tests.harness.real_rules import RECORDS
 
 View = dict[str, Any]
@@ -123,7 +123,7 @@ def test_an_edit_that_changes_nothing_gives_the_rule_back(sketch: Sketch, reason
     assert_taken(view)
     form = read_form(sent_back(view), rule)
     assert form.draft().body() == rule.body()
-    assert_taken(form.noted({"": "ы" * 3_000, "name": "ы" * 3_000, form.block_of_pair(1): "ы" * 3_000}).view())
+    assert_taken(form.with_notes({"": "ы" * 3_000, "name": "ы" * 3_000, form.block_of_pair(1): "ы" * 3_000}).view())
     as_json = replace(form, as_json=True).view()
     assert_taken(as_json)
     assert read_form(sent_back(as_json), rule).draft().body() == rule.body()
@@ -240,7 +240,7 @@ def test_a_thousand_pairs_are_read_and_drawn_in_one_go(piece: str) -> None:
     pair = {"source": {"key": "Url", "operator": "Equals", "value": piece * 1_000}, "destination": "https://a.example/"}
     rule = Rule.model_validate({"id": "Redirect_1", "name": "x", "ruleType": "Redirect", "pairs": [pair] * 1_000})
 
-    with at_most(300 * 1_000):
+    with limiting_steps(300 * 1_000):
         view = RuleForm.of(rule, channel="C0OPS0001").view()
         rule_errors(sent_back(view))
         form = read_form(sent_back(view), rule)
@@ -271,7 +271,7 @@ def test_a_member_of_any_size_is_edited_and_keeps_all_segments(
 def test_segments_are_counted_once() -> None:
     member = Member(email="anna@example.com", allowedSegments=tuple(map(str, range(3_000))))
 
-    with at_most(100 * 3_000):
+    with limiting_steps(100 * 3_000):
         form = MemberForm.of(member, site="blog", known=member.segments, channel="C0SUPPORT")
         member_form_view.read_form(sent_back(form.view())).document(member)
 
@@ -283,12 +283,12 @@ def test_any_of_many_sites_may_be_the_chosen_one(count: int, last: str) -> None:
     held = Preferences(last, ())
 
     view = settings_form.form(held, "C0SUPPORT", sites=sites)
-    menu = filling.input_called(view["blocks"], "Default site") or {}
+    menu = filling.find_input(view["blocks"], "Default site") or {}
 
     assert_taken(view)
     assert settings_form.read_form(sent_back(view)).wanted == held
     for site in (sites[0], sites[-1]):
-        chosen = filling.option(menu["element"], site)
+        chosen = filling.find_option(menu["element"], site)
         typed = {"site": {"v1.form.site": {"selected_option": chosen}}}
         assert settings_form.read_form(sent_back(view, typed)).wanted.site == site
 
@@ -308,8 +308,8 @@ def test_a_form_about_a_change_escapes_its_title_once(name: str, title: str) -> 
 
     assert_taken(view)
     shown = view["blocks"][0]["text"]["text"]
-    assert as_read(shown).replace("`", "").startswith(f"*Delete “{title}”?*".replace("`", ""))
-    assert escaped_twice(view) == []
+    assert readable_text(shown).replace("`", "").startswith(f"*Delete “{title}”?*".replace("`", ""))
+    assert find_double_escapes(view) == []
 
 
 def test_one_is_not_many() -> None:

@@ -9,15 +9,15 @@ from inline_snapshot import snapshot
 
 from bot.members.model import Member
 from bot.rules.model import Group, Groups, Rule
-from bot.text.names import meant, named_rule
+from bot.text.names import named_rule, resolve_name
 from bot.text.search import WAYS, SearchIndex, search, text_of_rule
 from handlers.errors import NotOneGroup
 from handlers.grammar.known import Known
 from handlers.members.commands import MembersList
-from handlers.members.member_lookup import fits
+from handlers.members.member_lookup import passes_filters
 from handlers.rules.commands import RulesList
 from handlers.rules.rule_edit import find_group
-from handlers.rules.rule_lookup import fitting
+from handlers.rules.rule_lookup import filter_rules
 
 SITE: Final = "https://www.example.com"
 NAMES: Final = {
@@ -76,12 +76,12 @@ def short(found: Iterable[str]) -> str:
 
 
 def show(ref: str) -> Iterable[str]:
-    return [rule.id for rule in meant(ref, map(named_rule, RULES)).things]
+    return [rule.id for rule in resolve_name(ref, map(named_rule, RULES)).things]
 
 
 def off(ref: str) -> Iterable[str]:
     """Nothing where it asks although one fits."""
-    found = meant(ref, map(named_rule, RULES))
+    found = resolve_name(ref, map(named_rule, RULES))
     return [rule.id for rule in found.things if found.is_sure or len(found.things) > 1]
 
 
@@ -93,27 +93,27 @@ def group(ref: str) -> Iterable[str]:
 
 
 def list_group(ref: str) -> Iterable[str]:
-    return [rule.id for rule in fitting(RULES, RulesList(group=ref), Groups.of(GROUPS))]
+    return [rule.id for rule in filter_rules(RULES, RulesList(group=ref), Groups.of(GROUPS))]
 
 
 def list_rules(ref: str) -> Iterable[str]:
-    return [rule.id for rule in fitting(RULES, RulesList(text=ref), None)]
+    return [rule.id for rule in filter_rules(RULES, RulesList(text=ref), None)]
 
 
 def list_members(ref: str) -> Iterable[str]:
-    return [one.email for one in MEMBERS if fits(one, MembersList(text=ref))]
+    return [one.email for one in MEMBERS if passes_filters(one, MembersList(text=ref))]
 
 
 def read_rule(ref: str) -> Iterable[str]:
-    return KNOWN.rules.holding(ref)
+    return KNOWN.rules.find_mentioned(ref)
 
 
 def read_group(ref: str) -> Iterable[str]:
-    return KNOWN.groups.holding(ref)
+    return KNOWN.groups.find_mentioned(ref)
 
 
 def read_member(ref: str) -> Iterable[str]:
-    return KNOWN.members.holding(ref)
+    return KNOWN.members.find_mentioned(ref)
 
 
 def menu(ref: str) -> Iterable[str]:

@@ -12,7 +12,7 @@ from bot.rules.expressions import UndecidableKind, UndecidableReason
 from bot.rules.model import INACTIVE, Off, OffKind, Rule
 from bot.rules.outcomes import NearKind, NearMiss, Note, NoteKind
 from handlers.rules import reasons
-from handlers.rules.reasons import first_problem, near_words, no_field, note_words, off_words, problem_words
+from handlers.rules.reasons import first_problem, near_words, no_field_words, note_words, off_words, problem_words
 
 RULE = Rule.model_validate({"id": "Cancel_1", "ruleType": "Cancel", "pairs": [{"source": {"key": "{Host}"}}]})
 BROKEN = UndecidableReason(UndecidableKind.BROKEN)
@@ -42,9 +42,9 @@ def test_each_branch_tells_what_it_is_for() -> None:
         (first_problem([NO_NAME]), "Give the rule a name that others will recognize."),
         (first_problem([Problem(ProblemKind.NO_SOURCE, "source", 2), NO_NAME]), "pair 2: A pair needs"),
         (first_problem([NO_NAME, NO_NAME]), " (and 1 more)"),
-        (no_field("Redirect", "to"), "A Redirect rule has no field “to”. Its pairs have: source, operator, key,"),
-        (no_field("Delay", "to"), "source, operator, key, and what its form shows."),
-        (no_field(None, "to"), "source, operator, key, and what its form shows."),
+        (no_field_words("Redirect", "to"), "A Redirect rule has no field “to”. Its pairs have: source, operator, key,"),
+        (no_field_words("Delay", "to"), "source, operator, key, and what its form shows."),
+        (no_field_words(None, "to"), "source, operator, key, and what its form shows."),
         (problem_words(Problem(ProblemKind.UNKNOWN_VALUE, "key", 1, "q" * 70)), f"“{'q' * 60}”. Use Url, host or path."),
         (problem_words(Problem(ProblemKind.UNKNOWN_VALUE, "operator", meant="Matches")), "Did you mean Matches?"),
         (problem_words(Problem(ProblemKind.UNKNOWN_FIELD, "nam", meant="name")), "Did you mean name?"),

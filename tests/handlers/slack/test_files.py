@@ -9,7 +9,7 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
 from handlers.slack.client import SlackRefused, SlackUnreachable
-from handlers.slack.files import FileGone, FileTooLarge, FileUnreadable, SlackFiles, is_slacks
+from handlers.slack.files import FileGone, FileTooLarge, FileUnreadable, SlackFiles, is_slack_url
 from sandbox.demo import Sandbox
 from sandbox.slack.filestore import File
 from sandbox.slack.serving import serving
@@ -137,7 +137,7 @@ async def test_no_other_host_hears_of_the_token_or_gets_a_file(workspace: Sandbo
     ],
 )
 def test_which_addresses_are_slacks(url: str, api: str, own: bool) -> None:
-    assert is_slacks(url, api) is own
+    assert is_slack_url(url, api) is own
 
 
 async def test_a_file_for_a_channel_is_not_called_after_anybody(workspace: Sandbox, alice: Person) -> None:

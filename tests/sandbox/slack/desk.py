@@ -95,7 +95,7 @@ class Desk:
 
     async def events(self) -> list[dict[str, Any]]:
         """What happened, as the Events API told it so far."""
-        await self.slack.acting.events.settled()
+        await self.slack.acting.events.wait_for_deliveries()
         return [one["event"] for one in self.all("event_callback")]
 
     def last(self, kind: str) -> dict[str, Any]:

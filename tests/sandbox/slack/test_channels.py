@@ -128,7 +128,7 @@ async def test_a_message_is_posted_when_its_time_comes(maker: App) -> None:
     await forward(maker, 119)
     assert maker.slack.state.messages == []
     await forward(maker, 1)
-    assert [one.text for one in maker.slack.state.visible("", OPS)] == ["in 120 &amp; on"]
+    assert [one.text for one in maker.slack.state.visible_messages("", OPS)] == ["in 120 &amp; on"]
 
     gone = {"channel": OPS, "scheduled_message_id": late["scheduled_message_id"]}
     assert (await maker.json("chat.deleteScheduledMessage", **gone))["ok"]

@@ -7,7 +7,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from sandbox.slack.configuration import BadConfiguration, workspaces_of
+from sandbox.slack.configuration import BadConfiguration, load_workspaces
 from sandbox.slack.running import TOKEN, running_slack
 from tests.sandbox.slack.desk import MANIFEST, scoped
 
@@ -34,7 +34,7 @@ def file(folder: Path, text: str) -> Path:
 
 
 def test_without_members_a_channel_has_everybody_who_may_be_in_it(tmp_path: Path) -> None:
-    (mine,) = workspaces_of(file(tmp_path, LEAST))
+    (mine,) = load_workspaces(file(tmp_path, LEAST))
 
     assert mine.channels["C0ALL0001"].members == ("U0ANN0001",)
     assert mine.channels["C0BOTH001"].members == ("U0ELSE001", "U0ANN0001")
@@ -46,7 +46,7 @@ async def test_an_app_meets_whom_the_file_names_under_the_name_of_its_manifest(t
     (tmp_path / "mine.svg").write_text("<svg/>")
     manifest = scoped(["users:read", "team:read"])
     async with (
-        running_slack(manifest, workspaces_of(file(tmp_path, text))) as slack,
+        running_slack(manifest, load_workspaces(file(tmp_path, text))) as slack,
         httpx.AsyncClient(headers={"Authorization": f"Bearer {TOKEN}"}, trust_env=False) as http,
     ):
         people = (await http.get(f"{slack.api_url}users.list")).json()["members"]
@@ -98,7 +98,7 @@ def test_what_is_wrong_is_named_with_its_file_its_key_and_what_to_do(
     path = file(tmp_path, LEAST.replace(right, wrong))
 
     with pytest.raises(BadConfiguration) as refused:
-        workspaces_of(path)
+        load_workspaces(path)
 
     assert str(refused.value).startswith(f"{path}: ")
     assert words in str(refused.value)
@@ -107,7 +107,7 @@ def test_what_is_wrong_is_named_with_its_file_its_key_and_what_to_do(
 
 def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
     with pytest.raises(BadConfiguration, match=r"none\.toml: it can't be read"):
-        workspaces_of(tmp_path / "none.toml")
+        load_workspaces(tmp_path / "none.toml")
 
 
 async def test_the_page_starts_afresh_without_a_demo_around_it() -> None:

@@ -122,7 +122,7 @@ async def test_a_form_that_asks_where_to_answer_is_told(desk: Desk) -> None:
     await desk.http.post(url["response_url"], json={"text": "Here", "response_type": "in_channel"})
 
     assert (url["block_id"], url["action_id"], url["channel_id"]) == ("w", "where", OPS)
-    assert [one.text for one in desk.slack.state.visible(BOB, OPS)] == ["Here"]
+    assert [one.text for one in desk.slack.state.visible_messages(BOB, OPS)] == ["Here"]
 
 
 async def test_a_command_that_is_answered_for_all_is_shown_as_it_was_typed_once(desk: Desk) -> None:
@@ -133,7 +133,7 @@ async def test_a_command_that_is_answered_for_all_is_shown_as_it_was_typed_once(
     await desk.slack.acting.say(ALICE, OPS, "/desk list")
     await desk.http.post(desk.last("command")["response_url"], json={"text": "Still", "response_type": "in_channel"})
 
-    seen = [(one.user, one.text) for one in desk.slack.state.visible(BOB, OPS)]
+    seen = [(one.user, one.text) for one in desk.slack.state.visible_messages(BOB, OPS)]
     bot = desk.slack.state.workspace.bot.id
     assert seen == [(ALICE, "/desk list"), (bot, "All is well"), (bot, "Still")]
 
@@ -177,7 +177,7 @@ async def test_suggestions_of_a_message_and_of_a_view(desk: Desk) -> None:
 
     desk.on["block_suggestion"] = offers
     places = await card(desk), {"view_id": (await opened(desk))["id"]}
-    answers = [await desk.slack.acting.options(ALICE, place, "row", "who", "bo") for place in places]
+    answers = [await desk.slack.acting.load_options(ALICE, place, "row", "who", "bo") for place in places]
 
     in_message, in_view = desk.all("block_suggestion")
     assert answers == [{"options": [option]}] * 2
@@ -189,7 +189,7 @@ async def test_suggestions_of_a_message_and_of_a_view(desk: Desk) -> None:
 async def test_suggestions_wait_until_enough_is_typed(desk: Desk) -> None:
     place = await card(desk)
 
-    assert await desk.slack.acting.options(ALICE, place, "row", "who", "b") == {"options": []}
+    assert await desk.slack.acting.load_options(ALICE, place, "row", "who", "b") == {"options": []}
     assert desk.all("block_suggestion") == []
 
 
@@ -199,17 +199,17 @@ async def test_suggestions_that_slack_would_not_take_are_none(desk: Desk) -> Non
 
     desk.on["block_suggestion"] = too_many
 
-    assert await desk.slack.acting.options(ALICE, await card(desk), "row", "who", "bob") == {"options": []}
+    assert await desk.slack.acting.load_options(ALICE, await card(desk), "row", "who", "bob") == {"options": []}
     assert len(desk.all("block_suggestion")) == 1
 
 
 async def test_suggestions_are_for_external_selects_alone(desk: Desk) -> None:
     with pytest.raises(Refused, match="no_such_action"):
-        await desk.slack.acting.options(ALICE, await card(desk), "row", "go", "bob")
+        await desk.slack.acting.load_options(ALICE, await card(desk), "row", "go", "bob")
 
 
 async def test_a_global_shortcut(desk: Desk) -> None:
-    assert await desk.slack.acting.shortcut(ALICE, "ask") == {"ok": True}
+    assert await desk.slack.acting.use_shortcut(ALICE, "ask") == {"ok": True}
 
     sent = desk.last("shortcut")
     same(sent, "type token action_ts team user callback_id trigger_id")
@@ -219,21 +219,21 @@ async def test_a_global_shortcut(desk: Desk) -> None:
 
 async def test_a_message_shortcut_on_what_somebody_said(desk: Desk) -> None:
     await desk.slack.acting.say(BOB, "C0SUPPORT", "Keep this")
-    said = desk.slack.state.visible(ALICE, "C0SUPPORT")[0]
-    assert await desk.slack.acting.shortcut(ALICE, "keep", "C0SUPPORT", said.ts) == {"ok": True}
+    said = desk.slack.state.visible_messages(ALICE, "C0SUPPORT")[0]
+    assert await desk.slack.acting.use_shortcut(ALICE, "keep", "C0SUPPORT", said.ts) == {"ok": True}
 
     sent = desk.last("message_action")
     same(sent, "type token action_ts team user callback_id trigger_id channel message message_ts response_url")
     same(sent["message"], f"{SAID} client_msg_id", frozenset())
     assert (sent["message_ts"], sent["message"]["user"], sent["message"]["text"]) == (said.ts, BOB, "Keep this")
     await desk.http.post(sent["response_url"], json={"text": "Kept"})
-    assert desk.slack.state.visible(ALICE, "C0SUPPORT")[-1].text == "Kept"
+    assert desk.slack.state.visible_messages(ALICE, "C0SUPPORT")[-1].text == "Kept"
 
 
 @pytest.mark.parametrize(("callback_id", "ts"), [("keep", ""), ("ask", "1.000001"), ("other", "")])
 async def test_only_shortcuts_of_the_manifest_are_there(desk: Desk, callback_id: str, ts: str) -> None:
     with pytest.raises(Refused, match="no_such_shortcut"):
-        await desk.slack.acting.shortcut(ALICE, callback_id, OPS, ts)
+        await desk.slack.acting.use_shortcut(ALICE, callback_id, OPS, ts)
 
 
 async def test_a_shortcut_that_is_not_acknowledged_is_trouble(desk: Desk) -> None:
@@ -241,7 +241,7 @@ async def test_a_shortcut_that_is_not_acknowledged_is_trouble(desk: Desk) -> Non
         return Response(status_code=500)
 
     desk.on["shortcut"] = fails
-    answer = await desk.slack.acting.shortcut(ALICE, "ask")
+    answer = await desk.slack.acting.use_shortcut(ALICE, "ask")
 
     assert (answer["ok"], answer["text"]) == (False, "We had some trouble connecting. Try again?")
 
@@ -280,9 +280,9 @@ async def test_the_kind_of_channel_is_told(desk: Desk) -> None:
 
 
 async def test_opening_the_home_tells_of_it_and_of_what_was_published(desk: Desk) -> None:
-    await desk.slack.acting.home(ALICE, "home")
+    await desk.slack.acting.open_home(ALICE, "home")
     await desk.call("views.publish", user_id=ALICE, view={"type": "home", "blocks": CARD})
-    await desk.slack.acting.home(ALICE, "messages")
+    await desk.slack.acting.open_home(ALICE, "messages")
 
     first, second = (one["event"] for one in desk.heard)
     same(first, "type user channel tab event_ts", frozenset())
@@ -317,7 +317,7 @@ async def test_an_event_that_is_not_taken_comes_three_times_more(desk: Desk) -> 
     desk.on["event_callback"] = fails
     desk.slack.delivery.retry_after = (0, 0, 0)
     await desk.slack.acting.say(ALICE, "D0ALICE01", "hello")
-    await desk.slack.delivery.settled()
+    await desk.slack.delivery.wait_for_retries()
 
     told = [(one.get("x-slack-retry-num"), one.get("x-slack-retry-reason")) for one in desk.headers]
     assert told == [(None, None), ("1", "http_error"), ("2", "http_error"), ("3", "http_error")]
@@ -331,7 +331,7 @@ async def test_an_event_is_not_tried_again_once_it_is_taken(desk: Desk) -> None:
     desk.on["event_callback"] = fails_once
     desk.slack.delivery.retry_after = (0, 0, 0)
     await desk.slack.acting.say(ALICE, "D0ALICE01", "hello")
-    await desk.slack.delivery.settled()
+    await desk.slack.delivery.wait_for_retries()
 
     assert len(desk.heard) == 2
 
@@ -343,7 +343,7 @@ async def test_an_app_may_say_that_it_wants_no_retry(desk: Desk) -> None:
     desk.on["event_callback"] = fails
     desk.slack.delivery.retry_after = (0, 0, 0)
     await desk.slack.acting.say(ALICE, "D0ALICE01", "hello")
-    await desk.slack.delivery.settled()
+    await desk.slack.delivery.wait_for_retries()
 
     assert len(desk.heard) == 1
 
@@ -353,6 +353,6 @@ async def test_an_app_that_is_away_is_told_why_it_is_tried_again(desk: Desk) -> 
     desk.slack.delivery.retry_after = (0.05,)
     await desk.slack.acting.say(ALICE, "D0ALICE01", "hello")
     desk.slack.delivery.url = here
-    await desk.slack.delivery.settled()
+    await desk.slack.delivery.wait_for_retries()
 
     assert desk.headers[0]["x-slack-retry-reason"] == "connection_failed"

@@ -41,7 +41,7 @@ async def watcher() -> AsyncIterator[Desk]:
 async def said(desk: Desk, text: str = "Hello", channel: str = OPS) -> str:
     """The ts of what Alice says."""
     await desk.slack.acting.say(ALICE, channel, text)
-    return desk.slack.state.visible(ALICE, channel)[-1].ts
+    return desk.slack.state.visible_messages(ALICE, channel)[-1].ts
 
 
 async def test_what_somebody_changes_and_deletes(watcher: Desk) -> None:

@@ -116,7 +116,7 @@ async def story(slack: LocalSlack) -> None:
     assert await gwen.submits() == {"What is wrong?": "Say a little more"}
     gwen.fills(**{"What is wrong?": "The shop is slow"})
     assert await gwen.submits() == {}
-    filed = await gwen.is_told("Filed: The shop is slow")
+    filed = await gwen.sees_dm("Filed: The shop is slow")
 
     assert filed.channel == gwen.dm
     assert gwen.modal is None

@@ -279,7 +279,7 @@ async def test_somebody_elses_file_cannot_be_sent_in_a_form(filer: Desk) -> None
     secret = (await bob.uploads("salaries.json", CONTENT, channel=GENERAL)).files[0]
     await alice.opens("/desk")
     assert alice.modal is not None
-    values = {"file": {"file.pick": {"type": "file_input", "files": [secret.shown()]}}}
+    values = {"file": {"file.pick": {"type": "file_input", "files": [secret.info()]}}}
 
     await filer.slack.acting.submit(alice.id, alice.modal["id"], values)
 

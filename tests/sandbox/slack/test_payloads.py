@@ -10,7 +10,7 @@ from sandbox.gatehouse import ALICE, BOB, BOT, FRANK, SHOP
 from sandbox.slack import payloads
 from sandbox.slack.message import Message
 from sandbox.slack.state import State
-from sandbox.slack.texts import as_said, as_typed, escaped, rich_text
+from sandbox.slack.texts import command_text, escape_text, message_text, rich_text
 from sandbox.slack.validation import check_message
 
 
@@ -20,8 +20,8 @@ def test_a_private_channel_is_not_named() -> None:
     sent = payloads.command(state, ALICE.id, "C0WARROOM", "/rules", "", "")
 
     assert sent["channel_name"] == "privategroup"
-    assert as_typed("see #war-room", state, should_escape=True) == "see <#C0WARROOM|>"
-    assert as_typed("see #support", state, should_escape=True) == "see <#C0SUPPORT|support>"
+    assert command_text("see #war-room", state, should_escape=True) == "see <#C0WARROOM|>"
+    assert command_text("see #support", state, should_escape=True) == "see <#C0SUPPORT|support>"
 
 
 def test_a_click_says_of_which_company_the_person_is() -> None:
@@ -80,17 +80,17 @@ def test_a_click_in_a_thread_says_in_which() -> None:
 def test_what_is_typed_becomes_references(typed: str, command: str, message: str) -> None:
     state = State(SHOP.with_app({"display_information": {"name": "Gatehouse"}}))
 
-    assert as_typed(typed, state, should_escape=True) == command
-    assert as_said(typed, state) == message
+    assert command_text(typed, state, should_escape=True) == command
+    assert message_text(typed, state) == message
 
 
 def test_a_name_that_two_have_names_nobody() -> None:
     state = State(SHOP)
     state.users[BOB.id] = replace(BOB, real_name="Alice Ng", name="alice.ng")
 
-    assert as_said("@Alice Ng @alice.ng", state) == "<@U0ALICE01> Ng <@U0BOB0001>"
+    assert message_text("@Alice Ng @alice.ng", state) == "<@U0ALICE01> Ng <@U0BOB0001>"
     state.users[BOB.id] = replace(BOB, name="alice")
-    assert as_said("@alice", state) == "@alice"
+    assert message_text("@alice", state) == "@alice"
 
 
 @pytest.mark.parametrize(
@@ -107,7 +107,7 @@ def test_a_name_that_two_have_names_nobody() -> None:
     ],
 )
 def test_the_text_of_an_app_is_kept_escaped(sent: str, kept: str) -> None:
-    assert escaped(sent) == kept
+    assert escape_text(sent) == kept
 
 
 def test_a_text_is_rich_text_too() -> None:

@@ -10,7 +10,7 @@ import pytest
 from sandbox.gatehouse import ALICE, BOB, BOT, ERIN, FRANK, SHOP, WORKSPACES
 from sandbox.slack.ids import StandingClock
 from sandbox.slack.methods import READS, SCOPES
-from sandbox.slack.ratelimits import A_MINUTE, TIERS
+from sandbox.slack.ratelimits import CALLS_PER_MINUTE, TIERS
 from sandbox.slack.running import running_slack
 from tests.sandbox.slack.conftest import App, client
 from tests.sandbox.slack.desk import scoped
@@ -254,7 +254,7 @@ async def test_a_channel_takes_one_message_a_second(reader: App, clock: Standing
 async def test_a_tier_is_so_many_calls_a_minute(reader: App, clock: StandingClock, method: str) -> None:
     reader.slack.limits.is_on = True
     asked = {"user": BOB.id, "email": BOB.email}
-    most = A_MINUTE[TIERS[method]]
+    most = CALLS_PER_MINUTE[TIERS[method]]
 
     answers = [await reader.http.get(method, params=asked) for _ in range(most + 1)]
     clock.now += 60

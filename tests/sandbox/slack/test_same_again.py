@@ -15,7 +15,7 @@ from sandbox.gatehouse import FILE, WORKSPACES
 from sandbox.slack.configuration import DEFAULT
 from sandbox.slack.ids import StandingClock
 from sandbox.slack.running import APP_TOKEN, TOKEN, running_slack
-from tests.harness.programs import ran
+from tests.harness.programs import run_module
 from tests.sandbox.slack.conftest import PAGE, App, client, served
 from tests.sandbox.slack.desk import MANIFEST
 from tests.sandbox.slack.link import linked, opened
@@ -105,7 +105,7 @@ async def test_a_second_workspace_is_there_where_the_file_has_one(tmp_path: Path
 async def test_a_wrong_manifest_is_refused_with_a_word(tmp_path: Path, text: str, code: int, words: str) -> None:
     file = tmp_path / "manifest.yml"
     file.write_text(text)
-    exit_code, _, errors = await ran("sandbox", "slack", "--port", "0", "--manifest", str(file))
+    exit_code, _, errors = await run_module("sandbox", "slack", "--port", "0", "--manifest", str(file))
 
     assert exit_code == code
     assert words in errors

@@ -53,7 +53,7 @@ def asked(slack: LocalSlack, text: str = "/desk") -> asyncio.Task[dict[str, Any]
 
 
 def seen(slack: LocalSlack) -> list[str]:
-    return [one.text for one in slack.state.visible(ALICE, OPS)]
+    return [one.text for one in slack.state.visible_messages(ALICE, OPS)]
 
 
 async def test_hello_says_how_many_connections_there_are(slack: LocalSlack, link: Link) -> None:
@@ -215,7 +215,7 @@ async def test_an_event_whose_connection_breaks_off_comes_again(slack: LocalSlac
         again = await other.hears()
         await other.answers(again)
         await saying
-        await slack.delivery.settled()
+        await slack.delivery.wait_for_retries()
 
     assert (lost["retry_attempt"], lost["retry_reason"]) == (0, "")
     assert (again["retry_attempt"], again["retry_reason"]) == (1, "timeout")

@@ -27,7 +27,7 @@ LOADING = {"type": "modal", "callback_id": "v1.loading", "title": words("One mom
     ],
 )
 def test_what_is_code_is_read_as_it_is(text: str, shown: str) -> None:
-    assert rendering.plain(text) == shown
+    assert rendering.plain_text(text) == shown
 
 
 def form(title: str) -> dict[str, Any]:
@@ -124,7 +124,7 @@ async def test_direct_messages_are_between_two(desk: Desk, alice: Person) -> Non
     await desk.slack.acting.say(ALICE, alice.dm, "thank you")
 
     assert [one.text for one in alice.dms] == ["A reminder"]
-    assert (await alice.is_told("A reminder")).channel == alice.dm
+    assert (await alice.sees_dm("A reminder")).channel == alice.dm
     assert bob.dms == []
-    assert [one.text for one in bob._bots()] == ["A card"]
+    assert [one.text for one in bob._bot_messages()] == ["A card"]
     assert [one.text for one in alice.cards] == ["A card"]

@@ -18,7 +18,7 @@ OPS, SUPPORT = "C0OPS0001", "C0SUPPORT"
 def shown(slack: LocalSlack, ts: str) -> dict[str, Any]:
     message = slack.state.find(OPS, ts)
     assert message is not None
-    return slack.state.shown(message)
+    return slack.state.message_data(message)
 
 
 async def page(slack: LocalSlack, user: str, **more: str) -> list[str]:

@@ -23,14 +23,14 @@ async def post(slack: LocalSlack, what: str, **body: str) -> httpx.Response:
 
 
 def on(slack: LocalSlack) -> list[str]:
-    return [one["name"] for one in slack.troubles.shown()["troubles"] if one["is_on"]]
+    return [one["name"] for one in slack.troubles.page_data()["troubles"] if one["is_on"]]
 
 
 async def test_everything_is_in_order_at_first_and_after_mending(workspace: Sandbox) -> None:
     slack = workspace.slack
     assert on(slack) == []
     for row in slack.troubles.rows:
-        row.take({"choice": list(row.choices)[1]})
+        row.apply({"choice": list(row.choices)[1]})
     assert on(slack) == [row.name for row in slack.troubles.rows]
 
     assert (await post(slack, "mend")).json()["ok"] is True
@@ -48,7 +48,7 @@ async def test_what_there_is_not_cannot_be_broken(app: App, asked: dict[str, str
 
 async def test_a_lost_acknowledgement_is_one_that_the_app_has_given(desk: Desk) -> None:
     desk.slack.delivery.patience = 1.0  # also for the app to hear of it
-    desk.slack.troubles.take("ack", {"choice": "lost"})
+    desk.slack.troubles.apply("ack", {"choice": "lost"})
 
     answer = await desk.slack.acting.say(ALICE, OPS, "/desk list")
 
@@ -62,7 +62,7 @@ async def test_a_late_acknowledgement_is_one_all_the_same(desk: Desk) -> None:
 
 
 async def test_an_expired_trigger_opens_nothing(desk: Desk) -> None:
-    desk.slack.troubles.take("triggers", {"choice": "expired"})
+    desk.slack.troubles.apply("triggers", {"choice": "expired"})
     with pytest.raises(Refused, match="expired_trigger_id"):
         desk.slack.state.use_trigger(desk.slack.state.new_trigger(ALICE))
     desk.slack.troubles.mend()
@@ -71,9 +71,9 @@ async def test_an_expired_trigger_opens_nothing(desk: Desk) -> None:
 
 async def test_faults_are_for_some_calls_and_used_up(app: App) -> None:
     def row() -> dict[str, Any]:
-        return next(one for one in app.slack.troubles.shown()["troubles"] if one["name"] == "slack")
+        return next(one for one in app.slack.troubles.page_data()["troubles"] if one["name"] == "slack")
 
-    app.slack.troubles.take("slack", {"choice": "500", "which": "users.info", "times": "1"})
+    app.slack.troubles.apply("slack", {"choice": "500", "which": "users.info", "times": "1"})
     assert (row()["choice"], row()["left"]) == ("500", 1)
     assert (await app.get("auth.test"))["ok"] is True
     assert (await app.http.get("users.info", params={"user": ALICE})).status_code == 500
@@ -81,8 +81,8 @@ async def test_faults_are_for_some_calls_and_used_up(app: App) -> None:
 
 
 async def test_a_service_answers_wrongly_as_the_panel_says_and_is_seen(workspace: Sandbox) -> None:
-    workspace.slack.troubles.take("rules", {"choice": "500", "which": "GET", "times": "1"})
-    workspace.slack.troubles.take("paging", {"choice": "pages"})
+    workspace.slack.troubles.apply("rules", {"choice": "500", "which": "GET", "times": "1"})
+    workspace.slack.troubles.apply("paging", {"choice": "pages"})
 
     await workspace.slack.acting.say(ALICE, OPS, "/rules list")
     async with httpx.AsyncClient(trust_env=False) as http:
@@ -99,7 +99,7 @@ async def test_starting_afresh_brings_the_samples_back(workspace: Sandbox) -> No
     await workspace.slack.acting.say(ALICE, OPS, "Hello")
     first = workspace.services.rules.all()
     workspace.services.rules.remove(first[0]["id"])
-    workspace.slack.troubles.take("copies", {"choice": "twice"})
+    workspace.slack.troubles.apply("copies", {"choice": "twice"})
 
     assert (await post(workspace.slack, "reset")).json() == {"ok": True}
 
@@ -111,13 +111,13 @@ async def test_starting_afresh_brings_the_samples_back(workspace: Sandbox) -> No
 async def test_a_scene_breaks_its_rows_and_no_others(slack: LocalSlack) -> None:
     troubles = slack.troubles
     troubles.scenes.append(Scene("late", "Late", "Try it.", {"ack": {"choice": "slow"}, "copies": {"choice": "twice"}}))
-    troubles.take("clock", {"choice": "slow"})
+    troubles.apply("clock", {"choice": "slow"})
 
     answer = (await post(slack, "scene", name="late")).json()
     assert on(slack) == ["ack", "copies"]
     assert answer["scenes"] == [{"name": "late", "label": "Late", "hint": "Try it.", "is_on": True}]
 
-    troubles.take("copies", {"choice": "once"})
-    assert not troubles.shown()["scenes"][0]["is_on"]
+    troubles.apply("copies", {"choice": "once"})
+    assert not troubles.page_data()["scenes"][0]["is_on"]
     assert (await post(slack, "scene", name="nothing")).status_code == 400
     assert on(slack) == ["ack"]

@@ -16,7 +16,7 @@ from starlette.applications import Starlette
 from starlette.routing import Route
 
 from sandbox.gatehouse import SHOP, WORKSPACES
-from sandbox.slack.configuration import workspaces_of
+from sandbox.slack.configuration import load_workspaces
 from sandbox.slack.oauth import CLIENT_ID, CLIENT_SECRET
 from sandbox.slack.running import TOKEN, LocalSlack, running_slack
 from sandbox.slack.serving import serving
@@ -25,7 +25,7 @@ from sandbox.slack.workspaces import Workspace
 from tests.conftest import until
 from tests.sandbox.slack.desk import Desk
 
-(LABS,) = workspaces_of()
+(LABS,) = load_workspaces()
 HOME = "https://app.example.com/slack/oauth_redirect"
 SCOPES = ["channels:read", "chat:write", "commands", "files:read", "files:write", "im:write", "team:read"]
 SCOPES += ["users:read", "usergroups:read", "app_mentions:read", "channels:history"]
@@ -55,7 +55,7 @@ class Two:
         return self.desk.slack
 
     def gwen(self) -> Person:
-        return Person(self.slack.at(LABS), GWEN, LAB)
+        return Person(self.slack.with_workspace(LABS), GWEN, LAB)
 
     async def call(self, token: str, method: str, **arguments: Any) -> dict[str, Any]:
         headers = {"Authorization": f"Bearer {token}"}
@@ -230,7 +230,7 @@ async def test_what_the_panel_breaks_is_broken_in_both_and_both_are_told(two: Tw
     heard: asyncio.Queue[dict[str, Any]] = asyncio.Queue()
     two.gwen().slack.state.watchers.append((GWEN, heard))
 
-    two.slack.troubles.take("triggers", {"choice": "expired"})
+    two.slack.troubles.apply("triggers", {"choice": "expired"})
     await two.gwen().types("/desk")
 
     assert heard.get_nowait()["type"] == "troubles"

@@ -68,7 +68,7 @@ async def test_a_link_to_a_reply_opens_its_thread(browser: Browser, desk: Desk) 
 
 async def test_a_link_to_a_file_leads_to_the_message_that_holds_it(browser: Browser, desk: Desk) -> None:
     held = await Person(desk.slack, ALICE, OPS).uploads("rules.json", b"[]", "the rules")
-    await linked(desk, f"See <{held.files[0].shown()['permalink']}|the file>")
+    await linked(desk, f"See <{held.files[0].info()['permalink']}|the file>")
     page = await in_support(browser, desk)
     await page.get_by_role("link", name="the file").click()
     await expect(page.get_by_role("article").filter(has_text="the rules")).to_be_focused()

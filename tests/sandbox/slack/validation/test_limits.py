@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple
 
 import pytest
 
-from sandbox.slack.validation import Problem, blocks_too_long, check_message, check_options, check_view
+from sandbox.slack.validation import Problem, are_blocks_too_long, check_message, check_options, check_view
 from sandbox.slack.validation.kinds import Int, Kind, Many, Str, Text
 from sandbox.slack.validation.limits import LIMITS
 from tests.sandbox.slack.validation.examples import SENDABLE, TABLES, Key, Slot, example, place, settle, slots
@@ -121,7 +121,7 @@ def _long_view(characters: int) -> list[Problem]:
 
 def _long_blocks(characters: int) -> list[Problem]:
     """Blocks whose JSON has so many characters: chat.postMessage answers with an error of its own."""
-    return [Problem("", "msg_blocks_too_long")] if blocks_too_long(["x" * (characters - 4)]) else []
+    return [Problem("", "msg_blocks_too_long")] if are_blocks_too_long(["x" * (characters - 4)]) else []
 
 
 def _suggested(number: int) -> list[Problem]:

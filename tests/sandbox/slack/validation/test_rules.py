@@ -8,7 +8,7 @@ import pytest
 
 from sandbox.slack.validation import (
     Problem,
-    blocks_too_long,
+    are_blocks_too_long,
     check_message,
     check_options,
     check_response_action,
@@ -254,8 +254,8 @@ def test_what_a_button_in_a_cell_carries_counts_with_the_cells() -> None:
 def test_a_table_is_as_long_as_it_may_be_whatever_the_blocks_around_it_come_to() -> None:
     table = made(TABLE) | {"rows": [[cell()], [cell("x" * 19_999)]]}
     line = {"type": "section", "text": {"type": "mrkdwn", "text": "x" * 2900}}
-    assert not blocks_too_long([table, *[line] * 4])
-    assert blocks_too_long([table, *[line] * 5])
+    assert not are_blocks_too_long([table, *[line] * 4])
+    assert are_blocks_too_long([table, *[line] * 5])
 
 
 def test_a_table_skips_columns_and_has_no_empty_cell() -> None:
