@@ -171,6 +171,8 @@ class Decisions:
             return
         # What is yet to be created was not there before, so nobody can have changed it.
         if change.edit.target.key is not None:
+            # What another change is doing to it at this moment is no edit that came in between.
+            await self.journal.store.changes.require_free(change)
             live = await read_live(self.executor.adapter(change.edit.target, LOOKING), change.edit.target)
             if canonical_form(live) != canonical_form(change.edit.before):
                 await self.journal.move(change, Move.INVALIDATE, result=live, finished_at=self.journal.now())

@@ -37,9 +37,13 @@ class Event(NamedTuple):
 
 
 def events(changes: Iterable[tuple[Change, Sequence[Edit]]], until: datetime) -> list[Event]:
-    """What *changes*, each with what it is to do or did, will do by themselves up to *until*, in that order."""
-    found = [event for change, edits in changes for event in _events(change, edits)]
-    return sorted((event for event in found if event.at <= until), key=lambda event: event.at)
+    """What *changes*, the oldest first, each with what it is to do or did, will do by themselves up to *until*, in that order.
+
+    At the same time ends come before starts, and what was made last ends first.
+    """
+    found = [event for change, edits in changes for event in _events(change, edits) if event.at <= until]
+    ends, starts = ([event for event in found if event.is_end is is_end] for is_end in (True, False))
+    return sorted([*reversed(ends), *starts], key=lambda event: event.at)
 
 
 def _events(change: Change, edits: Sequence[Edit]) -> Iterator[Event]:

@@ -37,7 +37,8 @@ LATE_AFTER: Final = timedelta(minutes=2)
 
 TIMERS_AT_ONCE: Final = 4
 """Timers of one lane."""
-START_AGAIN: Final = timedelta(seconds=10)
+NEXT_TURN: Final = timedelta(seconds=10)
+"""Until the next look at what is due and can't be done yet."""
 MIN_RETRY: Final = timedelta(seconds=30)
 MAX_RETRY: Final = timedelta(minutes=10)
 TRIES_UNTIL_TOLD: Final = 3
@@ -88,15 +89,27 @@ class TimerWorker:
         if self._now > starts + LATE_START:
             await self.journal.hold(change, Held.LATE)
             return None
+        if not await self._is_in_turn(change):
+            return self._now + NEXT_TURN
         try:
             await self.pipeline.decisions.start(change)
         except (ClientError, TargetBusy, DirectoryUnavailable) as error:
             log.warning("start_waits", change=change.id[:8], error=type(error).__name__)
-            return self._now + START_AGAIN
+            return self._now + NEXT_TURN
         # Somebody began it, put it off or cancelled it in the same moment.
         except NotPlanned:
             pass
         return None
+
+    async def _is_in_turn(self, change: Change) -> bool:
+        """Whether nothing else is due that comes first to a thing that *change* is about: each was meant for what that leaves."""
+        edits_of = self.pipeline.freezes.edits_of
+        targets = {edit.target for edit in await edits_of(change) if edit.target.key}
+        for other in await self.journal.store.changes.find_due(change.edit.target) if targets else ():
+            comes_first = other.id != change.id and _is_due(other) and _turn(other) < _turn(change)
+            if comes_first and targets & {edit.target for edit in await edits_of(other)}:
+                return False
+        return True
 
     async def _enqueue_legacy(self, change: Change, timer: Timer) -> datetime | None:
         """Enqueue the message for which release 0.1.0 set a timer."""
@@ -129,8 +142,12 @@ class TimerWorker:
         if last is not None and last.created >= ends and not await self._is_retryable(last):
             return await self._handle_revert(change, last)
         try:
-            if why_not := await self._find_obstacle(change):
-                return await self._give_up(change, why_not)
+            obstacle = await self._find_obstacle(change)
+            # The items of a bulk change are compared one by one when they are sent, which is too late to wait.
+            if (obstacle or change.is_bulk) and not await self._is_in_turn(change):
+                return self._now + NEXT_TURN
+            if obstacle:
+                return await self._give_up(change, obstacle)
             cause = _cause(change, timer, self._now)
             revert = await self.pipeline.followups.revert(change, by=change.request.requester, cause=cause, quiet=True)
         except (ClientError, TargetBusy) as error:
@@ -206,6 +223,19 @@ class TimerWorker:
 
         await self.journal.record(change, "not_reverted", GATEHOUSE, update, note=Purpose.LEFT)
         return None
+
+
+def _is_due(change: Change) -> bool:
+    """Whether a change with a timer is still to begin, or to be reverted."""
+    return change.state is State.PLANNED or change.is_temporary
+
+
+def _turn(change: Change) -> tuple[datetime, bool, float]:
+    """When *change* has its turn: by its time; at the same time ends come before starts, and what was made last ends first."""
+    if change.state is State.PLANNED:
+        return change.request.starts_at or change.created, True, change.created.timestamp()
+    made = change.run.finished_at or change.created
+    return change.request.reverts_at or made, False, -made.timestamp()
 
 
 def _is_transient(failed: Change) -> bool:

@@ -47,8 +47,8 @@ def _select_newest(*where: sa.ColumnElement[bool]) -> sa.Select[Any]:
 
 CLAIMED: Final = (State.APPLYING, State.UNKNOWN)
 """States of a change that a process has claimed, though its lease may be over."""
-REVERT: Final = "revert"
-"""The timers of the ends of temporary changes."""
+START, REVERT = "start", "revert"
+"""The timers of what is planned, and of the ends of temporary changes."""
 SERVICES: Final = ("rules", "members")
 """What changes are written to, each with slots of its own for what is due there. Groups are with the rules."""
 MAX_IDS_PER_QUERY: Final = 500
@@ -159,6 +159,14 @@ class Changes:
             query = _select(about, comes).order_by(changes.c.created).limit(limit)
             return [change_of(row) for row in await connection.execute(query)]
 
+    async def find_due(self, target: Target) -> Sequence[Change]:
+        """What is to begin or to be reverted by now: changes of *target*, and bulk changes; all of them where it has no key."""
+        # One that was tried in vain is set for its next try, and is due all the same.
+        is_due = sa.or_(timers.c.due <= self._session.now(), timers.c.number > 0)
+        ids = sa.select(timers.c.change_id).where(timers.c.kind.in_([START, REVERT]), is_due)
+        about = sa.true() if target.key is None else sa.or_(changes.c.target == str(target), changes.c.size > 0)
+        return await self._read(_select(changes.c.id.in_(ids), about))
+
     async def count_waiting(self, tx: AsyncConnection, requester: str, channel: str) -> tuple[int, int]:
         """How many requests of *requester*, and how many in *channel*, wait for a decision."""
         theirs, here = (
@@ -249,6 +257,11 @@ class Changes:
             map(change_of, (await tx.execute(_select(changes.c.idempotency_key == idempotency_key))).all()), None
         )
 
+    async def require_free(self, change: Change) -> None:
+        """Return where nothing holds what *change* is about; raises TargetBusy."""
+        async with self._session.reading() as connection:
+            await self._refuse_held(connection, change)
+
     async def _refuse_held(self, tx: AsyncConnection, change: Change) -> None:
         """Return where nothing holds what *change* would; raises TargetBusy."""
         held = _select(changes.c.target == hold_key(change), changes.c.state.in_(HOLDING_STATES))
@@ -304,8 +317,7 @@ class Changes:
             return await self._replace(tx, change, made, **columns)
         # The unique index on held targets decides between two who looked at the same moment.
         except IntegrityError:
-            async with self._session.reading() as other:  # *tx* is over
-                await self._refuse_held(other, made)
+            await self.require_free(made)  # *tx* is over
             raise
 
     async def claim(self, tx: AsyncConnection, change_id: str, owner: str, lease: timedelta) -> Change | None:

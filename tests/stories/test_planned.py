@@ -526,6 +526,64 @@ async def test_what_is_so_for_a_while_only_is_not_called_so(alice: Colleague, cl
     assert State.STALE not in {each.state for each in await all_changes(alice.store)}
 
 
+async def _everything_is_done(person: Colleague, clock: Clock) -> None:
+    """Return once all that is due was done, also what has to wait until something else was."""
+    for _ in range(4):
+        await _nothing_is_due(person, clock)
+        clock.ahead += 11 * MOMENT
+
+
+@pytest.mark.threat("B17")
+@pytest.mark.policy('[[guards]]\noperation = "*"\nguard = "none"')
+@pytest.mark.parametrize("text", SO_FOR_A_WHILE)
+async def test_what_starts_when_something_ends_starts_after_it(alice: Colleague, clock: Clock, text: str) -> None:
+    end = f"{clock() + 2 * HOUR:%H:%M} UTC"
+    await alice.says(f"{text} until {end}")
+    await _nothing_is_due(alice, clock)
+    await alice.says(f"{text} at {end} for 1h")
+    await _nothing_is_due(alice, clock)
+
+    clock.ahead += 2 * HOUR + MOMENT
+    await _everything_is_done(alice, clock)
+    ends = [change.request.reverts_at for change in await alice.store.changes.list_all_upcoming()]
+    assert len(ends) == 1, "the second one is there, and is to end"
+    clock.ahead += HOUR + MOMENT
+    await _everything_is_done(alice, clock)
+    assert await alice.store.changes.list_all_upcoming() == []
+    assert {each.state for each in await all_changes(alice.store)} == {State.APPLIED}
+
+
+@pytest.mark.threat("B17")
+@pytest.mark.policy('[[guards]]\noperation = "*"\nguard = "none"')
+@pytest.mark.parametrize("text", SO_FOR_A_WHILE[:3])
+@pytest.mark.parametrize("down", [False, True])
+async def test_what_was_made_last_ends_first(alice: Colleague, clock: Clock, text: str, *, down: bool) -> None:
+    """At one time, or after a downtime in which both were to end."""
+    group = "/rules group off Sales campaigns"
+    inside = f'/rules set {OLD} description="Sale"' if text != group else "/rules group on Sales campaigns"
+    times = ("for 2h", "for 1h") if down else [f"until {clock() + 2 * HOUR:%H:%M} UTC"] * 2
+    for each, time in zip((text, inside), times, strict=True):
+        await alice.says(f"{each} {time}")
+        await _nothing_is_due(alice, clock)
+
+    clock.ahead += 3 * HOUR
+    await _everything_is_done(alice, clock)
+    assert await alice.store.changes.list_all_upcoming() == []
+    made = [each for each in await all_changes(alice.store) if each.request.undoes is None and each.set_id is None]
+    assert [ended(each) for each in made] == [True, True]
+
+
+async def test_plans_for_one_thing_begin_one_after_the_other_after_a_short_downtime(
+    workspace: Sandbox, alice: Colleague, clock: Clock
+) -> None:
+    await alice.says(f"/rules off {OLD} in 120m")
+    await alice.says(f"/rules on {OLD} in 125m")
+    clock.ahead += timedelta(minutes=126)
+    await _everything_is_done(alice, clock)
+    assert {each.state for each in await all_changes(alice.store)} == {State.APPLIED}
+    assert status(workspace) == "Active"
+
+
 BACK = {
     f"/rules off {OLD}": f"/rules on {OLD}",
     "/rules group off Sales campaigns": "/rules group on Sales campaigns",
