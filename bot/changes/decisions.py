@@ -175,13 +175,17 @@ class Decisions:
             await self.journal.store.changes.require_free(change)
             live = await read_live(self.executor.adapter(change.edit.target, LOOKING), change.edit.target)
             if canonical_form(live) != canonical_form(change.edit.before):
-                await self.journal.move(change, Move.INVALIDATE, result=live, finished_at=self.journal.now())
+                now = self.journal.now()
+                await self.journal.move(change, Move.INVALIDATE, planned=change, result=live, finished_at=now)
                 return
-        await self._begin(change, GATEHOUSE)
+        # Asking took a while, in which somebody may have put it off.
+        await self._begin(change, GATEHOUSE, planned=change)
 
-    async def _begin(self, change: Change, by: str) -> Change:
+    async def _begin(self, change: Change, by: str, **judged: Any) -> Change:
         self.executor.failpoint("claim")
-        moved = await self.journal.move(change, Move.START, by=by, started_at=self.journal.now(), held=Held.NOT)
+        moved = await self.journal.move(
+            change, Move.START, by=by, started_at=self.journal.now(), held=Held.NOT, **judged
+        )
         if moved is None:
             raise NotPlanned(await self.journal.get(change.id))
         return await self.executor.go_on(moved)
@@ -258,7 +262,7 @@ class Decisions:
         # What was planned and is held waits for somebody to say what is to happen, but not for ever.
         if change.state is not State.PROPOSED and not change.run.held:
             return None
-        return await self.journal.move(change, Move.EXPIRE, finished_at=self.journal.now())
+        return await self.journal.move(change, Move.EXPIRE, planned=change, finished_at=self.journal.now())
 
     async def note_look(self, change: Change, by: str) -> None:
         """Put on record that *by* was shown all of *change*; once, however often they look."""

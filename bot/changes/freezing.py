@@ -109,8 +109,9 @@ class Freezes:
         return [item.edit async for item in self.store.items.all(change.id) if item.kind is not None]
 
     async def require(self, change: Change) -> None:
-        """Return where *change* may be made at its start, or now; raises Frozen."""
-        if (freeze := await self.find_for_change(change, change.request.starts_at or self.now())) is not None:
+        """Return where *change* may be made at its start, or now, also where it was to start before; raises Frozen."""
+        now = self.now()
+        if (freeze := await self.find_for_change(change, max(change.request.starts_at or now, now))) is not None:
             raise Frozen(freeze)
 
     async def planned_changes_in(self, freeze: Freeze) -> Sequence[Change]:

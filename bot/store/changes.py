@@ -72,6 +72,11 @@ def _apply_move(change: Change, move: Move, fields: Mapping[str, Any]) -> Change
     return change.with_fields(**{**fields, **first}, state=state)
 
 
+def _when(change: Change) -> tuple[datetime | None, datetime | None]:
+    """When what is planned is to begin, and since when it is held."""
+    return change.request.starts_at, change.run.held_at
+
+
 class Changes:
     """All of them: looked up, and written one by one or, as the items of a bulk change, many at once.
 
@@ -291,12 +296,14 @@ class Changes:
         move: Move,
         *,
         under: ChangeDecision | None = None,
+        planned: Change | None = None,
         due: datetime | None = None,
         **fields: Any,
     ) -> Change | None:
         """Make *move* with *fields* set, or return None where the change is not where the move starts.
 
         *under*: what stood before the change when the move was judged; None as well where that is something else now.
+        *planned*: the change as it was then; None as well where it has another time by now, or is held or no longer held.
         Raises TargetBusy where the change would hold its target now, and another one does. *due*: when an approved change
         is taken up, if it was left.
         """
@@ -305,6 +312,8 @@ class Changes:
             return None
         change = change_of(row)
         if under is not None and not change.decision.has_requirements_of(under):
+            return None
+        if planned is not None and _when(change) != _when(planned):
             return None
         columns = {} if due is None else {"due": micros(due)}
         replace = self._hold if move in {Move.APPROVE, Move.START} else self._replace

@@ -209,7 +209,7 @@ class Promises:
         begins = old is not None and old.state is State.PLANNED
         times = [self.world.step_began, self.world.clock()]
         if new.request.starts_at is not None and not begins:
-            times = [new.request.starts_at]
+            times = [max(new.request.starts_at, at) for at in times]
         items = [item.edit for (whole, _), item in self.items.items() if whole == new.id]
         for freeze in self.frozen:
             covers = any(freeze.covers(edit) for edit in items or [new.edit])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from datetime import timedelta
 
 import pytest
 
@@ -116,6 +117,19 @@ async def test_what_is_planned_within_is_named_before_and_held_at_its_start(
     await alice.clicks(held, "v1.decide.now")
     await alice.sees_change()
     assert status(workspace) == "Inactive"
+
+
+@pytest.mark.threat("B18")
+async def test_an_approval_that_comes_after_the_start_is_for_now_which_is_frozen(
+    workspace: Sandbox, alice: Colleague, bob: Colleague, cara: Colleague, clock: Clock
+) -> None:
+    await alice.types(f"/rules delete {OLD} in 1h")
+    card = await alice.sees_change(state=State.PROPOSED)
+    await bob.says("/gatehouse freeze shop.example.com in 65m for 2h because cutover")
+    clock.ahead += HOUR + timedelta(minutes=10)
+    await approve_card(cara, card)
+    await cara.sees_problem("cutover")
+    assert workspace.services.rules.get(OLD) is not None
 
 
 @pytest.mark.parametrize("form_timeout", [60.0])

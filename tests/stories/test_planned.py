@@ -19,6 +19,7 @@ from sandbox.demo import Sandbox
 from tests.conftest import OPS, Clock, until
 from tests.harness.channels import buttons
 from tests.harness.colleague import Colleague, ended
+from tests.harness.held_service import Held as HeldService
 from tests.harness.looking import approve_card
 from tests.harness.truth import all_changes
 
@@ -287,6 +288,30 @@ async def test_a_service_that_is_down_at_the_moment_is_waited_for(
 
     faults.clear()
     clock.ahead += timedelta(minutes=5)
+    await alice.sees_change()
+    assert status(workspace) == "Inactive"
+
+
+@pytest.mark.threat("B17")
+async def test_what_is_put_off_while_it_is_about_to_start_does_not_start(
+    workspace: Sandbox, alice: Colleague, clock: Clock
+) -> None:
+    await alice.types(f"/rules off {OLD} in 2h")
+    card = await alice.sees_change(state=State.PLANNED)
+    stage = workspace.services.rules.stage
+    stage.faults = held = HeldService()
+    clock.ahead += 2 * HOUR + MOMENT
+    async with asyncio.timeout(30):
+        await held.asked.wait()
+    await alice.clicks(card, "v1.decide.replan", opens="Other time")
+    alice.fills(**{"When?": "in 3h"})
+    assert await alice.submits() == {}
+    await alice.sees_change(state=State.PLANNED, where=lambda change: (change.request.starts_at or clock()) > clock())
+
+    held.free.set()
+    await _nothing_is_due(alice, clock)
+    assert status(workspace) == "Active"
+    clock.ahead += 3 * HOUR
     await alice.sees_change()
     assert status(workspace) == "Inactive"
 
