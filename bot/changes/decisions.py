@@ -32,6 +32,7 @@ from bot.changes.rights import RELEASES, Decision, OfRequest, Rights
 from bot.changes.verify import LOOKING, read_live
 from bot.policy.access import Access, DirectoryUnavailable, NotAllowed
 from bot.store.db import TargetBusy
+from bot.store.outbox import Purpose
 from bot.tracing import note
 
 APPROVED_AGAIN_WITHIN: Final = timedelta(hours=24)
@@ -230,7 +231,9 @@ class Decisions:
                 raise NotPlanned(held)
             return another
 
-        return await self.journal.record(change, "replanned", by, update, request=request)
+        # Whoever planned it counts on the time that they know.
+        note = Purpose.MOVED.of(self.journal.now()) if by != change.request.requester else ""
+        return await self.journal.record(change, "replanned", by, update, request=request, note=note)
 
     async def _require_startable(self, change: Change, starts_at: datetime | None, as_typed: str) -> None:
         """That a planned *change* can begin at *starts_at*, or now; raises NotPlanned, StartIsPast, EndsBeforeStart, Frozen."""

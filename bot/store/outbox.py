@@ -75,6 +75,7 @@ class Purpose(StrEnum):
     REMIND = "remind"
     STARTS = "starts"
     STARTED = "started"
+    MOVED = "moved"
     HELD = "held"
     OFFER = "offer"
     REVIEW = "review"

@@ -101,7 +101,7 @@ class SoForAWhile(Refusal):
         so = esc(self.status) if self.status else "as you want it"
         card = f"<{self.link}|its card>" if self.link else "its card"
         keep = f"Keep {self.status}" if self.status else "Keep"
-        then = f"*{keep}* and *Other time…*" if self.is_end else "*Cancel* and *Other time…*"
+        then = f"*{keep}* and *Other time…*" if self.is_end else "*Withdraw* and *Other time…*"
         why = "when that is reverted" if self.is_end else "when a planned change starts"
         return Words(
             f"{name} is already {so}, until {when(self.until)}, {why}.", next=f"To change that, use {then} on {card}."

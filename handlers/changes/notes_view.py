@@ -106,6 +106,14 @@ def _approval_text(change: Change) -> str:
     return f"{how}\n{held_line(change)}" if change.run.held is Held.WORD and change.state is State.PLANNED else how
 
 
+def _expiry_text(change: Change) -> str:
+    if change.run.held:
+        return "Nobody said in time when it should start."
+    if change.decision.guard is Guard.CONFIRM:
+        return "You didn’t confirm it in time."
+    return "Nobody approved your request in time."
+
+
 def _go_ahead_words(change: Change) -> str:
     is_planned = change.state is State.PLANNED
     return f"will go ahead {when(change.request.starts_at)}" if is_planned else "went ahead"
@@ -123,6 +131,11 @@ NOTES: Final = {
         lambda c: c.state is State.PLANNED and not c.run.held,
         lambda c, _: f":alarm_clock: {_requester(c)} *{request_title(c)}*: starts {when(c.request.starts_at)}.",
         "starts soon",
+    ),
+    "moved": Note(
+        lambda c: c.state is State.PLANNED and not c.run.held,
+        lambda c, _: f":alarm_clock: {_requester(c)} *{request_title(c)}*: moved to {when(c.request.starts_at)}.",
+        "other time",
     ),
     "started": Note(
         lambda c: c.state is State.APPLIED and not c.run.undone_by,
@@ -180,10 +193,11 @@ NOTICES: Final = {
     "denied": Note(
         lambda _: True,
         lambda c, _: (
-            f":no_entry_sign: *{_end_text(c)}*\nDenied by <@{c.decision.decided_by}>{decision_reason(c) or '.'}"
+            f"{mark_of(c)} *{_end_text(c)}*\n{STATES[c.state].word.capitalize()} by "
+            f"<@{c.decision.decided_by}>{decision_reason(c) or '.'}"
         ),
     ),
-    "expired": Note(lambda _: True, lambda c, _: f":zzz: *{_end_text(c)}*\nNobody approved your request in time."),
+    "expired": Note(lambda _: True, lambda c, _: f":zzz: *{_end_text(c)}*\n{_expiry_text(c)}"),
     "failed": Note(lambda c: c.state in ENDED, lambda c, _: f"{mark_of(c)} *{_end_text(c)}*\n{end_line(c)}"),
     "reverted": Note(lambda _: True, _reverted_text),
 }

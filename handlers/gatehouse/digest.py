@@ -16,7 +16,7 @@ from bot.changes.timers import LATE_AFTER
 from bot.clients.errors import ClientError
 from bot.gatehouse import Gatehouse
 from bot.policy.limits import EXPORT_RATE
-from bot.policy.model import SETTINGS
+from bot.policy.model import SETTINGS, Why
 from bot.rules.lint.findings import Finding
 from bot.store.audit import Entry, Filters
 from bot.store.channel_settings import DIGEST, DIGEST_UNTIL, DigestTimes
@@ -167,16 +167,20 @@ class ChannelDigests:
         since = datetime.fromisoformat(stored[DIGEST_UNTIL])
         if since >= due or now - due > LATEST:
             return None, times.next_after(now)
-        refused = await self.gatehouse.access.refusal(GatehouseDigest.needs, times.by, channel)
+        access = self.gatehouse.access
+        refused = await access.refusal(GatehouseDigest.needs, times.by, channel)
+        if (await access.directory.place(channel)).shared:
+            refused = Why.SHARED_CHANNEL
         if refused is None:
             caller = Caller(times.by, channel, request="", public=True)
             found = await read_digest(since, caller, self.gatehouse)
             message = digest_view.channel_digest(found, since=since, late=now - due if now - due > LATE_AFTER else None)
         else:
-            message = digest_view.digest_off_message(times)
+            message = digest_view.digest_off_message(times, channel, refused)
         self.pace.take(channel)
         self.failpoint("digest")
-        await self._post(channel, times.by, message)
+        # Not even that there is a digest is for people of another company.
+        await self._post(times.by if refused is Why.SHARED_CHANNEL else channel, times.by, message)
         self.failpoint("digested")
 
         async def note(tx: AsyncConnection) -> None:

@@ -14,6 +14,7 @@ from bot.changes.model.change import Change
 from bot.changes.model.items import Tally
 from bot.changes.model.states import State
 from bot.policy.freezes import Freeze
+from bot.policy.model import Why
 from bot.rules.lint.findings import Finding
 from bot.store.audit import Entry
 from bot.store.channel_settings import DigestTimes
@@ -179,11 +180,14 @@ def times_message(times: DigestTimes | None, channel: str, *, now: datetime) -> 
     )
 
 
-def digest_off_message(times: DigestTimes) -> Message:
-    """Return the message that a channel gets no digest any more, for who set it may not read what it tells."""
-    again = slash(f"gatehouse digest {times.days} at {times.hour}:{times.minute:02}")
-    why = f"<@{times.by}>, who set it, can’t read the audit here any more."
-    text = f":warning: *The digest is off.* {why} To set it again: `{again}`"
+def digest_off_message(times: DigestTimes, channel: str, refused: Why) -> Message:
+    """Return the message that a *channel* gets no digest any more: others read it now, or who set it may not read the audit."""
+    if refused is Why.SHARED_CHANNEL:
+        why = f"<#{channel}> is shared with another company now."
+    else:
+        again = slash(f"gatehouse digest {times.days} at {times.hour}:{times.minute:02}")
+        why = f"<@{times.by}>, who set it, can’t read the audit here any more. To set it again: `{again}`"
+    text = f":warning: *The digest is off.* {why}"
     return messages.message("The digest is off", [messages.section(text)])
 
 

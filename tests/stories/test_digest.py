@@ -204,6 +204,19 @@ async def test_a_digest_that_its_setter_may_not_read_ends_with_a_word(
     assert (await times_of(bob)).by == bob.id
 
 
+async def test_no_other_company_reads_a_digest(workspace: Sandbox, alice: Colleague, clock: Clock) -> None:
+    await alice.says("/gatehouse digest daily at 9:00")
+    before = len(workspace.slack.state.messages)
+    channels = workspace.slack.state.channels
+    channels[OPS] = replace(channels[OPS], is_ext_shared=True)
+
+    await goes_to(clock, (await times_of(alice)).next_after(clock()))
+    await until(lambda: any("another company" in str(each.blocks) for each in alice.dms))
+    await is_done(workspace, clock)
+    assert [each.channel for each in workspace.slack.state.messages[before:] if each.channel == OPS] == []
+    assert DigestTimes.load(await alice.store.channel_settings.get(OPS)) is None
+
+
 @pytest.mark.policy('[roles.readers]\nusers = ["U0ALICE01"]\nmay = ["read"]')
 async def test_who_may_not_change_the_settings_sets_no_digest(alice: Colleague) -> None:
     await alice.is_refused("/gatehouse digest daily at 9:00")

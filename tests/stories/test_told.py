@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 
+from bot.changes.consequences import HELD_LONGEST
 from bot.changes.model.states import State
 from bot.store.tables import outbox
 from sandbox.demo import Sandbox
@@ -63,6 +64,38 @@ async def test_a_temporary_change_that_somebody_else_ends(
 
     assert f"@{cara.id}" in alice.slack_text(told)
     assert await notices(workspace) == ["notify-reverted"]
+
+
+async def test_what_others_do_to_a_plan_is_told_to_whoever_planned_it(
+    workspace: Sandbox, alice: Colleague, cara: Colleague
+) -> None:
+    card = await alice.says(f"/rules off {OLD} in 2h")
+    await cara.clicks(card, "v1.decide.replan", opens="Other time")
+    cara.fills(**{"When?": "in 3h"})
+    assert await cara.submits() == {}
+    assert f"@{alice.id}" in alice.slack_text(await alice.sees_note(card, "moved"))
+    await cara.clicks(card, "Withdraw")
+
+    assert f"Withdrawn by @{cara.id}" in alice.slack_text(await alice.is_notified("denied"))
+    assert await notices(workspace) == ["notify-denied"]
+
+
+@pytest.mark.parametrize("text", [f"/rules off {OLD} in 2h", f"/rules delete {OLD}"])
+async def test_nobody_is_blamed_where_a_plan_ended_as_nobody_said_when(
+    alice: Colleague, cara: Colleague, clock: Clock, text: str
+) -> None:
+    card = await alice.says(text)
+    if "delete" in text:
+        await approve_card(cara, card, "v1.decide.later")
+        await alice.sees_change(state=State.PLANNED)
+    else:
+        clock.ahead += timedelta(hours=3)
+        await alice.sees_change(state=State.PLANNED, where=lambda change: change.run.held)
+    clock.ahead += HELD_LONGEST + timedelta(seconds=1)
+
+    told = alice.slack_text(await alice.is_notified("expired"))
+    assert "approved" not in told
+    assert "when it should start" in told
 
 
 async def test_an_undo_by_somebody_else_is_on_the_card_and_nowhere_else(

@@ -10,7 +10,7 @@ from bot.changes.execute import END_PASSED, LOST_RIGHT, TOO_OLD
 from bot.changes.model.change import Change
 from bot.changes.model.edits import Kind, Target
 from bot.changes.model.items import Item, NotSent, Outcome, Tally
-from bot.changes.model.parts import Approval, Cause, CauseKind, Guard, Question, Redone, Undone
+from bot.changes.model.parts import Approval, Cause, CauseKind, Guard, Held, Question, Redone, Undone
 from bot.changes.model.states import State
 from bot.clients.errors import OutcomeUnknown, Unreachable, Unsendable
 from bot.policy.model import Why
@@ -605,6 +605,7 @@ def notes() -> Iterator[Sample]:
         **asked(glass_broken=True, summoned=("S0ONCALL",), decision_reason="checkout is down, nobody answers"),
     )
     shown = {
+        "moved-1": change(Kind.RULE_UPDATE, State.PLANNED, OLD_SHOP, off(OLD_SHOP), starts_at=NOW + timedelta(days=1)),
         "remind-1": waiting,
         "ask-1": waiting,
         "offer-1": ending,
@@ -632,7 +633,19 @@ def direct_messages() -> Iterator[Sample]:
             "denied",
             change(Kind.RULE_DELETE, State.DENIED, *delete, **asked(decided_by=CARA, decision_reason="not tonight")),
         ),
+        "plan withdrawn": (
+            "denied",
+            change(Kind.RULE_DELETE, State.CANCELLED, *delete, starts_at=NOW + timedelta(days=1), decided_by=BOB),
+        ),
         "expired": ("expired", change(Kind.RULE_DELETE, State.EXPIRED, *delete, **asked())),
+        "expired, not confirmed": (
+            "expired",
+            change(Kind.RULE_DELETE, State.EXPIRED, *delete, guard=Guard.CONFIRM, starts_at=NOW),
+        ),
+        "expired, approved for later": (
+            "expired",
+            change(Kind.RULE_DELETE, State.EXPIRED, *delete, **approved(held=Held.WORD, held_at=NOW)),
+        ),
         "failed": (
             "failed",
             change(Kind.RULE_DELETE, State.FAILED, *delete, **approved(outcome="503: down", refusal="Refused")),

@@ -194,7 +194,8 @@ def records() -> Iterator[Sample]:
     times = DigestTimes("weekdays", 9, 0, "Europe/Berlin", "U0ALICE01")
     yield "digest set", digest_view.times_message(times, OPS, now=NOW)
     yield "digest turned off", digest_view.times_message(None, OPS, now=NOW)
-    yield "digest that nobody may read", digest_view.digest_off_message(times)
+    yield "digest that nobody may read", digest_view.digest_off_message(times, OPS, Why.NO_ROLE)
+    yield "digest of a channel that is shared now", digest_view.digest_off_message(times, OPS, Why.SHARED_CHANNEL)
 
 
 def homes() -> Iterator[Sample]:

@@ -1366,6 +1366,10 @@ Switch off “Sale 2026”: done
 def test_notes() -> None:
     assert texts(cards.notes()) == snapshot(
         {
+            "note: moved-1": """\
+Switch off “Old shop to new shop”: other time
+(alarm_clock) @alice Switch off “Old shop to new shop”: moved to 2026-11-22 01:24 UTC.\
+""",
             "note: remind-1": """\
 Delete “Sale 2026”: needs approval
 (bell) @oncall Delete “Sale 2026”? @alice needs approval by 2026-11-22 01:24 UTC.\
@@ -1426,10 +1430,25 @@ Emergency override by @bob. Open the card\
 (no_entry_sign) “Sale 2026” was not deleted
 Denied by @cara: “not tonight” Open the card\
 """,
+            "direct message: plan withdrawn": """\
+Delete “Sale 2026”: plan withdrawn
+(leftwards_arrow_with_hook) Delete “Sale 2026”: plan withdrawn
+Withdrawn by @bob. Open the card\
+""",
             "direct message: expired": """\
 “Sale 2026” was not deleted
 (zzz) “Sale 2026” was not deleted
 Nobody approved your request in time. Open the card\
+""",
+            "direct message: expired, not confirmed": """\
+“Sale 2026” was not deleted
+(zzz) “Sale 2026” was not deleted
+You didn’t confirm it in time. Open the card\
+""",
+            "direct message: expired, approved for later": """\
+“Sale 2026” was not deleted
+(zzz) “Sale 2026” was not deleted
+Nobody said in time when it should start. Open the card\
 """,
             "direct message: failed": """\
 “Sale 2026” was not deleted

@@ -508,7 +508,7 @@ You typed `/rules off Old shop`\
             "so until a plan starts": """\
 “Old shop” is already off, until <!date^1795231800^{date_short_pretty} {time}|2026-11-21 03:30 UTC>, when a planned change starts. Nothing was changed.
 (warning) “Old shop” is already off, until 2026-11-21 03:30 UTC, when a planned change starts.
-Nothing was changed. To change that, use Cancel and Other time… on its card.
+Nothing was changed. To change that, use Withdraw and Other time… on its card.
 You typed `/rules off Old shop`\
 """,
             "too many requests": """\

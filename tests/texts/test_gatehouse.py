@@ -372,6 +372,10 @@ No digest is posted
 The digest is off
 (warning) The digest is off. @alice, who set it, can’t read the audit here any more. To set it again: `/gatehouse digest weekdays at 9:00`\
 """,
+            "digest of a channel that is shared now": """\
+The digest is off
+(warning) The digest is off. #C0OPS0001 is shared with another company now.\
+""",
         }
     )
 
