@@ -15,7 +15,7 @@ from bot.changes.model.edits import Edit, Kind, Target
 from bot.changes.model.items import Item
 from bot.changes.model.parts import ChangeRequest
 from bot.changes.model.states import State
-from bot.changes.proposals import Proposal, combine
+from bot.changes.proposals import Proposal, combine, is_there
 from bot.changes.refusals import EndIsPast, EndsBeforeStart, StartIsPast
 from bot.gatehouse import Gatehouse
 from bot.policy.freezes import Freeze
@@ -131,12 +131,12 @@ async def with_plan_warnings(proposal: Proposal, caller: Caller, gatehouse: Gate
     coming = await gatehouse.store.changes.list_upcoming([*wanted])
     if not coming:
         return proposal
-    zone = zone_of((await gatehouse.access.person(caller.user)).tz)
+    zone, now = zone_of((await gatehouse.access.person(caller.user)).tz), gatehouse.now()
     lines = []
     for each in coming:
         edits = {edit.target: edit for edit in await gatehouse.changes.freezes.edits_of(each)}
         pairs = [(edits[target], item) for target, item in wanted.items() if target in edits]
-        lines += [_collision(each, edit, item, proposal.request.starts_at, zone) for edit, item in pairs]
+        lines += [_collision(each, edit, item, proposal.request, now, zone) for edit, item in pairs]
     lines = list(dict.fromkeys(filter(None, lines)))[:MOST_WARNED_OF]
     return proposal.with_request_fields(warnings=(*proposal.request.warnings, *lines)) if lines else proposal
 
@@ -144,11 +144,12 @@ async def with_plan_warnings(proposal: Proposal, caller: Caller, gatehouse: Gate
 MOST_WARNED_OF: Final = 10
 
 
-def _collision(coming: Change, edit: Edit, item: Item, starts_at: datetime | None, zone: ZoneInfo) -> str:
-    """What *item*, which begins at *starts_at*, or now, does to the *edit* that is *coming*, or that to it; empty for nothing."""
+def _collision(coming: Change, edit: Edit, item: Item, wanted: ChangeRequest, now: datetime, zone: ZoneInfo) -> str:
+    """What *item*, as it is *wanted*, does to the *edit* that is *coming*, or that to it; empty for nothing."""
     name, begins, ends = edit.name or "It", coming.request.starts_at, coming.request.reverts_at
+    starts = wanted.starts_at or now
     if coming.state is State.PLANNED and begins is not None:
-        first = starts_at is None or starts_at < begins
+        first = starts < begins
         if canonical_form(item.after if first else edit.after) == canonical_form(edit.before if first else item.before):
             return ""  # the one takes the other for done
         then = (
@@ -157,14 +158,25 @@ def _collision(coming: Change, edit: Edit, item: Item, starts_at: datetime | Non
             else "That comes first, and makes this out of date."
         )
         return f"{name} has a change planned for {begins.astimezone(zone):%d %b, %H:%M} ({zone.key}). {then}"
-    if ends is None or starts_at is None:
+    if ends is None:
         return ""
     at = f"{ends.astimezone(zone):%d %b, %H:%M} ({zone.key})"
-    if starts_at < ends:
-        return f"{name} was to be reverted at {at}. This comes first, so it won’t be."
-    if canonical_form(edit.before) == canonical_form(item.before):
+    if starts >= ends:
+        is_for_then = canonical_form(edit.before) == canonical_form(item.before)
+        return "" if is_for_then else f"{name} is reverted at {at}, which makes this out of date."
+    over = wanted.reverts_at if wanted.revert_after is None else starts + timedelta(seconds=wanted.revert_after)
+    if (over is not None and over <= ends) or _leaves_end(coming, edit, item):
         return ""
-    return f"{name} is reverted at {at}, which makes this out of date."
+    return f"{name} was to be reverted at {at}. This comes first, so it won’t be."
+
+
+def _leaves_end(coming: Change, edit: Edit, item: Item) -> bool:
+    """Whether *item* leaves what the temporary change *coming* made by *edit* to be reverted, or nothing that has to be."""
+    made = coming.with_fields(
+        kind=edit.kind, target=edit.target, before=edit.before, after=edit.after, result=edit.after
+    )
+    is_back = canonical_form(item.after) == canonical_form(edit.before)
+    return item.after is None or is_back or is_there(made, item.after)
 
 
 async def with_times(

@@ -412,6 +412,44 @@ def coming_state(text: str) -> State:
     return State.PLANNED if " in " in text else State.APPLIED
 
 
+GRANTED = f"/members grant {ANNA} vip for 2h"
+
+
+@pytest.mark.first(4)
+@pytest.mark.policy('[[guards]]\noperation = "*"\nguard = "none"')
+@pytest.mark.parametrize(
+    ("first", "then", "is_said"),
+    [
+        (f"/rules off {OLD} for 2h", f"/rules set {OLD} description=Other", True),
+        (f"/rules off {OLD} for 2h", f"/rules set {OLD} description=Other for 1h", False),
+        (f"/rules off {OLD} for 2h", f"/rules on {OLD}", False),
+        (GRANTED, f"/members grant {ANNA} beta", False),
+        (f"/rules off {OLD} for 2h", f"/rules set {OLD} description=Other for 3h", True),
+        (f"/rules off {OLD} for 2h", f"/rules set {OLD} description=Other in 1h", True),
+        (f"/rules off {OLD} for 2h", f"/rules set {OLD} description=Other in 1h for 30m", False),
+        (f"/rules off {OLD} Redirect_chk01 for 2h", f"/rules set {OLD} description=Other", True),
+        (GRANTED, f"/members grant {ANNA} beta in 1h", False),
+    ],
+)
+async def test_what_keeps_an_end_from_coming_is_said_and_nothing_else_is(
+    alice: Colleague, clock: Clock, first: str, then: str, *, is_said: bool
+) -> None:
+    await alice.says(first)
+    await _nothing_is_due(alice, clock)
+    await alice.says(then)
+    await _nothing_is_due(alice, clock)
+    made = [change for change in await all_changes(alice.store) if change.set_id is None]
+    assert len(made) == 2
+    assert ("was to be reverted" in str(made[-1].request.warnings)) is is_said
+
+    for ahead in (HOUR, HOUR / 2, HOUR / 2, HOUR):
+        clock.ahead += ahead + MOMENT
+        await _everything_is_done(alice, clock)
+    (temporary,) = [change for change in await all_changes(alice.store) if change.id == made[0].id]
+    is_kept = is_said or then == f"/rules on {OLD}"
+    assert ended(temporary) is not is_kept or temporary.is_bulk
+
+
 async def test_what_has_nothing_to_do_with_it_is_not_warned_of(alice: Colleague) -> None:
     await alice.types(f"/rules off {OLD} in 2h")
     await alice.sees_change(state=State.PLANNED)
