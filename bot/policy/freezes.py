@@ -85,6 +85,8 @@ class ChatFreeze(Freeze):
     made: datetime
     is_lock: bool = False
     """Whether whoever made it may go on changing it, and lift it alone."""
+    in_group: str | None = None
+    """Of a lock: the group of its rule; empty where that is in none."""
     lifted_by: tuple[str, ...] = ()
     """Who wants it lifted so far."""
 
@@ -98,6 +100,8 @@ def _covers_member(freeze: Freeze, edit: Edit) -> bool:
 
 def _covers_rule(freeze: Freeze, edit: Edit) -> bool:
     if edit.kind is Kind.GROUP_UPDATE:
+        if isinstance(freeze, ChatFreeze) and freeze.in_group is not None:
+            return freeze.in_group == edit.target.key
         # A group has rules of any host and name, so a change of it may be one of theirs.
         return bool(freeze.hosts or freeze.rules) or _matches_any(edit.target.key or "", freeze.groups)
     in_groups = {(document or {}).get("groupId") for document in (edit.before, edit.after)}

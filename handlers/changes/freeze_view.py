@@ -77,9 +77,14 @@ def mark_of(freeze: Freeze) -> str:
 
 
 def freeze_message(
-    freeze: ChatFreeze, plans: Sequence[Change], links: Mapping[str, str], *, has_override: bool = False
+    freeze: ChatFreeze,
+    plans: Sequence[Change],
+    running: Sequence[Change],
+    links: Mapping[str, str],
+    *,
+    has_override: bool = False,
 ) -> Message:
-    """Return what the channel sees of a new freeze: what it holds back, and a way to lift it.
+    """Return what the channel sees of a new freeze: what it holds back, what is *running* and goes on, and a way to lift it.
 
     *has_override*: the policy lets somebody override what stands before a change.
     """
@@ -89,6 +94,7 @@ def freeze_message(
     blocks = [
         messages.section(f"{mark_of(freeze)} *{clause(freeze)}.*\n{who} {lifts}"),
         *_held_plans(plans, links),
+        *_running_blocks(running, links),
         messages.context(f"Temporary changes still revert.{override}"),
         *messages.actions([_lift_button(freeze)]),
     ]
@@ -112,6 +118,15 @@ def _held_plans(plans: Sequence[Change], links: Mapping[str, str]) -> list[Block
     who = join_words(list(dict.fromkeys(f"<@{each.request.requester}>" for each in plans)), most=10)
     head = f"{plural(len(plans), 'planned change')} won’t start, planned by {who}:"
     return [messages.section(head), *rows(plans[:MOST_SHOWN], links, public=True)]
+
+
+def _running_blocks(running: Sequence[Change], links: Mapping[str, str]) -> list[Block]:
+    """What was under way as a freeze was made."""
+    if not running:
+        return []
+    goes = "is under way and goes on" if len(running) == 1 else "are under way and go on"
+    head = f"*{plural(len(running), 'bulk change')} {goes}.* *Stop* is on each card:"
+    return [messages.section(head), *rows(running[:MOST_SHOWN], links, public=True)]
 
 
 MOST_SHOWN: Final = 10

@@ -38,7 +38,8 @@ async def freeze(command: GatehouseFreeze, caller: Caller, gatehouse: Gatehouse)
 async def lock(command: RulesLock, caller: Caller, gatehouse: Gatehouse) -> Reply:
     rule = await find_rule(command, caller, gatehouse)
     rules = (glob.escape(rule.id),)
-    return await _make(command, caller, gatehouse, title=f"“{rule.title}”", rules=rules, is_lock=True)
+    about = {"title": f"“{rule.title}”", "rules": rules, "in_group": rule.group_id or ""}
+    return await _make(command, caller, gatehouse, **about, is_lock=True)
 
 
 async def _make(command: GatehouseFreeze | RulesLock, caller: Caller, gatehouse: Gatehouse, **covered: Any) -> Reply:
@@ -55,7 +56,9 @@ async def _make(command: GatehouseFreeze | RulesLock, caller: Caller, gatehouse:
         return Private(freeze_view.preview(made, plans, links, replace(command, anyway=True)))
     await freezes.make(made)
     has_override = any(rule.break_glass for rule in gatehouse.access.policy().guards)
-    return Posted(freeze_view.freeze_message(made, plans, links, has_override=has_override))
+    running = await freezes.running_changes_in(made)
+    links |= await links_to(running, gatehouse)
+    return Posted(freeze_view.freeze_message(made, plans, running, links, has_override=has_override))
 
 
 async def _freeze_lists(what: str, gatehouse: Gatehouse) -> dict[str, tuple[str, ...]]:

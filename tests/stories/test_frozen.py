@@ -148,6 +148,24 @@ async def test_a_form_says_that_its_rule_is_frozen_and_keeps_what_was_typed(
     await alice.sees_change(of="After the sale")
 
 
+async def test_a_bulk_change_under_way_is_named(workspace: Sandbox, alice: Colleague, bob: Colleague) -> None:
+    rules = workspace.services.rules
+    rules.stage.faults.add("delay", method="PUT", times=3, value=2.0)
+    await alice.types(f"/rules off {OLD} Redirect_chk01 Redirect_imgs2")
+    await until(lambda: bool(rules.calls("PUT")))
+    assert "Switch off 3 rules" in bob.slack_text(await bob.says("/gatehouse freeze everything for 2h"))
+    await alice.sees_set(applied=3)
+
+
+@pytest.mark.parametrize(("rule", "holds"), [(OLD, False), ("Redirect_bfri1", True)])
+async def test_the_lock_of_a_rule_holds_its_group_and_no_other(
+    workspace: Sandbox, alice: Colleague, bob: Colleague, rule: str, *, holds: bool
+) -> None:
+    await bob.says(f"/rules lock {rule} for 2h")
+    answer = alice.slack_text(await alice.says("/rules group off Sales campaigns"))
+    assert ("is locked" in answer) is holds
+
+
 @pytest.mark.threat("B18")
 async def test_two_people_lift_a_freeze(workspace: Sandbox, alice: Colleague, bob: Colleague) -> None:
     card = await bob.says(FREEZE)

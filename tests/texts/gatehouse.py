@@ -230,8 +230,12 @@ def freezes() -> Iterator[Sample]:
     policy = Freeze(hosts=("*.example.com",), excepted=("status.example.com",), why="Christmas", **while_)
     command = GatehouseFreeze(what="shop.example.com", expiry=Expiry("for 2h", 7200), anyway=True)
     yield "freeze, with a plan in it", freeze_view.preview(frozen, [planned], LINKS, command)
-    yield "frozen", freeze_view.freeze_message(frozen, [planned], LINKS, has_override=True)
-    yield "locked", freeze_view.freeze_message(lock, [], {})
+    yield "frozen", freeze_view.freeze_message(frozen, [planned], [], LINKS, has_override=True)
+    running = CHANGES[0].with_fields(
+        state=State.APPLYING, before=None, after=None, size=60, title="Switch off 60 rules"
+    )
+    yield "frozen while something is under way", freeze_view.freeze_message(everything, [], [running], LINKS)
+    yield "locked", freeze_view.freeze_message(lock, [], [], {})
     yield "one wants to lift it", freeze_view.lift_request_message(frozen, CARA)
     yield (
         "lifted",

@@ -490,6 +490,16 @@ Change the destination of “Old shop to new shop”: `https://shop.example.com/
 Temporary changes still revert. Emergency overrides still pass.
 [Lift]\
 """,
+            "frozen while something is under way": """\
+Everything is frozen
+(snowflake) Everything is frozen from 2026-11-21 02:24 UTC until 2026-11-23 01:24 UTC by @cara.
+Nobody can change it. Two people can lift it.
+1 bulk change is under way and goes on. Stop is on each card:
+Switch off 60 rules · under way
+@alice: “the landing page moved” · 2026-11-21 01:26 UTC · #C0OPS0001 · card
+Temporary changes still revert.
+[Lift]\
+""",
             "locked": """\
 “Old shop” is locked
 (lock) “Old shop” is locked until 2026-11-23 01:24 UTC by @cara.
