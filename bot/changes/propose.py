@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 from bot.changes.consequences import LATE_START
 from bot.changes.execute import Executor
@@ -141,7 +141,7 @@ class FollowUps:
         proposal = await self._inverse(change, by=by, channel=channel)
         if change.request.undoes is not None and is_own:  # what is frozen may be put back as it was, and no more
             is_own = await self.proposer.freeze_against(proposal, self.proposer.journal.now()) is None
-        proposal = proposal.with_request_fields(undoes_own=is_own)
+        proposal = proposal.with_request_fields(undoes_own=is_own, **await self._end_fields(change))
         if is_own and by_text and proposal.kind.destroys:
             proposal = replace(proposal, guard=Guard.CONFIRM)
         if change.review_due:
@@ -149,6 +149,19 @@ class FollowUps:
                 settles_review=await self.rights.is_allowed(change, Decision.REVIEW, by)
             )
         return await self.proposer.submit(proposal, idempotency_key=f"undo:{change.id}:{len(undos)}")
+
+    async def _end_fields(self, undo: Change) -> dict[str, Any]:
+        """The fields of a request that undoes *undo*: what is so again, and was to end later, is to end then."""
+        undone = await self.store.changes.get(undo.request.undoes) if undo.request.undoes is not None else None
+        if undone is not None and undone.set_id is not None:
+            undone = await self.store.changes.get(undone.set_id)
+        if (
+            undone is None
+            or undone.request.reverts_at is None
+            or undone.request.reverts_at <= self.proposer.journal.now()
+        ):
+            return {}
+        return {name: getattr(undone.request, name) for name in ("reverts_at", "reverts_at_as_typed")}
 
     def _is_own_act(self, change: Change, by: str) -> bool:
         """Whether *by* asked for *change* and decided it, and just now; its end was agreed to with its beginning."""

@@ -90,6 +90,27 @@ async def test_what_was_deleted_since_is_said_on_its_card_until_that_is_undone(
     assert (await alice.sees_change(where=ended)).ts == card.ts
 
 
+@pytest.mark.policy('[[guards]]\noperation = "rule.update"\nguard = "approve"\nundo_own = false')
+async def test_what_is_undone_and_done_again_ends_when_it_was_to_end(
+    workspace: Sandbox, alice: Colleague, cara: Colleague, clock: Clock
+) -> None:
+    card = await alice.says(f"/rules off {OLD} for 2h")
+    await cara.clicks(card, "v1.decide.approve")
+    await alice.sees_change()
+    undo = await alice.says(f"/gatehouse undo {(await alice.change_of(card)).id[:8]}")
+    await cara.clicks(undo, "v1.decide.approve")
+    await alice.sees_change(where=lambda change: change.request.undoes)
+    await alice.clicks(undo, "Undo")
+    await cara.clicks(await alice.sees_change(state=State.PROPOSED), "v1.decide.approve")
+    again = await alice.sees_change(where=lambda change: change.is_temporary)
+    assert (await alice.change_of(again)).request.reverts_at == (await alice.change_of(card)).request.reverts_at
+    assert status(workspace) == "Inactive"
+
+    clock.ahead += 2 * HOUR + timedelta(minutes=1)
+    await alice.sees_change(where=ended)
+    assert status(workspace) == "Active"
+
+
 @pytest.mark.threat("B14")
 async def test_the_end_comes_late_after_downtime_and_says_so(
     workspace: Sandbox, alice: Colleague, clock: Clock
