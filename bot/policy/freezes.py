@@ -63,7 +63,7 @@ class Freeze(BaseModel):
     def covers(self, edit: Edit) -> bool:
         """Whether *edit* changes what is frozen, or may do so: a source that can match any host counts for each."""
         is_named = _covers_member if edit.target.service == "members" else _covers_rule
-        everything = not (self.hosts or self.rules or self.groups or self.sites or self.segments)
+        everything = not any(getattr(self, names) for names in LISTS)
         return (everything or is_named(self, edit)) and not self._excepts(edit)
 
     def _excepts(self, edit: Edit) -> bool:
@@ -73,6 +73,21 @@ class Freeze(BaseModel):
         names = [edit.target.site] if edit.target.service == "members" else _names(edit)
         everywhere = bool(hosts) and all(host is not None and _matches_any(host, self.excepted) for host in hosts)
         return everywhere or any(_matches_any(name, self.excepted) for name in names if name)
+
+
+LISTS: Final = ("hosts", "rules", "groups", "sites", "segments")
+"""The fields of a freeze that name what it covers; without any, it covers everything."""
+
+
+def may_overlap(one: Freeze, other: Freeze) -> bool:
+    """Whether what *one* covers may be covered by the *other*, too: by what both name, not by what a rule of theirs is in."""
+    is_everything = not all(any(getattr(each, names) for names in LISTS) for each in (one, other))
+    return is_everything or any(
+        _matches_any(name, getattr(two, names))
+        for names in LISTS
+        for first, two in ((one, other), (other, one))
+        for name in getattr(first, names)
+    )
 
 
 class ChatFreeze(Freeze):

@@ -132,15 +132,20 @@ def _running_blocks(running: Sequence[Change], links: Mapping[str, str]) -> list
 MOST_SHOWN: Final = 10
 
 
-def lifted_message(freeze: ChatFreeze, by: str) -> Message:
-    """Return what the channel sees once a freeze is lifted."""
-    if freeze.is_lock:
+def lifted_message(freeze: ChatFreeze, by: str, still: Sequence[Freeze] = ()) -> Message:
+    """Return what the channel sees once a freeze is lifted; *still*: those that go on, of the same or a part of it."""
+    if still:
+        kind = "lock" if freeze.is_lock else "freeze"
+        text = f"The {kind} of {_scope_in_sentence(freeze)} is lifted, another one goes on"
+    elif freeze.is_lock:
         text = f"{scope_text(freeze)} is unlocked"
-    elif freeze.title == EVERYTHING:  # another freeze may go on
+    elif freeze.title == EVERYTHING:
         text = "The freeze of everything is lifted"
     else:
         text = f"{scope_text(freeze)} is no longer frozen"
-    return messages.message(text, [messages.section(f":unlock: *{text}.* Lifted by {_lifters(freeze, by)}.")])
+    head = f":unlock: *{text}.* Lifted by {_lifters(freeze, by)}."
+    lines = "\n".join(freeze_line(each) for each in still[:MOST_SHOWN])
+    return messages.message(text, [messages.section(head), *([messages.section(lines)] if lines else [])])
 
 
 def lifted_card(freeze: ChatFreeze, by: str, at: datetime) -> Message:

@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from bot.changes.freezing import NoFreeze
+from bot.changes.freezing import Frozen, NoFreeze
+from bot.changes.model.edits import Edit, Kind, Target
 from bot.gatehouse import Gatehouse
-from bot.policy.freezes import ChatFreeze
+from bot.policy.freezes import ChatFreeze, may_overlap
 from bot.policy.model import FREEZE
 from handlers.changes import freeze_view
 from handlers.changes.requests import resolve_end, resolve_start
@@ -37,6 +38,12 @@ async def freeze(command: GatehouseFreeze, caller: Caller, gatehouse: Gatehouse)
 @handles(RulesLock)
 async def lock(command: RulesLock, caller: Caller, gatehouse: Gatehouse) -> Reply:
     rule = await find_rule(command, caller, gatehouse)
+    as_it_is = Edit(
+        kind=Kind.RULE_UPDATE, target=Target(service="rules", key=rule.id), before=rule.document(), after=None
+    )
+    # Who may not change it themselves would only keep away who may.
+    if (holds := await gatehouse.changes.freezes.find_for_edits([as_it_is], gatehouse.now(), caller.user)) is not None:
+        raise Frozen(holds)
     rules = (glob.escape(rule.id),)
     about = {"title": f"“{rule.title}”", "rules": rules, "in_group": rule.group_id or ""}
     return await _make(command, caller, gatehouse, **about, is_lock=True)
@@ -101,9 +108,11 @@ async def _lift(found: Sequence[ChatFreeze], caller: Caller, gatehouse: Gatehous
         await gatehouse.access.require(FREEZE, caller.user, caller.channel)
     freeze, is_lifted = await gatehouse.changes.freezes.lift(found[0].id, caller.user, caller.channel)
     if is_lifted:
+        now, left = gatehouse.now(), await gatehouse.changes.freezes.all()
+        still = [each for each in left if each.holds_at(now) and may_overlap(each, freeze)]
         return Posted(
-            freeze_view.lifted_message(freeze, caller.user),
-            clicked=freeze_view.lifted_card(freeze, caller.user, gatehouse.now()),
+            freeze_view.lifted_message(freeze, caller.user, still),
+            clicked=freeze_view.lifted_card(freeze, caller.user, now),
         )
     return Posted(
         freeze_view.lift_request_message(freeze, caller.user), clicked=freeze_view.replaced_card(freeze, caller.user)

@@ -185,6 +185,26 @@ async def test_two_people_lift_a_freeze(workspace: Sandbox, alice: Colleague, bo
     await bob.is_refused("/gatehouse unfreeze shop.example.com")
 
 
+@pytest.mark.parametrize("other", ["shop.example.com", "everything", "*.example.com"])
+async def test_what_stays_frozen_is_not_called_lifted(
+    workspace: Sandbox, alice: Colleague, bob: Colleague, cara: Colleague, other: str
+) -> None:
+    await alice.says(f"/gatehouse freeze {other} for 4h because migration")
+    await bob.clicks(await bob.says(FREEZE), "Lift")
+    await cara.clicks(await bob.sees("Someone else has to agree"), "Lift freeze")
+    assert "migration" in alice.slack_text(await alice.sees("Lifted by"))
+    await alice.is_refused(f"/rules off {OLD}")
+
+
+@pytest.mark.parametrize("held", [f"/rules lock {OLD} for 4h", "/gatehouse freeze everything for 4h"])
+async def test_who_may_not_change_a_rule_locks_nobody_out_of_it(
+    workspace: Sandbox, alice: Colleague, bob: Colleague, held: str
+) -> None:
+    await bob.says(held)
+    await alice.is_refused(f"/rules lock {OLD} for 2h")
+    assert len(await workspace.bot.gatehouse.changes.freezes.chat_freezes()) == 1
+
+
 @pytest.mark.threat("B18")
 async def test_of_two_who_lift_it_at_once_both_are_counted(
     workspace: Sandbox, alice: Colleague, bob: Colleague

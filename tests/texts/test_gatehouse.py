@@ -518,6 +518,12 @@ Frozen until 2026-11-23 01:24 UTC by @cara (“cutover”).
 shop.example.com is no longer frozen
 (unlock) shop.example.com is no longer frozen. Lifted by @bob and @cara.\
 """,
+            "lifted, but not everything": """\
+The freeze of shop.example.com is lifted, another one goes on
+(unlock) The freeze of shop.example.com is lifted, another one goes on. Lifted by @cara.
+(snowflake) Everything is frozen from 2026-11-21 02:24 UTC until 2026-11-23 01:24 UTC by @cara
+(snowflake) *.example.com, except status.example.com is frozen from 2026-11-21 01:24 UTC until 2026-11-23 01:24 UTC by the policy (“Christmas”)\
+""",
             "everything lifted": """\
 The freeze of everything is lifted
 (unlock) The freeze of everything is lifted. Lifted by @cara.\
