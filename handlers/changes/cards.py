@@ -84,6 +84,8 @@ ELSEWHERE: Final = frozenset(
 """Slack's words for a channel that a card cannot go to: then it goes to the one who asked."""
 
 GONE: Final = frozenset({"message_not_found", "cant_update_message", "edit_window_closed"})
+NO_THREAD: Final = frozenset({"thread_not_found", "cannot_reply_to_message"})
+"""Slack's words for a card that is gone, from who wants to say something in its thread."""
 CARD: Final = "card"
 RESULT: Final = "result"
 NOTICE: Final = "notify-"
@@ -238,7 +240,13 @@ class Cards:
         self.pace.take(change.request.channel)
         place = await self.store.cards.get(change.id, CARD)
         thread = place[1] if place is not None and place[0] == change.request.channel else None
-        channel, ts = await self._post(change, message, thread=thread)
+        try:
+            channel, ts = await self._post(change, message, thread=thread)
+        except SlackRefused as refusal:
+            if refusal.code in NO_THREAD:
+                async with self.store.transaction() as tx:
+                    await self.store.outbox.enqueue(tx, change.id, CARD)  # there again by the next try
+            raise
         return self._place_note(change, channel, ts, purpose)
 
     def _place_note(self, change: Change, channel: str, ts: str, purpose: str) -> Note:

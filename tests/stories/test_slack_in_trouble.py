@@ -77,6 +77,31 @@ async def test_a_request_that_nobody_could_see_cannot_be_approved(
     assert workspace.services.rules.calls("DELETE") == []
 
 
+@pytest.mark.threat("C2")
+@pytest.mark.parametrize(
+    ("text", "ahead", "note"),
+    [
+        (f"/rules delete {OLD}", 16, "remind"),
+        (f"/rules off {OLD} for 2h", 115, "offer"),
+        (f"/rules off {OLD} in 2h", 111, "starts"),
+    ],
+)
+async def test_a_card_that_somebody_deleted_comes_again_before_a_word_about_it(
+    workspace: Sandbox, alice: Colleague, clock: Clock, text: str, ahead: int, note: str
+) -> None:
+    card = await alice.says(text)
+    await alice.change_of(card)
+    workspace.slack.state.delete(card)
+    clock.ahead += timedelta(minutes=ahead)
+
+    def a_moment_later() -> bool:
+        clock.ahead += timedelta(seconds=0.1)
+        return bool(alice.cards) and bool(alice.thread(alice.cards[-1]))
+
+    await until(a_moment_later)
+    await alice.sees_note(alice.cards[-1], note)
+
+
 async def test_what_slack_never_takes_is_given_up_loudly_and_tried_again_later(
     workspace: Sandbox, alice: Colleague, clock: Clock
 ) -> None:
