@@ -47,8 +47,8 @@ async def _overtake(store: Store, tx: AsyncConnection, applied: Sequence[Change]
         if waiting.request.undoes not in undone and canonical_form(waiting.edit.before) == canonical_form(found):
             continue
         fields: dict[str, Any] = {"result": found, "finished_at": now}
-        if change is not None and not change.is_automatic:
-            fields["overtaken_by"] = change.request.requester
+        if change is not None:
+            fields["overtaken_by"] = GATEHOUSE if change.is_automatic else change.request.requester
         if (stale := await store.changes.move(tx, waiting.id, Move.INVALIDATE, **fields)) is not None:
             by = change.request.requester if change is not None else GATEHOUSE
             await follow_move(store, tx, waiting, stale, Move.INVALIDATE, by)

@@ -11,6 +11,7 @@ from typing import Any, Final
 
 import structlog
 
+from bot.changes.freezing import Freezes
 from bot.changes.journal import Journal
 from bot.changes.model.change import Change, Ended
 from bot.changes.model.documents import Document, canonical_form
@@ -72,6 +73,9 @@ TOO_OLD: Final = "TooOld"
 END_PASSED: Final = EndPassed.code
 """The refusal of a change that was to last until a moment that passed while it waited: ours, too."""
 
+FROZEN: Final = "Frozen"
+"""The refusal of a change that waited until it was frozen: ours; *outcome* is until when it is."""
+
 LOST_RIGHT: Final = "LostRight"
 """The refusal of a change that waited until somebody had no right to it any more: ours, not a service's."""
 
@@ -90,6 +94,7 @@ class Executor:
     journal: Journal
     adapter: AdapterOf
     access: Access
+    freezes: Freezes
     reconcile_after: Sequence[float] = RECONCILE_AFTER
     failpoint: Failpoint = no_failpoint
     context: CallContext = LOOKING
@@ -144,7 +149,8 @@ class Executor:
     async def refusal(self, change: Change) -> dict[str, str]:
         """Return the fields that say why a change may not be done any more, though it was decided; none where it may.
 
-        Everybody's right to it is asked for again where time went by since the decision. Raises DirectoryUnavailable.
+        Everybody's right to it, and whether it is frozen by now, is asked again where time went by since the decision. Raises
+        DirectoryUnavailable.
         """
         if self.is_too_old(change):
             return {"refusal": TOO_OLD}
@@ -157,7 +163,11 @@ class Executor:
             await self.access.require_still_allowed(change)
         except NotAllowed as error:
             return {"refusal": LOST_RIGHT, "lost_right": error.user, "outcome": error.why.value}
-        return {}
+        # One that was begun is gone on with, as if nothing had happened to its process.
+        if change.run.attempt > 1:
+            return {}
+        freeze = await self.freezes.find_for_change(change, self.journal.now())
+        return {} if freeze is None else {"refusal": FROZEN, "outcome": freeze.until.isoformat()}
 
     async def _handle_refusal(self, change: Change) -> Change | None:
         """End or defer a change that may not be done any more, or where Slack does not say; None where it may be done.

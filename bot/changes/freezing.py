@@ -81,8 +81,8 @@ class Freezes:
         return [each for each in await self._active_freezes(self.now(), "") if each.covers(edit)]
 
     async def find_for_change(self, change: Change, at: datetime) -> Freeze | None:
-        """The same for all that *change* does; what was agreed to before, such as an end, goes on."""
-        if change.request.agreed:
+        """The same for all that *change* does; what was agreed to before, such as an end, goes on, and so does one's own undo."""
+        if change.request.agreed or self.access.is_own_undo(change):
             return None
         holding = await self._active_freezes(at, change.request.requester)
         if not (holding := [each for each in holding if not is_overridden(each, change)]):
@@ -90,10 +90,9 @@ class Freezes:
         return await asyncio.to_thread(_first_that_covers, holding, await self.edits_of(change))
 
     async def find_for_start(self, change: Change) -> Freeze | None:
-        """The freeze that will keep what waits from beginning, at its time or now; None where the request says so itself."""
+        """The freeze that will keep what waits from beginning, at its time or now."""
         starts = change.request.starts_at
-        is_request = change.state is State.PROPOSED and change.request.frozen_until is None
-        if not is_request and (change.state is not State.PLANNED or starts is None):
+        if change.state is not State.PROPOSED and (change.state is not State.PLANNED or starts is None):
             return None
         return await self.find_for_change(change, starts or self.now())
 

@@ -70,8 +70,8 @@ def open_pipeline(
 ) -> Pipeline:
     """Make the steps of one process. *shows_all*: whether the card of a request shows all of it."""
     store = journal.store
-    executor = Executor(journal, adapter, access, reconcile_after, failpoint)
     freezes = Freezes(store, access, journal.now)
+    executor = Executor(journal, adapter, access, freezes, reconcile_after, failpoint)
     proposer = Proposer(journal, access, executor, freezes, new_id)
 
     async def has_seen(change: Change, by: str) -> bool:

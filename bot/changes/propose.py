@@ -88,7 +88,6 @@ class Proposer:
             if not rule.break_glass:
                 raise Frozen(freeze)
             asked = max(asked or Guard.CONFIRM, Guard.CONFIRM, key=STRENGTH.index)
-            change = change.with_fields(frozen_until=freeze.until)
         ends = (change.request.starts_at, LATE_START), (change.request.reverts_at, timedelta())
         limits = [at + more for at, more in ends if at is not None]
         decision = ChangeDecision(

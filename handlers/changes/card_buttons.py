@@ -31,12 +31,12 @@ APPROVE: Final = {Kind.RULE_DELETE: "Approve deletion", Kind.MEMBER_REMOVE: "App
 MAX_SINGLE_UNDOS: Final = 6
 
 
-def buttons_of(change: Change, progress: Progress | None) -> list[Block | None]:
-    """What can be done about *change* as it stands; a None is a button that it has not."""
+def buttons_of(change: Change, progress: Progress | None, *, is_frozen: bool = False) -> list[Block | None]:
+    """What can be done about *change* as it stands; a None is a button that it has not. *is_frozen*: what it is about."""
     sign = decision_button(change, "Mark as reviewed", "sign", style="primary") if change.review_due else None
     match change.state:
         case State.PROPOSED:
-            return decision_buttons(change)
+            return decision_buttons(change, is_frozen=is_frozen)
         case State.PLANNED:
             return _plan_buttons(change)
         case State.APPLIED:
@@ -53,8 +53,8 @@ def buttons_of(change: Change, progress: Progress | None) -> list[Block | None]:
             return []
 
 
-def decision_buttons(change: Change) -> list[Block | None]:
-    """The clicks that are open; who may make them is looked at when they are made."""
+def decision_buttons(change: Change, *, is_frozen: bool = False) -> list[Block | None]:
+    """The clicks that are open; who may make them is looked at when they are made. *is_frozen*: what *change* is about."""
     style = "danger" if takes_away(change) else "primary"
     if change.decision.guard is Guard.CONFIRM:
         yes = confirm_label(change)
@@ -62,7 +62,7 @@ def decision_buttons(change: Change) -> list[Block | None]:
         return [
             decision_button(change, yes, "confirm", style=style, confirm=question(change, yes)),
             decision_button(change, no, "keep"),
-            _override_button(change) if change.request.frozen_until is not None else None,
+            _override_button(change) if is_frozen else None,
         ]
     yes = APPROVE.get(change.edit.kind, "Approve") if takes_away(change) else "Approve"
     asked = question(change, yes) if change.is_bulk or change.edit.kind.destroys else None

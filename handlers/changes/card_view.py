@@ -46,13 +46,13 @@ def card(
     is_there = deleted is None
     blocks = [
         messages.section(f"{mark} *{title}*\n{lines}"),
-        *([messages.section(freeze_line(freeze))] if freeze is not None else []),
+        *([messages.section(_freeze_lines(change, freeze))] if freeze is not None else []),
         *_warnings(change, progress),
         *(messages.section(line) for line in _remarks(change, progress)),
         *(body(change, groups, progress) if is_there else []),
         *_preview(change),
     ]
-    buttons = buttons_of(change, progress) if is_there else []
+    buttons = buttons_of(change, progress, is_frozen=freeze is not None) if is_there else []
     return messages.message(title.replace("`", ""), [*blocks, *actions(change, blocks, buttons)])
 
 
@@ -64,6 +64,12 @@ def _head(change: Change, tally: Tally | None, deleted: Change | None) -> tuple[
         return ":warning:", f"{request_title(change)}: not stored as requested", sentence(change)
     mark = ":warning:" if is_partly_done(change, tally) else mark_of(change)
     return mark, title_of(change, tally), sentence(change)
+
+
+def _freeze_lines(change: Change, freeze: Freeze) -> str:
+    """What keeps *change* from beginning, and what passes that."""
+    passes = change.state is State.PROPOSED and change.decision.break_glass
+    return f"{freeze_line(freeze)}{'. Till then, only an emergency override passes.' if passes else ''}"
 
 
 def _preview(change: Change) -> list[Block]:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import assert_never
 
 from bot.changes.consequences import HELD_LONGEST
-from bot.changes.execute import END_PASSED, HELD_FOR, LOST_RIGHT, TOO_OLD
+from bot.changes.events import GATEHOUSE
+from bot.changes.execute import END_PASSED, FROZEN, HELD_FOR, LOST_RIGHT, TOO_OLD
 from bot.changes.model.change import Change
 from bot.changes.model.edits import Kind
 from bot.changes.model.parts import Guard, Held, Undone
@@ -39,7 +41,7 @@ def sentence(change: Change) -> str:
     request = _request_line(change, approval, times_as_typed(change))
     match change.state:
         case State.PROPOSED:
-            return _lines(request, needs_line(change), _frozen_line(change))
+            return _lines(request, needs_line(change))
         case State.PLANNED:
             return _lines(held_line(change), request)
         case State.APPROVED | State.APPLYING:
@@ -84,21 +86,12 @@ def _request_line(change: Change, *more: str) -> str:
     return _line(shown_email(change), requester_line(change), reason_of(change), *more)
 
 
-def _frozen_line(change: Change) -> str:
-    """Until when its target was frozen as it was requested; empty where nothing was."""
-    until = change.request.frozen_until
-    if until is None:
-        return ""
-    return (
-        f":snowflake: Frozen until {when(until)} when it was requested: till then, only an emergency override passes."
-    )
-
-
 def _retry_line(change: Change) -> str:
     """Why what was approved is not done yet, and until when it is tried again; empty where nothing keeps it."""
     if not change.run.waits or change.state is not State.APPROVED:
         return ""
-    until = when(change.decision.decided_at + HELD_FOR) if change.decision.decided_at else "an hour later"
+    since = change.run.started_at or change.decision.decided_at
+    until = when(since + HELD_FOR) if since else "an hour later"
     return f"*Nothing was changed yet:* {public_text(change.run.waits, 160)}. Gatehouse tries again until {until}."
 
 
@@ -139,23 +132,23 @@ def _undone_line(undone: Undone) -> str:
 
 def held_line(change: Change) -> str:
     """Why what was planned was not begun at its time; empty where it was, or will be."""
+    expires = f"Expires {when((change.run.held_at or change.created) + HELD_LONGEST)}."
     match change.run.held:
         case Held.NOT:
             return ""
         case Held.LATE:
-            why = "Gatehouse or the service was away then. Say what is to happen now."
+            why = "Gatehouse, Slack or the service was away then. Say what is to happen now."
         case Held.RIGHT:
             why = f"{why_not_any_more(change)}."
         case Held.POLICY:
             why = "the policy asks for more than it did when this was planned."
         case Held.WORD:
-            until = when((change.run.held_at or change.created) + HELD_LONGEST)
-            return f"<@{change.request.requester}>, choose when: now, or at another time. Expires {until}."
+            return f"<@{change.request.requester}>, choose when: now, or at another time. {expires}"
         case Held.FROZEN:
-            why = "it may not be changed then. Say when, once nothing freezes it any more."
+            why = "it may not be changed then. Choose a time after the freeze."
         case never:
             assert_never(never)
-    return f"It was to start {when(change.request.starts_at)}: {why}"
+    return f"It was to start {when(change.request.starts_at)}: {why} {expires}"
 
 
 def _failure_reason(change: Change) -> str:
@@ -166,7 +159,11 @@ def _failure_reason(change: Change) -> str:
             f"It was to last{until(change)}, which passed before it could be done. Request it again with a later end."
         )
     if refusal == TOO_OLD:
-        return "The approval was more than an hour old. Request it again."
+        is_approved = change.decision.guard is Guard.APPROVE
+        late = "The approval was more than an hour old" if is_approved else "It couldn’t be done within an hour"
+        return f"{late}. Request it again."
+    if refusal == FROZEN:
+        return f"It was frozen before it could be done, until {when(datetime.fromisoformat(change.run.outcome))}."
     if refusal == LOST_RIGHT:
         lost = why_not_any_more(change)
         return f"{lost if lost.startswith('<') else lost[:1].upper() + lost[1:]}."
@@ -190,12 +187,15 @@ def _unsettled_line(change: Change) -> str:
     else:
         shows = "What the service shows is neither the old state nor the new one."
     lead = "*Check it yourself:* the service gave no clear answer, and Gatehouse has stopped checking."
-    return f"{lead} {shows}"
+    stays = " It won’t be reverted by itself." if temporary_line(change) else ""
+    return f"{lead} {shows}{stays}"
 
 
 def _stale_line(change: Change) -> str:
     thing = "what this is about" if change.is_bulk else f"the {THINGS.get(change.edit.target.service, 'thing')}"
     who = f"<@{change.run.overtaken_by}>" if change.run.overtaken_by else "someone"
+    if change.run.overtaken_by == GATEHOUSE:
+        return f"*Out of date:* a temporary change of {thing} came to its end after the request, so Gatehouse left it alone."
     if is_off_instead(change):
         by = f" by {who}" if change.run.overtaken_by else ""
         return _line(f"*Switched off instead*{by}", time_of(change))

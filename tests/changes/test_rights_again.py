@@ -11,7 +11,7 @@ from typing import Final, TypeAlias
 
 import pytest
 
-from bot.changes.execute import LOST_RIGHT, MAX_SENDS, TOO_OLD
+from bot.changes.execute import FROZEN, LOST_RIGHT, MAX_SENDS, TOO_OLD
 from bot.changes.model.change import Change
 from bot.changes.model.edits import Edit, Kind, Target
 from bot.changes.model.items import Outcome
@@ -20,6 +20,7 @@ from bot.changes.model.states import State
 from bot.changes.proposals import Proposal
 from bot.changes.refusals import ApprovalWaits
 from bot.changes.rights import Decision
+from bot.policy.freezes import ChatFreeze
 from bot.policy.model import Channel, Person, Why
 from tests.changes.world import (
     ALICE,
@@ -201,6 +202,42 @@ async def test_what_a_process_left_is_not_done_by_somebody_who_may_not_any_more(
 
     assert (ended.state, ended.run.refusal) == ((State.APPLIED, None) if before else (State.FAILED, LOST_RIGHT))
     assert world.calls_that_write() == before
+
+
+async def froze(world: World, mine: Replica) -> None:
+    now = world.clock()
+    lasts = {"starts": now, "until": now + timedelta(hours=5), "made": now}
+    await mine.pipeline.freezes.make(ChatFreeze(id="f", title="Everything", by=CARA, channel=OPS, **lasts))
+
+
+@pytest.mark.threat("B18")
+async def test_what_waited_for_its_service_is_not_done_in_a_freeze(world: World) -> None:
+    mine = await started(world, "approve")
+    change = await waiting(world, mine)
+    await froze(world, mine)
+    world.clock.moment += A_WHILE
+
+    ended = await settled(world, mine, change)
+    assert (ended.state, ended.run.refusal) == (State.FAILED, FROZEN)
+    assert world.calls_that_write() == 0
+
+
+@pytest.mark.threat("B18")
+@pytest.mark.parametrize("is_begun", [False, True])
+async def test_a_set_that_waited_is_not_begun_in_a_freeze_but_gone_on_with(world: World, *, is_begun: bool) -> None:
+    mine = await started(world, "approve")
+    whole = await approved_set(world, mine)
+    if is_begun:
+        mine.fuse.left = 3
+        with suppress(Died):
+            await mine.carry_out_a_set()
+        mine.fuse.left = None
+    await froze(world, mine)
+    world.clock.moment += A_WHILE
+
+    assert await mine.carry_out_a_set()
+    ended = await clear(world, mine, whole)
+    assert (ended.state, ended.run.refusal) == ((State.APPLIED, None) if is_begun else (State.FAILED, FROZEN))
 
 
 async def test_where_slack_does_not_say_it_waits_and_is_done_once_slack_does(world: World) -> None:

@@ -132,6 +132,22 @@ async def test_an_approval_that_comes_after_the_start_is_for_now_which_is_frozen
     assert workspace.services.rules.get(OLD) is not None
 
 
+@pytest.mark.threat("B18")
+async def test_what_waited_for_its_service_is_not_done_in_a_freeze(
+    workspace: Sandbox, alice: Colleague, bob: Colleague, cara: Colleague, clock: Clock
+) -> None:
+    card = await alice.says(f"/rules delete {OLD}")
+    workspace.services.rules.stage.faults.add("cut_before", times=10_000)
+    await approve_card(cara, card)
+    await alice.sees_change(state=State.APPROVED, where=lambda change: change.run.waits)
+    await bob.says("/gatehouse freeze everything for 2h because cutover")
+    workspace.services.rules.stage.faults.clear()
+    clock.ahead += timedelta(minutes=2)
+    failed = await alice.sees_change(state=State.FAILED)
+    assert "frozen" in alice.slack_text(failed)
+    assert workspace.services.rules.get(OLD) is not None
+
+
 @pytest.mark.parametrize("form_timeout", [60.0])
 async def test_a_form_says_that_its_rule_is_frozen_and_keeps_what_was_typed(
     workspace: Sandbox, alice: Colleague, bob: Colleague, clock: Clock
@@ -279,6 +295,38 @@ async def test_the_emergency_override_passes_and_is_reviewed(
     done = await alice.sees_change(where=lambda change: change.decision.glass_broken)
     assert status(workspace) == "Inactive"
     assert "v1.decide.sign" in {one["action_id"] for one in buttons(done.blocks)}
+
+
+@pytest.mark.policy(OVERRIDE)
+async def test_a_card_says_what_is_frozen_as_long_as_it_is(
+    workspace: Sandbox, alice: Colleague, bob: Colleague, cara: Colleague
+) -> None:
+    freeze = await bob.says(FREEZE)
+    card = await alice.says(f"/rules off {OLD}")
+    assert "only an emergency override passes" in alice.slack_text(card)
+    await bob.clicks(freeze, "Lift")
+    await cara.clicks(await bob.sees("Someone else has to agree"), "Lift freeze")
+    await until(lambda: "cutover" not in str(card.blocks))
+    assert "v1.decide.break_glass" not in {one["action_id"] for one in buttons(card.blocks)}
+    await alice.clicks(card, "v1.decide.confirm", confirm=True)
+    await alice.sees_change()
+
+
+@pytest.mark.policy(OVERRIDE)
+async def test_another_time_out_of_a_freeze_is_not_called_frozen(
+    workspace: Sandbox, alice: Colleague, bob: Colleague
+) -> None:
+    await alice.says("/gatehouse freeze everything in 1h for 2h")
+    plan = await alice.says(f"/rules off {OLD} in 90m")
+    await alice.clicks(plan, "v1.decide.break_glass", opens="Why can’t this wait for an approval?")
+    alice.fills(**{"Why_can’t_this_wait_for_an_approval?": "It burns and everybody sleeps"})
+    assert await alice.submits() == {}
+    planned = await alice.sees_change(state=State.PLANNED)
+    await alice.clicks(planned, "v1.decide.replan", opens="Other time")
+    alice.fills(**{"When?": "in 5h"})
+    assert await alice.submits() == {}
+    again = await alice.sees_change(state=State.PROPOSED)
+    assert "frozen" not in alice.slack_text(again)
 
 
 POLICY = """

@@ -111,6 +111,17 @@ async def test_what_is_undone_and_done_again_ends_when_it_was_to_end(
     assert status(workspace) == "Active"
 
 
+async def test_a_request_that_an_end_made_out_of_date_blames_nobody(
+    alice: Colleague, cara: Colleague, clock: Clock
+) -> None:
+    await alice.says(f"/rules off {OLD} for 1h")
+    await cara.says(f"/rules delete {OLD}")
+    clock.ahead += HOUR + timedelta(seconds=1)
+    stale = alice.slack_text(await alice.sees_change(state=State.STALE))
+    assert "someone" not in stale
+    assert "came to its end" in stale
+
+
 @pytest.mark.threat("B14")
 async def test_the_end_comes_late_after_downtime_and_says_so(
     workspace: Sandbox, alice: Colleague, clock: Clock

@@ -6,13 +6,14 @@ from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
-from bot.changes.execute import END_PASSED, LOST_RIGHT, TOO_OLD
+from bot.changes.execute import END_PASSED, FROZEN, LOST_RIGHT, TOO_OLD
 from bot.changes.model.change import Change
 from bot.changes.model.edits import Kind, Target
 from bot.changes.model.items import Item, NotSent, Outcome, Tally
 from bot.changes.model.parts import Approval, Cause, CauseKind, Guard, Held, Question, Redone, Undone
 from bot.changes.model.states import State
 from bot.clients.errors import OutcomeUnknown, Unreachable, Unsendable
+from bot.policy.freezes import Freeze
 from bot.policy.model import Why
 from bot.rules.model import Groups
 from bot.rules.secrets import hide_secrets
@@ -275,6 +276,10 @@ def endings() -> Iterator[Sample]:
         "out of date, edited here",
         card(change(Kind.RULE_UPDATE, State.STALE, OLD_SHOP, off(OLD_SHOP), result=MOVED, overtaken_by=BOB)),
     )
+    yield (
+        "out of date, a temporary change ended",
+        card(change(Kind.RULE_DELETE, State.STALE, off(OLD_SHOP), None, result=OLD_SHOP, overtaken_by="gatehouse")),
+    )
     yield "out of date, gone", card(change(Kind.RULE_DELETE, State.STALE, *delete, result=None))
     yield "failed", card(change(Kind.RULE_DELETE, State.FAILED, *delete, outcome="503: down", refusal="Refused"))
     for refusal in (OutcomeUnknown, Unreachable, Unsendable):
@@ -283,10 +288,14 @@ def endings() -> Iterator[Sample]:
     passed = approved(refusal=END_PASSED, reverts_at=NOW)
     yield "failed, its end passed", card(change(Kind.RULE_UPDATE, State.FAILED, *switch, **passed))
     yield "failed, approval too old", card(change(Kind.RULE_DELETE, State.FAILED, *delete, **approved(refusal=TOO_OLD)))
+    yield "failed, too late", card(change(Kind.RULE_UPDATE, State.FAILED, *switch, refusal=TOO_OLD))
+    frozen: Document = {"refusal": FROZEN, "outcome": (NOW + timedelta(days=2)).isoformat()}
+    yield "failed, frozen by then", card(change(Kind.RULE_DELETE, State.FAILED, *delete, **approved(**frozen)))
     lost: Document = {"refusal": LOST_RIGHT, "lost_right": ALICE, "outcome": Why.DEACTIVATED.value}
     yield "failed, right lost", card(change(Kind.RULE_DELETE, State.FAILED, *delete, **approved(**lost)))
     yield "unsettled", card(change(Kind.RULE_UPDATE, State.UNSETTLED, *switch, result=MOVED))
     yield "unsettled, never read", card(change(Kind.RULE_UPDATE, State.UNSETTLED, *switch))
+    yield "unsettled, temporary", card(change(Kind.RULE_UPDATE, State.UNSETTLED, *switch, revert_after=7200))
     yield (
         "service down, waits",
         card(change(Kind.RULE_DELETE, State.APPROVED, *delete, **approved(waits="the service doesn’t answer"))),
@@ -563,6 +572,16 @@ def planned() -> Iterator[Sample]:
     yield "switch off from one time to another, approved", card(change(*switch, **approved(**friday, **monday)))
     late = change(*switch, **friday, held="late", held_at=NOW)
     yield "nobody could begin it", card(late)
+    yield "frozen then", card(change(*switch, **friday, held="frozen", held_at=NOW))
+    since: Document = {"started_at": NOW + timedelta(days=4), "waits": "the service doesn’t answer"}
+    yield (
+        "begun, service down, waits",
+        card(change(Kind.RULE_UPDATE, State.APPROVED, SALE, off(SALE), **friday, **since)),
+    )
+    freeze = Freeze(starts=NOW, until=NOW + timedelta(days=5), why="Christmas")
+    mine = asked(guard=Guard.CONFIRM, break_glass=("oncall",), **friday)
+    in_it = change(Kind.RULE_UPDATE, State.PROPOSED, SALE, off(SALE), **mine)
+    yield "asked for, in a freeze", mask_message(card_view.card(in_it, freeze=freeze))
     alone = change(*switch, **approved(**friday, glass_broken=True, decision_reason="the on-call lead sleeps then"))
     yield "overridden for a time", card(alone)
     yield "withdrawn", card(change(Kind.RULE_UPDATE, State.CANCELLED, SALE, off(SALE), **friday, decided_by=ALICE))

@@ -522,6 +522,15 @@ Then → now
 pair 1 destination  `https://shop.example.com/new` → `https://shop.example.com/landing`
 [Request again]  [Details]\
 """,
+            "out of date, a temporary change ended": """\
+“Old shop to new shop” was not deleted
+(arrows_counterclockwise) “Old shop to new shop” was not deleted
+Out of date: a temporary change of the rule came to its end after the request, so Gatehouse left it alone.
+Requested by @alice · “we test”
+Then → now
+status  off → on
+[Request again]  [Details]\
+""",
             "out of date, gone": """\
 “Old shop to new shop” was not deleted
 (arrows_counterclockwise) “Old shop to new shop” was not deleted
@@ -582,6 +591,23 @@ On · Redirect
 `https://shop.example.com/old` → `https://shop.example.com/new`
 [Details]\
 """,
+            "failed, too late": """\
+“Old shop to new shop” was not switched off
+✗ “Old shop to new shop” was not switched off
+It couldn’t be done within an hour. Request it again. Nothing was changed.
+Requested by @alice · “we test”
+`https://shop.example.com/old` → `https://shop.example.com/new`
+[Details]\
+""",
+            "failed, frozen by then": """\
+“Old shop to new shop” was not deleted
+✗ “Old shop to new shop” was not deleted
+It was frozen before it could be done, until 2026-11-23 01:24 UTC. Nothing was changed.
+Requested by @alice · “we test” · approved by @cara
+On · Redirect
+`https://shop.example.com/old` → `https://shop.example.com/new`
+[Details]\
+""",
             "failed, right lost": """\
 “Old shop to new shop” was not deleted
 ✗ “Old shop to new shop” was not deleted
@@ -603,6 +629,14 @@ Requested by @alice · “we test”
 Switching off “Old shop to new shop”: never confirmed
 (grey_question) Switching off “Old shop to new shop”: never confirmed
 Check it yourself: the service gave no clear answer, and Gatehouse has stopped checking. What the service shows is neither the old state nor the new one.
+Requested by @alice · “we test”
+`https://shop.example.com/old` → `https://shop.example.com/new`
+[Details]\
+""",
+            "unsettled, temporary": """\
+Switching off “Old shop to new shop”: never confirmed
+(grey_question) Switching off “Old shop to new shop”: never confirmed
+Check it yourself: the service gave no clear answer, and Gatehouse has stopped checking. What the service shows is neither the old state nor the new one. It won’t be reverted by itself.
 Requested by @alice · “we test”
 `https://shop.example.com/old` → `https://shop.example.com/new`
 [Details]\
@@ -1288,12 +1322,44 @@ Requested by @alice · “we test” · approved by @cara · 09:00 – 09:00 Eur
             "nobody could begin it": """\
 Switch off “Sale 2026”: not started
 (warning) Switch off “Sale 2026”: not started
-It was to start 2026-11-25 01:24 UTC: Gatehouse or the service was away then. Say what is to happen now.
+It was to start 2026-11-25 01:24 UTC: Gatehouse, Slack or the service was away then. Say what is to happen now. Expires 2026-11-28 01:24 UTC.
 Requested by @alice · “we test”
 1. `https://shop.example.com/sale` → `https://shop.example.com/landing2`, only for page domain `blog.example.com` or `shop.example.com`, method `GET`
 2. `https://shop.example.com/deals` → `https://shop.example.com/landing2`
 3. `https://shop.example.com/black-friday` → `https://shop.example.com/landing2`
 [Do it now]  [Other time…]  [Withdraw]  [Details]\
+""",
+            "frozen then": """\
+Switch off “Sale 2026”: not started
+(warning) Switch off “Sale 2026”: not started
+It was to start 2026-11-25 01:24 UTC: it may not be changed then. Choose a time after the freeze. Expires 2026-11-28 01:24 UTC.
+Requested by @alice · “we test”
+1. `https://shop.example.com/sale` → `https://shop.example.com/landing2`, only for page domain `blog.example.com` or `shop.example.com`, method `GET`
+2. `https://shop.example.com/deals` → `https://shop.example.com/landing2`
+3. `https://shop.example.com/black-friday` → `https://shop.example.com/landing2`
+[Do it now]  [Other time…]  [Withdraw]  [Details]\
+""",
+            "begun, service down, waits": """\
+Switch off “Sale 2026”: waiting for the service
+(hourglass_flowing_sand) Switch off “Sale 2026”: waiting for the service
+Requested by @alice · “we test”
+Nothing was changed yet: the service doesn’t answer. Gatehouse tries again until 2026-11-25 02:24 UTC.
+1. `https://shop.example.com/sale` → `https://shop.example.com/landing2`, only for page domain `blog.example.com` or `shop.example.com`, method `GET`
+2. `https://shop.example.com/deals` → `https://shop.example.com/landing2`
+3. `https://shop.example.com/black-friday` → `https://shop.example.com/landing2`
+[Withdraw]  [Details]\
+""",
+            "asked for, in a freeze": """\
+Switch off “Sale 2026”, planned for <!date^1795569840^{date_short_pretty} {time}|2026-11-25 01:24 UTC>?
+(raising_hand) Switch off “Sale 2026”, planned for 2026-11-25 01:24 UTC?
+Requested by @alice · “we test” · 09:00 Europe/Berlin
+Only @alice can confirm it until 2026-11-22 01:24 UTC.
+(snowflake) Everything is frozen from 2026-11-21 01:24 UTC until 2026-11-26 01:24 UTC by the policy (“Christmas”). Till then, only an emergency override passes.
+1. `https://shop.example.com/sale` → `https://shop.example.com/landing2`, only for page domain `blog.example.com` or `shop.example.com`, method `GET`
+2. `https://shop.example.com/deals` → `https://shop.example.com/landing2`
+3. `https://shop.example.com/black-friday` → `https://shop.example.com/landing2`
+[Switch off]  [Withdraw]  [Emergency override…]  [Details]
+  [Switch off] asks: Switch off “Sale 2026”? / It takes effect on 2026-11-25 01:24 UTC. You can undo it. [Cancel] [Switch off]\
 """,
             "overridden for a time": """\
 Switch off “Sale 2026”: planned for <!date^1795569840^{date_short_pretty} {time}|2026-11-25 01:24 UTC>
@@ -1319,7 +1385,7 @@ Switch off “Sale 2026”: emergency override
             "who approved may not any more": """\
 Switch off “Sale 2026”: not started
 (warning) Switch off “Sale 2026”: not started
-It was to start 2026-11-25 01:24 UTC: @bob has no role any more that allows this.
+It was to start 2026-11-25 01:24 UTC: @bob has no role any more that allows this. Expires 2026-11-28 01:24 UTC.
 Requested by @alice · “we test” · approved by @cara
 1. `https://shop.example.com/sale` → `https://shop.example.com/landing2`, only for page domain `blog.example.com` or `shop.example.com`, method `GET`
 2. `https://shop.example.com/deals` → `https://shop.example.com/landing2`
@@ -1339,7 +1405,7 @@ Requested by @alice · “we test” · approved by @cara
             "the policy asks for more": """\
 Switch off “Sale 2026”: not started
 (warning) Switch off “Sale 2026”: not started
-It was to start 2026-11-25 01:24 UTC: the policy asks for more than it did when this was planned.
+It was to start 2026-11-25 01:24 UTC: the policy asks for more than it did when this was planned. Expires 2026-11-28 01:24 UTC.
 Requested by @alice · “we test”
 1. `https://shop.example.com/sale` → `https://shop.example.com/landing2`, only for page domain `blog.example.com` or `shop.example.com`, method `GET`
 2. `https://shop.example.com/deals` → `https://shop.example.com/landing2`
@@ -1353,7 +1419,7 @@ Switch off “Sale 2026”: starts soon
             "note: held-1": """\
 Switch off “Sale 2026”: not started
 (warning) @alice Switch off “Sale 2026”: not started
-It was to start 2026-11-25 01:24 UTC: Gatehouse or the service was away then. Say what is to happen now.\
+It was to start 2026-11-25 01:24 UTC: Gatehouse, Slack or the service was away then. Say what is to happen now. Expires 2026-11-28 01:24 UTC.\
 """,
             "note: started": """\
 Switch off “Sale 2026”: done

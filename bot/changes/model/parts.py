@@ -53,8 +53,6 @@ class ChangeRequest(Stored):
     """What is wrong with it although it may be made, one plain sentence each, for those who decide."""
     preview: tuple[str, ...] = ()
     """What it does to addresses that people know, in plain lines, by the rules as they were when it was asked for."""
-    frozen_until: datetime | None = None
-    """Until when what it changes was frozen as it was asked for: till then only the emergency override lets it through."""
     quiet_refusal: bool = False
     """The requester sees a refusal where they typed, so the channel gets no card of it."""
     agreed: bool = False
