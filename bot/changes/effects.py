@@ -111,7 +111,8 @@ async def _restore(store: Store, tx: AsyncConnection, undone: Change, redo: Chan
     if whole is None or whole.request.reverts_at is not None:
         return
     at = redo.run.finished_at or redo.created
-    redone = Redone(change=redo.set_id or redo.id, by=redo.request.requester, at=at)
+    by = GATEHOUSE if redo.is_automatic else redo.request.requester
+    redone = Redone(change=redo.set_id or redo.id, by=by, at=at)
     await store.changes.record(tx, was, undone_by=None, undone=None, redone=redone)
     if was.set_id is not None:
         await store.items.mark(tx, was.set_id, was.item_number, Outcome.APPLIED)

@@ -10,7 +10,7 @@ from bot.changes.events import GATEHOUSE
 from bot.changes.execute import END_PASSED, FROZEN, HELD_FOR, LOST_RIGHT, TOO_OLD
 from bot.changes.model.change import Change
 from bot.changes.model.edits import Kind
-from bot.changes.model.parts import Guard, Held, Undone
+from bot.changes.model.parts import Guard, Held, Redone, Undone
 from bot.changes.model.states import State
 from bot.clients.errors import REFUSALS, OutcomeUnknown, Unreachable
 from handlers.changes.people import (
@@ -100,9 +100,13 @@ def _applied_lines(change: Change) -> str:
     undone, redone = change.run.undone, change.run.redone
     return _lines(
         _undone_line(undone) if undone is not None else "",
-        _line(f"Redone by <@{redone.by}>", when(redone.at)) if redone is not None else "",
+        _line(_redone_by(redone), when(redone.at)) if redone is not None else "",
         _done_lines(change),
     )
+
+
+def _redone_by(redone: Redone) -> str:
+    return "Redone automatically" if redone.by == GATEHOUSE else f"Redone by <@{redone.by}>"
 
 
 def _done_lines(change: Change) -> str:

@@ -12,7 +12,7 @@ from bot.changes.model.states import State
 from sandbox.demo import Sandbox
 from tests.conftest import Clock, until
 from tests.harness.channels import buttons
-from tests.harness.colleague import Colleague, ended, undone
+from tests.harness.colleague import Colleague, ended, redone, undone
 
 OLD, NAME = "Redirect_x1old", "Old shop to new shop"
 ANNA = "anna.berg@example.com"
@@ -109,6 +109,7 @@ async def test_what_is_undone_and_done_again_ends_when_it_was_to_end(
     clock.ahead += 2 * HOUR + timedelta(minutes=1)
     await alice.sees_change(where=ended)
     assert status(workspace) == "Active"
+    assert "Redone automatically" in alice.slack_text(await alice.sees_change(where=redone))
 
 
 async def test_a_request_that_an_end_made_out_of_date_blames_nobody(
