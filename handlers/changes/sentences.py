@@ -205,6 +205,9 @@ def _stale_line(change: Change) -> str:
         return _line(f"*Switched off instead*{by}", time_of(change))
     if change.run.result is None and not change.is_bulk:
         why = f"{thing} no longer exists. *Nothing was changed.*"
+    elif change.request.starts_at is not None and not change.run.overtaken_by:
+        # What it was planned for may be what an end or another plan was to make of it.
+        why = f"{thing} is not as it was to be by then, so Gatehouse left it alone."
     else:
         why = f"{who} edited {thing} after the request, so Gatehouse left it alone."
     return f"*Out of date:* {why}"

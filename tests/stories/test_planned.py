@@ -636,6 +636,19 @@ async def test_what_was_made_last_ends_first(alice: Colleague, clock: Clock, tex
     assert [ended(each) for each in made] == [True, True]
 
 
+async def test_a_plan_that_counts_on_an_end_that_was_put_off_blames_nobody(
+    workspace: Sandbox, alice: Colleague, clock: Clock
+) -> None:
+    first = await alice.says(f"/rules off {OLD} for 2h")
+    await alice.says(f"/rules off {OLD} in 150m for 1h")
+    await alice.clicks(first, "Extend by 1 h")
+    await alice.sees_change(where=lambda change: (change.request.reverts_at or clock()) > clock() + 2 * HOUR)
+    clock.ahead += timedelta(minutes=151)
+    stale = alice.slack_text(await alice.sees_change(state=State.STALE))
+    assert "someone" not in stale
+    assert status(workspace) == "Inactive"
+
+
 async def test_plans_for_one_thing_begin_one_after_the_other_after_a_short_downtime(
     workspace: Sandbox, alice: Colleague, clock: Clock
 ) -> None:

@@ -572,6 +572,10 @@ def planned() -> Iterator[Sample]:
     yield "switch off from one time to another, approved", card(change(*switch, **approved(**friday, **monday)))
     late = change(*switch, **friday, held="late", held_at=NOW)
     yield "nobody could begin it", card(late)
+    yield (
+        "out of date by then",
+        card(change(Kind.RULE_UPDATE, State.STALE, SALE, off(SALE), **friday, result=off(SALE))),
+    )
     yield "frozen then", card(change(*switch, **friday, held="frozen", held_at=NOW))
     since: Document = {"started_at": NOW + timedelta(days=4), "waits": "the service doesn’t answer"}
     yield (

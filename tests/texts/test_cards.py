@@ -1329,6 +1329,15 @@ Requested by @alice · “we test”
 3. `https://shop.example.com/black-friday` → `https://shop.example.com/landing2`
 [Do it now]  [Other time…]  [Withdraw]  [Details]\
 """,
+            "out of date by then": """\
+“Sale 2026” was not switched off
+(arrows_counterclockwise) “Sale 2026” was not switched off
+Out of date: the rule is not as it was to be by then, so Gatehouse left it alone.
+Requested by @alice · “we test”
+Then → now
+status  on → off
+[Request again]  [Details]\
+""",
             "frozen then": """\
 Switch off “Sale 2026”: not started
 (warning) Switch off “Sale 2026”: not started
