@@ -62,8 +62,15 @@ class Freezes:
     async def all(self) -> list[Freeze]:
         """Those that hold or are to come, in the order in which they begin."""
         now = self.now()
-        found = [*self.access.policy().freeze, *await self.chat_freezes()]
+        found = [*self.access.policy().freeze, *[await self._follow_rule(each) for each in await self.chat_freezes()]]
         return sorted((each for each in found if each.until > now), key=lambda each: each.starts)
+
+    async def _follow_rule(self, freeze: ChatFreeze) -> ChatFreeze:
+        """Return *freeze*; a lock with the id that its rule has now, too: a new one where it was deleted and came back."""
+        if not freeze.is_lock:
+            return freeze
+        now = await self.store.former_ids.resolve_all(freeze.rules)
+        return freeze.model_copy(update={"rules": tuple(dict.fromkeys([*freeze.rules, *now.values()]))})
 
     async def chat_freezes(self) -> list[ChatFreeze]:
         """Those that were made by command and are not over."""

@@ -95,8 +95,8 @@ async def unfreeze(command: GatehouseUnfreeze, caller: Caller, gatehouse: Gateho
 @handles(RulesUnlock)
 async def unlock(command: RulesUnlock, caller: Caller, gatehouse: Gatehouse) -> Reply:
     rule = await find_rule(command, caller, gatehouse)
-    made = await gatehouse.changes.freezes.chat_freezes()
-    locks = [each for each in made if each.is_lock and glob.escape(rule.id) in each.rules]
+    known = [each for each in await gatehouse.changes.freezes.all() if isinstance(each, ChatFreeze)]
+    locks = [each for each in known if each.is_lock and glob.escape(rule.id) in each.rules]
     return await _lift(locks, caller, gatehouse)
 
 

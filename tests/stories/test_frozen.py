@@ -173,6 +173,21 @@ async def test_a_bulk_change_under_way_is_named(workspace: Sandbox, alice: Colle
     await alice.sees_set(applied=3)
 
 
+async def test_a_lock_follows_its_rule_that_comes_back(
+    workspace: Sandbox, alice: Colleague, bob: Colleague, cara: Colleague
+) -> None:
+    await bob.says(f"/rules lock {OLD} for 2h because incident")
+    card = await bob.says(f"/rules delete {OLD}")
+    await approve_card(cara, card)
+    await bob.sees_change()
+    await bob.clicks(card, "Undo")
+    await bob.sees_change(where=undone)
+    assert "incident" in alice.slack_text(await alice.is_refused(f"/rules off {OLD}"))
+    await bob.says(f"/rules unlock {OLD}")
+    await alice.says(f"/rules off {OLD}")
+    await alice.sees_change(where=lambda change: change.request.requester == alice.id)
+
+
 @pytest.mark.parametrize(("rule", "holds"), [(OLD, False), ("Redirect_bfri1", True)])
 async def test_the_lock_of_a_rule_holds_its_group_and_no_other(
     workspace: Sandbox, alice: Colleague, bob: Colleague, rule: str, *, holds: bool
