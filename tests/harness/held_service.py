@@ -18,8 +18,11 @@ class Held(Faults):
 
     asked: asyncio.Event = field(default_factory=asyncio.Event)
     free: asyncio.Event = field(default_factory=asyncio.Event)
+    only_writes: bool = False
 
     async def respond(self, request: Request, body: bytes, answer: Callable[[bytes], Awaitable[Response]]) -> Response:
+        if self.only_writes and request.method == "GET":
+            return await answer(body)
         self.asked.set()
         await self.free.wait()
         return await answer(body)

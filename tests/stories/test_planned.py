@@ -596,6 +596,7 @@ async def _everything_is_done(person: Colleague, clock: Clock) -> None:
         clock.ahead += 11 * MOMENT
 
 
+@pytest.mark.first(2)
 @pytest.mark.threat("B17")
 @pytest.mark.policy('[[guards]]\noperation = "*"\nguard = "none"')
 @pytest.mark.parametrize("text", SO_FOR_A_WHILE)
@@ -616,6 +617,7 @@ async def test_what_starts_when_something_ends_starts_after_it(alice: Colleague,
     assert {each.state for each in await all_changes(alice.store)} == {State.APPLIED}
 
 
+@pytest.mark.first(2)
 @pytest.mark.threat("B17")
 @pytest.mark.policy('[[guards]]\noperation = "*"\nguard = "none"')
 @pytest.mark.parametrize("text", SO_FOR_A_WHILE[:3])

@@ -77,6 +77,7 @@ async def test_a_request_that_nobody_could_see_cannot_be_approved(
     assert workspace.services.rules.calls("DELETE") == []
 
 
+@pytest.mark.first(1)
 @pytest.mark.threat("C2")
 @pytest.mark.parametrize(
     ("text", "ahead", "note"),
