@@ -15,7 +15,7 @@ from handlers.blocks.messages import Message
 from handlers.blocks.modals import OPENED_BY, View, done_view, frame, metadata, section
 from handlers.changes.people import approval_words, decision_reason, mention, public_text, review_line
 from handlers.changes.phrases import phrases
-from handlers.changes.sentences import end_line, held_line, revert_failure_line, sentence
+from handlers.changes.sentences import end_line, expired_words, held_line, revert_failure_line, sentence
 from handlers.changes.times import when
 from handlers.changes.titles import STATES, mark_of, plain_title, request_title, title_of
 from handlers.grammar.time_fields import parse_expiry, parse_start
@@ -107,8 +107,9 @@ def _approval_text(change: Change) -> str:
 
 
 def _expiry_text(change: Change) -> str:
-    if change.run.held:
-        return "Nobody said in time when it should start."
+    if change.run.held or change.decision.approvals:
+        words = expired_words(change)
+        return f"{words[:1].upper()}{words[1:]}."
     if change.decision.guard is Guard.CONFIRM:
         return "You didn’t confirm it in time."
     return "Nobody approved your request in time."

@@ -69,9 +69,19 @@ def end_line(change: Change) -> str:
             by = _line(f"{decider}{decision_reason(change)}", time_of(change))
             return f"*{STATES[change.state].word.capitalize()}* by {by}"
         case State.EXPIRED:
-            return "*Expired:* nobody decided in time."
+            return f"*Expired:* {expired_words(change)}."
         case _:
             return ""
+
+
+def expired_words(change: Change) -> str:
+    """What a change that expired has waited for in vain, as the rest of a sentence."""
+    given, needed = len(change.decision.approvals), change.decision.approvals_needed
+    if change.run.held:
+        return "nobody said in time when it should start"
+    if given >= needed:  # but somebody had no right any more, or its target was busy
+        return "it was approved, and couldn’t be done in time"
+    return f"only {given} of {needed} approvals came in time" if given else "nobody decided in time"
 
 
 def _line(*parts: str) -> str:

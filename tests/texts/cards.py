@@ -269,6 +269,8 @@ def endings() -> Iterator[Sample]:
     yield "withdrawn", card(change(Kind.RULE_DELETE, State.CANCELLED, *delete, **asked()))
     yield "not confirmed, kept", card(change(Kind.RULE_DELETE, State.CANCELLED, *delete, guard=Guard.CONFIRM))
     yield "expired", card(change(Kind.RULE_DELETE, State.EXPIRED, *delete, **asked(decided_by=None)))
+    one = asked(decided_by=None, approvals_needed=2, approvals=(Approval(by=BOB, at=NOW),))
+    yield "expired, one of two approvals", card(change(Kind.RULE_DELETE, State.EXPIRED, *delete, **one))
     yield "out of date", card(change(Kind.RULE_UPDATE, State.STALE, OLD_SHOP, off(OLD_SHOP), result=MOVED))
     instead = change(Kind.RULE_DELETE, State.STALE, OLD_SHOP, None, result=off(OLD_SHOP), overtaken_by=BOB)
     yield "out of date, switched off instead", card(instead)
@@ -664,6 +666,15 @@ def direct_messages() -> Iterator[Sample]:
         "expired, not confirmed": (
             "expired",
             change(Kind.RULE_DELETE, State.EXPIRED, *delete, guard=Guard.CONFIRM, starts_at=NOW),
+        ),
+        "expired, one of two approvals": (
+            "expired",
+            change(
+                Kind.RULE_DELETE,
+                State.EXPIRED,
+                *delete,
+                **asked(approvals_needed=2, approvals=(Approval(by=BOB, at=NOW),)),
+            ),
         ),
         "expired, approved for later": (
             "expired",

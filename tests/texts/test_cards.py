@@ -497,6 +497,13 @@ Expired: nobody decided in time.
 Requested by @alice · “we test”
 [Details]\
 """,
+            "expired, one of two approvals": """\
+“Old shop to new shop” was not deleted
+(zzz) “Old shop to new shop” was not deleted
+Expired: only 1 of 2 approvals came in time.
+Requested by @alice · “we test” · approved by @bob
+[Details]\
+""",
             "out of date": """\
 “Old shop to new shop” was not switched off
 (arrows_counterclockwise) “Old shop to new shop” was not switched off
@@ -1519,6 +1526,11 @@ Nobody approved your request in time. Open the card\
 “Sale 2026” was not deleted
 (zzz) “Sale 2026” was not deleted
 You didn’t confirm it in time. Open the card\
+""",
+            "direct message: expired, one of two approvals": """\
+“Sale 2026” was not deleted
+(zzz) “Sale 2026” was not deleted
+Only 1 of 2 approvals came in time. Open the card\
 """,
             "direct message: expired, approved for later": """\
 “Sale 2026” was not deleted
