@@ -44,6 +44,12 @@ REPEATED: Final[Mapping[str, Sequence[timedelta]]] = {
     Purpose.REVIEW: (timedelta(hours=4), timedelta(hours=24)),
 }
 """What is said again until it is taken back, and the pauses after the first time, the second, and every later one."""
+SAID_BEFORE: Final[Mapping[str, Callable[[Change], datetime | None]]] = {
+    Purpose.REMIND: lambda change: change.decision.expires,
+    Purpose.STARTS: lambda change: change.request.starts_at,
+    Purpose.OFFER: lambda change: change.request.reverts_at,
+}
+"""What is only said before a moment: after a downtime, that is over."""
 MIN_RETRY_INTERVAL = timedelta(seconds=30)
 """At least from one early retry to the next: Slack may answer one method and refuse another."""
 
@@ -214,8 +220,8 @@ class OutboxWorker:
 
     async def _is_pointless(self, change: Change, purpose: str) -> bool:
         """Whether nobody needs the message any more: all others say themselves whether they do."""
-        if purpose == Purpose.OFFER:
-            return change.request.reverts_at is None or change.request.reverts_at <= self._now()
+        if (of := SAID_BEFORE.get(purpose)) is not None:
+            return (moment := of(change)) is not None and moment <= self._now()
         if purpose != Purpose.CARD or not await is_told_elsewhere(change, self._store):
             return False
         # A card that is there already must not stay as it was, whoever else tells it.

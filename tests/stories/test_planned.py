@@ -638,6 +638,21 @@ async def test_what_was_made_last_ends_first(alice: Colleague, clock: Clock, tex
     assert [ended(each) for each in made] == [True, True]
 
 
+@pytest.mark.parametrize("text", [f"/rules off {OLD} in 2h", f"/rules delete {OLD}"])
+async def test_what_was_to_be_said_before_it_is_not_said_after_a_downtime(
+    alice: Colleague, clock: Clock, text: str
+) -> None:
+    card = await alice.says(text)
+    await alice.change_of(card)
+    clock.ahead += timedelta(days=2)
+    if "delete" in text:
+        await alice.sees_change(state=State.EXPIRED)
+        assert alice.thread(card) == []
+    else:
+        held = await alice.sees_note(card, "held")
+        assert alice.thread(card) == [held]
+
+
 async def test_a_plan_that_counts_on_an_end_that_was_put_off_blames_nobody(
     workspace: Sandbox, alice: Colleague, clock: Clock
 ) -> None:
