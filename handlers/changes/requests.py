@@ -106,7 +106,10 @@ async def record(
 
 async def outlook_blocks(target: Target, now: ServiceRecord, gatehouse: Gatehouse) -> list[Block]:
     """Return what will be done by itself to *target*, which is so *now*, and what keeps everybody from changing it."""
-    changes = await gatehouse.store.changes.list_upcoming([target])
+    # A rule that came back has another id than when some of it was asked for.
+    ids = await gatehouse.store.former_ids.all_of(target.key) if target.service == "rules" and target.key else ()
+    former = [target.model_copy(update={"key": each}) for each in ids]
+    changes = await gatehouse.store.changes.list_upcoming(former or [target])
     links = {each.id: await gatehouse.store.cards.link(each.id) for each in changes}
     frozen = "\n".join(map(freeze_line, await _freezes_on(target, now, gatehouse)))
     return [*([messages.section(frozen)] if frozen else []), *coming_blocks(changes, links)]
