@@ -330,6 +330,17 @@ async def test_a_card_says_what_is_frozen_as_long_as_it_is(
     await alice.sees_change()
 
 
+@pytest.mark.policy(OVERRIDE.replace('"none"', '"confirm"'))
+async def test_what_was_requested_before_a_freeze_can_be_overridden(alice: Colleague, bob: Colleague) -> None:
+    card = await alice.says(f"/rules off {OLD}")
+    await bob.says(FREEZE)
+    await until(lambda: "cutover" in str(card.blocks))
+    await alice.clicks(card, "v1.decide.break_glass", opens="Why can’t this wait for an approval?")
+    alice.fills(**{"Why_can’t_this_wait_for_an_approval?": "It burns and everybody sleeps"})
+    assert await alice.submits() == {}
+    await alice.sees_change(where=lambda change: change.decision.glass_broken)
+
+
 @pytest.mark.policy(OVERRIDE)
 async def test_another_time_out_of_a_freeze_is_not_called_frozen(
     workspace: Sandbox, alice: Colleague, bob: Colleague
