@@ -26,6 +26,10 @@ def _require_zone(name: str) -> str:
     return name
 
 
+LISTS: Final = ("hosts", "rules", "groups", "sites", "segments")
+"""The fields of a freeze that name what it covers."""
+
+
 class Freeze(BaseModel):
     """From when until when nobody may change what it covers: what any of the lists names, or everything without lists."""
 
@@ -60,11 +64,15 @@ class Freeze(BaseModel):
     def holds_at(self, moment: datetime) -> bool:
         return self.starts <= moment < self.until
 
+    @property
+    def lists(self) -> dict[str, Names]:
+        """What it covers, by the names of the fields; all are empty where that is everything."""
+        return {name: getattr(self, name) for name in LISTS}
+
     def covers(self, edit: Edit) -> bool:
         """Whether *edit* changes what is frozen, or may do so: a source that can match any host counts for each."""
         is_named = _covers_member if edit.target.service == "members" else _covers_rule
-        everything = not any(getattr(self, names) for names in LISTS)
-        return (everything or is_named(self, edit)) and not self._excepts(edit)
+        return (not any(self.lists.values()) or is_named(self, edit)) and not self._excepts(edit)
 
     def _excepts(self, edit: Edit) -> bool:
         if not self.excepted:
@@ -75,13 +83,9 @@ class Freeze(BaseModel):
         return everywhere or any(_matches_any(name, self.excepted) for name in names if name)
 
 
-LISTS: Final = ("hosts", "rules", "groups", "sites", "segments")
-"""The fields of a freeze that name what it covers; without any, it covers everything."""
-
-
 def may_overlap(one: Freeze, other: Freeze) -> bool:
     """Whether what *one* covers may be covered by the *other*, too: by what both name, not by what a rule of theirs is in."""
-    is_everything = not all(any(getattr(each, names) for names in LISTS) for each in (one, other))
+    is_everything = not all(any(each.lists.values()) for each in (one, other))
     return is_everything or any(
         _matches_any(name, getattr(two, names))
         for names in LISTS

@@ -248,7 +248,9 @@ OUTCOME_WORDS: Final[Table] = {
     ),
     Frozen: lambda e: frozen_words(e.freeze),
     NoFreeze: lambda _: Words(
-        "It isn’t frozen or locked, or no longer is.", again={"List freezes": GatehouseFreezes()}
+        "No freeze or lock is called that, or it is over.",
+        next="A freeze in the policy is lifted in the policy file.",
+        again={"List freezes": GatehouseFreezes()},
     ),
     TooManyFreezes: lambda e: Words(
         f"There are {plural(e.count, 'freeze')} already.",

@@ -10,7 +10,7 @@ from typing import Any
 from bot.changes.freezing import Frozen, NoFreeze
 from bot.changes.model.edits import Edit, Kind, Target
 from bot.gatehouse import Gatehouse
-from bot.policy.freezes import ChatFreeze, may_overlap
+from bot.policy.freezes import LISTS, ChatFreeze, may_overlap
 from bot.policy.model import FREEZE
 from handlers.changes import freeze_view
 from handlers.changes.requests import resolve_end, resolve_start
@@ -88,7 +88,11 @@ async def _freeze_lists(what: str, gatehouse: Gatehouse) -> dict[str, tuple[str,
 @handles(GatehouseUnfreeze)
 async def unfreeze(command: GatehouseUnfreeze, caller: Caller, gatehouse: Gatehouse) -> Reply:
     made = await gatehouse.changes.freezes.chat_freezes()
-    found = [each for each in made if command.what in {each.id, each.title}]
+    wanted = command.what.strip().casefold()
+    found = [each for each in made if wanted in {each.id.casefold(), each.title.strip("“”").casefold()}]
+    if not found and parse_covered(command.what) is not None:
+        lists = await _freeze_lists(command.what, gatehouse)
+        found = [each for each in made if each.lists == {**dict.fromkeys(LISTS, ()), **lists}]
     return await _lift(found, caller, gatehouse)
 
 
@@ -101,12 +105,13 @@ async def unlock(command: RulesUnlock, caller: Caller, gatehouse: Gatehouse) -> 
 
 
 async def _lift(found: Sequence[ChatFreeze], caller: Caller, gatehouse: Gatehouse) -> Reply:
-    """Lift the first of *found*; raises NoFreeze, NotAllowed and DirectoryUnavailable."""
+    """Lift one of *found*, first one that somebody wants lifted; raises NoFreeze, NotAllowed and DirectoryUnavailable."""
     if not found:
         raise NoFreeze
-    if not found[0].is_lock:
+    wanted = min(found, key=lambda each: not each.lifted_by)
+    if not wanted.is_lock:
         await gatehouse.access.require(FREEZE, caller.user, caller.channel)
-    freeze, is_lifted = await gatehouse.changes.freezes.lift(found[0].id, caller.user, caller.channel)
+    freeze, is_lifted = await gatehouse.changes.freezes.lift(wanted.id, caller.user, caller.channel)
     if is_lifted:
         now, left = gatehouse.now(), await gatehouse.changes.freezes.all()
         still = [each for each in left if each.holds_at(now) and may_overlap(each, freeze)]

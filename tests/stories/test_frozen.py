@@ -283,6 +283,42 @@ async def test_a_lock_is_its_holders(workspace: Sandbox, alice: Colleague, bob: 
     await alice.sees_change(where=lambda change: change.request.requester == alice.id)
 
 
+async def test_two_people_never_lock_one_rule(workspace: Sandbox, alice: Colleague, bob: Colleague) -> None:
+    await alice.says(f"/rules lock {OLD} for 1h")
+    assert f"by @{alice.id}" in bob.slack_text(await bob.is_refused(f"/rules lock {OLD} for 2h"))
+
+    await alice.says(f"/rules off {OLD}")
+    await alice.sees_change()
+
+
+@pytest.mark.parametrize(
+    ("frozen", "lifted"),
+    [
+        ("everything", "everything"),
+        ("all", "Everything"),
+        ("shop.example.com", "https://SHOP.example.com/"),
+        ("group:Sales", 'group:"sales campaigns"'),
+    ],
+)
+async def test_a_freeze_is_lifted_in_whatever_words_it_was_made(
+    alice: Colleague, bob: Colleague, frozen: str, lifted: str
+) -> None:
+    await alice.says(f"/gatehouse freeze {frozen} for 1h")
+    await alice.says(f"/gatehouse unfreeze {lifted}")
+    await bob.says(f"/gatehouse unfreeze {lifted}")
+    await bob.sees("Lifted by")
+
+
+async def test_what_is_still_frozen_is_said_where_one_freeze_of_it_is_lifted(alice: Colleague, bob: Colleague) -> None:
+    await alice.says("/gatehouse freeze shop.example.com for 1h because cutover")
+    await alice.says("/gatehouse freeze shop.example.com for 2h because sale")
+    await alice.says("/gatehouse unfreeze shop.example.com")
+    shown = bob.slack_text(await bob.says("/gatehouse unfreeze shop.example.com"))
+    assert "One freeze of shop.example.com is lifted" in shown
+    assert "But shop.example.com is frozen until" in shown
+    assert "(“sale”)" in shown
+
+
 OVERRIDE = """
 [roles.everyone]
 channels = ["C0OPS0001"]
