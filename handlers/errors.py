@@ -200,6 +200,23 @@ class UnknownSegment(Refusal):
         )
 
 
+class UnknownFilterValue(Refusal):
+    """A list is narrowed by a *value* that nothing has; *filter* is what it is of, *known* what there is of that."""
+
+    filter: str
+    value: str
+    known: Sequence[str]
+
+    def words(self) -> Words:
+        known = join_words([esc(each, 60) for each in self.known], "or", most=MAX_NAMED)
+        return Words(
+            f"No rule has the {self.filter} {quote(self.value, 60)}.",
+            next=f"Use {known}.",
+            unchanged=None,
+            again={"List all rules": RulesList()},
+        )
+
+
 class BadFilter(Refusal):
     """A filter that means nothing; *why* says what it should be, *example* is a command that has it right."""
 

@@ -22,9 +22,9 @@ from handlers.blocks.messages import code, esc
 from handlers.errors import EmailsInFile, NothingToExport
 from handlers.grammar.command import slash
 from handlers.members.commands import MembersExport
-from handlers.members.member_lookup import passes_filters
+from handlers.members.member_lookup import passes_filters, refuse_unknown_segments
 from handlers.rules.commands import RulesExport
-from handlers.rules.rule_lookup import filter_rules
+from handlers.rules.rule_lookup import filter_rules, refuse_unknown_values
 from handlers.slack.registry import handles
 from handlers.slack.reply import Attached, Caller, Reply
 
@@ -39,6 +39,7 @@ async def export_rules(command: RulesExport, caller: Caller, gatehouse: Gatehous
     groups = await gatehouse.groups.groups()
     found = await asyncio.to_thread(filter_rules, rules, command, groups)
     if not found:
+        refuse_unknown_values(command, rules, groups)
         raise NothingToExport("rule")
     content = b"".join(await run_in_slices(files.export_lines(found)))
     if command.here and is_public(caller.channel) and await asyncio.to_thread(_is_private, found, content):
@@ -61,6 +62,7 @@ async def export_members(command: MembersExport, caller: Caller, gatehouse: Gate
     gatehouse.limits.take(EXPORT_RATE, caller.user, caller.channel)
     listing = await site.members.all()
     everyone = listing.whole()
+    await refuse_unknown_segments(command, site, caller, gatehouse)
     checked = await run_in_slices((member, passes_filters(member, command)) for member in everyone)
     found = [member for member, is_wanted in checked if is_wanted]
     if not found:

@@ -64,7 +64,9 @@ class Rest:
             match = None if word.quoted else FILTER.fullmatch(word.text)
             if match and match[1].lower() in names and not match[2].startswith("//"):
                 following = None if match[2] else next(words, None)
-                self.filters[match[1].lower()] = following.text if following else match[2].strip('"')
+                name, value = match[1].lower(), following.text if following else match[2].strip('"')
+                if (first := self.filters.setdefault(name, value)) != value:
+                    raise self.unclear_error(f"Only one {name}: works at a time, not {first[:40]} and {value[:40]}.")
             else:
                 left.append(word)
         self.words = left

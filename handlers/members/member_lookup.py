@@ -13,7 +13,7 @@ from bot.clients.errors import ClientError
 from bot.clients.lists import member_in
 from bot.gatehouse import Gatehouse, Site
 from bot.members.access_check import Verdict, explain_access
-from bot.members.model import Member, count_segments
+from bot.members.model import Catalogue, Member, count_segments, nearest_segments, use_known_spelling
 from bot.text.emails import checked_email, mask_email
 from bot.text.search import has_words
 from handlers.blocks import menus, messages
@@ -21,7 +21,7 @@ from handlers.blocks.inputs import MOST_OPTIONS
 from handlers.blocks.messages import Block, ListPage, Message
 from handlers.blocks.tables import ROWS_PER_PAGE
 from handlers.changes.requests import outlook_blocks
-from handlers.errors import MemberGone, TooMany
+from handlers.errors import MemberGone, TooMany, UnknownSegment
 from handlers.explain.table import words_for
 from handlers.grammar.command import Command
 from handlers.grammar.parser import member_row
@@ -34,7 +34,7 @@ from handlers.members.commands import (
     MembersShow,
     MembersWhy,
 )
-from handlers.members.member_refs import extra_segments, find_members, other_sites, site_for
+from handlers.members.member_refs import catalogue, extra_segments, find_members, other_sites, site_for
 from handlers.members.views import Unasked
 from handlers.slack.registry import Click, Typed, clicks, handles, offers
 from handlers.slack.reply import Caller, Modal, Private, Reply
@@ -49,6 +49,7 @@ async def menu(command: MembersMenu, caller: Caller, gatehouse: Gatehouse) -> Re
 async def show_list(command: MembersList, caller: Caller, gatehouse: Gatehouse) -> Reply:
     site = await site_for(command.site, caller, gatehouse)
     listing = await site.members.all()
+    await refuse_unknown_segments(command, site, caller, gatehouse)
     found = await asyncio.to_thread(_filter_and_sort, listing.known, command)
     numbered = not (caller.public or caller.guessed)
     page = ListPage.of(found, command.page, ROWS_PER_PAGE)
@@ -66,6 +67,17 @@ def _filter_and_sort(members: Sequence[Member], command: MembersList) -> list[Me
     return sorted(
         (member for member in members if passes_filters(member, command)), key=lambda one: one.title.casefold()
     )
+
+
+async def refuse_unknown_segments(command: MembersFiltered, site: Site, caller: Caller, gatehouse: Gatehouse) -> None:
+    """Raise UnknownSegment where *command* narrows by one that *site* has not: nobody, or everybody, would be no answer."""
+    wanted = {"segment": command.segment, "without_segment": command.without_segment}
+    known = await catalogue(site, caller, gatehouse) if any(wanted.values()) else Catalogue(())
+    for field, name in wanted.items():
+        if name and known.unknown_names(use_known_spelling([name], known.names)):
+            meant = nearest_segments(name, known.names)
+            again = {f"Use {near}": replace(command, **{field: near}) for near in meant}
+            raise UnknownSegment(name, site.name, meant, again)
 
 
 def passes_filters(member: Member, command: MembersFiltered) -> bool:

@@ -23,8 +23,9 @@ from bot.rules.lint.redirects import MAX_HOPS, Effort, is_effective
 from bot.rules.lint.route import Route, next_url
 from bot.rules.lint.rule_set import check_all, check_change, check_loops
 from bot.rules.matching import impact, judge, judge_all
-from bot.rules.model import ACTIVE, Group, Groups, Rule, RuleDraft
+from bot.rules.model import ACTIVE, INACTIVE, Group, Groups, Rule, RuleDraft
 from bot.rules.outcomes import Explained
+from bot.rules.pair_fields import KNOWN_TYPES
 from bot.rules.url import SCHEME, Url, is_url
 from bot.store.channel_settings import MAX_TEST_URLS
 from bot.text.names import NARROWED, named_group, resolve_name
@@ -35,7 +36,7 @@ from handlers.blocks.messages import Block, ListPage, code, join_commas
 from handlers.blocks.tables import ROWS_PER_PAGE
 from handlers.changes.coming import events_until
 from handlers.changes.requests import resolve_start
-from handlers.errors import LoopNeedsReason
+from handlers.errors import LoopNeedsReason, NotOneGroup, UnknownFilterValue
 from handlers.grammar.command import Command, slash
 from handlers.grammar.time_fields import MAX_DURATION_SECONDS, Start
 from handlers.rules import check_view, views, which_view
@@ -62,6 +63,8 @@ async def show_list(command: RulesList, caller: Caller, gatehouse: Gatehouse) ->
         error = await no_rule_error(command.text, gatehouse)
         if error.near:
             raise error
+    if not (found or listing.gap):
+        refuse_unknown_values(command, listing.known, groups)
     page = ListPage.of(found, command.page, ROWS_PER_PAGE)
     numbered = not (caller.public or caller.guessed)
     message = views.rule_list(
@@ -89,19 +92,31 @@ def filter_rules(rules: Sequence[Rule], command: RulesFiltered, groups: Groups |
     ]
 
 
-BLOCKS: Final = "blocks blocked"
-"""How people call more than one *Block*: “no rules” of `type:blocks` would be untrue while rules block."""
+def refuse_unknown_values(command: RulesFiltered, rules: Sequence[Rule], groups: Groups | None) -> None:
+    """Raise `UnknownFilterValue` or `NotOneGroup` where *command* narrows by what is no type, status or group of *rules*.
+
+    “No rules” would be untrue: there are some, under another word.
+    """
+    types = {rule.rule_type or "" for rule in rules}
+    if command.type and not any(has_words(command.type, _type_words(each)) for each in (*types, *KNOWN_TYPES)):
+        raise UnknownFilterValue("type", command.type, sorted(map(type_word, types)))
+    statuses = {rule.status or "" for rule in rules} - {ACTIVE, INACTIVE}
+    if command.status and not (status_of(command.status) or any(has_words(command.status, each) for each in statuses)):
+        raise UnknownFilterValue("status", command.status, ["on", "off", *sorted(statuses)])
+    if command.group and groups is not None and not _group_ids(command.group, rules, groups):
+        raise NotOneGroup(command.group, ())
 
 
-def _type_words(rule: Rule) -> str:
-    """The type in the service's word and in those of people."""
-    return f"{rule.rule_type or ''} {type_word(rule.rule_type)} {BLOCKS if rule.rule_type == 'Cancel' else ''}"
+def _type_words(rule_type: str | None) -> str:
+    """The type in the service's word and in those of people, also of more than one: “blocks”, “redirects”."""
+    word = type_word(rule_type)
+    return f"{rule_type or ''} {word} {word}s {'blocked' if rule_type == 'Cancel' else ''}"
 
 
 def _has_parts(rule: Rule, command: RulesFiltered, status: str | None) -> bool:
     wanted: tuple[tuple[str | None, Callable[[], str]], ...] = (
         (command.text, lambda: "\n".join((rule.title, rule.id, rule.description or "", *_urls(rule)))),
-        (command.type, lambda: _type_words(rule)),
+        (command.type, lambda: _type_words(rule.rule_type)),
         (command.url, lambda: "\n".join(_urls(rule))),
         (None if status else command.status, lambda: rule.status or ""),
     )

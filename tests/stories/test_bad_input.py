@@ -9,6 +9,9 @@ import pytest
 
 from bot.changes.model.states import State
 from handlers.explain.table import is_problem
+from handlers.grammar.fields import Filter
+from handlers.members.commands import MembersExport, MembersList
+from handlers.rules.commands import RulesExport, RulesList
 from sandbox.demo import Sandbox
 from tests.conftest import OPS
 from tests.harness.channels import MESSAGES, loud_messages
@@ -48,6 +51,31 @@ ODD_MEMBERS = [
     "/members offboard anna.berg@nowhere.example.com",
     "/members list site:nowhere",
 ]
+
+
+NARROWED = {
+    f"/{kind.service} {kind.verb}": [part.name for part in kind.parts().values() if isinstance(part, Filter)]
+    for kind in (RulesList, RulesExport, MembersList, MembersExport)
+}
+"""Each command that narrows what it shows or sends, and its filters."""
+OPEN = {"url", "page"}
+"""Filters that may rightly find nothing."""
+
+
+@pytest.mark.parametrize("text", NARROWED)
+async def test_a_filter_that_means_nothing_is_told(alice: Colleague, text: str) -> None:
+    for name in set(NARROWED[text]) - OPEN:
+        answer = await alice.is_refused(f"{text} {name}:salez")
+        assert "salez" in alice.slack_text(answer), name
+    for name in NARROWED[text] if text.endswith("list") else ():
+        answer = await alice.is_refused(f"{text} {name}:1 {name}:2")
+        assert f"Only one {name}:" in alice.slack_text(answer)
+
+
+async def test_a_filter_finds_nothing_where_that_is_true(alice: Colleague) -> None:
+    for text in ("/rules list type:delay status:on", "/rules list url:salez", "/members list nobody segment:vip"):
+        assert "No " in alice.slack_text(await alice.says(text)), text
+    assert "redirects" in alice.slack_text(await alice.says("/rules list type:redirects"))
 
 
 @pytest.mark.first(8)
