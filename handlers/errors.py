@@ -54,16 +54,34 @@ class Refusal(Exception):
         raise NotImplementedError
 
 
+@dataclass(frozen=True, slots=True)
+class AlreadySo:
+    """What is said of things that are as somebody wants them: of *one*, and of *several*. *keep*: the button that keeps it so."""
+
+    one: str = "is already as you want it"
+    several: str = "are already as you want it"
+    keep: str = "Keep"
+
+    @classmethod
+    def switched(cls, status: str) -> Self:
+        """*status*: ``on`` or ``off``."""
+        return cls(f"is already {status}", f"are already {status}", f"Keep {status}")
+
+
 class NothingToChange(Refusal):
-    """Everything of these *titles* is already as it was asked to be. *status*: ``on`` or ``off``, where that was the question."""
+    """Everything of these *titles* is already as it was asked to be."""
 
     titles: Sequence[str]
-    status: str | None
+    so: AlreadySo
 
     def words(self) -> Words:
-        names = [esc(title, 150) if "@" in title else quote(title) for title in self.titles]
-        they = join_words(names, most=MAX_NAMED) + (" are" if len(self.titles) > 1 else " is")
-        return Words(f"{they} already {esc(self.status) if self.status else 'as you want it'}.")
+        names = join_words([show_title(title) for title in self.titles], most=MAX_NAMED)
+        return Words(f"{names} {self.so.several if len(self.titles) > 1 else self.so.one}.")
+
+
+def show_title(title: str) -> str:
+    """Return the email of a member as code, or the name of a rule or group in quotes."""
+    return code(title, 150) if "@" in title else quote(title)
 
 
 class NoGroups(Refusal):

@@ -15,9 +15,8 @@ from bot.changes.model.states import State
 from bot.gatehouse import Gatehouse
 from bot.rules.model import Rule
 from bot.text.emails import mask_email
-from handlers.blocks.messages import esc, quote
 from handlers.changes.times import when
-from handlers.errors import NothingToChange, Refusal, Words
+from handlers.errors import AlreadySo, NothingToChange, Refusal, Words, show_title
 from handlers.grammar.time_fields import MAX_DURATION_SECONDS
 
 
@@ -62,15 +61,15 @@ class Thing:
         return cls(rule.title, Target(service="rules", key=rule.id), rule.document())
 
 
-async def refuse_unchanged(things: Sequence[Thing], status: str | None, gatehouse: Gatehouse) -> NoReturn:
-    """Raise NothingToChange, or SoForAWhile where one of *things* won't stay so; *status* as for those."""
+async def refuse_unchanged(things: Sequence[Thing], so: AlreadySo, gatehouse: Gatehouse) -> NoReturn:
+    """Raise NothingToChange, or SoForAWhile where one of *things* won't stay so."""
     due = await events_until(gatehouse.now() + timedelta(seconds=MAX_DURATION_SECONDS), gatehouse)
     for each in things:
         if happens := forecast.predict_document(each.target, each.document, due):
             event, _ = happens[0]
             link = await gatehouse.store.cards.link(event.part[0])
-            raise SoForAWhile(each.title, status, event.at, link, is_end=event.is_end)
-    raise NothingToChange([each.title for each in things], status)
+            raise SoForAWhile(each.title, so, event.at, link, is_end=event.is_end)
+    raise NothingToChange([each.title for each in things], so)
 
 
 async def left_out_names(things: Sequence[Thing], gatehouse: Gatehouse) -> Sequence[str]:
@@ -91,18 +90,16 @@ class SoForAWhile(Refusal):
     """What is called *title* is already as it was asked to be, but only *until* something that is due changes it."""
 
     title: str
-    status: str | None
+    so: AlreadySo
     until: datetime
     link: str
     is_end: bool
 
     def words(self) -> Words:
-        name = esc(self.title, 150) if "@" in self.title else quote(self.title)
-        so = esc(self.status) if self.status else "as you want it"
         card = f"<{self.link}|its card>" if self.link else "its card"
-        keep = f"Keep {self.status}" if self.status else "Keep"
-        then = f"*{keep}* and *Other time…*" if self.is_end else "*Withdraw* and *Other time…*"
+        buttons = f"*{self.so.keep if self.is_end else 'Withdraw'}* and *Other time…*"
         why = "when that is reverted" if self.is_end else "when a planned change starts"
         return Words(
-            f"{name} is already {so}, until {when(self.until)}, {why}.", next=f"To change that, use {then} on {card}."
+            f"{show_title(self.title)} {self.so.one}, until {when(self.until)}, {why}.",
+            next=f"To change that, use {buttons} on {card}.",
         )

@@ -20,11 +20,11 @@ from bot.gatehouse import Gatehouse, Site
 from bot.members.model import Catalogue, Member, email_key, find_alike, nearest_segments, use_known_spelling
 from bot.text.emails import BadEmail, checked_email, checked_new_email, mask_email
 from handlers.blocks import modals
-from handlers.blocks.messages import as_sentence, code, esc, join_words, quote_plain
+from handlers.blocks.messages import as_sentence, code, esc, join_words, quote, quote_plain
 from handlers.blocks.modals import View, end_of_form, time_errors
 from handlers.changes.coming import Thing, document_at, left_out_names, refuse_unchanged
 from handlers.changes.requests import propose, record, resolve_start, submit, time_text, with_times
-from handlers.errors import NoMember, Refusal, TooMany, UnknownSegment, Words
+from handlers.errors import AlreadySo, NoMember, Refusal, TooMany, UnknownSegment, Words
 from handlers.grammar.command import slash
 from handlers.grammar.time_fields import parse_expiry, parse_start
 from handlers.members.commands import (
@@ -180,12 +180,20 @@ async def change_segments(command: MembersGrant | MembersRevoke, caller: Caller,
             so.append(Thing(member.email, target, member.document()))
             continue
         proposals.append(propose(caller, kind, target, before, before | {"allowedSegments": segments}, command.because))
-    if not proposals:
-        await refuse_unchanged(so, None, gatehouse)
     called = join_words([quote_plain(name, 60) for name in names], most=MAX_SEGMENTS_IN_TITLE)
+    if not proposals:
+        await refuse_unchanged(so, already_so(command, names, site), gatehouse)
     verb, link = ("Grant", "to") if is_grant else ("Revoke", "from")
     title, already = f"{verb} {called} {link} {len(proposals)} members", await left_out_names(so, gatehouse)
     return await submit(proposals, command, caller, gatehouse, title=title, already=already)
+
+
+def already_so(command: MembersGrant | MembersRevoke, segments: Sequence[str], site: Site) -> AlreadySo:
+    """What is said of members who have the *segments* that *command* grants, or lack those that it revokes."""
+    access = f"access to {join_words([quote(name, 60) for name in segments])} on {esc(site.name, 60)}"
+    if isinstance(command, MembersGrant):
+        return AlreadySo(f"already has {access}", f"already have {access}")
+    return AlreadySo(f"doesn’t have {access}", f"don’t have {access}")
 
 
 def _resolve_segments(

@@ -19,7 +19,7 @@ from handlers.blocks.messages import quote
 from handlers.changes.coming import Thing, document_at, left_out_names, refuse_unchanged
 from handlers.changes.requests import outlook_blocks, propose, resolve_start, submit, time_text
 from handlers.changes.times import when
-from handlers.errors import InvalidDraft, NoGroups, NotOneGroup
+from handlers.errors import AlreadySo, InvalidDraft, NoGroups, NotOneGroup
 from handlers.grammar.command import Command
 from handlers.grammar.time_fields import Start
 from handlers.rules import views
@@ -164,8 +164,9 @@ async def _edit(
             propose(caller, Kind.RULE_UPDATE, target, rule.document(), draft.body(), command.because, **about)
         )
     if not wanted:
-        status = None if isinstance(command, RulesSet) else "on" if rules[0].active else "off"
-        await refuse_unchanged([Thing.of_rule(rule) for rule in so], status, gatehouse)
+        is_set = isinstance(command, RulesSet)
+        already_so = AlreadySo() if is_set else AlreadySo.switched("on" if rules[0].active else "off")
+        await refuse_unchanged([Thing.of_rule(rule) for rule in so], already_so, gatehouse)
     title = f"{EDITS[type(command)]} {len(wanted)} rules"
     already = await left_out_names([Thing.of_rule(rule) for rule in so], gatehouse)
     return await submit(wanted, command, caller, gatehouse, title=title, already=already)
@@ -263,7 +264,8 @@ async def switch_group(command: RulesGroup, caller: Caller, gatehouse: Gatehouse
         then = await document_at(target, group.document(), at, gatehouse)
         group = group if then is None else Group.model_validate({**then, "id": group.id})
         if (after := group.with_status(on=is_on)) == group.body():
-            await refuse_unchanged([Thing(now.title, target, now.document())], command.switch, gatehouse)
+            already_so = AlreadySo.switched(command.switch)
+            await refuse_unchanged([Thing(now.title, target, now.document())], already_so, gatehouse)
     proposal = propose(caller, Kind.GROUP_UPDATE, target, group.document(), after, command.because)
     return await submit([proposal], command, caller, gatehouse)
 

@@ -17,13 +17,13 @@ from bot.clients.cache import Kept
 from bot.clients.errors import ClientError
 from bot.clients.lists import Listing
 from bot.gatehouse import Gatehouse, UnknownSite
-from bot.members.model import Member, known_segments
+from bot.members.model import Member, email_key, known_segments
 from bot.rules.model import Rule
 from bot.text.emails import BadEmail
 from handlers.blocks.messages import Message
 from handlers.changes.coming import Thing, refuse_unchanged
 from handlers.changes.requests import resolve_moment, zone_of
-from handlers.errors import NoMember, NothingToUndo, NotOneGroup, UnknownSegment
+from handlers.errors import AlreadySo, NoMember, NothingToUndo, NotOneGroup, UnknownSegment
 from handlers.gatehouse.commands import GatehouseUndo
 from handlers.grammar import reading_view
 from handlers.grammar.command import Command, Unclear
@@ -34,7 +34,8 @@ from handlers.grammar.readings import Readings, read, says_better
 from handlers.grammar.recognition import EMAIL
 from handlers.grammar.time_fields import Expiry, Start
 from handlers.grammar.vocabulary import CAUTIOUS, FILLERS, points
-from handlers.members.commands import MembersCommand
+from handlers.members.commands import MembersCommand, MembersGrant, MembersRevoke
+from handlers.members.member_edit import already_so
 from handlers.members.member_refs import SiteGone, extra_segments, site_for
 from handlers.rules.commands import RulesCommand, RulesGroup, RulesMake, RulesOff, RulesOn, RulesSet, RulesShow
 from handlers.rules.rule_refs import NotOne, look_up
@@ -107,7 +108,7 @@ class Guesses:
             meant = [self._fix_times(each, zone, now) for each in readings.meant]
             return reading_view.unclear_message(readings.commands, meant, readings.unread, context, asked=asked)
         expanded = [expand(each, await look_up(each, caller, self._gatehouse)) for each in readings.commands]
-        found, done = await self._split_by_effect(expanded)
+        found, done = await self._split_by_effect(expanded, caller)
         fixed = [self._fix_times(each, zone, now) for each in found]
         known = await self._known_names(caller)
         titles = [rule.title for rule in done if not isinstance(expanded[0], RulesOn | RulesOff)]
@@ -117,7 +118,9 @@ class Guesses:
             return reading_view.unclear_message(shown, fixed, sorted(unread), context, asked=asked)
         return reading_view.preview(fixed, context, asked=asked)
 
-    async def _split_by_effect(self, commands: Sequence[Command]) -> tuple[Sequence[Command], Sequence[Rule]]:
+    async def _split_by_effect(
+        self, commands: Sequence[Command], caller: Caller
+    ) -> tuple[Sequence[Command], Sequence[Rule]]:
         """Those of *commands* that would change something, and the rules that are as the others would make them.
 
         Where none would, raises why: a button for that helps nobody.
@@ -125,7 +128,14 @@ class Guesses:
         rules = {rule.id: rule for rule in await self._list_soon(self._gatehouse.rules.recent()) or ()}
         there: dict[str, Rule] = {}
         useful: list[Command] = []
+        refused: list[tuple[Sequence[Thing], AlreadySo]] = []
         for command in commands:
+            if isinstance(command, MembersGrant | MembersRevoke) and command.start is None:
+                if so := await self._members_so(command, caller):
+                    refused.append(so)
+                else:
+                    useful.append(command)
+                continue
             if isinstance(command, GatehouseUndo) and command.change is None:
                 raise NothingToUndo(None)
             named = [rules.get(ref) for ref in getattr(command, "refs", ())] or [None]
@@ -135,11 +145,31 @@ class Guesses:
             elif not any(_makes_duplicate(command, rule) for rule in there.values()):
                 useful.append(command)
         if not useful:
-            switches: dict[type[Command], str] = {RulesOn: "on", RulesOff: "off"}
-            await refuse_unchanged(
-                [Thing.of_rule(rule) for rule in there.values()], switches.get(type(commands[0])), self._gatehouse
-            )
+            switched: dict[type[Command], AlreadySo] = {
+                RulesOn: AlreadySo.switched("on"),
+                RulesOff: AlreadySo.switched("off"),
+            }
+            rules_so = [Thing.of_rule(rule) for rule in there.values()], switched.get(type(commands[0]), AlreadySo())
+            await refuse_unchanged(*(refused[0] if refused else rules_so), self._gatehouse)
         return useful, [*there.values()]
+
+    async def _members_so(
+        self, command: MembersGrant | MembersRevoke, caller: Caller
+    ) -> tuple[Sequence[Thing], AlreadySo] | None:
+        """The members that *command* names, and how they are so, where all of them are as it would make them."""
+        site = await site_for(command.site, caller, self._gatehouse)
+        members = {email_key(one.email): one for one in await self._list_soon(site.members.recent()) or ()}
+        named = [members.get(email_key(email)) for email in command.emails]
+        wanted = {name.casefold() for name in command.segments}
+        things = []
+        for member in named:
+            has = {name.casefold() for name in member.segments} if member is not None else set()
+            is_so = wanted <= has if isinstance(command, MembersGrant) else wanted.isdisjoint(has)
+            if member is None or not is_so:
+                return None
+            target = Target(service="members", site=site.name, key=member.email)
+            things.append(Thing(member.email, target, member.document()))
+        return things, already_so(command, command.segments, site)
 
     def _fix_times(self, command: Command, zone: ZoneInfo, now: datetime) -> Command:
         """*command* with the moments that its times mean now."""

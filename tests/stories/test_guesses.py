@@ -11,7 +11,7 @@ import pytest
 
 from bot.changes.model.states import State
 from sandbox.demo import Sandbox
-from tests.conftest import OPS
+from tests.conftest import OPS, SUPPORT
 from tests.harness.colleague import Colleague
 
 PROMO = "https://shop.example.com/promo"
@@ -72,6 +72,18 @@ async def test_it_is_answered_with_the_card_of_what_was_shown_last(workspace: Sa
     assert "“her”" in shown
     assert "anna.berg@example.com" in shown
     assert writes(workspace) == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "so"),
+    [
+        ("give david vip", "already has access to “vip” on blog"),
+        ("give david evans and nils olsen vip for 2 weeks", "already have access to “vip” on blog"),
+        ("take vip from anna", "doesn’t have access to “vip” on blog"),
+    ],
+)
+async def test_what_members_have_or_lack_already_is_told_and_not_offered(alice: Colleague, text: str, so: str) -> None:
+    assert so in alice.slack_text(await alice.is_refused(f"/members {text}", SUPPORT))
 
 
 async def test_a_block_is_offered_and_its_reach_is_asked(workspace: Sandbox, alice: Colleague) -> None:

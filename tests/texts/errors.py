@@ -115,11 +115,18 @@ def changes() -> Iterator[Sample]:
         yield f"not undoable: {state.value}", of(undone, "/gatehouse undo", attempted=True)
     yield "nothing to undo", of(errors.NothingToUndo(None), "/gatehouse undo", attempted=True)
     yield "no such reference", of(errors.NothingToUndo("1a2b"), "/gatehouse undo 1a2b", attempted=True)
-    yield "nothing to change", of(errors.NothingToChange(["Old shop"], "off"), "/rules off Old shop", attempted=True)
+    yield (
+        "nothing to change",
+        of(
+            errors.NothingToChange(["Old shop"], errors.AlreadySo.switched("off")),
+            "/rules off Old shop",
+            attempted=True,
+        ),
+    )
     for is_end in (True, False):
         so = SoForAWhile(
             "Old shop",
-            "off",
+            errors.AlreadySo.switched("off"),
             datetime(2026, 11, 21, 3, 30, tzinfo=UTC),
             "https://example.slack.com/archives/C1/p1",
             is_end=is_end,
