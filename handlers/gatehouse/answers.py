@@ -146,7 +146,7 @@ async def moment_of(
 
 @handles(GatehouseHelp)
 async def show_help(command: GatehouseHelp, caller: Caller, gatehouse: Gatehouse) -> Reply:
-    return Private(views.help_page(command.topic, may=await _may_run(caller, gatehouse)))
+    return Private(views.help_page(command.topic, may=await _may_run(caller, gatehouse), public=caller.public))
 
 
 async def _may_run(caller: Caller, gatehouse: Gatehouse) -> Callable[[type[Command]], bool]:

@@ -18,7 +18,7 @@ from bot.policy.model import Why
 from bot.rules.lint.findings import Finding
 from bot.store.audit import Entry
 from bot.store.channel_settings import DigestTimes
-from bot.text.times import duration_words, seconds_of
+from bot.text.times import duration_words, parse_since
 from handlers.blocks import messages
 from handlers.blocks.masking import mask_text
 from handlers.blocks.messages import Message, and_more, esc, plural
@@ -192,9 +192,18 @@ def digest_off_message(times: DigestTimes, channel: str, refused: Why) -> Messag
 
 
 def span_title(text: str) -> str:
-    """``Last 24h``, or since a day by its name."""
-    shown = esc(text.removeprefix("since "), 20)
-    return f"The last {shown}" if seconds_of(text) else f"Since {shown}"
+    """Return ``The last 24h``, or since a day by its name."""
+    since, words = parse_since(text), text.split()
+    is_length = since is not None and bool(since.seconds)
+    lead = LEADS if is_length else {"since"}
+    while len(words) > 1 and words[0].casefold() in lead:
+        words.pop(0)
+    shown = esc(" ".join(words), 20)
+    return f"The last {shown.removesuffix(' ago')}" if is_length else f"Since {shown}"
+
+
+LEADS: Final = frozenset({"since", "in", "over", "for", "the", "last"})
+"""Words before a length of time that the title says itself."""
 
 
 def _counts_text(found: Digest) -> str:

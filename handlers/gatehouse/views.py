@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Final, TypeVar
@@ -37,8 +38,25 @@ EXAMPLES: Final = (
 """What people need on most days: the service, what is typed after it, and what it does."""
 
 
-def help_page(topic: str | None, *, may: Callable[[type[Command]], bool]) -> Message:
-    """Everyday examples, or the commands on a *topic*: a service, or one command with its example."""
+def help_page(topic: str | None, *, may: Callable[[type[Command]], bool], public: bool = False) -> Message:
+    """Everyday examples, or the commands on a *topic*: a service, or one command with its example.
+
+    *public*: whether a channel sees it, where an email would be masked, and nobody can type a masked one.
+    """
+    page = _help_page(topic, may)
+    return messages.message(page.text, [_without_emails(block) for block in page.blocks]) if public else page
+
+
+EXAMPLE_EMAIL: Final = re.compile(r"[\w.]+@example\.com")
+
+
+def _without_emails(block: Block) -> Block:
+    if block["type"] != "section":
+        return block
+    return {**block, "text": {**block["text"], "text": EXAMPLE_EMAIL.sub("EMAIL", block["text"]["text"])}}
+
+
+def _help_page(topic: str | None, may: Callable[[type[Command]], bool]) -> Message:
     wanted = (topic or "").casefold().split()
     found = [kind for kind in ALL if kind.verb and may(kind) and _is_about(kind, wanted)] if wanted else []
     if wanted and not found:

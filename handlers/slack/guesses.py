@@ -146,8 +146,8 @@ class Guesses:
                 useful.append(command)
         if not useful:
             switched: dict[type[Command], AlreadySo] = {
-                RulesOn: AlreadySo.switched("on"),
-                RulesOff: AlreadySo.switched("off"),
+                RulesOn: AlreadySo.with_status("on"),
+                RulesOff: AlreadySo.with_status("off"),
             }
             rules_so = [Thing.of_rule(rule) for rule in there.values()], switched.get(type(commands[0]), AlreadySo())
             await refuse_unchanged(*(refused[0] if refused else rules_so), self._gatehouse)

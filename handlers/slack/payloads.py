@@ -296,7 +296,8 @@ def read_event(body: Body) -> EventRequest:
     us = _own_user(body)
     # Or an answer of ours that mentions Gatehouse would be answered, and so on.
     route = None if event.get("user") == us else find_event(event)
-    asked = clean_text(str(body.get(TYPED) or event.get("text") or "")[:MAX_COMMAND])
+    typed = str(body.get(TYPED) or event.get("text") or "")[:MAX_COMMAND]
+    asked = clean_text(typed.replace(f"<@{us}>", "@Gatehouse") if us else typed)
     return EventRequest(body=body, caller=caller_of("event", body), asked=asked, heard=Heard(event, us), route=route)
 
 

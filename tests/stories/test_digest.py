@@ -269,3 +269,18 @@ async def test_a_bulk_change_that_was_done_in_part_is_not_called_done(workspace:
         answer = alice.slack_text(await alice.says(text))
         assert "Switch off 3 rules · 2 of 3 done, 1 failed" in answer
     assert "3 rules" in alice.slack_text(await alice.says("/gatehouse digest")).split("•")[1], "failures first"
+
+
+@pytest.mark.parametrize(
+    ("text", "title"),
+    [
+        ("24h", "The last 24h"),
+        ("in the last hour", "The last hour"),
+        ("over the last 2 days", "The last 2 days"),
+        ("2 hours ago", "The last 2 hours"),
+        ("since monday", "Since monday"),
+        ("last night", "Since last night"),
+    ],
+)
+def test_a_digest_is_called_by_its_time(text: str, title: str) -> None:
+    assert digest_view.span_title(text) == title
