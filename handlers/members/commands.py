@@ -86,7 +86,7 @@ class Emails(Part):
         words = [part for word in rest.words for part in _split_emails(word)]
         named = list(takewhile(lambda word: _is_person(word) or word.keyword in {"and", "&"}, words)) or words[:1]
         rest.words = words[len(named) :]
-        emails = [word.text.strip() for word in named if _is_person(word) or len(named) == 1]
+        emails = [email_typed(word) for word in named if _is_person(word) or len(named) == 1]
         return tuple(self.require_value(list(dict.fromkeys(filter(None, emails))), rest) or ())
 
     def write(self, value: Sequence[str]) -> str:
@@ -100,6 +100,20 @@ class OnlyEmails(Emails):
         if rest.words and not any(_is_person(part) for word in rest.words for part in _split_emails(word)):
             return (rest.take_all(),)
         return super().read(rest)
+
+
+MAILTO: Final = "mailto:"
+AROUND_EMAIL: Final = " \t<>()[],;"
+"""Signs around a pasted email that are no part of it."""
+
+
+def email_typed(word: Word) -> str:
+    """Return the email in *word*, without what was pasted with it: ``<mailto:anna@example.com|Anna>``, ``(anna@example.com)``."""
+    text = word.text.strip()
+    if word.quoted or "@" not in text:
+        return text
+    bare = text.strip(AROUND_EMAIL)
+    return bare.removeprefix(MAILTO).partition("|")[0] if bare.startswith(MAILTO) else bare
 
 
 def _is_person(word: Word) -> bool:
@@ -117,12 +131,20 @@ class NewEmail(Led):
     """The email after ``to``."""
 
     def read(self, rest: Rest) -> Any:
-        email = self.require_value(super().read(rest), rest)
+        email = email_typed(Word(self.require_value(super().read(rest), rest), quote_word=False, start=0))
         if "@" not in email:
             what = f"“{email[:60]}” is not an email."
             is_of_email = any("@" in word.text for word in rest.words)  # else it may be a sentence: “move anna to vip”
             raise Unclear(what, about=(rest.kind,), has_verb=is_of_email)
         return email
+
+
+class FirstEmail(First):
+    """The first word that is left, as an email."""
+
+    def read(self, rest: Rest) -> Any:
+        rest.words[:1] = [replace(word, text=email_typed(word)) for word in rest.words[:1]]
+        return super().read(rest)
 
 
 EMAILS: Final = Emails("EMAIL…", WHOSE)
@@ -191,7 +213,7 @@ class MembersAdd(MembersCommand):
     verb, synonyms = "add", ("new", "create", "invite")
     summary = "Add a member (opens a form)"
     example = 'add anna@example.com named "Anna Berg" to vip'
-    email: str | None = takes(First("EMAIL"))
+    email: str | None = takes(FirstEmail("EMAIL"))
     name: str | None = takes(Led('named "NAME"'))
     segments: tuple[str, ...] = takes(ToSegments("to SEG,…"), ())
     site: str | None = takes(SITE)

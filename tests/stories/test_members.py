@@ -45,3 +45,20 @@ async def test_more_members_than_an_answer_has_room_for_are_refused(
     assert "6" in reply
     assert "5" in reply
     assert workspace.services.members.calls() == []
+
+
+@pytest.mark.parametrize(
+    "email",
+    [
+        "mailto:anna.berg@example.com",
+        "<mailto:anna.berg@example.com|anna.berg@example.com>",
+        "<anna.berg@example.com>",
+        "(anna.berg@example.com)",
+        "anna.berg@example.com,",
+    ],
+)
+async def test_an_email_is_found_in_what_was_pasted_with_it(workspace: Sandbox, bob: Colleague, email: str) -> None:
+    for verb in ("show", "why"):
+        assert "Anna Berg" in bob.slack_text(await bob.says(f"/members {verb} {email}"))
+    await bob.says(f"/members grant {email} beta")
+    await bob.sees_change(of="anna.berg@example.com")
