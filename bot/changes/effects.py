@@ -16,16 +16,34 @@ from bot.changes.model.edits import Kind, Target
 from bot.changes.model.items import Outcome
 from bot.changes.model.parts import Redone, Undone
 from bot.changes.model.states import Move, State
+from bot.changes.proposals import is_recreated, is_there
 from bot.store.engine import Store
 
 UNDOABLE: Final = (Outcome.APPLIED, Outcome.UNKNOWN)
 """Outcomes of items that are, or may be, there to be undone."""
 
 
+async def find_overtaking(store: Store, change: Change) -> Change | None:
+    """Return what was done last to the target of a temporary *change*, where that means that its end takes nothing back.
+
+    What was done elsewhere than here isn't known, and of a bulk change each item is compared at its end.
+    """
+    if not change.is_temporary or change.is_bulk:
+        return None
+    last = await store.changes.last_applied_to(change.edit.target)
+    if last is None or last.id == change.id:
+        return None
+    if last.edit.kind.destroys:
+        return last if last.run.undone_by is None else None
+    if last.run.result is None:
+        return None
+    others = (await store.changes.applied_by_target([last.edit.target])).get(last.edit.target, ())
+    return None if is_there(change, last.run.result) and not is_recreated(change, others) else last
+
+
 async def mark_effects(store: Store, tx: AsyncConnection, applied: Sequence[Change], now: datetime) -> Sequence[Change]:
     """Mark what those that were *applied* took back, and as stale the requests that they overtook; return these."""
-    edits = [change.edit for change in applied]
-    await _redraw_ending(store, tx, [edit.target for edit in edits if edit.kind.destroys or edit.kind.creates])
+    await _redraw_ending(store, tx, [change.edit.target for change in applied])
     overtaken = await _overtake(store, tx, applied, now)
     await _mark_all_undone(store, tx, [change for change in applied if change.request.undoes])
     return overtaken
@@ -120,6 +138,6 @@ async def _restore(store: Store, tx: AsyncConnection, undone: Change, redo: Chan
 
 
 async def _redraw_ending(store: Store, tx: AsyncConnection, targets: Sequence[Target]) -> None:
-    """Have the cards of temporary changes say that one of *targets*, theirs, is gone, or there again."""
+    """Have the cards of temporary changes say what has become of one of *targets*, theirs."""
     for change_id in await store.changes.temporary_ids(tx, targets) if targets else ():
         await store.outbox.enqueue(tx, change_id, "card")

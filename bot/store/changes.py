@@ -45,6 +45,8 @@ def _select_newest(*where: sa.ColumnElement[bool]) -> sa.Select[Any]:
     return _select(*where).order_by(changes.c.created.desc())
 
 
+MAX_OUT_OF_ORDER: Final = 20
+"""Changes of one target among which the one that was done last is looked for."""
 CLAIMED: Final = (State.APPLYING, State.UNKNOWN)
 """States of a change that a process has claimed, though its lease may be over."""
 START, REVERT = "start", "revert"
@@ -222,12 +224,13 @@ class Changes:
                     found.setdefault(change.edit.target, []).append(change)
         return found
 
-    async def last_deletion(self, target: Target) -> Change | None:
-        """The change that deleted *target*, where that was the last that was done to it, and is not undone."""
-        last = await self._read(
-            _select_newest(changes.c.target == str(target), changes.c.state == State.APPLIED).limit(1)
+    async def last_applied_to(self, target: Target) -> Change | None:
+        """Return what was done to *target* last, undone since or not."""
+        newest = _select_newest(changes.c.target == str(target), changes.c.state == State.APPLIED).limit(
+            MAX_OUT_OF_ORDER
         )
-        return next((change for change in last if change.edit.kind.destroys and change.run.undone_by is None), None)
+        # What was planned, or waited for an approval, was requested before others and done after them.
+        return max(await self._read(newest), key=lambda each: each.run.finished_at or each.created, default=None)
 
     async def temporary_ids(self, tx: AsyncConnection, targets: Iterable[Target]) -> Sequence[str]:
         """The ids of the temporary changes of *targets* whose end is still to come."""

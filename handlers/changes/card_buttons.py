@@ -19,7 +19,7 @@ from handlers.changes.subject import is_offboarding, new_status, takes_away
 from handlers.changes.times import extension
 from handlers.changes.titles import is_reverted
 from handlers.gatehouse.commands import GatehouseInspect
-from handlers.rules.commands import RulesOff
+from handlers.rules.commands import RulesOff, RulesShow
 
 FULL: Final = "full"
 """What the button that opens everything is numbered with, where the card leaves something out."""
@@ -139,6 +139,13 @@ def _end_buttons(change: Change) -> list[Block | None]:
         decision_button(change, keep, "stay"),
         decision_button(change, "Other time…", "until"),
     ]
+
+
+def overtaken_buttons(change: Change, since: Change) -> list[Block | None]:
+    """What there is to click where nothing is left of a temporary change: the thing as it is now."""
+    if since.edit.kind.destroys or change.edit.target.service != "rules":
+        return []
+    return [messages.run_button("Show rule", RulesShow(ref=change.edit.target.key or ""), "show")]
 
 
 def _redo_button(change: Change) -> Block | None:

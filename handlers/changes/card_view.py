@@ -17,14 +17,21 @@ from handlers.blocks import messages
 from handlers.blocks.messages import Block, Message, and_more, code, esc
 from handlers.changes import items_view
 from handlers.changes.card_body import WARNED, body, group_notes, is_stored_otherwise
-from handlers.changes.card_buttons import actions, buttons_of, decision_button, decision_buttons, rows
+from handlers.changes.card_buttons import (
+    actions,
+    buttons_of,
+    decision_button,
+    decision_buttons,
+    overtaken_buttons,
+    rows,
+)
 from handlers.changes.confirmations import confirm_label
 from handlers.changes.entries import change_warnings
 from handlers.changes.freeze_view import freeze_line
 from handlers.changes.items_view import Progress
 from handlers.changes.people import review_line, why_not_any_more
-from handlers.changes.sentences import deleted_line, revert_failure_line, sentence
-from handlers.changes.titles import STATES, deleted_title, is_partly_done, mark_of, request_title, title_of
+from handlers.changes.sentences import overtaken_line, revert_failure_line, sentence
+from handlers.changes.titles import STATES, is_partly_done, mark_of, overtaken_title, request_title, title_of
 
 MAX_WARNINGS: Final = 8
 
@@ -34,16 +41,16 @@ def card(
     *,
     progress: Progress | None = None,
     groups: Groups | None = None,
-    deleted: Change | None = None,
+    since: Change | None = None,
     freeze: Freeze | None = None,
 ) -> Message:
     """*change* as it stands now: of one item, with what the *groups* make of it; of many, with their *progress*.
 
-    *deleted*: what deleted the thing that a temporary change is about. *freeze*: what will keep it from beginning. Addresses
-    are masked: the card is for the channel.
+    *since*: what was done to the thing that a temporary change is about, and left nothing of it. *freeze*: what will keep
+    it from beginning. Addresses are masked: the card is for the channel.
     """
-    mark, title, lines = _head(change, progress.tally if progress is not None else None, deleted)
-    is_there = deleted is None
+    mark, title, lines = _head(change, progress.tally if progress is not None else None, since)
+    is_there = since is None
     blocks = [
         messages.section(f"{mark} *{title}*\n{lines}"),
         *([messages.section(_freeze_lines(change, freeze))] if freeze is not None else []),
@@ -52,14 +59,16 @@ def card(
         *(body(change, groups, progress) if is_there else []),
         *_preview(change),
     ]
-    buttons = buttons_of(change, progress, is_frozen=freeze is not None) if is_there else []
+    is_frozen = freeze is not None
+    buttons = buttons_of(change, progress, is_frozen=is_frozen) if since is None else overtaken_buttons(change, since)
     return messages.message(title.replace("`", ""), [*blocks, *actions(change, blocks, buttons)])
 
 
-def _head(change: Change, tally: Tally | None, deleted: Change | None) -> tuple[str, str, str]:
+def _head(change: Change, tally: Tally | None, since: Change | None) -> tuple[str, str, str]:
     """Its mark, its title, and the lines below that."""
-    if deleted is not None:
-        return ":wastebasket:", deleted_title(change), deleted_line(change, deleted)
+    if since is not None:
+        mark = ":wastebasket:" if since.edit.kind.destroys else STATES[State.STALE].mark
+        return mark, overtaken_title(change, since), overtaken_line(change, since)
     if is_stored_otherwise(change):
         return ":warning:", f"{request_title(change)}: not stored as requested", sentence(change)
     mark = ":warning:" if is_partly_done(change, tally) else mark_of(change)

@@ -11,6 +11,7 @@ from typing import Final
 import structlog
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from bot.changes.effects import find_overtaking
 from bot.changes.execute import Failpoint, no_failpoint
 from bot.changes.freezing import Freezes
 from bot.changes.model.change import Change
@@ -42,10 +43,10 @@ async def draw_card(change: Change, store: Store, groups: ReadGroups | None, fre
     """Return the card of *change*, as a channel may see it."""
     change = without_secrets(change)
     progress = await _progress(change, store) if change.is_bulk else None
-    deleted = await store.changes.last_deletion(change.edit.target) if change.is_temporary else None
+    since = await find_overtaking(store, change)
     in_group = await groups_of(change, groups)
     freeze = await freezes.find_for_start(change) if freezes is not None else None
-    return card_view.card(change, progress=progress, groups=in_group, deleted=deleted, freeze=freeze)
+    return card_view.card(change, progress=progress, groups=in_group, since=since, freeze=freeze)
 
 
 async def _progress(whole: Change, store: Store) -> items_view.Progress:

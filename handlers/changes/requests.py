@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
+from bot.changes.effects import find_overtaking
 from bot.changes.freezing import Frozen
 from bot.changes.model.change import Change
 from bot.changes.model.documents import canonical_form
@@ -109,7 +110,8 @@ async def outlook_blocks(target: Target, now: ServiceRecord, gatehouse: Gatehous
     # A rule that came back has another id than when some of it was asked for.
     ids = await gatehouse.store.former_ids.all_of(target.key) if target.service == "rules" and target.key else ()
     former = [target.model_copy(update={"key": each}) for each in ids]
-    changes = await gatehouse.store.changes.list_upcoming(former or [target])
+    upcoming = await gatehouse.store.changes.list_upcoming(former or [target])
+    changes = [each for each in upcoming if await find_overtaking(gatehouse.store, each) is None]
     links = {each.id: await gatehouse.store.cards.link(each.id) for each in changes}
     frozen = "\n".join(map(freeze_line, await _freezes_on(target, now, gatehouse)))
     return [*([messages.section(frozen)] if frozen else []), *coming_blocks(changes, links)]

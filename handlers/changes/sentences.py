@@ -28,7 +28,7 @@ from handlers.changes.people import (
 )
 from handlers.changes.subject import THINGS, new_status, shown_email
 from handlers.changes.times import temporary_line, time_of, times_as_typed, until, when
-from handlers.changes.titles import REVERT_FAILURES, STATES
+from handlers.changes.titles import REVERT_FAILURES, STATES, title_of
 
 
 def sentence(change: Change) -> str:
@@ -238,8 +238,11 @@ def revert_failure_line(change: Change) -> str:
     return REVERT_FAILURES[change.run.revert_failure][1].format(when=when(change.request.reverts_at))
 
 
-def deleted_line(change: Change, deleted: Change) -> str:
-    """That the thing a temporary *change* is about was *deleted*, and what its end means now."""
-    gone = _line(f"Deleted by <@{deleted.request.requester}>", time_of(deleted))
-    ends = f"Its end {when(change.request.reverts_at)} changes nothing, unless the deletion is undone before."
-    return f"{gone}\n{ends}\n{_applied_lines(change)}"
+def overtaken_line(change: Change, since: Change) -> str:
+    """What was done to the thing a temporary *change* is about *since*, and what its end means now."""
+    by, what = f"<@{since.request.requester}>", "the deletion"
+    said = f"Deleted by {by}"
+    if not since.edit.kind.destroys:
+        said, what = f"*{title_of(since)}*, by {by}", "that"
+    ends = f"Its end {when(change.request.reverts_at)} changes nothing, unless {what} is undone before."
+    return f"{_line(said, time_of(since))}\n{ends}\n{_applied_lines(change)}"

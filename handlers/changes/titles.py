@@ -175,6 +175,8 @@ REVERT_FAILURES: Final[Mapping[RevertFailure, tuple[str, str]]] = {
 the line that says why."""
 
 
-def deleted_title(change: Change) -> str:
-    """The head of the card of a temporary *change* whose target is gone."""
+def overtaken_title(change: Change, since: Change) -> str:
+    """The head of the card of a temporary *change* of which nothing is left *since* that other one."""
+    if not since.edit.kind.destroys:
+        return f"{request_title(change)}: changed since"
     return f"{subject(change)} was {'removed' if change.edit.target.service == 'members' else 'deleted'}"

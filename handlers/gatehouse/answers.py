@@ -9,6 +9,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any, Final
 
+from bot.changes.effects import find_overtaking
 from bot.changes.model.change import Change
 from bot.changes.model.edits import Kind
 from bot.changes.model.items import Tally
@@ -311,11 +312,10 @@ def due_at(change: Change) -> datetime | None:
 
 
 async def _temporary_changes(gatehouse: Gatehouse) -> list[Change]:
-    """The changes that will be reverted, the next of them first; none of what was deleted since."""
+    """The changes that will be reverted, the next of them first; none of what was changed or deleted since."""
     due = [timer.change_id for timer in await gatehouse.store.timers.list_pending(TimerKind.REVERT)]
     ending = [change for change in await _changes_of(due, gatehouse) if change.is_temporary]
-    deleted = gatehouse.store.changes.last_deletion
-    return [change for change in ending if await deleted(change.edit.target) is None]
+    return [change for change in ending if await find_overtaking(gatehouse.store, change) is None]
 
 
 async def _changes_of(ids: Sequence[str], gatehouse: Gatehouse) -> list[Change]:

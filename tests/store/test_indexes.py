@@ -112,7 +112,9 @@ LOOKS: Final[dict[str, Callable[[Store], Awaitable[object]]]] = {
     "changes: open ones": lambda store: store.changes.list_open(),
     "changes: of a target": lambda store: store.changes.list_by_targets(["rules/7"]),
     "changes: that made a rule": lambda store: store.changes.creations(Target(service="rules", key="7")),
-    "changes: what deleted it": lambda store: store.changes.last_deletion(Target(service="rules", key="Redirect_7")),
+    "changes: what was done to it last": lambda store: store.changes.last_applied_to(
+        Target(service="rules", key="Redirect_7")
+    ),
     "changes: of a person": lambda store: store.changes.list_by_requester("U7", 5),
     "changes: what a person may undo": lambda store: store.changes.last_undoable("U7", "C1"),
     "changes: called so": lambda store: store.changes.find_by_prefix("00000007"),

@@ -124,6 +124,28 @@ async def test_a_request_that_an_end_made_out_of_date_blames_nobody(
 
 
 @pytest.mark.threat("B14")
+@pytest.mark.parametrize("since", ["on {}", "set {} destination=https://shop.example.com/newer"])
+async def test_what_was_changed_since_is_said_wherever_its_end_was_told_until_that_is_undone(
+    workspace: Sandbox, alice: Colleague, bob: Colleague, clock: Clock, since: str
+) -> None:
+    card = await alice.says(f"/rules off {OLD} for 2h")
+    await bob.says(f"/rules {since.format(OLD)}")
+    await bob.sees_change(where=lambda change: change.request.requester == bob.id)
+
+    shown = await alice.sees("changed since")
+    assert shown.ts == card.ts
+    assert f"by @{bob.id}" in alice.slack_text(shown)
+    assert {each["text"]["text"] for each in buttons(shown.blocks)} == {"Show rule", "Details"}
+    assert NAME not in alice.slack_text(await alice.says("/gatehouse planned"))
+    assert "reverts" not in alice.slack_text(await alice.says(f"/rules show {OLD}"))
+
+    await bob.says("/gatehouse undo")
+    assert (await alice.sees("is off until")).ts == card.ts
+    clock.ahead += 2 * HOUR + timedelta(seconds=1)
+    await alice.sees_change(where=ended)
+    assert status(workspace) == "Active"
+
+
 async def test_the_end_comes_late_after_downtime_and_says_so(
     workspace: Sandbox, alice: Colleague, clock: Clock
 ) -> None:

@@ -136,11 +136,11 @@ def asked(**more: Any) -> Document:
     return {"guard": Guard.APPROVE} | more
 
 
-def card(shown: Change, *, groups: Groups | None = None, deleted: Change | None = None) -> Message:
+def card(shown: Change, *, groups: Groups | None = None, since: Change | None = None) -> Message:
     """The card of *shown*, as a channel gets it."""
     before, after, result = hide_secrets(shown.edit.before, shown.edit.after, shown.run.result)
     shown = shown.with_fields(before=before, after=after, result=result)
-    return mask_message(card_view.card(shown, groups=groups, deleted=deleted))
+    return mask_message(card_view.card(shown, groups=groups, since=since))
 
 
 def requests() -> Iterator[Sample]:
@@ -326,8 +326,10 @@ def endings() -> Iterator[Sample]:
     switched_off = change(Kind.RULE_UPDATE, State.APPLIED, *switch, **temporary)
     yield (
         "for two hours, and deleted since",
-        card(switched_off, deleted=change(Kind.RULE_DELETE, State.APPLIED, OLD_SHOP, None, requester=CARA)),
+        card(switched_off, since=change(Kind.RULE_DELETE, State.APPLIED, OLD_SHOP, None, requester=CARA)),
     )
+    on_again = change(Kind.RULE_UPDATE, State.APPLIED, off(OLD_SHOP), OLD_SHOP, requester=CARA, finished_at=NOW)
+    yield "for two hours, and switched on since", card(switched_off, since=on_again)
     for name, cause in CAUSES.items():
         by = ALICE if cause.is_automatic else CARA
         undone: Document = {

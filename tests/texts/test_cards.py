@@ -728,6 +728,14 @@ Its end 2026-11-21 03:24 UTC changes nothing, unless the deletion is undone befo
 @alice · “we test” · 2026-11-21 01:26 UTC
 [Details]\
 """,
+            "for two hours, and switched on since": """\
+Switch off “Old shop to new shop”: changed since
+(arrows_counterclockwise) Switch off “Old shop to new shop”: changed since
+“Old shop to new shop” is on, by @cara · 2026-11-21 01:24 UTC
+Its end 2026-11-21 03:24 UTC changes nothing, unless that is undone before.
+@alice · “we test” · 2026-11-21 01:26 UTC
+[Show rule]  [Details]\
+""",
             "ended, the change": """\
 “Old shop to new shop” is back on
 (white_check_mark) “Old shop to new shop” is back on
