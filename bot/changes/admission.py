@@ -25,8 +25,10 @@ async def require_admission(
         if not now.is_temporary or now.request.reverts_at != reverts.request.reverts_at:
             raise NotTemporary(now)
     # An undo is never one too many, however many requests wait.
-    if change.decision.guard is not Guard.NONE and change.request.undoes is None:
+    is_guarded = change.decision.guard is not Guard.NONE
+    if change.request.undoes is None and (is_guarded or change.request.starts_at is not None):
         await _require_new(store, tx, change)
+    if change.request.undoes is None and is_guarded:
         await _require_room(store, tx, change, limits)
 
 
@@ -34,7 +36,8 @@ async def _require_new(store: Store, tx: AsyncConnection, change: Change) -> Non
     if change.is_bulk:
         return
     for waiting in await store.changes.related_requests(tx, [change]):
-        if waiting.id != change.id and waiting.state is State.PROPOSED and _asks_the_same(waiting, change):
+        # What could not begin is requested again, and withdrawn only then.
+        if waiting.id != change.id and not waiting.run.held and _asks_the_same(waiting, change):
             raise AlreadyRequested(waiting)
 
 
@@ -46,8 +49,9 @@ async def _require_room(store: Store, tx: AsyncConnection, change: Change, limit
 
 
 def _asks_the_same(waiting: Change, change: Change) -> bool:
-    """Whether *waiting* is there for what *change* asks for: for the same people, or waiting for others in the same channel."""
-    is_for_them = change.request.requester == waiting.request.requester or waiting.decision.guard is Guard.APPROVE
+    """Whether *waiting* is there for what *change* asks for: for the same people, planned, or waiting for others."""
+    is_theirs = change.request.requester == waiting.request.requester
+    is_for_them = is_theirs or waiting.decision.guard is Guard.APPROVE or waiting.state is State.PLANNED
     return is_for_them and _wish(waiting) == _wish(change)
 
 

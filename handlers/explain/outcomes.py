@@ -70,6 +70,13 @@ def _already_decided_words(error: AlreadyDecided) -> Words:
 
 def _already_requested_words(error: AlreadyRequested) -> Words:
     change = error.change
+    if change.state is State.PLANNED:
+        return Words(
+            f"*{request_title(change)}* is already planned for {when(change.request.starts_at)}, by <@{change.request.requester}>.",
+            next="To change that, use its card, further up in this channel.",
+            unchanged=None,
+            again={"Show plan": GatehouseInspect(change.id)},
+        )
     waits = "for you to confirm it" if change.decision.guard is Guard.CONFIRM else "for approval"
     what = f"*{request_title(change)}* was already requested by <@{change.request.requester}> and is waiting {waits}."
     again = {full_label(change): GatehouseInspect(change.id)}

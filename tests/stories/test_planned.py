@@ -754,3 +754,17 @@ async def test_a_plan_is_checked_by_the_rules_of_then(alice: Colleague, clock: C
     await alice.sees_problem("loop")
     await alice.types('/rules make redirect https://b.example.net/ to https://a.example.net/x named "Back" in 30m')
     await alice.sees_change(of="Back", state=State.PLANNED)
+
+
+@pytest.mark.parametrize(
+    "command", [f"/rules off {OLD} tomorrow 9:00", f"/members grant {ANNA} vip tomorrow 9:00 for 2h"]
+)
+async def test_what_is_planned_is_not_planned_twice(
+    workspace: Sandbox, alice: Colleague, bob: Colleague, command: str
+) -> None:
+    await alice.says(command)
+    await alice.sees_change(state=State.PLANNED)
+    for person in (alice, bob):
+        assert f", by @{alice.id}" in person.slack_text(await person.is_refused(command, OPS))
+    await bob.says(command.replace("9:00", "10:00"), OPS)
+    assert len(await workspace.bot.gatehouse.store.changes.list_planned()) == 2

@@ -405,6 +405,12 @@ It failed.\
 Use its card, further up in this channel.
 [Show full change]\
 """,
+            "already planned": """\
+*Delete “Old shop to new shop”* is already planned for <!date^1795231800^{date_short_pretty} {time}|2026-11-21 03:30 UTC>, by @alice.
+(warning) Delete “Old shop to new shop” is already planned for 2026-11-21 03:30 UTC, by @alice.
+To change that, use its card, further up in this channel.
+[Show plan]\
+""",
             "already approved by you": """\
 You already approved this.
 (warning) You already approved this.
