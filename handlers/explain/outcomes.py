@@ -71,8 +71,9 @@ def _already_decided_words(error: AlreadyDecided) -> Words:
 def _already_requested_words(error: AlreadyRequested) -> Words:
     change = error.change
     if change.state is State.PLANNED:
+        by, starts = f"<@{change.request.requester}>", when(change.request.starts_at)
         return Words(
-            f"*{request_title(change)}* is already planned for {when(change.request.starts_at)}, by <@{change.request.requester}>.",
+            f"*{request_title(change)}* is already planned for {starts}, by {by}.",
             next="To change that, use its card, further up in this channel.",
             unchanged=None,
             again={"Show plan": GatehouseInspect(change.id)},
