@@ -28,7 +28,17 @@ from handlers.grammar.lookups import (
 )
 from handlers.grammar.recognised import Recognised
 from handlers.grammar.tokens import Word
-from handlers.grammar.vocabulary import BECAUSE, CHANGING, COUNTS, EACH, PARTED, STATUSES, TYPES
+from handlers.grammar.vocabulary import (
+    BECAUSE,
+    CHANGING,
+    COUNTS,
+    COURTESY,
+    EACH,
+    PARTED,
+    STATUSES,
+    TYPES,
+    bare,
+)
 from handlers.members.commands import MembersEdit, MembersExport, MembersImport, MembersList, MembersWhy
 from handlers.rules.commands import (
     RulesCheck,
@@ -48,6 +58,7 @@ REFERENCE: Final = re.compile(r"(?=.*\d)[0-9a-f]{6,32}")
 COURTEOUS: Final = re.compile(
     r",? (?:please|pls|bitte|por favor)[.!]*\Z|, (?:thanks|thank you|thx|cheers)[.!]*\Z", re.IGNORECASE
 )
+NAME_OF: Final = re.compile(r"(?:the )?name of ", re.IGNORECASE)
 MORE: Final = re.compile(r"(?:,| and| then) (\w+)\b")
 """What may ask for something else behind a new name, if its word is a verb."""
 
@@ -74,7 +85,7 @@ def look_up(found: Recognised) -> list[Command]:
     if found.groups:
         return [RulesList(group=found.known.titles[key]) for key in found.groups]
     if {"hi", "hello", "hey"} & set(found.text.casefold().split()) and not found.phrase:
-        return [GatehouseHelp(topic="hi")]
+        return [GatehouseHelp()]
     return search(found)
 
 
@@ -109,7 +120,7 @@ def _set(found: Recognised) -> list[Command]:
 
 
 def _edit(found: Recognised) -> list[Command]:
-    if " name to " in found.text:
+    if " name to " in found.text or NAME_OF.search(found.text):
         return _rename(found)
     if found.emails or (found.root == "members" and found.people()):
         return [MembersEdit(email, site=found.site) for email in found.people()]
@@ -119,9 +130,11 @@ def _edit(found: Recognised) -> list[Command]:
 def _rename(found: Recognised) -> list[Command]:
     """Return another name for what stands before “to”: what follows that, as it was typed."""
     found.used |= {*found.words}
-    words = found.typed[1:]
+    verb = next((i for i, word in enumerate(found.typed) if bare(word.text) not in COURTESY), 0)
+    words = found.typed[verb + 1 :]
     at = next((i for i in range(len(words) - 1, -1, -1) if words[i].keyword == "to"), len(words))
-    old = " ".join(word.text for word in words[:at]).removesuffix(" name").removesuffix("'s").strip()
+    said = NAME_OF.sub("", " ".join(word.text for word in words[:at]))
+    old = said.removesuffix(" name").removesuffix("'s").strip()
     new = _new_name(found, words[at + 1 :])
     if not new:
         return [RulesEdit(ref) for ref in found.rule_refs()]

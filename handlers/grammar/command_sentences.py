@@ -23,7 +23,17 @@ from handlers.members.commands import (
     MembersShow,
     MembersWhy,
 )
-from handlers.rules.commands import RulesDelete, RulesGroup, RulesMake, RulesOff, RulesOn, RulesSet, RulesShow
+from handlers.rules.commands import (
+    RulesDelete,
+    RulesGroup,
+    RulesHistory,
+    RulesMake,
+    RulesOff,
+    RulesOn,
+    RulesSet,
+    RulesShow,
+    RulesWhich,
+)
 
 MAX_NAMED: Final = 5
 URL_LENGTH: Final = 200
@@ -172,6 +182,8 @@ CLAUSES: Final[dict[type[Command], Callable[[Any, Context], str]]] = {
     ),
     MembersOffboard: lambda command, context: f"Request to remove {_people(command, context)} from every site",
     RulesShow: lambda command, context: _name(command.ref, context),
+    RulesWhich: lambda command, _: f"Where {_url(command.url)} goes",
+    RulesHistory: lambda command, context: f"Who changed {_name(command.ref, context)}, and when",
     MembersShow: _people,
     MembersWhy: _people,
     GatehouseUndo: lambda *_: "Undo your last change here",

@@ -24,7 +24,9 @@ GETTING_IN: Final = frozenset(
 def show_subjects(found: Recognised) -> list[Command]:
     """Return each thing that a text names, and what it only describes where that may be meant."""
     found = without_quotes(found)
-    hosts: list[Command] = [RulesList(url=urlsplit(url).netloc) for url in found.urls if _is_host(url)]
+    asks_what_blocks = "unblock" in found.turned  # that is a rule, and not each that has the host in it
+    lists = [] if asks_what_blocks else [url for url in found.urls if _is_host(url)]
+    hosts: list[Command] = [RulesList(url=urlsplit(url).netloc) for url in lists]
     things = hosts or (show_urls(found) if found.urls else [])
     if {*found.text.casefold().split()} & GETTING_IN and (people := found.people(loosely=True)):
         return things + explain_access(found, people)

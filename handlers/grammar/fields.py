@@ -98,6 +98,15 @@ class Reason(Part):
 
 
 REASON: Final = Reason("because TEXT")
+FIELD_OF: Final = re.compile(
+    r"(?:the )?(?:name|destination|target|source|url|e?-?mail|address|status|description|group) of "
+)
+"""Words of somebody who says what of a thing is to be changed, and so more than which form to open."""
+
+
+def says_field(rest: Rest) -> bool:
+    """Whether the words that are left begin with which field of a thing is to be changed: “the name of …”."""
+    return bool(FIELD_OF.match(" ".join(word.keyword for word in rest.words)))
 
 
 def reason_in(words: Sequence[Word]) -> str:

@@ -42,6 +42,7 @@ from handlers.rules.commands import (
     RulesEdit,
     RulesGroup,
     RulesGroups,
+    RulesHistory,
     RulesList,
     RulesMake,
     RulesNew,
@@ -74,7 +75,7 @@ def unread_line(unread: Sequence[str]) -> str:
     pointing = [each for each in unread if points(each)]
     words = [each for each in unread if each not in starts and each not in pointing]
     told = [
-        *([f"*I don’t understand* {_quoted_list(words)}."] if words else []),
+        *([f"*I’m not sure what to do with* {_quoted_list(words)}."] if words else []),
         *([f"*I can’t be sure what* {_quoted_list(pointing)} *means.*"] if pointing else []),
         *([f"*This can’t be planned for later*: {_quoted_list(starts)}."] if starts else []),
     ]
@@ -280,5 +281,7 @@ LABELS: Final[Mapping[type[Command], str]] = {
     MembersRemove: "Remove member",
     MembersMove: "Change email",
     MembersWhy: "Check access",
+    RulesWhich: "Check URL",
+    RulesHistory: "Show history",
 }
 """Where that is not the verb of the command itself."""

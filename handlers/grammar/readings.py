@@ -6,10 +6,12 @@ may be run without being shown first: a single one that changes nothing.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final, cast
 
+from handlers.gatehouse.commands import GatehouseUndo
 from handlers.grammar.acts import read_act
 from handlers.grammar.command import Command, Unclear
 from handlers.grammar.fallback import show_pointed_at, show_subjects
@@ -28,6 +30,10 @@ from handlers.grammar.vocabulary import LOOSE, PRONOUNS, QUESTIONS, bare
 from handlers.members.commands import MembersList, MembersShow, MembersWhy
 from handlers.rules.commands import RulesDelete, RulesList, RulesOff, RulesShow, RulesWhich
 
+THAT_ARE: Final = re.compile(
+    r"\b((?:rule|redirect|block|member|user|customer)s?) that (?:(?:is|are) |(?=has|have))", re.IGNORECASE
+)
+"""A “that” which points at nothing shown before: “rules that are off”."""
 LOOKING: Final = frozenset({"", "show", "history", "status", "why"})
 """Acts of a text that may only speak of what there is a view of."""
 
@@ -53,7 +59,7 @@ def read(root: str, text: str, known: Known) -> Readings:
     """
     if len(text) > MAX_COMMAND:
         return Readings()
-    text, names = without_addressees(clean_text(text))
+    text, names = without_addressees(THAT_ARE.sub(r"\1 ", clean_text(text)))
     words = split(text)
     while words and words[0].keyword.lstrip("/") in VERBS:
         root, words = words[0].keyword.lstrip("/"), words[1:]
@@ -86,8 +92,8 @@ def _parse_under_any_root(root: str, words: Sequence[Word]) -> Command | None:
     text = " ".join(f'"{word.text}"' if word.quoted else word.text for word in words)
     for service in sorted(VERBS, key=lambda one: (one != root, one)):
         kind = VERBS[service].get(verb)
-        if kind is None or kind.verb in LOOSE:
-            continue
+        if kind is None or kind.verb in LOOSE or (service != root and verb in VERBS.get(root, {})):
+            continue  # a verb of *root* that was spelled right lacks something, or has too much
         try:
             return parse(service, text)
         except Unclear:
@@ -151,9 +157,12 @@ def _read_back(commands: Sequence[Command]) -> tuple[Command, ...]:
 
 
 def _asks_for_a_change(root: str, words: Sequence[Word]) -> bool:
-    """Whether the verb is one that changes something, spelled right: to show something instead would be no answer."""
+    """Whether the verb is one that changes something, spelled right: to show something instead would be no answer.
+
+    Of an undo it is one: the history of a rule has what can be undone.
+    """
     kind = VERBS.get(root, {}).get(words[0].keyword) if words else None
-    return kind is not None and kind.writes
+    return kind is not None and kind.writes and kind is not GatehouseUndo
 
 
 def _switch_off_instead(found: Recognised, readings: Sequence[Command], unread: Sequence[str]) -> Sequence[Command]:

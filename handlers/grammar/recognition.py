@@ -15,7 +15,7 @@ from handlers.grammar.known import Known, word_set
 from handlers.grammar.reasons import take_asides, take_reason
 from handlers.grammar.recognised import MAX_NAME_WORDS, Recognised, Sort, Token
 from handlers.grammar.time_fields import Expiry, Start, expiry_in, time_at
-from handlers.grammar.tokens import WEB, Word, split, urls_typed
+from handlers.grammar.tokens import WEB, Word, split, strip_email, urls_typed
 from handlers.grammar.verbs import take_verb, without_request
 from handlers.grammar.vocabulary import AFTER_ALL, ARROWS, FILLERS, HAVING, LACKING, NAMED, bare
 
@@ -198,7 +198,7 @@ def _things_in(text: str, hosts: Sequence[str]) -> tuple[Sort, Sequence[str]]:
     if WEB.match(text):
         return Sort.URL, urls_typed(text)
     if EMAIL.fullmatch(plain):
-        return Sort.EMAIL, [plain]
+        return Sort.EMAIL, [strip_email(plain)]
     if all(NUMBER.fullmatch(row) for row in expand_rows(plain)):
         return Sort.ROW, expand_rows(plain)
     if USUAL_RULE_ID.fullmatch(plain):

@@ -176,6 +176,10 @@ class OnOrAt(Part):
 START: Final = OnOrAt("on DAY TIME")
 
 
+UNTIL_NUMBER: Final = re.compile(r"\b(?:until|till?|bis) \d{1,2}[.!]?$", re.IGNORECASE)
+"""An end that may be an hour, of the morning or the evening."""
+
+
 def time_in_reason(command: Command) -> str:
     """Return the end of *command*'s reason, where it is a time that may be meant for the command; else nothing.
 
@@ -186,6 +190,8 @@ def time_in_reason(command: Command) -> str:
         return ""
     lacks_end = getattr(command, "expiry", "") is None
     lacks_start = getattr(command, "start", "") is None
+    if lacks_end and UNTIL_NUMBER.search(" ".join(words)):
+        return " ".join(words[-1 - WORDS_BEFORE :])
     kinds = {*((Kind.LENGTH, Kind.END) if lacks_end else ()), *((Kind.START, Kind.WINDOW) if lacks_start else ())}
     for at in range(max(0, len(words) - MAX_WORDS), len(words)):
         found = parse_time(words, at)

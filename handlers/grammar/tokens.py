@@ -41,6 +41,9 @@ STYLES: Final = {"*": "*", "_": "_", "~": "~", "'": "'", "’": "‘"}
 """What ends a style or a quotation rather than a URL, where it began right before it."""
 AROUND: Final = '`´ˋ"<>'
 """What is part of no URL."""
+MAILTO: Final = "mailto:"
+AROUND_EMAIL: Final = " \t<>()[],;"
+"""Signs around a pasted email that are no part of it."""
 DASHED: Final = re.compile(r"^[-–—]+(?=[A-Za-z])")
 
 
@@ -132,8 +135,14 @@ def emails_in(text: str) -> list[str]:
     return emails.emails_in(WEB.sub(" ", text))
 
 
+def strip_email(text: str) -> str:
+    """Return the email in a word, without what was pasted with it: ``<mailto:anna@example.com|Anna>``, ``(anna@example.com)``."""
+    bare = text.strip(AROUND_EMAIL)
+    return bare.removeprefix(MAILTO).partition("|")[0] if bare.startswith(MAILTO) else bare
+
+
 def escape_entities(text: str) -> str:
-    """Return *text* as Slack would send it, so that `clean_text` gives it back."""
+    """*text* as Slack would send it, so that `clean_text` gives it back."""
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 

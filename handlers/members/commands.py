@@ -19,10 +19,11 @@ from handlers.grammar.fields import (
     Text,
     expand_rows,
     quote_if_ambiguous,
+    says_field,
     takes,
 )
 from handlers.grammar.time_fields import EXPIRY, START, Expiry, Start
-from handlers.grammar.tokens import Word, quote_word
+from handlers.grammar.tokens import Word, quote_word, strip_email
 
 
 class MembersCommand(Command):
@@ -86,7 +87,7 @@ class Emails(Part):
         words = [part for word in rest.words for part in _split_emails(word)]
         named = list(takewhile(lambda word: _is_person(word) or word.keyword in {"and", "&"}, words)) or words[:1]
         rest.words = words[len(named) :]
-        emails = [email_typed(word) for word in named if _is_person(word) or len(named) == 1]
+        emails = [_email_in(word) for word in named if _is_person(word) or len(named) == 1]
         return tuple(self.require_value(list(dict.fromkeys(filter(None, emails))), rest) or ())
 
     def write(self, value: Sequence[str]) -> str:
@@ -102,18 +103,8 @@ class OnlyEmails(Emails):
         return super().read(rest)
 
 
-MAILTO: Final = "mailto:"
-AROUND_EMAIL: Final = " \t<>()[],;"
-"""Signs around a pasted email that are no part of it."""
-
-
-def email_typed(word: Word) -> str:
-    """Return the email in *word*, without what was pasted with it: ``<mailto:anna@example.com|Anna>``, ``(anna@example.com)``."""
-    text = word.text.strip()
-    if word.quoted or "@" not in text:
-        return text
-    bare = text.strip(AROUND_EMAIL)
-    return bare.removeprefix(MAILTO).partition("|")[0] if bare.startswith(MAILTO) else bare
+def _email_in(word: Word) -> str:
+    return word.text.strip() if word.quoted or "@" not in word.text else strip_email(word.text)
 
 
 def _is_person(word: Word) -> bool:
@@ -131,7 +122,7 @@ class NewEmail(Led):
     """The email after ``to``."""
 
     def read(self, rest: Rest) -> Any:
-        email = email_typed(Word(self.require_value(super().read(rest), rest), quote_word=False, start=0))
+        email = strip_email(self.require_value(super().read(rest), rest))
         if "@" not in email:
             what = f"“{email[:60]}” is not an email."
             is_of_email = any("@" in word.text for word in rest.words)  # else it may be a sentence: “move anna to vip”
@@ -143,7 +134,7 @@ class FirstEmail(First):
     """The first word that is left, as an email."""
 
     def read(self, rest: Rest) -> Any:
-        rest.words[:1] = [replace(word, text=email_typed(word)) for word in rest.words[:1]]
+        rest.words[:1] = [replace(word, text=_email_in(word)) for word in rest.words[:1]]
         return super().read(rest)
 
 
@@ -222,13 +213,22 @@ class MembersAdd(MembersCommand):
     start: Start | None = takes(START)
 
 
+class MemberAlone(Text):
+    """A member and nothing about them: with more beside an email, more is meant than a form."""
+
+    def read(self, rest: Rest) -> Any:
+        if len(rest.words) > 1 and (says_field(rest) or any("@" in word.text for word in rest.words)):
+            raise rest.unclear_error("This opens a form for one member: name one member and nothing else.")
+        return super().read(rest)
+
+
 @dataclass(frozen=True)
 class MembersEdit(MembersCommand):
     needs, or_needs = "member.update", ("member.grant", "member.revoke")
     verb, synonyms = "edit", ("change", "update")
     summary = "Edit a member’s name and segments (opens a form)"
     example = "edit anna@example.com"
-    email: str = takes(Text("EMAIL", WHOSE))
+    email: str = takes(MemberAlone("EMAIL", WHOSE))
     name: str | None = takes(Led('named "NAME"'))
     site: str | None = takes(SITE)
 

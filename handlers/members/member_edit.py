@@ -81,6 +81,8 @@ async def add(command: MembersAdd, caller: Caller, gatehouse: Gatehouse) -> Repl
 @handles(MembersEdit)
 async def edit(command: MembersEdit, caller: Caller, gatehouse: Gatehouse) -> Reply:
     site = await site_for(command.site, caller, gatehouse)
+    if "@" not in command.email:
+        checked_email(command.email)  # refused before a form opens, a name is looked up
 
     async def fill() -> dict[str, Any]:
         (member,) = await find_members(command, [command.email], site, gatehouse)

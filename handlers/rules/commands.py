@@ -24,6 +24,7 @@ from handlers.grammar.fields import (
     Text,
     Urls,
     original_text,
+    says_field,
     takes,
 )
 from handlers.grammar.time_fields import EXPIRY, START, UNTIL_WHEN, Expiry, Start
@@ -314,7 +315,8 @@ class RuleAlone(Text):
     """A rule and nothing about it: with a URL behind the name, more is meant than a form."""
 
     def read(self, rest: Rest) -> Any:
-        if len(rest.words) > 1 and any(WEB.match(word.text) and not word.quoted for word in rest.words):
+        says_more = says_field(rest) or any(WEB.match(word.text) and not word.quoted for word in rest.words)
+        if len(rest.words) > 1 and says_more:
             raise rest.unclear_error("This opens a form for one rule: name one rule and nothing else.")
         return super().read(rest)
 

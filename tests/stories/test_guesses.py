@@ -200,15 +200,15 @@ async def test_what_the_docs_say_that_people_type_gets_what_they_promise(
     ("text", "shown"),
     [
         (f"/rules block {PROMO} in germany", "I understood: Block `shop.example.com/promo` for everyone."),
-        ("/rules off Old shop until the sale ends", "I don’t understand “until the sale ends”."),
-        ("/rules rename Old shop to New shop and switch it off", "I don’t understand “and switch it off”."),
-        ("/rules off Old shop for the weekend", "I don’t understand “for the weekend”."),
-        ("/rules turn off everything except checkout", "I don’t understand “everything except”."),
-        ("/rules off Old shop because it loops until Friday", "I don’t understand “it loops until Friday”."),
-        ("@Gatehouse rules off Old shop because it loops for 2h", "I don’t understand “it loops for 2h”."),
-        ("/members grant anna.berg@example.com from premium", "I don’t understand “from premium”."),
-        ("/members revoke anna.berg@example.com to free", "I don’t understand “free”."),
-        (f"/rules why does {OLD} go to checkout", "I don’t understand “checkout”."),
+        ("/rules off Old shop until the sale ends", "I’m not sure what to do with “until the sale ends”."),
+        ("/rules rename Old shop to New shop and switch it off", "I’m not sure what to do with “and switch it off”."),
+        ("/rules off Old shop for the weekend", "I’m not sure what to do with “for the weekend”."),
+        ("/rules turn off everything except checkout", "I’m not sure what to do with “everything except”."),
+        ("/rules off Old shop because it loops until Friday", "I’m not sure what to do with “it loops until Friday”."),
+        ("@Gatehouse rules off Old shop because it loops for 2h", "I’m not sure what to do with “it loops for 2h”."),
+        ("/members grant anna.berg@example.com from premium", "I’m not sure what to do with “from premium”."),
+        ("/members revoke anna.berg@example.com to free", "I’m not sure what to do with “free”."),
+        (f"/rules why does {OLD} go to checkout", "I’m not sure what to do with “checkout”."),
     ],
 )
 async def test_what_was_not_understood_is_said_and_nothing_is_offered_that_leaves_it_out(
@@ -273,7 +273,7 @@ async def test_names_that_could_not_be_read_are_said(workspace: Sandbox, alice: 
 
     answer = alice.slack_text(await alice.says(text))
 
-    assert "I don’t understand" in answer
+    assert "I’m not sure" in answer
     assert "The names of rules, blog and docs couldn’t be read just now." in answer
     assert writes(workspace) == 0
 
@@ -312,3 +312,18 @@ async def test_an_offer_tells_two_people_apart_whose_emails_look_alike(workspace
 
     assert offer.count("[Grant access]") == 2
     assert offer.count("Warning:") == 1
+
+
+async def test_a_form_opens_for_who_is_called_so_and_more_than_a_form_is_offered(
+    workspace: Sandbox, alice: Colleague
+) -> None:
+    assert "Anna Berg" in str(await alice.opens("/members edit Anna Berg", SUPPORT))
+
+    for text, offer in (
+        ("/rules change the name of Old shop to Ancient shop", "Rename “Old shop to new shop” to “Ancient shop”"),
+        ("/members change the email of Quinn Rossi to quinn@new.example", "to `quinn@new.example`"),
+        ("/members change anna.berg@example.com to anna@new.example", "to `anna@new.example`"),
+    ):
+        assert offer in alice.slack_text(await alice.says(text)), text
+    assert "no member is called that" in alice.slack_text(await alice.is_refused("/members edit nobody"))
+    assert writes(workspace) == 0

@@ -9,7 +9,7 @@ from typing import Final
 import pytest
 
 from handlers.grammar.command import Command
-from handlers.grammar.vocabulary import ACTS, AWAY, FILLERS, ONLY, PARTED, STATUSES, TYPES, bare
+from handlers.grammar.vocabulary import ACTS, AWAY, FILLERS, MAIL, ONLY, PARTED, STATUSES, TYPES, bare
 from tests.harness.corpus import GOOD, KNOWN, Answer, Verdict, answer_to, sentences, verdict
 
 WORKED_WITH: Final = tuple(one for one in sentences() if not one.is_held_out)
@@ -67,10 +67,12 @@ def test_a_word_that_is_taken_out_of_a_change_made_it_that_one_or_says_nothing()
 
 
 def says_nothing(word: str, made: Sequence[Command]) -> bool:
-    """Whether *word* is a filler or a sign, or says once more what the others say: a verb, a kind, a part of a name."""
+    """Whether *word* is a filler or a sign, or says once more what the others say: a verb, a kind, a name, an email."""
     plain = bare(word.strip("\"'„“”()"))
     is_sign = not any(map(str.isalnum, plain))
-    return is_sign or is_named(plain, made) or plain in {*FILLERS, *AWAY, *ACTS, *ONLY, *PARTED, *TYPES, *STATUSES}
+    return (
+        is_sign or is_named(plain, made) or plain in {*FILLERS, *AWAY, *ACTS, *ONLY, *PARTED, *TYPES, *STATUSES, *MAIL}
+    )
 
 
 def is_named(word: str, made: Sequence[Command]) -> bool:
@@ -78,6 +80,11 @@ def is_named(word: str, made: Sequence[Command]) -> bool:
     refs = {
         ref
         for one in made
-        for ref in (*getattr(one, "refs", ()), *getattr(one, "emails", ()), getattr(one, "group", ""))
+        for ref in (
+            *getattr(one, "refs", ()),
+            *getattr(one, "emails", ()),
+            getattr(one, "group", ""),
+            getattr(one, "email", ""),
+        )
     }
     return any(word in f"{KNOWN.titles.get(ref, '')} {ref}".casefold() for ref in refs)

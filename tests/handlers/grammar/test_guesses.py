@@ -124,6 +124,14 @@ def redirect(url: str, to: str, expiry: Expiry | None = None, because: str | Non
 HOURS_2: Final = Expiry("for 2h", 7200)
 
 GUESSES: Final[list[tuple[str, Outcome]]] = [
+    # As people say and paste it
+    ("/rules show rules that are off", runs(RulesList(status="off"))),
+    ("/rules list all rules that are off", runs(RulesList(status="off"))),
+    ("/rules change the name of Old shop to Ancient", offers(RulesSet((OLD,), (("name", "Ancient"),)))),
+    ("/rules please change the name of Old shop to Ancient", offers(RulesSet((OLD,), (("name", "Ancient"),)))),
+    (f"/members upgrade Anna Berg ({ANNA}) to premium", offers(MembersGrant((ANNA,), ("premium",)))),
+    (f"/members mailto:{ANNA}", runs(MembersWhy((ANNA,)))),
+    ("/rules unblock https://tracker.example.net", shows(RulesWhich("https://tracker.example.net"))),
     # A URL: where it goes
     (f"/rules {SHOP}/old?utm_source=x", runs(RulesWhich(f"{SHOP}/old?utm_source=x"))),
     (f"/rules why {SHOP}/old", runs(RulesWhich(f"{SHOP}/old"))),
@@ -303,7 +311,7 @@ GUESSES: Final[list[tuple[str, Outcome]]] = [
     ("/rules status", runs(GatehouseStatus())),
     ("/members whoami", runs(GatehouseWhoami())),
     # About Gatehouse
-    ("/gatehouse hi", runs(GatehouseHelp("hi"))),
+    ("/gatehouse hi", runs(GatehouseHelp())),
     ("/gatehouse what changed today", runs(GatehouseDigest("today"))),
     ("/gatehouse who did what yesterday", runs(GatehouseAudit(since="yesterday"))),
     ("/gatehouse waiting for approval", runs(GatehousePending())),
