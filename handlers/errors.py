@@ -63,7 +63,7 @@ class AlreadySo:
     keep: str = "Keep"
 
     @classmethod
-    def switched(cls, status: str) -> Self:
+    def with_status(cls, status: str) -> Self:
         """*status*: ``on`` or ``off``."""
         return cls(f"is already {status}", f"are already {status}", f"Keep {status}")
 

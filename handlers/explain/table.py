@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Final
 
 from bot.changes.freezing import Frozen
@@ -27,7 +28,7 @@ from handlers.explain.outcomes import OUTCOME_WORDS
 from handlers.explain.why_not import WHY_NOT
 from handlers.files.preview_view import file_words
 from handlers.gatehouse.commands import GatehouseHelp
-from handlers.grammar.command import Unclear, slash
+from handlers.grammar.command import Command, Unclear, slash
 from handlers.grammar.parser import parse
 from handlers.members.commands import MembersList
 from handlers.rules.commands import RulesList, RulesShow
@@ -254,11 +255,19 @@ def unsaved_form(error: Exception, view: View, *, caller: Caller) -> View | None
     return modals.kept_form(view, _words_text(words_for(error), "Nothing was changed."), caller.request[:8])
 
 
-def error_message(error: Exception, *, asked: str, caller: Caller, attempted: bool = False) -> Message:
-    """Return what the person who asked is told about *error*. *attempted*: they wanted to change something."""
+def error_message(
+    error: Exception, *, asked: str, caller: Caller, attempted: bool = False, command: Command | None = None
+) -> Message:
+    """What the person who asked is told about *error*. *attempted*: they wanted to change something.
+
+    *command*: what they asked for; where it only reads what a service didn't give, a button asks again.
+    """
     if isinstance(error, Unclear):
         return unclear_message(error, asked=asked)
     if isinstance(error, NotOne):
         return not_one_message(error, asked=asked, attempted=attempted)
     reference = caller.request[:8] if isinstance(error, TROUBLE) or not is_expected(error) else ""
-    return problem(words_for(error), asked=asked, reference=reference, attempted=attempted)
+    words = words_for(error)
+    if isinstance(error, ClientError) and command is not None and not command.writes and messages.command_text(command):
+        words = replace(words, again={"Try again": command, **words.again})
+    return problem(words, asked=asked, reference=reference, attempted=attempted)

@@ -97,7 +97,7 @@ def unclear_message(
     """Return the card of a text that wasn't understood as a whole: with a form to fill in, or with things to look at."""
     if len({type(each) for each in meant}) == 1 and isinstance(meant[0], RulesMake):
         meant = meant[:1]  # how much of the URL is asked in the form, too
-    lines = [unread_line(unread)]
+    lines = [*_unread_names(context), unread_line(unread)]
     if len(meant) == 1:
         lines.append(f"I understood: {clause(meant[0], context)}.")
     names_things = all(isinstance(each, RulesShow | MembersShow) for each in shown)
@@ -111,12 +111,18 @@ def unclear_message(
         looks = [(label, each) for label, each in reversed(labels.items())]
         buttons = [messages.run_button(label, each, number) for number, (label, each) in enumerate(looks)]
     if context.missing:
-        lines.append(
-            f"The names of {join_words([esc(each, 60) for each in context.missing])} couldn’t be read just now."
-        )
+        buttons = [*buttons, messages.run_button("Check status", GatehouseStatus(), "status")]
     footer = _footer(asked, attempted=bool(meant) or names_things)
     blocks = [messages.section("\n".join(lines)), *messages.actions(buttons), footer]
     return messages.message("I don’t understand all of it", blocks)
+
+
+def _unread_names(context: Context) -> list[str]:
+    """Return why names may not have been recognised, as few lines."""
+    names = join_words([esc(each, 60) for each in context.missing])
+    return (
+        [f"*The names of {names} couldn’t be read just now*, so what is called so isn’t recognized."] if names else []
+    )
 
 
 def _form_button(command: Command, number: int) -> Block | None:

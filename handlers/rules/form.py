@@ -18,7 +18,7 @@ from bot.changes.proposals import Proposal
 from bot.clients.errors import InvalidPairs, NotFound, TypeChangeRefused
 from bot.gatehouse import Gatehouse
 from bot.policy.access import NotAllowed
-from bot.rules.edit import Problem, new_problems, problems
+from bot.rules.edit import Problem, ProblemKind, new_problems, problems
 from bot.rules.lint.findings import Finding, FindingKind, key_of
 from bot.rules.model import ACTIVE, Rule, RuleDraft
 from bot.rules.pair_fields import Document
@@ -75,6 +75,9 @@ def rule_errors(view: View) -> dict[str, str]:
         block_id = form.block_of(problem)
         if block_id in inputs and _is_asked(problem, form):
             wrong.setdefault(block_id, problem_words(problem))
+    name = form.block_of(Problem(ProblemKind.NO_NAME, "name"))
+    if form.mode == "new" and wrong.keys() > {name}:
+        del wrong[name]  # it is optional there: once the rest is right, it is made of that
     return wrong | time_errors(form.start, form.expiry)
 
 

@@ -165,7 +165,7 @@ async def _edit(
         )
     if not wanted:
         is_set = isinstance(command, RulesSet)
-        already_so = AlreadySo() if is_set else AlreadySo.switched("on" if rules[0].active else "off")
+        already_so = AlreadySo() if is_set else AlreadySo.with_status("on" if rules[0].active else "off")
         await refuse_unchanged([Thing.of_rule(rule) for rule in so], already_so, gatehouse)
     title = f"{EDITS[type(command)]} {len(wanted)} rules"
     already = await left_out_names([Thing.of_rule(rule) for rule in so], gatehouse)
@@ -264,7 +264,7 @@ async def switch_group(command: RulesGroup, caller: Caller, gatehouse: Gatehouse
         then = await document_at(target, group.document(), at, gatehouse)
         group = group if then is None else Group.model_validate({**then, "id": group.id})
         if (after := group.with_status(on=is_on)) == group.body():
-            already_so = AlreadySo.switched(command.switch)
+            already_so = AlreadySo.with_status(command.switch)
             await refuse_unchanged([Thing(now.title, target, now.document())], already_so, gatehouse)
     proposal = propose(caller, Kind.GROUP_UPDATE, target, group.document(), after, command.because)
     return await submit([proposal], command, caller, gatehouse)

@@ -188,6 +188,10 @@ def rule_list(
     blocks = [messages.section(title), *messages.gap_lines(gap, "rules")]
     blocks += table("Rules", columns, rows, first=page.first if numbered else None)
     blocks.append(messages.context(f"{page.label}{messages.row_hint(numbered=numbered)}"))
+    if groups is None and any(rule.group_id for rule in page.items):
+        blocks.append(
+            messages.context("Which groups are off couldn’t be read: a rule that is on may be off with its group.")
+        )
     if command.group and groups is None:
         blocks.append(messages.context("The service doesn’t name its groups, so only their ids were searched."))
     share = messages.share_button(replace(command, page=page.number))

@@ -261,7 +261,7 @@ class Dispatcher:
             timer.end("answered")
         except Exception as error:  # noqa: BLE001  one place turns every error into one answer and one log line
             timer.end(outcome_of(error))
-            await self._answers.say(caller, error, asked, attempted=attempted)
+            await self._answers.say(caller, error, asked, attempted=attempted, command=command)
 
     async def _answer_guess(
         self,

@@ -24,7 +24,7 @@ from handlers.blocks.modals import View
 from handlers.errors import FormForgotten, NotPinned, NoTrigger
 from handlers.explain.table import error_message, is_expected, says_unchanged, unsaved_form
 from handlers.grammar import reading_view
-from handlers.grammar.command import Unclear
+from handlers.grammar.command import Command, Unclear
 from handlers.grammar.parser import parse
 from handlers.slack.client import ModalGone, Slack, SlackRefused, SlackUnreachable
 from handlers.slack.files import SlackFiles
@@ -333,8 +333,20 @@ class Answers:
         message = Message(refusal["text"], tuple(refusal["blocks"]))
         await self._try_to_tell(caller, message, attempted=True)
 
-    async def say(self, caller: Caller, error: Exception, asked: str, *, attempted: bool, stored: bool = True) -> None:
-        """Tell the *caller* why what they *asked* failed; *attempted*: it was to change something, and is *stored*."""
+    async def say(
+        self,
+        caller: Caller,
+        error: Exception,
+        asked: str,
+        *,
+        attempted: bool,
+        stored: bool = True,
+        command: Command | None = None,
+    ) -> None:
+        """Tell the *caller* why what they *asked* failed; *attempted*: it was to change something, and is *stored*.
+
+        *command*: what they asked was read as.
+        """
         if isinstance(error, ModalGone):
             log.info(
                 "modal_gone", code=error.code, request=caller.request[:8]
@@ -342,7 +354,7 @@ class Answers:
             return
         _log_failure(error, caller, asked.split(" ", maxsplit=1)[0] if asked.startswith("/") else "message or click")
         await self._record_refusal(error, caller)
-        message = error_message(error, asked=asked, caller=caller, attempted=attempted)
+        message = error_message(error, asked=asked, caller=caller, attempted=attempted, command=command)
         if stored and not await self._commit_refusal(caller, asdict(message)):
             message = error_message(CommitUnknown(), asked=asked, caller=caller, attempted=attempted)
         await self._try_to_tell(caller, message, attempted=attempted)

@@ -240,3 +240,24 @@ async def test_slack_looks_up_nobody_and_fetches_nothing_that_a_message_names(
     traffic = workspace.slack.state.traffic
     assert {one["what"] for one in traffic} >= MESSAGES
     assert loud_messages(traffic) == []
+
+
+async def test_what_a_service_did_not_give_is_asked_for_again_by_a_button(workspace: Sandbox, alice: Colleague) -> None:
+    faults = workspace.services.rules.stage.faults
+    faults.add("cut_before", times=1_000)
+    failed = await alice.is_refused("/rules show Old shop")
+    assert "[Try again]" not in alice.slack_text(await alice.is_refused("/rules off Old shop")), "that is typed again"
+    unread = alice.slack_text(await alice.says("/rules turn old shop off"))
+    assert unread.startswith("The names of rules couldn’t be read just now")
+    assert "[Check status]" in unread
+
+    faults.clear()
+    await alice.clicks(failed, "Try again")
+    await alice.sees("“Old shop to new shop” · On")
+
+
+async def test_a_new_rule_is_not_asked_for_a_name_before_the_rest_is_right(alice: Colleague) -> None:
+    await alice.opens("/rules new")
+    assert (await alice.submits()).keys() == {"From", "To"}
+    alice.fills(From="https://shop.example.com/a")
+    assert (await alice.submits()).keys() == {"To"}

@@ -59,3 +59,13 @@ async def test_a_service_without_groups_is_no_error(workspace: Sandbox, alice: C
     assert "2 rules" in alice.slack_text(await alice.says(f"/rules list group:{SALES}"))
     await alice.is_refused("/rules groups")
     await alice.is_refused("/rules group off sales")
+
+
+async def test_a_list_says_that_a_group_may_be_off_where_groups_cannot_be_read(
+    workspace: Sandbox, alice: Colleague
+) -> None:
+    workspace.services.rules.stage.faults.add("500", path=".*groups.*", times=1_000)
+    shown = alice.slack_text(await alice.says("/rules list chat"))
+    assert "Which groups are off couldn’t be read" in shown
+
+    assert "Which groups" not in alice.slack_text(await alice.says("/rules list old shop"))

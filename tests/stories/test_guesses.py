@@ -274,7 +274,7 @@ async def test_names_that_could_not_be_read_are_said(workspace: Sandbox, alice: 
     answer = alice.slack_text(await alice.says(text))
 
     assert "I’m not sure" in answer
-    assert "The names of rules, blog and docs couldn’t be read just now." in answer
+    assert "The names of rules, blog and docs couldn’t be read just now" in answer
     assert writes(workspace) == 0
 
 

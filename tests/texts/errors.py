@@ -120,7 +120,7 @@ def changes() -> Iterator[Sample]:
     yield (
         "nothing to change",
         of(
-            errors.NothingToChange(["Old shop"], errors.AlreadySo.switched("off")),
+            errors.NothingToChange(["Old shop"], errors.AlreadySo.with_status("off")),
             "/rules off Old shop",
             attempted=True,
         ),
@@ -128,7 +128,7 @@ def changes() -> Iterator[Sample]:
     for is_end in (True, False):
         so = SoForAWhile(
             "Old shop",
-            errors.AlreadySo.switched("off"),
+            errors.AlreadySo.with_status("off"),
             datetime(2026, 11, 21, 3, 30, tzinfo=UTC),
             "https://example.slack.com/archives/C1/p1",
             is_end=is_end,
