@@ -241,12 +241,15 @@ async def whoami(command: GatehouseWhoami, caller: Caller, gatehouse: Gatehouse)
 @handles(GatehousePending)
 async def show_pending(command: GatehousePending, caller: Caller, gatehouse: Gatehouse) -> Reply:
     found, due = await waiting_changes(gatehouse, most=MAX_LOOKED_THROUGH)
+    # What was approved for later, or could not begin, waits for somebody to say when.
+    held = [each for each in await gatehouse.store.changes.list_planned() if each.run.held]
+    found = [*found, *held]
     open_changes, reviews = (
         await filter_readable(found, caller, gatehouse),
         await filter_readable(due, caller, gatehouse),
     )
     page = ListPage.of([*open_changes, *reviews], command.page, MAX_LISTED)
-    count = await count_open(gatehouse)
+    count = await count_open(gatehouse) + len(held)
     links = await links_to(page.items, gatehouse)
     able = () if caller.public else page.items
     return Private(

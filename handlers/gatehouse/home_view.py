@@ -52,14 +52,14 @@ def home(
 
     What waits comes first: it is what somebody else is waiting for.
     """
-    nothing = (
-        "" if reviews else ":white_check_mark: *Nothing is waiting for you.* Requests that you can decide appear here."
-    )
+    held, coming = [each for each in coming if each.run.held], [each for each in coming if not each.run.held]
+    nothing = ":white_check_mark: *Nothing is waiting for you.* Requests that you can decide appear here."
     blocks = [
         messages.header("Gatehouse"),
         *([messages.section("\n".join(map(freeze_line, freezes)))] if freezes else []),
-        *_change_list("Waiting for you", decisions, links, nothing, open_button),
+        *_change_list("Waiting for you", decisions, links, "" if reviews or held else nothing, open_button),
         *_change_list("Review due", reviews, links),
+        *_change_list("Yours, waiting for you to say when", held, links),
         *_change_list("Yours, waiting for others", own, links),
         messages.divider(),
         *_search(reads_rules=reads_rules, reads_members=reads_members),
@@ -67,7 +67,7 @@ def home(
         messages.divider(),
         *_change_list("Yours, planned", coming, links),
         *_change_list(
-            "Your latest changes", last, links, "" if own or coming else "_You haven’t changed anything yet._"
+            "Your latest changes", last, links, "" if own or coming or held else "_You haven’t changed anything yet._"
         ),
         messages.context(_services(services), f"As of {when(now)}"),
     ]

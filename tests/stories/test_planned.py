@@ -16,6 +16,7 @@ from bot.changes.model.states import State
 from bot.store.queues import TimerKind
 from bot.store.tables import micros, timers
 from sandbox.demo import Sandbox
+from sandbox.slack import rendering
 from tests.conftest import OPS, Clock, until
 from tests.harness.channels import buttons
 from tests.harness.colleague import Colleague, ended
@@ -768,3 +769,14 @@ async def test_what_is_planned_is_not_planned_twice(
         assert f", by @{alice.id}" in person.slack_text(await person.is_refused(command, OPS))
     await bob.says(command.replace("9:00", "10:00"), OPS)
     assert len(await workspace.bot.gatehouse.store.changes.list_planned()) == 2
+
+
+async def test_what_waits_for_somebody_to_say_when_is_listed_as_waiting(alice: Colleague, bob: Colleague) -> None:
+    card = await alice.says(f"/rules delete {OLD}", OPS)
+    await bob.clicks(card, "Approve for later")
+    await alice.sees("approved for later")
+
+    for person in (alice, bob):
+        assert "to say when" in person.slack_text(await person.says("/gatehouse pending", OPS))
+    home = rendering.view(await alice.opens_home("waiting for you to say when"))
+    assert "Nothing is waiting for you" not in home
