@@ -215,7 +215,7 @@ class Decisions:
         await self.rights.require(change, Decision.REPLAN, by)
         await self._require_startable(change, starts_at, as_typed)
         another: dict[str, Any] = {"starts_at": starts_at, "starts_at_as_typed": as_typed}
-        another |= {"held": Held.NOT, "held_at": None}
+        another |= {"held": Held.NOT, "held_at": None, "time_changed_by": by}
         # Approved for later means: to begin when somebody says so. Saying so needs no new approval.
         is_approved_for_now = change.run.held is Held.WORD and starts_at is None
         if (change.decision.guard is Guard.APPROVE or change.decision.glass_broken) and not is_approved_for_now:
@@ -308,7 +308,7 @@ class Decisions:
 
         def update(held: Change) -> Mapping[str, Any]:
             ends = max(_end_of(held), self.journal.now()) + timedelta(seconds=seconds)
-            return {"reverts_at": ends, "reverts_at_as_typed": ""}
+            return {"reverts_at": ends, "reverts_at_as_typed": "", "time_changed_by": by}
 
         await self._agree(change, Decision.EXTEND, by)
         return await self.journal.record(change, "extended", by, update, request=request)
@@ -320,7 +320,7 @@ class Decisions:
 
         def update(held: Change) -> Mapping[str, Any]:
             _end_of(held)
-            return {"reverts_at": ends_at, "reverts_at_as_typed": as_typed}
+            return {"reverts_at": ends_at, "reverts_at_as_typed": as_typed, "time_changed_by": by}
 
         await self._agree(change, Decision.EXTEND, by, ends_at)
         return await self.journal.record(change, "end_moved", by, update, request=request)
@@ -331,7 +331,7 @@ class Decisions:
         def update(held: Change) -> Mapping[str, Any]:
             if held.state is not State.APPLIED or held.request.reverts_at is None or held.run.undone_by is not None:
                 raise NotTemporary(held)
-            return {"reverts_at": None, "revert_failure": RevertFailure.NONE}
+            return {"reverts_at": None, "revert_failure": RevertFailure.NONE, "time_changed_by": by}
 
         await self._agree(change, Decision.KEEP, by)
         return await self.journal.record(change, "made_permanent", by, update, request=request)

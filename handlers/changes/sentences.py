@@ -38,7 +38,7 @@ def sentence(change: Change) -> str:
     approval = "" if change.state is State.PROPOSED else approval_words(change)
     if approval and change.decision.glass_broken:
         approval += decision_reason(change)
-    request = _request_line(change, approval, times_as_typed(change))
+    request = _request_line(change, approval, times_as_typed(change), _time_changed(change))
     match change.state:
         case State.PROPOSED:
             return _lines(request, needs_line(change))
@@ -127,10 +127,19 @@ def _done_lines(change: Change) -> str:
         reviewed = f"reviewed by <@{decision.reviewed_by}>" if decision.reviewed_by else ""
         return _lines(_line(alone, time_of(change), reviewed), _request_line(change))
     if decision.guard is Guard.APPROVE:
-        return _request_line(change, approval_words(change), time_of(change))
+        return _request_line(change, approval_words(change), time_of(change), _time_changed(change))
     is_over = change.run.undone_by is not None
     who = requester_line(change) if is_over or change.is_automatic else author(change)
-    return _line(shown_email(change), who, reason_of(change), time_of(change))
+    return _line(shown_email(change), who, reason_of(change), time_of(change), _time_changed(change))
+
+
+def _time_changed(change: Change) -> str:
+    """Who said when it begins or ends, where that is somebody else than who asked for it; empty where nobody did."""
+    by = change.run.time_changed_by
+    if by in {"", change.request.requester}:
+        return ""
+    is_kept = change.state is State.APPLIED and change.request.reverts_at is None
+    return f"{'kept' if is_kept else 'time changed'} by <@{by}>"
 
 
 def _undone_line(undone: Undone) -> str:

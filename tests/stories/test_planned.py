@@ -780,3 +780,17 @@ async def test_what_waits_for_somebody_to_say_when_is_listed_as_waiting(alice: C
         assert "to say when" in person.slack_text(await person.says("/gatehouse pending", OPS))
     home = rendering.view(await alice.opens_home("waiting for you to say when"))
     assert "Nothing is waiting for you" not in home
+
+
+async def test_a_card_says_who_else_changed_its_time(alice: Colleague, bob: Colleague) -> None:
+    await alice.says(f"/rules off {OLD} tomorrow 9:00 for 2h", OPS)
+    card = await bob.sees_change(state=State.PLANNED)
+    await bob.clicks(card, "Other time…", opens="When?")
+    bob.fills(**{"When?": "tomorrow 10:00"})
+    await bob.submits()
+    assert f"time changed by @{bob.id}" in alice.slack_text(await alice.sees("time changed"))
+
+    await alice.clicks(card, "Do it now")
+    done = await alice.sees_change()
+    await bob.clicks(done, "Keep off")
+    assert f"kept by @{bob.id}" in alice.slack_text(await alice.sees("kept by"))

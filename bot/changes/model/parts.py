@@ -221,6 +221,8 @@ class Run(Stored):
     finished_at: datetime | None = None
     overtaken_by: str = ""
     """Of a request that went stale while it waited: who changed its target, where that was done here."""
+    time_changed_by: str = ""
+    """Who said last when what is planned begins, or when what is temporary ends, or that it stays, where somebody did."""
     stopped_by: str | None = None
     """Of a bulk change: who stopped it before all of its items were done."""
     undone_by: str | None = None
