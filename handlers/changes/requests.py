@@ -30,6 +30,7 @@ from handlers.changes.list_view import coming_blocks
 from handlers.errors import Refusal, TimeIsFar, TimeIsSkipped, Words
 from handlers.grammar.command import Command
 from handlers.grammar.time_fields import MAX_DURATION_SECONDS, Expiry, Start
+from handlers.grammar.tokens import unquote_reason
 from handlers.slack.registry import Recorded
 from handlers.slack.reply import Announced, Caller, Reply
 
@@ -50,7 +51,7 @@ def propose(
     """Return what *caller* wants changed; *more*: other fields of the request."""
     return Proposal.of(
         edit=Edit(kind=kind, target=target, before=before, after=after),
-        request=ChangeRequest(requester=caller.user, channel=caller.channel, reason=reason or "", **more),
+        request=ChangeRequest(requester=caller.user, channel=caller.channel, reason=unquote_reason(reason), **more),
     )
 
 

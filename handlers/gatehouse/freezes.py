@@ -16,6 +16,7 @@ from handlers.changes import freeze_view
 from handlers.changes.requests import resolve_end, resolve_start
 from handlers.gatehouse.answers import links_to
 from handlers.gatehouse.commands import Covered, GatehouseFreeze, GatehouseFreezes, GatehouseUnfreeze, parse_covered
+from handlers.grammar.tokens import unquote_reason
 from handlers.rules.commands import RulesLock, RulesUnlock
 from handlers.rules.rule_edit import find_group, list_groups
 from handlers.rules.rule_refs import find_rule
@@ -56,7 +57,7 @@ async def _make(command: GatehouseFreeze | RulesLock, caller: Caller, gatehouse:
         starts, _ = await resolve_start(command.start, caller, gatehouse)
     until, _ = await resolve_end(command.expiry, starts, caller, gatehouse)
     by = {"id": caller.request[-24:], "by": caller.user, "channel": caller.channel, "made": gatehouse.now()}
-    made = ChatFreeze(**by, starts=starts, until=until, why=command.reason or "", **covered)
+    made = ChatFreeze(**by, starts=starts, until=until, why=unquote_reason(command.reason), **covered)
     plans = await freezes.planned_changes_in(made)
     links = await links_to(plans, gatehouse)
     if plans and isinstance(command, GatehouseFreeze) and not command.anyway:

@@ -163,6 +163,13 @@ def _word(match: re.Match[str]) -> Word:
     return Word(text, quoted=False, start=match.start())
 
 
+def unquote_reason(text: str | None) -> str:
+    """Return a reason without the quotes that kept a time in it from being asked about."""
+    reason = text or ""
+    is_quoted = len(reason) > 2 and reason[0] == reason[-1] == '"' and '"' not in reason[1:-1]
+    return reason[1:-1].strip() if is_quoted else reason
+
+
 def quote_word(text: str) -> str:
     """*text* as one word; raises ValueError for one with both kinds of quotes in it, which cannot be written so."""
     for mark in ('"', "'"):

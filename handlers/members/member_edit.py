@@ -27,6 +27,7 @@ from handlers.changes.requests import propose, record, resolve_start, submit, ti
 from handlers.errors import AlreadySo, NoMember, Refusal, TooMany, UnknownSegment, Words
 from handlers.grammar.command import slash
 from handlers.grammar.time_fields import parse_expiry, parse_start
+from handlers.grammar.tokens import unquote_reason
 from handlers.members.commands import (
     MembersAdd,
     MembersEdit,
@@ -68,7 +69,7 @@ async def add(command: MembersAdd, caller: Caller, gatehouse: Gatehouse) -> Repl
             name=command.name or "",
             segments=tuple(name for name in names if name not in wrong),
             known=known.names,
-            reason=command.because or "",
+            reason=unquote_reason(command.because),
             start=time_text(command.start),
             expiry=time_text(command.expiry),
             channel=caller.channel,
@@ -286,7 +287,7 @@ async def move(command: MembersMove, caller: Caller, gatehouse: Gatehouse) -> Re
         request=ChangeRequest(
             requester=caller.user,
             channel=caller.channel,
-            reason=command.because or "",
+            reason=unquote_reason(command.because),
             warnings=(warning,) if elsewhere else (),
         ),
         in_steps=True,
@@ -309,7 +310,7 @@ async def offboard(command: MembersOffboard, caller: Caller, gatehouse: Gatehous
     proposal = Proposal(
         title=f"Remove {who} from every site",
         items=[_item(number, site, email, there) for number, (email, site, there) in enumerate(on_sites, 1)],
-        request=ChangeRequest(requester=caller.user, channel=caller.channel, reason=command.because or ""),
+        request=ChangeRequest(requester=caller.user, channel=caller.channel, reason=unquote_reason(command.because)),
     )
     return await submit([proposal], command, caller, gatehouse)
 

@@ -22,6 +22,7 @@ from handlers.changes.times import when
 from handlers.errors import AlreadySo, InvalidDraft, NoGroups, NotOneGroup
 from handlers.grammar.command import Command
 from handlers.grammar.time_fields import Start
+from handlers.grammar.tokens import unquote_reason
 from handlers.rules import views
 from handlers.rules.commands import (
     RulesCopy,
@@ -198,7 +199,9 @@ async def delete(command: RulesDelete, caller: Caller, gatehouse: Gatehouse) -> 
 @handles(RulesNew)
 async def new(command: RulesNew, caller: Caller, gatehouse: Gatehouse) -> Reply:
     start, expiry = time_text(command.start), time_text(command.expiry)
-    form = _blank_form(command, reason=command.because or "", start=start, expiry=expiry, channel=caller.channel)
+    form = _blank_form(
+        command, reason=unquote_reason(command.because), start=start, expiry=expiry, channel=caller.channel
+    )
     return Modal(form.view())
 
 

@@ -327,3 +327,9 @@ async def test_a_form_opens_for_who_is_called_so_and_more_than_a_form_is_offered
         assert offer in alice.slack_text(await alice.says(text)), text
     assert "no member is called that" in alice.slack_text(await alice.is_refused("/members edit nobody"))
     assert writes(workspace) == 0
+
+
+async def test_a_reason_in_quotes_is_shown_without_them(alice: Colleague) -> None:
+    await alice.says('/rules off Old shop because "it loops until friday"')
+    shown = alice.slack_text(await alice.sees_change(of="Old shop"))
+    assert "“it loops until friday”" in shown
