@@ -23,7 +23,7 @@ from bot.policy.freezes import Freeze
 from bot.text.documents import NestedTooDeep, ServiceRecord
 from bot.text.times import WallTime, end_time, is_skipped, next_time
 from handlers.blocks import messages
-from handlers.blocks.messages import Block, join_commas
+from handlers.blocks.messages import Block, join_commas, quote_plain
 from handlers.blocks.modals import View, end_of_form
 from handlers.changes.freeze_view import freeze_line, frozen_words
 from handlers.changes.list_view import coming_blocks
@@ -152,16 +152,20 @@ MOST_WARNED_OF: Final = 10
 
 def _collision(coming: Change, edit: Edit, item: Item, wanted: ChangeRequest, now: datetime, zone: ZoneInfo) -> str:
     """What *item*, as it is *wanted*, does to the *edit* that is *coming*, or that to it; empty for nothing."""
-    name, begins, ends = edit.name or "It", coming.request.starts_at, coming.request.reverts_at
+    name, begins, ends = (
+        quote_plain(edit.name) if edit.name else "It",
+        coming.request.starts_at,
+        coming.request.reverts_at,
+    )
     starts = wanted.starts_at or now
     if coming.state is State.PLANNED and begins is not None:
         first = starts < begins
         if canonical_form(item.after if first else edit.after) == canonical_form(edit.before if first else item.before):
             return ""  # the one takes the other for done
         then = (
-            "This comes first, and makes that out of date."
+            "This one comes first, so that plan will be out of date."
             if first
-            else "That comes first, and makes this out of date."
+            else "That plan comes first, so this one will be out of date."
         )
         return f"{name} has a change planned for {begins.astimezone(zone):%d %b, %H:%M} ({zone.key}). {then}"
     if ends is None:
@@ -169,7 +173,7 @@ def _collision(coming: Change, edit: Edit, item: Item, wanted: ChangeRequest, no
     at = f"{ends.astimezone(zone):%d %b, %H:%M} ({zone.key})"
     if starts >= ends:
         is_for_then = canonical_form(edit.before) == canonical_form(item.before)
-        return "" if is_for_then else f"{name} is reverted at {at}, which makes this out of date."
+        return "" if is_for_then else f"{name} is reverted at {at}, so this one will be out of date."
     over = wanted.reverts_at if wanted.revert_after is None else starts + timedelta(seconds=wanted.revert_after)
     if (over is not None and over <= ends) or _leaves_end(coming, edit, item):
         return ""

@@ -226,6 +226,8 @@ class RulesWhich(RulesCommand):
         found = urls_typed(words) if words else exact
         if not found:
             raise rest.missing_error("which URL")
+        if words == found[0] and words.startswith("/"):  # of which host, is asked
+            raise rest.unclear_error("Write the whole URL, such as https://shop.example.com/old.")
         if words and len(found) == 1:
             before, _, after = (part.strip(AROUND_URL) for part in words.partition(found[0]))
             said = " ".join(filter(None, [after, *exact]))

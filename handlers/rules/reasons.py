@@ -143,7 +143,7 @@ def no_field_words(rule_type: str | None, name: str) -> str:
 
 
 def _unknown_value_words(problem: Problem) -> str:
-    *first, last = KNOWN[problem.field]
+    *first, last = ("on", "off") if problem.field == "status" else KNOWN[problem.field]
     use = f"Did you mean {problem.meant}?" if problem.meant else f"Use {', '.join(first)} or {last}."
     return f"Unknown {problem.field} “{problem.value[:60]}”. {use}"
 
