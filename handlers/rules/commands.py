@@ -309,8 +309,13 @@ class RulesMake(RulesCommand):
             raise rest.missing_error(
                 "where it redirects to" if self.type == "Redirect" else "no destination for a block"
             )
-        if not self.name:
+        if not self.name and self.match is None:  # people say it so, and are shown first what would be made
             raise rest.missing_error("what the rule is called")
+        if not self.name:
+            source, to = (
+                url.removeprefix("https://").rstrip("/")[:120] for url in (self.source, self.destination or "")
+            )
+            object.__setattr__(self, "name", f"{source} to {to}" if to else f"Block {source}")
 
 
 class RuleAlone(Text):

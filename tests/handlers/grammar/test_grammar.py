@@ -92,6 +92,10 @@ RULES = [
         RulesMake("Redirect", OLD, "https://b.example", "Old shop"),
     ),
     (f"make cancel {OLD} named X match:below", RulesMake("Cancel", OLD, name="X", match="below")),
+    (
+        "make block https://a.example/x/ match:below",
+        RulesMake("Cancel", "https://a.example/x/", name="Block a.example/x", match="below"),
+    ),
     ("https://a.example/x", RulesWhich("https://a.example/x")),
     ("set #1 destination=https://a.example/?b=c", RulesSet(("#1",), (("destination", "https://a.example/?b=c"),))),
     ("set #1 name=New name status=off", RulesSet(("#1",), (("name", "New name"), ("status", "off")))),
