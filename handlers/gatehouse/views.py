@@ -47,7 +47,7 @@ def help_page(topic: str | None, *, may: Callable[[type[Command]], bool], public
     return messages.message(page.text, [_without_emails(block) for block in page.blocks]) if public else page
 
 
-EXAMPLE_EMAIL: Final = re.compile(r"[\w.]+@example\.com")
+EXAMPLE_EMAIL: Final = re.compile(r"[\w.]{1,40}@example\.com")
 
 
 def _without_emails(block: Block) -> Block:

@@ -309,16 +309,6 @@ async def test_a_freeze_is_lifted_in_whatever_words_it_was_made(
     await bob.sees("Lifted by")
 
 
-async def test_what_is_still_frozen_is_said_where_one_freeze_of_it_is_lifted(alice: Colleague, bob: Colleague) -> None:
-    await alice.says("/gatehouse freeze shop.example.com for 1h because cutover")
-    await alice.says("/gatehouse freeze shop.example.com for 2h because sale")
-    await alice.says("/gatehouse unfreeze shop.example.com")
-    shown = bob.slack_text(await bob.says("/gatehouse unfreeze shop.example.com"))
-    assert "One freeze of shop.example.com is lifted" in shown
-    assert "But shop.example.com is frozen until" in shown
-    assert "(“sale”)" in shown
-
-
 OVERRIDE = """
 [roles.everyone]
 channels = ["C0OPS0001"]
