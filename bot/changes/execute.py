@@ -201,7 +201,7 @@ class Executor:
         away = isinstance(sent.error, Unreachable | RateLimited) and is_waited_for
         if away and not _may_have_been_sent(change) and self._time_waited(change) < HELD_FOR:
             # Somebody's approval, or the time that they planned, would be lost, though the service is only away.
-            why = "doesn’t answer" if isinstance(sent.error, Unreachable) else "takes no requests for now"
+            why = "isn’t available" if isinstance(sent.error, Unreachable) else "takes no requests for now"
             return await self.wait(change, f"the service {why}")
         moved = await self.journal.finish(await self.read_back([sent]))
         ended = moved[0] if moved else await self._reload(change)

@@ -53,6 +53,14 @@ class Unreachable(ClientError):
     """The service was not reached: no byte of a write left, or a read had no answer in time."""
 
 
+class Failing(Unreachable):
+    """A read was answered by an error of the service, or of a gateway in front of it: *status* is 500 or more."""
+
+    def __init__(self, service: str, status: int) -> None:
+        super().__init__(service, f"status {status}")
+        self.status = status
+
+
 class Unreadable(ClientError):
     """A read was answered with something else than the specification says."""
 

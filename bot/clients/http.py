@@ -21,6 +21,7 @@ import stamina
 from bot.clients.errors import (
     TOO_MANY,
     UNAVAILABLE,
+    Failing,
     OutcomeUnknown,
     RateLimited,
     Refusal,
@@ -246,7 +247,7 @@ class Service:
         if answer.asks_to_wait:
             raise RateLimited(self.name, self._redact(_message(answer)), answer.status, answer.retry_after)
         if answer.status >= 500:
-            raise Unreachable(self.name, f"status {answer.status}")
+            raise Failing(self.name, answer.status)
         if 300 <= answer.status < 400:
             raise Unreadable(self.name, f"status {answer.status}: a redirect, which is not followed")
         if answer.status == NOT_FOUND and answer.is_page:

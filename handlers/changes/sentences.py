@@ -12,7 +12,7 @@ from bot.changes.model.change import Change
 from bot.changes.model.edits import Kind
 from bot.changes.model.parts import Guard, Held, Redone, Undone
 from bot.changes.model.states import State
-from bot.clients.errors import REFUSALS, OutcomeUnknown, Unreachable
+from bot.clients.errors import REFUSALS, Failing, OutcomeUnknown, Unreachable
 from handlers.changes.people import (
     CAUSES,
     approval_words,
@@ -197,8 +197,8 @@ def _failure_reason(change: Change) -> str:
         return f"The service says: “{why}”."
     if refusal == OutcomeUnknown.code:
         return f"The service gave no clear answer ({why}), and shows no sign of it."
-    if refusal == Unreachable.code:
-        return f"The service doesn’t answer ({why})."
+    if refusal in {Unreachable.code, Failing.code}:
+        return f"The service isn’t available ({why})."
     return f"It couldn’t be sent: {why}."
 
 

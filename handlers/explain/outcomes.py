@@ -302,6 +302,12 @@ OUTCOME_WORDS: Final[Table] = {
     client.Unsendable: lambda e: Words(
         f"Gatehouse can’t send this to the {e.service} service: {as_sentence(esc(str(e)))}"
     ),
+    client.Failing: lambda e: Words(
+        f"The {e.service} service answers with an error ({e.status}).",
+        "The service, or a gateway in front of it, is broken.",
+        "Try again in a moment.",
+        again={"Check status": STATUS},
+    ),
     client.Unreachable: lambda e: Words(
         f"The {e.service} service doesn’t answer.",
         "The service or the network to it is down.",

@@ -14,7 +14,16 @@ from bot.changes.model.change import Change
 from bot.changes.model.edits import Kind
 from bot.changes.model.items import Tally
 from bot.changes.model.states import LIVE, State
-from bot.clients.errors import UNAVAILABLE, ClientError, RateLimited, TooLarge, Unauthorized, Unreachable, Unreadable
+from bot.clients.errors import (
+    UNAVAILABLE,
+    ClientError,
+    Failing,
+    RateLimited,
+    TooLarge,
+    Unauthorized,
+    Unreachable,
+    Unreadable,
+)
 from bot.clients.lists import Incomplete, Listing
 from bot.gatehouse import Gatehouse
 from bot.policy.access import DirectoryUnavailable
@@ -202,6 +211,7 @@ async def _ask_service(asked: Awaitable[Listing[Any]], seconds: float | None) ->
 
 
 TROUBLE: Final[Mapping[type[ClientError], str]] = {
+    Failing: "answers with errors",
     Unreachable: "doesn’t answer",
     RateLimited: "is rate-limiting Gatehouse",
     Unauthorized: "rejects Gatehouse’s key",

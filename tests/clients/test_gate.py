@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.clients.errors import ClientError, OutcomeUnknown, RateLimited, Unreachable
+from bot.clients.errors import ClientError, Failing, OutcomeUnknown, RateLimited, Unreachable
 from bot.clients.gate import MAX_PAUSE_SECONDS, MAX_WAIT_SECONDS, SHARES, Gate, Priority, RequestLimit
 from bot.clients.http import MAX_CONNECTIONS, MAX_NAMED_SECONDS, CallLimits, Service
 from bot.clients.rules import RulesClient
@@ -148,7 +148,7 @@ async def test_who_asks_to_be_left_alone_is_heard_whatever_it_says(
     if status == 503 and is_write:
         assert type(error) is OutcomeUnknown, "the specifications don't say whether it was done"
     elif not is_asked:
-        assert type(error) is Unreachable
+        assert type(error) is Failing
     else:
         assert isinstance(error, RateLimited)
         assert (error.status, error.retry_after) == (status, seconds)

@@ -58,6 +58,7 @@ def services() -> Iterator[Sample]:
         "503": client.Refused("rules", "maintenance", 503),
         "another refusal": client.Refused("members", "Name is too long", 422),
         "no answer": client.Unreachable("rules", "TimeoutError"),
+        "a 502": client.Failing("rules", 502),
         "an unreadable rule": client.UnreadableRecord("rules", "unexpected value in “pairs.0.source”"),
         "a proxy's page": client.Unreadable("rules", "text/html"),
         "an answer too large": client.TooLarge("rules"),

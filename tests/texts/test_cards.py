@@ -566,7 +566,7 @@ On · Redirect
             "failed, Unreachable": """\
 “Old shop to new shop” was not deleted
 ✗ “Old shop to new shop” was not deleted
-The service doesn’t answer (our own words). Nothing was changed.
+The service isn’t available (our own words). Nothing was changed.
 Requested by @alice · “we test”
 On · Redirect
 `https://shop.example.com/old` → `https://shop.example.com/new`

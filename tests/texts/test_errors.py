@@ -149,6 +149,20 @@ Nothing was changed. The service or the network to it is down. Try again in a mo
 [Check status]
 You typed `/rules off Old shop` · Reference `01234567`\
 """,
+            "a 502, reading": """\
+The rules service answers with an error (502).
+(warning) The rules service answers with an error (502).
+The service, or a gateway in front of it, is broken. Try again in a moment.
+[Check status]
+You typed `/rules list` · Reference `01234567`\
+""",
+            "a 502, changing": """\
+The rules service answers with an error (502). Nothing was changed.
+(warning) The rules service answers with an error (502).
+Nothing was changed. The service, or a gateway in front of it, is broken. Try again in a moment.
+[Check status]
+You typed `/rules off Old shop` · Reference `01234567`\
+""",
             "an unreadable rule, reading": """\
 Gatehouse can’t read this rule: unexpected value in “pairs.0.source”.
 (warning) Gatehouse can’t read this rule: unexpected value in “pairs.0.source”.
