@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import random
+import signal
 import sys
 import time
 from collections.abc import Callable
@@ -69,8 +70,11 @@ async def test_from_a_death_to_the_takeover(
         for change in asked:
             doomed.start(die_at="write:1")
             await doomed.ready()
+            # Stopped for that long: on a busy machine it would take the request over before the other one gets to its write.
+            other.signal(signal.SIGSTOP)
             await delivered(doomed.port, click(fleet.slack, CARA.id, cards[change.id], "approve"))
             await doomed.dead()
+            other.signal(signal.SIGCONT)
             died = now()
             await fleet.settled()
             found = await fleet.store.changes.get(change.id)
