@@ -6,7 +6,7 @@ import sys
 
 
 def main() -> None:
-    """Run what the arguments of this process say."""
+    """Run the command that the arguments of this process name."""
     if sys.argv[1:] == ["serve"]:  # loading typer takes a tenth of a start
         from bot.server.start import serve as run  # noqa: PLC0415
     else:

@@ -1,6 +1,6 @@
 """The command line: ``python -m bot serve / check / manifest / audit / db``.
 
-What a command works with is imported in it: wrong settings and ``--help`` answer at once, without Bolt and a database.
+Each command imports what it needs itself, so that wrong settings and ``--help`` answer at once, without Bolt or a database.
 """
 
 from __future__ import annotations
@@ -50,14 +50,14 @@ def options(
 
 
 ADDRESS = re.compile(r"https://[^\s/?#@]+(/[^\s?#]*)?")
-"""Where Slack may send requests: https alone."""
+"""The URLs to which Slack may send requests: only https."""
 
 
 T = TypeVar("T")
 
 
 def _with_database(work: Coroutine[Any, Any, T]) -> T:
-    """What *work* returns, or an end with one sentence where the database refuses."""
+    """Return what *work* returns; on a StoreError, print one sentence and exit with status 1."""
     from bot.store.db import StoreError  # noqa: PLC0415
 
     try:

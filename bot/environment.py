@@ -1,4 +1,4 @@
-"""The environment and ``.env``: the settings that they make, all that is wrong with them, and the secrets that they hold.
+"""Read the settings from the environment and ``.env``, find everything that is wrong with them, and redact their secrets.
 
 Nothing else in the project reads the environment.
 """
@@ -26,9 +26,9 @@ MARKS: Final = {True: "✓", False: "✗", None: "–"}
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What was found of a *part*. *ok*: None where it was not looked at.
+    """The result of checking one *part*. *ok*: None where it was not checked.
 
-    *variable* and *source* name the setting that it hangs on, *mend* says what to do.
+    *variable* and *source* name the setting that it depends on, *mend* says what to do.
     """
 
     part: str
@@ -48,7 +48,7 @@ class Finding:
 
 
 class BadSettings(Exception):
-    """Settings that nothing can be done with; *findings* are all that is wrong with them."""
+    """The settings can't be used; *findings* are all that is wrong with them."""
 
     def __init__(self, *findings: Finding) -> None:
         super().__init__("; ".join(map(str, findings)))
@@ -62,7 +62,7 @@ def _failed_finding(variable: str, source: str, words: str, mend: str) -> Findin
 def read_settings() -> Settings:
     """Return the settings of the environment and of ``.env``; raises BadSettings with everything that is wrong.
 
-    That includes names that no setting has: ignoring a misspelled one would leave its author believing in it.
+    That includes unknown names: if a misspelled one were ignored, its author would believe that it is set.
     """
     settings, problems = _read(Settings)
     problems += _misnamed_variables()
@@ -84,7 +84,7 @@ V = TypeVar("V", bound=Variables)
 
 
 def _read(kind: type[V]) -> tuple[V | None, list[Finding]]:
-    """The settings of *kind*, or what is wrong with them; raises BadSettings where ``.env`` can't be read."""
+    """Return the settings of *kind*, or what is wrong with them; raises BadSettings where ``.env`` can't be read."""
     try:
         return kind(), []
     except ValidationError as error:
@@ -100,13 +100,13 @@ def _read(kind: type[V]) -> tuple[V | None, list[Finding]]:
 FOREIGN_PREFIX: Final = "OTEL"
 """The first word of variables that others define and read."""
 MIN_SIMILARITY: Final = 0.85
-"""How alike a name in the environment is to that of a setting that must have been meant. Others set variables there, too:
+"""How similar a variable's name must be to a setting's to count as a misspelling. Others set variables there, too:
 Kubernetes makes RULES_PORT for a service that is called rules.
 """
 
 
 def _misnamed_variables() -> Iterator[Finding]:
-    """The variables that look like ours and are no setting: in ``.env`` all of our first words, elsewhere what is close."""
+    """Find likely misspelled settings: in ``.env`` unknown names with a first word of ours, in the environment close matches."""
     from difflib import get_close_matches  # noqa: PLC0415  only where a name is wrong
 
     known = {name.upper() for name in Settings.model_fields}
@@ -136,7 +136,7 @@ def _finding_of(name: str, error: Any) -> Finding:
 
 
 def redact(text: str) -> str:
-    """*text* without any secret that the environment and ``.env`` hold, however wrong the settings are.
+    """Return *text* without any secret that the environment and ``.env`` hold, even where the settings are wrong.
 
     Somebody may have put a secret into another variable, or into the policy.
     """
@@ -144,7 +144,7 @@ def redact(text: str) -> str:
 
 
 def _secrets_of(values: Mapping[str, str | None]) -> Iterator[str]:
-    """Every secret that these variables hold, each of several on its own, too."""
+    """Yield every secret in these variables; of a list of secrets, each one on its own, too."""
     for variable, value in values.items():
         if value and variable.lower() in URL_SETTINGS:
             yield from passwords_in(value)
@@ -155,7 +155,7 @@ def _secrets_of(values: Mapping[str, str | None]) -> Iterator[str]:
 
 
 def source_of(name: str) -> str:
-    """Where the value of setting *name* comes from: the environment, ``.env``, or nothing where it has none."""
+    """Return where the value of setting *name* comes from: the environment or ``.env``; empty where it has none."""
     for source, values in _sources():
         if any(variable.lower() == name and value for variable, value in values.items()):
             return source
@@ -163,7 +163,7 @@ def source_of(name: str) -> str:
 
 
 def _sources() -> Iterator[tuple[str, Mapping[str, str | None]]]:
-    """The environment and ``.env``, where it can be read, with their names."""
+    """Yield the environment, and ``.env`` where it can be read, each with its name."""
     yield "environment", os.environ
     with suppress(OSError, UnicodeDecodeError):
         yield ENV_FILE, read_env_file(Path(ENV_FILE))

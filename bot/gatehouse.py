@@ -1,4 +1,4 @@
-"""Gatehouse as the handlers see it: what can be read, the one way to change anything, and what the deployment chose."""
+"""What handlers work with: the readers, the pipeline through which everything is changed, and the deployment's settings."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class FileReader(Protocol):
     """Files that people handed to Gatehouse in Slack."""
 
     async def read(self, file_id: str, most: int = ...) -> bytes:
-        """The content of a file, which has at most *most* bytes; the errors are those of handlers/slack/files.py."""
+        """Return the content of a file of at most *most* bytes; raises the errors of handlers/slack/files.py."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,13 +43,13 @@ class UnknownSite(Exception):
 
 
 MAX_SHOWN: Final = 10_000
-"""People of whom it is known what they were shown last, before those of long ago are dropped."""
+"""How many people `LastShown` remembers before it drops the oldest."""
 
 
 class LastShown:
-    """The one thing that each person was shown last, by this process: what they may mean by “it”.
+    """The last thing that this process showed each person: what they may mean by “it”.
 
-    It is in no database, since what only shows waits for nobody's write.
+    It is kept in memory, so that showing something never waits for a write to the database.
     """
 
     def __init__(self) -> None:
@@ -83,19 +83,19 @@ class Gatehouse:
     places: Mapping[str, str] = field(default_factory=dict)
     """Host of each service, for people who must see which one they are changing."""
     reference: Callable[[str, str], str] = lambda _, __: ""
-    """What stands for a site's member where no address may be."""
+    """Returns a stand-in for a site's member where no email may appear."""
     last_shown: LastShown = field(default_factory=LastShown)
     policy_trouble: Callable[[], str | None] = lambda: None
-    """What is wrong with the policy file, while an older version of it stays in use."""
+    """Returns what is wrong with the policy file, while an older version of it stays in use; None where nothing is."""
 
     def with_context(self, context: CallContext) -> Gatehouse:
-        """The same, with readers whose requests have this *context*."""
+        """Return a copy whose readers send their requests with this *context*."""
         sites = {name: replace(site, members=site.members.with_context(context)) for name, site in self.sites.items()}
         rules, groups = self.rules.with_context(context), self.groups.with_context(context)
         return replace(self, rules=rules, groups=groups, sites=sites)
 
     def site(self, name: str | None) -> Site:
-        """The site called *name* (or with that id), the first where none is named; raises UnknownSite."""
+        """Return the site with this *name* or id, the first site where none is named; raises UnknownSite."""
         if name is None:
             if self.sites:
                 return next(iter(self.sites.values()))

@@ -1,7 +1,7 @@
-"""Every metric of Gatehouse, once: its name, what it says, and its labels. `/metrics` prints them, docs/monitoring.md lists them.
+"""Define every metric: its name, its help text and its labels. `/metrics` prints them, docs/monitoring.md lists them.
 
 The value of a label is one of a few words of our own. It is never what somebody typed, nor what a service or Slack says:
-`/metrics` may be read by people who may not read channels, and each new value would cost a series for ever.
+`/metrics` may be read by people who may not read channels, and each new value adds a series that is never removed.
 """
 
 from __future__ import annotations
@@ -103,9 +103,9 @@ OLDEST: Final = Gauge(
 
 
 class CommandTimer:
-    """Times a request from now on, and notes in its span what came of it.
+    """Measures how long a request takes, and notes its result in its span.
 
-    *command*: what it is counted as, in words of ours; set once that is known. *began*: by the monotonic clock.
+    *command*: the label that it is counted under, one of our own words; set once it is known. *began*: by the monotonic clock.
     """
 
     def __init__(self, command: str) -> None:

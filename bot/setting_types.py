@@ -31,7 +31,7 @@ def _keys_by_site(value: Any) -> Any:
 
 
 def _ids_by_site(value: Any) -> Any:
-    """A site that is named without an id has its name for it."""
+    """Return the sites with their ids; a site that is named without an id has its name as its id."""
     return {name: site or name for name, site in _pairs(value).items()} if isinstance(value, str) else value
 
 
@@ -45,14 +45,14 @@ def _require_site_ids(sites: dict[str, str]) -> dict[str, str]:
 
 
 def _require_replaced(value: SecretStr) -> SecretStr:
-    """*value*, unless somebody forgot to replace the placeholder of the example."""
+    """Return *value*; raises ValueError where it is still the placeholder of the example."""
     if "…" in value.get_secret_value():
         raise ValueError("is still the placeholder of .env.example")
     return value
 
 
 def _require_sendable(value: SecretStr) -> SecretStr:
-    """*value* without blanks around it, if a header can carry it."""
+    """Return *value* without blanks around it; raises ValueError where a header can't carry it."""
     text = value.get_secret_value().strip()
     if not text.isascii() or not text.isprintable():
         raise ValueError("has a character that can't be sent in a header")
@@ -74,7 +74,7 @@ def _with_slash(url: str) -> str:
 
 
 def _require_proxy_url(url: str) -> str:
-    with suppress(ValueError):  # a port that is none, whose text may be part of a password
+    with suppress(ValueError):  # not a number: the text may be part of a password
         parts = urlsplit(url)
         rest = parts.path.strip("/") or parts.query or parts.fragment
         if parts.scheme == "http" and parts.hostname and parts.port and not rest:
@@ -112,4 +112,4 @@ ProxyUrl = Annotated[str, AfterValidator(_require_proxy_url)]
 CaFile = Annotated[str, AfterValidator(_require_certificates)]
 LogLevel = Annotated[str, AfterValidator(_require_level)]
 CommandPrefix = Annotated[str, Field(pattern=r"^[a-z0-9_-]{0,22}$")]
-"""What commands begin with; with it the longest of them has 32 characters, which is Slack's most."""
+"""The prefix of the commands; with the longest prefix, the longest command has 32 characters, which is Slack's limit."""

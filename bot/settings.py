@@ -1,4 +1,4 @@
-"""Every setting of Gatehouse, once: its name, its type, its default, and how to mend a value that is wrong."""
+"""Define every setting: its name, its type, its default, and how to fix a wrong value."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ ENV_FILE: Final = ".env"
 
 
 def read_env_file(path: Path) -> Mapping[str, str | None]:
-    """The variables of *path*, each with what is written there: no ``$`` of a key stands for another variable."""
+    """Return the variables of *path* as written: a ``$`` in a value is not expanded, since keys may contain one."""
     return dotenv_values(path, encoding="utf-8", interpolate=False)
 
 
@@ -73,9 +73,9 @@ def setting(description: str, *, mend: str, **field: Any) -> Any:
 
 
 class Settings(Variables):
-    """What a deployment decides. Variables have these names in capitals; ``.env`` in the working folder is read too."""
+    """The settings of a deployment. Variables have these names in capitals; ``.env`` in the working folder is read, too."""
 
-    insecure_http: bool = setting(  # the first: the URLs are checked by it
+    insecure_http: bool = setting(  # comes first: the validators of the URLs read it
         "Allow http:// to services and a Slack that are not on this machine.",
         mend="Write true or false.",
         default=False,
@@ -226,7 +226,7 @@ class Settings(Variables):
 
     @property
     def signing_secrets(self) -> tuple[str, ...]:
-        """One secret, or two while a rotation overlaps."""
+        """The signing secret, or both during a rotation."""
         return split_commas(self.slack_signing_secret.get_secret_value())
 
     @property
@@ -255,7 +255,7 @@ class Settings(Variables):
         return keys
 
     def key_of(self, site: str) -> str:
-        """The key for the site of that name: its own where it has one."""
+        """Return the membership service's key for *site*: the site's own where it has one, else the common one."""
         return self.members_api_keys.get(site, self.members_api_key).get_secret_value()
 
     def proxy_for(self, url: str) -> str | None:
@@ -281,11 +281,11 @@ class Settings(Variables):
         return redactor(self._secrets())
 
     def redact(self, text: str) -> str:
-        """*text*, which others wrote, without any secret of these settings."""
+        """Return *text*, which others wrote, without any secret of these settings."""
         return self._redact(text)
 
     def display_value(self, name: str) -> str:
-        """The setting *name* as it may be printed, in the way that it is set; empty where it has no value."""
+        """Return the setting *name* as it is written in a variable, without secrets; empty where it has no value."""
         value = getattr(self, name)
         if isinstance(value, dict):
             value = ", ".join(f"{key}={each}" for key, each in value.items())
@@ -304,4 +304,4 @@ MEND: Final[Mapping[str, str]] = {name: _mend_of(name) for name in Settings.mode
 SECRET_SETTINGS: Final = frozenset(
     name for name, field in Settings.model_fields.items() if SecretStr.__name__ in repr(field.annotation)
 )
-"""The settings that are secret as a whole."""
+"""The settings whose whole value is secret."""

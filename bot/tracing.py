@@ -1,4 +1,4 @@
-"""Traces: what a request of Slack's set off, from its delivery through calls of the services to the post of its card.
+"""Traces of a request from Slack, from its delivery through calls of the services to the post of its card.
 
 They need the extra ``gatehouse[traces]`` and OTEL_EXPORTER_OTLP_ENDPOINT; without either, all of this does nothing. The
 value of an attribute is a word of ours, a method, a status or the id of a change: never what somebody typed, an email, a
@@ -24,9 +24,9 @@ log = structlog.get_logger(__name__)
 
 TRACES_PATH: Final = "/v1/traces"
 EXPORT_TIMEOUT_SECONDS: Final = 5.0
-"""That a collector has to take some spans. It is waited for once more at the end, after all work is done."""
+"""How long a collector may take to accept a batch of spans. Shutdown waits for it once more, after all work is done."""
 _tracers: Final[list[Tracer]] = []
-"""The one that is at work; none where nobody collects."""
+"""The active tracer, at most one; empty where traces are not collected."""
 
 
 @contextmanager
@@ -44,7 +44,7 @@ def exported(endpoint: str) -> Iterator[None]:
         yield
         return
     with requests.Session() as straight:
-        straight.trust_env = False  # past a proxy of the environment, as all else
+        straight.trust_env = False  # ignore proxies of the environment, as all other clients do
         exporter = OTLPSpanExporter(
             endpoint.rstrip("/") + TRACES_PATH, session=straight, timeout=EXPORT_TIMEOUT_SECONDS
         )
@@ -71,7 +71,7 @@ def collected(processor: SpanProcessor) -> Iterator[None]:
 
 @contextmanager
 def span(name: str, **attributes: str | int) -> Iterator[None]:
-    """Everything until the block ends is part of *name*, in the trace of whatever is under way here."""
+    """Record the block as a span called *name*, in the current trace; does nothing where traces are not collected."""
     if not _tracers:
         yield
         return
@@ -89,7 +89,7 @@ def span(name: str, **attributes: str | int) -> Iterator[None]:
 
 
 def note(**attributes: str | int) -> None:
-    """Add *attributes* to the span that is under way here."""
+    """Add *attributes* to the current span."""
     if _tracers:
         from opentelemetry.trace import get_current_span  # noqa: PLC0415
 
@@ -97,7 +97,7 @@ def note(**attributes: str | int) -> None:
 
 
 def with_trace(_: object, __: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
-    """A step of the log: add the id of the trace that is under way, in the form that collectors look for."""
+    """Add the id of the current trace to a log event, in the form that collectors look for (a structlog processor)."""
     if _tracers:
         from opentelemetry.trace import format_trace_id, get_current_span  # noqa: PLC0415
 

@@ -1,4 +1,4 @@
-"""Who may do this here, asked at every step: at the request, at the click, and before the service is called.
+"""Check who may do what in a channel, at every step: at the request, at the click, and before the service is called.
 
 What Slack says of people and places comes from a Directory; what follows from it is the policy's. Where Slack
 cannot be asked, nobody may. Who is in a channel or a user group is asked only while the answer could still change the
@@ -20,7 +20,7 @@ from bot.policy.model import APPROVE, OPERATIONS, Channel, GuardRule, Person, Po
 
 
 class DirectoryUnavailable(Exception):
-    """Slack did not say who somebody is or what a channel is. *asked*: what about; *code*: Slack's word, if any."""
+    """Slack did not say who somebody is or what a channel is. *asked*: what was looked up; *code*: Slack's error code, if any."""
 
     def __init__(self, asked: str, code: str = "") -> None:
         super().__init__(f"{asked}: {code}" if code else asked)
@@ -29,7 +29,7 @@ class DirectoryUnavailable(Exception):
 
 
 class EmailUnknown(DirectoryUnavailable):
-    """Slack does not tell somebody's email, so nobody can say whether two accounts are one person."""
+    """Slack does not give somebody's email, so it can't be told whether two accounts are one person."""
 
     def __init__(self) -> None:
         super().__init__("who has which email")
@@ -39,23 +39,23 @@ class Directory(Protocol):
     """What Slack knows. Every method raises DirectoryUnavailable; answers may be up to a minute old."""
 
     async def person(self, user: str) -> Person:
-        """Somebody, without their groups and channels."""
+        """Return a person, without their groups and channels."""
 
     async def place(self, channel: str) -> Channel:
-        """A channel, as it is now."""
+        """Return a channel as it is now."""
 
     async def people_in(self, channel: str) -> Sequence[str]:
-        """The ids of everybody in a channel, bots and guests too."""
+        """Return the ids of everybody in a channel, including bots and guests."""
 
     async def is_in(self, user: str, channel: str) -> bool:
         """Whether somebody is in a channel."""
 
     async def group(self, group: str) -> frozenset[str]:
-        """The ids of the people of a user group; nobody where Slack has no such group (any more)."""
+        """Return the ids of the people in a user group; empty where Slack has no such group (any more)."""
 
 
 Verdict = Callable[[Person], Why | None]
-"""Why somebody may not, by what is known of them so far."""
+"""Returns why a person is refused, by what is known of them so far; None where they are allowed."""
 
 
 @dataclass(slots=True)
@@ -93,25 +93,25 @@ class Inquiry:
         return why
 
     async def refusal(self, operation: str) -> Why | None:
-        """Why the person may not do *operation* at the place; None where they may. Raises as `judge` does."""
+        """Return why the person may not do *operation* at the place; None where they may. Raises as `judge` does."""
         return await self.judge(
             lambda person: self.policy.refusal(operation, person, self.place), self.policy.roles_for(operation)
         )
 
     async def approve_refusal(self, approvers: Sequence[str]) -> Why | None:
-        """Why the person may not approve what takes one of the roles *approvers*, if it names any."""
+        """Return why the person may not approve what needs one of the roles *approvers*, if it names any; None where they may."""
         return await self.judge(
             lambda person: self.policy.approve_refusal(approvers, person, self.place),
             approvers or self.policy.roles_for(APPROVE),
         )
 
     def not_allowed(self, why: Why, operation: str, roles: Sequence[str] = ()) -> NotAllowed:
-        """The error that says *why*, and which *roles* could: those with the right, where none are given."""
+        """Return the error that says *why*, and which *roles* are allowed: those with the right, where none are given."""
         able = roles or self.policy.roles_for(operation)
         return NotAllowed(why, operation, self.person.id, roles=able, channel=self.place.id)
 
     async def _learn(self, what: str, look: Callable[[], Awaitable[None]]) -> list[DirectoryUnavailable]:
-        """Ask about *what*, once; what went wrong."""
+        """Look up *what* once with *look*; return what went wrong."""
         if what not in self._failures:
             self._failures[what] = None
             try:
@@ -131,14 +131,14 @@ class Inquiry:
 
 
 MAX_UNANSWERED = 3
-"""Questions about approvers that Slack may leave unanswered before no more are asked."""
+"""How many lookups of approvers may go unanswered by Slack before no more are made."""
 MAX_CANDIDATES = 200
-"""People of a channel that are looked at for somebody who could approve."""
+"""How many people of a channel are checked to find those who could approve."""
 
 MAX_MENTIONED = 5
-"""People whom a request mentions where the policy names nobody."""
+"""How many people a request mentions where the policy names nobody."""
 MAX_LOOKED_UP_TO_MENTION = 10
-"""People of a channel that are looked up for that."""
+"""How many people of a channel are looked up to find the people to mention."""
 
 
 class NotAllowed(Exception):
@@ -154,7 +154,7 @@ class NotAllowed(Exception):
 
 
 class NobodyCanApprove(Exception):
-    """A request that could never be approved here: *needed* people with the right, *found* are there."""
+    """The request could never be approved here: *needed* people with the right are required, *found* are there."""
 
     def __init__(self, operation: str, needed: int, found: int, roles: Sequence[str]) -> None:
         super().__init__(operation)
@@ -166,7 +166,7 @@ class NobodyCanApprove(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """What stands before a change here and now: the *rule*, and whom its request mentions."""
+    """What a change requires here and now: the guard *rule*, and the people whom its request mentions."""
 
     rule: GuardRule
     summoned: tuple[str, ...] = ()
@@ -174,7 +174,7 @@ class Standing:
 
 @dataclass(slots=True)
 class Approvers:
-    """Looks for those who could approve what *requester* asks for in *channel*; at each of them once."""
+    """Finds those who could approve what *requester* asks for in *channel*; looks each of them up once."""
 
     access: Access
     policy: Policy
@@ -183,7 +183,7 @@ class Approvers:
     _looked_at: dict[tuple[tuple[str, ...], str], bool | DirectoryUnavailable] = field(default_factory=dict)
 
     async def count(self, rule: GuardRule) -> int:
-        """How many could approve under *rule*, as far as it matters: looking ends when there are enough.
+        """Return how many people could approve under *rule*; counting stops when there are enough.
 
         Enough as well where not everybody was looked at: one of the others may be able to.
         Raises DirectoryUnavailable where there are too few, and Slack did not say of some whether they could.
@@ -208,9 +208,9 @@ class Approvers:
         return found if len(candidates) <= MAX_CANDIDATES else max(found, rule.approvals)
 
     async def people_to_mention(self, rule: GuardRule) -> tuple[str, ...]:
-        """Whom a request under *rule* mentions: whom the policy names to approve it, else some of the channel who could.
+        """Return whom a request under *rule* mentions: the approvers that the policy names, else some of the channel who could.
 
-        Never its requester, nor somebody whom Slack says can't decide. Who can't be looked up isn't mentioned.
+        Never its requester, nor anyone who can't decide according to Slack. People who can't be looked up aren't mentioned.
         """
         if rule.guard is not Guard.APPROVE:
             return ()
@@ -227,7 +227,7 @@ class Approvers:
         return tuple(able)
 
     async def _candidates(self, rule: GuardRule) -> tuple[Sequence[str], list[DirectoryUnavailable]]:
-        """Who may be able to approve, those that the roles name first; and of which groups Slack did not tell."""
+        """Return who may be able to approve, those that the roles name first; and the failed lookups of groups."""
         directory = self.access.directory
         here = list(await directory.people_in(self.channel))
         named: list[str] = []
@@ -247,7 +247,7 @@ class Approvers:
             try:
                 self._looked_at[approvers, user] = user != self.requester and await self._is_approver(approvers, user)
             except DirectoryUnavailable as error:
-                # Remembered as well: to wait once more for a Slack that doesn't answer would take too long.
+                # Failures are remembered, too: waiting again for a Slack that doesn't answer would take too long.
                 self._looked_at[approvers, user] = error
         found = self._looked_at[approvers, user]
         if isinstance(found, DirectoryUnavailable):
@@ -261,7 +261,7 @@ class Approvers:
         return not is_same_person(about.person, await self.access.person(self.requester))
 
     async def _is_barred(self, who: str) -> bool:
-        """Whether Slack says that *who*, a person or a user group, is nobody who may use Gatehouse."""
+        """Whether *who*, a person or a user group, can't use Gatehouse according to Slack."""
         with suppress(DirectoryUnavailable):
             # The ids of user groups begin with S.
             return not who.startswith("S") and (await self.access.person(who)).barred is not None
@@ -269,7 +269,7 @@ class Approvers:
 
 
 def is_same_person(one: Person, other: Person) -> bool:
-    """Whether two accounts are one person's; raises DirectoryUnavailable where Slack doesn't tell the email of either."""
+    """Whether two accounts are one person's; raises DirectoryUnavailable where Slack doesn't give the email of either."""
     if one.id == other.id:
         return True
     # Without an email, somebody's second account would pass for a second person.
@@ -286,16 +286,16 @@ class Access:
     directory: Directory
 
     async def person(self, user: str) -> Person:
-        """Somebody, as Slack knows them; what they are members of is asked where it decides."""
+        """Return a person as Slack knows them; their groups and channels are looked up only where they decide."""
         return await self.directory.person(user)
 
     async def inquiry(self, user: str, channel: str | None, policy: Policy) -> Inquiry:
-        """What decides about *user* in *channel*, or about what they may in some channel where none is named."""
+        """Return the inquiry about *user* in *channel*; where *channel* is None, about what they may do in some channel."""
         place = Channel("") if channel is None else await self.directory.place(channel)
         return Inquiry(self.directory, policy, await self.directory.person(user), place)
 
     async def require_member(self, user: str) -> None:
-        """Return where *user* is a full member of the workspace: nobody else can use Gatehouse, not even its help.
+        """Require that *user* is a full member of the workspace: nobody else can use Gatehouse, not even its help.
 
         Raises NotAllowed or DirectoryUnavailable.
         """
@@ -303,7 +303,7 @@ class Access:
             raise NotAllowed(why, "use", user)
 
     async def require(self, operation: str, user: str, channel: str, *, or_else: Sequence[str] = ()) -> None:
-        """Return where *user* may do *operation* in *channel*, or one of *or_else*; raises NotAllowed or DirectoryUnavailable."""
+        """Require that *user* may do *operation* or one of *or_else* in *channel*; raises NotAllowed or DirectoryUnavailable."""
         about = await self.inquiry(user, channel, self.policy())
         if (why := await about.refusal(operation)) is None:
             return
@@ -313,14 +313,14 @@ class Access:
         raise about.not_allowed(why, operation)
 
     async def require_all(self, operations: Sequence[str], user: str, channel: str) -> None:
-        """Return where *user* may do all of *operations* in *channel*; raises as `require` does."""
+        """Require that *user* may do all of *operations* in *channel*; raises as `require` does."""
         about = await self.inquiry(user, channel, self.policy())
         for operation in operations:
             if (why := await about.refusal(operation)) is not None:
                 raise about.not_allowed(why, operation)
 
     async def require_somewhere(self, operation: str, user: str) -> None:
-        """Return where *user* may do *operation* in some channel, to be chosen yet; raises as `require` does."""
+        """Require that *user* may do *operation* in some channel, which is not chosen yet; raises as `require` does."""
         about = await self.inquiry(user, None, self.policy())
         why = await about.judge(
             lambda person: about.policy.refusal_anywhere(operation, person), about.policy.roles_for(operation)
@@ -332,7 +332,7 @@ class Access:
         return await (await self.inquiry(user, channel, self.policy())).refusal(operation)
 
     async def refusals_by_operation(self, user: str, channel: str) -> Mapping[str, Why | None]:
-        """Why *user* may not do each operation in *channel*, None where they may; what Slack can't tell is refused."""
+        """Return why *user* may not do each operation in *channel*, None where they may; what Slack can't tell is refused."""
         about = await self.inquiry(user, channel, self.policy())
         found: dict[str, Why | None] = {}
         for operation in OPERATIONS:
@@ -343,7 +343,7 @@ class Access:
         return found
 
     async def requirements_for(self, wanted: Collection[Need], requester: str, channel: str) -> Standing:
-        """What stands before all that is *wanted* as one decision, here and now: no less than before each of it alone.
+        """Return what all that is *wanted* requires as one decision, here and now: at least what each of it requires alone.
 
         Never APPROVE_OR_CONFIRM, that is decided here. Raises NobodyCanApprove where too few people could approve all of
         it, Irreconcilable, and DirectoryUnavailable.
@@ -362,7 +362,7 @@ class Access:
         return Standing(rule, await approvers.people_to_mention(rule))
 
     async def _resolve_guard(self, rule: GuardRule, operation: str, approvers: Approvers) -> GuardRule:
-        """*rule* where somebody else's click, or the requester's own, was decided on by who there is.
+        """Return *rule* with APPROVE_OR_CONFIRM replaced by one of the two, depending on whether somebody else could approve.
 
         Raises NobodyCanApprove where too few people could.
         """
@@ -379,13 +379,13 @@ class Access:
         raise NobodyCanApprove(operation, rule.approvals, found, approvers.policy.approving_roles(rule))
 
     def is_own_undo(self, change: Change) -> bool:
-        """Whether somebody undoes their own act with *change*, and the policy has nobody else agree to that."""
+        """Whether *change* undoes an act of its own requester, and the policy requires nobody else to agree to that."""
         policy = self.policy()
         rules = (policy.guard_for(operation, site) for operation, site in change.needs)
         return change.request.undoes_own and all(rule.undo_own for rule in rules)
 
     async def stricter_fields(self, change: Change) -> Mapping[str, Any]:
-        """Those fields of *change* for which the policy has become stricter since it was asked for.
+        """Return the fields of *change* for which the policy has become stricter since it was requested, with their new values.
 
         Where somebody else decides already, nobody is looked for: somebody who could may come.
         Raises Irreconcilable where those who could approve then and those who can now have nobody in common.
@@ -422,9 +422,9 @@ class Access:
         return {name: value for name, value in fields.items() if value != getattr(decision, name)}
 
     async def count_people(self, users: Sequence[str]) -> int:
-        """How many people these accounts are: two of one mailbox are one.
+        """Return how many people these accounts belong to: two accounts of one mailbox are one person.
 
-        Raises DirectoryUnavailable where Slack doesn't tell of two of them whether they are one.
+        Raises DirectoryUnavailable where Slack doesn't tell whether two of them are one person.
         """
         known: list[Person] = []
         for person in [await self.person(user) for user in users]:
@@ -432,7 +432,7 @@ class Access:
         return len(known)
 
     async def require_approver(self, change: Change, user: str, *, of: str | None = None) -> None:
-        """Return where *user* may approve what *of* asked for with *change*, in its channel, now; *of* is its requester.
+        """Require that *user* may approve what *of* (default: its requester) asked for with *change*, in its channel, now.
 
         Raises NotAllowed or DirectoryUnavailable.
         """
@@ -446,7 +446,7 @@ class Access:
             raise about.not_allowed(why, APPROVE, approvers)
 
     async def require_break_glass(self, change: Change, user: str) -> None:
-        """Return where *user* may go ahead with *change* alone; raises NotAllowed or DirectoryUnavailable."""
+        """Require that *user* may override the guard of *change* alone; raises NotAllowed or DirectoryUnavailable."""
         about = await self.inquiry(user, change.request.channel, self.policy())
         roles = change.decision.break_glass
 
@@ -459,15 +459,15 @@ class Access:
             raise NotAllowed(why, "break-glass", user, roles=roles, channel=change.request.channel)
 
     async def look_at_groups(self) -> None:
-        """Ask for every user group of the policy, so that the directory knows which are missing; an outage says nothing."""
+        """Look up every user group of the policy, so that the directory knows which are missing; ignores outages of Slack."""
         for group in sorted(self.policy().groups):
             with suppress(DirectoryUnavailable):
                 await self.directory.group(group)
 
     async def require_still_allowed(self, change: Change, *, checked: str = "") -> None:
-        """Return where who asked for *change* and enough of those who decided about it still may; raises as `require` does.
+        """Require that the requester of *change* and enough of its approvers still have their right; raises as `require` does.
 
-        *checked*: who was found able to decide about it just now.
+        *checked*: a person who was found able to decide about it just now.
         """
         await self.require_all(change.operations, change.request.requester, change.request.channel)
         if change.decision.glass_broken:

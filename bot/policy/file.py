@@ -35,24 +35,24 @@ MENDS: Final[Mapping[str, str]] = {
     "string_type": "write a text in quotes",
     "tuple_type": 'write a list, such as ["oncall"]',
 }
-"""What pydantic finds, by its name for it, in our words."""
+"""Our words for pydantic's errors, by their type."""
 EMPTY: Final = "the file is empty. Write a policy, or leave POLICY_FILE unset to run without roles"
 LOST: Final = {
     "roles": "there are none any more, so everybody could do everything. If that is what you want, restart Gatehouse",
     "guards": "there are none any more, so the defaults would hold. If that is what you want, restart Gatehouse",
     "freeze": "there is none any more, so what was frozen could be changed. If that is what you want, restart Gatehouse",
 }
-"""Tables that a policy doesn't lose while Gatehouse runs, and why: a file that was cut looks the same."""
+"""Tables that a reload may not remove, and why: a truncated file would look the same."""
 ALIAS: Final = re.compile(r"[\w-]+(?: +[\w-]+)*")
 NOT_AN_ALIAS: Final = "write words of letters, digits and hyphens, such as kill"
 NO_COMMAND: Final = "“{}” begins with no command: write one, such as off or members offboard"
 Commands = Mapping[str, Collection[str]]
-"""The words that commands begin with, under each of the roots."""
+"""The first words of the commands, by root."""
 
 
 @dataclass(frozen=True, slots=True)
 class Wrong:
-    """One thing that is wrong with the file: where, by key and, where only a number tells tables apart, by line; and why."""
+    """One problem in the file: its place by key, by line as well where only a number tells tables apart, and the reason."""
 
     line: int
     key: str
@@ -63,7 +63,7 @@ class Wrong:
 
 
 class BadPolicy(Exception):
-    """The file cannot be a policy; *wrong* says what to put right."""
+    """The file is not a valid policy; *wrong* says what to fix."""
 
     def __init__(self, path: str, wrong: Sequence[Wrong]) -> None:
         super().__init__(f"{path}: " + "; ".join(map(str, wrong)))
@@ -84,9 +84,9 @@ def summary(path: str | None, policy: Policy) -> str:
 
 
 def read_policy(path: str, commands: Commands) -> Policy:
-    """The policy in the TOML file at *path*, whose aliases stand for *commands*.
+    """Return the policy in the TOML file at *path*, whose aliases stand for *commands*.
 
-    Raises BadPolicy, also for a file that says nothing.
+    Raises BadPolicy, also for an empty file.
     """
     try:
         text = Path(path).read_text(encoding="utf-8")
@@ -115,7 +115,7 @@ def read_policy(path: str, commands: Commands) -> Policy:
 
 
 def _unknown_roles(text: str, tables: dict[str, Any]) -> list[Wrong]:
-    """The names of roles in guards that stand under no ``[roles]``, however wrong all else may be."""
+    """Return the roles that guards name and ``[roles]`` doesn't define, whatever else is wrong with the file."""
     roles, guards = tables.get("roles"), tables.get("guards")
     known = list(roles) if isinstance(roles, dict) else []
     there = f"there are {', '.join(known)}" if known else "there are no roles"
@@ -132,7 +132,7 @@ def _unknown_roles(text: str, tables: dict[str, Any]) -> list[Wrong]:
 
 
 def _wrong_aliases(text: str, tables: dict[str, Any], commands: Commands) -> Iterator[Wrong]:
-    """The aliases that hide a command or lead to none."""
+    """Yield the aliases that hide a command, or that stand for none."""
     aliases = tables.get("aliases")
     for alias, command in aliases.items() if isinstance(aliases, dict) else ():
         if isinstance(command, str) and (words := _alias_refusal(alias, command, commands)):
@@ -140,7 +140,7 @@ def _wrong_aliases(text: str, tables: dict[str, Any], commands: Commands) -> Ite
 
 
 def _alias_refusal(alias: str, command: str, commands: Commands) -> str:
-    """Why *alias* can't stand for *command*; nothing where it can."""
+    """Return why *alias* can't stand for *command*; empty where it can."""
     verbs = {verb for root in commands.values() for verb in root}
     if not ALIAS.fullmatch(alias):
         return NOT_AN_ALIAS
@@ -152,7 +152,7 @@ def _alias_refusal(alias: str, command: str, commands: Commands) -> str:
 
 
 def _error_words(error: Any) -> str:
-    """What is wrong with a value, in words for those who write policies."""
+    """Return what is wrong with a value, in words for the authors of policies."""
     words = MENDS.get(error["type"])
     return words.format_map(error.get("ctx") or {}) if words else error["msg"].removeprefix("Value error, ")
 
@@ -165,7 +165,7 @@ def _locate_error(text: str, place: Sequence[str | int], words: str) -> Wrong:
 
 
 def _line_of(text: str, path: Sequence[str | int]) -> int:
-    """The line on which the table begins that *path* names by its number; 0 where it names none so."""
+    """Return the line of the table that *path* names by number; 0 where it names none by number."""
     match path:
         case [str(name), int(index), *_]:
             # TOML allows spaces in a header: [[ guards ]] begins one as well.
@@ -181,10 +181,10 @@ class CurrentPolicy:
     """The current policy. *trouble*: what is wrong with the file, while an older version of it stays in use."""
 
     def __init__(self, path: str | None, commands: Commands) -> None:
-        """Raises BadPolicy: there is no older one to stay with at the start."""
+        """Read the file; raises BadPolicy, since there is no older policy to keep at the start."""
         self._path = path
         self._commands = commands
-        # Before the file is read: what changes during that is seen as new at the next look.
+        # Taken before the file is read, so that the next look notices a change made during the read.
         self._seen = self._last = self._stamp()
         self.trouble: str | None = None
         self.policy = DEFAULT if path is None else read_policy(path, commands)
@@ -199,7 +199,7 @@ class CurrentPolicy:
             self.look()
 
     def look(self) -> None:
-        """Take over the file if it changed and is right; else stay with what was, and say so.
+        """Load the file if it changed and is valid; else keep the current policy, and log why.
 
         A file that another look finds changed again is still being written: up to any of its tables it may be right TOML.
         """
@@ -208,7 +208,7 @@ class CurrentPolicy:
         before, self._last = self._last, self._stamp()
         if self._last == self._seen or self._last != before:
             return
-        # Noted before it is read, so that a file that is wrong is complained about once.
+        # Noted before it is read, so that a wrong file is reported only once.
         self._seen = self._last
         try:
             policy = read_policy(self._path, self._commands)

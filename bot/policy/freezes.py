@@ -31,14 +31,14 @@ LISTS: Final = ("hosts", "rules", "groups", "sites", "segments")
 
 
 class Freeze(BaseModel):
-    """From when until when nobody may change what it covers: what any of the lists names, or everything without lists."""
+    """A time span in which nobody may change what it covers: what any of the lists names, or everything without lists."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
 
     starts: datetime = Field(alias="from")
     until: datetime = Field(alias="to")
     tz: Annotated[str, AfterValidator(_require_zone)] = "UTC"
-    """Whose clocks *starts* and *until* mean, where they name no offset."""
+    """The time zone of *starts* and *until*, where they name no offset."""
     hosts: Names = ()
     rules: Names = ()
     """Ids or names."""
@@ -66,7 +66,7 @@ class Freeze(BaseModel):
 
     @property
     def lists(self) -> dict[str, Names]:
-        """What it covers, by the names of the fields; all are empty where that is everything."""
+        """Return what it covers, by the names of the fields; all are empty where it covers everything."""
         return {name: getattr(self, name) for name in LISTS}
 
     def covers(self, edit: Edit) -> bool:
@@ -84,7 +84,7 @@ class Freeze(BaseModel):
 
 
 def may_overlap(one: Freeze, other: Freeze) -> bool:
-    """Whether what *one* covers may be covered by the *other*, too: by what both name, not by what a rule of theirs is in."""
+    """Whether two freezes may cover the same thing, judged by the names in both; the group or host of a rule is not looked up."""
     is_everything = not all(any(each.lists.values()) for each in (one, other))
     return is_everything or any(
         _matches_any(name, getattr(two, names))
@@ -95,7 +95,7 @@ def may_overlap(one: Freeze, other: Freeze) -> bool:
 
 
 class ChatFreeze(Freeze):
-    """One that somebody made with a command; *title*: what it covers, as people call it."""
+    """A freeze that somebody made with a command; *title*: what it covers, as people call it."""
 
     id: str
     title: str
@@ -103,11 +103,11 @@ class ChatFreeze(Freeze):
     channel: str
     made: datetime
     is_lock: bool = False
-    """Whether whoever made it may go on changing it, and lift it alone."""
+    """Whether its maker may still change what it covers, and may lift it alone."""
     in_group: str | None = None
-    """Of a lock: the group of its rule; empty where that is in none."""
+    """Of a lock: the group of its rule; empty where the rule is in none."""
     lifted_by: tuple[str, ...] = ()
-    """Who wants it lifted so far."""
+    """The people who have asked to lift it so far."""
 
 
 def _covers_member(freeze: Freeze, edit: Edit) -> bool:
@@ -136,7 +136,7 @@ def _matches_any(name: str, patterns: Names) -> bool:
 
 
 def _names(edit: Edit) -> Iterator[str]:
-    """The id of a rule, and its names before and after."""
+    """Yield the id of a rule, and its names before and after."""
     yield edit.target.key or ""
     for document in (edit.before, edit.after):
         if isinstance(name := (document or {}).get("name"), str):
@@ -148,7 +148,7 @@ def _segments(document: Document | None) -> Sequence[str]:
 
 
 def _hosts(edit: Edit) -> set[str | None]:
-    """The hosts whose URLs a rule may match, before and after; None among them for a source that may match any."""
+    """Return the hosts whose URLs a rule may match, before and after; None among them for a source that may match any."""
     if edit.target.service == "members":
         return set()
     documents = [document for document in (edit.before, edit.after) if document is not None]
@@ -157,11 +157,11 @@ def _hosts(edit: Edit) -> set[str | None]:
 
 
 PREFIX_OPERATORS: Final = frozenset({"equals", "wildcard_matches"})
-"""Operators by which a source says the beginning of what it matches."""
+"""Operators with which a source states the beginning of the URLs that it matches."""
 
 
 def _host(pair: Any) -> str | None:
-    """The one host that a pair can match; None where it may be any."""
+    """Return the only host that a pair can match; None where it may match any."""
     source = pair.get("source") if isinstance(pair, dict) else None
     if not isinstance(source, dict):
         return None

@@ -1,8 +1,8 @@
-"""How much one person, and one channel, may ask for, so that one person's flood doesn't block others.
+"""Rate limits of one person and one channel, so that one person's flood doesn't block others.
 
 Decisions, undo and the end of a temporary change are never limited. A channel's limit never stops a person who was
 quiet, so the person on call can act in a flooded channel, too. Rates are counted in the memory of each
-process: with several replicas a person may have so much of each.
+process: with several replicas, each of them grants the whole rate.
 """
 
 from __future__ import annotations
@@ -17,18 +17,18 @@ from typing import Final
 
 MAX_QUESTIONS_PER_REQUEST: Final = 20
 MAX_KEYS: Final = 10_000
-"""People and channels whose acts are remembered before those of long ago are dropped."""
+"""How many people and channels are remembered before the oldest are dropped."""
 
 
 @dataclass(frozen=True, slots=True)
 class OpenLimits:
-    """How many requests may wait for a decision. Somebody who has none waiting may always ask for one."""
+    """How many requests may wait for a decision. A person who has none waiting may always make one."""
 
     per_person: int = 20
     per_channel: int = 60
 
     def is_exceeded(self, of_person: int, in_channel: int) -> bool:
-        """Whether a request is too many; both numbers count it."""
+        """Whether a new request exceeds the limits; both counts include it."""
         return of_person > self.per_person or (in_channel > self.per_channel and of_person > 1)
 
 
@@ -37,7 +37,7 @@ DEFAULT_LIMITS: Final = OpenLimits()
 
 @dataclass(frozen=True, slots=True)
 class Rate:
-    """How many acts of a kind are taken within some seconds. *quiet*: those that a person has whatever others do."""
+    """How many acts of a kind are allowed within *seconds*. *quiet*: how many a person may do even in a flooded channel."""
 
     what: str
     per_person: int
@@ -51,11 +51,11 @@ EXPORT_RATE: Final = Rate("exports", per_person=10, per_channel=30, seconds=3600
 IMPORT_RATE: Final = Rate("imports", per_person=60, per_channel=180, seconds=3600, quiet=1)
 """Counts how often a file is read: when it is handed over, whenever a column is chosen, and at the end."""
 FILES_AT_ONCE: Final = 2
-"""Files that a process works on at a time: one of 10 MB takes up to 100 MB of memory."""
+"""How many files a process works on at a time: one of 10 MB takes up to 100 MB of memory."""
 
 
 class TooFast(Exception):
-    """A person, or the *channel* as a whole, has done all that *rate* allows; in *seconds* there is room again."""
+    """A person, or the *channel* as a whole, has used up *rate*; the next act is possible in *seconds*."""
 
     def __init__(self, rate: Rate, seconds: int, *, channel: bool) -> None:
         super().__init__(rate.what)
@@ -65,7 +65,7 @@ class TooFast(Exception):
 
 
 class StillRunning(Exception):
-    """The last one of this person is not done yet. *what*: the command."""
+    """This person's previous command is still running. *what*: the command."""
 
     def __init__(self, what: str) -> None:
         super().__init__(what)
@@ -74,7 +74,7 @@ class StillRunning(Exception):
 
 @dataclass(slots=True)
 class RateLimiter:
-    """What people and channels did lately."""
+    """Counts the recent acts of people and channels."""
 
     now: Callable[[], datetime]
     _acts: dict[tuple[str, str], deque[float]] = field(default_factory=dict)
@@ -82,14 +82,14 @@ class RateLimiter:
     _files: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(FILES_AT_ONCE))
 
     def take(self, rate: Rate, user: str, channel: str) -> None:
-        """Count one act; raises TooFast where it is one too many, which then does not count."""
+        """Count one act; raises TooFast where it exceeds *rate*, without counting it."""
         now = self.now().timestamp()
-        if len(self._acts) > MAX_KEYS:  # before either is looked up: an empty one is dropped, too
+        if len(self._acts) > MAX_KEYS:  # before the two keys are looked up: this drops empty entries, too
             # No rate looks further back than an hour.
             self._acts = {known: acts for known, acts in self._acts.items() if acts and now - acts[-1] < 3600}
         mine, here = self._recent_acts(rate, user, now), self._recent_acts(rate, channel, now)
         for acts, most, spared in ((mine, rate.per_person, 0), (here, rate.per_channel, rate.quiet)):
-            # Whoever was quiet has some acts left, however much the channel does.
+            # A person who was quiet has some acts left, however much the channel does.
             if len(acts) >= most and len(mine) >= spared:
                 raise TooFast(rate, max(1, round(acts[0] + rate.seconds - now)), channel=acts is here)
         mine.append(now)
@@ -97,7 +97,7 @@ class RateLimiter:
             here.append(now)
 
     def _recent_acts(self, rate: Rate, key: str, now: float) -> deque[float]:
-        """When *key* acted within the span of *rate*; a clock that was set back forgets."""
+        """Return the times of *key*'s acts within the span of *rate*; where the clock was set back, later times are dropped."""
         acts = self._acts.setdefault((rate.what, key), deque())
         while acts and not 0 <= now - acts[0] < rate.seconds:
             acts.popleft()

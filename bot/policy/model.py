@@ -23,7 +23,7 @@ APPROVE: Final = "approve"
 SETTINGS: Final = "settings.update"
 FREEZE: Final = "freeze"
 OPERATIONS: Final = (*READS, *dict.fromkeys(kind.operation for kind in Kind), APPROVE, SETTINGS, FREEZE)
-"""All that a role may be given; patterns such as ``rule.*`` are allowed, ``read`` stands for every ``*.read``."""
+"""Every operation that a role may have; patterns such as ``rule.*`` are allowed, ``read`` stands for every ``*.read``."""
 
 DESTRUCTIVE: Final = frozenset(kind.operation for kind in Kind if kind.destroys)
 
@@ -38,7 +38,7 @@ MAX_LIFETIME: Final = timedelta(days=30)
 
 
 class Why(StrEnum):
-    """Why somebody may not."""
+    """The reason why a person is refused."""
 
     UNKNOWN = "unknown"
     DEACTIVATED = "deactivated"
@@ -57,23 +57,23 @@ class Why(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """What Slack says of somebody. *barred*: why they may nothing at all; *tz*: an IANA name."""
+    """A person, as Slack describes them. *barred*: why they can't use Gatehouse at all; *tz*: an IANA name."""
 
     id: str
     barred: Why | None = None
     groups: frozenset[str] = frozenset()
     channels: frozenset[str] = frozenset()
-    """Of the channels that were asked about, those that they are in."""
+    """The channels that they are in, out of those that were looked up."""
     tz: str = "UTC"
     name: str = ""
-    """What others call them; empty where Slack doesn't tell it."""
+    """Their display name; empty where Slack doesn't give it."""
     mailbox: str = ""
-    """Their email without tags and case: two accounts of one mailbox are one person. Empty where Slack doesn't tell it."""
+    """Their email without tags and case: two accounts of one mailbox are one person. Empty where Slack doesn't give it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Channel:
-    """What Slack says of a channel."""
+    """A channel, as Slack describes it."""
 
     id: str
     bot_in: bool = True
@@ -82,7 +82,7 @@ class Channel:
 
 
 def _parse_span(value: Any) -> Any:
-    """``24h`` as a span of time. A number alone is refused: its unit would be a guess."""
+    """Parse a duration such as ``24h``. A number alone is refused: its unit would be a guess."""
     if isinstance(value, timedelta):
         return value
     seconds = (seconds_of(value) or 0) if isinstance(value, str) else 0
@@ -104,7 +104,7 @@ SLACK_ID: Final = re.compile(r"[A-Z][A-Z0-9]{5,20}")
 
 
 def _id_of(what: str, beginnings: str, example: str) -> AfterValidator:
-    """Take ids that Slack gives to *what*: people know names, and a policy needs what never changes."""
+    """Return a validator of Slack's ids of *what*: a policy has ids and not names, since names change."""
 
     def check(value: str) -> str:
         if not SLACK_ID.fullmatch(value) or value[0] not in beginnings:
@@ -127,7 +127,7 @@ class _Strict(BaseModel):
 
 
 class Role(_Strict):
-    """Some people and what they may: by name, by user group, or by a channel that they are in and act in."""
+    """A set of people and what they may do: by name, by user group, or by a channel that they are in and act in."""
 
     users: tuple[UserId, ...] = ()
     groups: tuple[GroupId, ...] = ()
@@ -143,14 +143,14 @@ class Role(_Strict):
 
 
 class GuardRule(_Strict):
-    """What stands before the operations that it fits; of several that fit, the first one counts."""
+    """The guard of the operations that it matches; of several rules that match, the first one counts."""
 
     operation: Operation
     site: str | None = None
     guard: Guard
     approvals: Annotated[int, Field(ge=1, le=5)] = 1
     approvers: tuple[str, ...] = ()
-    """Names of roles; nobody named means everybody who may ``approve`` and is in the channel."""
+    """Names of roles; empty means everybody who may ``approve`` and is in the channel."""
     self_approval: bool = False
     undo_own: bool = True
     """Whether people may undo at once what they did alone within the last hour."""
@@ -164,12 +164,12 @@ class GuardRule(_Strict):
 
 @cache
 def _default_guard(operation: str) -> GuardRule:
-    """What stands before *operation* where no rule of a policy fits it."""
+    """Return the guard of *operation* where no rule of a policy matches it."""
     return GuardRule(operation=operation, guard=Guard.APPROVE_OR_CONFIRM if operation in DESTRUCTIVE else Guard.NONE)
 
 
 def strictest(rules: Sequence[GuardRule]) -> GuardRule:
-    """One guard that is weaker than none of *rules*; its approvers are those that all of them name.
+    """Combine *rules* into one guard that is at least as strict as each; its approvers are those that all of them name.
 
     Raises Irreconcilable where their approvers have nobody in common.
     """
@@ -195,13 +195,13 @@ def strictest(rules: Sequence[GuardRule]) -> GuardRule:
 
 
 def _intersect(lists: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
-    """What is in each of *lists*, in the order of the first."""
+    """Return what is in each of *lists*, in the order of the first."""
     first, *others = lists or [()]
     return tuple(name for name in first if all(name in other for other in others))
 
 
 class Irreconcilable(Exception):
-    """Guards that nobody can approve together: each asks for other roles. *roles*: all that they name."""
+    """No role can approve all of these guards, since each names other roles. *roles*: all that they name."""
 
     def __init__(self, roles: tuple[str, ...]) -> None:
         super().__init__(", ".join(roles))
@@ -209,7 +209,7 @@ class Irreconcilable(Exception):
 
 
 class Channels(_Strict):
-    """Where changes may be asked for; with none named, wherever the bot was added."""
+    """The channels in which changes may be requested; if none is named, every channel that the bot was added to."""
 
     act: tuple[ChannelId, ...] = ()
 
@@ -227,7 +227,7 @@ class Policy(_Strict):
     roles: dict[str, Role] = Field(default_factory=dict)
     guards: tuple[GuardRule, ...] = ()
     freeze: tuple[Freeze, ...] = ()
-    """What nobody may change for a while, whatever their roles."""
+    """The freezes: what nobody may change for a while, whatever their roles."""
     aliases: Annotated[dict[str, str], AfterValidator(_normalize_aliases)] = Field(default_factory=dict)
     """A team's own words for the beginning of a command, in lower case."""
 
@@ -237,30 +237,30 @@ class Policy(_Strict):
         return frozenset(group for role in self.roles.values() for group in role.groups)
 
     def roles_called(self, names: Iterable[str]) -> Sequence[Role]:
-        """The roles of these *names*, without those that there are none of any more."""
+        """Return the roles with these *names*, without those that no longer exist."""
         return [self.roles[name] for name in names if name in self.roles]
 
     def roles_for(self, operation: str) -> tuple[str, ...]:
-        """The names of the roles that may do *operation*."""
+        """Return the names of the roles that may do *operation*."""
         return tuple(name for name, role in self.roles.items() if role.allows(operation))
 
     def approving_roles(self, rule: GuardRule) -> tuple[str, ...]:
-        """The names of the roles whose people may approve under *rule*."""
+        """Return the names of the roles whose people may approve under *rule*."""
         return rule.approvers or self.roles_for(APPROVE)
 
     def named_ids(self, roles: Iterable[str]) -> tuple[str, ...]:
-        """The ids of the people and groups that *roles* name: those who are asked by name."""
+        """Return the ids of the people and groups that *roles* name, which a request mentions."""
         return tuple(dict.fromkeys(each for role in self.roles_called(roles) for each in (*role.users, *role.groups)))
 
     def guard_for(self, operation: str, site: str | None) -> GuardRule:
-        """What stands before *operation*: the first rule that fits, else the default."""
+        """Return the guard of *operation*: the first rule that matches, else the default."""
         for rule in self.guards:
             if rule.fits(operation, site):
                 return rule
         return _default_guard(operation)
 
     def refusal(self, operation: str, person: Person, place: Channel) -> Why | None:
-        """Why *person* may not do *operation* at *place*; None where they may."""
+        """Return why *person* may not do *operation* at *place*; None where they may."""
         if person.barred is not None:
             return person.barred
         if not operation.endswith(".read") and (why := self._place_refusal(place)) is not None:
@@ -274,7 +274,7 @@ class Policy(_Strict):
         return None if any(role.allows(operation) for role in held) else Why.NO_ROLE
 
     def approve_refusal(self, approvers: Sequence[str], person: Person, place: Channel) -> Why | None:
-        """Why *person* may not approve at *place* what the roles *approvers* decide; None where they may.
+        """Return why *person* may not approve at *place* what the roles *approvers* decide; None where they may.
 
         Being named in such a role is the right, wherever they are; everybody else has to be in the channel.
         """
@@ -286,14 +286,14 @@ class Policy(_Strict):
         return None if self.holds_any(approvers, person, Channel("")) or place.id in person.channels else Why.NOT_HERE
 
     def refusal_anywhere(self, operation: str, person: Person) -> Why | None:
-        """Why *person* may do *operation* in no channel at all; None where one may be the right one."""
+        """Return why *person* may not do *operation* in any channel; None where there may be one in which they may."""
         if person.barred is not None or not self.roles:
             return person.barred
         able = [role for role in self.roles.values() if role.allows(operation)]
         return None if any(role.channels or role.is_held_by(person, Channel("")) for role in able) else Why.NO_ROLE
 
     def _place_refusal(self, place: Channel) -> Why | None:
-        """Changes belong where others see them."""
+        """Return why changes can't be made at *place*, since they belong where others see them; None where they can."""
         if place.shared:
             return Why.SHARED_CHANNEL
         if place.direct:
