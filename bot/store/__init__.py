@@ -1,1 +1,1 @@
-"""What must survive the process: changes, requests taken in, cards, the outbox, timers. SQLite or PostgreSQL."""
+"""The persistent state, on SQLite or PostgreSQL: changes, stored requests, cards, the outbox and timers."""

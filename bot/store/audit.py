@@ -22,7 +22,7 @@ from bot.store.tables import USED_WITH, audit, audit_head, cards, changes, micro
 
 START: Final = "0" * 64
 GATEHOUSE: Final = "gatehouse"
-"""The actor of what no person did."""
+"""The actor of what Gatehouse did automatically."""
 CHUNK: Final = 500
 LIKE_SIGN: Final = re.compile(r"[!%_]")
 ESCAPED: Final = re.compile(r"\\u[0-9a-f]{4}")
@@ -30,7 +30,7 @@ ESCAPED: Final = re.compile(r"\\u[0-9a-f]{4}")
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """Something that was asked, decided, done or refused. *actor*: a Slack user, or ``gatehouse``."""
+    """Something that was requested, decided, done or refused. *actor*: a Slack user, or ``gatehouse``."""
 
     event: str
     actor: str
@@ -42,7 +42,7 @@ class Event:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """An event as it was recorded. *permalink* leads to the card in Slack, where it was known by then."""
+    """An event as it was recorded. *permalink* leads to the card in Slack, where it was known at that time."""
 
     seq: int
     at: datetime
@@ -56,13 +56,13 @@ class Entry:
     hash: str
 
     def dump(self) -> dict[str, Any]:
-        """The entry as one JSON object, times in ISO 8601."""
+        """Return the entry as one JSON object, with times in ISO 8601."""
         return asdict(self) | {"at": self.at.isoformat(), "detail": dict(self.detail)}
 
 
 @dataclass(frozen=True, slots=True)
 class Flaw:
-    """Where the chain is broken first, and how."""
+    """The first break in the chain: its place and its kind."""
 
     seq: int
     words: str
@@ -70,24 +70,24 @@ class Flaw:
 
 @dataclass(frozen=True, slots=True)
 class Filters:
-    """Which entries are wanted; None means all."""
+    """The entries that are wanted; None means all."""
 
     who: str | None = None
-    """What they did, and what Gatehouse did about what they asked for."""
+    """A person: what they did, and what Gatehouse did about their requests."""
     since: datetime | None = None
     ref: str | None = None
     """A part of a target, or the beginning of a change's id."""
     targets: tuple[str, ...] | None = None
-    """Exactly these."""
+    """Only entries about exactly these targets."""
     without: tuple[str, ...] = ()
     """Events that are left out."""
     last_of_each: bool = False
-    """Of each change only its newest entry, and of a bulk change only one; all entries about no change."""
+    """Only the newest entry of each change, and one of a bulk change; all entries that are about no change."""
 
 
 def _seal(previous: str, row: Mapping[Any, Any] | sa.RowMapping) -> str:
     content = [row[name] for name in ("seq", "at", "event", "change_id", "target", "actor", "channel", "permalink")]
-    # Just this spelling is hashed: with another one, no chain that there is would hold any more.
+    # The hash is made of exactly this spelling: with another one, no existing chain would verify any more.
     text = json.dumps([previous, *content, row["detail"]], ensure_ascii=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()
 
@@ -97,10 +97,10 @@ class Audit:
         self._session = session
 
     async def append(self, tx: AsyncConnection, *events: Event, ends_work: bool = False) -> None:
-        """Record *events* within *tx*; let it be the last thing there, for it holds the head until the commit.
+        """Record *events* within *tx*. Call it last in the transaction, since it locks the head until the commit.
 
         Raises OtherRelease, so that *tx* does nothing, where another release has taken over. *ends_work*: what this process
-        was doing by then is recorded all the same.
+        was doing at that time is recorded all the same.
         """
         if not events:
             return
@@ -123,7 +123,7 @@ class Audit:
         await tx.execute(sa.update(audit_head).where(audit_head.c.one == 1).values(seq=seq, hash=seal))
 
     async def _links(self, tx: AsyncConnection, change_ids: Collection[str]) -> Mapping[str, str]:
-        """The permalinks of the cards of these changes, where they have any yet."""
+        """Return the permalinks of the cards of these changes, by id; without changes that have none yet."""
         query = sa.select(cards.c.change_id, cards.c.permalink).where(
             cards.c.change_id.in_(change_ids), cards.c.purpose == "card"
         )
@@ -143,13 +143,13 @@ class Audit:
         }
 
     async def find(self, filters: Filters, limit: int = 50, *, skip: int = 0) -> Sequence[Entry]:
-        """The newest entries that fit but for the first *skip*, newest first."""
+        """Return up to *limit* entries that match, newest first, after the first *skip*."""
         query = _select(filters).order_by(audit.c.seq.desc()).limit(limit).offset(skip)
         async with self._session.reading() as connection:
             return [_entry(row) for row in await connection.execute(query)]
 
     async def find_targets(self, name: str) -> Sequence[str]:
-        """The rules and members that were on record under a name that begins with *name*, in any case."""
+        """Return the rules and members that were recorded under a name that begins with *name*, in upper or lower case."""
         # Without the closing quote, so that longer names which begin like this are found.
         field = f'"name": {json.dumps(name)[:-1]}'
         pattern = ESCAPED.sub(
@@ -158,13 +158,13 @@ class Audit:
         query = sa.select(audit.c.target, audit.c.detail).where(audit.c.detail.ilike(f"%{pattern}%", escape="!"))
         async with self._session.reading() as connection:
             rows = (await connection.execute(query.distinct())).all()
-        # LIKE found too many, as any letter fits for an escape: here they are compared as they are meant.
+        # LIKE found too many, since its pattern takes any letter for an escape: here the names themselves are compared.
         wanted = f'"name": {json.dumps(name, ensure_ascii=False)[:-1]}'.casefold()
         details = ((row.target, json.dumps(json.loads(row.detail), ensure_ascii=False).casefold()) for row in rows)
         return list(dict.fromkeys(target for target, detail in details if wanted in detail))
 
     async def all(self, filters: Filters) -> AsyncIterator[Entry]:
-        """Every entry that fits, oldest first, read in pages."""
+        """Yield every entry that matches, oldest first, read in pages."""
         last = 0
         while True:
             query = _select(filters).where(audit.c.seq > last).order_by(audit.c.seq).limit(CHUNK)
@@ -177,18 +177,18 @@ class Audit:
             last = rows[-1].seq
 
     async def head(self) -> tuple[int, str]:
-        """Number and hash of the last entry: written down elsewhere, it proves later that nothing was cut off."""
+        """Return number and hash of the last entry: kept elsewhere, they prove later that no entries were cut off at the end."""
         async with self._session.reading() as connection:
             row = (await connection.execute(sa.select(audit_head.c.seq, audit_head.c.hash))).one()
         return row.seq, row.hash
 
     async def hash_of(self, seq: int) -> str | None:
-        """The hash of the entry of that number; None where there is none."""
+        """Return the hash of the entry with number *seq*; None where there is none."""
         async with self._session.reading() as connection:
             return await connection.scalar(sa.select(audit.c.hash).where(audit.c.seq == seq))
 
     async def verify(self) -> Flaw | None:
-        """Walk the chain, which may grow in the meantime; return where it is broken first, or None."""
+        """Check the whole chain, which may grow in the meantime; return its first break, or None."""
         end = (0, START)
         while True:
             head = await self.head()  # read before the rows, so that at the end no entry can be behind it
@@ -208,7 +208,7 @@ class Audit:
 
 
 def _flaw(row: sa.RowMapping, last: int, seal: str) -> Flaw | None:
-    """What is wrong with the *row* that comes after entry *last* with its hash *seal*."""
+    """Return what is wrong with the *row* that comes after entry *last* with its hash *seal*; None where nothing is."""
     if row["seq"] != last + 1:
         words = f"missing or inserted: after entry {last} comes entry {row['seq']}"
         return Flaw(min(last + 1, row["seq"]), words)

@@ -1,4 +1,4 @@
-"""Changes in the database. A change moves by one compare-and-set; what is not in the table of moves cannot be written."""
+"""Changes in the database. A change moves by one compare-and-set, and only by a move that the table of moves has."""
 
 from __future__ import annotations
 
@@ -46,18 +46,18 @@ def _select_newest(*where: sa.ColumnElement[bool]) -> sa.Select[Any]:
 
 
 MAX_OUT_OF_ORDER: Final = 20
-"""Changes of one target among which the one that was done last is looked for."""
+"""How many changes of one target are searched for the one that was done last."""
 CLAIMED: Final = (State.APPLYING, State.UNKNOWN)
 """States of a change that a process has claimed, though its lease may be over."""
 START, REVERT = "start", "revert"
-"""The timers of what is planned, and of the ends of temporary changes."""
+"""The timers of planned changes, and of the ends of temporary changes."""
 SERVICES: Final = ("rules", "members")
-"""What changes are written to, each with slots of its own for what is due there. Groups are with the rules."""
+"""The services that changes are written to, each with its own slots for due work. Groups belong to ``rules``."""
 MAX_IDS_PER_QUERY: Final = 500
 
 
 def is_of_service(service: str) -> sa.ColumnElement[bool]:
-    """The changes whose target is at one of `SERVICES`."""
+    """Return the condition for changes whose target is at *service*, one of `SERVICES`."""
     members = changes.c.target.startswith("members/")
     return members if service == "members" else sa.not_(members)
 
@@ -67,22 +67,22 @@ def _new_row(change: Change, idempotency_key: str) -> dict[str, Any]:
 
 
 def _apply_move(change: Change, move: Move, fields: Mapping[str, Any]) -> Change:
-    """The change after *move*, with *fields* set."""
+    """Return the change after *move*, with *fields* set."""
     state = MOVES[change.state, move]
-    # Nothing was sent for what is approved yet, so whoever claims it next does so for the first time.
+    # Nothing was sent for an approved change yet, so the next claim counts as the first.
     first = {"attempt": 0} if state is State.APPROVED else {}
     return change.with_fields(**{**fields, **first}, state=state)
 
 
 def _when(change: Change) -> tuple[datetime | None, datetime | None]:
-    """When what is planned is to begin, and since when it is held."""
+    """Return when a planned change is to begin, and since when it is held."""
     return change.request.starts_at, change.run.held_at
 
 
 class Changes:
-    """All of them: looked up, and written one by one or, as the items of a bulk change, many at once.
+    """The table of changes: looks them up, and writes them one by one or, as items of a bulk change, many at once.
 
-    What meets a change that this release doesn't know raises OtherRelease, and the process stands still.
+    Reading a change that this release doesn't know raises OtherRelease, and the process stands still.
     """
 
     def __init__(self, session: Session) -> None:
@@ -102,7 +102,7 @@ class Changes:
         return next(iter(await self._read(_select(changes.c.id == change_id))), None)
 
     async def get_many(self, ids: Sequence[str]) -> dict[str, Change]:
-        """These changes, by id."""
+        """Return the changes with these *ids*, by id."""
         found: dict[str, Change] = {}
         for first in range(0, len(ids), MAX_IDS_PER_QUERY):
             some = await self._read(_select(changes.c.id.in_(ids[first : first + MAX_IDS_PER_QUERY])))
@@ -110,28 +110,28 @@ class Changes:
         return found
 
     async def find_by_key(self, idempotency_key: str) -> Change | None:
-        """The change of this key."""
+        """Return the change with this *idempotency_key*; None where there is none."""
         return next(iter(await self._read(_select(changes.c.idempotency_key == idempotency_key))), None)
 
     async def find_by_prefix(self, reference: str) -> Sequence[Change]:
-        """The changes whose id begins with *reference*, hexadecimal as people read it off a card; at most two."""
-        begins = _select(changes.c.id >= reference, changes.c.id < f"{reference}g")  # LIKE would read them all
+        """Return up to two changes whose id begins with *reference*, hexadecimal as people read it off a card."""
+        begins = _select(changes.c.id >= reference, changes.c.id < f"{reference}g")  # LIKE would read all rows
         return await self._read(begins.limit(2))
 
     async def last_undoable(self, requester: str, channel: str) -> Change | None:
-        """The last change that *requester* made in *channel* and that can be undone."""
+        """Return the last change that *requester* made in *channel* and that can be undone; None where there is none."""
         mine = _select_newest(changes.c.requester == requester, changes.c.channel == channel, changes.c.undoable)
         return next(iter(await self._read(mine.limit(1))), None)
 
     async def list_by_requester(self, requester: str, limit: int) -> Sequence[Change]:
-        """The changes that *requester* asked for, newest first; of a bulk change the whole alone."""
+        """Return the changes that *requester* asked for, newest first; bulk changes without their items."""
         mine = _select_newest(changes.c.requester == requester, changes.c.set_id == "")
         return await self._read(mine.limit(limit))
 
     async def list_open(self, limit: int = 50) -> Sequence[Change]:
-        """The changes that wait for a decision, a service or an answer.
+        """Return the changes that wait for a decision, a service or an answer.
 
-        First the oldest of each person, then the second oldest: nobody's are hidden behind another's flood.
+        First the oldest of each person, then the second oldest, so that one person's flood doesn't hide those of others.
         """
         turn = sa.func.row_number().over(partition_by=changes.c.requester, order_by=changes.c.created)
         query = sa.select(*STORED, changes.c.created, turn.label("turn"))
@@ -140,17 +140,17 @@ class Changes:
         return await self._read(fair)
 
     async def list_planned(self, limit: int = 500) -> Sequence[Change]:
-        """The changes that wait for their time, or were not begun at it; the oldest first."""
+        """Return the changes that wait for their start, or were not begun at it; the oldest first."""
         query = _select(changes.c.state == State.PLANNED).order_by(changes.c.created)
         return await self._read(query.limit(limit))
 
     async def list_all_upcoming(self) -> Sequence[Change]:
-        """All changes that will do something by themselves: begin, or come to their end."""
+        """Return all changes that will start or be reverted automatically."""
         ends = changes.c.id.in_(sa.select(timers.c.change_id).where(timers.c.kind == REVERT))
         return await self._read(_select(sa.or_(changes.c.state == State.PLANNED, ends)).order_by(changes.c.created))
 
     async def list_upcoming(self, targets: Sequence[Target], limit: int = 5) -> Sequence[Change]:
-        """The first changes that will do something to one of *targets* by themselves: begin, or come to their end."""
+        """Return the first changes that will automatically start on, or be reverted on, one of *targets*."""
         names = [str(target) for target in targets if target.key]
         ends = changes.c.id.in_(sa.select(timers.c.change_id).where(timers.c.kind == REVERT))
         comes = sa.or_(changes.c.state == State.PLANNED, ends)
@@ -158,7 +158,7 @@ class Changes:
         async with self._session.reading() as connection:
             due = await connection.execute(sa.select(changes.c.id).where(changes.c.size > 0, comes))
             bulk = [row.id for row in due]
-            if bulk and names:  # else all items of all time would be looked through
+            if bulk and names:  # else all items ever stored would be searched
                 texts = [f'"target": {dump(target)}' for target in targets if target.key]
                 with_one = sa.or_(*(items.c.document.contains(text, autoescape=True) for text in texts))
                 sets = sa.select(items.c.set_id).where(items.c.set_id.in_(bulk), with_one)
@@ -167,15 +167,15 @@ class Changes:
             return [change_of(row) for row in await connection.execute(query)]
 
     async def find_due(self, target: Target) -> Sequence[Change]:
-        """What is to begin or to be reverted by now: changes of *target*, and bulk changes; all of them where it has no key."""
-        # One that was tried in vain is set for its next try, and is due all the same.
+        """Return what is due to start or to be reverted: changes of *target*, and bulk changes; all where *target* has no key."""
+        # After a failed try its timer is set for the next one, but it is due all the same.
         is_due = sa.or_(timers.c.due <= self._session.now(), timers.c.number > 0)
         ids = sa.select(timers.c.change_id).where(timers.c.kind.in_([START, REVERT]), is_due)
         about = sa.true() if target.key is None else sa.or_(changes.c.target == str(target), changes.c.size > 0)
         return await self._read(_select(changes.c.id.in_(ids), about))
 
     async def count_waiting(self, tx: AsyncConnection, requester: str, channel: str) -> tuple[int, int]:
-        """How many requests of *requester*, and how many in *channel*, wait for a decision."""
+        """Return how many requests of *requester*, and how many in *channel*, wait for a decision."""
         theirs, here = (
             sa.func.coalesce(sa.func.sum(sa.case((condition, 1), else_=0)), 0)
             for condition in (changes.c.requester == requester, changes.c.channel == channel)
@@ -184,12 +184,12 @@ class Changes:
         return int(row[0]), int(row[1])
 
     async def count_by_state(self) -> dict[str, int]:
-        """How many changes are in each state."""
+        """Return how many changes are in each state."""
         query = sa.select(changes.c.state, sa.func.count().label("many")).group_by(changes.c.state)
         return {row.state: row.many for row in await self._rows(query)}
 
     async def backlogs(self) -> dict[str, tuple[int, float]]:
-        """For each state that is no end, how many changes are in it, and for how many seconds the oldest is on record."""
+        """Return for each state that is not final the number of changes in it, and the age of the oldest in seconds."""
         oldest = sa.func.min(changes.c.created)
         query = sa.select(changes.c.state, sa.func.count().label("many"), oldest.label("oldest"))
         rows = await self._rows(query.where(changes.c.state.in_(LIVE_STATES)).group_by(changes.c.state))
@@ -197,25 +197,25 @@ class Changes:
         return {state: found.get(state, (0, 0.0)) for state in LIVE_STATES}
 
     async def creations(self, target: Target) -> Sequence[Change]:
-        """The changes that may have made the rule *target*: one that did, and those of which it is not known yet."""
+        """Return the changes that may have created the rule *target*: the one that did, and those not confirmed yet."""
         unnamed = changes.c.target.startswith(f"rules/{NEW}")
         open_ = sa.and_(unnamed, changes.c.state.in_(CLAIMED))
         found = await self._read(_select(sa.or_(changes.c.target == str(target), open_)), ends_work=True)
         return [change for change in found if change.edit.kind is Kind.RULE_CREATE]
 
     async def is_being_reverted(self, tx: AsyncConnection, change_id: str) -> bool:
-        """Whether the end of a temporary change is at work, or of unknown outcome."""
+        """Whether the revert of a temporary change is being applied, or its outcome is unknown."""
         query = sa.select(changes.c.id).where(
             changes.c.idempotency_key.startswith(f"revert:{change_id}:"), changes.c.state.in_(HOLDING_STATES)
         )
         return await tx.scalar(query.limit(1)) is not None
 
     async def list_by_targets(self, targets: Sequence[str], limit: int = 20) -> Sequence[Change]:
-        """The changes of these targets, newest first."""
+        """Return the changes of these *targets*, newest first."""
         return await self._read(_select_newest(changes.c.target.in_(targets)).limit(limit))
 
     async def applied_by_target(self, targets: Sequence[Target]) -> Mapping[Target, Sequence[Change]]:
-        """What was done to each of these targets and not taken back, in no order; without those to which nothing was."""
+        """Return the applied changes of each target that were not undone, in no order; without targets that have none."""
         names, found = [str(target) for target in targets], dict[Target, list[Change]]()
         for first in range(0, len(names), MAX_IDS_PER_QUERY):
             some = changes.c.target.in_(names[first : first + MAX_IDS_PER_QUERY])
@@ -225,7 +225,7 @@ class Changes:
         return found
 
     async def last_applied_to(self, target: Target) -> Change | None:
-        """Return what was done to *target* last, undone since or not."""
+        """Return the change that was applied to *target* last, whether it was undone since or not; None where there is none."""
         newest = _select_newest(changes.c.target == str(target), changes.c.state == State.APPLIED).limit(
             MAX_OUT_OF_ORDER
         )
@@ -233,24 +233,24 @@ class Changes:
         return max(await self._read(newest), key=lambda each: each.run.finished_at or each.created, default=None)
 
     async def temporary_ids(self, tx: AsyncConnection, targets: Iterable[Target]) -> Sequence[str]:
-        """The ids of the temporary changes of *targets* whose end is still to come."""
+        """Return the ids of the temporary changes of *targets* whose end is still to come."""
         ends = sa.select(timers.c.change_id).where(timers.c.kind == REVERT)
         query = sa.select(changes.c.id).where(changes.c.target.in_(map(str, targets)), changes.c.id.in_(ends))
         return list(await tx.scalars(query.order_by(changes.c.id)))
 
     async def deciders(self, change_id: str, decision: str, reason: str = "") -> Sequence[str]:
-        """Who took this decision, with this very reason."""
+        """Return the people who took this *decision* with exactly this *reason*."""
         found = sa.select(decisions.c.person).filter_by(change_id=change_id, decision=decision, reason=reason)
         return [row.person for row in await self._rows(found)]
 
     async def add(self, tx: AsyncConnection, change: Change, idempotency_key: str) -> Change:
-        """Store *change*; a second one of the same *idempotency_key* is the first one.
+        """Store *change* and return it; where one with the same *idempotency_key* is stored already, return that one.
 
         Raises TargetBusy where another change holds the target.
         """
         if (known := await self._find_by_key(tx, idempotency_key)) is not None:
             return known
-        # What is planned holds nothing before it begins: others may change the target until then.
+        # A planned change holds nothing before it begins: others may change the target until then.
         if change.request.starts_at is None:
             await self._refuse_held(tx, change)
         if await insert_new(tx, changes, _new_row(change, idempotency_key)):
@@ -266,18 +266,18 @@ class Changes:
         )
 
     async def require_free(self, change: Change) -> None:
-        """Return where nothing holds what *change* is about; raises TargetBusy."""
+        """Require that no change holds the target of *change*; raises TargetBusy."""
         async with self._session.reading() as connection:
             await self._refuse_held(connection, change)
 
     async def _refuse_held(self, tx: AsyncConnection, change: Change) -> None:
-        """Return where nothing holds what *change* would; raises TargetBusy."""
+        """Require within *tx* that no change holds what *change* would hold; raises TargetBusy."""
         held = _select(changes.c.target == hold_key(change), changes.c.state.in_(HOLDING_STATES))
         if (row := (await tx.execute(held)).first()) is not None:
             raise TargetBusy(change_of(row))
 
     async def related_requests(self, tx: AsyncConnection, applied: Sequence[Change]) -> Sequence[Change]:
-        """The requests that wait, for a decision about a target of *applied* or for their time, or would undo what one undoes.
+        """Return the proposed and planned changes of a target of *applied*, and those that would undo what one of them undoes.
 
         Those that somebody is deciding about at this moment are left out: once approved, they look at the target first. So
         are those that this release doesn't know: what was done is recorded all the same.
@@ -305,10 +305,10 @@ class Changes:
     ) -> Change | None:
         """Make *move* with *fields* set, or return None where the change is not where the move starts.
 
-        *under*: what stood before the change when the move was judged; None as well where that is something else now.
-        *planned*: the change as it was then; None as well where it has another time by now, or is held or no longer held.
+        *under*: what the change required when the move was judged; None as well where it requires something else now.
+        *planned*: the change as it was then; None as well where it has another time now, or was held or released since.
         Raises TargetBusy where the change would hold its target now, and another one does. *due*: when an approved change
-        is taken up, if it was left.
+        is taken up where its process died.
         """
         row = (await tx.execute(self._select_locked(change_id))).one_or_none()
         if row is None or row.state not in sources(move):
@@ -323,7 +323,7 @@ class Changes:
         return await replace(tx, change, _apply_move(change, move, fields), **columns)
 
     async def _hold(self, tx: AsyncConnection, change: Change, made: Change, **columns: Any) -> Change | None:
-        """Replace a change by one that holds its target; raises TargetBusy where another one does, or was faster."""
+        """Replace *change* by *made*, which holds its target; raises TargetBusy where another change holds it, or was faster."""
         await self._refuse_held(tx, made)
         try:
             return await self._replace(tx, change, made, **columns)
@@ -333,7 +333,7 @@ class Changes:
             raise
 
     async def claim(self, tx: AsyncConnection, change_id: str, owner: str, lease: timedelta) -> Change | None:
-        """Take an approved change for *owner*, or return None where somebody else has."""
+        """Claim an approved change for *owner*; None where another process has claimed it."""
         row = (await tx.execute(self._select_locked(change_id))).one_or_none()
         if row is None or row.state not in sources(Move.CLAIM):
             return None
@@ -349,20 +349,20 @@ class Changes:
         but: Collection[str] = (),
         service: str | None = None,
     ) -> Change | None:
-        """Take the change that is due the longest: left after its approval, or by its owner. None where there is none.
+        """Claim the change that is overdue the longest, left after its approval or by its owner; None where there is none.
 
-        *but*: ids of those that are not to be taken. *service*: the one whose changes are taken; None for each.
+        *but*: ids of changes to skip. *service*: the service whose changes are claimed; None for all.
         """
         row = (await tx.execute(self._session.with_skip_locked(self._select_due(bulk, but, service)))).one_or_none()
         return None if row is None else await self.take(tx, change_of(row), owner, lease)
 
     async def any_due(self, *, bulk: bool = False, but: Collection[str] = (), service: str | None = None) -> bool:
-        """Whether there is something for `claim_due`: a look that holds nobody up. Nothing where this process stands still."""
+        """Whether there is something for `claim_due`, read without locks; False where this process stands still."""
         return not self._session.stands_still and bool(await self._rows(self._select_due(bulk, but, service)))
 
     def _select_due(self, bulk: bool, but: Collection[str], service: str | None) -> sa.Select[Any]:
-        """What may be taken. An item that is being applied is its bulk change's; one whose outcome is not known is anybody's."""
-        # Whoever applies a bulk change knows when its items may be sent; nobody else takes them up.
+        """Select what may be claimed: no item that is being applied, which is its bulk change's, but items of unknown outcome."""
+        # The process that applies a bulk change knows when its items may be sent; no other takes them up.
         claimed = sa.or_(
             changes.c.state == State.UNKNOWN, sa.and_(changes.c.state == State.APPLYING, changes.c.set_id == "")
         )
@@ -375,7 +375,7 @@ class Changes:
         return sa.select(changes).where(wanted, here).order_by(since, changes.c.created).limit(1)
 
     async def take(self, tx: AsyncConnection, change: Change, owner: str, lease: timedelta) -> Change | None:
-        """Take *change*, which *tx* read or wrote last, for *owner*: what is approved is being applied from then on."""
+        """Claim *change*, which *tx* read or wrote last, for *owner*; an approved change becomes APPLYING."""
         until = self._session.now(lease)
         taken = change.with_fields(
             state=change.state if change.state in CLAIMED else MOVES[change.state, Move.CLAIM],
@@ -386,21 +386,21 @@ class Changes:
         return await self._replace(tx, change, taken, owner=owner, lease=until)
 
     async def get_locked(self, tx: AsyncConnection, change_id: str, *, ends_work: bool = False) -> Change | None:
-        """The change, read within *tx* and locked until its end; *ends_work* as for `change_of`."""
+        """Return the change, read within *tx* and locked until its end; *ends_work*: as for `change_of`."""
         row = (await tx.execute(self._select_locked(change_id))).one_or_none()
         return None if row is None else change_of(row, ends_work=ends_work)
 
     async def is_applying(self, tx: AsyncConnection, change: Change, owner: str) -> bool:
-        """Whether *owner* still applies *change* as it claimed it; nobody else takes it before the end of *tx*."""
+        """Whether *owner* still has its claim on *change*; no other process can claim it before the end of *tx*."""
         row = (await tx.execute(self._select_locked(change.id))).one_or_none()
         return row is not None and (row.state, row.owner, row.token) == (State.APPLYING, owner, change.run.token)
 
     async def record(self, tx: AsyncConnection, change: Change, **fields: Any) -> None:
-        """Note *fields* on a change as `get_locked` returned it, without moving it."""
+        """Write *fields* on a change as `get_locked` returned it, without moving it."""
         await self._replace(tx, change, change.with_fields(**fields))
 
     async def _replace(self, tx: AsyncConnection, change: Change, made: Change, **columns: Any) -> Change | None:
-        """The compare-and-set: only if state and fencing token are still those of *change*."""
+        """Write *made* over *change* by compare-and-set: only if the stored state and fencing token are still *change*'s."""
         update = (
             sa.update(changes)
             .where(changes.c.id == change.id, changes.c.state == change.state, changes.c.token == change.run.token)
@@ -412,11 +412,11 @@ class Changes:
         return self._with_lock(sa.select(changes).where(changes.c.id == change_id))
 
     def _with_lock(self, query: sa.Select[Any]) -> sa.Select[Any]:
-        """*query* that keeps its rows from others; always in one order, or two of them may wait for each other."""
+        """Return *query* with its rows locked, always in one order, since two of them could deadlock otherwise."""
         return query if self._session.sqlite else query.order_by(changes.c.id).with_for_update()
 
     async def take_up(self, tx: AsyncConnection, change_id: str, owner: str, lease: timedelta) -> Change | None:
-        """Take an item that is being applied over from a process that died; None where its owner's lease still runs."""
+        """Take over an item that a dead process was applying; None where its owner's lease still runs."""
         row = (await tx.execute(self._select_locked(change_id))).one_or_none()
         if row is None or row.state != State.APPLYING or (row.owner != owner and row.lease > self._session.now()):
             return None
@@ -425,9 +425,9 @@ class Changes:
     async def begin(
         self, tx: AsyncConnection, items: Sequence[Change], owner: str, lease: timedelta
     ) -> Sequence[Change]:
-        """Store new changes that are being applied already; those whose target is held by then are left out."""
+        """Store new changes in state APPLYING and return them, without those whose target another change holds."""
         until = self._session.now(lease)
-        # In the same order by all: two bulk changes with the same targets would wait for each other.
+        # Every process inserts in the same order, or two bulk changes with the same targets would deadlock.
         ordered = sorted(items, key=hold_key)
         rows = [_new_row(item, f"item:{item.id}") | {"owner": owner, "lease": until} for item in ordered]
         if not rows:
@@ -439,7 +439,7 @@ class Changes:
     async def renew(
         self, tx: AsyncConnection, change: Change, items: Sequence[str], owner: str, lease: timedelta
     ) -> bool:
-        """Keep *change* and those *items* of it for another *lease*; False where *owner* no longer has the change."""
+        """Renew the lease on *change* and those *items* of it; False where *owner* no longer has the change."""
         until = {"lease": self._session.now(lease)}
         open_ = changes.c.state.in_(CLAIMED)
         this = sa.and_(changes.c.id == change.id, changes.c.token == change.run.token, open_)
@@ -453,9 +453,9 @@ class Changes:
         return True
 
     async def finish(self, tx: AsyncConnection, ended: Sequence[Ended], owner: str) -> Sequence[tuple[Change, Move]]:
-        """Move changes that are *owner*'s by their fencing tokens; return them as they then are, without the others.
+        """Move the changes that *owner* still has, by their fencing tokens; return them as moved, without the others.
 
-        Whatever else was written on them in the meantime stays.
+        Other fields that were written on them in the meantime stay.
         """
         query = sa.select(changes).where(changes.c.id.in_([each.change.id for each in ended]), changes.c.owner == owner)
         rows = {row.id: row for row in await tx.execute(self._with_lock(query))}
@@ -464,7 +464,7 @@ class Changes:
             row = rows.get(change.id)
             if row is None or row.token != change.run.token or row.state not in sources(move):
                 continue
-            # From the row and not from what was claimed: somebody may have written on it since.
+            # Made from the row and not from the claimed change: somebody may have written on it since.
             made = _apply_move(change_of(row, ends_work=True), move, fields)
             moved.append((made, move))
             # An item is free for reconciling; a single change is free once its owner's lease is over.
@@ -473,12 +473,12 @@ class Changes:
                 {"which": made.id, "due": row.due if due is None else micros(due), "lease": lease, **row_of(made)}
             )
         if values:
-            # Named otherwise than the column: in an UPDATE, SQLAlchemy keeps the columns' names for the values.
+            # Not named as the column: in an UPDATE, SQLAlchemy reserves the columns' names for the values.
             names: dict[str, Any] = {name: sa.bindparam(name) for name in values[0] if name != "which"}
             await tx.execute(sa.update(changes).where(changes.c.id == sa.bindparam("which")).values(names), values)
         return moved
 
     async def note_decision(self, tx: AsyncConnection, change_id: str, person: str, decision: str, reason: str) -> bool:
-        """Note a decision; False where the same person took the same one before."""
+        """Record a decision; False where the same person took the same one before."""
         row = {"change_id": change_id, "person": person, "decision": decision, "reason": reason}
         return await insert_new(tx, decisions, row | {"at": self._session.now()})

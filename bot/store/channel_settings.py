@@ -1,4 +1,4 @@
-"""Small facts by name: channel and personal settings, test URLs, freezes, the last list somebody saw, ids of restored rules."""
+"""Named values: channel and personal settings, test URLs, freezes, the last list that a person saw, ids of restored rules."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ class SettingsMoved(Exception):
 
 
 class ChannelSettings:
-    """What is set for a channel, or by a person for themselves."""
+    """The settings of a channel, or of a person."""
 
     def __init__(self, session: Session, audit: Audit) -> None:
         self._session = session
         self._audit = audit
 
     async def get(self, channel: str) -> dict[str, str]:
-        """The settings of *channel* that are set."""
+        """Return the settings of *channel* that have a value."""
         query = sa.select(settings.c.name, settings.c.value).where(settings.c.owner == channel)
         async with self._session.reading() as connection:
             return {row.name: row.value for row in await connection.execute(query)}
@@ -38,9 +38,9 @@ class ChannelSettings:
     async def change(
         self, channel: str, before: Mapping[str, str], after: Mapping[str, str], *, by: str, note: Note | None = None
     ) -> None:
-        """Make *after* of *before*; an empty value is none. Raises SettingsMoved where they are not *before* any more.
+        """Change settings from *before* to *after*; an empty value unsets one. Raises SettingsMoved where they aren't *before*.
 
-        *note*: what follows from it, in the same transaction; nothing where nothing is changed.
+        *note*: writes what follows from it, in the same transaction; not called where nothing changes.
         """
         names = sorted(name for name in {*before, *after} if before.get(name, "") != after.get(name, ""))
         if not names:
@@ -56,24 +56,24 @@ class ChannelSettings:
             await self._audit.append(tx, event)
 
     async def value(self, owner: str, name: str) -> str:
-        """One setting of a channel or a person, or what Gatehouse keeps for itself; empty where it is not set."""
+        """Return one setting of a channel or a person, or a value that Gatehouse keeps for itself; empty where it is not set."""
         async with self._session.reading() as connection:
             return await connection.scalar(sa.select(settings.c.value).where(_is_at(owner, name))) or ""
 
     async def get_locked(self, tx: AsyncConnection, owner: str, name: str) -> str:
-        """One setting, locked until the end of the transaction."""
+        """Return one setting, locked until the end of the transaction."""
         await upsert(tx, settings, _row(owner, name, ""), {"owner": owner})
         return str(await tx.scalar(sa.select(settings.c.value).where(_is_at(owner, name))))
 
     async def put(self, tx: AsyncConnection, owner: str, name: str, value: str) -> None:
-        """Set what Gatehouse itself keeps, or nothing: that is nobody's change, and not on record."""
+        """Set a value that Gatehouse keeps for itself; an empty one unsets it. It is no person's change, so it isn't audited."""
         if value:
             await upsert(tx, settings, _row(owner, name, value))
         else:
             await tx.execute(sa.delete(settings).where(_is_at(owner, name)))
 
     async def _swap(self, tx: AsyncConnection, channel: str, name: str, old: str, new: str) -> bool:
-        """One setting, only if it is still *old*: the database decides between two who change it at once."""
+        """Set one setting only if it is still *old*: of two who change it at once, the database lets one through."""
         if not old:
             return await insert_new(tx, settings, _row(channel, name, new))
         still = sa.and_(_is_at(channel, name), settings.c.value == old)
@@ -91,7 +91,7 @@ def _is_at(owner: str, name: str) -> sa.ColumnElement[bool]:
 
 TEST_URLS: Final = "test_urls"
 MAX_TEST_URLS: Final = 50
-"""URLs of one channel: each is looked up at every change."""
+"""How many test URLs a channel may have: each is looked up at every change."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,15 +100,15 @@ class TestUrls:
     settings: ChannelSettings
 
     async def get(self, channel: str) -> list[str]:
-        """The URLs of *channel*, in the order in which they came."""
+        """Return the test URLs of *channel*, in the order in which they were added."""
         return (await self.settings.value(channel, TEST_URLS)).split()
 
     async def add(self, channel: str, urls: Sequence[str]) -> list[str]:
-        """Those of *urls* that are new and were kept; past MAX_TEST_URLS of a channel none is. They hold no white space."""
+        """Add *urls*, which have no white space, up to MAX_TEST_URLS of a channel; return those that are new and were kept."""
         return await self._change(channel, add=urls)
 
     async def remove(self, channel: str, url: str) -> bool:
-        """Whether *url* was among them, and is not any more."""
+        """Remove *url*; False where the channel doesn't have it."""
         return bool(await self._change(channel, remove=url))
 
     async def _change(self, channel: str, *, add: Sequence[str] = (), remove: str | None = None) -> list[str]:
@@ -127,11 +127,11 @@ class LastLists:
     settings: ChannelSettings
 
     async def get(self, person: str, service: str) -> list[str]:
-        """What ``#1``, ``#2`` … mean to *person*; empty before their first list."""
+        """Return what ``#1``, ``#2`` … mean to *person*; empty before their first list."""
         return list(json.loads(await self.settings.value(person, f"listed_{service}") or "[]"))
 
     async def put(self, person: str, service: str, refs: Sequence[str]) -> None:
-        """Remember what *person* was shown; a list that is the same again is not written again."""
+        """Remember the list that *person* was shown; an unchanged list is not written again."""
         if await self.get(person, service) == list(refs):
             return
         async with self.session.writing() as tx:
@@ -139,7 +139,7 @@ class LastLists:
 
 
 MAX_LINKS: Final = 100
-"""Times that one rule may have come back before its first id is no longer followed."""
+"""How many times a rule may be restored before its first id is no longer followed."""
 
 
 class FormerIds:
@@ -147,7 +147,7 @@ class FormerIds:
         self._session = session
 
     async def put(self, tx: AsyncConnection, old: str, new: str) -> None:
-        """From now on *old*, and what it has meant so far, means *new*."""
+        """Let the rule id *old*, and every id that led to it, lead to *new*."""
         for _ in range(MAX_LINKS):
             moved = await tx.scalar(sa.select(former_ids.c.new).where(former_ids.c.old == old))
             if moved is None or moved == new:
@@ -156,14 +156,14 @@ class FormerIds:
         await upsert(tx, former_ids, {"old": old, "new": new})
 
     async def resolve(self, rule_id: str) -> str:
-        """The id under which the rule once called *rule_id* is now; *rule_id* itself where it never moved."""
+        """Return the current id of the rule that had *rule_id*; *rule_id* itself where it never changed."""
         return (await self.resolve_all([rule_id]))[rule_id]
 
     async def resolve_all(self, rule_ids: Iterable[str]) -> dict[str, str]:
-        """The same for each of *rule_ids*, in one query for each time that one of them came back."""
+        """Return the current id of each of *rule_ids*, with one query for each time that one of them was restored."""
         now = {rule_id: rule_id for rule_id in rule_ids}
         async with self._session.reading() as connection:
-            # Bounded: a circle of ids, however it came about, must not be followed for ever.
+            # Bounded, since a cycle of ids would be followed for ever.
             for _ in range(MAX_LINKS):
                 moved = sa.select(former_ids.c.old, former_ids.c.new).where(former_ids.c.old.in_(set(now.values())))
                 links = {row.old: row.new for row in await connection.execute(moved)}
@@ -173,7 +173,7 @@ class FormerIds:
         return now
 
     async def all_of(self, rule_id: str) -> list[str]:
-        """Every id that the rule now called *rule_id* has had, and those that it has got since; newest first."""
+        """Return every id that the rule with *rule_id* had before or has got since; newest first."""
         ids = [await self.resolve(rule_id)]
         async with self._session.reading() as connection:
             for _ in range(MAX_LINKS):
@@ -186,7 +186,7 @@ class FormerIds:
 
 MAX_SEGMENTS: Final = 30
 MAX_SEGMENT_LENGTH: Final = 75
-"""Characters that a choice in one of Slack's menus has at most."""
+"""How many characters an option in one of Slack's menus may have."""
 DELIMITER: Final = ","
 NOTICES: Final = ("approved", "denied", "expired", "failed", "reverted")
 """The kinds of direct messages about a person's own requests; each of them can turn them off."""
@@ -194,26 +194,26 @@ NOTICES_OFF: Final = "notices_off"
 
 
 def wanted_notices(stored: Mapping[str, str]) -> tuple[str, ...]:
-    """The kinds of direct messages that a person wants, by what is *stored* for them: all, unless they said otherwise."""
+    """Return the kinds of direct messages that a person wants, by their *stored* settings: all, unless they turned some off."""
     off = stored.get(NOTICES_OFF, "").split(DELIMITER)
     return tuple(kind for kind in NOTICES if kind not in off)
 
 
 def stored_notices(wanted: Collection[str]) -> dict[str, str]:
-    """What is stored for a person who wants the *wanted* kinds alone: the others, so that kinds to come are on."""
+    """Return the settings of a person who wants only the *wanted* kinds: the unwanted ones are stored, so new kinds are on."""
     return {NOTICES_OFF: DELIMITER.join(kind for kind in NOTICES if kind not in wanted)}
 
 
 @dataclass(frozen=True, slots=True)
 class Preferences:
-    """*site*: the name of the site that is meant where none is named; *segments*: names that exist though nobody has them."""
+    """Preferences of a channel. *site*: the default site's name; *segments*: names that exist though nobody has them."""
 
     site: str = ""
     segments: tuple[str, ...] = ()
 
     @classmethod
     def load(cls, stored: Mapping[str, str]) -> Self:
-        """What was stored; a setting that this release does not know is left alone."""
+        """Return the preferences in *stored*; settings that this release doesn't know are ignored."""
         return cls(stored.get("site", ""), tuple(filter(None, stored.get("segments", "").split(DELIMITER))))
 
     def dump(self) -> dict[str, str]:
@@ -223,7 +223,7 @@ class Preferences:
 DIGEST: Final = "digest"
 """The setting of a channel that holds its `DigestTimes`."""
 DIGEST_UNTIL: Final = "digest_until"
-"""The time until which its digests told what happened: the next one goes on from there."""
+"""The setting of a channel with the time up to which its digests have reported: the next one continues from there."""
 DAYS_LOOKED_AT: Final = 8
 
 
@@ -240,7 +240,7 @@ class DigestTimes:
 
     @classmethod
     def load(cls, stored: Mapping[str, str]) -> Self | None:
-        """What the settings of a channel say; None where it gets no digest."""
+        """Return the times in the settings of a channel; None where it gets no digest."""
         # Padded, so that a channel without a digest, or with half of one, has none.
         days, hour, minute, zone, by = (*stored.get(DIGEST, "").split(), *[""] * 5)[:5]
         return cls(days, int(hour), int(minute), zone, by) if by else None
@@ -249,11 +249,11 @@ class DigestTimes:
         return f"{self.days} {self.hour} {self.minute} {self.zone} {self.by}"
 
     def next_after(self, moment: datetime) -> datetime:
-        """The first time after *moment*, in UTC; where clocks are set forward past it, as they would have shown it."""
+        """Return the first time after *moment*, in UTC; a local time that clocks skip counts as if they weren't set forward."""
         return next(each for each in self._occurrences(moment, 1) if each > moment)
 
     def last_until(self, moment: datetime) -> datetime:
-        """The last time until *moment*, in UTC."""
+        """Return the last time up to *moment*, in UTC."""
         return next(each for each in self._occurrences(moment, -1) if each <= moment)
 
     def _occurrences(self, moment: datetime, step: int) -> Iterator[datetime]:

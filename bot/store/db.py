@@ -51,27 +51,27 @@ MENDS = {
     "timed out": SERVER,
     "TimeoutError": SERVER,
 }
-"""What an operator can do, by a word of what the database or the system says."""
+"""What an operator can do, by a word in the error of the database or the system."""
 
 
 class StoreError(Exception):
-    """The database did not do what it was asked: locked, full, read-only, gone.
+    """The database failed: it is locked, full, read-only or unreachable.
 
     Nothing was written, unless it is a CommitUnknown.
     """
 
     @property
     def mend(self) -> str:
-        """What to do about it, where that does not stand in its words; without a full stop."""
+        """Return what to do about it, unless its text says so already; without a full stop."""
         return next((mend for word, mend in MENDS.items() if word in str(self)), "")
 
     def advice(self) -> str:
-        """Its words, and what to do about it."""
+        """Return its text, and what to do about it."""
         return f"{self}. {self.mend}." if self.mend else str(self)
 
 
 class CommitUnknown(StoreError):
-    """COMMIT was sent and had no clear answer: only reading tells whether it was written."""
+    """COMMIT was sent and got no clear answer: only reading can tell whether it was written."""
 
 
 class StoreMissing(StoreError):
@@ -91,22 +91,22 @@ class TargetBusy(Exception):
 
 
 BUSY_SECONDS = 30
-"""Seconds that SQLite waits for another process's write."""
+"""How long SQLite waits for another process's write."""
 USE_WAL: Final = "PRAGMA journal_mode=WAL"
 
 FROZEN = {"idle_in_transaction_session_timeout": "10s"}
-"""PostgreSQL ends the transaction of a process that stopped in the middle of one: its locks would stop all others."""
+"""Makes PostgreSQL end the transaction of a process that stopped in the middle of one: its locks would block all others."""
 MAX_TRANSACTION = "20s"
-"""The same for one that stopped in the middle of saying a statement, which is not idle; PostgreSQL 17 and later can."""
+"""The same for a process that stopped while sending a statement, which is not idle; needs PostgreSQL 17 or later."""
 
 
 def open_private(path: str, flags: int) -> int:
-    """Open *path* like `os.open`; a file that was not there is for this user alone: it holds emails of members."""
+    """Open *path* like `os.open`; a new file is readable only for this user, since it holds emails of members."""
     return os.open(path, flags, 0o600)
 
 
 def async_url(database_url: str) -> sa.URL:
-    """The plain URL of the settings with the driver that we use; raises StoreError for another kind of database."""
+    """Return *database_url* with the driver that we use; raises StoreError for another kind of database."""
     try:
         url = make_url(database_url)
     except (ArgumentError, ValueError):
@@ -121,7 +121,7 @@ def async_url(database_url: str) -> sa.URL:
 
 
 def _with_known_options(url: sa.URL) -> sa.URL:
-    """*url* with the name that our driver has for libpq's ``sslmode``; what it doesn't know would be an error in Python."""
+    """Return *url* with our driver's name for libpq's ``sslmode``; raises StoreError for an option that the driver doesn't know."""
     import asyncpg  # type: ignore[import-untyped]  # noqa: PLC0415  it ships no types; SQLite needs none of it
 
     query = {"ssl" if name == "sslmode" else name: value for name, value in url.query.items()}
@@ -132,7 +132,7 @@ def _with_known_options(url: sa.URL) -> sa.URL:
 
 
 def _expand_home(url: sa.URL) -> sa.URL:
-    """*url* with the home folder for which its path has ``~``; whatever opens or locks the file goes by this path."""
+    """Return *url* with ``~`` in its path replaced by the home folder; the file is opened and locked by this path."""
     if not (url.database or "").startswith("~"):
         return url
     try:
@@ -142,9 +142,9 @@ def _expand_home(url: sa.URL) -> sa.URL:
 
 
 def make_engine(database_url: str, *, read_only: bool = False) -> AsyncEngine:
-    """An engine whose transactions take SQLite's write lock at once: a later upgrade of a read lock cannot wait.
+    """Return an engine whose transactions take SQLite's write lock at once: a later upgrade of a read lock can't wait.
 
-    *read_only*: one that the database itself lets write nothing.
+    *read_only*: the database itself refuses every write.
     """
     url = async_url(database_url)
     if url.get_backend_name() != "sqlite":
@@ -172,12 +172,12 @@ def _require_file(url: sa.URL, path: Path) -> sa.URL:
 def _create_file(url: sa.URL, path: Path) -> sa.URL:
     with contextlib.suppress(OSError):  # a file that can't be opened is reported by SQLite
         path.parent.mkdir(parents=True, exist_ok=True)
-        open(path, "ab", opener=open_private).close()  # its journals get the same mode from SQLite
+        open(path, "ab", opener=open_private).close()  # SQLite gives its journals the same mode
     return url
 
 
 class _Connection(sqlite3.Connection):
-    """One that lets go of its lock when it is closed.
+    """A connection that releases its lock when it is closed.
 
     SQLite keeps a closed connection alive, with its transaction, for as long as somebody holds a cursor with rows left: a
     write that was cancelled between the statement and its rows stopped all others until that cursor was collected.
@@ -192,8 +192,8 @@ class _Connection(sqlite3.Connection):
 
 
 def timeout_statement(longest: str, *, locally: bool) -> str:
-    """The statement that ends transactions after *longest*, 0 for never; *locally*: this one alone."""
-    # Selected from the settings that there are: before PostgreSQL 17 it is none, and SET would fail.
+    """Return the statement that limits transactions to *longest*, 0 for no limit; *locally*: only the current transaction."""
+    # Selected from the existing settings: before PostgreSQL 17 there is no such setting, and SET would fail.
     chosen = f"set_config('transaction_timeout', '{longest}', {locally})"
     return f"SELECT {chosen} FROM pg_settings WHERE name = 'transaction_timeout'"  # noqa: S608  our own words
 
@@ -227,13 +227,13 @@ def _begin(connection: sa.Connection) -> None:
 
 
 def _begin_immediate(connection: sa.Connection) -> None:
-    """Begin to write. What only reads sees each statement's own moment, as it does in PostgreSQL, and saves the round trip."""
+    """Begin a write transaction. Readers don't: each of their statements sees its own moment, as in PostgreSQL."""
     if not connection.get_execution_options().get("reading", False):
         connection.exec_driver_sql("BEGIN IMMEDIATE")
 
 
 def insert(tx: AsyncConnection, table: sa.Table) -> sqlite.Insert | postgresql.Insert:
-    """An INSERT that can have an ON CONFLICT, in the dialect of the database of *tx*."""
+    """Return an INSERT that can have an ON CONFLICT, in the dialect of the database of *tx*."""
     if tx.dialect.name == "sqlite":
         return sqlite.insert(table)
     from sqlalchemy.dialects import postgresql  # noqa: PLC0415  SQLite needs none of it
@@ -244,7 +244,7 @@ def insert(tx: AsyncConnection, table: sa.Table) -> sqlite.Insert | postgresql.I
 async def upsert(
     tx: AsyncConnection, table: sa.Table, row: Mapping[str, Any], changes: Mapping[str, Any] | None = None
 ) -> None:
-    """Insert *row*, or make *changes* (None: what *row* says) to the row that has its primary key.
+    """Insert *row*, or apply *changes* (None: the values of *row*) to the row with its primary key.
 
     One statement: an UPDATE that finds no row, and then an INSERT, would fail where another process is between the two.
     """
@@ -255,7 +255,7 @@ async def upsert(
 
 
 async def insert_new(tx: AsyncConnection, table: sa.Table, row: Mapping[str, Any]) -> bool:
-    """Insert *row*, or return False where a row is there that it may not stand beside, committed or about to be."""
+    """Insert *row*; False where it conflicts with a unique key of another row, committed or about to be."""
     return (await tx.execute(insert(tx, table).values(row).on_conflict_do_nothing())).rowcount == 1
 
 
@@ -270,16 +270,16 @@ class Session:
         """Why this process takes no new work any more, until it is restarted; empty while it does."""
         self._queue = asyncio.Lock()
         self._written: datetime | None = None
-        """When something was last written; None where the last try was in vain."""
+        """The time of the last write; None where the last write failed."""
         self.sqlite = engine.dialect.name == "sqlite"
 
     def now(self, away: timedelta = timedelta()) -> int:
-        """This moment, or one that is so far *away*, as it is stored."""
+        """Return the current time plus *away*, in microseconds as it is stored."""
         return micros(self._now() + away)
 
     @asynccontextmanager
     async def writing(self) -> AsyncIterator[AsyncConnection]:
-        """A transaction, committed at the end of the block; raises StoreError where the database refuses.
+        """Open a transaction that is committed at the end of the block; raises StoreError where the database refuses.
 
         Raises CommitUnknown where nobody knows whether it was committed.
         """
@@ -301,23 +301,23 @@ class Session:
         self._written = self._now()
 
     def has_written_within(self, span: timedelta) -> bool:
-        """Whether the last write went well, and not more than *span* ago."""
+        """Whether the last write succeeded, at most *span* ago."""
         return self._written is not None and abs(self._now() - self._written) <= span
 
     @asynccontextmanager
     async def reading(self) -> AsyncIterator[AsyncConnection]:
-        """A connection to read with; it waits for no writer."""
+        """Open a connection for reading; it doesn't wait for writers."""
         async with self._translating_errors(), self._engine.connect() as connection:
             # Without BEGIN IMMEDIATE, which on SQLite would wait for whoever writes.
             yield await connection.execution_options(reading=True)
 
     def check_data_version(self, used_with: str | None) -> None:
-        """Stand still from now on if *used_with*, the data version that was read, is not this release's."""
+        """Make this process stand still if *used_with*, the data version that was read, is not this release's."""
         if used_with is not None and int(used_with) != self.data_version:
             self._stand_still(f"a release with data version {used_with} took over; this one has {self.data_version}")
 
     def require_active(self) -> None:
-        """Return while this process takes new work; raises OtherRelease."""
+        """Require that this process still takes new work; raises OtherRelease where it stands still."""
         if self.stands_still:
             raise OtherRelease(self.stands_still)
 
@@ -327,19 +327,19 @@ class Session:
             self.stands_still = why
 
     async def backlog(self, since: sa.ColumnElement[int], *which: sa.ColumnElement[bool]) -> tuple[int, float]:
-        """How many rows there are *which* hold, and how many seconds ago the earliest *since* of them was; 0 for none."""
+        """Return how many rows match *which*, and how many seconds ago the earliest *since* of them was; 0 for none."""
         query = sa.select(sa.func.count(), sa.func.min(since)).where(*which)
         async with self.reading() as connection:
             count, earliest = (await connection.execute(query)).one()
         return count, self.seconds_since(earliest)
 
     def seconds_since(self, stored: int | None) -> float:
-        """The seconds from *stored* to this moment; 0 where there is nothing, or it lies ahead."""
+        """Return the seconds from *stored* until now; 0 where it is None, or lies in the future."""
         return 0.0 if stored is None else max(0, self.now() - stored) / 1_000_000
 
     @asynccontextmanager
     async def _translating_errors(self) -> AsyncIterator[None]:
-        """Raise what the database says as StoreError, and note what makes this process stand still."""
+        """Raise errors of the database as StoreError, and note an OtherRelease, which makes this process stand still."""
         try:
             yield
         except OtherRelease as error:
@@ -357,19 +357,19 @@ class Session:
             yield
 
     def with_skip_locked(self, query: sa.Select[Any]) -> sa.Select[Any]:
-        """*query* that passes over rows which another replica is claiming; SQLite has one writer and needs no such thing."""
+        """Return *query* with SKIP LOCKED, to skip rows that another replica is claiming; SQLite has one writer and needs none."""
         return query if self.sqlite else query.with_for_update(skip_locked=True)
 
 
 FAILURES: Final = (SQLAlchemyError, OSError, UnicodeError)
-"""What the database and its drivers raise; a damaged file garbles even what SQLite says of it."""
+"""The errors that the database and its drivers raise; UnicodeError, since a damaged file garbles SQLite's messages, too."""
 DISK_FAILED: Final = "disk I/O error"
-"""SQLite's word where a write to its log may have come to the disk, or a part of it."""
+"""SQLite's message where a write to its log may have reached the disk, or a part of it."""
 
 
 @contextlib.contextmanager
 def _committing() -> Iterator[None]:
-    """Raise CommitUnknown where COMMIT fails, unless the database itself said no on a connection that still stands."""
+    """Raise CommitUnknown where COMMIT fails, unless the database itself refused it on a connection that still works."""
     try:
         yield
     except FAILURES as error:

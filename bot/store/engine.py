@@ -66,11 +66,11 @@ class Store:
     test_urls: TestUrls
 
     def transaction(self) -> AbstractAsyncContextManager[AsyncConnection]:
-        """What belongs together, committed together; raises StoreError, and CommitUnknown where it may have been written."""
+        """Open a transaction; raises StoreError, and CommitUnknown where it may have been written."""
         return self.session.writing()
 
     async def end_leases(self) -> None:
-        """Let whatever is claimed be taken over at once, and what waits be tried: who claimed it is known to be dead."""
+        """End all leases and waits, so that the work is taken up at once: the processes that had it are known to be dead."""
         # Due means before now, hence one microsecond less.
         past = self.session.now() - 1
         async with self.transaction() as tx:
@@ -80,7 +80,7 @@ class Store:
             await tx.execute(sa.update(changes).where(left).values(due=past))
 
     async def take_over(self) -> None:
-        """Let processes of older releases stand still from now on; raises StoreError where a newer one has taken over."""
+        """Make processes of older releases stand still; raises StoreError where a newer release has taken over."""
         mine = self.session.data_version
         async with self.transaction() as tx:
             # Locked, for two releases may start at once; a row that the lock has just made is empty.
@@ -88,15 +88,15 @@ class Store:
             await self.channel_settings.put(tx, **USE, value=str(mine))
 
     async def give_back_leases(self, owner: str) -> None:
-        """Let what *owner* still has be taken over at once, for its process ends."""
+        """End the leases of *owner*, whose process is ending, so that its work is taken over at once."""
         async with self.transaction() as tx:
             for queue in (self.changes, self.inbox, self.outbox, self.timers):
                 await queue.leases.give_back(tx, owner)
 
     async def health(self) -> dict[str, str]:
-        """``{"store": "ok"}``, or in a few words what is wrong: it can be read, and could be written lately or can be now.
+        """Return ``{"store": "ok"}`` where it can be read and written, the latter tried now or lately; else what is wrong.
 
-        And why this process stands still, if it does.
+        Where this process stands still, that is the reason.
         """
         try:
             async with self.session.reading() as connection:
@@ -111,14 +111,14 @@ class Store:
 
 
 WRITTEN_LATELY: Final = timedelta(minutes=1)
-"""For so long a write says that the next one will go well, too: readiness is asked every few seconds."""
+"""How long after a successful write health needs no new one: readiness is asked every few seconds."""
 
 
 @asynccontextmanager
 async def open_store(
     database_url: str, *, now: Callable[[], datetime], data_version: int = DATA_VERSION
 ) -> AsyncIterator[Store]:
-    """The store at *database_url*, with the schema of this release; raises StoreError or StoreCorrupt."""
+    """Open the store at *database_url*, with the schema of this release; raises StoreError or StoreCorrupt."""
     engine = make_engine(database_url)
     try:
         log.info("schema", found=await _upgrade(engine, MIGRATIONS))
@@ -145,7 +145,7 @@ async def open_store(
 
 @asynccontextmanager
 async def open_audit(database_url: str) -> AsyncIterator[Audit]:
-    """The audit of the database at *database_url*, to be read beside a Gatehouse that is running; raises StoreError."""
+    """Open the audit of the database at *database_url* for reading, also while Gatehouse is running; raises StoreError."""
     async with _reading(database_url, refuse_other_schema) as session:
         yield Audit(session)
 
@@ -190,7 +190,7 @@ def _refuse_read_only(database_url: str) -> None:
 
 @asynccontextmanager
 async def _reading(database_url: str, judge: Callable[[sa.Connection], object]) -> AsyncIterator[Session]:
-    """A session that can only read, after *judge* has looked at the schema; raises StoreError."""
+    """Open a read-only session, after *judge* has checked the schema; raises StoreError."""
     engine = make_engine(database_url, read_only=True)
     try:
         session = Session(engine, lambda: datetime.now(UTC))
@@ -211,7 +211,7 @@ async def upgrade(database_url: str, migrations: Path = MIGRATIONS) -> None:
 
 
 async def go_back(database_url: str) -> None:
-    """Let this release take over from a newer one, whose processes stand still from now on; raises StoreError."""
+    """Let this release take over from a newer one, whose processes then stand still; raises StoreError."""
     async with open_store(database_url, now=lambda: datetime.now(UTC)) as store, store.transaction() as tx:
         await store.channel_settings.put(tx, **USE, value=str(DATA_VERSION))
 
@@ -273,16 +273,16 @@ def exclusive_lock(database_url: str) -> Iterator[bool]:
 
 
 MAX_CLOCK_JUMP = timedelta(seconds=5)
-"""A difference to the last reading that is worth a line in the log."""
+"""The difference to the last reading above which a clock jump is logged."""
 
 
 def steady_clock() -> float:
-    """Seconds that only grow, also while the machine is suspended, where its system can tell (Linux)."""
+    """Return monotonic seconds, which include time suspended where the system can tell (Linux)."""
     return time.clock_gettime(time.CLOCK_BOOTTIME) if hasattr(time, "CLOCK_BOOTTIME") else time.monotonic()
 
 
 class DatabaseClock:
-    """PostgreSQL's time, carried on by this machine's steady clock between readings, so that no host's clock counts."""
+    """PostgreSQL's time, advanced by this machine's monotonic clock between readings, so that no host's clock counts."""
 
     def __init__(self, steady: Callable[[], float] = steady_clock) -> None:
         self._steady = steady
@@ -292,16 +292,16 @@ class DatabaseClock:
         return self._read + timedelta(seconds=self._steady() - self._at)
 
     async def read(self, session: Session) -> None:
-        """Ask the database what time it is; raises StoreError."""
+        """Read the time from the database; raises StoreError."""
         before = self._steady()
         async with session.reading() as connection:
             moment: datetime = await connection.scalar(sa.text("SELECT clock_timestamp()"))
         after = self._steady()
-        # The database looked at its clock at some time between the two; in the middle is the least wrong.
+        # The database read its clock at some time between the two; the middle has the smallest error.
         self._read, self._at = moment.astimezone(UTC), (before + after) / 2
 
     async def follow(self, session: Session, *, every: float) -> None:
-        """Read again and again, until cancelled."""
+        """Read the time *every* so many seconds, until cancelled."""
         while True:
             await asyncio.sleep(every)
             ours = self()

@@ -1,4 +1,4 @@
-"""The items of bulk changes: what each is to do, written when the bulk change is asked for, and what became of it."""
+"""The items of bulk changes: what each is to do, written when the bulk change is requested, and its outcome."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Row = dict[str, Any]
 
 
 async def rows_of(set_id: str, wanted: Sequence[Item]) -> Sequence[Row]:
-    """The items of a new bulk change as they are stored; made before the transaction, and with the loop let in between."""
+    """Return the rows of a new bulk change's items. Call it before the transaction; it yields to the event loop in between."""
     rows: list[Row] = []
     for number, item in enumerate(wanted):
         if number % PAGE == 0:
@@ -51,7 +51,7 @@ class Items:
             await tx.execute(sa.insert(items), rows[first : first + PAGE])
 
     async def find(self, set_id: str, outcomes: Collection[Outcome], limit: int) -> Sequence[Item]:
-        """The first items with one of these outcomes."""
+        """Return the first items with one of these *outcomes*, at most *limit*."""
         unknown = items.c.outcome.not_in(sorted(Outcome))  # read as well, so that it is noticed
         wanted = sa.and_(items.c.set_id == set_id, sa.or_(items.c.outcome.in_(sorted(outcomes)), unknown))
         query = sa.select(items).where(wanted).order_by(items.c.number).limit(limit)
@@ -59,12 +59,12 @@ class Items:
             return [_item(row) for row in await connection.execute(query)]
 
     async def all(self, set_id: str) -> AsyncIterator[Item]:
-        """Every item, in order, a page at a time."""
+        """Yield every item, in order, read in pages."""
         last = -1
         while True:
             wanted = sa.and_(items.c.set_id == set_id, items.c.number > last)
             query = sa.select(items).where(wanted).order_by(items.c.number).limit(PAGE)
-            # A connection for each page: whoever reads may take long over what it is given.
+            # A connection for each page: the reader may take long over each item.
             async with self._session.reading() as connection:
                 found = [_item(row) for row in await connection.execute(query)]
             if not found:
@@ -80,7 +80,7 @@ class Items:
             return None if row is None else _item(row)
 
     async def tally(self, set_id: str) -> Tally:
-        """How many items of a bulk change have which outcome."""
+        """Return how many items of a bulk change have each outcome."""
         many = sa.func.count().label("many")
         query = sa.select(items.c.outcome, many).where(items.c.set_id == set_id).group_by(items.c.outcome)
         async with self._session.reading() as connection:
@@ -92,12 +92,12 @@ class Items:
         return await tx.scalar(sa.select(items.c.number).where(wanted).limit(1)) is not None
 
     async def waiting_numbers(self, tx: AsyncConnection, set_id: str, numbers: Collection[int]) -> set[int]:
-        """Those of *numbers* that nobody has begun or stopped."""
+        """Return those of *numbers* whose items were neither begun nor stopped."""
         wanted = sa.and_(items.c.set_id == set_id, items.c.number.in_(numbers), items.c.outcome == Outcome.WAITING)
         return set(await tx.scalars(sa.select(items.c.number).where(wanted)))
 
     async def note(self, tx: AsyncConnection, changes: Iterable[Change]) -> None:
-        """Write what became of items whose *changes* moved."""
+        """Write the outcomes of the items whose *changes* moved."""
         rows = [
             {
                 "which_set": change.set_id,
@@ -111,30 +111,30 @@ class Items:
         await self._mark(tx, rows)
 
     async def end(self, tx: AsyncConnection, set_id: str, numbers: Iterable[int], outcome: Outcome, why: str) -> None:
-        """Write that items came to their end without a change."""
+        """Give items a final *outcome* without a change."""
         same = {"which_set": set_id, "outcome": outcome, "change_id": None, "why": why}
         await self._mark(tx, [same | {"which": number} for number in numbers])
 
     async def _mark(self, tx: AsyncConnection, rows: list[Row]) -> None:
-        # Named otherwise than the columns: in an UPDATE, SQLAlchemy keeps their names for the values.
+        # Not named as the columns: in an UPDATE, SQLAlchemy reserves their names for the values.
         mine = sa.and_(items.c.set_id == sa.bindparam("which_set"), items.c.number == sa.bindparam("which"))
         names: dict[str, Any] = {name: sa.bindparam(name) for name in ("outcome", "change_id", "why")}
         if rows:
             await tx.execute(sa.update(items).where(mine).values(names), rows)
 
     async def mark(self, tx: AsyncConnection, set_id: str, number: int, outcome: Outcome) -> None:
-        """Write what has become of an item that was done."""
+        """Write a new *outcome* of an item that was done."""
         mine = sa.and_(items.c.set_id == set_id, items.c.number == number)
         await tx.execute(sa.update(items).where(mine).values(outcome=outcome))
 
     async def stop(self, tx: AsyncConnection, set_id: str) -> None:
-        """End every item that nobody has begun."""
+        """End every item that was not begun."""
         waiting = sa.and_(items.c.set_id == set_id, items.c.outcome == Outcome.WAITING)
         await tx.execute(sa.update(items).where(waiting).values(outcome=Outcome.STOPPED))
 
 
 def _item(row: sa.Row[*tuple[Any, ...]]) -> Item:
-    """The item of a row; raises OtherRelease, for what a bulk change is about must be known as a whole."""
+    """Return the item of a row; raises OtherRelease for an unknown one, since a bulk change must be known as a whole."""
     try:
         item = load(Item, row.document)
     except ValueError as error:
@@ -144,7 +144,7 @@ def _item(row: sa.Row[*tuple[Any, ...]]) -> Item:
 
 
 def _read_outcome(word: str, set_id: str) -> Outcome:
-    """The outcome that is stored as *word*; raises OtherRelease for one of a newer release."""
+    """Return the outcome that is stored as *word*; raises OtherRelease for one of a newer release."""
     try:
         return Outcome(word)
     except ValueError as error:

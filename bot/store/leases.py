@@ -13,16 +13,16 @@ from bot.store.db import Session
 from bot.store.tables import MICROSECOND, OtherRelease
 
 RESTART_BACKOFF_SECONDS: Final = (0, 0, 0.5, 1, 2, 4, 8, 16, 32)
-"""How long a restart leaves a row alone, by how often it was taken up before."""
+"""How long a row waits after a restart, by how often it was taken up before."""
 
 Note = Callable[[AsyncConnection], Awaitable[None]]
-"""Writes what came of the work, in the transaction that releases its row."""
+"""Writes the result of the work, in the transaction that releases its row."""
 
 
 class Leases:
     """The leases on the rows of one table, in its columns ``owner`` and ``lease``: who has a row, and until when.
 
-    Who lost a row, to a process that claimed it when the lease was over, can't renew, write or release it any more.
+    An owner whose row another process has claimed, after its lease was over, can't renew, write or release it any more.
     """
 
     def __init__(self, session: Session, table: sa.Table, attempts: sa.ColumnElement[int]) -> None:
@@ -33,7 +33,7 @@ class Leases:
 
     @property
     def free(self) -> sa.ColumnElement[bool]:
-        """The rows that nobody has a lease on, or one that is over."""
+        """Return the condition for rows without a lease, or with an expired one."""
         return self._table.c.lease < self._session.now()
 
     async def claim(
@@ -46,10 +46,10 @@ class Leases:
         look: bool = True,
         **values: object,
     ) -> Sequence[sa.Row[Any]]:
-        """Give *owner* those free rows of *query* that *choose* returns, with *values* set; return them as they were before.
+        """Claim for *owner* the free rows of *query* that *choose* returns, and set *values*; return them as they were before.
 
-        *look*: whether there is any is asked first, in a way that holds nobody up; not where the caller knows.
-        Rows that another process is claiming are passed over. None where this process stands still: also from now on,
+        *look*: check first, without locks, whether there is any; False where the caller knows.
+        Rows that another process is claiming are skipped. Returns none where this process stands still: also from now on,
         where *choose* raises OtherRelease.
         """
         if self._session.stands_still:
@@ -59,7 +59,7 @@ class Leases:
             return []
         try:
             async with self._session.writing() as tx:
-                # Asked once more, for another process may have claimed them since the look.
+                # Checked again, since another process may have claimed them after the look.
                 rows = choose((await tx.execute(self._session.with_skip_locked(query))).all())
                 if rows:
                     update = sa.update(self._table).where(sa.or_(*map(self._is_row, rows)))
@@ -78,31 +78,31 @@ class Leases:
     async def write(
         self, tx: AsyncConnection, which: sa.ColumnElement[bool], owner: str, values: Mapping[str, object]
     ) -> bool:
-        """Set *values* on *which* rows, of those that are *owner*'s; False where none is."""
+        """Set *values* on the rows that match *which* and are *owner*'s; False where there are none."""
         update = sa.update(self._table).where(which, self._table.c.owner == owner).values(values)
         return (await tx.execute(update)).rowcount > 0
 
     async def renew(self, which: sa.ColumnElement[bool], owner: str, lease: timedelta) -> bool:
-        """Let *owner* have its row for another *lease*; False where it is another's."""
+        """Renew *owner*'s lease on its row by *lease*; False where another process has the row."""
         async with self._session.writing() as tx:
             return await self.write(tx, which, owner, {"lease": self._session.now(lease)})
 
     async def release(
         self, which: sa.ColumnElement[bool], owner: str, note: Note | None = None, **values: object
     ) -> None:
-        """Let the row of *owner* be claimed again, when it is due by *values*; the *note* is written in any case."""
+        """Release the row of *owner*, which is claimed again when it is due by *values*; the *note* is written in any case."""
         async with self._session.writing() as tx:
             await self.write(tx, which, owner, {"owner": "", "lease": 0, **values})
-            if note is not None:  # the last, for it may be one of the audit, whose head everybody waits for
+            if note is not None:  # last, since it may write to the audit, whose head all writers wait for
                 await note(tx)
 
     async def give_back(self, tx: AsyncConnection, owner: str) -> None:
-        """Let all that *owner* has be claimed at once by others: its process ends."""
+        """Release all rows of *owner*, whose process is ending, so that others can claim them at once."""
         held = sa.and_(self._table.c.owner == owner, self._table.c.lease > self._session.now())
         await tx.execute(sa.update(self._table).where(held).values(owner="", lease=0))
 
     async def end(self, tx: AsyncConnection) -> None:
-        """End every lease, for those who had one are known to be dead.
+        """End every lease: the processes that had them are known to be dead.
 
         What was taken up several times and never finished waits longer each time: processes that die one right after the
         other would use up its attempts within seconds.

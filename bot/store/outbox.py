@@ -1,4 +1,4 @@
-"""Messages to Slack: which are to be delivered, claimed under leases, and where those are that were."""
+"""Messages to Slack: the outbox, claimed under leases, and where the delivered messages are."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _card = outbox.alias("card")
 
 
 def _card_column(column: sa.Column[Any]) -> sa.ScalarSelect[Any]:
-    """The *column* of the row that the card of the same change has in its table, looked up for that change alone.
+    """Return a subquery for *column* of the card of the same change, looked up for that change only.
 
     For an EXISTS, PostgreSQL may read the whole table first: it can't know how few messages wait.
     """
@@ -34,7 +34,7 @@ CAN_GO: Final = sa.or_(
     _card_column(_card.c.change_id).is_(None),
     sa.and_(_card_column(_card.c.delivered) > 0, _card_column(cards.c.ts).is_not(None)),
 )
-"""A note in a card's thread waits for the card: nobody can answer a reminder of a request that nobody sees."""
+"""Condition: a note in a card's thread waits for the card, since nobody can answer a reminder without the request."""
 
 
 _direct = sa.or_(outbox.c.purpose == "result", outbox.c.purpose.startswith("notify-"), changes.c.channel == "")
@@ -42,7 +42,7 @@ _place = sa.select(sa.case((_direct, changes.c.requester), else_=changes.c.chann
 RECIPIENT: Final = sa.func.coalesce(
     _place.where(changes.c.id == outbox.c.change_id).correlate(outbox).scalar_subquery(), outbox.c.change_id
 )
-"""The channel or the person that a message is for."""
+"""The expression for the channel or the person that a message is for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,11 +56,11 @@ class Delivery:
     attempt: int
     owner: str
     error: str = ""
-    """Why the try before was in vain; empty where none has come to an end."""
+    """Why the previous try failed; empty where none has ended yet."""
 
     @property
     def name(self) -> str:
-        """What tells this message of the change from all others: of what may come several times, the version, too."""
+        """Return a name that is unique among the change's messages: its purpose, with the version where that may come several times."""
         return f"{self.purpose}-{self.version}" if self.purpose in FOR_LATER else self.purpose
 
 
@@ -82,16 +82,16 @@ class Purpose(StrEnum):
     ASK = "ask"
     NOTIFY = "notify"
     DIGEST = "digest"
-    """Of a channel and no change: its id stands for that of the change."""
+    """About a channel and not a change: the channel's id takes the place of the change's id."""
 
     def of(self, moment: datetime) -> str:
-        """The purpose of the message that is about this *moment*, and about no other one."""
+        """Return the purpose of the message about this *moment* and no other."""
         # A purpose has room for 16 characters; eight digits tell moments of three years apart.
         return f"{self}-{int(moment.timestamp()) % 100_000_000}"
 
 
 FOR_LATER: Final = frozenset({Purpose.REMIND, Purpose.STARTS, Purpose.OFFER, Purpose.REVIEW, Purpose.DIGEST})
-"""Messages that are enqueued long before they are due, and taken back where nothing is left to be said by then."""
+"""Messages that are enqueued long before they are due, and dropped where they are no longer needed."""
 
 
 class Outbox:
@@ -108,7 +108,7 @@ class Outbox:
         within: timedelta = timedelta(),
         due: datetime | None = None,
     ) -> None:
-        """Enqueue the message *purpose* of a change; one that is enqueued already says how things stand when it is delivered.
+        """Enqueue the message *purpose* of a change, once: a message shows the state of things at its delivery.
 
         *within*: how long an edit may wait for others to come; one that waits already keeps its time. *due*: from when on
         one is to be delivered that is `FOR_LATER`. Raises ValueError for a purpose that is not among `Purpose`, which nobody
@@ -119,29 +119,29 @@ class Outbox:
             await self._upsert(tx, change_id, purpose, first=micros(due), again=micros(due))
             return
         latest = self._session.now(within)
-        # One that is being delivered may be drawn already, so what is new is a message of its own time.
+        # A message that is being delivered may be rendered already, so news is due at a time of its own.
         kept = sa.case((sa.and_(WAITS, self.leases.free), outbox.c.due), else_=latest) if within else latest
         await self._upsert(tx, change_id, purpose, first=latest, again=kept)
 
     async def _upsert(self, tx: AsyncConnection, change_id: str, purpose: str, *, first: int, again: object) -> None:
-        """Enqueue a message, due at *first*; one that is there already at *again*."""
+        """Enqueue a message, due at *first*; one that is enqueued already becomes due at *again*."""
         fresh = {"version": outbox.c.version + 1, "due": again, "attempt": 0, "last_error": ""}
         row = fresh | {"version": 1, "delivered": 0, "due": first}
         await upsert(tx, outbox, {"change_id": change_id, "purpose": purpose, **row}, fresh)
 
     async def drop_for_later(self, tx: AsyncConnection, change_id: str, *purposes: Purpose) -> None:
-        """Drop messages that are `FOR_LATER`: nothing is left to be said."""
+        """Drop messages that are `FOR_LATER` and no longer needed."""
         await tx.execute(sa.delete(outbox).where(outbox.c.change_id == change_id, outbox.c.purpose.in_(purposes)))
 
     async def make_due(self, tx: AsyncConnection, change_id: str) -> None:
-        """Make due what was to wait for the news of a change that there are now; what Slack did not take keeps its time."""
+        """Make due at once the edits that were to wait for news of the change; what Slack did not take keeps its time."""
         news = sa.and_(outbox.c.change_id == change_id, outbox.c.purpose.not_in(FOR_LATER))
-        # What was tried waits for Slack: to make it due would disregard how long Slack asked to wait.
+        # A message that was tried keeps its time, since Slack may have asked to wait.
         untried = sa.and_(news, outbox.c.attempt == 0, self.leases.free)
         await tx.execute(sa.update(outbox).where(untried, WAITS).values(due=self._session.now()))
 
     async def claim(self, owner: str, lease: timedelta, *, limit: int = 1, but: Collection[str] = ()) -> list[Delivery]:
-        """Claim up to *limit* messages that are due the longest, each for another channel or person.
+        """Claim up to *limit* messages that are overdue the longest, each for another channel or person.
 
         *but*: the channels and people whose turn it isn't. There may be more for others where fewer than *limit* come back.
         """
@@ -158,7 +158,7 @@ class Outbox:
         ]
 
     def _deliverable_conditions(self, but: Collection[str] = ()) -> list[sa.ColumnElement[bool]]:
-        """The conditions of the messages that can be delivered now, to others than *but*."""
+        """Return the conditions for messages that can be delivered now, to recipients other than *but*."""
         return [WAITS, CAN_GO, RECIPIENT.not_in(sorted(but))] if but else [WAITS, CAN_GO]
 
     async def renew(self, message: Delivery, lease: timedelta) -> bool:
@@ -168,9 +168,9 @@ class Outbox:
     async def mark_delivered(
         self, message: Delivery, note: Note | None = None, *, again: datetime | None = None
     ) -> None:
-        """Mark *message* delivered as of its version, with the *note* of where it is; what came since stays due.
+        """Mark *message* delivered as of its version, with the *note* of where it is; a newer version stays due.
 
-        *again*: when the same is to be said once more, unless it was enqueued or taken back since.
+        *again*: when the same message is to be sent again, unless it was enqueued or dropped since.
         """
         await self._release(message, note, delivered=message.version, last_error="", **_repeat_values(message, again))
 
@@ -178,11 +178,11 @@ class Outbox:
         await self._release(message, due=micros(due), last_error=error)
 
     async def give_up(self, message: Delivery, error: str, *, again: datetime | None = None) -> None:
-        """Not to be tried again until it is enqueued again. *again*: as for `mark_delivered`."""
+        """Stop trying *message* until it is enqueued again. *again*: as for `mark_delivered`."""
         await self._release(message, delivered=message.version, last_error=error, **_repeat_values(message, again))
 
     async def give_back(self, message: Delivery, due: datetime) -> None:
-        """Not tried, for it is not its turn yet."""
+        """Release *message* untried until *due*, since it is not its turn yet."""
         # The claim counted an attempt that was never made.
         await self._release(message, due=micros(due), attempt=message.attempt - 1)
 
@@ -190,7 +190,7 @@ class Outbox:
         await self.leases.release(_is_message(message), message.owner, note, **values)
 
     async def next_due(self, *, but: Collection[str] = ()) -> datetime | None:
-        """When the next message is due that this process may claim, for others than *but*; None where it stands still."""
+        """Return when the next message for recipients other than *but* is due; None where there is none, or it stands still."""
         first = sa.func.min(outbox.c.due).label("first")
         query = sa.select(first, USED_WITH.label("used_with")).where(
             *self._deliverable_conditions(but), self.leases.free
@@ -203,35 +203,35 @@ class Outbox:
         return None if row.first is None or self._session.stands_still else moment(row.first)
 
     async def count_given_up(self) -> int:
-        """How many messages were given up."""
+        """Return how many messages were given up."""
         return (await self._backlog(outbox.c.delivered >= outbox.c.version, outbox.c.last_error != ""))[0]
 
     async def count_waiting(self) -> int:
-        """How many messages are to be delivered, but for those for later."""
+        """Return how many messages are to be delivered, without those that are `FOR_LATER`."""
         # Reminders wait for hours by design; counted before they are due, they would look like a backlog.
         is_for_now = sa.or_(outbox.c.purpose.not_in(FOR_LATER), outbox.c.due <= self._session.now())
         return (await self._backlog(WAITS, is_for_now))[0]
 
     async def waiting_change_ids(self, purpose: Purpose, limit: int = 50) -> Sequence[str]:
-        """The ids of changes for which such a message is to come, the next first."""
+        """Return the ids of changes that have a message of this *purpose* to come, the next one first."""
         query = sa.select(outbox.c.change_id).where(WAITS, outbox.c.purpose == purpose).order_by(outbox.c.due)
         async with self._session.reading() as connection:
             return list(await connection.scalars(query.limit(limit)))
 
     async def count_reviews(self) -> int:
-        """How many reviews are due: each has a message to come until somebody made it."""
+        """Return how many reviews are due: each has a message to come until somebody has done it."""
         return (await self._backlog(WAITS, outbox.c.purpose == Purpose.REVIEW))[0]
 
     async def count_late(self) -> int:
-        """How many messages to be delivered were tried and not taken."""
+        """Return how many messages to be delivered were tried without success."""
         return (await self._backlog(WAITS, outbox.c.last_error != ""))[0]
 
     async def seconds_overdue(self) -> float:
-        """For how many seconds the message waits that was to be tried the longest ago."""
+        """Return for how many seconds the most overdue message has been due."""
         return (await self._backlog(WAITS, outbox.c.due <= self._session.now()))[1]
 
     async def retry_failed_now(self) -> int:
-        """Make due what waits after it was not taken, but for what Slack asked to wait with; how many that is."""
+        """Make due the messages that wait after a failed try, unless Slack asked to wait; return how many."""
         failed = outbox.c.last_error.not_in(["", "ratelimited"])
         update = sa.update(outbox).where(WAITS, failed, self.leases.free).values(due=self._session.now())
         async with self._session.writing() as tx:
@@ -241,7 +241,7 @@ class Outbox:
         return await self._session.backlog(outbox.c.due, *which)
 
     async def retry_given_up(self) -> None:
-        """Enqueue again what was given up: somebody may have put Slack right since."""
+        """Enqueue given-up messages again: the problem in Slack may have been fixed since."""
         given_up = sa.and_(outbox.c.delivered >= outbox.c.version, outbox.c.last_error != "")
         fresh = {"version": outbox.c.version + 1, "due": self._session.now(), "attempt": 0}
         async with self._session.writing() as tx:
@@ -253,7 +253,7 @@ def _is_message(message: Delivery) -> sa.ColumnElement[bool]:
 
 
 def _repeat_values(message: Delivery, again: datetime | None) -> dict[str, Any]:
-    """The values that have *message* delivered *again*, unless it was enqueued since it was claimed."""
+    """Return the column values that make *message* due *again*, unless it was enqueued since it was claimed."""
     if again is None:
         return {}
     is_same = outbox.c.version == message.version
@@ -265,7 +265,7 @@ def _repeat_values(message: Delivery, again: datetime | None) -> dict[str, Any]:
 
 
 def _first_per_recipient(rows: Sequence[sa.Row[Any]]) -> Sequence[sa.Row[Any]]:
-    """The first of *rows* for each channel and person, in their order; raises OtherRelease for an unknown purpose."""
+    """Return the first of *rows* for each channel and person, in their order; raises OtherRelease for an unknown purpose."""
     first: dict[str, sa.Row[Any]] = {}
     for row in rows:
         if row.purpose.partition("-")[0] not in set(Purpose):
@@ -275,11 +275,11 @@ def _first_per_recipient(rows: Sequence[sa.Row[Any]]) -> Sequence[sa.Row[Any]]:
 
 
 COMPLETE: Final = "complete"
-"""The purpose of a card that shows all of its change: nobody has to look further before they decide."""
+"""The purpose that marks a card as showing all of its change, so that nobody has to open more before they decide."""
 
 
 class Cards:
-    """Channel and ts of the messages that are edited, by what each is for; of a file, its id instead."""
+    """Channel and ts of the messages that are edited, by their purpose; for a file, its id instead of the ts."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
@@ -297,7 +297,7 @@ class Cards:
         await upsert(tx, cards, {"change_id": change_id, "purpose": purpose, **place})
 
     async def add(self, tx: AsyncConnection, change_id: str, channel: str, ts: str, purpose: str) -> None:
-        """Note a message that is not there yet; fails where another process was first."""
+        """Store a message that is not stored yet; fails where another process was first."""
         row = {"change_id": change_id, "purpose": purpose, "channel": channel, "ts": ts, "permalink": ""}
         await tx.execute(sa.insert(cards).values(row))
 
@@ -308,14 +308,14 @@ class Cards:
     async def note_complete(
         self, tx: AsyncConnection, change_id: str, channel: str, ts: str, *, complete: bool
     ) -> None:
-        """Note whether the card, as it is there now, shows all of its change."""
+        """Store whether the card, as it is posted now, shows all of its change."""
         if complete:
             await self.put(tx, change_id, channel, ts, COMPLETE)
         else:
             await self.forget(tx, change_id, COMPLETE)
 
     async def is_complete(self, change_id: str) -> bool:
-        """Whether the card that is in the channel shows all of its change; False where that is not on record."""
+        """Whether the posted card shows all of its change; False where that is not on record."""
         return await self.get(change_id, COMPLETE) is not None
 
     async def is_message_of(self, change_id: str, channel: str, ts: str) -> bool | None:
@@ -326,7 +326,7 @@ class Cards:
         return (channel, ts) in known if known else None
 
     async def link(self, change_id: str) -> str:
-        """The permalink of the change's card; nothing while there is none."""
+        """Return the permalink of the change's card; empty while there is none."""
         query = sa.select(cards.c.permalink).where(cards.c.change_id == change_id, cards.c.purpose == "card")
         async with self._session.reading() as connection:
             return await connection.scalar(query) or ""

@@ -19,17 +19,17 @@ from bot.store.leases import Leases
 from bot.store.tables import OtherRelease, changes, inbox, micros, moment, timers
 
 KINDS = ("command", "click", "submission", "event")
-"""Kinds of requests that this release takes in, and takes up."""
+"""Kinds of requests that this release stores and does."""
 REMEMBERED_FOR = timedelta(hours=26)
-"""How long a request is remembered by its signature: Slack may try an event again for 24 hours, and be late."""
+"""How long a request is remembered by its signature: Slack may retry an event for 24 hours, and be late."""
 SAME_ACT_WITHIN = timedelta(minutes=10)
-"""How long an act is remembered by what it was: Slack's own retries end after five minutes."""
+"""How long an act is remembered by its content: Slack's own retries end after five minutes."""
 MAX_ATTEMPTS: Final = 10
-"""Processes that may begin a request and die; after that it is handed out once more, to be given up in words."""
+"""How many processes may begin a request and die; then it is handed out once more, to tell the person that it failed."""
 
 
 OPEN: Final[sa.ColumnElement[bool]] = sa.literal_column("done IS FALSE")
-"""Requests that are not done, in the words of the index of them: SQLite finds it by no others."""
+"""Condition for requests that are not done, spelled as in their index: SQLite uses the index only for this spelling."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ class Inbox:
     async def take_in(
         self, key: str, natural_key: str, kind: str, payload: Mapping[str, Any], *, owner: str, lease: timedelta
     ) -> StoredRequest | None:
-        """Store a request, claimed and begun by *owner*; None where it is known by either key, so not to be done again.
+        """Store a request, claimed and begun by *owner*; None where either key is known, so it must not be done again.
 
         Raises StoreError where it was not stored, and CommitUnknown where it may have been; OtherRelease where this process
         stands still.
@@ -85,12 +85,12 @@ class Inbox:
         async with self._session.writing() as tx:
             same = inbox.c.natural_key == row["natural_key"]
             past = sa.and_(same, inbox.c.received < self._session.now(-SAME_ACT_WITHIN))
-            # The natural key is unique: where the same act is new again, its old row has to go first.
+            # The natural key is unique, so an expired row of the same act has to be deleted first.
             await tx.execute(sa.delete(inbox).where(past, inbox.c.done))
             return await insert_new(tx, inbox, row)
 
     async def _insert_again(self, row: Mapping[str, Any], unclear: CommitUnknown) -> bool:
-        """Insert *row* once more: that waits for the first time, where PostgreSQL still commits it, as reading would not."""
+        """Insert *row* again: unlike a read, that waits for a first insert which PostgreSQL is still committing."""
         this = sa.select(inbox.c.id).filter_by(id=row["id"], owner=row["owner"], received=row["received"])
         try:
             if await self._insert(row):
@@ -101,9 +101,9 @@ class Inbox:
             raise unclear from None
 
     async def claim(self, owner: str, lease: timedelta, *, but: Collection[str] = ()) -> StoredRequest | None:
-        """Claim the oldest request that was left; None where there is none that is still remembered.
+        """Claim the oldest unfinished request without a lease; None where there is none that is still remembered.
 
-        *but*: ids of those not to be taken.
+        *but*: ids of requests to skip.
         """
         left = sa.and_(OPEN, inbox.c.attempt <= MAX_ATTEMPTS)
         remembered = inbox.c.received >= self._session.now(-REMEMBERED_FOR)
@@ -121,7 +121,7 @@ class Inbox:
         return None if row is None else _read_request(row, row.owner)
 
     async def attach(self, request_id: str, more: Mapping[str, Any]) -> None:
-        """Add *more* to the payload of a request, for as long as that is remembered."""
+        """Add *more* to the payload of a request, for as long as the request is remembered."""
         async with self._session.writing() as tx:
             payload = await tx.scalar(sa.select(inbox.c.payload).where(inbox.c.id == request_id))
             if payload is not None:
@@ -131,26 +131,26 @@ class Inbox:
     async def begin(self, request: StoredRequest) -> bool:
         """Count an attempt at a request that was claimed, right before it is made; False where another process has it.
 
-        Not counted with the claim: a request may wait for its turn while its process dies of something else.
+        The claim doesn't count it: a request may wait for its turn while its process dies of something else.
         """
         async with self._session.writing() as tx:
             begun = {"attempt": request.attempts + 1}
             return await self.leases.write(tx, _is_request(request), request.owner, begun)
 
     async def renew(self, request: StoredRequest, lease: timedelta) -> bool:
-        """Keep a request for another *lease*; False where another process has it."""
+        """Renew the lease on a request by *lease*; False where another process has it."""
         return await self.leases.renew(_is_request(request), request.owner, lease)
 
     async def backlog(self) -> tuple[int, float]:
-        """How many requests are not done yet, and the age of the oldest in seconds."""
+        """Return how many requests are not done yet, and the age of the oldest in seconds."""
         return await self._session.backlog(inbox.c.received, OPEN)
 
     async def give_back(self, request: StoredRequest) -> None:
-        """Release a request for the next process, at once; one that releases it did not die of it."""
+        """Release a request to the next process at once, without counting the attempt: this process did not die of it."""
         await self.leases.release(_is_request(request), request.owner, attempt=request.attempts)
 
     async def forget(self) -> None:
-        """Drop what need not be remembered any more."""
+        """Delete the requests that need not be remembered any more."""
         async with self._session.writing() as tx:
             await tx.execute(sa.delete(inbox).where(inbox.c.received < self._session.now(-REMEMBERED_FOR)))
 
@@ -179,12 +179,12 @@ class TimerKind(StrEnum):
 
 NO_SERVICE: Final = "no service"
 LANES: Final = (NO_SERVICE, *SERVICES)
-"""What is due by what it needs: starts, and ends of temporary changes, call the service of their target, all else calls none."""
+"""Lanes of timers: starts, and ends of temporary changes, call the service of their target; all others call none."""
 
 
 @dataclass(frozen=True, slots=True)
 class Timer:
-    """One thing to be done to a change at *due*. *number* counts how often it came before."""
+    """One thing to be done to a change at *due*. *number* counts how often it was due before."""
 
     change_id: str
     kind: TimerKind
@@ -196,11 +196,11 @@ class Timer:
 class Timers:
     def __init__(self, session: Session) -> None:
         self._session = session
-        # A timer counts no crashes, so a restart leaves none of them alone for a while.
+        # A timer doesn't count crashes, so after a restart it doesn't wait.
         self.leases = Leases(session, timers, sa.literal(0))
 
     async def set(self, tx: AsyncConnection, change_id: str, kind: TimerKind, due: datetime) -> None:
-        """From now on *kind* is due at *due*, and not when it was due before."""
+        """Set the timer *kind* of a change to *due*; replaces an earlier time."""
         fresh = {"due": micros(due), "number": 0, "owner": "", "lease": 0}
         await upsert(tx, timers, {"change_id": change_id, "kind": kind, **fresh})
 
@@ -223,16 +223,16 @@ class Timers:
         await self.leases.release(_is_timer(timer), timer.owner, due=micros(due), number=timer.number + 1)
 
     async def remove(self, timer: Timer) -> None:
-        """Remove what is done, unless it was set again in the meantime."""
+        """Remove *timer*, which is done, unless it was set again in the meantime."""
         async with self._session.writing() as tx:
             await tx.execute(sa.delete(timers).where(_is_timer(timer), timers.c.owner == timer.owner))
 
     async def backlog(self) -> tuple[int, float]:
-        """How many timers are due, and for how many seconds the longest."""
+        """Return how many timers are due, and for how many seconds the most overdue has been."""
         return await self._session.backlog(timers.c.due, timers.c.due <= self._session.now())
 
     async def list_pending(self, kind: TimerKind, limit: int = 50) -> Sequence[Timer]:
-        """What will fall due, soonest first."""
+        """Return the timers of this *kind*, soonest first."""
         query = sa.select(timers).where(timers.c.kind == kind).order_by(timers.c.due).limit(limit)
         async with self._session.reading() as connection:
             rows = await connection.execute(query)
@@ -240,7 +240,7 @@ class Timers:
 
 
 def _require_known_kinds(known: Collection[str], rows: Sequence[sa.Row[Any]]) -> Sequence[sa.Row[Any]]:
-    """*rows*, all of *known* kinds; raises OtherRelease."""
+    """Return *rows*; raises OtherRelease unless all are of *known* kinds."""
     for row in rows:
         if row.kind not in known:
             raise OtherRelease(f"a newer release stored a {row.kind}")
@@ -258,5 +258,5 @@ def _is_in_lane(lane: str | None) -> sa.ColumnElement[bool]:
 
 def _is_timer(timer: Timer) -> sa.ColumnElement[bool]:
     same = sa.and_(timers.c.change_id == timer.change_id, timers.c.kind == timer.kind)
-    # By its time, too: one that was set again since is another timer.
+    # Matched by its time, too: one that was set again since is another timer.
     return sa.and_(same, timers.c.due == micros(timer.due))

@@ -24,7 +24,7 @@ HOLDING_STATES: Final = sorted(HOLDING)
 
 
 def _partial_index(name: str, column: str, condition: str, *, unique: bool = False) -> sa.Index:
-    """An index of those rows alone that *condition* holds for: it stays small however many others there are.
+    """Return an index of only the rows that match *condition*: it stays small however many others there are.
 
     PostgreSQL's index has the same condition, from the migration: naming it here would load that dialect on SQLite, too.
     """
@@ -170,8 +170,8 @@ settings = sa.Table(
     sa.Column("name", sa.String(32), primary_key=True),
     sa.Column("value", sa.Text, nullable=False),
 )
-"""What a channel, a person or a service has under a name: what they set, their test URLs, the last list that they were
-shown; and Gatehouse its own data version."""
+"""Values of a channel, a person or a service, by name: their settings, their test URLs, the last list that they were
+shown; and Gatehouse's own data version."""
 
 compatibility = sa.Table(
     "compatibility",
@@ -183,25 +183,25 @@ compatibility = sa.Table(
 
 
 def micros(moment: datetime) -> int:
-    """*moment* as it is stored."""
+    """Return *moment* as it is stored, in microseconds."""
     return (moment - EPOCH) // MICROSECOND
 
 
 def moment(stored: int) -> datetime:
-    """The time that was stored as *stored*, in UTC."""
+    """Return the time that was stored as *stored*, in UTC."""
     return EPOCH + stored * MICROSECOND
 
 
 DATA_VERSION: Final = 2
-"""Grows with each release that stores something with which an older one must not work: that one stands still."""
+"""Grows with each release that stores something which older releases must not work with: they stand still then."""
 USE: Final = {"owner": "gatehouse", "name": "data_version"}
 """The row of `settings` with the data version of the release that started last."""
 USED_WITH: Final = sa.select(settings.c.value).filter_by(**USE).scalar_subquery()
-"""That version, to be read along with what is read anyway."""
+"""A subquery for that version, to be read along with other queries."""
 
 
 class OtherRelease(Exception):
-    """Another release works with the database, or recorded what this one doesn't know: this one takes no new work."""
+    """Another release uses the database, or stored something that this one doesn't know: this one takes no new work."""
 
 
 STORED: Final = (changes.c.id, changes.c.document, changes.c.token)
@@ -222,11 +222,11 @@ def change_of(row: Row, *, ends_work: bool = False) -> Change:
 
 
 NEW = "new:"
-"""What a rule that has no id yet is stored under, before the fingerprint of its content."""
+"""The prefix of the key of a rule that has no id yet; the fingerprint of its content follows."""
 
 
 def hold_key(change: Change) -> str:
-    """What one change at a time may hold: its target; of a rule that has no id yet, all that it is to be."""
+    """Return the key that only one change at a time may hold: its target; for a rule without an id, its whole content."""
     if change.edit.target.key:
         return str(change.edit.target)
     return f"{change.edit.target}/" + (
@@ -235,7 +235,7 @@ def hold_key(change: Change) -> str:
 
 
 def row_of(change: Change) -> dict[str, Any]:
-    """The columns that follow from *change*, whenever it is written."""
+    """Return the columns that are derived from *change* at every write."""
     is_done = change.state is State.APPLIED
     return {
         "target": hold_key(change),

@@ -1,4 +1,4 @@
-"""What Alembic runs to migrate: over the connection that it was given, and inside its transaction."""
+"""The script that Alembic runs to migrate, over the connection that it was given and inside its transaction."""
 
 from __future__ import annotations
 

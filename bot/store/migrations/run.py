@@ -25,7 +25,7 @@ DEVELOPMENT: Final = frozenset({*(f"{number:04}" for number in range(1, 10)), "0
 
 
 def upgrade_schema(connection: sa.Connection, migrations: Path = MIGRATIONS) -> str:
-    """Bring the schema to the newest of *migrations*; a newer one that suits is left alone. Return the one that it is then.
+    """Migrate the schema to the newest of *migrations*, but keep a newer compatible one; return the resulting schema.
 
     Raises StoreError.
     """
@@ -37,7 +37,7 @@ def upgrade_schema(connection: sa.Connection, migrations: Path = MIGRATIONS) -> 
 
 
 def refuse_other_schema(connection: sa.Connection, migrations: Path = MIGRATIONS) -> None:
-    """Raise StoreError unless the schema is the newest of *migrations*, or a newer one that suits; changes nothing."""
+    """Raise StoreError unless the schema is the newest of *migrations*, or a newer compatible one; changes nothing."""
     *older, newest = _known_schemas(migrations)
     found = usable_schema(connection, migrations)
     if found is None:
@@ -74,17 +74,17 @@ def _migrate(connection: sa.Connection, migrations: Path) -> None:
 
 
 def _known_schemas(migrations: Path) -> list[str]:
-    """The schemas that this release knows, the oldest first."""
+    """Return the schemas that this release knows, the oldest first."""
     return sorted(path.stem for path in migrations.glob("versions/[0-9]*.py"))
 
 
 def newest_schema(migrations: Path = MIGRATIONS) -> str:
-    """The schema of this release."""
+    """Return the schema of this release."""
     return _known_schemas(migrations)[-1]
 
 
 def _current_schema(connection: sa.Connection) -> str | None:
-    """The schema of the database; None where it has none yet."""
+    """Return the schema of the database; None where it has none yet."""
     if not sa.inspect(connection).has_table(VERSION.name):
         return None
     found: str | None = connection.scalar(sa.select(VERSION.c.version_num))
@@ -104,7 +104,7 @@ def _refuse_newer(connection: sa.Connection, found: str, known: str) -> None:
 
 
 def _required_schema(connection: sa.Connection) -> str | None:
-    """The oldest schema whose release may work with the database as it is."""
+    """Return the oldest schema whose release may work with the database as it is; None where that is not stored."""
     if not sa.inspect(connection).has_table(compatibility.name):
         return None
     needed: str | None = connection.scalar(sa.select(compatibility.c.oldest_schema))
