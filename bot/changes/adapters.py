@@ -19,7 +19,7 @@ from bot.members.model import Member, choose_spelling, email_key, find_alike
 from bot.rules.model import Group, Rule, RuleDraft
 
 MAX_SINGLE_READS: Final = 10
-"""Rules that are rather read one by one than out of the whole list."""
+"""Up to how many rules are read one by one instead of from the whole list."""
 
 
 class RuleSnapshot:
@@ -42,7 +42,7 @@ class RuleSnapshot:
 
 @dataclass(frozen=True, slots=True)
 class RuleAdapter:
-    """Rules: how they are read, and written."""
+    """Reads and writes rules."""
 
     client: RulesClient
 
@@ -109,12 +109,12 @@ class MemberSnapshot:
 
 @dataclass(frozen=True, slots=True)
 class MemberAdapter:
-    """Members of one site: how they are read, and written."""
+    """Reads and writes the members of one site."""
 
     client: MembersClient
 
     async def snapshot(self, targets: Sequence[Target]) -> Snapshot:
-        """Raises Incomplete where a target is not in the part of the members that was read."""
+        """Read all *targets*; raises Incomplete where one is not in the part of the members that was read."""
         listing = await self.client.fresh()
         keys = [(target.key or "").strip() for target in targets]
         members = find_alike(listing.known, keys)
@@ -137,7 +137,7 @@ class MemberAdapter:
         return Answer(email)
 
     async def _edit(self, email: str, change: Change) -> None:
-        """Step by step. A step that fails after another was taken leaves the edit half done, whatever it failed with."""
+        """Send the edit step by step. A step that fails after another succeeded leaves the edit half done, whatever the error."""
         for number, step in enumerate(self._steps(email, change)):
             try:
                 await step()
@@ -148,7 +148,7 @@ class MemberAdapter:
                 raise OutcomeUnknown(error.service, f"half done: the next step failed: {error}") from error
 
     def _steps(self, email: str, change: Change) -> Iterator[Callable[[], Awaitable[None]]]:
-        """Only what differs, and segments by their own operations: whether PATCH replaces or merges is not given."""
+        """Yield the calls for what differs; segments have operations of their own, since PATCH may replace or merge them."""
         before, after = Member.model_validate(change.edit.before), Member.model_validate(change.edit.after)
         if after.name != before.name:
             # Whether PATCH replaces the segments or merges them, the ones from before leave them as they are.
@@ -172,7 +172,7 @@ class GroupSnapshot:
 
 @dataclass(frozen=True, slots=True)
 class GroupAdapter:
-    """Groups are only ever changed: nothing creates one here, and nothing deletes one."""
+    """Reads and updates groups; Gatehouse never creates or deletes one."""
 
     client: GroupsClient
 

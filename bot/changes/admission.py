@@ -1,4 +1,4 @@
-"""Whether a new change may be recorded beside those that there are already."""
+"""Check whether a new change may be recorded next to the existing ones."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from bot.store.engine import Store
 async def require_admission(
     store: Store, tx: AsyncConnection, change: Change, reverts: Change | None, limits: OpenLimits
 ) -> None:
-    """Return where *change* may be recorded; *reverts*: the temporary change whose end it is.
+    """Require that *change* may be recorded; *reverts*: the temporary change whose end it is.
 
     Raises NotTemporary where that has another end now, or none, AlreadyRequested and TooManyRequests.
     """
@@ -24,7 +24,7 @@ async def require_admission(
         now = await store.changes.get_locked(tx, reverts.id) or reverts
         if not now.is_temporary or now.request.reverts_at != reverts.request.reverts_at:
             raise NotTemporary(now)
-    # An undo is never one too many, however many requests wait.
+    # An undo is never limited, however many requests wait.
     is_guarded = change.decision.guard is not Guard.NONE
     if change.request.undoes is None and (is_guarded or change.request.starts_at is not None):
         await _require_new(store, tx, change)
@@ -49,14 +49,14 @@ async def _require_room(store: Store, tx: AsyncConnection, change: Change, limit
 
 
 def _asks_the_same(waiting: Change, change: Change) -> bool:
-    """Whether *waiting* is there for what *change* asks for: for the same people, planned, or waiting for others."""
+    """Whether *waiting* already asks for what *change* asks for: for the same people, planned, or waiting for others."""
     is_theirs = change.request.requester == waiting.request.requester
     is_for_them = is_theirs or waiting.decision.guard is Guard.APPROVE or waiting.state is State.PLANNED
     return is_for_them and _wish(waiting) == _wish(change)
 
 
 def _wish(change: Change) -> tuple[object, ...]:
-    """What *change* asks for, where, for which times, and what stands before it."""
+    """Return what *change* asks for, where, for which times, and what it requires."""
     edit, request, decision = change.edit, change.request, change.decision
     content = edit.kind, edit.target, canonical_form(edit.before), canonical_form(edit.after)
     times = request.starts_at, request.reverts_at, request.revert_after

@@ -1,4 +1,4 @@
-"""Execute bulk changes: chunks of items go the way of any change together, several of them at a time."""
+"""Execute bulk changes: their items are executed in chunks, several of them at a time."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ CHUNKS_AT_ONCE: Final = 2
 ITEMS_AT_ONCE: Final = 8
 """Requests to one service at a time."""
 LOOK_AGAIN: Final = 1.0
-"""Seconds until an item is looked at again that another process has."""
+"""Seconds until an item that another process has is checked again."""
 BULK_CHANGES_AT_ONCE: Final = 4
 """Bulk changes of one service."""
 MIN_CHUNK: Final = 100
@@ -135,7 +135,7 @@ class BatchExecutor:
     backoff: Callable[[], Backoff]
     sleep: Callable[[float], Awaitable[None]]
     refused: bool = False
-    """It may not be done any more: what was under way is reconciled, and nothing more is sent."""
+    """The change may not be made any more: what was under way is reconciled, and nothing more is sent."""
     places: dict[tuple[str, str | None], ServiceSite] = field(default_factory=dict)
 
     @property
@@ -143,13 +143,13 @@ class BatchExecutor:
         return self.executor.journal
 
     async def carry_out(self) -> None:
-        """Do the items that are left, as far as they need not wait for somebody; raises LeaseLost."""
+        """Execute the remaining items, unless they must wait for another process; raises LeaseLost."""
         async with asyncio.TaskGroup() as group:
             for _ in range(CHUNKS_AT_ONCE):
                 group.create_task(self._chunks())
 
     async def _chunks(self) -> None:
-        """One chunk after the other: while it is read and recorded, another one is sent."""
+        """Execute one chunk after the other: while one is read and recorded, another is sent."""
         while True:
             if self.journal.stopping.is_set():
                 return
@@ -245,7 +245,7 @@ class BatchExecutor:
         return begun
 
     async def stop(self) -> None:
-        """End every item that nobody has begun."""
+        """End every item that was not begun."""
         async with self.journal.store.transaction() as tx:
             await self.journal.store.items.stop(tx, self.whole.id)
 
@@ -317,7 +317,7 @@ class BatchWorker:
         await work_off("sets", SERVICES, claim, self._do, width=BULK_CHANGES_AT_ONCE, every=every, wake=self.wake)
 
     async def _do(self, whole: Change) -> None:
-        """Where it fails, it stays claimed until its lease ends, and is then taken over."""
+        """Execute one bulk change; where that fails, the change stays claimed until its lease ends, and is then taken over."""
         try:
             with span("execute", change=whole.id, operation="bulk"):
                 await self.carry_out(whole)
@@ -348,14 +348,14 @@ class BatchWorker:
             await self._end(whole, refusal)
 
     def batch(self, whole: Change, lease: ChangeLease, *, refused: bool = False) -> BatchExecutor:
-        """What carries out a bulk change that this process claimed."""
+        """Return the executor of a bulk change that this process claimed."""
         chunks = Chunks(self.journal.store.items, whole.id, in_steps=whole.bulk.in_steps)
         return BatchExecutor(
             whole, lease, chunks, self.executor.with_lease(lease), self.new_id, self.backoff, self.sleep, refused
         )
 
     async def _end(self, whole: Change, refusal: Mapping[str, str]) -> None:
-        """Done where anything was, or may have been; the card has the outcome of each item."""
+        """End *whole*: as done where any item was done, or may have been; the card has the outcome of each item."""
         tally = await self.journal.store.items.tally(whole.id)
         done = tally.of((Outcome.APPLIED, Outcome.UNKNOWN, Outcome.UNSETTLED)) > 0
         was_begun = done or whole.run.attempt > 1

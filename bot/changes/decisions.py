@@ -1,4 +1,4 @@
-"""Decide: what people do with a change that is there, each step with the right that they have to it at that moment."""
+"""Decisions of people about an existing change; each checks the person's right at that moment."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ class Decisions:
     async def _require_releasable(self, change: Change, decision: OfRequest, by: str) -> Change:
         """Return *change* under the current policy, where that lets *decision* through; raises as `decide` does."""
         if (stricter := await self._tighten(change)) is not None:
-            # Their own confirmation is no longer enough: by now somebody else has to agree.
+            # Their own confirmation is no longer enough: somebody else has to agree now.
             if decision is Decision.CONFIRM and stricter.decision.guard is not Guard.CONFIRM:
                 raise PolicyTightened(stricter)
             # Asked again below, for who may take the decision depends on what stands before the change.
@@ -105,7 +105,7 @@ class Decisions:
     async def _decide_again(
         self, judged: Change, decision: OfRequest, by: str, *, reason: str = "", for_later: bool = False
     ) -> Change:
-        """The same decision where more stands before the change by now than before *judged*; else it came too late."""
+        """Decide again where the change now requires more than *judged* did; else the decision came too late."""
         change = await self.journal.get(judged.id)
         if change.decision.has_requirements_of(judged.decision):
             raise AlreadyDecided(change)
@@ -129,7 +129,7 @@ class Decisions:
         return {"decided_by": by, "decided_at": self.journal.now(), "decision_reason": reason}
 
     async def _approve(self, change: Change, by: str, *, for_later: bool) -> Change:
-        """One approval more; with the last one, whoever asked and approved before must still have their rights."""
+        """Count one more approval; at the last one, the requester and the earlier approvers must still have their rights."""
         given = change.with_approval(by, self.journal.now(), for_later=for_later)
         try:
             counted = await self.journal.count(
@@ -236,7 +236,7 @@ class Decisions:
         return await self.journal.record(change, "replanned", by, update, request=request, note=note)
 
     async def _require_startable(self, change: Change, starts_at: datetime | None, as_typed: str) -> None:
-        """That a planned *change* can begin at *starts_at*, or now; raises NotPlanned, StartIsPast, EndsBeforeStart, Frozen."""
+        """Require that *change* can begin at *starts_at*, or now; raises NotPlanned, StartIsPast, EndsBeforeStart, Frozen."""
         now = self.journal.now()
         if change.state is not State.PLANNED:
             raise NotPlanned(change)
@@ -261,7 +261,7 @@ class Decisions:
         return moved
 
     async def expire(self, change: Change) -> Change | None:
-        """Nobody decided in time; None where somebody did at the last moment."""
+        """Expire *change*, which nobody decided in time; None where somebody did at the last moment."""
         # What was planned and is held waits for somebody to say what is to happen, but not for ever.
         if change.state is not State.PROPOSED and not change.run.held:
             return None
@@ -293,7 +293,7 @@ class Decisions:
         return await self.journal.record(whole, "stopped", by, update, request=request)
 
     async def review(self, change: Change, *, by: str, request: str) -> Change:
-        """Sign what somebody did alone; raises NothingToReview, NotYours, NotAllowed, DirectoryUnavailable."""
+        """Record the review of what somebody did alone; raises NothingToReview, NotYours, NotAllowed, DirectoryUnavailable."""
 
         def update(held: Change) -> Mapping[str, Any]:
             if not held.review_due:
@@ -304,7 +304,7 @@ class Decisions:
         return await self.journal.record(change, "reviewed", by, update, request=request)
 
     async def extend(self, change: Change, *, by: str, seconds: int, request: str) -> Change:
-        """Let a temporary *change* end so much later; raises NotTemporary, MoreMustAgree, and as `Rights.require` does."""
+        """Extend a temporary *change* by *seconds*; raises NotTemporary, MoreMustAgree, and as `Rights.require` does."""
 
         def update(held: Change) -> Mapping[str, Any]:
             ends = max(_end_of(held), self.journal.now()) + timedelta(seconds=seconds)
@@ -326,7 +326,7 @@ class Decisions:
         return await self.journal.record(change, "end_moved", by, update, request=request)
 
     async def keep(self, change: Change, *, by: str, request: str) -> Change:
-        """Let a temporary *change* stay; raises NotTemporary, MoreMustAgree, and as `Rights.require` does."""
+        """Keep a temporary *change*, without an end; raises NotTemporary, MoreMustAgree, and as `Rights.require` does."""
 
         def update(held: Change) -> Mapping[str, Any]:
             if held.state is not State.APPLIED or held.request.reverts_at is None or held.run.undone_by is not None:
@@ -361,7 +361,7 @@ class Decisions:
 
 
 def _end_of(change: Change) -> datetime:
-    """When a temporary *change* ends; raises NotTemporary for another one."""
+    """Return when a temporary *change* ends; raises NotTemporary for another one."""
     if not change.is_temporary or change.request.reverts_at is None:
         raise NotTemporary(change)
     return change.request.reverts_at

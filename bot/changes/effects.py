@@ -1,4 +1,4 @@
-"""What an applied change means for others: the requests that it overtakes, and the changes that it undoes."""
+"""Update the other changes that an applied change affects: the requests that it overtakes, and the changes that it undoes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the audit and the log say of a change, as it is requested, moved and ended."""
+"""Build the audit events and log lines of a change, as it is requested, moved and ended."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from bot.store.audit import Event
 log = structlog.get_logger(__name__)
 
 GATEHOUSE: Final = "gatehouse"
-"""The actor of what no person did."""
+"""The actor of what Gatehouse did automatically."""
 
 
 def event_of(name: str, change: Change, by: str, **detail: Any) -> Event:
@@ -29,17 +29,17 @@ def event_of(name: str, change: Change, by: str, **detail: Any) -> Event:
 
 
 def event_of_move(move: Move, moved: Change, by: str) -> Event:
-    """That *by* made *move* of a change, which is *moved* now."""
+    """Return the event that *by* made *move* of a change, which is *moved* now."""
     return event_of(CONSEQUENCES[move].event, moved, by, **_end_details(moved))
 
 
 def event_of_claim(change: Change) -> Event:
-    """That somebody took *change* up to carry it out."""
+    """Return the event that a process claimed *change* to execute it."""
     return event_of(CONSEQUENCES[Move.CLAIM].event, change, GATEHOUSE, attempt=change.run.attempt)
 
 
 def event_of_request(change: Change) -> Event:
-    """That *change* was requested, with what it is to do."""
+    """Return the event that *change* was requested, with what it is to do."""
     actor = GATEHOUSE if change.is_automatic else change.request.requester
     if change.is_bulk:
         bulk = change.bulk

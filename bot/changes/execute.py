@@ -84,7 +84,7 @@ Failpoint = Callable[[str], None]
 
 
 def no_failpoint(_: str) -> None:
-    """The checkpoint of every process that is not a drill."""
+    """Do nothing: the failpoint of every process outside of tests."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,7 +184,7 @@ class Executor:
         return await self.end(change, Move.MARK_UNKNOWN if sent else Move.FAIL, **refusal) if refusal else None
 
     async def wait(self, change: Change, why: str) -> Change:
-        """Nothing was changed: try again later, the longer it has waited the later."""
+        """Defer *change*, of which nothing was done: the longer it has waited, the later the next try."""
         wait = min(max(self._time_waited(change) / 4, SHORTEST_WAIT), LONGEST_WAIT)
         return await self._record(Ended(change, Move.DEFER, {"waits": why[:200]}, self.journal.now() + wait))
 
@@ -229,7 +229,7 @@ class Executor:
         await self.context.pass_fence(ask=True)
         try:
             answer = await look.adapter.write(change)
-        # Returned and not raised: by now the change knows the lookalikes that reading back needs.
+        # Returned and not raised: the change now has the lookalikes that reading back needs.
         except OutcomeUnknown as error:
             return Sent(change, error=error)
         finally:
@@ -239,7 +239,7 @@ class Executor:
         return Sent(change, answer)
 
     async def _require_as_shown(self, change: Change, look: Look) -> Change:
-        """Look at the target right before the write; raises Differs where it is not what was shown."""
+        """Read the target right before the write; raises Differs where it is not what was shown."""
         for _ in range(LOOKS_BEFORE_A_WRITE):
             self.failpoint("look")
             began = self.journal.now()
@@ -317,7 +317,7 @@ class Executor:
         return [(sent.change, reading) for sent, reading in left]
 
     async def _reconcile_one(self, change: Change) -> Change:
-        """Nobody knows whether the write happened: look until the service's state says so."""
+        """Reconcile a change of unknown outcome: read the target until the service's state shows whether the write happened."""
         left = await self.reconcile([change])
         if not left:
             return await self._reload(change)
@@ -330,7 +330,7 @@ class Executor:
         # A slow service may still do what it did not answer for, so until then nothing is called failed.
         late = (change.run.finished_at or change.created) + LATE_LEASES * self.journal.lease
         if reading.is_undone and self.journal.now() >= late:
-            # A yes outweighs what is shown; and a new rule held no target, so others may have deleted it since.
+            # A success response outweighs what is shown; and a new rule held no target, so others may have deleted it since.
             leave = change.run.accepted or change.edit.kind is Kind.RULE_CREATE
             return await self.end(change, Move.GIVE_UP if leave else Move.FAIL, result=reading.live)
         return await self.end(change, Move.GIVE_UP, result=reading.live) if change.run.attempt >= MAX_LOOKS else change

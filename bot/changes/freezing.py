@@ -1,4 +1,4 @@
-"""What is frozen here and now: asked before a change is let through, made with a command, and lifted by two people."""
+"""Freezes and locks: check them before a change is released, make them by command, and have two people lift them."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class Freezes:
     now: Callable[[], datetime]
 
     async def all(self) -> list[Freeze]:
-        """Those that hold or are to come, in the order in which they begin."""
+        """Return the freezes that are active or to come, in the order in which they begin."""
         now = self.now()
         found = [*self.access.policy().freeze, *[await self._follow_rule(each) for each in await self.chat_freezes()]]
         return sorted((each for each in found if each.until > now), key=lambda each: each.starts)
@@ -73,7 +73,7 @@ class Freezes:
         return freeze.model_copy(update={"rules": tuple(dict.fromkeys([*freeze.rules, *now.values()]))})
 
     async def chat_freezes(self) -> list[ChatFreeze]:
-        """Those that were made by command and are not over."""
+        """Return the freezes that were made by command and are not over."""
         return self._load(await self.store.channel_settings.value(*FREEZES))
 
     async def find_for_edits(self, edits: Iterable[Edit], at: datetime, by: str) -> Freeze | None:
@@ -149,7 +149,7 @@ class Freezes:
         ]
 
     async def make(self, freeze: ChatFreeze) -> None:
-        """Keep *freeze*, once per id; raises TooManyFreezes."""
+        """Store *freeze*, once per id; raises TooManyFreezes."""
         async with self.store.transaction() as tx:
             kept = self._load(await self.store.channel_settings.get_locked(tx, *FREEZES))
             # A second delivery of the same request makes no second freeze.
@@ -176,7 +176,7 @@ class Freezes:
             async with self.store.transaction() as tx:
                 kept = self._load(await self.store.channel_settings.get_locked(tx, *FREEZES))
                 if _find_by_id(kept, freeze_id) != found:
-                    continue  # somebody else was counted meanwhile
+                    continue  # somebody else was counted in the meantime
                 others = [each for each in kept if each.id != freeze_id]
                 counted = found.model_copy(update={"lifted_by": wanting})
                 await self._put(tx, others if is_lifted else [*others, counted])

@@ -45,7 +45,7 @@ Update = Callable[[Change], Mapping[str, Any]]
 
 @dataclass(frozen=True, slots=True)
 class Journal:
-    """What is recorded, and who is told that there is something to do."""
+    """Records changes and their moves, and wakes the workers that have something to do."""
 
     store: Store
     now: Callable[[], datetime]
@@ -232,13 +232,13 @@ class Journal:
         await self.record(change, "held", GATEHOUSE, keep, note=Purpose.HELD.of(now))
 
     async def get(self, change_id: str) -> Change:
-        """The change as it stands; raises UnknownChange."""
+        """Return the change as it stands; raises UnknownChange."""
         if (change := await self.store.changes.get(change_id)) is None:
             raise UnknownChange(change_id)
         return change
 
     async def claim(self, change_id: str) -> Change | None:
-        """Take an approved change; None where somebody else has."""
+        """Claim an approved change; None where another process has."""
         async with self.store.transaction() as tx:
             claimed = await self.store.changes.claim(tx, change_id, self.owner, self.lease)
             if claimed is not None:

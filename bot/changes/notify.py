@@ -1,4 +1,4 @@
-"""What Slack must be told, until it has been told."""
+"""Deliver the messages of the outbox to Slack, with retries."""
 
 from __future__ import annotations
 
@@ -152,7 +152,7 @@ class OutboxWorker:
         self._busy |= {message.to for message in self._claimed}
 
     def on_slack_answer(self) -> None:
-        """Slack took something: what waits because it was away is due at once."""
+        """Make messages due at once that wait because Slack was away: it has accepted something again."""
         if self._slack_was_away and self._now() - self._back_at >= MIN_RETRY_INTERVAL:
             self._slack_is_back, self._slack_was_away, self._back_at = True, False, self._now()
             self._wake()

@@ -52,7 +52,7 @@ class Rights:
     has_seen: Seen
 
     async def require(self, change: Change, decision: Decision, by: str) -> None:
-        """Return where *decision* about *change* is *by*'s; its state is looked at where it is taken.
+        """Require that *by* may take *decision* about *change*; the state of the change is checked where the decision is taken.
 
         Raises NotYours, NotAllowed, LookFirst or DirectoryUnavailable.
         """
@@ -81,7 +81,7 @@ class Rights:
             raise PolicyTightened(change) from error
 
     async def _require_operations(self, change: Change, by: str) -> None:
-        """Return where *by* may do all that *change* does."""
+        """Require that *by* may do all that *change* does."""
         await self.access.require_all(change.operations, by, change.request.channel)
 
     async def _confirm(self, change: Change, by: str) -> None:

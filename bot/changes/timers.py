@@ -1,4 +1,4 @@
-"""What is to be done when it falls due: requests expire, temporary changes are reverted.
+"""Do what falls due: expire requests, start planned changes, revert temporary changes.
 
 Any replica may take what is due; a claim with a lease decides who does. What was due while nobody ran is done at
 the next start, and said to be late.
@@ -47,7 +47,7 @@ TRIES_UNTIL_TOLD: Final = 3
 
 @dataclass(frozen=True, slots=True)
 class TimerWorker:
-    """Does what is due."""
+    """Claims due timers and does their work."""
 
     pipeline: Pipeline
     wake: Wake

@@ -156,7 +156,7 @@ async def drain(tasks: Collection[asyncio.Task[Any]]) -> None:
 
 
 RENEWALS: Final = 3
-"""How often in the time of a lease it is renewed."""
+"""How many times a lease is renewed within its duration."""
 CALLS_PER_LEASE: Final = 4
 """Service calls that fit into a lease: a look and its retries, a write, and the look after it."""
 
@@ -210,7 +210,7 @@ class LeaseLost(Exception):
 
 @dataclass(slots=True)
 class ChangeLease:
-    """The lease on a claimed change, and on those of its items that are at work."""
+    """The lease on a claimed change, and on those of its items that are being executed."""
 
     journal: Journal
     change: Change

@@ -121,7 +121,7 @@ def async_url(database_url: str) -> sa.URL:
 
 
 def _with_known_options(url: sa.URL) -> sa.URL:
-    """Return *url* with our driver's name for libpq's ``sslmode``; raises StoreError for an option that the driver doesn't know."""
+    """Return *url* with our driver's name for libpq's ``sslmode``; raises StoreError for an option that it doesn't know."""
     import asyncpg  # type: ignore[import-untyped]  # noqa: PLC0415  it ships no types; SQLite needs none of it
 
     query = {"ssl" if name == "sslmode" else name: value for name, value in url.query.items()}
@@ -357,7 +357,7 @@ class Session:
             yield
 
     def with_skip_locked(self, query: sa.Select[Any]) -> sa.Select[Any]:
-        """Return *query* with SKIP LOCKED, to skip rows that another replica is claiming; SQLite has one writer and needs none."""
+        """Return *query* with SKIP LOCKED, to skip rows that another replica is claiming; SQLite has only one writer."""
         return query if self.sqlite else query.with_for_update(skip_locked=True)
 
 

@@ -60,7 +60,7 @@ class Delivery:
 
     @property
     def name(self) -> str:
-        """Return a name that is unique among the change's messages: its purpose, with the version where that may come several times."""
+        """Return a name that is unique among the change's messages: the purpose, and the version of what comes several times."""
         return f"{self.purpose}-{self.version}" if self.purpose in FOR_LATER else self.purpose
 
 

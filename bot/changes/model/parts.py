@@ -104,7 +104,7 @@ class Question(Stored):
 
 
 class ChangeDecision(Stored):
-    """What stands before a change, and what people have decided about it."""
+    """What a change requires, and what people have decided about it."""
 
     guard: Guard = Guard.NONE
     approvals_needed: int = 1
@@ -149,7 +149,7 @@ class Held(StrEnum):
     RIGHT = "right"
     """Somebody who asked or approved has no right to it any more."""
     POLICY = "policy"
-    """The policy asks for more by now."""
+    """The policy requires more now."""
     FROZEN = "frozen"
     """It may not be changed at that time."""
     WORD = "word"
@@ -162,7 +162,7 @@ class RevertFailure(StrEnum):
     NONE = ""
     """It did, or will."""
     CHANGED = "changed"
-    """Somebody edited its target meanwhile."""
+    """Somebody edited its target in the meantime."""
     GONE = "gone"
     REFUSED = "refused"
     """The service said no."""
