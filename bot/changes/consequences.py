@@ -1,4 +1,4 @@
-"""What follows from a move of a change, and what is to be done and said later as long as a change stands as it does."""
+"""The consequences of a move of a change: messages, audit events, and the timers of what is due later."""
 
 from __future__ import annotations
 
@@ -54,9 +54,9 @@ SHORTEST_OFFER: Final = 0.2
 
 
 LATE_START: Final = timedelta(minutes=15)
-"""How late what was planned still begins; later, somebody is asked."""
+"""How late a planned change still begins automatically; after that, somebody is asked."""
 HELD_LONGEST: Final = timedelta(days=7)
-"""How long what was planned and could not begin waits for somebody to say what is to happen."""
+"""How long a planned change that could not begin waits for somebody to decide."""
 TELL_BEFORE: Final = timedelta(minutes=10)
 
 
@@ -71,7 +71,7 @@ def _start_time(change: Change) -> datetime | None:
 
 
 def _start_notice_time(change: Change) -> datetime | None:
-    """Ten minutes before the start; not of what was planned at shorter notice."""
+    """Return the time ten minutes before the start; None for a change that was planned at shorter notice."""
     starts, decided = _start_time(change), change.decision.decided_at or change.created
     return starts - TELL_BEFORE if starts is not None and starts - decided > 2 * TELL_BEFORE else None
 
@@ -105,10 +105,10 @@ DUE_TIMES: Final[Mapping[TimerKind | Purpose, Callable[[Change], datetime | None
     Purpose.OFFER: _offer_time,
     Purpose.REVIEW: _review_time,
 }
-"""When each thing is due of a change that stands like this; None where it isn't."""
+"""Functions that return when each timer or message of a change is due; None where it isn't."""
 
 BEGINNINGS: Final = frozenset({Move.APPROVE, Move.START})
-"""Moves after which a change is carried out."""
+"""Moves after which a change is executed."""
 SHOWN_WITHIN: Final = timedelta(seconds=1)
 """How long a card and its requester may wait to hear of an approval: mostly the outcome is there by then, and says it all."""
 
@@ -135,7 +135,7 @@ async def follow_move(store: Store, tx: AsyncConnection, change: Change, moved: 
 
 
 def _is_news_to_requester(change: Change, by: str) -> bool:
-    """Whether its requester waited, for others or for a time, and did not do themselves what moved *change*, as *by* did."""
+    """Whether the requester waited, for others or for a time, and *by*, who moved *change*, is somebody else."""
     decision, asker = change.decision, change.request.requester
     waited_for_others = decision.guard is Guard.APPROVE and asker != decision.decided_by
     return change.set_id is None and asker != by and (waited_for_others or change.request.starts_at is not None)

@@ -1,4 +1,4 @@
-"""What rules, groups and members will be at a time that is to come, by what is planned and what ends until then."""
+"""Predict rules, groups and members at a future time, from planned changes and the ends of temporary ones."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Event(NamedTuple):
 
     @property
     def name(self) -> str:
-        """What people call the thing."""
+        """Return the name that people use for the target."""
         return str((self.before or self.after or {}).get("name") or self.target.key)
 
 
@@ -122,12 +122,12 @@ def predict_document(
 
 @dataclass(slots=True)
 class _State:
-    """Rules by their ids, and groups, as they are at a time."""
+    """Rules by their ids, and groups, at one time."""
 
     rules: dict[str, Rule]
     groups: Groups | None
     known: set[str] = field(init=False)
-    """The ids of rules that are there, or were before."""
+    """The ids of rules that exist, or existed before."""
 
     def __post_init__(self) -> None:
         self.known = set(self.rules)

@@ -33,14 +33,14 @@ LEASE: Final = timedelta(seconds=60)
 SLICE: Final = 50
 """Changes that one transaction moves: others wait for it, and for the loop while their records are made."""
 PROGRESS: Final = timedelta(seconds=2)
-"""How late a card may show how far a bulk change is: Slack takes about one edit a second, of all cards together."""
+"""How late a card may show the progress of a bulk change: Slack takes about one edit a second, of all cards together."""
 
 MAX_DECISION: Final = 16
 """Characters of a request's key that the database has room for, among the decisions of one person about one change."""
 
 T = TypeVar("T")
 Update = Callable[[Change], Mapping[str, Any]]
-"""What to write on a change that nobody else can change at that moment; raises where it is in no state for it."""
+"""Returns the fields to write on a change, which is locked; raises where its state doesn't allow it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,15 +51,15 @@ class Journal:
     now: Callable[[], datetime]
     owner: str
     wake_outbox: Callable[[], None]
-    """Wakes who delivers messages; called after every commit that may have enqueued one."""
+    """Wakes the outbox worker; called after every commit that may have enqueued a message."""
     wake_batches: Callable[[], None]
-    """Wakes who carries out bulk changes; called where one was approved."""
+    """Wakes the worker of bulk changes; called where one was approved."""
     lease: timedelta = LEASE
     open_limits: OpenLimits = DEFAULT_LIMITS
     stopping: asyncio.Event = field(default_factory=asyncio.Event)
     """Set once this process is about to end: then it begins no more items of the bulk changes that it has."""
     at_work: set[str] = field(default_factory=set)
-    """Ids of the changes that this process is carrying out: it doesn't take them over from itself."""
+    """Ids of the changes that this process is executing: it doesn't take them over from itself."""
 
     async def open(
         self,
@@ -111,7 +111,7 @@ class Journal:
         return await self._claim_approved(tx, kept) if begin else (kept, ())
 
     def _release(self, change: Change) -> Move:
-        """The move by which *change* is let through: at once, or at its time."""
+        """Return the move that releases *change*: at once, or at its time."""
         starts = change.request.starts_at
         return Move.APPROVE if starts is None or starts <= self.now() else Move.PLAN
 
@@ -246,7 +246,7 @@ class Journal:
         return claimed
 
     async def _claim_approved(self, tx: AsyncConnection, approved: Change) -> tuple[Change, Sequence[Event]]:
-        """Claim *approved* for this process, in the transaction of its approval; with the event that says so."""
+        """Claim *approved* for this process, in the transaction of its approval; return it, and the event that says so."""
         claimed = await self.store.changes.take(tx, approved, self.owner, self.lease)
         return (approved, ()) if claimed is None else (claimed, [event_of_claim(claimed)])
 
@@ -337,6 +337,6 @@ class Journal:
 
 
 def slices(all_of: Sequence[T]) -> Iterator[Sequence[T]]:
-    """*all_of*, so many at a time as one transaction moves."""
+    """Yield *all_of* in slices of at most SLICE, which one transaction moves."""
     for first in range(0, len(all_of), SLICE):
         yield all_of[first : first + SLICE]

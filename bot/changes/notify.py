@@ -37,19 +37,19 @@ MAX_UNENDED_TRIES: Final = 3
 process, and the next one would go on with it."""
 MAX_WAIT_SECONDS = 600.0
 MAX_TRIES_AWAY = 720
-"""The same while Slack is away: a day."""
+"""The same while Slack is unavailable: about a day."""
 MAX_WAIT_AWAY_SECONDS = 120.0
 REPEATED: Final[Mapping[str, Sequence[timedelta]]] = {
     Purpose.REMIND: (timedelta(minutes=45), timedelta(hours=3), timedelta(hours=8)),
     Purpose.REVIEW: (timedelta(hours=4), timedelta(hours=24)),
 }
-"""What is said again until it is taken back, and the pauses after the first time, the second, and every later one."""
+"""Messages that are repeated until they are dropped, with the pauses after the first time, the second, and later ones."""
 SAID_BEFORE: Final[Mapping[str, Callable[[Change], datetime | None]]] = {
     Purpose.REMIND: lambda change: change.decision.expires,
     Purpose.STARTS: lambda change: change.request.starts_at,
     Purpose.OFFER: lambda change: change.request.reverts_at,
 }
-"""What is only said before a moment: after a downtime, that is over."""
+"""Messages that are only sent before a moment, which may be past after a downtime."""
 MIN_RETRY_INTERVAL = timedelta(seconds=30)
 """At least from one early retry to the next: Slack may answer one method and refuse another."""
 
@@ -71,7 +71,7 @@ class Pace:
         self._last: dict[str, float] = {}
 
     def take(self, channel: str) -> None:
-        """Take the channel's turn; raises TooSoon where it is not there yet."""
+        """Take the channel's turn; raises TooSoon where its last message is too recent."""
         now = self._clock()
         wait = self._last.get(channel, 0.0) + self._seconds - now
         if wait > 0:
@@ -81,7 +81,7 @@ class Pace:
 
 
 async def no_digest(_: str) -> tuple[Note | None, datetime | None]:
-    """Where nothing posts digests, none is due."""
+    """Return no digest and no time: for a process that posts no digests."""
     return None, None
 
 
@@ -108,7 +108,7 @@ class OutboxWorker:
         self._digest = digest
         self._wake = wake
         self._claimed: list[Delivery] = []
-        """What is claimed and about to be delivered."""
+        """Messages that are claimed and about to be delivered."""
         self._busy: set[str] = set()
         """Channels and people that a message is claimed for: the next one waits, so that each gets them in order."""
         self._slack_was_away = self._slack_is_back = False

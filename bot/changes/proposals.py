@@ -1,4 +1,4 @@
-"""What may be proposed, one change or many: something new, the inverse of what was done, or the same again."""
+"""Proposals of one change or many: something new, the inverse of an applied change, or the same request again."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ UNDONE_BY: Final[Mapping[Kind, Kind]] = {
     Kind.MEMBER_REVOKE: Kind.MEMBER_GRANT,
     Kind.MEMBER_REMOVE: Kind.MEMBER_ADD,
 }
-"""The kind of change that takes one of this kind back."""
+"""For each kind of change, the kind that undoes it."""
 
 SEGMENTS: Final = "allowedSegments"
 """The field of a member that is a set: what somebody else adds to it or drops from it stays."""
 
 
 class NothingToDo(Exception):
-    """A bulk change without an item that is to be done."""
+    """The bulk change has no item that is to be done."""
 
 
 class NewEmailTaken(NothingToDo):
@@ -47,7 +47,7 @@ class Proposal:
     items: Sequence[Item]
     request: ChangeRequest
     guard: Guard | None = None
-    """What must stand before it whatever the policy says; None leaves it to the policy."""
+    """The guard that it has whatever the policy says; None leaves it to the policy."""
     title: str = ""
     """Of a bulk change: what it does, in a few words that a channel may see. Empty for a change of one thing."""
     columns: tuple[str, ...] = ()
@@ -75,7 +75,7 @@ class Proposal:
 
     @property
     def kind(self) -> Kind:
-        """The weightiest."""
+        """Return the weightiest kind; raises NothingToDo."""
         return self.kinds[0]
 
     def change(self, id_: str, created: datetime) -> Change:
@@ -108,7 +108,7 @@ class Proposal:
 
 
 def undo_cause(change: Change, kind: CauseKind = CauseKind.UNDO) -> Cause:
-    """The cause of an undo of *change*."""
+    """Return the cause of an undo of *change*."""
     return Cause(kind=kind, requester=change.request.requester)
 
 
@@ -180,7 +180,7 @@ def _repeat_request(asked: ChangeRequest, *, by: str, channel: str) -> ChangeReq
         starts_at=asked.starts_at,
         starts_at_as_typed=asked.starts_at_as_typed,
         revert_after=asked.revert_after,
-        # An end that was counted from the first time is counted anew from this one.
+        # An end that was counted from the first time is counted again from this one.
         reverts_at=None if asked.revert_after else asked.reverts_at,
         reverts_at_as_typed=asked.reverts_at_as_typed,
     )

@@ -32,12 +32,12 @@ Undoing = Literal["undo", "revert"]
 """At the request of somebody, or at the end of a temporary change."""
 
 OWN_UNDO_WITHIN: Final = timedelta(hours=1)
-"""How long people may undo at once what they did alone: nobody has to wait for others to mend their own mistake."""
+"""How long people may undo at once what they did alone: nobody has to wait for others to fix their own mistake."""
 
 
 @dataclass(frozen=True, slots=True)
 class Proposer:
-    """Makes changes of proposals."""
+    """Records proposals as changes, under the guard that applies."""
 
     journal: Journal
     access: Access
@@ -109,7 +109,7 @@ class Proposer:
 
 @dataclass(frozen=True, slots=True)
 class FollowUps:
-    """Proposes what follows."""
+    """Proposes the changes that follow from an earlier one: undo, revert, and the same request again."""
 
     store: Store
     adapter: AdapterOf
@@ -224,13 +224,13 @@ class FollowUps:
         return sorted(done, key=lambda each: each.item_number)
 
     async def changes_to_revert(self, change: Change) -> Sequence[Change]:
-        """What of a temporary *change* was done and nobody has made anew since; raises NotUndoable where nothing was done."""
+        """Return what of a temporary *change* was done and not made again since; raises NotUndoable where nothing was done."""
         done = await self._undoable_changes(change)
         applied = await self.store.changes.applied_by_target([each.edit.target for each in done])
         return [each for each in done if not is_recreated(each, applied.get(each.edit.target, ()))]
 
     async def require_readable(self, whole: Change) -> None:
-        """That what the items of *whole* were done to can be read now; raises a ClientError, and NotUndoable."""
+        """Require that the targets of the items of *whole* can be read now; raises a ClientError, and NotUndoable."""
         await self.read_targets([done.edit.target for done in await self._undoable_changes(whole)])
 
     async def _read_changes(self, changes: Sequence[Change]) -> Sequence[tuple[Change, Document | None]]:

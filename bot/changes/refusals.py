@@ -26,7 +26,7 @@ class ChangeError(Exception):
 
 
 class AlreadyDecided(ChangeError):
-    """Somebody else decided first, or time did."""
+    """The change was decided by somebody else first, or it expired."""
 
 
 class AlreadyRequested(ChangeError):
@@ -145,7 +145,7 @@ class Refusals:
     _minutes: dict[str, _Minute] = field(default_factory=dict)
 
     async def add(self, operation: str, by: str, channel: str, why: str) -> None:
-        """Put a refusal on record, or count it; raises StoreError."""
+        """Record a refusal, or count it; raises StoreError."""
         minute, now = self._minutes.get(by), self.now()
         if minute is not None and not self._is_over(minute):
             minute.more[operation, channel, why] += 1

@@ -1,4 +1,4 @@
-"""Who may do what to a change, here and now, and if not, why: one question, asked for each decision as it is made."""
+"""Check who may do what to a change, here and now, and why not; asked for each decision as it is made."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from bot.policy.model import Irreconcilable
 
 
 class Decision(StrEnum):
-    """What people do with a change that is there."""
+    """What people can do with an existing change."""
 
     CONFIRM = "confirm"
     APPROVE = "approve"
@@ -46,7 +46,7 @@ Seen = Callable[[Change, str], Awaitable[bool]]
 
 @dataclass(frozen=True, slots=True)
 class Rights:
-    """Answers the question by the policy of now, and by what Slack says now; what Slack doesn't tell is refused."""
+    """Checks rights by the current policy and by what Slack says now; what Slack doesn't tell is refused."""
 
     access: Access
     has_seen: Seen

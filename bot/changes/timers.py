@@ -130,7 +130,7 @@ class TimerWorker:
         return again
 
     async def _try_to_revert(self, change: Change, timer: Timer) -> datetime | None:
-        """When it is due again; None where nothing is left to try."""
+        """Try to revert *change*; return when it is due again, None where nothing is left to try."""
         ends = change.request.reverts_at
         if not change.is_temporary or ends is None:
             return None
@@ -239,7 +239,7 @@ def _turn(change: Change) -> tuple[datetime, bool, float]:
 
 
 def _is_transient(failed: Change) -> bool:
-    """Whether what kept a change from being done may be gone the next time."""
+    """Whether the reason why a change was not done may be gone at the next try."""
     return failed.run.refusal not in PERMANENT_CODES
 
 

@@ -57,7 +57,7 @@ UNREADABLE: Final = Reading(Verification.UNREADABLE)
 
 
 class Snapshot(Protocol):
-    """One service as it was read at one moment, for many changes at once."""
+    """The state of one service as it was read at one moment, for many changes at once."""
 
     def live(self, target: Target) -> Document | None:
         """The target as it then was, or None where it did not exist."""
@@ -81,7 +81,7 @@ class Adapter(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a service answered to a write that it took."""
+    """A service's answer to a write that it accepted."""
 
     text: str
     """For people; of a thing that was created its key."""

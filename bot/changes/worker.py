@@ -1,4 +1,4 @@
-"""Loops that claim work and do it for as long as Gatehouse runs, how they keep their leases, and how they back off."""
+"""Worker loops that claim work and do it as long as Gatehouse runs, the renewal of their leases, and their backoff."""
 
 from __future__ import annotations
 
