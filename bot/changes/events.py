@@ -48,7 +48,7 @@ def event_of_request(change: Change) -> Event:
 
 
 def _end_details(change: Change) -> dict[str, Any]:
-    """What the audit keeps of an end: the service's words, what it looks like now, and what it looked like before."""
+    """Return the audit details of an end: the service's words, the target as it is now, and as it was before."""
     known = {"outcome": change.run.outcome, "undoes": change.request.undoes}
     details: dict[str, Any] = {name: value for name, value in known.items() if value}
     if change.state in {State.APPLIED, State.STALE, State.FAILED}:
@@ -69,7 +69,7 @@ def report_ends(changes: Sequence[Change]) -> None:
 
 
 def _log_details(change: Change) -> dict[str, Any]:
-    """How long it took, of what was carried out, and how it came about, where nobody asked for it as such."""
+    """Return log details: how long an executed change took, and its cause, where nobody requested it as such."""
     began, ended, cause = change.decision.decided_at, change.run.finished_at, change.request.cause
     details: dict[str, Any] = {}
     if began is not None and ended is not None:

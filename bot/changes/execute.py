@@ -1,4 +1,4 @@
-"""Execute approved changes, one or many: look, write, read back, classify what became of each, and reconcile the rest."""
+"""Execute approved changes, one or many: read the target, write, read back, classify the outcome, and reconcile the rest."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ LOST_RIGHT: Final = "LostRight"
 """The refusal of a change that waited until somebody had no right to it any more: ours, not a service's."""
 
 Failpoint = Callable[[str], None]
-"""Told the name of each step just before it is taken: the places where a process may die."""
+"""Called with the name of each step just before it is taken: the points at which a process may die."""
 
 
 def no_failpoint(_: str) -> None:
@@ -100,7 +100,7 @@ class Executor:
     context: CallContext = LOOKING
 
     def with_lease(self, lease: ChangeLease) -> Executor:
-        """The same executor, which sends only while this process has *lease*."""
+        """Return a copy of the executor that sends only while this process has *lease*."""
         return replace(self, context=lease.context)
 
     async def go_on(self, change: Change) -> Change:
@@ -208,7 +208,7 @@ class Executor:
         return await self._reconcile_one(ended) if ended.state is State.UNKNOWN else ended
 
     def look(self, targets: Sequence[Target]) -> Look:
-        """A look at *targets* of one service and site."""
+        """Return a `Look` at *targets*, which are all of one service and site."""
         return Look(self._adapter_of, targets, self.journal.now)
 
     def _adapter_of(self, target: Target) -> Adapter:
@@ -279,7 +279,7 @@ class Executor:
         return self._classify_all([*read, *((each, UNREADABLE) for each in sent if not each.is_open)])
 
     async def _read(self, sent: Sequence[Sent]) -> Sequence[tuple[Sent, Reading]]:
-        """Each of *sent* with what reading back shows of it."""
+        """Return each of *sent* with what reading back shows of it."""
         if not sent:
             return []
         try:
@@ -347,7 +347,7 @@ class Executor:
         return taken_over and reading.is_undone and change.run.resends < MAX_SENDS - 1 and not self.is_too_old(change)
 
     async def begin_resending(self, changes: Sequence[Change]) -> Sequence[Change]:
-        """Count that *changes* are about to be sent again, before they are."""
+        """Record that *changes* are about to be resent, before they are."""
         return await self.journal.remember(changes, lambda change: {"resends": change.run.resends + 1})
 
     # What is recorded

@@ -22,7 +22,7 @@ from bot.store.outbox import Purpose
 
 
 class Frozen(Exception):
-    """What somebody asks for or decides about may not be changed at its time, by *freeze*."""
+    """The requested change, or the one to decide about, is not allowed at its time because of *freeze*."""
 
     def __init__(self, freeze: Freeze) -> None:
         super().__init__(freeze.why)
@@ -77,7 +77,7 @@ class Freezes:
         return self._load(await self.store.channel_settings.value(*FREEZES))
 
     async def find_for_edits(self, edits: Iterable[Edit], at: datetime, by: str) -> Freeze | None:
-        """The freeze that keeps *by* from making *edits* at a time; of several the one that ends last."""
+        """Return the freeze that keeps *by* from making *edits* at a time, the last to end of several; None without one."""
         if not (holding := await self._active_freezes(at, by)):
             return None
         # In a thread: thousands of items against many patterns would hold up the event loop.
@@ -97,7 +97,7 @@ class Freezes:
         return await asyncio.to_thread(_first_that_covers, holding, await self.edits_of(change))
 
     async def find_for_start(self, change: Change) -> Freeze | None:
-        """The freeze that will keep what waits from beginning, at its time or now."""
+        """Return the freeze that will keep a waiting *change* from beginning, at its time or now; None without one."""
         starts = change.request.starts_at
         if change.state is not State.PROPOSED and (change.state is not State.PLANNED or starts is None):
             return None
@@ -109,7 +109,7 @@ class Freezes:
         return sorted(holding, key=lambda each: each.until, reverse=True)
 
     async def edits_of(self, change: Change) -> Sequence[Edit]:
-        """Everything that *change* does."""
+        """Return every edit of *change*."""
         if not change.is_bulk:
             return [change.edit]
         return [item.edit async for item in self.store.items.all(change.id) if item.kind is not None]
@@ -213,7 +213,7 @@ def _first_that_covers(freezes: Iterable[Freeze], edits: Sequence[Edit]) -> Free
 
 
 def _audit_name(freeze: ChatFreeze) -> str:
-    """The name of a freeze in the audit."""
+    """Return the name of a freeze in the audit."""
     return f"{'lock' if freeze.is_lock else 'freeze'}/{freeze.title}"
 
 

@@ -102,7 +102,7 @@ class Proposer:
         return change.model_copy(update={"decision": decision})
 
     async def freeze_against(self, proposal: Proposal, at: datetime) -> Freeze | None:
-        """The freeze that keeps what is proposed from being done at a time."""
+        """Return the freeze that keeps *proposal* from being done at a time; None without one."""
         edits = [item.edit for item in proposal.items if item.kind is not None]
         return await self.freezes.find_for_edits(edits, at, proposal.request.requester)
 
@@ -209,7 +209,7 @@ class FollowUps:
         return inverse(change, done, by=by, channel=channel, steps=steps, cause=cause)
 
     async def _items_of(self, whole: Change, outcomes: Iterable[Outcome]) -> Sequence[Item]:
-        """The items of *whole* with one of these *outcomes*."""
+        """Return the items of *whole* with one of these *outcomes*."""
         return await self.store.items.find(whole.id, frozenset(outcomes), whole.bulk.size)
 
     async def _undoable_changes(self, change: Change) -> Sequence[Change]:

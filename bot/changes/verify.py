@@ -26,7 +26,7 @@ AT_A_TIME: Final = 50
 
 
 class Verification(Enum):
-    """What reading back says of a change."""
+    """The result of reading back the target of a change."""
 
     DONE = auto()
     NOT_DONE = auto()
@@ -37,7 +37,7 @@ class Verification(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """The target as it was read back, and what that says."""
+    """The target as it was read back, and the verification that follows."""
 
     verification: Verification
     live: Document | None = None
@@ -247,14 +247,14 @@ class Look:
 
 
 def key_of(change: Change) -> str:
-    """The key of a target that is there already."""
+    """Return the key of a target that exists already; raises ValueError where it has none."""
     if change.edit.target.key is None:
         raise ValueError(f"{change.edit.kind} without a key")
     return change.edit.target.key
 
 
 def verdict(change: Change, live: Document | None) -> Reading:
-    """What *live* says of *change*. As it was before is not done, even where the change only takes fields away."""
+    """Judge *change* by *live*, its target. An unchanged target means NOT_DONE, even where the change only removes fields."""
     live = None if _is_twin(change, live) else live
     now, before, after = canonical_form(live), canonical_form(change.edit.before), canonical_form(change.edit.after)
     # Where nothing was to change, being as before is being done.
@@ -330,12 +330,12 @@ def require_turn(number: int, steps: Iterable[Item], now: Snapshot) -> None:
 
 
 SendError: TypeAlias = ClientError | Differs | EndPassed | OutOfTurn
-"""Why a change was not sent, or what became of the call."""
+"""Why a change was not sent, or how the call failed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sent:
-    """What came of sending a change: the answer of its service, or why there is none."""
+    """The result of sending a change: the answer of its service, or why there is none."""
 
     change: Change
     answer: Answer | None = None

@@ -1,1 +1,1 @@
-"""What a change is, as a value: what it writes, where it stands, its parts and its items."""
+"""The model of a change, as values: its edits, its state, its parts and its items."""

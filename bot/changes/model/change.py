@@ -58,7 +58,7 @@ class Change(Stored):
 
     @property
     def is_automatic(self) -> bool:
-        """Whether nobody asked for it: a temporary change came to its end."""
+        """Whether Gatehouse made it automatically, because a temporary change came to its end."""
         return self.request.cause is not None and self.request.cause.is_automatic
 
     @property
@@ -73,7 +73,7 @@ class Change(Stored):
 
     @property
     def read_operation(self) -> str:
-        """The operation of the policy that it takes to be shown such things."""
+        """Return the operation of the policy that a person needs to see such targets."""
         return f"{self.edit.kind.operation.partition('.')[0]}.read"
 
     @property
@@ -91,7 +91,7 @@ class Change(Stored):
 
     @property
     def fingerprint(self) -> str:
-        """Of everything that a decider is shown: the same target, before and after give the same text."""
+        """Return a hash of everything that a decider is shown: the same target, before and after give the same text."""
         edit = self.edit
         return fingerprint([edit.kind, str(edit.target), canonical_form(edit.before), canonical_form(edit.after)])
 

@@ -1,4 +1,4 @@
-"""A rule, a group or a member as its service has it, and what makes two readings of one the same."""
+"""Documents, which are rules, groups or members as their service has them, and their canonical form."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Document = dict[str, Any]
 
 
 def canonical_form(document: Mapping[str, Any] | None) -> Document | None:
-    """What makes two readings of one rule or member the same to a person; None where it is absent."""
+    """Return the canonical form of *document*: equal for two readings that a person calls the same; None where it is absent."""
     if document is None:
         return None
     kept = {name: value for name, value in document.items() if name not in NOT_CONTENT}
@@ -31,7 +31,7 @@ def canonical_form(document: Mapping[str, Any] | None) -> Document | None:
 
 
 def fingerprint(content: object) -> str:
-    """SHA-256 of *content* in one canonical JSON form, so that key order and spacing don't matter."""
+    """Return the SHA-256 of *content* in one canonical JSON form, so that key order and spacing don't matter."""
     canonical = json.dumps(content, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
     return hashlib.sha256(canonical.encode("utf-8", "surrogatepass")).hexdigest()
 

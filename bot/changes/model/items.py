@@ -1,4 +1,4 @@
-"""The items of a bulk change, and what became of each."""
+"""The items of a bulk change, and their outcomes."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Outcome(StrEnum):
     STOPPED = "stopped"
     """Somebody stopped the bulk change first."""
     SKIPPED = "skipped"
-    """Nothing was to be done, or could be: known before the bulk change was asked for."""
+    """There was nothing to do, or it was impossible: known before the bulk change was requested."""
 
 
 DONE: Final = frozenset({Outcome.APPLIED, Outcome.UNDONE})
@@ -93,7 +93,7 @@ class Item(Stored):
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """How many items of a bulk change are where."""
+    """How many items of a bulk change have each outcome."""
 
     counts: Mapping[Outcome, int]
 

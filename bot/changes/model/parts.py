@@ -1,4 +1,4 @@
-"""The parts of a change besides its edit: who asked for it, what stands before it, and what came of it."""
+"""The parts of a change besides its edit: its request, its decision, and its run."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ class Cause(Stored):
     requester: str
     """Who asked for what is undone."""
     late_seconds: int = 0
-    """Of an end that was begun late: how much."""
+    """How many seconds late a revert at the end was begun."""
     tries: int = 1
     """Of an end: which try it is."""
 
     @property
     def is_automatic(self) -> bool:
-        """Whether nobody did it: then the requester of the change is the one who agreed to its end."""
+        """Whether it happened automatically: then the requester of the change is the one who agreed to its end."""
         return self.kind is CauseKind.END
 
 
@@ -70,15 +70,15 @@ class ChangeRequest(Stored):
     starts_at_as_typed: str = ""
     """``on Friday 9:00 Europe/Berlin``: the start as somebody wrote it, with the zone that it was read in."""
     revert_after: int | None = None
-    """Seconds after which the change takes itself back; counted from when it was applied."""
+    """Seconds after which the change is reverted automatically, counted from when it was applied."""
     reverts_at: datetime | None = None
-    """When it takes itself back, once that is known; None again when it was made to stay."""
+    """When it is reverted automatically, once that is known; None again where somebody kept it."""
     reverts_at_as_typed: str = ""
     """``18:00 Europe/Berlin``: the end as somebody wrote it, with the zone that it was read in."""
 
 
 class Guard(StrEnum):
-    """What stands before a change: nothing, the requester's own click, or somebody else's."""
+    """What a change requires before it is made: nothing, the requester's own click, or somebody else's."""
 
     NONE = "none"
     CONFIRM = "confirm"
@@ -109,12 +109,12 @@ class ChangeDecision(Stored):
     guard: Guard = Guard.NONE
     approvals_needed: int = 1
     approvers: tuple[str, ...] = ()
-    """Names of the roles that may approve; none means whoever may, of the channel."""
+    """Names of the roles that may approve; empty means everybody in the channel who may ``approve``."""
     self_approval: bool = False
     break_glass: tuple[str, ...] = ()
     """Names of the roles whose people may go ahead alone."""
     summoned: tuple[str, ...] = ()
-    """Ids of the people and user groups that are asked by name."""
+    """Ids of the people and user groups that the request mentions."""
     expires: datetime | None = None
     questions: tuple[Question, ...] = ()
     approvals: tuple[Approval, ...] = ()
@@ -127,11 +127,11 @@ class ChangeDecision(Stored):
 
     @property
     def requirements(self) -> dict[str, Any]:
-        """What stands before the change, by the names of the fields."""
+        """Return what the change requires, by the names of the fields."""
         return {name: getattr(self, name) for name in REQUIREMENTS}
 
     def has_requirements_of(self, other: ChangeDecision) -> bool:
-        """Whether the same stands before this change as before the *other*."""
+        """Whether this change requires the same as the *other*."""
         return self.requirements == other.requirements
 
 
@@ -157,7 +157,7 @@ class Held(StrEnum):
 
 
 class RevertFailure(StrEnum):
-    """Why a temporary change did not take itself back at its end, as agreed."""
+    """Why a temporary change was not reverted at its end, as agreed."""
 
     NONE = ""
     """It did, or will."""
@@ -201,7 +201,7 @@ class Run(Stored):
     attempt: int = 0
     """How often it was claimed, to be done or reconciled, since it was approved or last deferred."""
     resends: int = 0
-    """How often a process that took it over began to send it again."""
+    """How often a process that took it over began to resend it."""
     token: int = Field(default=0, exclude=True)
     """The fencing token: grows with every claim and never shrinks. A column of its own keeps it, not the document."""
     leased_until: datetime | None = Field(default=None, exclude=True)
@@ -209,7 +209,7 @@ class Run(Stored):
     lookalikes: tuple[str, ...] | None = None
     """Of a rule to be created: the ids of those that looked just like it before it was sent; None until somebody looked."""
     accepted: bool = False
-    """The service said yes, and what it shows does not say so yet: never to be called failed."""
+    """The service returned success, though reads don't show the change yet: it must never be called failed."""
     refusal: str | None = None
     """The name of the error that a service refused with, where one did."""
     lost_right: str = ""
@@ -220,22 +220,22 @@ class Run(Stored):
     """The target as it was last seen: read back after the change was applied, or found live when it turned out stale."""
     finished_at: datetime | None = None
     overtaken_by: str = ""
-    """Of a request that went stale while it waited: who changed its target, where that was done here."""
+    """Of a request that went stale while it waited: who changed its target, where that was done with Gatehouse."""
     time_changed_by: str = ""
-    """Who said last when what is planned begins, or when what is temporary ends, or that it stays, where somebody did."""
+    """Who last changed the start of a planned change or the end of a temporary one, or kept it; empty where nobody did."""
     stopped_by: str | None = None
     """Of a bulk change: who stopped it before all of its items were done."""
     undone_by: str | None = None
-    """The id of the applied change that took this one back."""
+    """The id of the applied change that undid this one."""
     undone: Undone | None = None
-    """How it was taken back."""
+    """How it was undone."""
     redone: Redone | None = None
     """How it came to count again, where it was undone before."""
     revert_failure: RevertFailure = RevertFailure.NONE
 
 
 class Bulk(Stored):
-    """What a bulk change is beside its items."""
+    """The fields of a bulk change besides its items."""
 
     size: int = 0
     """How many items it has; 0 for a change of one thing."""

@@ -10,7 +10,7 @@ from typing import Final
 class State(StrEnum):
     PROPOSED = "proposed"
     PLANNED = "planned"
-    """Decided, and its time has not come."""
+    """Decided, and waiting for its start."""
     APPROVED = "approved"
     APPLYING = "applying"
     APPLIED = "applied"
