@@ -1,4 +1,4 @@
-"""Single flight for identical reads, what came back kept for a moment, and the type-ahead index beside it."""
+"""Single flight for identical reads, a cache of their results for some seconds, and the type-ahead index."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from bot.text.search import SearchHit, SearchIndex, search
 T = TypeVar("T")
 
 KEPT_SECONDS: Final = 10.0
-"""How long the result of a read is recent."""
+"""Seconds for which the result of a read is cached."""
 
 
 class Kept(Generic[T]):
-    """One value, or none: it is let go of after some seconds, so that what nobody asks for takes no memory."""
+    """A cache of one value: it is dropped after some seconds, so that an unused value takes no memory."""
 
     def __init__(self) -> None:
         self._end: asyncio.TimerHandle | None = None
@@ -28,16 +28,16 @@ class Kept(Generic[T]):
         self.value: T | None = None
 
     def on_drop(self, drop: Callable[[], None]) -> None:
-        """Call *drop* whenever the value is dropped, so that what was derived from it goes as well."""
+        """Call *drop* whenever the value is dropped, so that values derived from it are dropped as well."""
         self._with_it.append(drop)
 
     def put(self, value: T, seconds: float = KEPT_SECONDS) -> None:
-        """Keep *value* for some *seconds*, and let go of the one before it."""
+        """Keep *value* for *seconds*, in place of the one before it."""
         self.drop()
         self.value, self._end = value, asyncio.get_running_loop().call_later(seconds, self.drop)
 
     def drop(self) -> None:
-        """Let go of the value now."""
+        """Drop the value now, and call the callbacks of `on_drop`."""
         if self._end is None:
             return
         self._end.cancel()
@@ -47,17 +47,16 @@ class Kept(Generic[T]):
 
 
 class _Read(NamedTuple, Generic[T]):
-    """What a read brought, and when it began."""
+    """The result of a read, and when the read began (monotonic clock)."""
 
     began: float
     result: T
 
 
 class SingleFlight(Generic[T]):
-    """Shares one read among all who ask while it is under way; its result is kept for some seconds.
+    """Share one read among all callers that arrive while it runs, and cache its result for some seconds.
 
-    A write calls `drop`: what was read before it, or is being read while it happens, is not given to anybody who
-    asks afterwards.
+    A write calls `drop`: a caller that arrives afterwards never gets a result that was read before or during the write.
     """
 
     def __init__(self, read: Callable[[Priority], Awaitable[T]], *, keep: float = KEPT_SECONDS) -> None:
@@ -68,9 +67,10 @@ class SingleFlight(Generic[T]):
         self.kept = Kept[_Read[T]]()
 
     async def fresh(self, priority: Priority) -> T:
-        """What a read that starts now, or is under way, brings; its errors are everybody's.
+        """Return the result of the read that is under way, or else of a new one; all of its callers get its errors.
 
-        A change does not wait with reads that are less urgent, and may be refused where it is not.
+        A call of a higher *priority* starts a read of its own: the one under way waits longer, and may be refused by the
+        `Gate` where this one would not be.
         """
         if self._task is None or self._task.done() or priority > self._priority:
             self._priority = priority
@@ -78,11 +78,11 @@ class SingleFlight(Generic[T]):
         return await asyncio.shield(self._task)
 
     async def recent(self, priority: Priority) -> T:
-        """The last result where it is still kept, else a fresh one."""
+        """Return the last result if it is still cached, else a fresh one."""
         return await self.since(float("-inf"), priority)
 
     async def since(self, moment: float, priority: Priority) -> T:
-        """What was read since *moment*, by the monotonic clock, else a fresh result."""
+        """Return the cached result if its read began at *moment* (monotonic clock) or later, else a fresh one."""
         kept = self.kept.value
         return kept.result if kept is not None and kept.began >= moment else await self.fresh(priority)
 
@@ -94,13 +94,13 @@ class SingleFlight(Generic[T]):
         mine, began = asyncio.current_task(), time.monotonic()
         found = await self._read(priority)
         if self._task is mine:
-            self._task = None  # or it would keep its result
+            self._task = None  # only where `drop` was not called: a result from before a write must not be cached
             self.kept.put(_Read(began, found), self._keep)
         return found
 
 
 class SharedList(Generic[T]):
-    """One list of a service, read by *read* once for all who ask at the same time, and its index for type-ahead."""
+    """One list of a service and its type-ahead index; callers that ask at the same time share one call of *read*."""
 
     def __init__(self, read: Callable[[Priority], Awaitable[Listing[T]]], text_of: Callable[[T], str]) -> None:
         self._flight = SingleFlight(read)
@@ -109,45 +109,45 @@ class SharedList(Generic[T]):
         self.on_drop(self._indexed.drop)
 
     def with_context(self, context: CallContext) -> Self:
-        """The same list, and the same of it kept, for requests with this *context*."""
+        """Return a view of this list that sends requests with this *context* and shares its cache."""
         view = copy(self)
         view._context = context
         return view
 
     def on_drop(self, drop: Callable[[], None]) -> None:
-        """Call *drop* whenever the list that was read is dropped."""
+        """Call *drop* whenever the cached list is dropped."""
         self._flight.kept.on_drop(drop)
 
     async def fresh(self) -> Listing[T]:
-        """Everything as it is now, through all pages; each once, as it was read last."""
+        """Return the whole list as it is now, through all pages; each item once, as it was read last."""
         return await self._flight.fresh(self._context.priority)
 
     async def all(self) -> Listing[T]:
-        """The same, read once for all of a person's command that asks."""
+        """Return the whole list, read since the command of the context began: a command reads it once."""
         return await self._flight.since(self._context.began, self._context.priority)
 
     async def recent(self) -> Listing[T]:
-        """The same, up to some seconds old: for type-ahead."""
+        """Return the whole list, up to KEPT_SECONDS old: for type-ahead."""
         return await self._flight.recent(self._context.priority)
 
     async def index(self) -> SearchIndex[T]:
-        """What `recent` brings, ready to be searched."""
+        """Return the search index of the list that `recent` returns."""
         return await self._indexed.of((await self.recent()).known)
 
     def drop(self) -> None:
-        """Forget what was read: something was written."""
+        """Drop the cached list; called after each write."""
         self._flight.drop()
 
 
 class Indexed(Generic[T]):
-    """The index of one list at a time. *text_of* is what an item can be found by."""
+    """A cache of the search index of one list. *text_of* returns the text that an item is found by."""
 
     def __init__(self, text_of: Callable[[T], str]) -> None:
         self._text_of = text_of
         self._made = Kept[tuple[Sequence[T], asyncio.Task[SearchIndex[T]]]]()
 
     async def of(self, items: Sequence[T]) -> SearchIndex[T]:
-        """The index of *items*; everybody who asks for the same list in the meantime waits for the same one."""
+        """Return the index of *items*; callers with the same list share one build."""
         made = self._made.value
         if made is None or made[0] is not items:
             made = items, asyncio.create_task(self._make(items))
@@ -162,5 +162,5 @@ class Indexed(Generic[T]):
 
 
 async def search_in_slices(index: SearchIndex[T], typed: str, *, most: int) -> list[SearchHit[T]]:
-    """Return the hits for *typed*, the best first; the event loop runs in between."""
+    """Return the hits for *typed*, at most *most*, the best first; yields to the event loop in between."""
     return [hit for hit in await run_in_slices(search(index, typed, most=most)) if hit is not None]

@@ -1,4 +1,4 @@
-"""What a service can answer with, as exceptions: under `Refusal` those in which it clearly said no, and did nothing."""
+"""The errors of calls to the services, as exceptions. Under a `Refusal`, the service clearly said no and did nothing."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from collections.abc import Iterator
 from typing import ClassVar, Final
 
 MAX_SERVICE_TEXT: Final = 300
-"""Characters of a service's own text that are kept: it is foreign, and goes to people."""
+"""Characters of a service's own text that are kept: it is untrusted, and people see it."""
 TOO_MANY: Final = 429
-"""An answer's status that says that there were too many requests."""
+"""The HTTP status for too many requests."""
 UNAVAILABLE: Final = 503
-"""An answer's status that asks to be left alone for a while, where it says for how long. The services' specifications don't say
-whether a write was done then, so nobody knows."""
+"""The HTTP status of a service that is down for a while; with ``Retry-After``, it asks for a pause. The services'
+specifications don't say whether such a write was done, so its outcome is unknown."""
 CONTROL: Final = re.compile(r"[\x00-\x1f\x7f-\x9f]+")
 
 
@@ -23,10 +23,10 @@ def shorten(text: str) -> str:
 
 
 class ClientError(Exception):
-    """Something about a call to *service*; the text is for people."""
+    """A call to *service* failed; the text is for people."""
 
     code: ClassVar[str] = ""
-    """Stored with a change that was not done for this: the name of the class, or the one that it had at first."""
+    """Stored with a change that failed with this error: the name of the class, or its first name if it was renamed."""
 
     def __init_subclass__(cls) -> None:
         cls.code = vars(cls).get("code", cls.__name__)
@@ -37,7 +37,7 @@ class ClientError(Exception):
 
 
 class BadIdentifier(ClientError):
-    """*value* cannot be *what* in a path."""
+    """*value* is not valid as *what* (such as the id of a rule), so no path is built from it and nothing is sent."""
 
     def __init__(self, service: str, what: str, value: str) -> None:
         super().__init__(service, f"not {what}")
@@ -46,11 +46,11 @@ class BadIdentifier(ClientError):
 
 
 class Unsendable(ClientError):
-    """We can't send this at all; the text is ours and says why."""
+    """A request that Gatehouse can't send; the text is Gatehouse's own and says why."""
 
 
 class Unreachable(ClientError):
-    """The service was not reached: no byte of a write left, or a read had no answer in time."""
+    """The service was not reached: no byte of a write was sent, or a read failed or had no answer in time."""
 
 
 class Failing(Unreachable):
@@ -62,27 +62,27 @@ class Failing(Unreachable):
 
 
 class Unreadable(ClientError):
-    """A read was answered with something else than the specification says."""
+    """The answer to a read is not what the specification says."""
 
 
 class UnreadableRecord(Unreadable):
-    """One record holds what we can't read; the text is ours and says what."""
+    """One record has a value that Gatehouse can't read; the text is Gatehouse's own and says which."""
 
 
 class WrongAddress(Unreadable):
-    """A 404 for a list, which every service has, or in the form of a web page, which the service doesn't send."""
+    """A 404 that shows that the URL is wrong: for a list, which every service has, or as a web page, which no service sends."""
 
 
 class TooLarge(ClientError):
-    """An answer was longer than the cap on decoded bytes."""
+    """An answer has more decoded bytes, or more JSON values, than the limit."""
 
 
 class OutcomeUnknown(ClientError):
-    """A write was sent and had no clear answer: only reading tells whether it happened."""
+    """A write was sent and had no clear answer: only a read shows whether it was done."""
 
 
 class Refusal(ClientError):
-    """The service said no, so nothing changed. *status* is the HTTP status it said it with."""
+    """The service refused the request, so nothing changed. *status* is the HTTP status of the answer."""
 
     def __init__(self, service: str, text: str = "", status: int = 0) -> None:
         super().__init__(service, text)
@@ -94,7 +94,7 @@ class NotFound(Refusal):
 
 
 class Unauthorized(Refusal):
-    """Not for this key: the same text for a foreign rule and a wrong key."""
+    """The key does not allow it: the service has the same text for somebody else's rule and a wrong key."""
 
 
 class GroupNotFound(Refusal):
@@ -114,7 +114,7 @@ class TypeChangeRefused(Refusal):
 
 
 class AlreadyExists(Refusal):
-    """The member is there already."""
+    """The member exists already."""
 
 
 class Refused(Refusal):
@@ -122,10 +122,10 @@ class Refused(Refusal):
 
 
 class RateLimited(Refusal):
-    """Too many requests, or the service is away for a while (*status* 503).
+    """Too many requests, or the service is down for a while (*status* 503).
 
-    *retry_after* is in seconds, None where the service did not say; *until*: since 1970.
-    *is_ours*: by our own limit for the service, which was not asked.
+    *retry_after*: seconds to wait, None where the service did not say. *until*: when that ends, in seconds since 1970.
+    *is_ours*: Gatehouse's own limit refused the request, so the service was not called.
     """
 
     def __init__(
@@ -150,9 +150,9 @@ def _codes(kind: type[Refusal]) -> Iterator[str]:
 
 
 REFUSALS: Final = frozenset(_codes(Refusal))
-"""The codes of the errors in which a service said no: only their text is the service's own."""
+"""The codes of all refusals: only their text is the service's own."""
 PERMANENT_CODES: Final = REFUSALS - {RateLimited.code} | {BadIdentifier.code, Unsendable.code}
-"""The codes of the errors that the same request would meet again, however often it is sent."""
+"""The codes of the errors that don't go away when the same request is sent again."""
 
 BY_MESSAGE: Final[dict[str, type[Refusal]]] = {
     "rule not found": NotFound,
@@ -162,13 +162,13 @@ BY_MESSAGE: Final[dict[str, type[Refusal]]] = {
     "rule payload is invalid": InvalidPayload,
     "rule type update not allowed": TypeChangeRefused,
 }
-"""The error texts of the rules service's specification; they decide before the status code does."""
+"""The error texts of the rules service's specification, without case and final period; they take precedence over the status."""
 
 BY_STATUS: Final[dict[int, type[Refusal]]] = {401: Unauthorized, 403: Unauthorized, 404: NotFound, 409: AlreadyExists}
 
 
 def refusal(service: str, status: int, message: str, retry_after: float | None = None) -> Refusal:
-    """The exception for a clear refusal: by its message first, by its status second."""
+    """Return the exception for a clear refusal: chosen by its *message*, or else by its *status*."""
     if status == 429:
         return RateLimited(service, message, status, retry_after)
     kind = BY_MESSAGE.get(message.strip().rstrip(".").casefold()) or BY_STATUS.get(status, Refused)

@@ -1,4 +1,4 @@
-"""When a request may leave for a service: pauses that it asked for, a limit a minute, and who goes first."""
+"""The rate limiter in front of a service: pauses that it asked for, a limit per minute, and priorities."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from bot.clients.errors import TOO_MANY, RateLimited
 from bot.metrics import HELD_REQUESTS
 
 MAX_WAIT_SECONDS: Final = 5.0
-"""Seconds that a request waits for its turn; where it would be longer, the caller gets an error."""
+"""Seconds that a request waits for its turn at most; where it would be longer, it fails with RateLimited."""
 PAUSE_SECONDS: Final = 1.0
-"""Seconds of a pause that a service asked for without saying how long."""
+"""Seconds of a pause where the service did not say how long."""
 MAX_PAUSE_SECONDS: Final = 300.0
-"""Seconds for which a service is believed that it wants to be left alone; then it is tried."""
+"""Seconds of the longest pause: where a service asks for more, it is tried again after these."""
 YIELD_SECONDS: Final = 0.05
-"""Seconds for which the others let the changes go first that waited with them."""
+"""Seconds that other requests wait, each time, while people's changes are waiting."""
 MINUTE_SECONDS: Final = 60.0
 SHARES: Final = 6
-"""A sixth of a limit is kept for each priority; people's changes may use the others' as well."""
+"""A sixth of the limit is reserved for each priority; people's changes may use the whole limit."""
 
 
 class Priority(IntEnum):
-    """What requests are sent for, the least urgent first."""
+    """The priority of a request, the least urgent first."""
 
     READ = 0
     BULK = 1
@@ -36,27 +36,27 @@ class Priority(IntEnum):
 
 
 Fence = Callable[[bool], Awaitable[None]]
-"""Awaited right before each write by work under a lease; what it raises keeps the request from leaving. It is given whether to
-ask the database, rather than the clock of this process."""
+"""The fencing check of work under a lease, awaited right before each write: if it raises, nothing is sent. Its argument says
+whether to ask the database rather than the clock of this process."""
 
 
 @dataclass(frozen=True, slots=True)
 class CallContext:
-    """What a client sends requests for."""
+    """The context of a client's requests: their priority, the start of their command, and their fence."""
 
     priority: Priority = Priority.READ
     began: float = float("inf")
-    """When the command began that asks, by the monotonic clock: it shares what was read since then. Infinite: nothing."""
+    """When the command began (monotonic clock): it uses cached reads from then on. Infinite: it uses none."""
     fence: Fence | None = None
 
     async def pass_fence(self, *, ask: bool = False) -> None:
-        """Return where a write may be sent now; raises what the `fence` raises."""
+        """Return if a write may be sent now; raises what the `fence` raises. *ask*: whether to ask the database."""
         if self.fence is not None:
             await self.fence(ask)
 
 
 class RequestLimit:
-    """At most *per_minute* requests of this process in any minute, some of them kept for each priority."""
+    """A sliding-window limit of *per_minute* requests of this process in any minute, with a share reserved for each priority."""
 
     def __init__(self, per_minute: int) -> None:
         self._per_minute = per_minute
@@ -64,7 +64,7 @@ class RequestLimit:
         self._counts: Counter[Priority] = Counter()
 
     def take(self, priority: Priority, now: float) -> float:
-        """Count a request and return 0 if it may be sent *now*, in seconds; otherwise return the seconds until then."""
+        """Count a request and return 0 if it may be sent *now* (in seconds); otherwise return the seconds until it may."""
         while self._sent and self._sent[0][0] + MINUTE_SECONDS <= now:
             self._counts[self._sent.popleft()[1]] -= 1
         counts, free = self._counts.copy(), now
@@ -86,9 +86,9 @@ class RequestLimit:
 
 
 class Gate:
-    """Shared by all who send to one service from this process. People's changes go before all others that wait.
+    """The rate limiter that all senders to one service in this process share. People's changes go before all other requests.
 
-    *per_minute*: how many requests it lets through in any minute; None for no limit.
+    *per_minute*: the requests that it lets through in any minute; None for no limit.
     """
 
     def __init__(
@@ -108,12 +108,12 @@ class Gate:
         self._urgent_waiting = 0
 
     def close(self, seconds: float | None, status: int = TOO_MANY) -> None:
-        """Let nothing through for so many seconds; None where the service did not say how many. *status*: what it answered."""
+        """Let nothing through for *seconds*; None where the service did not say how many. *status*: that of its answer."""
         pause = PAUSE_SECONDS if seconds is None else min(seconds, MAX_PAUSE_SECONDS)
         self._opens, self._status = max(self._opens, self._clock() + pause), status
 
     async def turn(self, priority: Priority) -> None:
-        """Return when something may be sent; raises RateLimited where that is too far away."""
+        """Wait until a request may be sent; raises RateLimited where that takes longer than MAX_WAIT_SECONDS."""
         waited = 0.0
         is_urgent = priority is Priority.CHANGE
         while True:

@@ -40,11 +40,11 @@ from bot.metrics import SERVICE_CALLS
 from bot.tracing import note, span
 
 MAX_NAMED_SECONDS: Final = 86_400.0
-"""Seconds that a service may name; a longer time is taken for these."""
+"""Seconds that ``Retry-After`` counts for at most."""
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:
-    """Seconds to wait, also where the service names a time: by its own clock, if it tells that. None for what says neither."""
+    """Return the seconds of ``Retry-After``; a date in it counts from the answer's own ``Date``. None where it can't be read."""
     value = headers.get("retry-after", "")
     if value.isascii() and value.isdigit():
         return min(float(value), MAX_NAMED_SECONDS)
@@ -64,7 +64,7 @@ NOT_SENT: Final = (
     httpx.UnsupportedProtocol,
     httpx.ProxyError,
 )
-"""Failures before the first byte of a request left: a proxy that refuses passes nothing on."""
+"""Failures before the first byte of a request was sent: a proxy that refuses passes nothing on."""
 ERROR_TEXTS: Final[Sequence[tuple[type[Exception] | tuple[type[Exception], ...], str]]] = (
     ((httpx.ConnectTimeout, httpx.PoolTimeout), "no connection in time"),
     (httpx.ConnectError, "no connection"),
@@ -74,32 +74,32 @@ ERROR_TEXTS: Final[Sequence[tuple[type[Exception] | tuple[type[Exception], ...],
     ((httpx.DecodingError, zlib.error), "an answer that can’t be unpacked"),
     (TooLarge, "an answer that is too large"),
 )
-"""What went wrong on the way, in words; the first kind that fits. Logs and traces have the name of the class."""
+"""Transport errors in words for people; the first kind that fits. Logs and traces have the name of the class."""
 
 CONNECT_SECONDS: Final = 5.0
 CONNECT_SHARE: Final = 4
-"""A request waits for a free connection, for TCP and for TLS, each for at most this part of its time. So it is known that nothing
-was sent where these take too long, and what is sent has time for its answer."""
+"""The wait for a free connection, for TCP and for TLS takes at most this fraction of the deadline each. So a request that
+fails there was certainly not sent, and one that is sent has time for its answer."""
 MAX_CONNECTIONS: Final = 20
-"""Of this process to one service, or to one site of it."""
+"""Connections of this process to one service, or to one site of it."""
 IDLE_SECONDS: Final = 3.0
-"""How long a connection is kept that nobody uses. Many servers close theirs after five seconds, and a write that is sent just
-then has no answer: nobody knows what came of it."""
+"""Seconds for which an idle connection is kept. Many servers close theirs after five, and a write that is sent just then gets
+no answer: its outcome is unknown."""
 MAX_REFUSAL_BYTES: Final = 64 * 1024
-"""Of an answer that is no success; a longer one is cut there, and then has no message."""
+"""Bytes that are read of an answer that is not a success; a longer one is cut there, and then has no message."""
 BYTES_PER_VALUE: Final = 12
-"""An answer may hold one value for so many of its largest bytes; ordinary rules have 20 for each. In Python a value takes about a
-hundred: docs/settings.md says what memory that comes to."""
+"""An answer may hold at most `max_bytes` divided by this JSON values; ordinary rules have 20 bytes for each value. In Python a
+value takes about a hundred bytes: docs/settings.md says what memory that comes to."""
 NOT_FOUND: Final = 404
 UNSUPPORTED_STATUSES: Final = frozenset({405, 413, 415})
-"""Statuses that say that a request was not taken in, whoever says it."""
+"""Statuses that say that a request was not processed, even where a gateway sent them."""
 PARTIAL: Final = 206
-"""An answer's status that says that the rest is missing: we never ask for a part."""
+"""The HTTP status of a partial answer: Gatehouse never asks for one."""
 
 
 @dataclass(frozen=True, slots=True)
 class CallLimits:
-    """What a call may take: seconds for the whole of it, decoded bytes of the answer, tries of a read."""
+    """The limits of a call: seconds for the whole of it, decoded bytes of the answer, tries of a read."""
 
     deadline: float = 15.0
     max_bytes: int = 32 * 1024 * 1024
@@ -113,13 +113,13 @@ class Answer:
     status: int
     body: bytes
     asks_to_wait: bool = False
-    """Whether it is 429, or 503 with ``Retry-After``, whatever that says."""
+    """Whether it is a 429, or a 503 with any ``Retry-After``."""
     retry_after: float | None = None
-    """Seconds; None where it says none that could be read."""
+    """Seconds; None where the header is missing or can't be read."""
     links: Mapping[str, str] = field(default_factory=dict)
-    """Other pages of a list by what they are to this one, such as ``next``: foreign, so nothing is sent there."""
+    """The URLs of the ``Link`` header by their ``rel``, such as ``next``: untrusted, so nothing is sent there."""
     headers: Mapping[str, str] = field(default_factory=dict)
-    """The other headers of the answer; the names in small letters."""
+    """The headers of the answer without ``Link`` and ``Set-Cookie``; the names in lower case."""
 
     @classmethod
     def of(cls, response: httpx.Response, body: bytes) -> Self:
@@ -137,19 +137,19 @@ class Answer:
 
     @property
     def is_page(self) -> bool:
-        """Whether it is a web page: a gateway's, since both services speak JSON."""
+        """Whether it is a web page, which only a gateway sends: both services answer in JSON."""
         return "html" in self.headers.get("content-type", "").lower() or self.body.lstrip()[:1] == b"<"
 
     def document(self) -> Any:
-        """The body as JSON; raises ValueError where it is none."""
+        """Return the body parsed as JSON; raises ValueError where it isn't valid JSON."""
         return parse_json(self.body)
 
 
 @cache
 def ssl_context(ca_file: str | None) -> ssl.SSLContext:
-    """Return an SSL context with the usual authorities and those of *ca_file*; raises OSError where that can't be read.
+    """Return an SSL context with the default authorities and those of *ca_file*; raises OSError where that can't be read.
 
-    Read once, since that takes as long as many requests, and each site has a client of its own.
+    Cached, since loading takes as long as many requests, and each site has a client of its own.
     """
     context = httpx.create_ssl_context(trust_env=False)
     if ca_file is not None:
@@ -158,26 +158,26 @@ def ssl_context(ca_file: str | None) -> ssl.SSLContext:
 
 
 class LastCall:
-    """How the last call of a service went: known without asking it, for those who ask often."""
+    """The outcome of the last call to a service, so that a health check does not call it."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
         self._outcome, self._at = "", 0.0
 
     def note(self, outcome: str) -> None:
-        """Note the *outcome* of a call that ended now, in a word or two."""
+        """Record the *outcome* of a call that ended now, in a word or two."""
         self._outcome, self._at = outcome, self._clock()
 
     def health(self) -> str:
-        """``ok``, ``unreachable``, ``failing`` or ``rate-limiting``, and how many seconds ago; or that there was no call."""
+        """Return ``ok``, ``unreachable``, ``failing`` or ``rate-limiting`` and how many seconds ago, or ``not called yet``."""
         return f"{self._outcome} ({self._clock() - self._at:.0f} s ago)" if self._outcome else "not called yet"
 
 
 class Service:
-    """One service at one address. Use as an async context manager: it holds a pool of connections.
+    """A client for one service at one base URL. Use it as an async context manager: it holds a pool of connections.
 
-    *redact* sees the service's own words before anybody else: some say back the key that they refuse.
-    *not_about_pages*: fields and headers of its lists that say nothing about more records, in small letters.
+    *redact* is applied to the service's own text first: some services echo the key that they refuse.
+    *not_about_pages*: fields and headers of its lists that say nothing about more records, in lower case.
     """
 
     def __init__(
@@ -226,7 +226,10 @@ class Service:
     async def read(
         self, *segments: str, priority: Priority, query: Mapping[str, str] | None = None, slash: bool = False
     ) -> Answer:
-        """GET, again where that may help. Raises Unreachable, Unreadable, TooLarge or a Refusal; else a 2xx answer."""
+        """Send a GET, retry it where that may help, and return a 2xx answer.
+
+        Raises Unreachable, Unreadable, TooLarge or a Refusal.
+        """
         async for attempt in stamina.retry_context(
             on=_is_retryable,
             attempts=self.limits.tries,
@@ -261,8 +264,10 @@ class Service:
     async def write(
         self, method: str, *segments: str, context: CallContext, body: Any = None, slash: bool = False
     ) -> Answer:
-        """Send once, never again. Raises Unreachable where nothing left, a Refusal where the service clearly said no,
-        OutcomeUnknown for all else that is not a complete 2xx answer; and what the fence raises, then nothing left.
+        """Send a write once, without retries, and return a complete 2xx answer.
+
+        Raises Unreachable where nothing was sent, a Refusal where the service clearly said no, OutcomeUnknown for any other
+        answer or failure, and what the fence raises: then nothing was sent.
         """
         await self._gate.turn(context.priority)
         await context.pass_fence()
@@ -281,7 +286,7 @@ class Service:
         raise OutcomeUnknown(self.name, f"status {answer.status}")
 
     def _error_text(self, error: Exception) -> str:
-        """Return *error* in words for people; with a refusing proxy's own, such as 407 Proxy Authentication Required."""
+        """Return *error* in words for people, with the text of a refusing proxy, such as 407 Proxy Authentication Required."""
         words = f": {self._redact(str(error))}" if isinstance(error, httpx.ProxyError) else ""
         return next((told for kinds, told in ERROR_TEXTS if isinstance(error, kinds)), "no answer") + words
 
@@ -322,7 +327,10 @@ class Service:
         return answer
 
     def _encode(self, body: Any) -> bytes:
-        """Return *body* as JSON in ASCII: a lone surrogate goes back as the escape that it came as. Raises Unsendable."""
+        """Return *body* as JSON in ASCII, so that a lone surrogate stays the escape that it came as.
+
+        Raises Unsendable for an infinite number.
+        """
         try:
             return json.dumps(body, allow_nan=False).encode()
         except ValueError as error:
@@ -339,7 +347,10 @@ class Service:
             await response.aclose()
 
     async def _read_body(self, response: httpx.Response) -> bytes:
-        """Return the decoded body. Unpacked here and bounded, since a compressed chunk may hold a thousand times its size."""
+        """Return the decoded body; raises TooLarge.
+
+        It is unpacked here, within the limit, since a compressed chunk may hold a thousand times its size.
+        """
         packed = response.headers.get("content-encoding", "identity").strip().lower() not in {"", "identity"}
         unpack = zlib.decompressobj(zlib.MAX_WBITS | 32)
         most = self.limits.max_bytes if response.is_success else min(MAX_REFUSAL_BYTES, self.limits.max_bytes)
@@ -358,14 +369,14 @@ class Service:
 
 
 def _health_of(status: int) -> str:
-    """Return what the *status* of an answer says about the service: a refused request still shows that it works."""
+    """Return the health of a service by the *status* of its answer: ``ok`` where it refuses a request, since it works."""
     if status == TOO_MANY:
         return "rate-limiting"
     return "failing" if status >= 500 else "ok"
 
 
 def _is_retryable(error: Exception) -> bool:
-    """Whether a read is repeated: not for a clear refusal, and not where it waited, or is to wait, for long."""
+    """Whether to retry a read: not after a clear refusal, and not where it has waited, or would have to wait, for long."""
     if isinstance(error, RateLimited):
         return not error.is_ours and (error.retry_after is None or error.retry_after <= MAX_WAIT_SECONDS)
     return isinstance(error, Unreachable)
@@ -385,9 +396,9 @@ def _message(answer: Answer) -> str:
 
 
 def _is_refusal(answer: Answer) -> bool:
-    """Whether a 4xx is the service's own, and a no: a gateway's page says nothing of what happened behind it.
+    """Whether a 4xx is a refusal by the service itself: a gateway's page does not say what happened behind it.
 
-    A text that is no JSON may be the service's, or JSON that was cut.
+    A body that is not JSON may still be the service's own text, or JSON that was cut.
     """
     try:
         document = answer.document()

@@ -1,7 +1,7 @@
-"""JSON of any size without holding up the event loop.
+"""Parse JSON of any size without blocking the event loop.
 
-A hundred thousand rules are 41 MB; parsing them in one go stops everything else for seconds, in a thread too, since
-the parser keeps the interpreter to itself. So a large list is decoded record by record, with the loop let in between.
+A hundred thousand rules are 41 MB. Parsing them in one go blocks everything else for seconds, in a thread too, since
+the parser holds the GIL. So a large list is decoded record by record, with turns of the event loop in between.
 """
 
 from __future__ import annotations
@@ -17,22 +17,22 @@ from itertools import takewhile
 from typing import Any, Final, TypeVar
 
 SMALL_BYTES: Final = 128 * 1024
-"""Bytes that are parsed in one go: well under a millisecond or two."""
+"""Bytes that are parsed in one go, which takes well under two milliseconds."""
 SLICE_SECONDS: Final = 0.01
 """Seconds of work between two turns of the event loop."""
 FIRST_PIECE: Final = 1024
-"""Characters of the shortest piece that is tried."""
+"""Characters of the first piece that is tried."""
 MAX_DEPTH: Final = 16
-"""Levels that are taken apart; what is long and nested deeper is refused."""
+"""Levels that are decoded in steps; a long value that is nested deeper is refused."""
 MAX_JOINT: Final = 2
-"""Characters of a number after which it may go on, though it could end before them: ``e+``."""
+"""Characters at a cut that may continue a number which could also end before them: ``e+``."""
 FREED_AT_ONCE: Final = 500
-"""Records: well under a millisecond."""
+"""Records that are freed in one go, which takes well under a millisecond."""
 CUT: Final = object()
 SPACE: Final = re.compile(r"[ \t\r\n]*")
 
 MAX_INTEGER_DIGITS: Final = 4_000
-"""Characters."""
+"""Characters of an integer that Python converts; it refuses longer ones."""
 
 T = TypeVar("T")
 
@@ -42,9 +42,9 @@ def _reject_constant(name: str) -> Any:
 
 
 def _unique_names(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """An object, unless a name comes twice: whichever value were taken, another reader takes the other.
+    """Return an object; raises ValueError where a name comes twice, since another reader may take the other value.
 
-    All records of a list share their names, which else are a tenth of its memory.
+    The names are interned, so that all records of a list share them: otherwise they are a tenth of its memory.
     """
     found = dict(pairs)
     if len(found) != len(pairs):
@@ -53,7 +53,7 @@ def _unique_names(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _parse_integer(digits: str) -> int | float:
-    """Python refuses to read or write longer ones; as infinite as ``1e999`` they hide no other record."""
+    """Return the integer, or infinity (as for ``1e999``) where Python can't convert it: other records stay readable."""
     return int(digits) if len(digits) <= MAX_INTEGER_DIGITS else float(digits)
 
 
@@ -63,7 +63,7 @@ DECODER: Final = json.JSONDecoder(
 
 
 def parse_json(body: bytes) -> Any:
-    """Parse *body* as JSON; raises ValueError where it is none. NaN is none either, nor an object with a name twice."""
+    """Parse *body* as JSON; raises ValueError where it isn't valid, has NaN, or has an object with the same name twice."""
     try:
         return DECODER.decode(body.decode("utf-8-sig"))
     except RecursionError as error:
@@ -71,7 +71,7 @@ def parse_json(body: bytes) -> Any:
 
 
 async def parse_json_in_slices(body: bytes) -> Any:
-    """Parse *body* as `parse_json` does, whatever its size: what is long in it is decoded in slices."""
+    """Parse *body* as `parse_json` does, but decode long values in slices; raises ValueError."""
     if len(body) <= SMALL_BYTES:
         return parse_json(body)
     documents: list[Any] = []
@@ -87,7 +87,7 @@ async def parse_json_in_slices(body: bytes) -> Any:
 
 
 async def run_in_slices(work: Iterable[T]) -> list[T]:
-    """Return everything that *work* yields; the event loop runs in between."""
+    """Return everything that *work* yields; yields to the event loop every SLICE_SECONDS."""
     done: list[T] = []
     until = time.monotonic() + SLICE_SECONDS
     for item in work:
@@ -99,9 +99,9 @@ async def run_in_slices(work: Iterable[T]) -> list[T]:
 
 
 class Many(list[T]):
-    """A list of what may be very many: once nobody holds it, they go piece by piece, with the event loop let in between.
+    """A list that frees its items in slices once nothing refers to it, with turns of the event loop in between.
 
-    To free a hundred thousand records in one go takes longer than others should wait.
+    Freeing a hundred thousand records in one go blocks the event loop for too long.
     """
 
     __slots__ = ("_loop",)
@@ -124,16 +124,16 @@ def _free(loop: asyncio.AbstractEventLoop, items: list[Any]) -> None:
 
 
 def pop_each(items: list[T]) -> Iterator[T]:
-    """Yield the *items* in their order, and remove each from the list, so that the list does not keep them until its end."""
+    """Yield the *items* in order and remove each from the list, so that each can be freed before the end."""
     items.reverse()
     while items:
         yield items.pop()
 
 
 async def run_in_thread(work: Iterable[T]) -> list[T]:
-    """Return everything that *work* yields, run in a thread: for steps that are too large for the event loop.
+    """Run *work* in a thread and return everything that it yields: for steps that are too long for the event loop.
 
-    Where the caller is cancelled, it stops at its next step.
+    If the caller is cancelled, the thread stops at its next step.
     """
     stopped = threading.Event()
     try:
@@ -143,7 +143,7 @@ async def run_in_thread(work: Iterable[T]) -> list[T]:
 
 
 class JsonReader:
-    """Reads one JSON text in steps: what is longer than *piece* characters is taken apart, at any depth."""
+    """A parser of one JSON text in steps: a value longer than *piece* characters is decoded in parts, down to MAX_DEPTH."""
 
     def __init__(self, text: str, piece: int = SMALL_BYTES) -> None:
         self.at = 0
@@ -152,7 +152,7 @@ class JsonReader:
         self._likely = FIRST_PIECE
 
     def steps(self) -> Generator[None, None, Any]:
-        """Yield between two pieces; return the document, or raise ValueError."""
+        """Parse the text, yield between two pieces, and return the document; raises ValueError."""
         found = yield from self._value(0)
         self._next()
         if self.at != len(self._text):
@@ -171,7 +171,10 @@ class JsonReader:
         return (yield from self._object(depth + 1) if first == "{" else self._list(depth + 1))
 
     def _short_value(self) -> Any:
-        """Return the value that begins here if it is short, else CUT: most are as long as the one before."""
+        """Return the value that begins here if it is short, else CUT.
+
+        Most values are about as long as the one before, so that size is tried first.
+        """
         size = min(self._likely, self._piece)
         while True:
             piece = self._text[self.at : self.at + size]
@@ -225,7 +228,7 @@ class JsonReader:
         return True
 
     def _next(self) -> str:
-        """The character that comes after the white space, which is skipped; empty at the end."""
+        """Skip white space and return the next character without taking it; empty at the end."""
         match = SPACE.match(self._text, self.at)
         self.at = match.end() if match else self.at
         return self._text[self.at : self.at + 1]

@@ -1,4 +1,4 @@
-"""Lists of a service, read to their end in whatever kind of pages they come, and whether that end was reached."""
+"""Read a whole list of a service through all of its pages, and find out whether the end was reached."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ T = TypeVar("T")
 
 
 SETTING: Final = "LIST_FIELDS_TO_IGNORE"
-"""The setting that names what is not about pages."""
+"""The setting that names the fields which are not about pages."""
 
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """How much of a list was read. *total*: how long it is by what the service says; None where that is not more.
+    """How much of a list was read. *total*: its length as the service says; None where that is not more than *read*.
 
-    *sign*: what in its answer speaks of more and was not followed, or what counts *total*, by its name there; empty where
-    that is known otherwise.
+    *sign*: the name of the field in the answer that suggests more records, or that *total* comes from; empty where no field
+    does.
     """
 
     read: int
@@ -54,7 +54,7 @@ class Gap:
         return self.total is not None
 
     def sentence(self, plural: str) -> str:
-        """How much of a list of *plural* was read, in plain text."""
+        """Return how much of a list of *plural* was read, as a sentence in plain text."""
         if self.is_counted and self.sign:
             return (
                 f"Only {self} {plural} could be read, if “{self.sign}” in the answer counts them. "
@@ -80,10 +80,10 @@ class Incomplete(ClientError):
 
 @dataclass(frozen=True, slots=True)
 class Listing(Generic[T]):
-    """What was read of a list of *service*.
+    """The items that were read of a list of *service*.
 
-    Where anything follows from what is not in it, that is a question to `whole`. `known` is for what follows from
-    those that are, and is shown together with the `gap`.
+    Use `whole` to conclude anything from an item that is missing. Use `known` to conclude something from the items that
+    are there, and show it together with the `gap`.
     """
 
     service: str
@@ -91,33 +91,33 @@ class Listing(Generic[T]):
     gap: Gap | None = None
     """None where every record was read."""
     truncated: bool = False
-    """Whether records never came. Where they came and could not be read, that is a gap, but the list is no shorter."""
+    """Whether records were not received. Records that were received but can't be read make a gap, but no shorter list."""
 
     def whole(self) -> list[T]:
-        """Every item; raises Incomplete where some never came."""
+        """Return every item; raises Incomplete where some were not received."""
         if self.truncated and self.gap is not None:
             raise Incomplete(self.service, self.gap)
         return self.known
 
 
 def member_in(listing: Listing[Member], email: str) -> Member | None:
-    """The member with this address: the exact spelling, or the only other one.
+    """Return the member with this *email*: in the exact spelling, or in the only other one; None where there is none.
 
-    Raises Incomplete where that would be said of members of whom only a part was read.
+    Raises Incomplete where the answer depends on members that were not received.
     """
     member = find_by_email(listing.known, email)
     return member if member is not None and member.email == email.strip() else find_by_email(listing.whole(), email)
 
 
 MAX_PAGES: Final = 5000
-"""Pages after which a list is taken to have no end: 375,000 records of 75 a page."""
+"""Pages after which reading stops with an error, since the list may have no end: 375,000 records of 75 a page."""
 PAGE_SIZE: Final = "75"
-"""Records that the real rules service gives at most; it gives 30 where it is not asked."""
+"""The largest page that the real rules service returns; its default is 30 records."""
 
 
 @dataclass(slots=True)
 class Lists(Generic[T]):
-    """One list of a service. *items* makes records into items: None for what it cannot read, nothing for strangers."""
+    """One list of a service. *items* turns records into items: None for one that it can't read, nothing for another kind."""
 
     service: Service
     path: tuple[str, ...]
@@ -127,10 +127,10 @@ class Lists(Generic[T]):
     key_of: Callable[[T], str]
     slash: bool = False
     _takes_size: bool | None = None
-    """Whether it may be asked for pages of a size: only where it showed that it has the pages of the real service."""
+    """Whether to ask for a page size: only once the service has shown that it pages like the real one. None: not known yet."""
 
     async def read(self, priority: Priority) -> Listing[T]:
-        """Each item once, as it was read last; read again where the list became shorter under way, which hides items."""
+        """Return each item once, as it was read last. A list that shrank during the read, which hides items, is read again."""
         first = await self._read_once(priority)
         return (await self._read_once(priority) if first.moved else first).listing(self.service.name)
 
@@ -177,7 +177,7 @@ class Lists(Generic[T]):
 
 @dataclass(slots=True)
 class _Reading(Generic[T]):
-    """What one way through the pages brought."""
+    """The result of one pass through the pages."""
 
     known: dict[str, T] = field(default_factory=dict)
     count: int = 0
@@ -189,7 +189,7 @@ class _Reading(Generic[T]):
     async def take(
         self, page: Page, items: Callable[[Iterable[Any]], Iterator[T | None]], key_of: Callable[[T], str]
     ) -> bool:
-        """Add the *items* of a page, whose records go one by one; return whether any of them is new."""
+        """Add the *items* of a page, whose records are freed one by one; return whether any of them is new."""
         new = len(page.records)
         read: dict[str, T] = {}
 
@@ -217,14 +217,14 @@ class _Reading(Generic[T]):
 
     @property
     def moved(self) -> bool:
-        """Whether the list changed so that some of it may have slipped past: by one place for each that was deleted.
+        """Whether the list changed during the read so that items may be missing: each deletion shifts the rest by one place.
 
-        Where it only grew, and all of it was read, nothing did.
+        Where it only grew, and all of it was read, none are missing.
         """
         return self.shrank or (len(set(self.totals)) > 1 and self.count < self.totals[-1])
 
     def listing(self, service: str) -> Listing[T]:
-        """All that is known; what the service says of the length of its list counts for more than where it ends."""
+        """Return the listing; the length that the service states takes precedence over where its pages end."""
         reached = self.count >= self.totals[-1] if self.totals else self.is_at_end
         is_all_that_is_known = reached and not self.moved
         sign = (
@@ -247,13 +247,13 @@ Document = dict[str, Any]
 
 
 def records(document: Document) -> list[Any] | None:
-    """The list in an answer; None where it holds none."""
+    """Return the list in an answer; None where it has none."""
     found = document.get("data")
     return found if isinstance(found, list) else None
 
 
 async def read_json(service: Service, answer: Answer) -> Any:
-    """The JSON of an answer to a read. Raises Unreadable, or the Refusal that came under a 2xx status."""
+    """Return the JSON of an answer to a read. Raises Unreadable, or a Refusal where a 2xx answer says ``success: false``."""
     try:
         document = await parse_json_in_slices(answer.body)
     except ValueError as error:
@@ -263,7 +263,10 @@ async def read_json(service: Service, answer: Answer) -> Any:
 
 
 async def read_document(service: Service, answer: Answer) -> Document:
-    """Return the JSON object of an answer to a read, from a service that says ``success: true`` in each answer."""
+    """Return the JSON object of an answer to a read, from a service that says ``success: true`` in each answer.
+
+    Raises Unreadable or a Refusal.
+    """
     document = await read_json(service, answer)
     if not isinstance(document, dict):
         raise Unreadable(service.name, "the answer is not a JSON object")
@@ -273,9 +276,9 @@ async def read_document(service: Service, answer: Answer) -> Document:
 
 
 async def json_of_write(service: Service, answer: Answer, *messages: str) -> Any:
-    """Return the JSON of an answer to a write. Raises OutcomeUnknown, or a Refusal where it says that nothing was done.
+    """Return the JSON of an answer to a write. Raises OutcomeUnknown, or a Refusal where it says ``success: false``.
 
-    *messages*: the fields that may say why.
+    *messages*: the fields that may hold the reason.
     """
     try:
         document = await parse_json_in_slices(answer.body)
@@ -286,7 +289,10 @@ async def json_of_write(service: Service, answer: Answer, *messages: str) -> Any
 
 
 async def send_once(service: Service, method: str, *segments: str, context: CallContext, body: Any = None) -> Document:
-    """Send once. A 2xx answer counts only if it says ``success: true``; if it says false, nothing was done."""
+    """Send a write once and return the JSON object of its answer; raises what `Service.write` raises.
+
+    A 2xx answer counts only if it says ``success: true``; if it says false, nothing was done.
+    """
     document = await json_of_write(
         service, await service.write(method, *segments, context=context, body=body), "message"
     )

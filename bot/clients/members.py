@@ -1,7 +1,7 @@
-"""The membership service (its specification, "Endpoints"), for one site. Its answers are specified nowhere.
+"""The client of the membership service (its specification, "Endpoints"), for one site.
 
-So any 2xx that does not say otherwise counts as taken, and who writes reads back. There is no operation for a
-single member and none for segments: both are made out of the list.
+Its answers are not specified, so any 2xx counts as a success unless it says otherwise, and the caller reads back after
+a write. There is no operation to read a single member or the segments: both come from the list.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from bot.text.emails import BadEmail, checked_email
 from bot.text.search import text_of_member
 
 LISTS: Final = ("data", "members", "items", "results")
-"""Fields in which services of this kind put a list; the specification shows none."""
+"""Fields in which services of this kind put a list; the specification does not name one."""
 EXISTS: Final = ("already", "exists", "duplicate")
 
 
 class MembersReader(SharedList[Member]):
-    """Typed members out, the clients' errors for all else: the half of the client that handlers get."""
+    """The read-only half of the client, which handlers get: returns typed members, or raises a ClientError."""
 
     def __init__(self, service: Service, site_id: str) -> None:
         if not SITE_ID.fullmatch(site_id):
@@ -44,11 +44,11 @@ class MembersReader(SharedList[Member]):
         super().__init__(members.read, text_of_member)
 
     async def find(self, email: str) -> Member | None:
-        """The member with this email, as `all` has it; raises Incomplete as `member_in` does."""
+        """Return the member with this email from the list that `all` returns; raises Incomplete as `member_in` does."""
         return member_in(await self.all(), email)
 
     def _read(self, found: Iterable[Any]) -> Iterator[Member | None]:
-        """Each record as a member, or None where it is none; raises Unreadable where no record is one."""
+        """Yield each record as a member, or None where it is not one; raises Unreadable where no record is a member."""
         none_is_one = None
         for record in found:
             member = _member(record)
@@ -59,7 +59,7 @@ class MembersReader(SharedList[Member]):
 
 
 class MembersClient(MembersReader):
-    """Typed members in, as well."""
+    """The full client, which can also write. A write raises a Refusal, Unreachable or OutcomeUnknown."""
 
     async def add(self, member: Member) -> None:
         """Add a member: name, email and segments, as the specification's body has them."""
@@ -76,7 +76,7 @@ class MembersClient(MembersReader):
         await self._write("POST", self._checked_email(email), "segments", body={"allowedSegments": list(segments)})
 
     async def revoke(self, email: str, segments: Iterable[str]) -> None:
-        """Take segments away: a DELETE that carries a body, which a proxy may drop. Whoever calls this reads back."""
+        """Take segments away. This is a DELETE with a body, which a proxy may drop, so the caller must read back."""
         await self._write("DELETE", self._checked_email(email), "segments", body={"allowedSegments": list(segments)})
 
     async def remove(self, email: str) -> None:
@@ -94,7 +94,7 @@ class MembersClient(MembersReader):
             raise
         finally:
             self.drop()
-        if answer.body.strip():  # an empty answer can be a yes
+        if answer.body.strip():  # an empty answer can be a success
             await json_of_write(self._service, answer, "message", "error")
 
     def _checked_email(self, email: str) -> str:
@@ -105,7 +105,7 @@ class MembersClient(MembersReader):
 
 
 def _records(document: Any) -> list[Any] | None:
-    """The list in an answer: bare, in a field, or in a field of a field."""
+    """Return the list in an answer: bare, in a field, or in a field of a field; None where there is none."""
     if isinstance(document, list):
         return document
     if isinstance(document, dict):

@@ -1,7 +1,7 @@
-"""What in the answer of a list, beside the list itself, may say that there are more records.
+"""Find the fields and headers in the answer of a list that may say that there are more records.
 
 Services page in more ways than anybody can list. So the tables here name what is *harmless*: any other flag, number, URL or
-cursor makes the list *perhaps cut*, and is named. Where that is wrong, an admin names the field in a setting.
+cursor makes the list *perhaps cut*, and people see its name. Where that is wrong, an admin adds the field to a setting.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from urllib.parse import parse_qsl, urlsplit
 from bot.clients.json_stream import parse_json
 
 Said: TypeAlias = tuple[tuple[str, ...], Any]
-"""A value of an answer, and the names that lead to it."""
+"""The path of names to a value in an answer, and the value."""
 
 
 def _set(words: str) -> frozenset[str]:
@@ -26,13 +26,13 @@ def _set(words: str) -> frozenset[str]:
 MORE: Final = _set("next more truncated continue")
 """Words of a flag that is false at the end of a list, and of a field that is empty there."""
 PART: Final = _set("partial incomplete remaining remainder left omitted skipped limited capped overflow")
-"""Words of what says that something is missing, unless it is false, empty or 0."""
+"""Words of a field that says that something is missing, unless it is false, empty or 0."""
 END: Final = _set("last done complete completed finished eof end final exhausted")
 """Words of a flag that is true at the end of a list."""
 PLACES: Final = _set(
     "cursor cursors token continuation marker bookmark after scroll resume evaluated last offset since end"
 )
-"""Words of what holds a place in the list: that of this page, or of the next one. An explicit end outweighs it."""
+"""Words of a position in the list: that of this page, or of the next one. An explicit end takes precedence."""
 COUNTS: Final = _set(
     "total totals count counts range found match matches matched hits filtered length size records results"
 )
@@ -43,14 +43,14 @@ PAGES: Final = (
     frozenset({"last", "page"}),
     frozenset({"page", "last"}),
 )
-"""All of these words: a number of pages."""
+"""Sets of words that, all together, name a number of pages."""
 LIMITS: Final = _set("limit max top take first rows batch per")
 SIZES: Final = (frozenset({"size"}), frozenset({"page", "size"}))
-"""Words of how many records a page has at most, and exactly these."""
+"""SIZES: names of exactly these words are page sizes. LIMITS: so are names with any of those words."""
 POSITIONS: Final = _set("page current number offset start skip index at from")
-"""No other words than these: where this page is in the list."""
+"""A name of only these words is the position of this page in the list."""
 FRAMES: Final = frozenset({"x", "pagination"})
-"""Words in the names of headers that add nothing."""
+"""Words in the names of headers that carry no meaning."""
 OTHERS: Final = _set(
     """
     csrf xsrf quota plan billing subscription seats revenue price cost currency sync trace span correlation request
@@ -59,9 +59,9 @@ OTHERS: Final = _set(
     release etag checksum hash signature auth session cookie nonce view views visit visits speed now ts ttl age
     """
 )
-"""Words of what is about something else, whatever else is in its name."""
+"""Words of a field that is about something else, whatever other words its name has."""
 AROUND: Final = _set("site account workspace organization organisation org tenant owner project team company")
-"""Words of what the records belong to: their numbers count if they are of records."""
+"""Words of what the records belong to: a number under such a name counts only if it is one of RECORDS."""
 RECORDS: Final = _set(
     """
     member members rule rules record records item items result results user users subscriber subscribers people contact
@@ -78,9 +78,9 @@ QUIET: Final = _set(
     feature features settings config segment segments
     """
 )
-"""Words of what says nothing about more, unless a word of places, parts or ends is in the name, too."""
+"""Words of a field that says nothing about more records, unless its name also has a word of PLACES, PART or END."""
 VOCABULARY: Final = MORE | PART | END | PLACES | COUNTS | LIMITS | _set("is has page pages url link records items")
-"""Words that are found in ``nextpage`` and ``hasmore``, too."""
+"""Words that are also recognised inside ``nextpage`` and ``hasmore``."""
 WORD: Final = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|[^\W\d_A-Za-z]+")
 
 OF_LISTS: Final = MORE | COUNTS | LIMITS | _set("page pages pagination cursor continuation content x size offset")
@@ -88,45 +88,45 @@ ALWAYS_OF_LISTS: Final = _set(
     "total totals next page pages pagination cursor continuation truncated more incomplete partial"
 )
 HEADERS_OF_OTHERS: Final = OTHERS | _set("query sql db length encoding security policy hop")
-"""Words of headers. Every gateway adds some, so only those that speak of lists count."""
+"""Words of headers that are about something else. Every gateway adds headers, so only those about lists count."""
 
 FLAGS: Final = {"true": True, "yes": True, "false": False, "no": False}
 NUMBER: Final = re.compile(r"-?(\d{1,15}|\d{1,3}(,\d{3}){1,4})(\.0{1,9})?")
 RANGE: Final = re.compile(r"/(\d{1,15})$")
-"""The number of all in ``items 0-49/120``."""
+"""The total in ``items 0-49/120``."""
 ONE_OF_MANY: Final = re.compile(r"(\d{1,15}) ?/ ?(\d{1,15})")
 SO_MANY_OF: Final = re.compile(r"\b([\d,]{1,20}) of (?:about |over )?([\d,]{1,20})\b", re.IGNORECASE)
 MISSING: Final = re.compile(r"\b(?:partial|incomplete|truncated|omitted)\b", re.IGNORECASE)
 LEADING: Final = re.compile(r"(\d{1,15})\s")
 DATE: Final = re.compile(r"\d{4}-\d\d-\d\d\b.*")
 MAX_WORD: Final = 8
-"""Characters: a longer text without a space that has digits in it may be a cursor, whatever its name."""
+"""Characters: a longer text without spaces that contains digits may be a cursor, whatever its name."""
 UNREAD: Final = object()
-"""In the place of a value that was not looked at."""
+"""Stands for a value that was not inspected."""
 FOREIGN: Final = re.compile(r"[^\w.-]", re.ASCII)
 DEEPEST, MOST_VALUES, LONGEST_NAME, LONGEST_TEXT = 16, 2_000, 60, 1_000
-"""How deep in an answer, how many values beside the records, and how much of a name and a text is looked at."""
+"""Limits of what is inspected: levels of an answer, values beside the records, characters of a name and of a text."""
 
 
 @dataclass(frozen=True, slots=True)
 class Signs:
-    """What the last page says of more records, by the names in the answer."""
+    """The signs of more records on the last page, by their names in the answer."""
 
     promises: Sequence[str] = ()
-    """What says, or may say, that there is more, but not how to get it."""
+    """Names of what says, or may say, that there are more records, but not how to get them."""
     counts: Mapping[str, int] = field(default_factory=dict)
-    """Numbers that may be those of all records, since their names say *total* or *count*."""
+    """Numbers that may be the total of the records, since their names say *total* or *count*."""
     numbers: Mapping[str, int] = field(default_factory=dict)
-    """Numbers of which nobody knows what they count."""
+    """Numbers whose meaning is not known."""
     limits: Sequence[str] = ()
-    """What says that a page holds no more records than this one has."""
+    """Names of page sizes that this page fills exactly."""
     is_flagged: bool = False
-    """Whether a flag says that this is the end: whatever place is named is that of this page."""
+    """Whether a flag says that this is the end: then any position that is named is that of this page."""
 
     def sign_of_more(self, read: int, *, is_counted: bool) -> str:
-        """Return the name of what suggests that there are more than the *read* records; empty where nothing does.
+        """Return the name of the field that suggests more than the *read* records; empty where none does.
 
-        *is_counted*: the service said how many there are, and so many were read.
+        *is_counted*: the service said how many there are, and that many were read.
         """
         missing = (name for name, many in self.counts.items() if many > read)
         other = (name for name, many in self.numbers.items() if many != read)
@@ -135,10 +135,10 @@ class Signs:
 
 
 def values_beside(document: Any, records: list[Any], ignored: frozenset[str]) -> Iterator[Said]:
-    """Every value in an answer beside the *records*, with the names that lead to it; UNREAD for what was not looked at.
+    """Yield every value in an answer beside the *records*, with its path; UNREAD for a value that was not inspected.
 
-    Of a list of links, each by its ``rel``. A record at either end that has no name in common with the others is a note
-    about the list. *ignored*: names of what is left out, together with all that is in it; in small letters.
+    A link in a list of links is named by its ``rel``. A first or last record that shares no field name with the others is
+    a note about the list. *ignored*: names, in lower case, that are skipped together with everything under them.
     """
     names = _names_of(records[len(records) // 2]) if records else frozenset()
     notes = [each for each in (*records[:1], *records[-1:]) if len(records) > 2 and _is_apart(_names_of(each), names)]
@@ -157,7 +157,7 @@ def _is_apart(names: frozenset[str], others: frozenset[str]) -> bool:
 
 @dataclass(slots=True)
 class _Walk:
-    """A walk through an answer, for so many values: it holds up all else."""
+    """A walk through an answer, up to MOST_VALUES values, since it blocks the event loop."""
 
     records: list[Any]
     names: frozenset[str]
@@ -191,12 +191,12 @@ class _Walk:
 
 
 def _is_about_more(said: Said) -> bool:
-    """Whether a value of an object in a list counts: such lists are mostly about other things, but some are of links."""
+    """Whether a value of an object in a list counts: most such lists are about other things, but some hold links."""
     return said[1] is UNREAD or bool(words_of(said[0]) & (MORE | PART | {"total"}))
 
 
 def values_in_headers(headers: Mapping[str, str], ignored: frozenset[str]) -> Iterator[Said]:
-    """Yield the values in those *headers* that are about lists, each with the names that lead to it."""
+    """Yield the values in those *headers* that are about lists, each with its path."""
     for name, value in headers.items():
         words = words_of((name,))
         if is_ignored((name,), ignored) or words & HEADERS_OF_OTHERS:
@@ -206,7 +206,7 @@ def values_in_headers(headers: Mapping[str, str], ignored: frozenset[str]) -> It
 
 
 def _document_in(header: str) -> Any:
-    """The JSON object in a header such as X-Pagination; its text where it is none."""
+    """Return the JSON object in a header such as X-Pagination, or its text where it is not one."""
     try:
         return parse_json(header.encode()) if header.startswith("{") else header
     except ValueError:
@@ -214,30 +214,30 @@ def _document_in(header: str) -> Any:
 
 
 def is_ignored(path: Sequence[str], ignored: frozenset[str]) -> bool:
-    """Whether the admin says that this is not about pages."""
+    """Whether the admin has set that the field at *path* is not about pages."""
     return bool(ignored) and not ignored.isdisjoint({display_name(path).lower(), ".".join(path).lower()})
 
 
 def signs_of(said: Iterable[Said], *, size: int, page: int, has_followed: bool) -> Signs:
-    """What of all that is *said* on a page may speak of more than its *size* records, and is not known to be at its end.
+    """Return the signs in *said*, the values of a page, that there are more records than the *size* records on it.
 
-    *page*: its number, where it has one. *has_followed*: the page before named this one, and this one names none.
+    *page*: its number; 0 where it has none. *has_followed*: the page before named this one, so naming none means the end.
     """
     return _Reader(size, page, has_followed, is_at_end=has_followed).read(said)
 
 
 @dataclass(slots=True)
 class _Reader:
-    """Sorts what one page says."""
+    """Sorts the values of one page into signs."""
 
     size: int
     page: int
     has_followed: bool
     is_at_end: bool
-    """Whether something says that this is the end."""
+    """Whether any value says that this is the end."""
     promises: list[str] = field(default_factory=list)
     doubts: list[str] = field(default_factory=list)
-    """What an explicit end outweighs: places in the list, and what nobody knows."""
+    """Names of weak signs, which an explicit end overrides: positions in the list, and values of unknown meaning."""
     counts: dict[str, int] = field(default_factory=dict)
     numbers: dict[str, int] = field(default_factory=dict)
     limits: list[str] = field(default_factory=list)
@@ -311,7 +311,7 @@ class _Reader:
             self.numbers[name] = many
 
     def _promise(self, name: str, words: frozenset[str]) -> None:
-        """Note what speaks of more: a place in the list is one to a flag that says that there is none."""
+        """Record a sign of more records: a weak one for a position in the list, since a flag may say that this is the end."""
         (self.doubts if words & PLACES else self.promises).append(name)
 
     def _text(self, name: str, words: frozenset[str], own: frozenset[str], text: str) -> None:
@@ -354,7 +354,7 @@ def is_url(text: str) -> bool:
 
 
 def parse_query(url: str) -> list[tuple[str, str]]:
-    """The query of a foreign URL; empty where it is none."""
+    """Return the query of an untrusted URL; empty where it can't be parsed."""
     try:
         return parse_qsl(urlsplit(url).query)
     except ValueError:
@@ -368,7 +368,7 @@ def _may_be_a_cursor(text: str) -> bool:
 
 
 def _number(value: Any) -> int | None:
-    """The whole number that *value* is: 120 of ``120``, ``120.0`` and ``1,200``."""
+    """Return the whole number in *value*, such as ``120``, ``120.0`` or ``1,200``; None where it is not one."""
     if isinstance(value, int):
         return value
     if isinstance(value, float):
@@ -381,7 +381,7 @@ def _digits(text: str) -> int:
 
 
 def words_of(path: Iterable[str]) -> frozenset[str]:
-    """The words in names, in small letters."""
+    """Return the words in the names of *path*, in lower case."""
     found = (word.lower() for name in path for word in WORD.findall(name[:LONGEST_NAME]))
     return frozenset(part for word in found for part in _parts(word))
 
@@ -393,7 +393,7 @@ def _parts(word: str) -> Sequence[str]:
 
 @lru_cache(maxsize=1024)
 def _split(text: str) -> Sequence[str] | None:
-    """The words of the vocabulary that *text* is put together of; None where it is not."""
+    """Return the words of VOCABULARY that *text* is made of; None where it has any other part."""
     if not text:
         return ()
     for word in sorted(VOCABULARY):
@@ -403,5 +403,5 @@ def _split(text: str) -> Sequence[str] | None:
 
 
 def display_name(path: Sequence[str]) -> str:
-    """Return the names of *path* as one that people may be shown: they come from the service."""
+    """Return *path* as one name that is safe to show to people, since its parts come from the service."""
     return FOREIGN.sub("", ".".join(path))[-LONGEST_NAME:].strip(".") or "(unnamed)"

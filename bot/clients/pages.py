@@ -1,4 +1,4 @@
-"""One page of a list: its records, how the next one is asked for, and whatever else in the answer speaks of more."""
+"""One page of a list: its records, the query of the next page, and other signs of more records in the answer."""
 
 from __future__ import annotations
 
@@ -35,18 +35,18 @@ PAGES: Final = ("totalPages", "total_pages")
 MORE: Final = ("hasMore", "has_more")
 TOTALS: Final = ("total", "totalCount", "total_count")
 NESTS: Final = ("data", "pagination", "paging", "meta", "response_metadata")
-"""Objects in an answer in which the fields above may stand."""
+"""Objects in an answer that may hold the fields above."""
 
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """One page: its records, the query of the next one, and how many records there are in all, if that is said."""
+    """One page: its records, the query of the next one, and the total of records if the service states it."""
 
     records: list[Any]
     following: Query | None
     total: int | None
     signs: Signs | None = None
-    """What else speaks of more; None where there is a next page."""
+    """Other signs of more records; None where there is a next page."""
 
 
 def page_of(
@@ -57,9 +57,9 @@ def page_of(
     ignored: frozenset[str] = frozenset(),
     has_followed: bool = False,
 ) -> Page:
-    """The page that *answer* holds, of which *document* is the JSON and *records* are the list in it.
+    """Return the page in *answer*, of which *document* is the JSON and *records* is the list in it.
 
-    *ignored*: names of fields and headers that are not about pages, in small letters. *has_followed*: the page before
+    *ignored*: names of fields and headers that are not about pages, in lower case. *has_followed*: the page before
     named this one.
     """
     fields = _fields(document, ignored)
@@ -91,7 +91,7 @@ def _fields(document: Any, ignored: frozenset[str]) -> Mapping[str, Any]:
 
 
 def _next_query(fields: Mapping[str, Any], links: Mapping[str, str], *, is_flagged: bool) -> Query | None:
-    """Return the query of the next page. *is_flagged*: a flag says that there is none, whatever place is named."""
+    """Return the query of the next page; None where there is none. *is_flagged*: a flag says so, whatever position is named."""
     for name, parameter in () if is_flagged else NEXT.items():
         if (value := _token(fields.get(name))) is not None and not is_url(value):
             return {parameter: value}
@@ -113,7 +113,7 @@ def _query_of(url: str) -> Query | None:
 
 
 def _token(value: Any) -> str | None:
-    """What stands for a place in a list: a number or a text that is not empty."""
+    """Return a position in a list, a number or a text that is not empty, as text; None for anything else."""
     return str(value) if isinstance(value, int | str) and not isinstance(value, bool) and value != "" else None
 
 
@@ -123,7 +123,7 @@ def _first_number(fields: Mapping[str, Any], names: Iterable[str]) -> int | None
 
 
 def _number(value: Any) -> int | None:
-    """The number that *value* is, or says in digits."""
+    """Return *value*, a number or a text of digits, as a number; None where it is negative or neither."""
     if isinstance(value, int) and not isinstance(value, bool):
         return value if value >= 0 else None
     return int(value) if isinstance(value, str) and value.isascii() and value.isdigit() else None

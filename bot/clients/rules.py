@@ -1,4 +1,4 @@
-"""The rules service (its specification, "Endpoints"), and what the real one adds to it: pages, and groups of rules."""
+"""The client of the rules service (its specification, "Endpoints"), with what the real one adds: pages, and groups of rules."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ BOOKKEEPING: Final = frozenset(
         "schemaVersion",
     }
 )
-"""Undocumented fields that say nothing of what a rule does: a service that refuses them keeps them all the same."""
+"""Undocumented fields that don't affect what a rule does: a service that refuses them still keeps its own values."""
 
 
 def with_object_type(body: Body) -> Body:
@@ -57,25 +57,25 @@ def with_object_type(body: Body) -> Body:
 
 
 def documented_only(body: Body) -> Body:
-    """*body* without its bookkeeping; unchanged where it has other undocumented fields, which must not be lost."""
+    """Return *body* without its BOOKKEEPING; unchanged where it has other undocumented fields, which must not be lost."""
     undocumented = body.keys() - DOCUMENTED
     return {name: body[name] for name in body if name in DOCUMENTED} if undocumented <= BOOKKEEPING else body
 
 
 FOR_NEW: Final[tuple[Mends, ...]] = ((), (with_object_type,), (documented_only,), (with_object_type, documented_only))
-"""What is tried, one after the other, on the body of a new rule that was refused as a whole."""
+"""The mends that are tried, in this order, on the body of a new rule that was refused as a whole."""
 FOR_STORED: Final[tuple[Mends, ...]] = ((), (documented_only,))
-"""The same for a rule that is there: it has its ``objectType`` where its service wants that."""
+"""The same for an existing rule, which already has an ``objectType`` if the service needs one."""
 
 
 class RuleBodies:
-    """Bodies as one service takes them. What last mended a refusal is done to every body after it."""
+    """Adapts bodies to what one service accepts. The mend that last got past a refusal is applied first to every later body."""
 
     def __init__(self) -> None:
         self._learned: dict[tuple[Mends, ...], Mends] = {}
 
     def note(self, record: RuleDraft) -> None:
-        """Learn from a record of the service itself."""
+        """Learn from a *record* of the service whether it uses ``objectType``."""
         if (record.model_extra or {}).get("objectType") == "rule":
             self._learned.setdefault(FOR_NEW, (with_object_type,))
 
@@ -114,19 +114,19 @@ def apply_mends(body: Body, mends: Mends) -> Body:
 
 
 def _is_about_whole_body(error: InvalidPayload | Refused) -> bool:
-    """Whether a refusal is about the body, and about none of its parts that has an error of its own."""
+    """Whether a refusal is about the body as a whole, rather than a part of it that has an error of its own."""
     return isinstance(error, InvalidPayload) or error.status == 400
 
 
 MAX_PAIRS_READ: Final = 5_000
-"""Of one rule: what is made of a rule is made in one go."""
+"""Pairs of one rule that are read: a rule is processed in one go, which blocks the event loop."""
 
 
 MAX_NAMED_FIELDS: Final = 3
 
 
 def _unreadable_error(service: str, record: Any, error: ValidationError) -> Unreadable:
-    """Return the error for a *record* that is no rule: with the names of its wrong fields if it has the id of a rule."""
+    """Return the error for a *record* that is not a rule; it names the wrong fields if the record has the id of a rule."""
     if not isinstance(record, dict) or not isinstance(record.get("id"), str):
         return Unreadable(service, f"no rule: {error.error_count()} fields are wrong")
     named = dict.fromkeys(display_name([*map(str, without_choices(each["loc"]))]) for each in error.errors())
@@ -140,7 +140,7 @@ def _pairs_in(record: Any) -> int:
 
 
 class RulesReader(SharedList[Rule]):
-    """Typed rules out, the clients' errors for all else: the half of the client that handlers get."""
+    """The read-only half of the client, which handlers get: returns typed rules, or raises a ClientError."""
 
     def __init__(self, service: Service) -> None:
         self._service = service
@@ -149,7 +149,7 @@ class RulesReader(SharedList[Rule]):
         super().__init__(rules.read, text_of_rule)
 
     async def get(self, rule_id: str) -> Rule:
-        """One rule. Raises NotFound, or BadIdentifier for what cannot be an id."""
+        """Return one rule, fresh. Raises NotFound, BadIdentifier for an invalid *rule_id*, or what `Service.read` raises."""
         document = await read_document(
             self._service, await self._service.read("rules", self._checked_id(rule_id), priority=self._context.priority)
         )
@@ -175,7 +175,7 @@ class RulesReader(SharedList[Rule]):
         return rule_id
 
     def _read(self, found: Iterable[Any]) -> Iterator[Rule | None]:
-        """Each record as a rule, or None where it is none: one bad record must not hide the others."""
+        """Yield each record as a rule, or None where it can't be read: one bad record must not hide the others."""
         for record in found:
             if isinstance(record, dict) and record.get("objectType", "rule") != "rule":
                 continue  # the real service mixes groups in
@@ -192,18 +192,18 @@ class RulesReader(SharedList[Rule]):
 
 
 class RulesClient(RulesReader):
-    """Typed rules in, as well."""
+    """The full client, which can also write."""
 
     async def create(self, draft: RuleDraft) -> Rule:
         """Create a rule; return it with its new id. Raises a Refusal, Unreachable or OutcomeUnknown."""
         return await self._put("POST", draft, None)
 
     async def update(self, rule_id: str, draft: RuleDraft) -> Rule:
-        """Replace the rule by *draft*, which must be the whole of it; return it as the service now has it."""
+        """Replace the rule by *draft*, which must be complete; return it as the service now has it. Raises as `create` does."""
         return await self._put("PUT", draft, self._checked_id(rule_id))
 
     async def delete(self, rule_id: str) -> str:
-        """Delete the rule; return the service's message."""
+        """Delete the rule; return the service's message. Raises as `create` does."""
         document = await self._write("DELETE", self._checked_id(rule_id))
         message = document.get("message")
         return message if isinstance(message, str) else ""
@@ -231,15 +231,15 @@ class RulesClient(RulesReader):
 log = structlog.get_logger(__name__)
 
 ADDITION_SECONDS: Final = 3.0
-"""How long people wait for what only adds to an answer."""
+"""Seconds to wait for groups that only add to an answer about rules."""
 NO_GROUPS_SECONDS: Final = 60.0
-"""For how long a service is taken to have no groups, once it has said so."""
+"""Seconds for which a service is assumed to have no groups after it has said so."""
 
 
 class GroupsReader:
-    """Typed groups out: the half of the client that handlers get.
+    """The read-only half of the client of groups, which handlers get.
 
-    The clients' errors are only for those who ask for groups themselves.
+    Its errors reach only callers that ask for groups themselves: `groups`, which adds to answers about rules, never raises.
     """
 
     def __init__(self, service: Service, *, keep: float = KEPT_SECONDS, wait: float = ADDITION_SECONDS) -> None:
@@ -248,19 +248,19 @@ class GroupsReader:
         self._list: Lists[Group] = Lists(service, ("groups",), read_document, records, _groups, lambda group: group.id)
         self._flight: SingleFlight[Listing[Group] | None] = SingleFlight(self._read, keep=keep)
         self._is_silent = Kept[bool]()
-        """Kept while the service has nothing to say of groups."""
+        """Set while groups could not be read, or the service has none: `groups` then returns None without a request."""
         self._context = CallContext()
 
     def with_context(self, context: CallContext) -> Self:
-        """The same client, and the same kept, for requests with this *context*."""
+        """Return a view of this client that sends requests with this *context* and shares its cache."""
         view = copy(self)
         view._context = context
         return view
 
     async def groups(self) -> Groups | None:
-        """What adds to an answer about rules, up to some seconds old. None where there is nothing to say: never raises.
+        """Return the groups, up to some seconds old, to add to an answer about rules; None where they aren't known. Never raises.
 
-        A part of the groups says nothing: a group that it lacks would be one that does not exist.
+        An incomplete list counts as not known, since a group that is missing from it would seem not to exist.
         """
         if self._is_silent.value:
             return None
@@ -274,7 +274,7 @@ class GroupsReader:
             return None
 
     async def fresh(self) -> Listing[Group] | None:
-        """Every group, fresh; None where the service has no groups. Raises Unreachable, RateLimited or TooLarge."""
+        """Return every group, fresh; None where the service has no groups. Raises Unreachable, RateLimited or TooLarge."""
         return await self._flight.fresh(self._context.priority)
 
     async def _read(self, priority: Priority) -> Listing[Group] | None:
@@ -289,18 +289,23 @@ class GroupsReader:
 
 
 class GroupsClient(GroupsReader):
-    """Typed groups in, as well."""
+    """The full client of groups, which can also write."""
 
     async def find(self, group_id: str) -> Group | None:
-        """Return the group with this id, fresh. Raises WrongAddress where there are no groups at all, and what `fresh` raises;
-        Incomplete where it is not in the part of them that was read.
+        """Return the group with this id, fresh; None where there is none.
+
+        Raises what `fresh` raises, WrongAddress where the service has no groups, and Incomplete where the group is not in an
+        incomplete list.
         """
         found = await self._list.read(self._context.priority)
         known = next((group for group in found.known if group.id == group_id), None)
         return known or next((group for group in found.whole() if group.id == group_id), None)
 
     async def update(self, group: Group) -> Group:
-        """Replace the group by *group*, which must be the whole of it; return it as the service now has it."""
+        """Replace the group by *group*, which must be complete; return it as the service now has it.
+
+        Raises BadIdentifier, a Refusal, Unreachable or OutcomeUnknown.
+        """
         if not RULE_ID.fullmatch(group.id):
             raise BadIdentifier(self._service.name, "the id of a group", group.id)
         try:
@@ -319,7 +324,7 @@ class GroupsClient(GroupsReader):
 
 
 def _groups(found: Iterable[Any]) -> Iterator[Group | None]:
-    """The records that are groups: the real service's own sample has a rule among them."""
+    """Yield the records that are groups, None for one that can't be read: the real service's own sample has a rule among them."""
     for record in found:
         if not isinstance(record, dict) or record.get("objectType", "group") != "group" or "ruleType" in record:
             continue

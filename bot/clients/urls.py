@@ -1,7 +1,7 @@
-"""Where a service is, and the addresses of what it has.
+"""The base URL of a service, and the URLs under it.
 
-Measured traps that this closes: an absolute URL would carry the key to another host; ``..`` survives percent-encoding
-and would turn the deletion of a rule into the deletion of its parent.
+Two traps, both measured, that this closes: an absolute URL would send the key to another host; ``..`` survives
+percent-encoding and would turn the deletion of a rule into the deletion of its parent.
 """
 
 from __future__ import annotations
@@ -18,19 +18,19 @@ Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
 
 class BadUrl(ValueError):
-    """An address that nothing must be sent to; the text says why."""
+    """A URL that nothing must be sent to; the text says why."""
 
 
 @dataclass(frozen=True, slots=True)
 class Base:
-    """The address that all of a service's begin with."""
+    """The URL that all URLs of a service begin with."""
 
     scheme: str
     netloc: str
     path: str
 
     def url(self, segments: Sequence[str], query: Mapping[str, str] | None = None, *, slash: bool = False) -> httpx.URL:
-        """The base and *segments*, each encoded whole. Raises BadUrl where normalisation made anything else of it."""
+        """Return the URL of *segments*, each percent-encoded, under the base. Raises BadUrl where normalisation changes it."""
         path = "/".join([self.path.rstrip("/"), *(quote(part, safe="@") for part in segments)]) + "/" * slash
         url = httpx.URL(f"{self.scheme}://{self.netloc}{path}", params=dict(query) if query else None)
         raw = url.raw_path.split(b"?")[0].decode("ascii")
@@ -41,13 +41,13 @@ class Base:
 
 
 def checked_base(base_url: str, *, insecure_http: bool) -> Base:
-    """The parts of a service's address; raises BadUrl for one that a key must not be sent to."""
+    """Return the parts of a service's base URL; raises BadUrl for one that a key must not be sent to."""
     try:
         parts = urlsplit(base_url.strip())
         host, read_as = parts.hostname or "", ada_url.URL(base_url.strip()).hostname.strip("[]")
         netloc = httpx.URL(f"{parts.scheme}://{parts.netloc}/").netloc.decode("ascii")
     except (ValueError, httpx.InvalidURL):
-        raise BadUrl("this is not a URL") from None  # it may hold a password: its text goes nowhere
+        raise BadUrl("this is not a URL") from None  # it may hold a password, so its text must not be shown
     if parts.scheme not in {"http", "https"} or not host:
         raise BadUrl("this is not an http or https URL")
     if parts.username is not None or parts.password is not None or parts.query or parts.fragment:
