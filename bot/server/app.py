@@ -60,12 +60,12 @@ DAY = 86_400.0
 
 @dataclass(frozen=True, slots=True)
 class Timing:
-    """How long things may take and how often is looked, in seconds; and, in drills, where the process is to die, and the
-    data version of the release that it plays.
+    """Durations and intervals of the process, in seconds; and, for drills, where the process dies (*failpoint*), and the
+    data version of the release that it simulates.
     """
 
     lease: float | None = None
-    """None: as long as the services' timeout needs."""
+    """Seconds of a lease; None: derived from the services' timeout."""
     recover_every: float = 5.0
     look_every: float = 1.0
     pace: float = 1.0
@@ -78,31 +78,31 @@ class Timing:
 
 @dataclass(frozen=True, slots=True)
 class Running:
-    """Gatehouse at work: what serves HTTP, and what a sandbox or a test may look into."""
+    """A running Gatehouse: the ASGI app, and what a sandbox or a test may inspect."""
 
     web: Starlette
     gatehouse: Gatehouse
     wake_workers: Callable[[], None]
-    """Wakes the workers: for a clock that was set, of which nothing else tells them."""
+    """Wakes the workers after a test has set the clock, which they don't notice otherwise."""
 
 
 @asynccontextmanager
 async def running(
     settings: Settings, *, now: Callable[[], datetime] | None = None, timing: Timing | None = None
 ) -> AsyncIterator[Running]:
-    """Everything built and at work, until the block ends; raises CannotStart with what to do about it.
+    """Build everything and run it until the block ends; raises CannotStart with what to do about it.
 
-    *now* is this machine's clock where none is given, and the database's where several machines may share it.
+    *now* is the clock. By default it is this machine's, or the database's where several machines may share the database.
     """
     timing = timing or Timing()
     command_prefix.set(settings.command_prefix)
-    # Not the number of the process alone: it is 1 in every container, and comes again after a restart.
+    # Not the process id alone: it is 1 in every container, and the same again after a restart.
     owner = f"{os.getpid()}-{secrets.token_hex(4)}"
     _log_settings(settings)
     policy = _policy(settings)
     async with AsyncExitStack() as stack:
         slack = await stack.enter_async_context(open_slack(settings, settings.slack_bot_token.get_secret_value()))
-        # Begun here and awaited below, so that the start takes as long as the slowest of them.
+        # Started here and awaited below, so that the start takes only as long as the slowest of them.
         signing_in = await stack.enter_async_context(_in_background(sign_in(slack)))
         reading_authorities = await stack.enter_async_context(
             _in_background(asyncio.to_thread(ssl_context, settings.ca_file))
@@ -179,10 +179,10 @@ async def running(
         slack.heard = outbox.on_slack_answer
         timers = TimerWorker(pipeline, wake_timers)
         batches = BatchWorker(pipeline.executor, pipeline.proposer.new_id, wake_batches)
-        # Late, for an older release stands still from then on: a start that fails must not stop it.
+        # As late as possible: an older release stops working from here on, so a start that fails must not get this far.
         await signing_in
         await _take_over(store)
-        # A restart is often how somebody puts right what Slack refused.
+        # Somebody who has fixed what Slack refused often restarts Gatehouse, so such messages are tried again.
         await store.outbox.retry_given_up()
         for work in (
             policy.watch(every=2.5),
@@ -199,7 +199,7 @@ async def running(
         )
         await stack.enter_async_context(_working(pipeline, router.tasks, claiming, outbox, every=timing.look_every))
 
-        # Last, so that what Slack sends through it finds everything at work.
+        # Last, so that everything runs before Slack sends the first request.
         if settings.slack_app_token is not None:
             token = settings.slack_app_token.get_secret_value()
             envelopes = Envelopes(bolt, await stack.enter_async_context(open_slack(settings, token)), timing.connecting)
@@ -211,7 +211,7 @@ async def running(
 
 
 def _log_settings(settings: Settings) -> None:
-    """Say what starts and what it talks to, before any of that can keep it waiting."""
+    """Log what starts and which servers it uses, before any of them can make it wait."""
     transport = "HTTP" if settings.slack_app_token is None else "Socket Mode"
     log.info("starting", version=__version__, transport=transport, slack=settings.display_value("slack_api_url"))
     if settings.outgoing_proxy is not None:
@@ -234,9 +234,9 @@ def _policy(settings: Settings) -> CurrentPolicy:
 async def _open_locked_store(
     settings: Settings, now: Callable[[], datetime] | None, data_version: int
 ) -> AsyncIterator[tuple[Store, Callable[[], datetime]]]:
-    """The store, and the clock that goes with it: *now* where it is given; raises CannotStart."""
+    """Open the store; yield it and its clock, which is *now* where that is given. Raises CannotStart."""
     log.info("database", url=settings.display_value("database_url"))
-    # SQLite has one process on one machine, whose own clock will do.
+    # SQLite is used by one process on one machine, so that machine's clock is enough.
     shared = DatabaseClock() if now is None and settings.database_url.startswith("postgres") else None
     now = now or shared or partial(datetime.now, UTC)
     async with AsyncExitStack() as stack:
@@ -245,7 +245,7 @@ async def _open_locked_store(
             store = await stack.enter_async_context(
                 open_store(settings.database_url, now=now, data_version=data_version)
             )
-            # Nobody else can have the file, so whoever had a lease in it is dead.
+            # No other process can have the file open, so the owners of all leases in it are dead.
             if is_alone:
                 await store.end_leases()
             if shared is not None:
@@ -257,7 +257,7 @@ async def _open_locked_store(
 
 
 def _scopes(granted: str) -> Mapping[str, str]:
-    """What the scopes of the app keep from working; nothing where it has all."""
+    """Return what does not work because the app lacks scopes; empty where it lacks none."""
     if words := missing_scopes_text(granted):
         return {"scopes": f"{WARNING}{words}"}
     words = optional_scopes_text(granted)
@@ -265,13 +265,13 @@ def _scopes(granted: str) -> Mapping[str, str]:
 
 
 def _missing_groups(policy: Policy, directory: SlackDirectory) -> dict[str, str]:
-    """Return a warning that names the user groups which the policy has and Slack has not; nothing where none is missing."""
+    """Return a warning that names the user groups of the policy that Slack doesn't have; empty where none is missing."""
     gone = ", ".join(sorted(directory.missing_groups & policy.groups))
     return {"user groups": f"{WARNING}{gone} not found in Slack: nobody has a role through them"} if gone else {}
 
 
 async def _take_over(store: Store) -> None:
-    """Take over from older releases, now that all else of the start has gone well; raises CannotStart."""
+    """Take over from older releases, once the rest of the start has succeeded; raises CannotStart."""
     try:
         await store.take_over()
     except StoreError as error:
@@ -279,7 +279,7 @@ async def _take_over(store: Store) -> None:
 
 
 async def _run_daily_work(store: Store) -> None:
-    """Put the end of the audit into the log, out of reach of anyone who can rewrite the database; and tidy up."""
+    """Once a day, log the head of the audit, where nobody who can rewrite the database reaches it, and clean up the inbox."""
     while True:
         try:
             number, seal = await store.audit.head()
@@ -299,9 +299,9 @@ async def _working(
     *,
     every: float,
 ) -> AsyncIterator[None]:
-    """Claim, do and deliver until the block ends.
+    """Run the workers until the block ends, then drain them.
 
-    Then claim nothing more, let what is under way come to its end, post what came of it, and give back the rest.
+    Draining claims no more work, waits for running work to finish, delivers its results, and gives back all leases.
     """
     async with AsyncExitStack() as stack:
         delivering = await stack.enter_async_context(_in_background(outbox.run(every=every)))
@@ -309,14 +309,14 @@ async def _working(
         try:
             yield
         finally:
-            # First, or a long bulk change would begin more items until it is cut off.
+            # First, or a long bulk change would start more items until it is cut off.
             pipeline.journal.stopping.set()
             await asyncio.gather(tasks.drain(), *map(_cancel_and_wait, claims))
-            # Deliveries go on until here, since the work that has just ended enqueued some.
+            # Deliveries run until here, since the work that has just ended enqueued some.
             await _cancel_and_wait(delivering)
             await outbox.flush(DRAIN_SECONDS)
             await pipeline.refusals.flush()
-            with contextlib.suppress(StoreError):  # then what it had waits until its leases are over
+            with contextlib.suppress(StoreError):  # then its work waits until the leases expire
                 await pipeline.journal.store.give_back_leases(pipeline.journal.owner)
 
 

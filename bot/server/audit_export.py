@@ -1,4 +1,4 @@
-"""The audit outside of Slack: printed whole, and walked to see that nobody touched it."""
+"""Export the audit, and verify its hash chain, outside of Slack."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from bot.store.engine import open_audit
 from bot.text.encoding import escape_formula
 
 HEAD: Final = re.compile(r"[0-9]{1,18}:[0-9a-f]{64}")
-"""The number and hash of an entry."""
+"""The form of an audit head: the number of an entry and its hash."""
 COLUMNS: Final = (
     "seq",
     "at",
@@ -60,14 +60,14 @@ def _cell(value: object) -> str:
 
 
 def _printable(text: str) -> str:
-    """*text* with what UTF-8 can't hold written as the escape that JSON has for it."""
+    """Return *text* with lone surrogates, which UTF-8 can't encode, written as JSON escapes."""
     return text.encode("utf-8", "backslashreplace").decode()
 
 
 async def verify_chain(database_url: str, head: str) -> tuple[str, bool]:
-    """Walk along the chain; return what that found, in words, and whether it is sound. *head*: an entry that must be there."""
+    """Verify the hash chain; return the result in words, and whether it is sound. *head*: an entry that it must contain."""
     async with open_audit(database_url) as audit:
-        last, hash_of_last = await audit.head()  # read first: what comes while the chain is walked may not be walked
+        last, hash_of_last = await audit.head()  # read first: entries added during the verification may not be verified
         if (flaw := await audit.verify()) is not None:
             return f"The audit is broken at entry {flaw.seq}: {flaw.words}.", False
         number, _, seal = head.partition(":")

@@ -1,8 +1,8 @@
-"""Look at everything that `serve` needs, by the functions that it uses, and say of each part whether it works.
+"""The `check` command: test everything that `serve` needs, with the functions that it uses, and report on each part.
 
-What it would run with, settings and policy, is there as tables for those who want to see it.
+The settings and the policy that it would run with can be shown as tables.
 
-Nothing is changed anywhere: the database is opened to read, Slack and the services are only asked.
+It is read-only: the database is opened for reading, and Slack and the services get only requests that change nothing.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ CONNECT_SECONDS: Final = 5.0
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """All that was found, and what Gatehouse would run with, as far as it can be read."""
+    """The findings, and the settings and policy that Gatehouse would run with; None where they can't be read."""
 
     findings: Sequence[Finding]
     settings: Settings | None
@@ -54,19 +54,19 @@ class Report:
         return int(any(finding.ok is False for finding in self.findings))
 
     def document(self) -> dict[str, Any]:
-        """The report as one JSON object, secrets cut."""
+        """Return the report as one JSON object, with secrets redacted."""
         shown = self.settings and {name.upper(): self.settings.display_value(name) for name in Settings.model_fields}
         return {"status": self.status, "findings": [asdict(each) for each in self.findings], "settings": shown}
 
     def tables(self) -> Sequence[Table]:
-        """What it would run with; nothing where the settings or the policy are wrong."""
+        """Return the settings and the policy as tables; empty where either is wrong."""
         if self.settings is None or self.policy is None:
             return ()
         return _settings_table(self.settings), *_policy_tables(self.policy)
 
 
 async def check(*, online: bool) -> Report:
-    """Look at settings, policy and database; *online*: also ask Slack and both services."""
+    """Check settings, policy and database; *online*: also Slack and both services."""
     findings: list[Finding] = []
     settings: Settings | None = None
     try:
@@ -99,7 +99,7 @@ def _sources() -> str:
 
 
 def _policy(findings: list[Finding]) -> Policy | None:
-    """The policy, which is read even where other settings are wrong."""
+    """Return the policy, which is read even where other settings are wrong; None where it can't be. Adds to *findings*."""
     try:
         path = read_setting("policy_file")
         policy = DEFAULT if path is None else read_policy(path, VERBS)
@@ -124,7 +124,7 @@ async def _database() -> Finding:
 
 
 async def _proxy(settings: Settings) -> Sequence[Finding]:
-    """Whether the proxy takes connections; what it lets through is found out with Slack and the services."""
+    """Check that the proxy accepts connections; whether it lets requests through shows with Slack and the services."""
     if settings.outgoing_proxy is None:
         return []
     parts, shown = urlsplit(settings.outgoing_proxy), settings.display_value("outgoing_proxy")
@@ -140,7 +140,7 @@ async def _proxy(settings: Settings) -> Sequence[Finding]:
 
 
 async def _slack(settings: Settings) -> Sequence[Finding]:
-    """What Slack says of the bot's token, its scopes and our clock."""
+    """Check the bot's token, its scopes and this machine's clock with Slack."""
     async with open_slack(settings, settings.slack_bot_token.get_secret_value()) as slack:
         try:
             answer = await slack.call("auth.test")
@@ -157,7 +157,7 @@ async def _slack(settings: Settings) -> Sequence[Finding]:
 
 
 async def validate_blocks(slack: Slack, drawn: Mapping[str, Any]) -> Finding:
-    """Ask Slack whether it accepts the cards and forms in *drawn*, by the arguments of ``blocks.validate``; nobody sees them."""
+    """Check that Slack accepts the cards and forms in *drawn*, keyed by argument of ``blocks.validate``, which posts nothing."""
     part, mend = "cards and forms", "Report it to the authors of Gatehouse"
     for argument, judged in drawn.items():
         try:
@@ -202,7 +202,7 @@ async def _app_token(settings: Settings) -> Sequence[Finding]:
 
 
 async def _services(settings: Settings) -> Iterable[Finding]:
-    """What both services answer to our keys, each site apart."""
+    """Check that both services accept the keys, for each site separately."""
     async with open_services(settings) as services:
         asked = [
             _list_finding(
@@ -220,7 +220,7 @@ async def _services(settings: Settings) -> Iterable[Finding]:
 async def _list_finding(
     part: str, what: str, asked: Awaitable[Listing[Any]], base: str, key: str, missing: str
 ) -> Finding:
-    """Return the finding about a list. *base*, *key*, *missing*: the settings that an outage, a refusal and a 404 point to."""
+    """Return the finding about a list. *base*, *key*, *missing*: the settings to check after an outage, a refusal or a 404."""
     try:
         found = await asked
     except Unauthorized as error:
@@ -239,7 +239,7 @@ async def _list_finding(
 
 
 def _settings_table(settings: Settings) -> Table:
-    """Return each setting with its value, secrets cut, and where that comes from."""
+    """Return the table of settings: each with its value, secrets redacted, and its source."""
     table = _table("Gatehouse's settings", "setting", "value", "from")
     for name in Settings.model_fields:
         table.add_row(name.upper(), settings.display_value(name) or "–", source_of(name) or "default")
@@ -247,7 +247,7 @@ def _settings_table(settings: Settings) -> Table:
 
 
 def _table(title: str, *columns: str) -> Table:
-    """A table that cuts nothing off where a terminal is narrow."""
+    """Return a table that wraps its cells in a narrow terminal rather than cutting them off."""
     table = Table(title=title)
     for column in columns:
         table.add_column(column, overflow="fold")
@@ -255,7 +255,7 @@ def _table(title: str, *columns: str) -> Table:
 
 
 def _policy_tables(policy: Policy) -> Sequence[Table]:
-    """Return who may do what, and what stands before each change."""
+    """Return the tables of roles (who may do what) and of guards (what each change requires)."""
     act = ", ".join(policy.channels.act) or "every channel that Gatehouse was added to"
     roles = _table(f"Roles. Changes are taken in: {act}", "role", "who", "may")
     for name, role in policy.roles.items():

@@ -1,6 +1,6 @@
-"""Python's garbage collector in a process that must not pause: it walks over everything only while nobody waits.
+"""Garbage collection without pauses: full collections run only while the process is idle.
 
-With a hundred thousand members in memory one such walk takes a tenth of a second.
+With a hundred thousand members in memory, one full collection takes a tenth of a second.
 """
 
 from __future__ import annotations
@@ -12,26 +12,27 @@ from collections.abc import Awaitable, Callable
 from typing import Final
 
 MAX_WALKS: Final = 1_000_000
-"""Walks over what is young until Python makes one over everything of its own accord."""
+"""The threshold of the oldest generation: so large that Python never starts a full collection by itself."""
 MIN_WALKS: Final = 20
-"""Walks over what is young from which on one over everything is worth its time: some 140,000 new objects."""
+"""Collections of the middle generation after which a full one is worth its time: some 140,000 new objects."""
 CHECK_SECONDS: Final = 60.0
-"""Seconds from one look whether that is so to the next."""
+"""Seconds between two checks whether a full collection is due."""
 IDLE_SHARE: Final = 0.05
-"""Share of a processor below which the process is said to do nothing."""
+"""Share of a processor below which the process counts as idle."""
 QUIET_SECONDS: Final = 12
-"""Quiet seconds until a walk: by then, what was read of the services is let go of (`cache.KEPT_SECONDS`), and little is left."""
+"""Idle seconds in a row before a full collection: by then the cache of the services (`cache.KEPT_SECONDS`) is dropped, so
+little is left to walk over."""
 MAX_WAIT_SECONDS: Final = 600
-"""Seconds that a walk waits for these, and is then made all the same: memory is finite."""
+"""Seconds that a full collection waits for these; then it runs anyway, since memory is finite."""
 
 
 def pause() -> None:
-    """Make no walks during the start: hardly anything that imports build is garbage. `take_over` ends the pause."""
+    """Disable collection during the start: hardly anything that imports build is garbage. `take_over` enables it again."""
     gc.disable()
 
 
 def take_over() -> None:
-    """Leave what the start built alone from now on, and everything else until `run` finds a quiet moment."""
+    """Exclude all objects of the start from collection, and leave full collections of the others to `run`."""
     gc.freeze()
     gc.enable()
     young, middle, _ = gc.get_threshold()
@@ -39,17 +40,17 @@ def take_over() -> None:
 
 
 async def run(*, every: float = CHECK_SECONDS, quiet: Callable[[], Awaitable[bool]] | None = None) -> None:
-    """Make the walks over everything that `take_over` put off, until cancelled. *quiet* takes a second to say so."""
+    """Run full collections in idle moments, until cancelled. *quiet* takes a second to say whether the process is idle."""
     while True:
         await asyncio.sleep(every)
-        # The third count is of walks over the middle generation since the last one over everything.
+        # The third count is of collections of the middle generation since the last full one.
         if gc.get_count()[2] >= MIN_WALKS:
             await _wait_for(quiet or is_idle)
             gc.collect()
 
 
 async def is_idle() -> bool:
-    """Whether this process had next to nothing to do for the second that this takes."""
+    """Whether this process was idle for the second that this call takes."""
     before = time.process_time()
     await asyncio.sleep(1)
     return time.process_time() - before < IDLE_SHARE

@@ -1,8 +1,9 @@
-"""The ASGI edge: what comes before Bolt, and the addresses that operators ask.
+"""The ASGI app: the checks of a request before Bolt, and the endpoints for operators.
 
-Bolt parses a body before it checks the signature and trips over odd headers, so strangers could make it raise.
-Here header shapes, time and declared size are checked before the body is read, the signature on its raw bytes, then
-its shape; Bolt and the handlers only ever see requests that Slack signed.
+
+Bolt parses a body before it checks the signature, and odd headers make it raise, so anybody could trigger errors in it.
+Here the form of the headers, the timestamp and the declared size are checked before the body is read, then the signature
+on its raw bytes, then its shape. So Bolt and the handlers only see requests that Slack signed.
 """
 
 from __future__ import annotations
@@ -30,11 +31,11 @@ log = structlog.get_logger(__name__)
 
 MAX_BODY: Final = 1024 * 1024
 SMALL_BODY: Final = 64 * 1024
-"""Bytes of a body that are always read, so that strangers with large bodies turn no ordinary request of Slack's away."""
+"""Bytes of a body that don't count towards MAX_UNSIGNED, so that large bodies of others can't crowd out Slack's requests."""
 MAX_UNSIGNED: Final = 16 * 1024 * 1024
-"""Bytes beyond that which all bodies together may have while their signatures are not checked yet."""
+"""Bytes beyond SMALL_BODY that all bodies together may have in memory before their signatures are checked."""
 LOG_EVERY_SECONDS: Final = 60
-"""Seconds between two lines of the log about signatures that don't match."""
+"""Seconds between two log lines about signatures that don't match."""
 MAX_DRIFT: Final = 300
 """Seconds that a request's timestamp may be off, in either direction (Slack's own rule)."""
 
@@ -44,11 +45,11 @@ SIGNATURE: Final = re.compile(rb"v0=[0-9a-f]{64}")
 
 
 UNMATCHED: Final = "signature"
-"""Why a request is refused whose headers are Slack's, but not its signature."""
+"""The reason for refusing a request with valid headers and a signature that doesn't match."""
 
 
 class Rejected(Exception):
-    """A request that does not reach Bolt: the status to answer with and one word for the metric."""
+    """A request is refused before Bolt, with the *status* to answer with and one word, *why*, for the metric."""
 
     def __init__(self, status: int, why: str) -> None:
         super().__init__(why)
@@ -58,20 +59,20 @@ class Rejected(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Verifier:
-    """Decides whether Slack sent these bytes now. During a rotation it knows two secrets."""
+    """Verifies Slack's signature and timestamp. During a rotation it accepts two secrets."""
 
     secrets: Sequence[str]
     clock: Callable[[], float]
 
     def check_headers(self, timestamp: bytes, signature: bytes) -> None:
-        """Return nothing where Slack may have sent these headers now; raise Rejected (401) in every other case."""
+        """Check the form of both headers, and that the timestamp is recent; raises Rejected (401)."""
         if not TIMESTAMP.fullmatch(timestamp) or not SIGNATURE.fullmatch(signature):
             raise Rejected(401, "headers")
         if abs(self.clock() - int(timestamp)) > MAX_DRIFT:
             raise Rejected(401, "stale")
 
     def check(self, timestamp: bytes, signature: bytes, body: bytes) -> None:
-        """Return nothing where the signature holds; raise Rejected (401) in every other case."""
+        """Check both headers and the signature of *body*; raises Rejected (401)."""
         self.check_headers(timestamp, signature)
         text = b"v0:" + timestamp + b":" + body
         if not any(hmac.compare_digest(_sign(secret, text), signature) for secret in self.secrets):
@@ -83,16 +84,16 @@ def _sign(secret: str, text: bytes) -> bytes:
 
 
 def _header(request: Request, name: bytes) -> bytes:
-    """The one value of a header, or nothing where it is missing or doubled: two values are one too many to trust."""
+    """Return the value of a header; empty where it is missing, or given twice and so can't be trusted."""
     values = [value for key, value in request.scope["headers"] if key == name]
     return values[0] if len(values) == 1 else b""
 
 
 @dataclass(slots=True)
 class OtherSignatures:
-    """Says once a minute that requests were signed with another secret: the likeliest mistake of a new installation.
+    """Logs once a minute that requests were signed with another secret, the likeliest mistake in a new installation.
 
-    Nothing else shows it, since a person sees no more than Slack's `dispatch_failed`.
+    Nothing else shows it, since people only see Slack's `dispatch_failed`.
     """
 
     clock: Callable[[], float]
@@ -109,7 +110,7 @@ class OtherSignatures:
 
 @dataclass(slots=True)
 class UnsignedBytes:
-    """How many bytes beyond the small bodies are in memory before their signatures are checked."""
+    """Counts the bytes beyond SMALL_BODY that are in memory before their signatures are checked."""
 
     limit: int = MAX_UNSIGNED
     total: int = 0
@@ -122,14 +123,14 @@ def _check_declared_size(request: Request) -> None:
 
 
 async def _body(request: Request, unsigned: UnsignedBytes) -> bytes:
-    """The whole body; raises Rejected where it is too large, alone or together with those of others, or breaks off."""
+    """Return the whole body; raises Rejected where it, or all bodies together, are too large, or where it breaks off."""
     body, counted = bytearray(), 0
     try:
         async for chunk in request.stream():
             body += chunk
             if len(body) > MAX_BODY:
                 raise Rejected(413, "size")
-            # Counted chunk by chunk, for a declared length proves nothing.
+            # Counted chunk by chunk, since a declared length may be wrong.
             more = max(0, len(body) - SMALL_BODY) - counted
             counted, unsigned.total = counted + more, unsigned.total + more
             if more and unsigned.total > unsigned.limit:
@@ -142,7 +143,7 @@ async def _body(request: Request, unsigned: UnsignedBytes) -> bytes:
 
 
 def _document(body: bytes) -> dict[str, Any]:
-    """What Slack sent: a JSON object, a form's payload, or a form's fields. Raises Rejected (400) for anything else."""
+    """Return what Slack sent: a JSON object, a form's payload, or a form's fields. Raises Rejected (400) for anything else."""
     try:
         text = body.decode("utf-8")
         document = json.loads(text) if text.lstrip().startswith("{") else _form(text)
@@ -156,7 +157,7 @@ def _document(body: bytes) -> dict[str, Any]:
 
 def _form(text: str) -> Any:
     fields = dict(parse_qsl(text, keep_blank_values=True))
-    # With ssl_check, Slack only looks at the certificate of a command's URL.
+    # With ssl_check, Slack only checks the certificate of a command's URL.
     if not {"payload", "command", "ssl_check"} & fields.keys():
         raise ValueError("not one of Slack's forms")
     return json.loads(fields["payload"]) if "payload" in fields else fields
@@ -168,14 +169,14 @@ SlackHandler = Callable[[Mapping[str, str], dict[str, Any]], Awaitable[Response]
 
 
 def slack_endpoint(verifier: Verifier, bolt: SlackHandler, *, unsigned_limit: int = MAX_UNSIGNED) -> Endpoint:
-    """The handler of ``POST /slack/events``: bytes that pass every check go on to *bolt*, all others end here."""
+    """Return the handler of ``POST /slack/events``: it passes requests that pass every check to *bolt*, and refuses others."""
     unsigned = UnsignedBytes(unsigned_limit)
     others = OtherSignatures(verifier.clock)
 
     async def events(request: Request) -> Response:
         timestamp, signature = (_header(request, b"x-slack-" + name) for name in (b"request-timestamp", b"signature"))
         try:
-            # Before the body is read: most of what isn't Slack's ends here, and costs nothing.
+            # Before the body is read, so that most requests that aren't Slack's cost nothing.
             verifier.check_headers(timestamp, signature)
             _check_declared_size(request)
             body = await _body(request, unsigned)
@@ -193,27 +194,27 @@ def slack_endpoint(verifier: Verifier, bolt: SlackHandler, *, unsigned_limit: in
 
 
 Readiness = Callable[[], Awaitable[dict[str, str]]]
-"""What each part says of itself: "ok", or in a few words what is wrong."""
+"""Returns the status of each part: "ok", or in a few words what is wrong."""
 
 Measure = Callable[[], Awaitable[None]]
-"""Sets the metrics that are read only when somebody asks for them; raises nothing."""
+"""Sets the metrics that are read only on a scrape; never raises."""
 
 WARNING: Final = "warning: "
-"""Begins what a part says that works, but that somebody should look at."""
+"""The prefix of the status of a part that works but needs attention."""
 
 
 def is_ready(says: str) -> bool:
-    """Whether a part that *says* so of itself can work."""
+    """Whether a part with this status works."""
     return says == "ok" or says.startswith(WARNING)
 
 
 def web_app(
     events: Endpoint | None, readiness: Readiness, services: Callable[[], Mapping[str, str]], measure: Measure
 ) -> Starlette:
-    """The one ASGI application: Slack's requests (unless Socket Mode brings them), health, readiness and metrics.
+    """Return the ASGI application: Slack's requests (unless Socket Mode brings them), health, readiness and metrics.
 
-    What *services* says is shown with the readiness, but no part of it: without a service, Gatehouse still answers, and
-    another replica would do no better.
+    The status of *services* is shown with the readiness but does not affect it: without a service, Gatehouse still
+    answers, and another replica would do no better.
     """
 
     async def healthz(_: Request) -> Response:

@@ -1,4 +1,4 @@
-"""Figures that nobody counts while they change: what is open and how old it is, what is ready, how late the event loop runs."""
+"""Metrics that are measured rather than counted: backlogs and their age, readiness, and the lag of the event loop."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from bot.store.engine import Store
 log = structlog.get_logger(__name__)
 
 TIMEOUT: Final = 5.0
-"""Seconds that the database has to say how much is open; Prometheus waits for ten."""
+"""Seconds that the database has to answer; Prometheus waits for ten."""
 
 
 async def measure(
@@ -24,7 +24,7 @@ async def measure(
     readiness: Callable[[], Awaitable[Mapping[str, str]]],
     policy_trouble: Callable[[], str | None],
 ) -> None:
-    """Set the metrics that are read when somebody asks for them; what can't be read now has no value."""
+    """Set the metrics that are read on a scrape; a metric that can't be read now has no value."""
     metrics.POLICY_BROKEN.set(policy_trouble() is not None)
     parts: Mapping[str, str] = {"store": "not read"}
     backlogs: Mapping[str, tuple[int, float | None]] = {}
@@ -49,7 +49,7 @@ async def measure(
 
 
 async def _read_backlogs(store: Store) -> dict[str, tuple[int, float | None]]:
-    """How much of everything is open, and for how many seconds, where that is known; raises StoreError."""
+    """Return the size of each backlog, and the age of its oldest entry in seconds where known; raises StoreError."""
     outbox = store.outbox
     return {
         **await store.changes.backlogs(),
@@ -63,7 +63,7 @@ async def _read_backlogs(store: Store) -> dict[str, tuple[int, float | None]]:
 
 
 async def watch_loop(*, every: float = 1.0) -> None:
-    """Measure by how much the event loop is late, until cancelled."""
+    """Measure the lag of the event loop, until cancelled. *every*: seconds between two measurements."""
     loop = asyncio.get_running_loop()
     while True:
         due = loop.time() + every

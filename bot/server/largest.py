@@ -1,4 +1,4 @@
-"""The largest card and the largest form that Gatehouse draws, for Slack to judge before anybody meets them."""
+"""The largest card and the largest form that Gatehouse draws, so that `check` can ask Slack whether it accepts them."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def largest() -> Mapping[str, Any]:
 
 
 def _deletion(rule: Rule) -> Change:
-    """The request to delete *rule*, with all that can be said of it."""
+    """Return a request to delete *rule* with every part that a card can show."""
     return Change(
         id="0" * 32,
         created=datetime.now(UTC),

@@ -1,4 +1,4 @@
-"""How Gatehouse logs: one line an event, without secrets and without emails."""
+"""Logging: one line per event, with secrets redacted and emails masked."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from bot.tracing import with_trace
 
 KEYS: Final = re.compile(r"(?i:bearer )[^\s\"']+|(?i:x-api-key:? ?)[^\s\"']+")
 MAX_LOGGED: Final = 20_000
-"""Characters of one value: a traceback has fewer, and a body that some error quotes has no place in a log."""
+"""Characters of one value: a traceback has fewer, and a whole body that an error quotes does not belong in a log."""
 
 NUMBERS: Final = (int, float, type(None))
 
@@ -31,7 +31,7 @@ CHATTY: Final = (
     "alembic",
     "uvicorn.access",
 )
-"""Libraries whose informational lines hold addresses, bodies or tokens, or say nothing that an operator needs."""
+"""Libraries whose informational lines have URLs, bodies or tokens in them, or nothing that an operator needs."""
 
 Event = MutableMapping[str, Any]
 
@@ -45,8 +45,8 @@ def redact_text(text: str) -> str:
 
 
 def _redact_event(_: object, __: str, event: Event) -> Event:
-    """Redact all values of an *event*, as the last step before it is written; what is not a text is redacted as its repr."""
-    event.pop("color_message", None)  # uvicorn's own words once more, with the codes of a terminal
+    """Redact all values of an *event*, right before it is rendered; a value that is not a text is redacted as its repr."""
+    event.pop("color_message", None)  # uvicorn's message again, with terminal codes
     return {name: value if isinstance(value, NUMBERS) else _redact_value(value) for name, value in event.items()}
 
 
@@ -57,7 +57,7 @@ def _redact_value(value: object) -> str:
 def configure(level: str, form: str, redact: Callable[[str], str] = str) -> None:
     """Set up logging for the whole process: *level* by name, *form* ``text`` or ``json``, to standard error.
 
-    *redact* sees each line as it is written, whatever value, traceback or library its words came from.
+    *redact* is applied to each line as it is written, wherever its text came from.
     """
 
     def without_secrets(_: object, __: str, line: Any) -> str:

@@ -1,4 +1,4 @@
-"""The Slack app's manifest: one source for HTTP and Socket Mode, for any command prefix. ``manifest.yml`` is made of it."""
+"""The Slack app's manifest, for HTTP or Socket Mode and any command prefix. ``manifest.yml`` is generated from it."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ COMMANDS: Final = (
     ),
     ("gatehouse", "Help, status, and who you are to Gatehouse", ("what changed today?", "what can I do?", "undo that")),
 )
-"""Name, description, and three sentences that work, which Slack shows while somebody types."""
+"""Name, description, and example sentences that work, which Slack shows while somebody types."""
 
 SHORTCUTS: Final = (
     ("message", "rule_which", "Which rule?", "Which rules act on the addresses of this message, and why"),
@@ -57,7 +57,7 @@ SCOPES: Final = (
 )
 
 
-"""What the Web API methods that Gatehouse calls and the events that it hears need, and nothing more."""
+"""The scopes that the Web API methods and the events that Gatehouse uses need, and no others."""
 
 OPTIONAL: Final[Mapping[str, str]] = {
     "files:read": "imports",
@@ -65,7 +65,7 @@ OPTIONAL: Final[Mapping[str, str]] = {
     "pins:write": "pinning a rule",
     "usergroups:read": "roles through user groups",
 }
-"""The scopes that an installation may leave out, and what does not work without each."""
+"""The scopes that an installation may leave out, each with what does not work without it."""
 
 EMAIL_SCOPE: Final = "users:read.email"
 
@@ -80,7 +80,7 @@ def missing_scopes_text(granted: str) -> str:
 
 
 def optional_scopes_text(granted: str) -> str:
-    """Return what does not work for want of which optional scopes; empty where all works, or they aren't known."""
+    """Return what does not work because *granted* lacks optional scopes; empty where none is missing, or they aren't known."""
     without = [f"{OPTIONAL[scope]} ({scope})" for scope in _missing_scopes(granted) if scope in OPTIONAL]
     return f"without {', '.join(without)}" if without else ""
 
@@ -90,7 +90,7 @@ def _missing_scopes(granted: str) -> Sequence[str]:
 
 
 def document(url: str | None, prefix: str = "") -> dict[str, Any]:
-    """The manifest as data: for a deployment at *url*, or for Socket Mode where there is none."""
+    """Return the manifest as data: for a deployment at *url*, or for Socket Mode where that is None."""
     socket = url is None
     endpoint = {} if url is None else {"url": url.rstrip("/") + EVENTS_PATH}
     interactivity: dict[str, Any] = {"is_enabled": True}
@@ -138,5 +138,5 @@ def document(url: str | None, prefix: str = "") -> dict[str, Any]:
 
 
 def manifest(url: str | None, prefix: str = "") -> str:
-    """The manifest as YAML, ready to be pasted into Slack's page *From a manifest*."""
+    """Return the manifest as YAML, ready to be pasted into Slack's page "From a manifest"."""
     return yaml.safe_dump(document(url, prefix), sort_keys=False, allow_unicode=True, width=110)

@@ -26,14 +26,14 @@ log = structlog.get_logger(__name__)
 REQUEST_SECONDS: Final = 5.0
 """Seconds within which a request must have arrived, headers and body."""
 IDLE_SECONDS: Final = 75
-"""How long a connection stays open after an answer. Proxies keep theirs for a minute, and a command that one sends just when
-we close it is lost: people read *dispatch_failed*."""
+"""Seconds that a connection stays open after an answer. Proxies keep theirs for a minute, and a command that a proxy sends
+just as Gatehouse closes the connection is lost: people see *dispatch_failed*."""
 MAX_CONNECTIONS: Final = 500
 BUSY: Final = b"HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
 
 
 async def serve(settings: Settings) -> None:
-    """Run until SIGTERM or Ctrl-C, then finish what is under way."""
+    """Run until SIGTERM or Ctrl-C, then finish the work under way; raises CannotStart."""
     with bind_socket(settings.host, settings.port) as sock, exported(settings.otel_exporter_otlp_endpoint):
         await _serve(settings, sock)
 
@@ -46,7 +46,7 @@ async def _serve(settings: Settings, sock: socket.socket) -> None:
         loop = asyncio.get_running_loop()
         for number in (signal.SIGINT, signal.SIGTERM):
             loop.add_signal_handler(number, server.stop)
-        # After the start: what that built is left out of every walk from here on.
+        # After the start, so that the objects which it built are left out of every collection.
         collector.take_over()
         collecting = asyncio.create_task(collector.run())
         try:
@@ -56,14 +56,14 @@ async def _serve(settings: Settings, sock: socket.socket) -> None:
 
 
 def bind_socket(host: str, port: int) -> socket.socket:
-    """Return a socket at *host* and *port*, which takes no connection yet; raises CannotStart where there can be none."""
+    """Return a socket bound to *host* and *port*, which doesn't listen yet; raises CannotStart where that isn't possible."""
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(
             host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
         )[0]
         sock = socket.socket(family, kind, protocol)
         try:
-            # Else a restart can't have the port while connections of the old process linger in TIME_WAIT.
+            # Otherwise a restart can't bind the port while connections of the old process are in TIME_WAIT.
             sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             sock.bind(address)
         except OSError:
@@ -86,7 +86,7 @@ def web_server(
     request_seconds: float = REQUEST_SECONDS,
     max_connections: int = MAX_CONNECTIONS,
 ) -> Server:
-    """The server of *web*, which has no patience with slow requests and a limited number of connections."""
+    """Return the server of *web*, with a timeout for slow requests (*request_seconds*) and a limit of connections."""
     arriving: dict[_HttpConnection, asyncio.TimerHandle] = {}
 
     class Connection(_HttpConnection):
@@ -108,10 +108,10 @@ def web_server(
 
 
 class _HttpConnection(H11Protocol):
-    """One that is closed unless its request arrives in time, or the next one within IDLE_SECONDS.
+    """A connection that is closed unless a request arrives in full in time, and the next one within IDLE_SECONDS.
 
     *arriving*: the connections of this server that wait for a request or the rest of one, the oldest first. Where there
-    are too many connections, that one makes room: Slack's requests arrive at once and are not among them for long.
+    are too many connections, the oldest of these is closed: Slack's requests arrive in one go, so they don't wait for long.
     """
 
     def __init__(
@@ -122,12 +122,12 @@ class _HttpConnection(H11Protocol):
         self._seconds = seconds
         self._limit = limit
         self._is_idle = False
-        """Everything that came is answered; of the next request there is nothing yet."""
+        """Whether all requests are answered and nothing of the next one has arrived."""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn has it
         super().connection_made(transport)
         if len(self.connections) > self._limit:
-            # A dict keeps its order, so the first one has waited the longest.
+            # A dict keeps insertion order, so the first one has waited the longest.
             oldest = next(iter(self._arriving), None)
             if oldest is None:
                 transport.write(BUSY)
@@ -141,7 +141,7 @@ class _HttpConnection(H11Protocol):
             self._is_idle = False
             self._stop_waiting()
         super().data_received(data)
-        # Once the request is there as a whole, our own answer may take its time.
+        # Once the request is complete, the timeout no longer applies: the answer may take longer.
         if _is_answering(self.cycle):
             self._stop_waiting()
         else:
@@ -158,7 +158,7 @@ class _HttpConnection(H11Protocol):
         super().connection_lost(exc)
 
     def give_up(self) -> None:
-        """Close the connection, whatever it is still sending."""
+        """Abort the connection, even in the middle of a request."""
         self._stop_waiting()
         self.connections.discard(self)
         self.transport.abort()
@@ -177,7 +177,7 @@ def _is_answering(cycle: RequestResponseCycle | None) -> bool:
 
 
 class Server(uvicorn.Server):
-    """Leaves signals to us: uvicorn would raise them again at its end, and so end us before the work under way is done."""
+    """A server without signal handlers: uvicorn raises signals again at its end, which would kill the process while work runs."""
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:

@@ -1,4 +1,4 @@
-"""The clients for both services, as the settings say, and what they are to a change."""
+"""Open the clients of both services as the settings say, and return the adapter for a change."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ from bot.store.changes import SERVICES
 
 @dataclass(frozen=True, slots=True)
 class Services:
-    """The clients; *members* by the names of their sites."""
+    """The clients of both services; *members* by the names of their sites."""
 
     rules: RulesClient
     groups: GroupsClient
     members: Mapping[str, MembersClient]
     last_calls: Mapping[str, LastCall] = field(default_factory=dict)
-    """How the last call of each service went."""
+    """The outcome of the last call to each service."""
 
     def health(self) -> dict[str, str]:
         """Return the health of each service at its last call."""
         return {name: call.health() for name, call in self.last_calls.items()}
 
     def adapter(self, target: Target, context: CallContext) -> Adapter:
-        """The adapter for changes of *target*; raises Unsendable for a site that no setting names any more."""
+        """Return the adapter for changes of *target*; raises Unsendable for a site that is no longer in the settings."""
         if target.service == "rules":
             return RuleAdapter(self.rules.with_context(context))
         if target.service == "groups":
@@ -45,7 +45,7 @@ class Services:
 
 @asynccontextmanager
 async def open_services(settings: Settings) -> AsyncIterator[Services]:
-    """Clients for both services, until the block ends."""
+    """Open the clients of both services, until the block ends."""
     last_calls = {name: LastCall() for name in SERVICES}
     limits = {"rules": settings.rules_requests_per_minute, "members": settings.members_requests_per_minute}
     gates = {name: Gate(name, limits[name]) for name in SERVICES}

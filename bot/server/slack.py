@@ -1,4 +1,4 @@
-"""Slack's libraries as this deployment uses them: the client, sign-in, and Bolt."""
+"""Set up Slack's libraries from the settings: the client, sign-in, and Bolt."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ KINDS: Final = {
     "view_closed": "form",
     "view_submission": "form",
 }
-"""What a payload of each of Slack's types is counted as."""
+"""Slack's payload types -> the kind that metrics count them as."""
 API_TIMEOUT: Final = ClientTimeout(total=15)
 RESPONSE_TIMEOUT: Final = ClientTimeout(total=10)
 FILE_TIMEOUT: Final = ClientTimeout(total=60, sock_connect=10)
@@ -57,25 +57,25 @@ FILE_TIMEOUT: Final = ClientTimeout(total=60, sock_connect=10)
 
 @asynccontextmanager
 async def open_slack(settings: Settings, token: str) -> AsyncIterator[Slack]:
-    """Slack with *token*, over connections that are kept for the next request; closed when the block ends."""
+    """Yield a client of Slack with *token* and pools of connections, which are closed when the block ends."""
     async with (
         _session(settings, API_TIMEOUT) as api,
         _session(settings, RESPONSE_TIMEOUT) as responses,
-        # Files are never unpacked: a small one could become any size, and a limit counts what arrives.
+        # Files are never decompressed: a small one could grow to any size, and the limit counts received bytes.
         _session(settings, FILE_TIMEOUT, auto_decompress=False) as files,
     ):
         yield Slack(_web_client(settings, token, api), responses, files, settings.redact)
 
 
 def _session(settings: Settings, timeout: ClientTimeout, *, auto_decompress: bool = True) -> ClientSession:
-    """A pool of connections that carries nothing from one request to the next, and ignores the environment.
+    """Return a pool of connections that keeps no cookies and ignores the environment.
 
-    The proxy is that of SLACK_API_URL, for response URLs and files, too.
+    The proxy of SLACK_API_URL is used for response URLs and files, too.
     """
     trace = TraceConfig()
     trace.on_request_end.append(_count_rate_limit)
     return ClientSession(
-        # True: aiohttp's default, which trusts what this machine trusts.
+        # True is aiohttp's default: the certificate authorities that this machine trusts.
         connector=TCPConnector(ssl=_ssl_context(settings) or True),
         proxy=settings.proxy_for(settings.slack_api_url),
         timeout=timeout,
@@ -87,21 +87,21 @@ def _session(settings: Settings, timeout: ClientTimeout, *, auto_decompress: boo
 
 
 def _ssl_context(settings: Settings) -> SSLContext | None:
-    """Return the SSL context for Slack; None for the one that this machine uses."""
+    """Return the SSL context for Slack; None for the default one."""
     return None if settings.ca_file is None else ssl_context(settings.ca_file)
 
 
 async def _count_rate_limit(_: ClientSession, __: object, ended: TraceRequestEndParams) -> None:
-    """Count an answer 429, also one that the SDK then waits for and tries again."""
+    """Count a 429, even where the SDK waits and retries."""
     if ended.response.status == TOO_MANY:
         SLACK_RATE_LIMITS.inc()
 
 
 def _web_client(settings: Settings, token: str, session: ClientSession) -> AsyncWebClient:
-    """A client for SLACK_API_URL, by the proxy of the settings and no other, whatever the environment says.
+    """Return a client for SLACK_API_URL that uses only the proxy of the settings, whatever the environment says.
 
-    The retry of connection errors is needed for writes: aiohttp repeats only reads where Slack closed an idle
-    connection just as the next request left.
+    Writes need the retry of connection errors: where Slack closes an idle connection just as the next request is sent,
+    aiohttp repeats only reads.
     """
     client = AsyncWebClient(
         token=token,
@@ -109,20 +109,20 @@ def _web_client(settings: Settings, token: str, session: ClientSession) -> Async
         session=session,
         retry_handlers=[AsyncConnectionErrorRetryHandler(), AsyncRateLimitErrorRetryHandler(max_retry_count=2)],
     )
-    client.proxy = settings.proxy_for(settings.slack_api_url)  # given none, the SDK takes one from the environment
+    client.proxy = settings.proxy_for(settings.slack_api_url)  # otherwise the SDK takes one from the environment
     client.ssl = _ssl_context(settings)
     return client
 
 
 async def sign_in(slack: Slack) -> None:
-    """Hear what Slack says of our token; raises CannotStart where it never will be right."""
+    """Sign in with the bot's token; raises CannotStart where Slack will never accept it."""
     try:
         answer = await slack.call("auth.test")
     except SlackRefused as refusal:
         if refusal.code in FATAL:
             mend = MEND["slack_bot_token"]
             raise CannotStart(f"Slack does not accept SLACK_BOT_TOKEN ({refusal.code}). {mend}") from refusal
-        # Anything else may pass: Gatehouse starts, and its readiness says what is wrong.
+        # Any other error may be temporary: Gatehouse starts, and its readiness shows the error.
         slack.says = refusal.code
         log.warning("slack_sign_in", code=refusal.code)
     except SlackUnreachable as error:
@@ -135,12 +135,12 @@ async def sign_in(slack: Slack) -> None:
 
 
 class App(AsyncApp):
-    """Bolt, for bodies that have what it takes for granted: it looks into them before anybody could catch its errors."""
+    """Bolt, with a check of the shape of each body: Bolt reads parts that may be missing where its errors can't be caught."""
 
     async def async_dispatch(self, req: AsyncBoltRequest) -> BoltResponse:
         if not _is_well_shaped(req.body):
             return BoltResponse(status=400, body="shape")
-        if req.body.get("type") == "app_rate_limited":  # no event, so Bolt would call it unhandled
+        if req.body.get("type") == "app_rate_limited":  # not an event, so Bolt would report it as unhandled
             log.warning("slack_withholds_events", minute=req.body.get("minute_rate_limited"))
             return BoltResponse(status=200)
         kind = "command" if "command" in req.body else KINDS.get(str(req.body.get("type")), "other")
@@ -149,13 +149,13 @@ class App(AsyncApp):
 
 
 async def answer(bolt: AsyncApp, headers: Mapping[str, str], body: dict[str, Any]) -> Response:
-    """Return Bolt's answer to a request that was checked and parsed before it, as one over Socket Mode always is."""
+    """Return Bolt's answer to a request that is verified and parsed already, as requests over Socket Mode always are."""
     request = AsyncBoltRequest(body=body, headers=dict(headers), mode="socket_mode")
     return to_starlette_response(await bolt.async_dispatch(request))
 
 
 def _is_well_shaped(body: Mapping[str, Any]) -> bool:
-    """Whether a body of its type has the acts, the view or the event that it is about."""
+    """Whether *body* has the actions, the view or the event that its type requires."""
     kind = body.get("type")
     if kind in {"block_actions", "interactive_message"}:
         actions = body.get("actions")
@@ -165,14 +165,14 @@ def _is_well_shaped(body: Mapping[str, Any]) -> bool:
     is_step = kind == "workflow_step_edit" or (
         part == "view" and isinstance(found, Mapping) and found.get("type") == "workflow_step"
     )
-    # Bolt looks into these parts, too, though Slack has retired steps from apps.
+    # Bolt reads these parts, too, though Slack has retired steps from apps.
     return isinstance(found, Mapping) and (not is_step or isinstance(body.get("workflow_step"), Mapping))
 
 
 def bolt_app(settings: Settings) -> AsyncApp:
-    """Return Bolt. The signature is checked before it (bot/server/edge.py), the token once, at the start."""
+    """Return the Bolt app. The signature is checked before it (bot/server/edge.py), the token once, at the start."""
     token = settings.slack_bot_token.get_secret_value()
-    own_log = logging.getLogger("slack_bolt")  # one of Bolt's own making has the root's level, not what CHATTY says
+    own_log = logging.getLogger("slack_bolt")  # Bolt's default logger has the root's level, not that of CHATTY
     own_log.addFilter(_is_useful)
 
     async def authorize(enterprise_id: str | None, team_id: str | None) -> AuthorizeResult:
@@ -180,8 +180,8 @@ def bolt_app(settings: Settings) -> AsyncApp:
 
     return App(
         logger=own_log,
-        name="gatehouse",  # or Bolt reads the source files of all its callers to make one up
-        client=AsyncWebClient(base_url=settings.slack_api_url),  # without the token: that is for authorize to say
+        name="gatehouse",  # otherwise Bolt reads the source files of all its callers to derive one
+        client=AsyncWebClient(base_url=settings.slack_api_url),  # without the token, which authorize returns
         authorize=authorize,
         signing_secret=settings.signing_secrets[0] if settings.signing_secrets else None,
         request_verification_enabled=False,
@@ -192,5 +192,5 @@ def bolt_app(settings: Settings) -> AsyncApp:
 
 
 def _is_useful(record: logging.LogRecord) -> bool:
-    # Bolt finds SLACK_BOT_TOKEN in the environment, unasked, and then warns at every start that it will not use it.
+    # Bolt reads SLACK_BOT_TOKEN from the environment, and then warns at every start that it will not use it.
     return record.msg != warning_client_prioritized_and_token_skipped()

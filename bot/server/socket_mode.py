@@ -1,4 +1,4 @@
-"""Socket Mode: two connections to Slack, each of which may bring any request, and what they bring on its way to Bolt."""
+"""Socket Mode: two connections to Slack, each of which may receive any request, and the way of a request to Bolt."""
 
 from __future__ import annotations
 
@@ -26,19 +26,21 @@ from handlers.slack.client import FATAL, Slack, SlackRefused, SlackUnreachable
 log = structlog.get_logger(__name__)
 
 CONNECTIONS: Final = 2
-"""While one is replaced or has gone deaf, the other hears. Slack allows ten for an app, all replicas together."""
+"""Two, so that one receives while the other is replaced or dead. Slack allows ten per app, over all replicas."""
 LINGER_SECONDS: Final = 15.0
-"""How long a connection is still read that was replaced: Slack says some ten seconds ahead that it will end one."""
+"""Seconds for which a replaced connection is still read: Slack announces the end of one some ten seconds before."""
 ACKNOWLEDGE_SECONDS: Final = 3.0
-"""How long Slack waits for an acknowledgement."""
+"""Seconds that Slack waits for an acknowledgement."""
 
 
 @dataclass(frozen=True, slots=True)
 class ConnectTimeouts:
-    """In seconds. *attempt*: to connect. *pause*: from the end of one attempt to the next, failed or not. *deaf*: without
-    anything from Slack, which pings more often (its own client for Node waits as long). *apart*: after the start, until
-    one connection is renewed so that Slack, which ends each after five hours, does not end both together. *ping*: from
-    one of our pings to the next.
+    """Timeouts of the connections, in seconds.
+
+    *attempt*: of one attempt to connect. *pause*: from the end of one attempt to the next, failed or not. *deaf*: without
+    anything from Slack, after which a connection counts as dead (Slack pings more often; its client for Node waits as long).
+    *apart*: from the start until one connection is renewed, so that Slack, which ends each after five hours, does not end both
+    at once. *ping*: between two of our pings.
     """
 
     attempt: float = 10.0
@@ -49,8 +51,8 @@ class ConnectTimeouts:
 
 
 class Heard(ClientWebSocketResponse):
-    """A websocket that knows when Slack last sent something of its own accord: an answer to our ping proves less, for
-    what stands between us and Slack may have sent it.
+    """A websocket that records when Slack last sent a message or a ping. Answers to our pings don't count, since a proxy
+    in between may have sent them.
     """
 
     def __init__(self, *arguments: object, **named: object) -> None:
@@ -65,12 +67,12 @@ class Heard(ClientWebSocketResponse):
 
 
 class Client(SocketModeClient):
-    """The SDK's, which reconnects once for each connection that ends or goes deaf, and asks for a new address each time.
+    """The SDK's client, changed to reconnect once per connection that ends or goes deaf, with a new URL each time.
 
-    A refresh says *disconnect* and then closes: the SDK reconnects for either, and would hang up the connection it has
-    just opened. It hangs up the old one before it opens another, too, with whatever Slack has sent through it by then;
-    here that is read to its end. And it would repeat an attempt that failed for ever with the address that it has, though
-    each is good for one attempt and some seconds.
+    On a refresh, Slack sends *disconnect* and then closes. The SDK reconnects for both, and so would close the connection that
+    it has just opened. It also closes the old connection before it opens another, and loses what Slack has sent through it;
+    here the old one is read to its end. And it would retry a failed attempt for ever with the same URL, though each URL is
+    valid for one attempt and some seconds.
     """
 
     def __init__(self, bolt: AsyncApp, slack: Slack, timeouts: ConnectTimeouts, came: asyncio.Event) -> None:
@@ -80,9 +82,9 @@ class Client(SocketModeClient):
         self.proxy = slack.client.proxy  # given none, the SDK takes one from the environment
         self.has_started = False
         self.came = came
-        """Set whenever an app's connection is there again."""
+        """Set whenever a connection of the app is up again."""
         self.answer: Callable[[str], Awaitable[None]] = super().send_message
-        """Sends an acknowledgement, by this connection or another."""
+        """Sends an acknowledgement, through this connection or another."""
         self._slack = slack
         self._timeouts = timeouts
         self._renewing = asyncio.Lock()
@@ -106,18 +108,18 @@ class Client(SocketModeClient):
             if self.current_session is ended and (force or not await self.is_connected()):
                 if self._is_deaf():
                     log.warning("socket_mode_deaf", seconds=self._timeouts.deaf)
-                # Slack may end each one at once: with too many of them, or with Socket Mode switched off.
+                # Wait first: Slack may end each connection at once, if there are too many or Socket Mode is off.
                 await asyncio.sleep(self._connected + self._timeouts.pause - time.monotonic())
                 try:
                     await self.connect_with_retries()
-                finally:  # an attempt that was given up leaves it off, and with it the SDK's watch over the connection
+                finally:  # an attempt that was cancelled leaves it off, and then the SDK no longer monitors the connection
                     self.auto_reconnect_enabled = self.default_auto_reconnect_enabled
 
     async def issue_new_wss_url(self) -> str:
         return str((await self._slack.post_form("apps.connections.open")).get("url"))
 
     async def connect_with_retries(self) -> None:
-        """Connect, however long it takes; during the start raises CannotStart where Slack will never have this app token."""
+        """Connect, however long it takes; during the start, raises CannotStart where Slack will never accept the app token."""
         while not self.closed:
             pause = self._timeouts.pause
             try:
@@ -135,7 +137,7 @@ class Client(SocketModeClient):
 
     async def _attempt(self) -> None:
         self.wss_uri = await self.issue_new_wss_url()
-        if self._sessions is None:  # the SDK's own makes websockets of another kind
+        if self._sessions is None:  # the SDK's own session creates websockets of another class
             await self.aiohttp_client_session.close()
             self._sessions = self.aiohttp_client_session = ClientSession(ws_response_class=Heard)
         old, reader, self.current_session = self.current_session, self.message_receiver, None
@@ -152,9 +154,9 @@ class Client(SocketModeClient):
             task.add_done_callback(self._reading_out.discard)
 
     async def _drain(self, old: ClientWebSocketResponse, reader: asyncio.Future[None]) -> None:
-        """Take what Slack still sends through the *old* connection, until it ends that, or for some seconds.
+        """Receive what Slack still sends through the *old* connection, until Slack closes it, for at most LINGER_SECONDS.
 
-        Only one may read at a time: the SDK has cancelled its *reader*.
+        Only one task may read at a time, so this waits for the end of the SDK's *reader*, which is cancelled already.
         """
         try:
             await asyncio.gather(reader, return_exceptions=True)
@@ -172,12 +174,12 @@ class Client(SocketModeClient):
     async def close(self) -> None:
         for task in self._reading_out:
             task.cancel()
-        # Before the SDK closes: what is still read out enqueues messages there.
+        # Before the SDK closes, since the drained connections enqueue messages there.
         await asyncio.gather(*self._reading_out, return_exceptions=True)
         await super().close()  # type: ignore[no-untyped-call]  # the SDK's own
 
     def _handle_refusal(self, code: str) -> None:
-        # Once it has started, a token that is refused may be put right while other work goes on.
+        # After the start, a refused token may be fixed while Gatehouse runs on.
         if self.has_started or code not in {*FATAL, "not_allowed_token_type"}:
             log.warning("socket_mode_connect", code=code)
             return
@@ -185,7 +187,7 @@ class Client(SocketModeClient):
 
 
 class Envelopes:
-    """Slack's requests to Bolt. It keeps hold of what is under way: the SDK would drop it, to be collected or cut off."""
+    """Passes Slack's requests to Bolt. It keeps references to running tasks: the SDK doesn't, so they could be collected."""
 
     def __init__(self, bolt: AsyncApp, slack: Slack, timeouts: ConnectTimeouts) -> None:
         self._bolt = bolt
@@ -198,13 +200,13 @@ class Envelopes:
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def _send(self, own: Client, message: str) -> None:
-        """Send an acknowledgement by *own*, or by another connection while that one is renewed, as soon as there is one."""
+        """Send an acknowledgement through *own*, or through another connection while that one is renewed, once one is up."""
         try:
             async with asyncio.timeout(ACKNOWLEDGE_SECONDS):
                 while True:
-                    # Before the look, or a connection that comes right after it would not be noticed.
+                    # Cleared before the attempts, or a connection that comes up right after them would not be noticed.
                     self._came.clear()
-                    # False sorts first: its own connection, and only then the other one.
+                    # False sorts first: its own connection comes before the other one.
                     for client in sorted(self.clients, key=lambda client: client is not own):
                         if await _try_send(client.current_session, message):
                             return
@@ -223,7 +225,7 @@ class Envelopes:
         await send_async_response(client, req, await run_async_bolt_app(self._bolt, req), began)
 
     async def health(self) -> str:
-        """Return "ok", a warning while some connections are down, or that none is up."""
+        """Return "ok", a warning while some connections are down, or an error while all are."""
         hearing = [await client.is_connected() for client in self.clients].count(True)
         if hearing == 0:
             return "not connected: no request from Slack can arrive"
@@ -236,7 +238,7 @@ class Envelopes:
         await self.clients[-1].connect_to_new_endpoint(force=True)
 
     async def close(self, seconds: float) -> None:
-        """Let what has arrived be acknowledged, for at most so many *seconds*, then hang up."""
+        """Wait at most *seconds* until all received requests are acknowledged, then close the connections."""
         if self._tasks:
             await asyncio.wait(self._tasks, timeout=seconds)
         for client in self.clients:
@@ -244,7 +246,7 @@ class Envelopes:
 
 
 async def _try_send(session: ClientWebSocketResponse | None, message: str) -> bool:
-    """Send *message* through *session*; return whether it went out."""
+    """Send *message* through *session*; return whether it was sent."""
     if session is None or session.closed:
         return False
     try:
@@ -256,7 +258,10 @@ async def _try_send(session: ClientWebSocketResponse | None, message: str) -> bo
 
 @asynccontextmanager
 async def connected(envelopes: Envelopes, *, within: float, drain: float) -> AsyncIterator[None]:
-    """Connected soon: where Slack cannot be reached now, the rest of the start does not wait for it."""
+    """Connect, and close at the end of the block. Where Slack can't be reached, the start goes on after *within* seconds.
+
+    Raises CannotStart. *drain*: seconds for requests under way at the end.
+    """
     connecting = [asyncio.create_task(client.connect_with_retries()) for client in envelopes.clients]
     done, _ = await asyncio.wait(connecting, timeout=within)
     for client in envelopes.clients:

@@ -1,6 +1,6 @@
-"""Start Gatehouse from the environment, or say what keeps it from starting.
+"""Start Gatehouse from the environment, or print what prevents that.
 
-What works is imported last: wrong settings answer at once, without Bolt and a database.
+Bolt and the database are imported last, so that wrong settings are reported at once.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ T = TypeVar("T")
 
 
 def read_or_exit(read: Callable[..., T], *name: str) -> T:
-    """Return what *read* finds of settings, or exit with everything that is wrong with them."""
+    """Return the settings that *read* returns, or print everything that is wrong with them and exit with status 2."""
     try:
         return read(*name)
     except BadSettings as error:
@@ -29,7 +29,7 @@ def read_or_exit(read: Callable[..., T], *name: str) -> T:
 
 
 def serve() -> None:
-    """Run Gatehouse until it is told to stop; exits with a sentence where it cannot start."""
+    """Run Gatehouse until a signal stops it; exits with status 1 and a message where it can't start."""
     collector.pause()
     settings = read_or_exit(read_settings)
     from bot.server import logs  # noqa: PLC0415
