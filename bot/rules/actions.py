@@ -1,6 +1,6 @@
-"""What a rule makes of a URL, by its type, once a condition of it holds.
+"""Apply a rule to a URL, by the rule's type, once one of its conditions holds.
 
-The documented way counts. Where the desktop app or the extension does otherwise, a note says so.
+The documented behaviour counts. Where the desktop app or the extension differs, the match has a note.
 """
 
 from __future__ import annotations
@@ -31,15 +31,15 @@ from bot.rules.outcomes import Match, MayHold, Note, NoteKind, PairMatch, match_
 from bot.rules.url import NotAUrl, Url
 
 MAX_QUERY_WORK: Final = 1_000_000
-"""Characters of queries that are read for one rule on one URL."""
+"""Characters of queries that are processed for one rule on one URL."""
 WORK_PER_CHANGE: Final = 100
-"""What a change takes of that beside its query."""
+"""Fixed cost of one change, counted in the same unit."""
 UNESCAPED: Final = "!'()*~"
-"""Characters that a browser leaves as they are where the extension puts a text into a query."""
+"""Characters that a browser does not escape where the extension puts a text into a query."""
 
 Change = Mapping[str, Any]
 Query = str | None
-"""What follows the question mark; None where there is none."""
+"""The part of a URL after the question mark; None where there is no question mark."""
 
 
 def change_query(pairs: Sequence[Pair], url: Url, engine: Engine) -> str:
@@ -63,7 +63,7 @@ def means_the_same(one: str, other: str) -> bool:
 
 
 def _steps(pairs: Sequence[Pair], engine: Engine, length: int) -> Iterator[list[Change]]:
-    """The changes one by one, or pair by pair as the extension takes them; raises CannotTell where they are too many."""
+    """Yield the changes one by one, or pair by pair as the extension applies them; raises CannotTell where they are too many."""
     work = 0
     for pair in pairs:
         changes = list(_modifications(pair))
@@ -76,7 +76,7 @@ def _steps(pairs: Sequence[Pair], engine: Engine, length: int) -> Iterator[list[
 
 
 def _modifications(pair: Pair) -> Iterator[Change]:
-    """The changes of parameters, whatever else may stand there."""
+    """Yield the changes of parameters in *pair*, without values of any other shape."""
     found = (pair.model_extra or {}).get("modifications")
     for change in found if isinstance(found, list) else [found]:
         if isinstance(change, Mapping):
@@ -84,7 +84,7 @@ def _modifications(pair: Pair) -> Iterator[Change]:
 
 
 def _apply_change(query: Query, change: Change) -> Query:
-    """Apply one change: a parameter keeps its place, all of one name come together where the query is written again."""
+    """Apply one change as the desktop app does: parameters keep their order, but those of one name are grouped."""
     kind, name = change.get("type"), _text(change.get("param"))
     if kind == "Remove All":
         return None
@@ -101,12 +101,12 @@ def _apply_change(query: Query, change: Change) -> Query:
 
 
 NUMBER: Final = re.compile(r"0|[1-9][0-9]{0,8}")
-"""A name that comes before all others where JavaScript keeps names."""
+"""A name that JavaScript sorts before all others in an object: an integer."""
 MAX_NUMBER: Final = 10**9
 
 
 def _params(query: Query) -> dict[str, list[str | None]]:
-    """The values by name, as they are written; what follows a second ``=`` is lost."""
+    """Return the values by name, still escaped; as in the desktop app, the text after a second ``=`` is lost."""
     params: dict[str, list[str | None]] = {}
     for part in query.split("&") if query else ():
         name, *values = part.split("=")
@@ -115,7 +115,7 @@ def _params(query: Query) -> dict[str, list[str | None]]:
 
 
 def _apply_changes(query: Query, changes: Sequence[Change]) -> Query:
-    """Apply the changes of one pair: whatever is added takes the place of the parameter that is there."""
+    """Apply the changes of one pair as the extension does: an added parameter replaces one of the same name."""
     added: dict[str, list[str]] = {}
     removed = set()
     for change in changes:
@@ -145,7 +145,7 @@ def _value(change: Change) -> str | None:
 
 
 def _text(value: Any) -> str:
-    """*value* as text; half of a pair of surrogates, which no URL carries, is a question mark."""
+    """Return *value* as text, with a question mark for each lone surrogate, which a URL can't hold."""
     return "" if value is None else str(value).encode(errors="replace").decode()
 
 
@@ -157,7 +157,7 @@ Hits = Sequence[PairMatch]
 
 
 def effect(acts: Match, hits: Hits, url: Url, may_hold: MayHold) -> Match:
-    """*acts* with what becomes of *url*; raises CannotTell. *may_hold*: the pairs that are tried on what others made."""
+    """Return *acts* with its effect on *url*; raises CannotTell. *may_hold*: returns the pairs to try on the URL so far."""
     match acts.rule.rule_type:
         case "Redirect":
             return _redirect(acts, hits, url, may_hold)
@@ -179,7 +179,7 @@ def effect(acts: Match, hits: Hits, url: Url, may_hold: MayHold) -> Match:
 def _with_results(
     acts: Match, url: Url, documented: str, ways: Mapping[Engine, str], idle: NoteKind | None = None
 ) -> Match:
-    """Return *acts* with the URL that each engine makes of *url*; *idle* says why where both leave it."""
+    """Return *acts* with the result of each engine for *url* (*ways*); *idle*: the note where neither changes it."""
     moved = [engine for engine in Engine if ways[engine] != url.full]
     result = documented if documented in ways.values() else ways[Engine.DESKTOP]
     result = ways[moved[0]] if moved and result == url.full else result
@@ -199,20 +199,23 @@ def _with_results(
 
 
 Make = Callable[[PairMatch, str, Engine], str]
-"""What one pair makes of a URL in an engine."""
+"""Returns the URL that one pair makes of a URL in an engine."""
 
 
 def _results_by_engine(
     hits: Hits, rule: Rule, url: Url, may_hold: MayHold, make: Make
 ) -> dict[Engine, tuple[str, tuple[int, ...]]]:
-    """Return what each engine makes of *url*, and by which pairs: by the first that holds, or by that and those after it."""
+    """Return the result of each engine for *url*, and the numbers of the pairs that made it: one, or several in turn."""
     return {engine: _apply_pairs(hits, rule, url, may_hold, make, engine) for engine in Engine}
 
 
 def _apply_pairs(
     hits: Hits, rule: Rule, url: Url, may_hold: MayHold, make: Make, engine: Engine
 ) -> tuple[str, tuple[int, ...]]:
-    """Return what *engine* makes of *url* pair by pair, and by which; the URL stays where a pair before the last makes no URL."""
+    """Return the result of *engine* for *url*, and the numbers of the pairs that made it, in order.
+
+    The URL stays as it is where a pair before the last makes a text that is not a URL.
+    """
     now, numbers = url, []
     found = next((hit for hit in hits if engine in hit.engines), None)
     while found is not None:
@@ -229,7 +232,7 @@ def _apply_pairs(
 
 
 def _next_hit(rule: Rule, number: int, pairs: Sequence[tuple[int, Pair]], now: Url, engine: Engine) -> PairMatch | None:
-    """Return the first of *pairs* after that *number* that holds for *now* in *engine*."""
+    """Return the first of *pairs* after *number* that holds for *now* in *engine*; skips pairs that can't be judged."""
     for further, pair in pairs[bisect_right(pairs, number, key=itemgetter(0)) :]:
         try:
             found = match_pair(rule, further, pair, now)
@@ -241,7 +244,7 @@ def _next_hit(rule: Rule, number: int, pairs: Sequence[tuple[int, Pair]], now: U
 
 
 def _redirect(acts: Match, hits: Hits, url: Url, may_hold: MayHold) -> Match:
-    """The first condition that holds counts; ``$1`` stands for what it caught."""
+    """Apply a Redirect: the first condition that holds counts, and ``$1`` is its first capture."""
     if not hits[0].pair.leads_to_url:
         return _with_engines(acts, hits)
     made = _results_by_engine(hits, acts.rule, url, may_hold, _destination)
@@ -252,7 +255,7 @@ def _redirect(acts: Match, hits: Hits, url: Url, may_hold: MayHold) -> Match:
 
 
 def _destination(found: PairMatch, text: str, engine: Engine) -> str:
-    """Where a redirect leads *text* in *engine*, once its captures are filled in."""
+    """Return the destination of a redirect for *text* in *engine*, with its captures filled in."""
     caught, source = found.caught[engine], found.pair.source
     if engine.does(Trait.CATCHES_FROM_URL) and caught and source is not None and source.key != "Url":
         caught = condition(source.operator, source.value)(text).get(engine, ())
@@ -260,7 +263,7 @@ def _destination(found: PairMatch, text: str, engine: Engine) -> str:
 
 
 def _cancel(acts: Match, hits: Hits, url: Url, may_hold: MayHold) -> Match:
-    """Blocked is what no URL is left of; where another pair follows, the desktop app fails on that."""
+    """Apply a Cancel, which makes an empty URL; where another pair follows, the desktop app fails on that."""
     made = _results_by_engine(hits, acts.rule, url, may_hold, lambda *_: "")
     engines = {engine for engine, (way, _) in made.items() if not way}
     fails = any(way and numbers for way, numbers in made.values())
@@ -270,7 +273,7 @@ def _cancel(acts: Match, hits: Hits, url: Url, may_hold: MayHold) -> Match:
 
 
 def _replace(acts: Match, hits: Hits, url: Url, may_hold: MayHold) -> Match:
-    """Every condition that holds takes its turn, on what the one before it left."""
+    """Apply a Replace: each pair that holds is applied in turn to the result of the one before."""
     made = _results_by_engine(
         hits, acts.rule, url, may_hold, lambda found, text, engine: replace_text(found.pair, text, engine)
     )
@@ -313,7 +316,7 @@ def _replace_by_expression(found: re.Match[str], to: str, text: str) -> str:
 
 
 def _query(acts: Match, hits: Hits, url: Url) -> Match:
-    """All that hold, in order."""
+    """Apply a QueryParam: all pairs that hold, in order."""
     ways = {engine: change_query([hit.pair for hit in hits if engine in hit.engines], url, engine) for engine in Engine}
     if means_the_same(*ways.values()):
         ways[Engine.EXTENSION] = ways[Engine.DESKTOP]
@@ -322,7 +325,7 @@ def _query(acts: Match, hits: Hits, url: Url) -> Match:
 
 
 def _with_engines(acts: Match, hits: Hits) -> Match:
-    """Return *acts*, whose effect is the same in both engines, with notes where only one of them takes it or one of its pairs."""
+    """Return *acts*, whose effect is the same in both engines, with notes on pairs that hold in only one of them."""
     acts = replace(acts, only=_only_engine(frozenset().union(*(hit.engines for hit in hits))))
     single = [] if acts.only else [hit for hit in hits if len(hit.engines) == 1]
     notes = [Note(NoteKind.ONE_PAIR, engine=next(iter(hit.engines)), pair=hit.number) for hit in single]

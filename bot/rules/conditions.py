@@ -1,4 +1,4 @@
-"""Conditions: what each operator means, in time that grows only with the length of the text."""
+"""Evaluate conditions by their operator, in time linear in the length of the text."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from bot.rules.expressions import (
 )
 
 Caught = Mapping[Engine, Captures]
-"""The engines in which a condition holds, each with what it catches."""
+"""The engines in which a condition holds, each with its captures."""
 
 
 class NeverHolds(CannotTell):
@@ -36,7 +36,7 @@ NOTHING_CAUGHT: Final[Caught] = dict.fromkeys(Engine, ())
 
 @lru_cache(maxsize=8192)
 def condition(operator: str | None, value: str | None) -> Test:
-    """What tells in which engines a text fulfils the condition; raises CannotTell."""
+    """Return the test of a condition, which returns the engines in which it holds for a text; raises CannotTell."""
     if operator not in OPERATORS:
         raise NeverHolds
     return OPERATORS[operator](value or "")
@@ -71,7 +71,7 @@ def _matches(value: str) -> Test:
 
 
 Catch = Callable[[str], Captures | None]
-"""What one engine catches in a text; None where the condition does not hold."""
+"""Returns the captures of one engine in a text; None where the condition does not hold."""
 
 
 def _compile_catch(expression: str, *, ignore_case: bool = False) -> Catch:
@@ -97,7 +97,10 @@ def _wildcard(value: str) -> Test:
 
 
 def _bars_catch(value: str) -> Catch:
-    """Each part is looked for after the one before, in a text with bars around it: one in the URL may be taken for its end."""
+    """Match a wildcard as the desktop app does: each part is searched for after the one before, in the text between two bars.
+
+    So a bar in the URL may match as its start or end.
+    """
     parts = f"|{value}|".split("*")
 
     def catch(text: str) -> Captures | None:
@@ -113,7 +116,7 @@ def _bars_catch(value: str) -> Catch:
 
 
 def _expression_catch(value: str) -> Catch:
-    """Match by an expression made of *value*, with only ``?``, ``.`` and ``-`` escaped; never where that is invalid."""
+    """Match a wildcard as the extension does: as an expression with only ``?``, ``.`` and ``-`` escaped; never if invalid."""
     if IN_WILDCARD.search(value) is None:
         return _greedy_catch(value)
     try:
@@ -131,7 +134,7 @@ def wildcard_expression(value: str) -> str:
 
 
 def _greedy_catch(value: str) -> Catch:
-    """Match stars by hand: an expression with hundreds of groups takes seconds for one URL, finding runs does not."""
+    """Match a wildcard without an expression: one with hundreds of groups takes seconds for one URL, string searches don't."""
     first, *rest = value.split("*")
 
     def catch(text: str) -> Captures | None:
@@ -153,7 +156,7 @@ def _greedy_catch(value: str) -> Catch:
 
 
 IN_WILDCARD: Final = re.compile(r"[+()\[|\\$^]|\{[0-9]+(?:,[0-9]*)?\}")
-"""What stands for itself in the desktop app's wildcards, and for something else in the extension's."""
+"""Characters that are literal in the desktop app's wildcards, and special in the extension's."""
 ESCAPED_IN_WILDCARD: Final = re.compile(r"[?.-]")
 
 OPERATORS: Final[dict[str | None, Callable[[str], Test]]] = {

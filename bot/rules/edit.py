@@ -17,9 +17,9 @@ from bot.rules.pair_fields import KEY, KNOWN_TYPES, OPERATOR, PAIR_FIELDS, TYPES
 
 STATUSES: Final = (ACTIVE, INACTIVE)
 KNOWN: Final = {"operator": tuple(OPERATOR.options), "key": tuple(KEY.options), "status": STATUSES}
-"""The values that a field can have, of those that have only some: the spellings that a browser's engine knows."""
+"""The allowed values of the fields that have a fixed set, in the spelling that the engines know."""
 IN_SOURCE_FIELDS: Final = ("source", "operator", "key")
-"""What a person calls the fields of a source."""
+"""The names that people use for the fields of a source."""
 ALIASES: Final = {
     **dict.fromkeys(("regex", "regexp", "re", "match"), "Matches"),
     **dict.fromkeys(("glob", "startswith", "starts_with", "endswith", "ends_with"), "Wildcard_Matches"),
@@ -29,12 +29,12 @@ ALIASES: Final = {
     **dict.fromkeys(("on", "enabled"), ACTIVE),
     **dict.fromkeys(("off", "disabled"), INACTIVE),
 }
-"""What other products call an operator, a part of the URL or a status."""
+"""Names in other products for an operator, a part of the URL or a status -> the service's value."""
 MIN_LIKENESS: Final = 60
 MAX_SOURCE: Final = 4_000
-"""Characters of a source: no browser's engine needs more, and each of them is looked at for every URL."""
+"""Characters of a source: no engine needs more, and each source is tested against every URL."""
 MAX_PAIRS: Final = 1_000
-"""Of a rule that Gatehouse makes: each of them is compared, searched and drawn whenever somebody looks at the rule."""
+"""Pairs of a rule that Gatehouse writes: each is compared, searched and drawn whenever somebody opens the rule."""
 SCHEMES: Final = frozenset({"http", "https", "ftp"})
 RULE_TYPE: Final = re.compile(r"[A-Za-z][A-Za-z0-9]{0,31}")
 CAPTURE: Final = re.compile(r"\$[0-9]")
@@ -64,31 +64,30 @@ class ProblemKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One thing to put right. *pair* counts from 1 where it belongs to a pair."""
+    """One problem to fix. *pair*: the number of its pair, from 1; None where it is about the whole rule."""
 
     kind: ProblemKind
     field: str
-    """The service's name of it; of an edit, as it was typed."""
+    """The service's name of the field; in an edit, the name as it was typed."""
     pair: int | None = None
     value: str = ""
-    """The value that is wrong, or the type that lacks the field."""
+    """The wrong value, or the rule type that doesn't have the field."""
     meant: str = ""
     """The value that was likely meant."""
     count: int = 0
-    """Characters of a source, or pairs of the rule."""
+    """The number of characters of a source, or of pairs of the rule."""
 
 
 def problems(draft: RuleDraft) -> list[Problem]:
-    """Everything that is wrong with *draft*, in the order of its fields; empty where it may be sent."""
+    """Return all problems of *draft*, in the order of its fields; empty where it may be sent."""
     return [*_head(draft), *_pairs(draft)]
 
 
 def new_problems(before: RuleDraft, after: RuleDraft) -> list[Problem]:
-    """Return the problems of *after* that *before* does not have: an old flaw does not stand in the way of another edit.
+    """Return the problems of *after* that *before* does not have, so that an existing problem does not block another edit.
 
-    Nor does a number of pairs that did not grow.
-
-    Where a pair was added or removed, the others have moved, so an old flaw may have another number.
+    Too many pairs is no problem where their number did not grow. Where a pair was added or removed, the others have new
+    numbers, so problems are compared without them.
     """
     had, has = len(before.pairs or ()), len(after.pairs or ())
     moved = had != has
@@ -133,7 +132,7 @@ def _pairs(draft: RuleDraft) -> Iterator[Problem]:
 
 
 def _foreign_fields(rule_type: str | None, pair: Pair, number: int) -> Iterator[Problem]:
-    """Yield a problem for each field that belongs to another of the types in the specification."""
+    """Yield a problem for each field that belongs to another rule type in the specification."""
     document = pair.document()
     for name in (field for fields in PAIR_FIELDS.values() for field in fields):
         if not has_field(rule_type, name) and document.get(name) not in (None, ""):
@@ -200,14 +199,14 @@ IN_PAIR: Final = {
 }
 IN_SOURCE: Final = {"source": "value", "url": "value", "value": "value", "key": "key", "operator": "operator"}
 OWN_WORDS: Final = {"Redirect": {"to": "destination", "from": "source"}, "Cancel": {"from": "source"}}
-"""What people call a field of a type, which is the name of another type's field."""
+"""By rule type, names that people use for its fields though they are the names of another type's fields."""
 FIELD: Final = re.compile(r"(?:pair(?P<pair>[1-9][0-9]{0,3})\.)?(?:source\.)?(?P<name>[a-z]+)", re.IGNORECASE)
 
 SETTABLE: Final = ("name", "description", "status", "destination", "source", "operator", "key", "from", "to", "group")
 
 
 class BadField(ValueError):
-    """A field that cannot be set so."""
+    """A field can't be set to a value; *problem* says why."""
 
     def __init__(self, problem: Problem) -> None:
         super().__init__(problem.kind)
@@ -215,7 +214,7 @@ class BadField(ValueError):
 
 
 def with_fields(rule: Rule, fields: tuple[tuple[str, str], ...]) -> Document:
-    """The body of *rule* with *fields* set and all else as it was; raises BadField."""
+    """Return the body of *rule* with *fields* set and everything else unchanged; raises BadField."""
     body = rule.body()
     for field, value in fields:
         _set(body, field, value)
@@ -256,7 +255,7 @@ def _set(body: Document, field: str, value: str) -> None:
 
 
 def status_of(word: str) -> str | None:
-    """The status that people mean by *word*; None where it is another word."""
+    """Return the status that *word* means; None where it does not name one."""
     plain = word.strip().casefold()
     status = next((known for known in STATUSES if known.casefold() == plain), ALIASES.get(plain))
     return status if status in STATUSES else None
@@ -273,7 +272,7 @@ def _pair(body: Document, field: str, number: str | None) -> Document:
 
 
 def source_reaching(url: str, reach: str | None) -> dict[str, str]:
-    """The source that matches *url*: that exactly, with any ``query``, or everything ``below`` it."""
+    """Return the source that matches *url*. *reach*: ``query`` for any query, ``below`` for every path below; None: exactly."""
     if reach is None:
         return {"key": "Url", "operator": "Equals", "value": url}
     base = re.escape(re.split(r"[?#]", url, maxsplit=1)[0].rstrip("/")).replace("/", r"\/")
@@ -281,11 +280,11 @@ def source_reaching(url: str, reach: str | None) -> dict[str, str]:
 
 
 REACHES: Final = {"query": r"\/?(\?.*)?", "below": r"([\/?].*)?"}
-"""What stands in an expression behind the URL, by how much of it matches."""
+"""By reach, the end of the expression after the URL."""
 
 
 def reach_of(key: Any, operator: Any, value: str) -> tuple[str, str] | None:
-    """Return the URL and the reach for which `source_reaching` makes such a source; None where it makes no such one."""
+    """Return the URL and the reach for which `source_reaching` makes this source; None where it makes no such source."""
     if operator != "Matches" or not value.startswith("/^"):
         return None
     for reach, rest in REACHES.items():

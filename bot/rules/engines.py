@@ -1,4 +1,4 @@
-"""The two engines that carry out rules, and the one table of what only one of them does."""
+"""The two engines that execute rules, and the table of behaviour that only one of them has."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Final
 
 
 class Engine(StrEnum):
-    """By the name that people know it by."""
+    """An engine; the value is its name for people."""
 
     DESKTOP = "the desktop app"
     EXTENSION = "the extension"
@@ -21,7 +21,7 @@ class Engine(StrEnum):
 
 
 class Trait(StrEnum):
-    """What only one engine does."""
+    """A behaviour that only one engine has; the comments in DOES describe each."""
 
     TAKES_EMPTY_SOURCE = "takes empty source"
     MINDS_SWITCH = "minds switch"
@@ -36,25 +36,25 @@ class Trait(StrEnum):
 
 
 DOES: Final = {
-    # the condition of a Replace or a User agent with an empty value is not looked at, whatever its operator
+    # the condition of a Replace or a User agent with an empty value is ignored, whatever its operator
     Trait.TAKES_EMPTY_SOURCE: Engine.DESKTOP,
     # a source with `isActive: false` does not hold
     Trait.MINDS_SWITCH: Engine.EXTENSION,
-    # an expression without slashes is tried as if it had them, but catches nothing
+    # an expression without slashes is tested as if it had them, but has no captures
     Trait.ADDS_SLASHES: Engine.EXTENSION,
-    # a wildcard is an expression: some characters are special, and its first stars catch as much as they can, not as little
+    # a wildcard is an expression: some characters are special, and its first stars are greedy rather than lazy
     Trait.READS_WILDCARD: Engine.EXTENSION,
-    # `$1` stands for what the whole URL has there, also where the condition is on its host or its path
+    # `$1` is captured from the whole URL, even where the condition is on its host or its path
     Trait.CATCHES_FROM_URL: Engine.EXTENSION,
-    # each pair of a Redirect, Replace or Cancel is tried on what those before it made, not just the first that holds
+    # each pair of a Redirect, Replace or Cancel is applied to the result of those before it, not just the first that holds
     Trait.GOES_ON: Engine.DESKTOP,
     # a text to find in slashes is an expression
     Trait.READS_FIND: Engine.DESKTOP,
     # a Replace for every URL replaces the last occurrence, not the first
     Trait.REPLACES_LAST: Engine.EXTENSION,
-    # a parameter is added beside those of its name, and as it is written
+    # a parameter is added beside those of the same name, and without escaping
     Trait.KEEPS_PARAMETERS: Engine.DESKTOP,
-    # Headers without version 2 are read in their oldest form, in which the pairs of today change nothing
+    # Headers without version 2 are read in their oldest form, in which pairs of the current form change nothing
     Trait.NEEDS_VERSION: Engine.DESKTOP,
 }
-"""The engine that does it, while the other doesn't."""
+"""The one engine that has each trait."""

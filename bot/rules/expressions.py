@@ -1,4 +1,4 @@
-"""JavaScript's regular expressions for an engine of linear time, and what JavaScript puts in the place of what they find."""
+"""Run JavaScript's regular expressions on RE2, which takes linear time, and expand replacements as JavaScript does."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ import re2
 from bot.rules.url import MAX_URL_LENGTH
 
 SLASHED: Final = re.compile(r"/(.+)/(|i|g|ig|gi)")
-"""A regular expression as the engines want it: in slashes, with no flags but these."""
+"""A regular expression in the form that the engines accept: in slashes, with no flags but ``i`` and ``g``."""
 LOOSE: Final = re.compile(r"/(.+)/([a-z]*)")
 MAX_EXPRESSION: Final = 4_000
-"""Characters of an expression that is tried: reading a megabyte of them takes the engine many seconds."""
+"""Characters of an expression that is compiled: a megabyte of them takes RE2 many seconds."""
 MAX_EXPRESSION_WORK: Final = 5_000_000
-"""Characters times steps of an expression, at some nanoseconds each: an ordinary one has 50 steps."""
+"""Characters of the text times steps of the compiled expression, at some nanoseconds each: an ordinary one has 50 steps."""
 Captures = tuple[str | None, ...]
-"""What ``$1``, ``$2`` … stand for."""
+"""The values of ``$1``, ``$2`` …; None for a group that did not take part."""
 
 
 class UndecidableKind(StrEnum):
-    """What keeps a condition, or what a rule makes of a URL, from being judged."""
+    """Why a condition, or the effect of a rule on a URL, can't be judged."""
 
     NEVER_HOLDS = "never holds"
     NO_CONDITION = "no condition"
@@ -42,7 +42,7 @@ class UndecidableKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class UndecidableReason:
-    """A reason for which a rule can't be judged. *value*: the syntax that is read otherwise; *length*: in characters."""
+    """The reason why a rule can't be judged. *value*: the syntax that RE2 reads differently; *length*: in characters."""
 
     kind: UndecidableKind
     value: str = ""
@@ -50,7 +50,7 @@ class UndecidableReason:
 
 
 class CannotTell(Exception):
-    """A condition that cannot be tried here, or that no engine could."""
+    """A condition, or the effect of a rule, that Gatehouse can't evaluate, or that no engine can; *why* is the reason."""
 
     def __init__(self, kind: UndecidableKind, value: str = "", length: int = 0) -> None:
         super().__init__(kind)
@@ -59,7 +59,7 @@ class CannotTell(Exception):
 
 @lru_cache(maxsize=8192)
 def compile_expression(expression: str, *, ignore_case: bool = False) -> Any:
-    """*expression* for the linear engine; raises CannotTell for what it cannot express, or for what is not an expression."""
+    """Compile *expression* for RE2; raises CannotTell where it is invalid, or where RE2 can't express it."""
     require_short(expression)
     options = re2.Options()
     options.log_errors = False
@@ -72,7 +72,7 @@ def compile_expression(expression: str, *, ignore_case: bool = False) -> Any:
 
 
 def _translate(expression: str) -> str:
-    """Translate *expression* from JavaScript's syntax to the linear engine's; raises CannotTell where that has none for it."""
+    """Translate *expression* from JavaScript's syntax to RE2's; raises CannotTell where RE2 has no equivalent."""
 
     def translate(match: re.Match[str]) -> str:
         part = match[0]
@@ -92,7 +92,7 @@ def _translate(expression: str) -> str:
 
 
 def _refers_back(match: re.Match[str], expression: str) -> bool:
-    """Whether an escape stands for what a group has caught: where there is no such group, it is a character."""
+    """Whether an escape is a back reference: where there is no such group, JavaScript takes it for a character."""
     if not match["number"] and match[0] != r"\k":
         return False
     starts = [each[0] for each in TOKEN.finditer(expression)]
@@ -109,7 +109,7 @@ def _translate_class(part: str, start: str, inner: str) -> str:
 
 
 def _translate_escape(match: re.Match[str]) -> str:
-    """Translate a code, or a character for itself where browsers know no other meaning."""
+    """Translate the escape of a character code, or of a character that is literal since browsers know no other meaning."""
     escaped = match[1]
     if escaped is None or escaped == "b":  # in a class
         return r"\[" if escaped is None else r"\x08"
@@ -125,19 +125,19 @@ def _translate_escape(match: re.Match[str]) -> str:
 
 
 def require_short(expression: str) -> None:
-    """Raise CannotTell for an expression, or a text with stars, that takes long to be read."""
+    """Raise CannotTell for an expression or a wildcard that is too long to compile."""
     if (length := len(expression)) > MAX_EXPRESSION:
         raise CannotTell(UndecidableKind.LONG_EXPRESSION, length=length)
 
 
 def require_url_length(length: int) -> None:
-    """Raise CannotTell for what is longer than any URL: a few letters of a rule can stand for gigabytes."""
+    """Raise CannotTell for a result longer than any URL: a few letters of a rule can expand to gigabytes."""
     if length > MAX_URL_LENGTH:
         raise CannotTell(UndecidableKind.LONG_RESULT)
 
 
 def require_little_work(expression: Any, text: str) -> None:
-    """Raise CannotTell where trying *expression* on *text* could take long: linear time is long where both are large."""
+    """Raise CannotTell where matching *expression* on *text* could take too long: linear time is long if both are large."""
     if expression.programsize * len(text) > MAX_EXPRESSION_WORK:
         raise CannotTell(UndecidableKind.LARGE_EXPRESSION)
 
@@ -147,8 +147,8 @@ TOKEN: Final = re.compile(
     r"|(?P<start>\[\^?)(?P<inner>(?:[^\]\\]|\\.)*)\]?|\((?:\?(?:<?[=!]|[<:P]|[a-zA-Z-]+[:)]))?",
     re.DOTALL,
 )
-"""What may mean something else to browsers than to the linear engine: an escape, a class of characters, the start
-of a group; and a place that is repeated, which is none."""
+"""Syntax that RE2 may read differently from browsers: escapes, character classes, starts of groups; and a repeated
+assertion (*place*), which is invalid."""
 ESCAPE: Final = re.compile(r"\\(u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|c[a-zA-Z]|[0-3][0-7]{0,2}|[4-7][0-7]?|.)|\[", re.DOTALL)
 SHARED_ESCAPES: Final = frozenset(r"dDwWsSbBtnvfr/.-?+*()[]{}|^$\\")
 LOOKS: Final = frozenset({"(?=", "(?!", "(?<=", "(?<!"})
@@ -165,7 +165,7 @@ def substitute(
     captures: Captures = (),
     names: Mapping[str, int] = MappingProxyType({}),
 ) -> str:
-    """Return what JavaScript puts in place of ``text[start:end]`` for *template*; raises CannotTell where that is too long."""
+    """Return JavaScript's replacement of ``text[start:end]`` by *template*; raises CannotTell where that is too long."""
     parts = {"&": slice(start, end), "`": slice(start), "'": slice(end, None)}
 
     def value(match: re.Match[str]) -> str:
@@ -184,7 +184,7 @@ def substitute(
 
 
 def _numbered_group(digits: str, captures: Captures) -> str:
-    """Return what ``$`` and *digits* stand for: the group of both digits, or of the first; else the text itself."""
+    """Return the value of ``$`` and *digits*: the group of both digits, or of the first one; else the text itself."""
     for count in (2, 1):
         if len(digits) >= count and 0 < (number := int(digits[:count])) <= len(captures):
             return (captures[number - 1] or "") + digits[count:]
@@ -192,7 +192,7 @@ def _numbered_group(digits: str, captures: Captures) -> str:
 
 
 def fill_captures(template: str, captures: Captures) -> str:
-    """Fill ``$1``, ``$2`` … in *template*, one after the other, each a template itself; raises CannotTell."""
+    """Fill ``$1``, ``$2`` … in *template*, one after the other; ``$`` in a capture is expanded, too. Raises CannotTell."""
     for number, caught in enumerate(captures, start=1):
         mark = f"${number}"
         if mark in template:

@@ -1,4 +1,4 @@
-"""Files of rules: read the real product's export, a service's answer or a single rule, and write the export."""
+"""Read files of rules (the real product's export, a service's answer, or a single rule), and write the export."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from bot.text.encoding import BadFile, file_text
 
 MAX_RULES: Final = 10_000
 MAX_DIGITS: Final = 4_000
-"""Of a whole number: Python itself refuses more than 4,300."""
+"""Digits of an integer: Python itself refuses more than 4,300."""
 LISTS: Final = ("rules", "data")
 """Names under which an object may hold its rules."""
 
 
 class BrokenJson(BadFile):
-    """No JSON. *line* and *column* count from 1; *why* is the parser's word."""
+    """The file is not valid JSON. *line* and *column* count from 1; *why* is the parser's message."""
 
     def __init__(self, line: int, column: int, why: str) -> None:
         super().__init__(f"line {line}, column {column}: {why}")
@@ -32,7 +32,7 @@ class BrokenJson(BadFile):
 
 
 class NameTwice(BadFile):
-    """An object holds one name twice: whichever value were taken, another reader takes the other."""
+    """An object has the same name twice: another reader may take the other value."""
 
     def __init__(self, name: str) -> None:
         super().__init__(name)
@@ -40,11 +40,11 @@ class NameTwice(BadFile):
 
 
 class NestedTooDeep(BadFile):
-    """So many lists within lists that it cannot be a file of rules."""
+    """The JSON is nested too deep for a file of rules."""
 
 
 class NotRules(BadFile):
-    """JSON, but no rules. *keys*: the first names of the object that it holds, where it is one."""
+    """The file is JSON without rules. *keys*: the first names of its object, if it is one."""
 
     def __init__(self, keys: tuple[str, ...] = ()) -> None:
         super().__init__(", ".join(keys))
@@ -52,7 +52,7 @@ class NotRules(BadFile):
 
 
 class NoRules(BadFile):
-    """The right shape, with no rule in it."""
+    """The file has the right shape, but an empty list."""
 
 
 class TooManyRules(BadFile):
@@ -63,9 +63,9 @@ class TooManyRules(BadFile):
 
 
 def read_rule_file(content: bytes) -> list[Any]:
-    """The records of a file, in its order and as they stand there: rules, groups, and what else may be among them.
+    """Return the records of a file, unchanged and in order: rules, groups, and any others among them.
 
-    Raises a subclass of BadFile where it is no file of rules.
+    Raises a subclass of BadFile where it is not a file of rules.
     """
     records = _records(parse_json(file_text(content).text))
     if not records:
@@ -79,7 +79,7 @@ def read_rule_file(content: bytes) -> list[Any]:
 
 
 def parse_json(text: str) -> Any:
-    """What the JSON *text* says; raises BrokenJson, NameTwice and NestedTooDeep."""
+    """Parse the JSON *text*; raises BrokenJson, NameTwice and NestedTooDeep."""
     try:
         return json.loads(text, object_pairs_hook=_unique_names, parse_int=_parse_integer)
     except json.JSONDecodeError as error:
@@ -98,7 +98,7 @@ def _unique_names(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _parse_integer(digits: str) -> int | float:
-    """Parse an integer; one with too many digits becomes infinite, and is reported as a wrong field."""
+    """Parse an integer; one with too many digits becomes infinite, so that it is reported with its record."""
     return int(digits) if len(digits) <= MAX_DIGITS else float("inf")
 
 
@@ -121,7 +121,7 @@ def _records(document: Any) -> list[Any]:
 
 
 def _is_ours(record: Any) -> bool:
-    """Whether it could be a rule or a group, however wrong."""
+    """Whether *record* looks like a rule or a group, even an invalid one."""
     if not isinstance(record, dict):
         return False
     return "ruleType" in record or "pairs" in record or record.get("objectType") in {"rule", "group"}
@@ -132,7 +132,7 @@ def _keys(document: dict[str, Any]) -> tuple[str, ...]:
 
 
 RULE: Final = {"objectType": "rule"}
-"""The product's import skips a record that does not say what it is; the specified service's records do not."""
+"""Added to each rule: the product's import skips records without a type, and the specified service's records have none."""
 
 
 def export_lines(rules: Sequence[Rule], groups: Sequence[Mapping[str, Any]] = ()) -> Iterator[bytes]:
@@ -153,7 +153,7 @@ def _line(before: str, record: Mapping[str, Any], kind: Mapping[str, str]) -> by
 
 
 def export_name(day: date) -> str:
-    """The file name of an export made on *day*."""
+    """Return the file name of an export made on *day*."""
     return f"rules_{day:%Y-%m-%d}.json"
 
 
@@ -163,22 +163,22 @@ MAX_DEPTH: Final = 40
 
 @dataclass(frozen=True, slots=True)
 class NoObject:
-    """A text, a number or a list where a rule should be."""
+    """The record is a text, a number or a list instead of an object."""
 
 
 @dataclass(frozen=True, slots=True)
 class TooDeep:
-    """Lists within lists, deeper than any rule."""
+    """The record is nested deeper than any rule."""
 
 
 @dataclass(frozen=True, slots=True)
 class NotSendable:
-    """It holds a number or a character that JSON cannot carry: infinite, or half of a pair of surrogates."""
+    """The record has an infinite number or a lone surrogate, which JSON can't carry."""
 
 
 @dataclass(frozen=True, slots=True)
 class WrongField:
-    """A field of another type than a rule has there. *pair* counts from 1 where it belongs to a pair."""
+    """A field has the wrong type. *pair*: the number of its pair, from 1; None outside of pairs."""
 
     field: str
     pair: int | None = None
@@ -192,9 +192,9 @@ FIRST_TYPES: Final = ("Redirect", "Cancel")
 
 
 def with_pairs(record: dict[str, Any]) -> dict[str, Any]:
-    """Return *record* with pairs, where it has none and is in the form of the product's first version.
+    """Return *record* with pairs if it has none and is in the form of the product's first version; else unchanged.
 
-    That form has one source with several values, of which any will do, and one destination, beside the name.
+    That form has one source with several values, any of which may match, and one destination, next to the name.
     """
     source = record.get("source")
     if record.get("pairs") or record.get("ruleType") not in FIRST_TYPES or not isinstance(source, dict):
@@ -209,7 +209,7 @@ def with_pairs(record: dict[str, Any]) -> dict[str, Any]:
 
 
 def fit_draft(record: Any) -> RuleDraft | Unfit:
-    """*record* as a draft, with every field that it came with; or what is wrong with its shape."""
+    """Return *record* as a draft with all of its fields, or what is wrong with its shape."""
     if not isinstance(record, dict):
         return NoObject()
     if (unfit := _unfit(record)) is not None:
@@ -221,7 +221,7 @@ def fit_draft(record: Any) -> RuleDraft | Unfit:
 
 
 def _unfit(record: dict[str, Any]) -> Unfit | None:
-    """What keeps it from being sent at all."""
+    """Return why *record* can't be sent at all; None where it can."""
     try:
         text = json.dumps(record, ensure_ascii=False, allow_nan=False)
         text.encode()
@@ -229,7 +229,7 @@ def _unfit(record: dict[str, Any]) -> Unfit | None:
         return TooDeep()
     except ValueError:
         return NotSendable()
-    brackets = text.count("[") + text.count("{")  # a bound that spares nearly every rule the walk
+    brackets = text.count("[") + text.count("{")  # an upper bound of the depth, so that few rules are walked
     return TooDeep() if brackets > MAX_DEPTH and _is_deeper_than(record, MAX_DEPTH) else None
 
 

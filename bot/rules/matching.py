@@ -1,4 +1,4 @@
-"""Find the rules that match a URL, what they make of it, why the others don't match, and what a change of one would do."""
+"""Judge which rules match a URL and to what effect, why others nearly match, and what a change of a rule would do."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from bot.rules.outcomes import Match, MayHold, NearKind, NearMiss, Note, NoteKin
 from bot.rules.url import KEYS, NotAUrl, Url
 
 MAX_LENGTH_DIFFERENCE: Final = 400
-"""Characters by which two URLs may differ in length and still be taken for each other."""
+"""Characters by which two URLs may differ in length and still count as near."""
 
 KEY_SPELLINGS: Final = {key.casefold(): key for key in KEYS}
 
@@ -24,7 +24,7 @@ Variants = Sequence[tuple[NearKind, Url]]
 
 
 def variants(url: Url) -> Iterator[tuple[NearKind, Url]]:
-    """URLs that people take for the same one, each with what is different."""
+    """Yield URLs that people confuse with *url*, each with its difference."""
     full = url.full
     scheme, _, rest = full.partition("://")
     bare, mark, query = full.partition("?")
@@ -47,7 +47,7 @@ def variants(url: Url) -> Iterator[tuple[NearKind, Url]]:
 
 
 def near_miss(rule: Rule, url: Url, others: Variants) -> NearMiss | None:
-    """The first reason for which a condition of *rule* only just fails. *others*: the `variants` of *url*."""
+    """Return the first near miss of *rule* for *url*; None where it has none. *others*: the `variants` of *url*."""
     if not rule.pairs:
         return _old_form_near_miss(rule, url)
     for number, pair in enumerate(rule.pairs or (), start=1):
@@ -58,7 +58,7 @@ def near_miss(rule: Rule, url: Url, others: Variants) -> NearMiss | None:
 
 
 def _old_form_near_miss(rule: Rule, url: Url) -> NearMiss | None:
-    """Return the near miss of a rule of the product's first version, where it would match if engines still read that."""
+    """Return the near miss of a rule in the form of the product's first version, if it would match in the current form."""
     draft = fit_draft(with_pairs(rule.document()))
     pairs = draft.pairs if isinstance(draft, RuleDraft) else ()
     sources = [pair.source for pair in pairs or () if pair.source is not None]
@@ -67,7 +67,7 @@ def _old_form_near_miss(rule: Rule, url: Url) -> NearMiss | None:
 
 
 Near = tuple[NearKind, str]
-"""What is different, and what would be right in its place."""
+"""The difference, and the correct value; empty where it isn't known."""
 
 
 def _why_near(source: Source, url: Url, others: Variants) -> Near | None:
@@ -91,7 +91,7 @@ CASE: Final = (NearKind.CASE, "")
 
 
 def _why_near_by_value(operator: str | None, value: str, tested: str, key: str) -> Near | None:
-    """Return what is different in the text of a condition by itself."""
+    """Return a difference that lies in the text of the condition itself; None where there is none."""
     match operator:
         case "Equals":
             return _why_near_equal(value, tested, key)
@@ -118,7 +118,7 @@ def _why_near_equal(value: str, tested: str, key: str) -> Near | None:
 
 
 def _sent_text(key: str, value: str) -> str | None:
-    """Return what a browser sends for a *value* that stands for the whole of what *key* names."""
+    """Return what a browser sends for *value* as the whole *key* part of a URL; None where that is not a URL."""
     try:
         sent = Url.of(f"https://host{value}" if key == "path" else value)
     except NotAUrl:
@@ -136,13 +136,13 @@ def _holds(operator: str | None, value: str, text: str | None) -> bool:
 
 
 SPARED_TEXTS: Final = ("requestly.in", "requestly.io", "requestly.com", "rq.in", "rq.io", "__rq")
-"""Texts in a URL that no engine touches: its own maker's."""
+"""The engines ignore URLs with one of these texts: they are their vendor's own."""
 AMBIGUOUS_CHARACTERS: Final = {"Wildcard_Matches": IN_WILDCARD, "Contains": re.compile(r"[*^|]")}
-"""Characters that stand for themselves, and for something else in the extension."""
+"""By operator, characters that are literal by the documentation and special in the extension."""
 
 
 def judge_all(rules: Iterable[Rule], url: Url, groups: Groups | None = None) -> Iterator[Verdict | None]:
-    """Judge what each of *rules* does to *url*, one by one; None for a rule that has nothing to do with it."""
+    """Yield the verdict on each of *rules* for *url*, in order; None for a rule that neither matches nor nearly does."""
     others = tuple(variants(url))
     for rule in rules:
         found = judge(rule, url, groups)
@@ -152,7 +152,7 @@ def judge_all(rules: Iterable[Rule], url: Url, groups: Groups | None = None) -> 
 def judge(
     rule: Rule, url: Url, groups: Groups | None = None, may_hold: MayHold | None = None
 ) -> Match | Undecidable | None:
-    """What *rule* does to *url*: None where no condition of it holds. *may_hold*: the only pairs that are tried."""
+    """Judge *rule* for *url*; None where none of its conditions holds. *may_hold*: returns the pairs to try, by default all."""
     every = tuple(enumerate(rule.pairs or (), start=1)) if may_hold is None else ()
     may_hold = may_hold or (lambda _: every)
     hits, undecidable = _try_pairs(rule, may_hold(url), url)
@@ -180,7 +180,7 @@ def judge(
 
 
 def _try_pairs(rule: Rule, pairs: Iterable[tuple[int, Pair]], url: Url) -> tuple[Hits, Undecidable | None]:
-    """Return those of *pairs* that hold, and the first one that cannot be tried."""
+    """Return those of *pairs* that hold, and the first one that can't be judged."""
     hits, undecidable = [], None
     for number, pair in pairs:
         try:
@@ -215,13 +215,13 @@ def _group_notes(rule: Rule, groups: Groups | None) -> tuple[Note, ...]:
 
 
 def _filter_notes(pairs: Iterable[Pair]) -> tuple[Note, ...]:
-    """Return a note on filters by page, method or payload, which a URL alone does not tell."""
+    """Return a note on filters by page, method or payload, which can't be judged by a URL alone."""
     names = sorted({name for pair in pairs for name in filters_of(pair)})
     return (Note(NoteKind.FILTERS, ", ".join(names)),) if names else ()
 
 
 def _engine_notes(pairs: Iterable[Pair]) -> tuple[Note, ...]:
-    """Return a note for each condition that the engines read in two ways."""
+    """Return a note for each condition that the two engines read differently."""
     notes = []
     for source in (pair.source for pair in pairs if pair.source is not None):
         if source.key == "path":
@@ -233,7 +233,7 @@ def _engine_notes(pairs: Iterable[Pair]) -> tuple[Note, ...]:
 
 
 def filters_of(pair: Pair) -> Iterator[str]:
-    """The names of the filters that *pair* has, in whichever of their shapes they come."""
+    """Yield the names of the filters of *pair*, which may be an object or a list of objects."""
     filters: Any = None if pair.source is None else (pair.source.model_extra or {}).get("filters")
     for each in filters if isinstance(filters, list) else [filters]:
         if isinstance(each, Mapping):
@@ -242,17 +242,17 @@ def filters_of(pair: Pair) -> Iterator[str]:
 
 @dataclass(frozen=True, slots=True)
 class UrlOutcome:
-    """What becomes of a URL. *results*: where it may lead, in no promised order; empty where it stays."""
+    """The outcome of all rules for a URL. *results*: the URLs that it may become (sorted); empty where it stays."""
 
     blocked: bool = False
     results: tuple[str, ...] = ()
     touched: tuple[str, ...] = ()
-    """Ids of rules that act on it in another way: headers, scripts, delays."""
+    """Ids of rules that match it with another effect, such as headers, scripts or delays (sorted)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """A URL that fares otherwise after the change."""
+    """A URL whose outcome is different after the change."""
 
     url: str
     before: UrlOutcome
@@ -266,7 +266,7 @@ def impact(
     urls: Sequence[Url],
     groups: Groups | None = None,
 ) -> list[Difference]:
-    """Return those of *urls* to which changing *before* to *after* among *rules* does something; None stands for no rule."""
+    """Return the *urls* whose outcome differs if *before* is changed to *after* among *rules*; None stands for no rule."""
     gone = {rule.id for rule in (before, after) if rule is not None}
     others: list[Rule] | None = None
     shifts = []
@@ -282,7 +282,7 @@ def impact(
 
 
 def _has_same_outcome(before: Rule | None, after: Rule | None, url: Url, groups: Groups | None) -> bool:
-    """Whether the rule does the same to *url* before and after: then the others need not be asked."""
+    """Whether the rule has the same outcome for *url* before and after: then the other rules need not be judged."""
     return _url_outcome([_active_match(before, url, groups)]) == _url_outcome([_active_match(after, url, groups)])
 
 

@@ -1,6 +1,6 @@
-"""Rules and their groups as the rules service keeps them (rules-service specification, "Resources and their fields").
+"""Rules and their groups as the rules service stores them (rules-service specification, "Resources and their fields").
 
-The specification names groups only in an error; the real service keeps them beside the rules.
+The specification mentions groups only in an error; the real service has them beside the rules.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from bot.text.documents import ServiceRecord, Text
 
 ACTIVE: Final = "Active"
 INACTIVE: Final = "Inactive"
-"""The specification shows only Active; the real service knows these two, and we write no other."""
+"""The specification shows only Active; the real service knows both, and Gatehouse writes no other status."""
 
 RULE_ID: Final = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,99}")
-"""What the id of a rule or a group may be: none of it means something in a path. The vendor's have no dot."""
+"""The valid ids of a rule or a group: no character has a meaning in a path. The vendor's ids have no dot."""
 USUAL_RULE_ID: Final = re.compile(r"[A-Za-z][A-Za-z0-9]{0,31}_[A-Za-z0-9_-]{1,64}")
-"""<rule type>_<suffix>, as services make them: a word of this form is rather an id than a name."""
+"""The usual form of an id, <rule type>_<suffix>: a word of this form is more likely an id than a name."""
 
 SERVER_FIELDS: Final = frozenset(
     {
@@ -63,7 +63,7 @@ class Pair(ServiceRecord):
 
 
 class RuleDraft(ServiceRecord):
-    """What a person may decide of a rule: the body of a create or an update."""
+    """The fields of a rule that people decide: the body of a create or an update."""
 
     name: Text | None = None
     description: Text | None = None
@@ -78,19 +78,19 @@ class RuleDraft(ServiceRecord):
 
     @property
     def title(self) -> str:
-        """The name, or a stand-in a person can recognise where the service sent none."""
+        """Return the name, or ``(no name)`` where the service sent none."""
         return (self.name or "").strip() or "(no name)"
 
     def body(self) -> dict[str, Any]:
-        """What is sent to the service: everything but the fields that it sets itself.
+        """Return the body to send to the service: all fields except SERVER_FIELDS.
 
-        All else goes back as it came, known to us or not: an update replaces the whole rule, so a field
-        left out is a field lost.
+        Fields that Gatehouse doesn't know are sent back unchanged: an update replaces the whole rule, so a field that is left
+        out is lost.
         """
         return {name: value for name, value in self.document().items() if name not in SERVER_FIELDS}
 
     def content(self) -> dict[str, Any]:
-        """What makes two rules the same to a person: the body, less the ids that the service gives to pairs."""
+        """Return the content that people compare two rules by: the body without the ids that the service gives to pairs."""
         kept = self.body()
         if self.pairs is not None:
             kept["pairs"] = [_without_id(pair) for pair in self.pairs]
@@ -105,12 +105,12 @@ class Rule(RuleDraft):
 
     @property
     def modified(self) -> int | None:
-        """Epoch milliseconds; None where the service tells nothing of the kind."""
+        """Return the time of the last change in epoch milliseconds; None where the service doesn't send it."""
         made = self.modification_date
         return made if isinstance(made, int) and not isinstance(made, bool) else None
 
     def draft(self, **fields: Any) -> RuleDraft:
-        """This rule's content with *fields* (service names) replaced: what a copy starts from."""
+        """Return a draft for a copy of this rule: its content with *fields* (service names) replaced."""
         return RuleDraft.model_validate(self.content() | fields)
 
 
@@ -131,11 +131,11 @@ class Group(ServiceRecord):
 
     @property
     def title(self) -> str:
-        """The name, or the id where it has none."""
+        """Return the name, or the id where it has none."""
         return (self.name or "").strip() or self.id
 
     def body(self) -> dict[str, Any]:
-        """What an update sends: an update replaces the whole, so all but what the service sets itself."""
+        """Return the body of an update, which replaces the whole group: all fields except SERVER_FIELDS."""
         return {name: value for name, value in self.document().items() if name not in SERVER_FIELDS}
 
     def with_status(self, *, on: bool) -> dict[str, Any]:
@@ -144,7 +144,7 @@ class Group(ServiceRecord):
 
 @dataclass(frozen=True, slots=True)
 class Groups:
-    """The groups of the rules, where the service has any: id -> name, and the ids of those that are switched on."""
+    """The groups of rules: id -> name (*names*), and the ids of those that are switched on (*active*)."""
 
     names: Mapping[str, str]
     active: frozenset[str]
@@ -156,7 +156,7 @@ class Groups:
 
 
 class OffKind(StrEnum):
-    """What keeps a rule from being active."""
+    """Why a rule is not active."""
 
     STATUS = "status"
     GROUP = "group"
@@ -166,14 +166,14 @@ class OffKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Off:
-    """A reason for which a rule is not active. *value*: its status, its group's name, or the text in the URL."""
+    """The reason why a rule is not active. *value*: its status, its group's name, or the text in the URL."""
 
     kind: OffKind
     value: str = ""
 
 
 def why_group_is_off(rule: RuleDraft, groups: Groups | None) -> Off | None:
-    """Why *rule* has no effect though it is on: its group. None where that is on, or nobody tells."""
+    """Return why the group of *rule* keeps it from having an effect; None where the group is on, or groups aren't known."""
     if not rule.group_id or groups is None:
         return None
     name = groups.names.get(rule.group_id)

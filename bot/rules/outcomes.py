@@ -14,12 +14,12 @@ from bot.rules.model import Off, Pair, Rule, Source
 from bot.rules.url import KEYS, Url
 
 MayHold = Callable[[Url], Sequence[tuple[int, Pair]]]
-"""The pairs of a rule that may hold for a URL, each with its number, in their order."""
+"""Returns the pairs of a rule that may hold for a URL, each with its number, in order."""
 
 
 @dataclass(frozen=True, slots=True)
 class PairMatch:
-    """A pair whose condition holds, with its number in the rule, and what it catches in each engine in which it does."""
+    """A pair whose condition holds, with its number in the rule, and its captures in each engine in which it holds."""
 
     number: int
     pair: Pair
@@ -32,12 +32,12 @@ class PairMatch:
 
     @property
     def captures(self) -> Captures:
-        """What it catches, in the desktop app where it holds there."""
+        """Return the captures: those of the desktop app if the condition holds there, else the extension's."""
         return next(iter(self.caught.values()))
 
 
 def match_pair(rule: Rule, number: int, pair: Pair, url: Url) -> PairMatch | None:
-    """Return *pair* with what it caught, where its condition holds for *url* in an engine; raises CannotTell."""
+    """Return *pair* with its captures if its condition holds for *url* in any engine, else None; raises CannotTell."""
     source = pair.source
     if source is None:
         raise CannotTell(UndecidableKind.NO_CONDITION)
@@ -55,7 +55,7 @@ def match_pair(rule: Rule, number: int, pair: Pair, url: Url) -> PairMatch | Non
 
 
 def differing_trait(rule_type: str | None, source: Source) -> Trait | None:
-    """Return what makes one engine read *source* otherwise than the other; None where both read it alike, or it never holds."""
+    """Return the trait by which the engines read *source* differently; None where they don't, or where it never holds."""
     bare = source.operator == "Matches" and is_bare(source.value or "")
     if is_switched_off(source):
         return None if bare else Trait.MINDS_SWITCH
@@ -67,7 +67,7 @@ def differing_trait(rule_type: str | None, source: Source) -> Trait | None:
 
 
 def engines_matching_all(rule_type: str | None, source: Source) -> frozenset[Engine]:
-    """Return the engines in which *source* holds for every URL, as far as its text tells that at a glance."""
+    """Return the engines in which *source* holds for every URL; only plain cases such as ``*`` or ``/.*/`` are recognised."""
     open_to_all = {"Contains": not source.value, "Matches": source.value == "/.*/"}
     open_to_all["Wildcard_Matches"] = bool(source.value) and not (source.value or "").strip("*")
     plain = source.key in KEYS and open_to_all.get(source.operator or "", False)
@@ -84,22 +84,22 @@ def lacks_version(rule: Rule, pair: Pair) -> bool:
 
 
 EMPTY_IS_EVERY_URL: Final = frozenset({"Replace", "UserAgent"})
-"""Rule types of which the desktop app skips the condition where its value is empty, whatever the operator."""
+"""Rule types for which the desktop app skips a condition with an empty value, whatever the operator."""
 
 
 def is_skipped(rule_type: str | None, source: Source) -> bool:
-    """Whether the desktop app does not look at *source*, and so takes every URL."""
+    """Whether the desktop app ignores *source*, so that it matches every URL."""
     return rule_type in EMPTY_IS_EVERY_URL and not source.value
 
 
 def is_switched_off(source: Source) -> bool:
-    """Whether *source* has the switch that only one engine looks at."""
+    """Whether *source* is switched off (``isActive: false``), which only one engine respects."""
     value: Any = (source.model_extra or {}).get("isActive")
     return value is not None and value in (False, "")
 
 
 class NoteKind(StrEnum):
-    """What else there is to know of a rule that acts: where the engines differ, and what it depends on."""
+    """What else to say about a match: where the engines differ, and what it depends on."""
 
     OTHER_URL = "other URL"
     NOTHING = "nothing"
@@ -116,7 +116,7 @@ class NoteKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """A note on a rule that acts. *value*: the URL, the character, the group or the filters that it is about."""
+    """A note on a match. *value*: the URL, the character, the group or the filters that it is about."""
 
     kind: NoteKind
     value: str = ""
@@ -127,7 +127,7 @@ class Note:
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """A rule that acts on the URL. *result*: what the URL becomes, None where it stays or is blocked."""
+    """A rule that matches the URL. *result*: what the URL becomes; None where it stays or is blocked."""
 
     rule: Rule
     pair: int
@@ -137,18 +137,18 @@ class Match:
     result: str | None = None
     blocks: bool = False
     idle: bool = False
-    """It applies, and changes nothing."""
+    """Whether it matches but changes nothing."""
     off: tuple[Off, ...] = ()
-    """Why it is not active; nothing where it is."""
+    """Why it is not active; empty where it is."""
     notes: tuple[Note, ...] = ()
     depends: bool = False
-    """Whether it acts only if something holds that a URL does not tell: filters, a group nobody knows."""
+    """Whether it has an effect only under conditions that can't be judged by a URL: filters, or an unknown group."""
     also: tuple[int, ...] = ()
-    """Further pairs that act as well, for types of which all that hold do."""
+    """Further pairs that have an effect, for rule types in which all pairs that hold do."""
     ways: Mapping[Engine, str] = field(default_factory=dict)
-    """What the URL becomes in each engine that changes it. *result* is what is documented."""
+    """What the URL becomes in each engine that changes it. *result* is the documented one."""
     only: Engine | None = None
-    """The one engine in which the rule does anything."""
+    """The one engine in which the rule has an effect; None where it has one in both, or in neither."""
 
     def result_in(self, engine: Engine) -> str | None:
         """Return what the URL becomes in *engine*; None where it stays."""
@@ -156,7 +156,7 @@ class Match:
 
 
 class NearKind(StrEnum):
-    """What alone keeps a rule from matching."""
+    """The one difference that keeps a rule from matching."""
 
     NO_PAIRS = "no pairs"
     KEY = "key"
@@ -173,7 +173,7 @@ class NearKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class NearMiss:
-    """A rule that would act if one thing were different. *better*: what would be right in its place."""
+    """A rule that would match but for one difference. *better*: the correct value; empty where it isn't known."""
 
     rule: Rule
     pair: int
@@ -183,7 +183,7 @@ class NearMiss:
 
 @dataclass(frozen=True, slots=True)
 class Undecidable:
-    """A rule that cannot be judged here."""
+    """A rule that Gatehouse can't judge; *why* is the reason."""
 
     rule: Rule
     pair: int
@@ -195,7 +195,7 @@ Verdict = Match | NearMiss | Undecidable
 
 @dataclass(frozen=True, slots=True)
 class Explained:
-    """What happens to a URL: rules that act, rules that nearly do, rules that cannot be judged."""
+    """The verdicts on a URL: rules that match, near misses, and rules that can't be judged."""
 
     url: Url
     acting: tuple[Match, ...]
@@ -215,5 +215,5 @@ class Explained:
 
     @property
     def changing(self) -> tuple[Match, ...]:
-        """Those that are active and change something."""
+        """Return the matches that are active and change something."""
         return tuple(each for each in self.active if not each.idle)

@@ -1,6 +1,7 @@
-"""What the pairs of a rule hold, by type: the one table from which forms, `/rules set` and the words of cards follow.
+"""The fields of a rule's pairs, by type: the one table that forms, `/rules set` and the texts of cards are made from.
 
-A type or a field that isn't here is kept through every edit, and edited as JSON.
+
+A type or a field that isn't here is preserved in every edit, and edited as JSON.
 """
 
 from __future__ import annotations
@@ -14,46 +15,46 @@ Document = dict[str, Any]
 
 
 class FieldKind(StrEnum):
-    """How a field is stored, and so what a person fills in."""
+    """How a field is stored, which decides the input for it."""
 
     LINE = "line"
     TEXT = "text"
     """Several lines."""
     NUMBER = "number"
-    """Stored as digits or as a number; it stays what it was."""
+    """Stored as digits or as a number; an edit keeps the type that it has."""
     CHOICE = "choice"
     FLAG = "flag"
     """A choice between ``false`` and ``true``."""
     CHANGES = "changes"
-    """A list of objects, each of which adds, changes or removes something by its name: a line each."""
+    """A list of objects, each of which adds, changes or removes something by its name; people edit one per line."""
 
 
 @dataclass(frozen=True, slots=True)
 class PairField:
-    """One field of a pair. *path*: where it is, ``response.statusCode``; ``*`` stands for each one of a list."""
+    """One field of a pair. *path*: its place, such as ``response.statusCode``; ``*`` stands for each entry of a list."""
 
     path: str
     label: str
-    """Above its input."""
+    """The label of its input."""
     kind: FieldKind = FieldKind.LINE
     options: Mapping[str, str] = field(default_factory=dict)
-    """Of a choice: each value and what it is called, the usual one first. Of changes: each operation and its verb."""
+    """For a choice, each value and its label, the default first. For changes, each operation and its verb."""
     noun: str = ""
-    """In a sentence, where the label doesn't do."""
+    """Its name in a sentence, where the label doesn't fit."""
     start: Any = ""
-    """What a new pair holds, of a choice the usual one; None where that has no such field."""
+    """The value in a new pair (empty: the default of a choice); None where a new pair does not have the field."""
     optional: bool = False
     rare: bool = False
-    """Whether it is asked for only among *More options*."""
+    """Whether it is shown only under *More options*."""
     placeholder: str = ""
     hint: str = ""
     entry: str = ""
-    """Of changes: the field of each object that names what is changed."""
+    """For changes, the field of each object that names what is changed."""
     joint: str = ""
-    """Of changes: what stands between the name and its value."""
+    """For changes, the separator between the name and its value."""
     least: int = 0
     most: int = 999_999_999
-    """Of a number."""
+    """The largest value of a number."""
 
     @property
     def name(self) -> str:
@@ -61,22 +62,22 @@ class PairField:
 
     @property
     def usual(self) -> str:
-        """What it says where nobody said anything."""
+        """Return the default of a choice or a flag, else an empty text."""
         is_menu = self.kind in {FieldKind.CHOICE, FieldKind.FLAG}
         return next(iter(self.options), "") if is_menu else ""
 
 
 @dataclass(frozen=True, slots=True)
 class RuleType:
-    """What rules of one type hold. *fields*: of a pair beside its source. *older*: the same in a form that is no longer made."""
+    """The fields of one rule type. *fields*: those of a pair beside its source. *older*: the same in a form no longer written."""
 
     fields: tuple[PairField, ...] = ()
     older: tuple[PairField, ...] = ()
     source_label: str = "URL"
     rule_fields: Mapping[str, Any] = field(default_factory=dict)
-    """What a new rule needs beside its pairs."""
+    """Fields that a new rule needs beside its pairs."""
     needs_source: bool = False
-    """Whether the real service's own forms refuse an empty source, which is every URL."""
+    """Whether the real service's own forms refuse an empty source, which matches every URL."""
     is_closed: bool = False
     """Whether the specification names every field of its pairs."""
 
@@ -160,7 +161,7 @@ MADE_HOW: Final = {"static": "the text as it stands", "code": "what the JavaScri
 
 
 def _body(path: str, noun: str) -> tuple[PairField, ...]:
-    """The body of a request or of a response, under *path*."""
+    """Return the fields of the body of a request or a response, under *path*."""
     return (
         PairField(f"{path}value", "Body", FieldKind.TEXT, noun=noun, optional=True, placeholder="{}"),
         PairField(f"{path}type", "The body is", FieldKind.CHOICE, MADE_HOW, noun=f"kind of {noun}", rare=True),
@@ -309,31 +310,31 @@ UNKNOWN: Final = RuleType()
 PAIR_FIELDS: Final = {
     name: tuple(field.path for field in rule_type.fields) for name, rule_type in TYPES.items() if rule_type.is_closed
 }
-"""What a pair has besides its source, of the types whose pairs the specification describes."""
+"""The fields of a pair beside its source, for the types whose pairs the specification describes."""
 NOUNS: Final = {
     field.path: field.noun
     for rule_type in TYPES.values()
     for field in (SOURCE, OPERATOR, KEY, *rule_type.fields)
     if field.noun
 }
-"""What a field is called in a sentence, by its path."""
+"""The name of a field in a sentence, by its path."""
 CHOICES: Final = {
     f"{field.path}.*.type" if field.kind is FieldKind.CHANGES else field.path: field.options
     for rule_type in TYPES.values()
     for field in (OPERATOR, KEY, *rule_type.fields)
     if field.options
 }
-"""What the values of a choice are called, by its path."""
+"""The labels of the values of a choice, by the path of its field."""
 
 
 def has_field(rule_type: str | None, name: str) -> bool:
-    """Whether a pair of this type may have the field *name*; of types that the specification leaves open, any."""
+    """Whether a pair of this type may have the field *name*; always for types that the specification leaves open."""
     own = PAIR_FIELDS.get(rule_type or "")
     return own is None or name in own
 
 
 def fields_of(rule_type: str | None, pair: Mapping[str, Any]) -> list[PairField]:
-    """The fields that *pair* has or may have, in the order in which they are asked for."""
+    """Return the fields that *pair* has or may have, in the order of the form."""
     known = TYPES.get(rule_type or "", UNKNOWN)
     own = sorted((one for field in _layout(known, pair) for one in _expand_entries(field, pair)), key=_number)
     often, rarely = ([field for field in own if field.rare == rare] for rare in (False, True))
@@ -345,19 +346,19 @@ def fields_of(rule_type: str | None, pair: Mapping[str, Any]) -> list[PairField]
 
 
 def _is_whole_url(pair: Mapping[str, Any]) -> bool:
-    """Whether the source of *pair* is a URL as it stands, rather than a part of one or an expression."""
+    """Whether the source of *pair* is a whole, literal URL, rather than a part of one or an expression."""
     source = pair.get("source")
     source = source if isinstance(source, Mapping) else {}
     return all(source.get(each.name) in (None, "", each.usual) for each in (OPERATOR, KEY))
 
 
 def _number(field: PairField) -> int:
-    """Which one of a list the field is of."""
+    """Return the index of the list entry that *field* belongs to; 0 for a field outside of a list."""
     return next((int(part) for part in field.path.split(".") if part.isdigit()), 0)
 
 
 def _layout(known: RuleType, pair: Mapping[str, Any]) -> tuple[PairField, ...]:
-    """The fields in the form that *pair* has: the older one only where there is nothing of the newer."""
+    """Return the fields in the form that *pair* has: the older one only where it has no field of the newer."""
     tops = ({field.path.partition(".")[0] for field in layout} for layout in (known.fields, known.older))
     newer, older = ({name for name in top if pair.get(name) not in EMPTY} for top in tops)
     return known.older if older and not newer else known.fields
@@ -367,7 +368,7 @@ EMPTY: Final[tuple[Any, ...]] = (None, "", [], {})
 
 
 def _expand_entries(field: PairField, pair: Mapping[str, Any]) -> Iterator[PairField]:
-    """Return the field, or one field for each entry of the list that it is in; for an empty list, the first entry's."""
+    """Yield the field, or one field for each entry of the list that it is in; for an empty list, the first entry's."""
     place, star, rest = field.path.partition(".*")
     if not star:
         yield field

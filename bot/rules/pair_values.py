@@ -1,4 +1,4 @@
-"""The fields of a pair as people read and write them: a text each, and the pair with that text put in. Nothing else moves."""
+"""Convert the fields of a pair to the texts that people edit, and back into the pair, with everything else unchanged."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class BadValueKind(StrEnum):
 
 
 class BadValue(ValueError):
-    """A text that a field cannot have. *line* counts from 1 where the text has several."""
+    """A text that a field can't have. *line*: the wrong line, from 1, of a text with several; else 0."""
 
     def __init__(self, kind: BadValueKind, field: PairField, line: int = 0) -> None:
         super().__init__(kind)
@@ -25,7 +25,7 @@ class BadValue(ValueError):
 
 
 def new_pair(rule_type: str | None, source: Mapping[str, Any]) -> Document:
-    """A pair of *rule_type* to start from; one of an unknown type has its source and nothing else."""
+    """Return a new pair of *rule_type* with its defaults; for an unknown type, with its *source* only."""
     pair: Document = {"source": {**source}}
     for field in TYPES.get(rule_type or "", UNKNOWN).fields:
         if field.start is not None:
@@ -38,13 +38,13 @@ def new_pair(rule_type: str | None, source: Mapping[str, Any]) -> Document:
 
 
 def text_of(field: PairField, pair: Mapping[str, Any]) -> str | None:
-    """What *pair* says in *field*, as a person would write it; None where it holds something else than the field knows."""
+    """Return the value of *field* in *pair* as editable text; None where the value doesn't fit the kind of the field."""
     found = _value_at(pair, field.path.split("."))
     return field.usual if found is None else _as_text(field, found)
 
 
 def with_text(field: PairField, pair: Document, text: str) -> Document:
-    """Return *pair* with *text* in *field*; as it was where that says the same. Raises BadValue."""
+    """Return *pair* with *text* in *field*, or unchanged where its text is the same. Raises BadValue."""
     before = text_of(field, pair)
     if before is not None and _normalize_breaks(text) == _normalize_breaks(before):
         return pair
@@ -54,7 +54,7 @@ def with_text(field: PairField, pair: Document, text: str) -> Document:
 
 
 def _normalize_breaks(text: str) -> str:
-    """Return *text* with the line breaks that a browser makes of others."""
+    """Return *text* with every line break as a line feed, as browsers normalise them."""
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
@@ -95,14 +95,14 @@ def _as_text(field: PairField, value: Any) -> str | None:
 
 
 def _change_lines(field: PairField, value: Any) -> str | None:
-    """Return a line for each change; None unless every one of them comes back from its line."""
+    """Return one line for each change; None where one of them can't be parsed back from its line."""
     entries = value if isinstance(value, list) else [None]
     lines = [_change_line(field, entry) for entry in entries]
     return None if None in lines else "\n".join(line for line in lines if line is not None)
 
 
 Parts = tuple[str, str, str]
-"""Of one change: its operation, the name of what is changed, and the value."""
+"""The parts of one change: its operation, the name of what is changed, and the value."""
 
 
 def _parts(field: PairField, entry: Mapping[str, Any]) -> Parts:
@@ -120,7 +120,7 @@ def _is_all(kind: str) -> bool:
 
 
 def _change_line(field: PairField, entry: Any) -> str | None:
-    """Return the change as a line, ``Add X-Debug: 1``; None where that would not say all of it."""
+    """Return the change as a line, such as ``Add X-Debug: 1``; None where a line can't express it exactly."""
     if not isinstance(entry, Mapping) or str(entry.get("type")) not in field.options:
         return None
     parts = kind, name, value = _parts(field, entry)
@@ -133,7 +133,7 @@ def _change_line(field: PairField, entry: Any) -> str | None:
 
 
 def _parse_change(field: PairField, line: str, number: int) -> Parts:
-    """Parse the change in *line*; without a verb, it adds. Raises BadValue."""
+    """Parse the change in *line*; the default verb is the first one, which adds. Raises BadValue."""
     text = line.strip()
     first = next(iter(field.options))
     for kind, verb in sorted(field.options.items(), key=lambda option: -len(option[1])):
@@ -150,7 +150,7 @@ def _parse_change(field: PairField, line: str, number: int) -> Parts:
 
 
 def _changes(field: PairField, text: str, old: list[Any]) -> list[Any]:
-    """The list that *text* says. What it leaves as it was, or changes in part, keeps all that the line doesn't show."""
+    """Return the list that *text* describes. Entries of *old* that it keeps, or changes in part, keep their other fields."""
     wanted = [_parse_change(field, line, number) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
     left = [entry for entry in old if isinstance(entry, Mapping)]
     entries: list[Any] = [None] * len(wanted)
@@ -184,11 +184,11 @@ def _with_parts(field: PairField, entry: Mapping[str, Any], parts: Parts) -> dic
 
 
 ODD: Final = object()
-"""What stands in the way of a field: a text where an object should be, or an object where a list should."""
+"""Returned where the path to a field is blocked: by a text instead of an object, or an object instead of a list."""
 
 
 def _value_at(inside: Any, path: list[str]) -> Any:
-    """Return what is at *path*; None where nothing is, ODD where it can't be."""
+    """Return the value at *path*; None where it is missing, ODD where the path is blocked."""
     for key in path:
         if inside is None:
             return None
@@ -202,7 +202,7 @@ def _value_at(inside: Any, path: list[str]) -> Any:
 
 
 def _with_value_at(inside: Any, path: list[str], value: Any) -> Any:
-    """Return a copy of *inside* with *value* at *path*; what is missing on the way is made."""
+    """Return a copy of *inside* with *value* at *path*; missing objects and entries on the way are created."""
     if not path:
         return value
     key, *rest = path
@@ -215,7 +215,7 @@ def _with_value_at(inside: Any, path: list[str], value: Any) -> Any:
 
 
 def other_names(rule_type: str | None, pair: Mapping[str, Any]) -> list[str]:
-    """What *pair* and its source hold beside the fields of the table, by name, less the pair's id."""
+    """Return the names of the fields of *pair* and its source that are not in the table, without the pair's id."""
     known = {"id", *(field.path.partition(".")[0] for field in fields_of(rule_type, pair))}
     others = [name for name, value in pair.items() if name not in known and value not in EMPTY]
     source = pair.get("source")

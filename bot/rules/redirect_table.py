@@ -1,4 +1,4 @@
-"""Tables of redirects (from, to, name, until, group): read them from text, and turn each row into the record of a rule."""
+"""Read tables of redirects (from, to, name, until, group), and convert each row to the record of a rule."""
 
 from __future__ import annotations
 
@@ -41,12 +41,12 @@ HEADINGS: Final[Mapping[Column, str]] = {
     Column.UNTIL: "until end ends enddate endsat expires expiry expirydate expiresat validuntil",
     Column.GROUP: "group groupid groupname",
 }
-"""Each word as people write it, spaces and marks left out."""
+"""The headings of each column, in lower case without spaces and punctuation."""
 COLUMN_OF_WORD: Final = {word: column for column, words in HEADINGS.items() for word in words.split()}
 
 
 class NoRedirects(BadFile):
-    """No two columns hold URLs."""
+    """The table does not have two columns of URLs."""
 
 
 class ColumnTwice(BadFile):
@@ -59,7 +59,7 @@ class ColumnTwice(BadFile):
 
 @dataclass(frozen=True, slots=True)
 class NoHost:
-    """No whole URL, such as a path alone."""
+    """The text in *column* is not a whole URL, but for example only a path."""
 
     column: Column
     text: str
@@ -67,26 +67,26 @@ class NoHost:
 
 @dataclass(frozen=True, slots=True)
 class NotExact:
-    """A source with a ``*`` or a fragment, which no URL that a browser sends is equal to."""
+    """The source has a ``*`` or a fragment, so no URL that a browser sends equals it."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class SeveralDestinations:
-    """Other rows have this source and another destination: nobody can tell which is meant."""
+    """Other rows have the same source and another destination, so it is not clear which one is meant."""
 
 
 @dataclass(frozen=True, slots=True)
 class SourceTaken:
-    """A live rule has this source."""
+    """An existing rule has this source; *rule*: its name."""
 
     rule: str
 
 
 @dataclass(frozen=True, slots=True)
 class UnclearGroup:
-    """So many groups are called so; *count* is None where the service doesn't tell its groups."""
+    """*count* groups, not one, have this id or name; None where the groups of the service aren't known."""
 
     name: str
     count: int | None
@@ -107,7 +107,7 @@ RowProblem: TypeAlias = (
 
 @dataclass(frozen=True, slots=True)
 class RedirectRow:
-    """What the row that begins in *line* says, by column; what there is no column for is empty."""
+    """The row that begins in *line*: its cells by column, which are empty for columns that the table doesn't have."""
 
     line: int
     cells: Mapping[Column, str]
@@ -124,21 +124,21 @@ class RedirectFile(TableFile):
 
     @property
     def ends(self) -> tuple[str, ...]:
-        """The different texts in the column ``until``, in the order of the rows; an empty one is a row without an end.
+        """Return the distinct texts in the column ``until``, in the order of the rows; an empty one is a row without an end.
 
-        A dash alone stands for none.
+        A single dash counts as empty.
         """
         texts = (row.text(Column.UNTIL).strip("-–—") for row in self.rows)
         return tuple(dict.fromkeys(texts)) if Column.UNTIL in self.columns else ()
 
 
 def is_table(content: bytes) -> bool:
-    """Whether *content* is a text that can't be JSON with rules; raises BadFile where it is no text."""
+    """Whether *content* is a text that can't be JSON with rules; raises BadFile where it is not a text."""
     return not file_text(content, is_table=True).text.lstrip().startswith(("[", "{"))
 
 
 def read_redirect_file(content: bytes, encoding: str = "") -> RedirectFile:
-    """The rows of a table of redirects; raises a subclass of BadFile where it is none. *encoding*: as in `file_text`."""
+    """Read a table of redirects; raises a subclass of BadFile where it is not one. *encoding*: as in `file_text`."""
     found = file_text(content, is_table=True, encoding=encoding)
     separator, lines = read_lines(found.text, _is_url)
     if not lines:
@@ -175,7 +175,7 @@ def _columns_by_heading(headings: Sequence[str]) -> dict[Column, int]:
 
 
 def _with_url_columns(named: Mapping[Column, int], sample: Sequence[Sequence[str]]) -> dict[Column, int]:
-    """*named*, and where from or to has no heading: the columns of URLs, if just as many are left; raises NoRedirects."""
+    """Return *named* with columns of URLs for a missing from or to, if exactly as many are left; else raises NoRedirects."""
     missing = [column for column in (Column.FROM, Column.TO) if column not in named]
     free = [at for at in range(max(map(len, sample))) if at not in named.values() and _is_of_places(sample, at)]
     if len(missing) != len(free) and missing:
@@ -184,7 +184,7 @@ def _with_url_columns(named: Mapping[Column, int], sample: Sequence[Sequence[str
 
 
 def _is_of_places(sample: Sequence[Sequence[str]], at: int) -> bool:
-    """Whether most of the cells in this place are URLs or paths."""
+    """Whether most of the cells in column *at* are URLs or paths."""
     cells = [cell for row in sample if at < len(row) and (cell := row[at].strip(BLANKS))]
     return 2 * sum(map(_is_place, cells)) > len(cells)
 
@@ -195,7 +195,7 @@ def _is_place(cell: str) -> bool:
 
 
 def _is_url(cell: str) -> bool:
-    """Whether it is one URL, with or without a scheme: ``10.5``, ``31.12.2026`` and ``18:00`` are none."""
+    """Whether *cell* is one URL, with or without a scheme; ``10.5``, ``31.12.2026`` and ``18:00`` are not."""
     host = _without_scheme(cell.strip(BLANKS)).partition("/")[0]
     return any(map(str.isalpha, host)) and _exact_url(cell) is not None
 
@@ -206,7 +206,7 @@ def _row(line: int, cells: Sequence[str], columns: Mapping[Column, int], width: 
 
 
 def _exact_url(text: str) -> str | None:
-    """Return the URL as a browser sends it; None for a text that is none with a host."""
+    """Return *text* as the URL that a browser sends; None where it is not a URL with a host."""
     if " " in (wanted := text.strip(BLANKS)):
         return None
     try:
@@ -216,10 +216,10 @@ def _exact_url(text: str) -> str | None:
 
 
 class RedirectRecords:
-    """Turns the rows of one table into records of rules, or tells what is wrong with them."""
+    """Converts the rows of one table to records of rules, or finds what is wrong with them."""
 
     def __init__(self, rows: Iterable[RedirectRow], taken: Iterable[tuple[str, str]], groups: Groups | None) -> None:
-        """*taken*: sources of live rules, and what those are called."""
+        """*taken*: pairs of the source and the name of each existing rule."""
         self._groups = groups
         self._taken = {exact: title for source, title in taken if (exact := _exact_url(source))}
         self._first: dict[str, tuple[int, str]] = {}
@@ -231,21 +231,21 @@ class RedirectRecords:
                 self._targets.setdefault(source, set()).add(target)
 
     def title(self, row: RedirectRow) -> str:
-        """The name of the rule: that in the table, or its source without a scheme."""
+        """Return the name of the rule: the one in the table, or its source without a scheme."""
         source = row.text(Column.FROM)
         return row.text(Column.NAME) or _without_scheme(_exact_url(source) or source).rstrip("/") or row.text(Column.TO)
 
     def problem(self, row: RedirectRow) -> RowProblem | None:
-        """What is wrong with *row*, by itself or beside the others."""
+        """Return what is wrong with *row*, by itself or together with the others; None where nothing is."""
         return _problem(row) or self._find_duplicate(row) or self._unclear_group(row.text(Column.GROUP))
 
     def source_taken(self, row: RedirectRow) -> SourceTaken | None:
-        """Return the live rule that has the source of *row*."""
+        """Return the existing rule with the source of *row*; None where there is none."""
         title = self._taken.get(_exact_url(row.text(Column.FROM)) or "")
         return None if title is None else SourceTaken(title)
 
     def record(self, row: RedirectRow) -> dict[str, Any]:
-        """The rule of a *row* without a problem; it says nothing of being on or off."""
+        """Return the record of the rule for a *row* without a problem; it has no status."""
         source = {"key": "Url", "operator": "Equals", "value": _exact_url(row.text(Column.FROM))}
         pair = {"source": source, "destinationType": "url", "destination": _destination(row.text(Column.TO))}
         group = self._ids(row.text(Column.GROUP))
@@ -266,14 +266,14 @@ class RedirectRecords:
         return UnclearGroup(name, None if self._groups is None else len(ids))
 
     def _ids(self, name: str) -> list[str]:
-        """The groups with this id, or else with this name in any case of letters."""
+        """Return the id of the group with this id, or else those of all groups with this name, ignoring case."""
         names = self._groups.names if self._groups else {}
         wanted = name.casefold()
         return [name] if name in names else [id_ for id_, title in names.items() if name and title.casefold() == wanted]
 
 
 def _problem(row: RedirectRow) -> RowProblem | None:
-    """What is wrong with *row* by itself."""
+    """Return what is wrong with *row* by itself; None where nothing is."""
     if row.flaw is not None:
         return row.flaw
     for column in (Column.FROM, Column.TO):
@@ -286,7 +286,7 @@ def _problem(row: RedirectRow) -> RowProblem | None:
 
 
 def _destination(text: str) -> str:
-    """*text* with a scheme, and else as it was written."""
+    """Return *text* with a scheme, otherwise as it was written."""
     return text if SCHEME.match(text) else f"https://{text.removeprefix('//')}"
 
 

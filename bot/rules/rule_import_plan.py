@@ -1,4 +1,4 @@
-"""Plan the import of a file of rules: judge each record against the rules that exist, and turn choices into changes."""
+"""Plan the import of a file of rules: compare each record with the existing rules, and turn choices into changes."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from bot.rules.model import ACTIVE, INACTIVE, Groups, Rule, RuleDraft
 from bot.rules.redirect_table import RedirectRecords, RedirectRow, RowProblem
 
 CORE: Final = ("name", "ruleType", "pairs")
-"""What two services keep alike of one rule, whatever else each of them adds or drops."""
+"""The fields by which a rule is recognised in another service, whatever else that service adds or drops."""
 
 TEXTS: Final = ("name", "description", "status", "groupId")
 
 
 @dataclass(frozen=True, slots=True)
 class OtherType:
-    """The rule with this id is of another type, and a type never changes."""
+    """The rule with this id has another type (*live*), and a rule can't change its type."""
 
     live: str
 
 
 @dataclass(frozen=True, slots=True)
 class Flawed:
-    """What a form would refuse too."""
+    """The record has problems that a form would refuse, too."""
 
     problems: tuple[Problem, ...]
 
@@ -39,13 +39,13 @@ Reason: TypeAlias = Unfit | OtherType | Flawed | RowProblem
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """What becomes of one record. *number* counts the records of the file from 1."""
+    """The plan for one record. *number*: its number in the file, from 1."""
 
     number: int
 
     @property
     def basis(self) -> tuple[Any, ...]:
-        """What could be written, and over what; nothing where nothing can be done."""
+        """Return what may be written and what it would replace, to detect changes since; empty where nothing can be done."""
         return ()
 
 
@@ -55,9 +55,9 @@ class New(Entry):
 
     draft: RuleDraft
     namesake: str | None = None
-    """The id of a live rule with this name and type."""
+    """The id of an existing rule with this name and type."""
     ungrouped: str | None = None
-    """The group that the file names and the service does not have: the rule comes without it, or into the one that is chosen."""
+    """The group in the file that the service does not have: the rule is created without a group, or in one that is chosen."""
 
     @property
     def basis(self) -> tuple[Any, ...]:
@@ -66,14 +66,14 @@ class New(Entry):
 
 @dataclass(frozen=True, slots=True)
 class Same(Entry):
-    """A rule that the service has just so."""
+    """A rule that the service has with the same content."""
 
     live: Rule
 
 
 @dataclass(frozen=True, slots=True)
 class Differs(Entry):
-    """A rule that the service has otherwise. *draft* is what the file says."""
+    """A rule that the service has with other content. *draft* is the rule in the file."""
 
     live: Rule
     draft: RuleDraft
@@ -84,9 +84,7 @@ class Differs(Entry):
         return self.live.id, canonical_form(self.live.document()), self.draft.body()
 
     def merged_body(self) -> Document:
-        """Return the live rule's body with all that the file says. What the file does not mention stays: a field left out is
-        no field that somebody wanted gone.
-        """
+        """Return the existing rule's body with all fields of the file. Fields that the file leaves out keep their values."""
         return self.live.body() | self.draft.body()
 
 
@@ -108,7 +106,7 @@ class Skipped(Entry):
 
 @dataclass(frozen=True, slots=True)
 class Twice(Entry):
-    """A rule that is in the file already, at *first*; *alike*: with the same content."""
+    """A rule that the file has already, in record *first*; *alike*: whether with the same content."""
 
     title: str
     first: int
@@ -116,14 +114,14 @@ class Twice(Entry):
 
 
 def plan_entries(records: Sequence[Any], live: Iterable[Rule], groups: Groups | None = None) -> Iterator[Entry]:
-    """Return one entry for each of *records*, in their order. *groups*: those of the service; None where it does not tell."""
+    """Yield one entry for each of *records*, in order. *groups*: those of the service; None where they aren't known."""
     planner = _Planner(records, tuple(live), groups)
     for number, record in enumerate(records, 1):
         yield planner.entry(number, record)
 
 
 def plan_redirects(rows: Sequence[RedirectRow], live: Iterable[Rule], groups: Groups | None) -> Iterator[Entry]:
-    """Return one entry for each row of a table of redirects, numbered by its line; new rules are on where they may be."""
+    """Yield one entry for each row of a table of redirects, numbered by its line; new rules are on."""
     known = tuple(live)
     records = RedirectRecords(rows, _exact_sources(known), groups)
     planner = _Planner([{"name": records.title(row)} for row in rows], known, groups)
@@ -140,7 +138,7 @@ def plan_redirects(rows: Sequence[RedirectRow], live: Iterable[Rule], groups: Gr
 
 
 def _exact_sources(rules: Iterable[Rule]) -> Iterator[tuple[str, str]]:
-    """The URLs that rules redirect or block by themselves, and the names of those rules."""
+    """Yield each URL that a rule redirects or blocks by an exact match, and the name of the rule."""
     for rule in rules:
         for pair in (rule.pairs or ()) if rule.rule_type in FIRST_TYPES else ():
             if pair.source and pair.source.operator == "Equals" and pair.source.key == "Url":
@@ -148,7 +146,7 @@ def _exact_sources(rules: Iterable[Rule]) -> Iterator[tuple[str, str]]:
 
 
 class _Planner:
-    """Judges the records of one file in order, and remembers those that came before."""
+    """Plans the records of one file in order, and remembers them to find duplicates."""
 
     def __init__(self, records: Sequence[Any], live: Sequence[Rule], groups: Groups | None) -> None:
         self._by_id = {rule.id: rule for rule in live}
@@ -214,7 +212,7 @@ class _Planner:
 
 
 class _Lookalikes:
-    """Live rules by what they are, for records whose id the service does not know. Each is taken once."""
+    """Existing rules by their CORE fields, for records whose id the service does not have. Each is matched once."""
 
     def __init__(self, rules: Iterable[Rule]) -> None:
         self._by_core: dict[str, list[Rule]] = {}
@@ -222,7 +220,7 @@ class _Lookalikes:
             self._by_core.setdefault(_core(canonical_form(rule.document()) or {}), []).append(rule)
 
     def take(self, content: Document) -> Rule | None:
-        """The next rule with the name, type and pairs of *content*."""
+        """Remove and return the next rule with the name, type and pairs of *content*; None where none is left."""
         alike = self._by_core.get(_core(content)) if self._by_core else None
         return alike.pop(0) if alike else None
 
@@ -232,7 +230,7 @@ def _core(content: Document) -> str:
 
 
 def _without_null_texts(record: Any) -> Any:
-    """*record* without the texts that are null: they say nothing, and services take no null for a text."""
+    """Return *record* without texts that are null: they mean nothing, and services refuse null for a text."""
     if not isinstance(record, dict) or all(record.get(name, "") is not None for name in TEXTS):
         return record
     return {name: value for name, value in record.items() if value is not None or name not in TEXTS}
@@ -264,28 +262,28 @@ class OnDiffers(StrEnum):
 
 
 class Arrival(StrEnum):
-    """The status that imported rules have."""
+    """Which status imported rules get."""
 
     INACTIVE = "inactive"
-    """What is created arrives Inactive; what is overwritten keeps the status that it has."""
+    """Created rules are Inactive; overwritten rules keep their status."""
     AS_IN_FILE = "file"
 
 
 @dataclass(frozen=True, slots=True)
 class Choices:
-    """What somebody chose; what is the same already is always left alone. The defaults overwrite nothing."""
+    """The choices for an import; rules that are the same are never written. The defaults overwrite nothing."""
 
     new: OnNew = OnNew.CREATE
     differs: OnDiffers = OnDiffers.SKIP
     arrival: Arrival = Arrival.INACTIVE
     groups: Mapping[str, str] = field(default_factory=dict)
-    """The ids of groups here, for ids in the file that are no group here."""
+    """Group ids in the file that the service doesn't have -> the ids of groups to use instead."""
     endless: bool = False
-    """Whether rules are wanted for good, though the file has an end that can't be used."""
+    """Whether to create permanent rules where the file has an end that can't be used."""
 
 
 def edit_of(entry: Entry, choices: Choices) -> Edit | None:
-    """What is to be changed for *entry*; an overwrite that would change nothing is none."""
+    """Return the edit for *entry*; None where there is nothing to do, such as an overwrite that would change nothing."""
     if isinstance(entry, New | Differs) and (group := choices.groups.get(entry.ungrouped or "")):
         entry = replace(entry, draft=entry.draft.with_fields(groupId=group))
     match entry:
@@ -305,7 +303,7 @@ def _creation(after: Document) -> Edit:
 
 
 def _creation_body(draft: RuleDraft, arrival: Arrival) -> Document:
-    """Return the body of a new rule: the ids of the pairs are for the service to give, and the status is always said."""
+    """Return the body of a new rule: without ids of pairs, which the service assigns, and always with a status."""
     status = draft.status if arrival is Arrival.AS_IN_FILE else None
     return draft.content() | {"description": draft.description or "", "status": status or INACTIVE}
 

@@ -1,6 +1,6 @@
-"""Secrets in rules: which fields and texts hold one, and the same rule without them.
+"""Find secrets in rules, and hide them for channels.
 
-The one place that decides what is hidden in channels; what is stored, sent and exported never comes here.
+Only this module decides what is hidden in channels. Stored, sent and exported rules keep their secrets.
 """
 
 from __future__ import annotations
@@ -14,33 +14,33 @@ from urllib.parse import unquote
 from bot.rules.model import Rule
 
 MARK: Final = "[hidden"
-"""What every label in place of a secret begins with."""
+"""The start of every label that replaces a secret."""
 SECRET_PARTS: Final = re.compile(
     "token|secret|passw|passphrase|apikey|accesskey|privatekey|credential|authorization|cookie|session|signature"
 )
-"""Letters that the name of a credential has in it, however it is written."""
+"""Parts of the names of credentials, without dashes and underscores."""
 SECRET_WORDS: Final = frozenset({"auth", "bearer", "jwt", "key", "pass", "pwd", "sid", "sig"})
-"""The same, where they are a word of the name: ``X-Api-Key``, but not ``keyword``."""
+"""Names of credentials that count only as a whole word: ``X-Api-Key``, but not ``keyword``."""
 CORS: Final = "access-control-"
-"""Headers that only talk about credentials begin so."""
+"""The prefix of headers that are about credentials but don't hold any."""
 NAMED_BY: Final = ("header", "param", "name", "key")
-"""Fields that say what the ``value`` beside them is the value of."""
+"""Fields that name the ``value`` beside them."""
 WORD: Final = re.compile(r"[a-z0-9]+")
 ASSIGNED: Final = re.compile(r"=|%3[Dd]")
 NAME_BACKWARDS: Final = re.compile(r"[\w%-]+")
 MAX_NAME: Final = 64
 VALUE: Final = re.compile(r"[^\s&;#<>|\"`…\ue000]+")
-"""Up to what ends it in a query, in Slack's markup, and in a text that is cut; `masking.AMPERSAND` is among that."""
+"""A value, up to a character that ends it in a query, in Slack's markup or in a shortened text (see `masking.AMPERSAND`)."""
 MIN_SECRET: Final = 3
-"""Letters and digits of a value that may be one: ``*``, ``$1`` and ``(.*)`` are patterns."""
+"""Letters and digits that a secret has at least: ``*``, ``$1`` and ``(.*)`` are patterns."""
 PASSWORD: Final = re.compile(r"(://[^\s/?#<>|\"`:@]*:)([^\s/?#<>|\"`…]+)(?=@|…)")
-"""A user name in front of a host, and the password behind it."""
+"""The user name and the password in front of a host."""
 
 Label = Callable[[str], str]
 
 
 def names_secret(name: str) -> bool:
-    """Return whether *name*, of a header, a parameter or a field, is one that credentials have."""
+    """Whether *name*, of a header, a parameter or a field, is that of a credential."""
     plain = unquote(name).casefold()
     if plain.startswith(CORS):
         return False
@@ -59,7 +59,7 @@ def hide_secrets(*documents: Mapping[str, Any] | None) -> list[Any]:
 
 
 def without_secrets(rule: Rule, shown: Collection[int] | None = None) -> Rule:
-    """Return *rule* as a channel may see it. *shown*: the only pairs that it sees, by number from 1; the others are empty."""
+    """Return *rule* with its secrets hidden. *shown*: the numbers, from 1, of the pairs to keep; the others become empty."""
     document = rule.document()
     if shown is not None and rule.pairs:
         document["pairs"] = only_pairs(document["pairs"], shown)
@@ -67,12 +67,12 @@ def without_secrets(rule: Rule, shown: Collection[int] | None = None) -> Rule:
 
 
 def only_pairs(pairs: Sequence[Any], numbers: Collection[int]) -> list[Any]:
-    """Return *pairs* with all but those of these *numbers*, from 1, empty: each keeps its number."""
+    """Return *pairs* with all but those of *numbers* (from 1) emptied, so that each keeps its number."""
     return [pair if number in numbers else {} for number, pair in enumerate(pairs, 1)]
 
 
 def holds_secret(rule: Rule) -> bool:
-    """Return whether there is a secret in *rule*."""
+    """Whether *rule* has a secret in it."""
     return without_secrets(rule) != rule
 
 
@@ -106,7 +106,7 @@ def hide_in_text(text: str, label: Label = lambda _: f"{MARK}]") -> str:
     shown, done, run_end = [], 0, 0
     for sign in ASSIGNED.finditer(text):
         start = sign.end()
-        if start >= run_end:  # a value may hold further signs, and all of them have the end of the run in common
+        if start >= run_end:  # a value may contain further signs with the same end; searching each time is quadratic
             run_end = value.end() if (value := VALUE.match(text, start)) else start
         if sign.start() < done or start == run_end:
             continue
@@ -118,7 +118,7 @@ def hide_in_text(text: str, label: Label = lambda _: f"{MARK}]") -> str:
 
 
 def _may_be_secret(text: str, start: int, end: int) -> bool:
-    """Whether a value is more than a pattern or a label of ours; it is read no further than that takes."""
+    """Whether a value is more than a pattern or a label of ours; reads only as much of it as needed."""
     if text.startswith(MARK, start):
         return False
     letters = (place for place in range(start, end) if text[place].isalnum())

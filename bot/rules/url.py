@@ -1,4 +1,4 @@
-"""A URL as a browser would send it, the three texts that conditions look at, and where a URL leads."""
+"""URLs as a browser sends them, the three parts of them that conditions test, and the host that a text leads to."""
 
 from __future__ import annotations
 
@@ -10,24 +10,24 @@ import ada_url
 
 SCHEME: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 ONE_SLASH: Final = re.compile(r"^(https?|wss?):/(?!/)", re.IGNORECASE)
-"""What people type in haste, and browsers take for two."""
+"""A typo for two slashes, which browsers correct."""
 HOST: Final = re.compile(r"[.:]|^localhost$", re.IGNORECASE)
-"""What a host has that is not just a word."""
+"""Tells a host from a single word."""
 SENT: Final = frozenset({"http:", "https:", "ws:", "wss:"})
 MAX_URL_LENGTH: Final = 64 * 1024
-"""Characters of a URL; browsers and servers stop far below."""
+"""Characters of a URL; browsers and servers accept far fewer."""
 KEYS: Final = ("Url", "host", "path")
-"""What a condition may look at; see `Url.subject`."""
+"""The parts of a URL that a condition may test; see `Url.subject`."""
 
 
 class NotAUrl(ValueError):
-    """A text that no browser would send anywhere."""
+    """A text that is not a URL which a browser can request."""
 
 
 @dataclass(frozen=True, slots=True)
 class Url:
-    """*full* is the whole URL without its fragment and without user and password, which are no part of what is requested;
-    *host* has the port if it is not the default.
+    """A URL. *full*: the whole URL without fragment, user and password, which are not part of the request. *host*: with the
+    port if it is not the default.
     """
 
     full: str
@@ -36,7 +36,7 @@ class Url:
 
     @classmethod
     def of(cls, text: str) -> Self:
-        """The URL that *text* is, normalised by the rules of the web; raises NotAUrl."""
+        """Parse *text* as a URL, by default https, and normalise it as browsers do; raises NotAUrl."""
         wanted = text.strip()
         if not wanted or len(wanted) > MAX_URL_LENGTH:
             raise NotAUrl("no URL" if not wanted else "too long for a URL")
@@ -53,7 +53,7 @@ class Url:
 
     @classmethod
     def as_written(cls, text: str) -> Self:
-        """The URL that *text* is, kept as it is written, whatever its scheme; raises NotAUrl."""
+        """Parse *text* as a URL of any scheme, without normalising *full*; raises NotAUrl."""
         try:
             url = ada_url.URL(text)
         except (ValueError, UnicodeError) as error:
@@ -62,9 +62,9 @@ class Url:
 
     @classmethod
     def from_typed(cls, text: str) -> Self:
-        """Return the URL that somebody means who types *text*, with or without a scheme; raises NotAUrl.
+        """Parse *text* as a URL that a person typed, with or without a scheme; raises NotAUrl.
 
-        Stricter than `of`: a single word, a path or an email is more likely a slip than a host.
+        Stricter than `of`: a single word, a path or an email is more likely a mistake than a host.
         """
         wanted = ONE_SLASH.sub(r"\1://", text.strip())
         host, slash, _ = wanted.removeprefix("//").partition("/")
@@ -73,7 +73,7 @@ class Url:
         return cls.of(f"https:{wanted}" if wanted.startswith("//") else wanted)
 
     def subject(self, key: str | None) -> str | None:
-        """The text that a condition on *key* looks at; None for a key that no engine knows."""
+        """Return the part of the URL that a condition on *key* tests; None for a key that no engine knows."""
         return {"Url": self.full, "host": self.host, "path": self.path}.get(key or "")
 
 
@@ -96,7 +96,7 @@ SPECIAL: Final = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Authority:
-    """Where a URL leads. *host*: in ASCII, with a port that is not the default. *end*: where the path begins in the text."""
+    """The host of a URL. *host*: in ASCII, with the port if it is not the default. *end*: the index in the text after it."""
 
     host: str
     user_info: bool

@@ -1,4 +1,4 @@
-"""Findings: what is wrong, where, and the facts that words are made of."""
+"""Findings of the lint: what is wrong, where, and the facts for its message."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from bot.rules.model import Rule
 
 
 class FindingKind(StrEnum):
-    """What can be wrong; the worst first."""
+    """The kinds of findings, the worst first: sorting relies on this order."""
 
     LOOP = "loop"
     ITSELF = "itself"
@@ -57,32 +57,32 @@ class Location:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that is wrong. *places*: the rules concerned, the one to mend first; of a loop, in its order.
+    """One finding. *places*: the rules concerned, the one to fix first; for a loop, in the order of its redirects.
 
-    *urls*: of a loop, where each rule of it acts; of a chain, where the first rule leads and where that goes on
-    to; else the URL that shows it.
+    *urls*: for a loop, the URL that each of its rules matches; for a chain, where the first rule redirects to and where
+    the second one does; otherwise an example.
     """
 
     kind: FindingKind
     places: tuple[Location, ...]
     urls: tuple[str, ...] = ()
     value: str = ""
-    """The text in the rule that is wrong, where it is one."""
+    """The text in the rule that is wrong, if it is a text."""
     why: Reason | None = None
     better: str = ""
-    """What would be right in its place, where that can be told."""
+    """The correct text, if it is known."""
     grows: bool = False
-    """Of a loop: it never comes back to a URL, they only grow."""
+    """Whether a loop never returns to the same URL: each URL is longer than the one before."""
     undecidable: UndecidableReason | None = None
-    """Why it cannot be judged."""
+    """Why the condition can't be judged."""
     engine: Engine | None = None
-    """The one engine of which it is true; None where it is of both."""
+    """The one engine that the finding applies to; None for both."""
     trait: Trait | None = None
-    """What only one engine does, where the engines differ by it."""
+    """The trait in which the engines differ."""
 
     @property
     def needs_reason(self) -> bool:
-        """Whether it must not be saved without somebody saying why: what loops."""
+        """Whether a rule with this finding may only be saved with a reason: it is a loop."""
         return self.kind in {FindingKind.LOOP, FindingKind.ITSELF}
 
     def concerns(self, rule_id: str) -> bool:
@@ -90,21 +90,21 @@ class Finding:
 
 
 Step = tuple[Finding, ...]
-"""What one step of a check finds, which may be nothing: between two of them, others are let in."""
+"""The findings of one step of a check, maybe none; the caller yields to the event loop between two steps."""
 Key = tuple[str, tuple[str, ...], str]
 
 
 def key_of(finding: Finding) -> Key:
-    """What makes two findings the same one, though pairs may have moved: kind, rules, and the text at fault."""
+    """Return the identity of a finding, which a new order of pairs doesn't change: kind, rules, and the wrong text."""
     ids = [place.rule.id for place in finding.places]
     about = finding.value or (finding.urls[0] if finding.kind is FindingKind.CHAIN else "")
     return finding.kind, tuple(sorted(set(ids))), about
 
 
 def sort_findings(findings: Iterable[Finding]) -> tuple[Finding, ...]:
-    """Return each finding once, the worst first; of one kind by name, so that the order is always the same.
+    """Return each finding once, the worst first, and by name within a kind, so that the order is stable.
 
-    A chain between rules of a loop is left out: to mend the loop is to mend it.
+    A chain between rules of a loop is left out, since fixing the loop fixes it.
     """
     once: dict[Key, Finding] = {}
     for finding in findings:

@@ -1,4 +1,4 @@
-"""Find the conditions that may hold for a URL, among those of thousands of rules: a table, and what the expression engine has."""
+"""An index of the conditions of thousands of rules, which finds those that may hold for a URL: a dict, and RE2's sets."""
 
 from __future__ import annotations
 
@@ -16,26 +16,26 @@ from bot.rules.model import Rule, Source
 from bot.rules.url import Url
 
 LOOKUP_CHARACTERS: Final = 50_000
-"""Characters in one filter: the engine builds it in one go, in which nothing else runs (some 20 ms)."""
+"""Characters in one filter: RE2 builds it in one go, which blocks the event loop (some 20 ms)."""
 LOOKUP_SOURCES: Final = 1_000
-"""Conditions in one filter: it tells all that hold, also where a few are enough."""
+"""Conditions in one filter: a search returns all that may hold, even where a few are enough."""
 
 
 class Way(Enum):
-    """How a condition looks for its text in a URL."""
+    """How the text of a condition is searched for in a URL."""
 
     WHOLE = auto()
     PART = auto()
-    """Any place in the URL, by an expression that is that text alone."""
+    """Anywhere in the URL, by an expression that is the escaped text."""
     EXPRESSION = auto()
 
 
 QUIET: Final = re2.Options()
-QUIET.log_errors = False  # it takes a slower way where a long text needs much memory, and would log that
+QUIET.log_errors = False  # RE2 falls back to a slower algorithm where a long text needs much memory, and would log that
 
 
 class Condition(NamedTuple):
-    """Where a condition is, and the *text* that it looks for in a URL: a whole URL, or an expression."""
+    """The place of a condition in a rule, and the *text* to search for in a URL: a whole URL, or an expression."""
 
     place: Location
     way: Way
@@ -43,13 +43,13 @@ class Condition(NamedTuple):
 
 
 class SourceLookup:
-    """Some conditions, in the order of their rules, and what tells which of them a URL may fulfill.
+    """An index of some conditions, in the order of their rules, that finds those which a URL may fulfill.
 
-    Each in the smallest way: most are for a whole URL, and of the filter each expression takes twenty kilobytes.
+    Each condition is in the smallest structure: most are whole URLs, in a dict; an expression takes 20 kB in the filter.
     """
 
     def __init__(self, conditions: Sequence[Condition]) -> None:
-        """Raises re2.error where it is too much text for one filter."""
+        """Build the index; raises re2.error where the text is too much for one filter."""
         self._places = [condition.place for condition in conditions]
         self._whole: dict[str, list[int]] = {}
         self._at: dict[Way, list[int]] = {Way.PART: [], Way.EXPRESSION: []}
@@ -70,7 +70,7 @@ class SourceLookup:
             self._filter.Compile()
 
     def find(self, url: Url) -> list[Location]:
-        """The conditions that may hold for *url*, in their order: all that do are among them."""
+        """Return the conditions that may hold for *url*, in order: a superset of those that do."""
         found = list(self._whole.get(url.full, ()))
         for way, matcher in ((Way.PART, self._parts), (Way.EXPRESSION, self._filter)):
             if at := self._at[way]:
@@ -104,7 +104,7 @@ def build_lookups(rules: Iterable[Rule]) -> Iterator[SourceLookup]:
 
 
 def _build(conditions: Sequence[Condition]) -> Iterator[SourceLookup]:
-    """One filter, or more where the texts have so little in common that one doesn't hold them."""
+    """Yield one lookup, or several where the texts have so little in common that one filter can't hold them."""
     if not conditions:
         return
     try:
@@ -117,7 +117,7 @@ def _build(conditions: Sequence[Condition]) -> Iterator[SourceLookup]:
 
 
 def _find_way(source: Source) -> tuple[Way, str] | None:
-    """What is in every URL that fulfills *source*; None where none does, or where that can't be told."""
+    """Return a text or an expression that is in every URL that fulfills *source*; None where no URL does, or it isn't known."""
     value = source.value or ""
     try:
         require_short(value)
@@ -142,7 +142,7 @@ def _expression(source: Source, value: str) -> str | None:
 
 
 def _wildcard(value: str) -> str:
-    """As one engine or the other reads it; in the desktop app, a bar in the URL may be taken for its start or end."""
+    """Return an expression for a wildcard as either engine reads it; in the desktop app, a bar may match as start or end."""
     literal = rf"(?s:(?:^|\|){'.*'.join(map(re2.escape, value.split('*')))}(?:$|\|))"
     if IN_WILDCARD.search(value) is None:
         return literal

@@ -20,34 +20,34 @@ from bot.rules.url import Url
 MAX_HOPS: Final = 20
 """Redirects in a row after which browsers give up."""
 MAX_FOLLOWED_RULES: Final = 8
-"""Rules that are followed from one URL; more of them on one URL is a finding of its own."""
+"""Rules that are followed from one URL; more rules on one URL is a finding of its own."""
 MAX_VISITED_URLS: Final = 64
-"""URLs that are looked at from one start."""
+"""URLs that are visited from one start."""
 LEADING: Final = frozenset({"Redirect", "Replace", "QueryParam"})
 FEW_PAIRS: Final = 8
-"""Pairs of a rule that are all tried: that is faster than to look them up."""
+"""Up to so many pairs of a rule are all tried, which is faster than to look them up."""
 MAX_SOURCES: Final = 12_000
 """Conditions of active rules that are compared in one check: three seconds of processor time, and some 3 kB for each."""
 MAX_STEPS: Final = 500_000
-"""Filters that are asked and rules that are tried in one check: at some microseconds each, a few seconds."""
+"""Filter searches and rule evaluations in one check: at some microseconds each, a few seconds."""
 
 
 class Effort:
-    """What one check may still try. *enough*: whether nothing was left out."""
+    """The budget of steps of one check. *enough*: whether it sufficed, so that nothing was left out."""
 
     def __init__(self, steps: int = MAX_STEPS) -> None:
         self._left = steps
         self.enough = True
 
     def spend(self) -> bool:
-        """Take off one step; False where none is left."""
+        """Spend one step; return False where none is left."""
         self._left -= 1
         self.enough = self.enough and self._left >= 0
         return self._left >= 0
 
 
 class World:
-    """Active rules, and what they do together."""
+    """The active rules, and which of them match a URL."""
 
     def __init__(self, groups: Groups | None = None, effort: Effort | None = None) -> None:
         self.rules: list[Rule] = []
@@ -58,13 +58,13 @@ class World:
         self._known: dict[str, tuple[Match, ...]] = {}
 
     def take_in(self, rules: Iterable[Rule]) -> Iterator[Step]:
-        """Take in those of *rules* that are active, in steps. What is beyond MAX_SOURCES acts on nothing."""
+        """Add those of *rules* that are active, in steps. Rules beyond MAX_SOURCES conditions match nothing."""
         compared, count = [], 0
         for rule in rules:
             if is_effective(rule, self._groups):
                 self.rules.append(rule)
                 count += len(rule.pairs or ())
-                if count <= MAX_SOURCES:  # a rule as a whole, or not at all: half of its pairs would lead elsewhere
+                if count <= MAX_SOURCES:  # all of a rule or none: with half of its pairs it would redirect elsewhere
                     compared.append(rule)
         self.effort.enough = self.effort.enough and count <= MAX_SOURCES
         for lookup in build_lookups(compared):
@@ -72,20 +72,20 @@ class World:
             yield ()
 
     def combine_with(self, rule: Rule, lookups: Sequence[SourceLookup]) -> World:
-        """The same rules and *rule*, whose conditions are *lookups*, with the effort left to this one."""
+        """Return a world of the same rules and *rule*, whose conditions are *lookups*; it shares the remaining effort."""
         joined = World(self._groups, self.effort)
         joined.rules = [*self.rules, rule]
         joined._lookups, joined._own_lookups = self._lookups, lookups
         return joined
 
     def free(self) -> Iterator[None]:
-        """Let go of the filters, in steps: to free them all in one go takes longer than others should wait."""
+        """Free the filters, in steps: freeing all in one go blocks the event loop for too long."""
         while self._lookups:
             self._lookups.pop()
             yield
 
     def find_matches(self, url: Url) -> tuple[Match, ...]:
-        """The rules that act on *url*, the first of them where there are many."""
+        """Return the first MAX_FOLLOWED_RULES rules that match *url*."""
         known = self._known.get(url.full)
         if known is None:
             known = self._known[url.full] = tuple(islice(self._matches(url), MAX_FOLLOWED_RULES))
@@ -101,7 +101,7 @@ class World:
                 yield found
 
     def _rules_for(self, url: Url) -> Iterator[Rule]:
-        """The rules that may match *url*, each once, in their order, as far as the effort goes."""
+        """Yield the rules that may match *url*, each once, in order, until the effort is spent."""
         last = None
         for lookup in self._all_lookups():
             if not self.effort.spend():
@@ -112,7 +112,7 @@ class World:
                     yield last
 
     def _pairs_for(self, rule: Rule, url: Url) -> list[tuple[int, Pair]]:
-        """All pairs of *rule* that may hold for *url*: without some of them it would lead elsewhere."""
+        """Return all pairs of *rule* that may hold for *url*: without some of them it would redirect elsewhere."""
         found = []
         for lookup in self._all_lookups():
             self.effort.spend()
@@ -123,7 +123,7 @@ class World:
         return chain(self._lookups, self._own_lookups)
 
     def find_redirects(self, url: Url, engine: Engine) -> Iterator[tuple[Match, Url]]:
-        """The rules that take *url* elsewhere in *engine*, and where to."""
+        """Yield the rules that redirect *url* in *engine*, and where to."""
         for acts in self.find_matches(url):
             if (there := follow_redirect(acts, acts.result_in(engine))) is not None:
                 yield acts, there
@@ -132,7 +132,9 @@ class World:
 def follow_redirect(acts: Match, leads: str | None) -> Url | None:
     """Return the URL that a browser goes on to when *acts* redirects it to *leads*; None where it stays.
 
-    A parameter that is added is added again each time, which tells nothing: only what settles at once leads on.
+
+    A rule that adds a parameter would add it again each time. So a change of parameters counts only if the rule does not
+    change its result again.
     """
     if leads is None or acts.rule.rule_type not in LEADING or (there := absolute_url(leads)) is None:
         return None
@@ -146,7 +148,7 @@ def is_effective(rule: Rule, groups: Groups | None) -> bool:
 
 
 def start_urls(pair: Pair) -> Iterator[Url]:
-    """Yield URLs to follow for *pair*: one that it matches, one that holds that twice, and the one that it redirects to."""
+    """Yield URLs to follow for *pair*: one that it matches, one that contains that twice, and the one that it redirects to."""
     if pair.source is not None and (found := example(pair.source)) is not None:
         yield found
         if pair.find and pair.find in (pair.replacement or "") and (twice := url_of(f"{found.full}?{found.full}")):
@@ -156,7 +158,7 @@ def start_urls(pair: Pair) -> Iterator[Url]:
 
 
 def destination_url(pair: Pair) -> Url | None:
-    """Return the URL that a redirect leads to, with a sample for what it catches; None where that is no URL."""
+    """Return the URL that a pair redirects to, with a sample for each capture; None where that is not a URL."""
     if not pair.destination or not pair.leads_to_url:
         return None
     text = pair.destination
@@ -172,17 +174,17 @@ class _Hop:
 
 
 class Walker:
-    """Follows URLs and tells loops; what was followed once is not followed again."""
+    """Follows URLs and finds loops; a URL that was followed once is not followed again."""
 
     def __init__(self, world: World) -> None:
         self._world = world
         self._done: dict[Engine, set[str]] = {engine: set() for engine in Engine}
         self._endless: set[tuple[Engine, str, int]] = set()
-        """Pairs that take on what they made themselves: once that is told, following them again tells nothing new."""
+        """Pairs that match their own results, so URLs grow for ever: once reported, they are not followed again."""
         self._left = 0
 
     def loops_from(self, start: Url) -> Iterator[Finding]:
-        """The loops that a browser at *start* is caught in, each with the one engine in which it is, if it is one."""
+        """Yield the loops that a browser runs into from *start*; each names its engine if it exists in only one."""
         found = {engine: {key_of(loop): loop for loop in self._loops(start, engine)} for engine in Engine}
         for engine, loops in found.items():
             for key, loop in loops.items():
@@ -212,7 +214,7 @@ class Walker:
 
 
 def _growing_loop(way: tuple[_Hop, ...]) -> Iterator[Finding]:
-    """Yield the part of *way* that comes again, if one does."""
+    """Yield the loop of the repeated part of *way*, if there is one."""
     last = way[-1].acts
     for back, hop in enumerate(reversed(way[:-1]), start=1):
         if (hop.acts.rule.id, hop.acts.pair) == (last.rule.id, last.pair):
@@ -221,7 +223,7 @@ def _growing_loop(way: tuple[_Hop, ...]) -> Iterator[Finding]:
 
 
 def _loop(hops: tuple[_Hop, ...], *, grows: bool = False) -> Finding:
-    """The loop of *hops*, begun at the same rule wherever it was entered."""
+    """Return the loop of *hops*, rotated so that it begins with the same rule wherever it was entered."""
     first = min(range(len(hops)), key=lambda at: (hops[at].acts.rule.id, hops[at].acts.pair))
     turned = hops[first:] + hops[:first]
     redirects = any(hop.acts.rule.rule_type == "Redirect" for hop in hops)

@@ -13,7 +13,7 @@ LAST_RANK: Final = 3
 
 
 def rank(match: Match) -> int:
-    """What decides comes first: a block, then a change of the URL, then the rest, then what changes nothing."""
+    """Return the sort key of *match*: first a block, then a change of the URL, then other matches, then those without effect."""
     if match.blocks:
         return 0
     return LAST_RANK if match.idle else 1 if match.result is not None else 2
@@ -25,9 +25,9 @@ class Route:
 
     steps: tuple[Explained, ...]
     back_to: int | None = None
-    """Of a loop: the step that the last one is redirected to."""
+    """In a loop, the index of the step that the last one is redirected to."""
     is_endless: bool = False
-    """Whether it was given up after as many redirects as browsers follow."""
+    """Whether it was cut off after as many redirects as browsers follow."""
 
     @property
     def first(self) -> Explained:
@@ -43,24 +43,24 @@ class Route:
 
     @property
     def deciding(self) -> tuple[Match, ...]:
-        """The match that decides at each step, as far as one does."""
+        """Return the deciding match of each step that has one."""
         found = (decider(step) for step in self.steps)
         return tuple(match for match in found if match is not None)
 
 
 def decider(step: Explained) -> Match | None:
-    """The match that decides what becomes of the URL at *step*; None where it stays."""
+    """Return the match that decides the outcome of the URL at *step*; None where the URL stays."""
     found = min(step.changing, key=rank, default=None)
     return found if found is not None and (found.blocks or found.result is not None) else None
 
 
 def results(step: Explained) -> list[str]:
-    """The URLs that *step* may be redirected to; engines promise no order between rules, so all of them may be."""
+    """Return the URLs that *step* may be redirected to: all of them, since engines guarantee no order of rules."""
     return list(dict.fromkeys(match.result for match in step.changing if match.result is not None))
 
 
 def next_url(step: Explained) -> Url | None:
-    """The one URL that *step* is redirected to; None where it stays, is blocked, or may be one of several."""
+    """Return the one URL that *step* is redirected to; None where it stays, is blocked, or may go to several."""
     if any(match.blocks for match in step.changing) or len(results(step)) != 1:
         return None
     return next((there for match in step.changing if (there := follow_redirect(match, match.result)) is not None), None)

@@ -16,19 +16,19 @@ from bot.rules.outcomes import differing_trait
 from bot.rules.url import Url
 
 DECIDING: Final = frozenset({"Redirect", "Cancel"})
-"""Types of which two on one source cannot both have their way; others add up."""
+"""Rule types of which two with the same source conflict; other types add up."""
 
 LEADING: Final = frozenset({"Redirect", "Replace"})
-"""Types that lead to another URL, and so may loop."""
+"""Rule types that lead to another URL, and so may loop."""
 
 MAX_NAMED_RULES: Final = 3
-"""Rules that are named for one URL; where more act on it, one source is what is wrong."""
+"""Rules that are named for one URL; where more match it, the problem is that they share a source."""
 
 Condition = tuple[str | None, str | None, str]
 
 
 class CrossRuleCheck:
-    """Findings about active rules, for one set of them."""
+    """Finds problems between the active rules of one set."""
 
     def __init__(self, world: World) -> None:
         self.world = world
@@ -36,22 +36,22 @@ class CrossRuleCheck:
         self._blocks = World(effort=world.effort)
 
     def take_in(self) -> Iterator[Step]:
-        """Take in the rules that block, in steps; before that, nothing is known to be hidden."""
+        """Add the rules that block, in steps; without this, no rule is found to be hidden."""
         yield from self._blocks.take_in(rule for rule in self.world.rules if rule.rule_type == "Cancel")
 
     def free(self) -> Iterator[None]:
-        """Let go of what was taken in, in steps."""
+        """Free the indexes, in steps."""
         yield from self.world.free()
         yield from self._blocks.free()
 
     def combine_with(self, rule: Rule, lookups: Sequence[SourceLookup]) -> CrossRuleCheck:
-        """The same with *rule*, whose conditions are *lookups*, among the others."""
+        """Return the same check with *rule*, whose conditions are *lookups*, among the others."""
         joined = CrossRuleCheck(self.world.combine_with(rule, lookups))
         joined._blocks = self._blocks.combine_with(rule, lookups) if rule.rule_type == "Cancel" else self._blocks
         return joined
 
     def check_rule(self, rule: Rule) -> Iterator[Step]:
-        """Check *rule*, which is active, against the others, as seen from it, in steps of a pair each."""
+        """Check *rule*, which is active, against the others, in steps of one pair each."""
         for number, pair in enumerate(rule.pairs or (), start=1):
             yield tuple(self._check_pair(Location(rule, number), pair))
 
@@ -67,7 +67,7 @@ class CrossRuleCheck:
             yield from self._check_conflict(place, pair)
 
     def _check_hidden(self, place: Location, pair: Pair) -> Iterator[Finding]:
-        """Find rules that block all that this pair matches."""
+        """Find rules that block every URL that this pair matches."""
         source = pair.source
         if source is None or not _holds_in_both(place.rule, source):
             return
@@ -95,7 +95,7 @@ class CrossRuleCheck:
             yield Finding(FindingKind.CHAIN, places, (there.full, acts.result or ""))
 
     def _check_conflict(self, place: Location, pair: Pair) -> Iterator[Finding]:
-        """Find other redirects that take the same URL elsewhere, by another condition."""
+        """Find other redirects that send the same URL elsewhere by another condition."""
         if pair.source is None or _has_filter(pair) or (url := example(pair.source)) is None:
             return
         if pair.source.operator != "Equals" or pair.source.key != "Url" or not _holds_in_both(place.rule, pair.source):
@@ -148,7 +148,7 @@ def check_same_name(rules: Iterable[Rule]) -> Iterator[Step]:
 
 
 def _holds_in_both(rule: Rule, source: Source) -> bool:
-    """Whether *source* can hold, in the one engine as in the other."""
+    """Whether *source* can hold, and means the same in both engines."""
     return why_never(rule.rule_type, source) is None and differing_trait(rule.rule_type, source) is None
 
 
@@ -161,23 +161,23 @@ def _condition_text(source: Source) -> str:
 
 
 def _has_filter(pair: Pair) -> bool:
-    """Whether the pair is for some pages or methods only."""
+    """Whether the pair has a filter, for example by page or method."""
     return next(filters_of(pair), None) is not None
 
 
 def _representative(source: Source) -> Url | None:
-    """A URL that stands for *source* when blocks are looked up."""
+    """Return a URL that represents *source* in the search for blocks; None where there is none."""
     if (found := example(source)) is not None:
         return found
     return url_of(f"https://example.com/{literal(source)}") if literal(source) else None
 
 
 def _covers(wide: Source, narrow: Source) -> bool:
-    """Whether *wide*, which holds for an example of *narrow*, surely holds wherever *narrow* does."""
+    """Whether *wide*, which holds for an example of *narrow*, certainly holds wherever *narrow* does."""
     if _condition(wide) == _condition(narrow):
         return True
     if narrow.operator == "Equals" and narrow.key == "Url":
-        return True  # there is but one URL, and it was tried
+        return True  # it has only one URL, which was the example
     if wide.key == narrow.key and narrow.operator == "Equals":
         return True
     if wide.operator != "Contains" or wide.key not in {narrow.key, "Url"}:
@@ -186,9 +186,9 @@ def _covers(wide: Source, narrow: Source) -> bool:
 
 
 def check_all(rules: Sequence[Rule], groups: Groups | None = None, *, effort: Effort | None = None) -> Iterator[Step]:
-    """Find everything that is wrong with *rules*, in steps of about a pair each; `sort_findings` puts them together.
+    """Find all problems of *rules*, in steps of about a pair each; `sort_findings` merges them.
 
-    Rules that are not active are only judged alone. *effort* bounds what is tried; without one it is the usual one.
+    Inactive rules are only checked on their own. *effort*: the budget of steps, by default MAX_STEPS.
     """
     together = CrossRuleCheck(World(groups, effort))
     yield from together.world.take_in(rules)
@@ -205,7 +205,7 @@ def check_all(rules: Sequence[Rule], groups: Groups | None = None, *, effort: Ef
 def check_loops(
     rules: Sequence[Rule], ids: Collection[str], groups: Groups | None = None, *, effort: Effort | None = None
 ) -> Iterator[Step]:
-    """Find the loops among *rules* in which those with these *ids* have a part, in steps of about a pair each."""
+    """Find the loops among *rules* that a rule with one of *ids* is part of, in steps of about a pair each."""
     world = World(groups, effort)
     yield from world.take_in(rules)
     walker = Walker(world)
@@ -226,7 +226,7 @@ def check_change(
     *,
     effort: Effort | None = None,
 ) -> Iterator[Step]:
-    """Find what a change of *before* to *after* would add to what is wrong, in steps; None: there is no such rule then."""
+    """Find the problems that changing *before* to *after* would add, in steps; None: the rule does not exist at that time."""
     if after is None:
         return
     others = [rule for rule in rules if rule.id not in {after.id, before.id if before is not None else after.id}]
@@ -243,7 +243,7 @@ def check_change(
 def _check_parts(
     parts: Sequence[_Part], others: Sequence[Rule], groups: Groups | None, effort: Effort | None
 ) -> Iterator[Step]:
-    """Check each of *parts* against the *others*, which are indexed once for both."""
+    """Check each of *parts* against the *others*, which are indexed once for all parts."""
     base = CrossRuleCheck(World(groups, effort))
     yield from base.world.take_in(others)
     yield from base.take_in()
@@ -258,7 +258,7 @@ def _check_parts(
 
 
 class _Part:
-    """The findings that one rule has a part in."""
+    """The findings that one rule is part of."""
 
     def __init__(self, rule: Rule) -> None:
         self.rule = rule
@@ -272,7 +272,7 @@ class _Part:
             yield self._add(step)
 
     def join(self, base: CrossRuleCheck) -> Iterator[Step]:
-        """What the rule does to the others, and which of them decide about the same."""
+        """Check the rule against the others of *base*, and find those with the same source."""
         self._together = base.combine_with(self.rule, self._lookups)
         for step in check_same_source(self._together.world.rules):
             yield self._add(step)
@@ -280,7 +280,7 @@ class _Part:
             yield self._add(step)
 
     def meet(self, other: Rule, heads: Iterable[Url]) -> None:
-        """What *other*, which begins at or leads to *heads*, does to the rule."""
+        """Check *other* if the rule may match one of *heads*, the URLs that *other* matches or redirects to."""
         if self._together is not None and any(lookup.find(url) for lookup in self._lookups for url in heads):
             for step in self._together.check_rule(other):
                 self._add(step)

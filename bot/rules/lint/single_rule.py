@@ -1,4 +1,4 @@
-"""Find what is wrong with one rule on its own: conditions that nothing fulfills, pairs that never match."""
+"""Find the problems of one rule on its own, such as conditions that no URL fulfills."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ NEVER_SENT: Final = {
     "host": re.compile(r'[#"<>/?@A-Z]|[^\x21-\x7e]'),
     "path": re.compile(r'[#"<>?]|[^\x21-\x7e]'),
 }
-"""Characters that a browser never sends there as they are: written otherwise, or left out."""
+"""By the part of a URL, characters that a browser never sends there: it escapes or removes them."""
 SAMPLE: Final = "x"
-"""Stands for whatever a wildcard or a group catches."""
+"""A sample text for a wildcard or a group."""
 ANYTHING: Final = re.compile(r"\((?:\?:)?[.\\\[\]^/\w-]*[*+]\)|(?:\.|\\w|\\d|\[[^\[\]]*\])[*+]")
 
 
 @dataclass(frozen=True, slots=True)
 class Never:
-    """Why a condition never holds, and what would in its place."""
+    """Why a condition never holds, and a value that would (*better*); empty where none is known."""
 
     why: Reason
     better: str = ""
@@ -41,7 +41,7 @@ class Never:
 
 @lru_cache(maxsize=4096)
 def url_of(text: str) -> Url | None:
-    """The URL that *text* is, if it is one; the few of one rule are asked for again and again."""
+    """Parse *text* as a URL; None where it is not one. Cached, since a check parses the URLs of a rule many times."""
     try:
         return Url.of(text)
     except NotAUrl:
@@ -49,12 +49,12 @@ def url_of(text: str) -> Url | None:
 
 
 def absolute_url(text: str) -> Url | None:
-    """Return the URL that *text* is; None where it has no scheme, or is no URL."""
+    """Parse *text* as a URL; None where it has no scheme or is not a URL."""
     return url_of(text) if SCHEME.match(text) else None
 
 
 def why_never(rule_type: str | None, source: Source) -> Never | None:
-    """Why no URL fulfils *source* in any engine; None where one may, or where that cannot be told."""
+    """Return why no URL fulfils *source* in any engine; None where one may, or where that isn't known."""
     if is_skipped(rule_type, source):
         return None
     key = source.key or ""
@@ -67,7 +67,7 @@ def why_never(rule_type: str | None, source: Source) -> Never | None:
     if source.operator == "Matches":
         return None if is_bare(value) and not is_switched_off(source) else _expression(value)
     if source.operator == "Wildcard_Matches" and IN_WILDCARD.search(value):
-        return None  # an expression in the extension, which may well hold
+        return None  # the extension reads it as an expression, which may hold
     if source.operator == "Equals" or (source.operator == "Wildcard_Matches" and "*" not in value):
         return _whole(key, value)
     if (stray := NEVER_SENT[key].search(value)) is not None:
@@ -84,7 +84,7 @@ def _expression(value: str) -> Never | None:
 
 
 def _whole(key: str, value: str) -> Never | None:
-    """The subject as a whole must be *value*, so *value* must be as a browser writes it."""
+    """Return why a condition on the whole subject never holds: *value* must be exactly as a browser sends it."""
     if key == "path":
         return _whole_path(value)
     if key == "Url" and not SCHEME.match(value):
@@ -106,13 +106,13 @@ def _whole_path(value: str) -> Never | None:
 
 
 def _sent_text(key: str, text: str) -> str:
-    """Return what a browser sends for *text*; empty where it sends nothing."""
+    """Return the *key* part of what a browser sends for *text*; empty where it sends nothing."""
     url = url_of(text)
     return (url.subject(key) or "") if url else ""
 
 
 def _wrong_start(key: str, value: str) -> Never | None:
-    """Return why a wildcard can't match by its start; None where it may: it covers the whole subject."""
+    """Return why the start of a wildcard can't match; None where it may. A wildcard must match the whole subject."""
     head = value.partition("*")[0]
     if key == "path":
         return None if not head or head.startswith("/") else Never(Reason.START, "/")
@@ -130,7 +130,7 @@ def _wrong_start(key: str, value: str) -> Never | None:
 
 
 def undecidable(source: Source) -> UndecidableReason | None:
-    """Why *source* cannot be judged; None where it can, or is known never to hold."""
+    """Return why *source* can't be judged; None where it can, or is known never to hold."""
     if source.operator != "Matches" or (found := SLASHED.fullmatch(source.value or "")) is None:
         return None
     try:
@@ -141,7 +141,7 @@ def undecidable(source: Source) -> UndecidableReason | None:
 
 
 def groups_of(source: Source) -> int | None:
-    """How many groups ``$1``, ``$2`` … can stand for; None where that cannot be told."""
+    """Return the number of captures of *source* (``$1``, ``$2`` …); None where that isn't known."""
     if source.operator == "Wildcard_Matches":
         return (source.value or "").count("*")
     if source.operator != "Matches":
@@ -155,7 +155,7 @@ def groups_of(source: Source) -> int | None:
 
 
 def example(source: Source) -> Url | None:
-    """A URL that fulfils *source*, where one is easily found; it is tried before it is given."""
+    """Return a URL that was verified to fulfil *source*; None where none is easily found."""
     for text in _guesses(source):
         url = url_of(text)
         if url is not None and is_fulfilled(source, url):
@@ -164,7 +164,7 @@ def example(source: Source) -> Url | None:
 
 
 def is_fulfilled(source: Source, url: Url) -> bool:
-    """Whether *source* holds for *url*; not where that cannot be told."""
+    """Whether *source* holds for *url*; False where that can't be judged."""
     subject = url.subject(source.key)
     try:
         return subject is not None and bool(condition(source.operator, source.value)(subject))
@@ -189,14 +189,14 @@ def _guesses(source: Source) -> Iterator[str]:
 
 
 def _sample_text(value: str) -> str:
-    """Return a text that an expression of the simple kind may match: dots and groups replaced, escapes taken away."""
+    """Return a text that a simple expression may match: repeated parts replaced by SAMPLE, escapes removed."""
     body = value.strip("/") if not SLASHED.fullmatch(value) else value[1 : value.rindex("/")]
     plain = ANYTHING.sub(SAMPLE, body.removeprefix("^").removesuffix("$"))
     return re.sub(r"\\(\W)", r"\1", plain)
 
 
 def literal(source: Source) -> str:
-    """A run of text that is in everything that *source* matches; empty where none is known."""
+    """Return a text that is part of everything that *source* matches; empty where none is known."""
     value = source.value or ""
     if source.operator in {"Equals", "Contains"}:
         return value
@@ -212,7 +212,7 @@ SPECIAL: Final = re.compile(r"[(|\[{]|\\[A-Za-z0-9]")
 
 
 def _literal_of_expression(value: str) -> str:
-    """The longest plain run before anything that could make it optional; cautious rather than clever."""
+    """Return the longest literal text before anything that could make it optional; empty rather than wrong."""
     found = SLASHED.fullmatch(value)
     if found is None or "i" in found[2] or "|" in found[1] or "(?" in found[1]:
         return ""
@@ -229,7 +229,7 @@ def _literal_of_expression(value: str) -> str:
 NUMBER: Final = re.compile(r"\$([1-9])")
 STAR: Final = "*"
 SIGNS: Final = re.compile(r"[\\^$*+?()\[\]{}|]")
-"""What makes an expression more than a text."""
+"""Special characters: without any, an expression is a literal text."""
 
 
 def check_alone(rule: Rule) -> Iterator[Finding]:
@@ -259,7 +259,7 @@ def _condition(place: Location, source: Source) -> Iterator[Finding]:
 
 
 def _condition_text(source: Source) -> str:
-    """Return the condition as one text: the same for the same condition, whichever pair it stands in."""
+    """Return the condition as one text, which is equal for equal conditions in any pair."""
     return f"{source.key} {source.operator} {source.value or ''}"
 
 
