@@ -1,4 +1,4 @@
-"""Why somebody gets in, or does not: what a site knows of an address, what is missing, and whom it may be taken for."""
+"""Explain why an email has access to a site or a segment or not, what is missing, and which members it may have meant."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from rapidfuzz.distance import OSA
 from bot.members.model import Member, email_key, find_by_email, fold_case, inbox_key, known_segments, nearest_segments
 
 MAX_WRONG_LETTERS: Final = 2
-"""Letters that may be wrong, missing, too many or swapped in an address that counts as a typo of another."""
+"""Letters that may be wrong, missing, added or swapped in an email that counts as a typo of another."""
 MAX_NEAR_MEMBERS: Final = 5
 
 
 class Likeness(StrEnum):
-    """How another member's address is like the one that was asked about."""
+    """How another member's email resembles the one that was asked about."""
 
     SPELLING = "spelling"
     TYPO = "typo"
@@ -28,14 +28,14 @@ class Likeness(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Near:
-    """A member whom the address may have meant."""
+    """A member whom the email may have meant."""
 
     member: Member
     likeness: Likeness
 
 
 class Standing(StrEnum):
-    """How a member, or nobody, stands to the segment that was asked about."""
+    """Whether the member has the segment that was asked about."""
 
     HAS = "has"
     LACKS = "lacks"
@@ -45,7 +45,7 @@ class Standing(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """The segment that was asked about. *name*: as the site spells it; *alike*: what it may have been taken for."""
+    """The segment that was asked about. *name*: in the site's spelling; *alike*: other segments that may be meant."""
 
     name: str
     standing: Standing
@@ -54,7 +54,7 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What one site has to say about an address."""
+    """The result of the check of one email on one site."""
 
     site: str
     member: Member | None
@@ -63,7 +63,7 @@ class Verdict:
 
     @property
     def missing(self) -> str | None:
-        """The segment that could be granted to let them in; None where none is missing or none was asked about."""
+        """Return the segment to grant for access; None where none is missing or none was asked about."""
         lacks = self.asked is not None and self.asked.standing in {Standing.LACKS, Standing.OTHER_CASE}
         return self.asked.name if self.asked is not None and lacks else None
 
@@ -71,7 +71,7 @@ class Verdict:
 def explain_access(
     email: str, segment: str | None, *, site: str, members: Sequence[Member], extra: Sequence[str] = ()
 ) -> Verdict:
-    """What *site* with these *members* says about *email* and *segment*. *extra*: segments that settings name."""
+    """Check the access of *email* to *segment* on *site* with these *members*. *extra*: segments that settings name."""
     member = find_by_email(members, email)
     known = known_segments(members, extra)
     asked = None if segment is None else _resolve_segment(segment, () if member is None else member.segments, known)

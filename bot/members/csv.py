@@ -1,4 +1,4 @@
-"""Tables of members: read them from bytes to rows; write members, and the results of imports, as spreadsheets open them."""
+"""Read tables of members from bytes to rows, and write members and the results of imports as CSV for spreadsheets."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ from bot.text.tables import (
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One row as it stands in the file, and what its columns say; None where there is no such column."""
+    """One row: its cells as in the file, and its values by column; None where the table has no such column."""
 
     line: int
-    """Where it begins, from 1."""
+    """The line where it begins, from 1."""
     cells: tuple[str, ...]
     email: str
     name: str | None = None
@@ -49,7 +49,7 @@ class Row:
 
 
 def read_row(line: int, cells: Sequence[str], columns: Columns, width: int) -> Row:
-    """The row that begins in *line*. *width*: how many columns the table has."""
+    """Return the row that begins in *line*. *width*: the number of columns of the table."""
     values = {column: cells[at].strip(_padding(column)) if at < len(cells) else "" for column, at in columns.items()}
     said = {column: unescape_formula(text) for column, text in values.items()}
     in_front, email = _email(_unquote(said.get(Column.EMAIL, ""), _padding(Column.EMAIL)))
@@ -59,17 +59,17 @@ def read_row(line: int, cells: Sequence[str], columns: Columns, width: int) -> R
 
 
 def _padding(column: Column) -> str:
-    """Return what to strip from a cell; invisible characters stay in an email, or it would be another one."""
+    """Return the characters to strip from a cell; invisible ones stay in an email, since without them it is another one."""
     return SPACES if column is Column.EMAIL else BLANKS
 
 
 def _unquote(text: str, around: str = BLANKS) -> str:
-    """*text* without quotes around it, which some programs write into a cell that is in quotes already."""
+    """Return *text* without quotes around it, which some programs add to a cell that is quoted already."""
     return text[1:-1].strip(around) if len(text) > 1 and text[0] == text[-1] == '"' else text
 
 
 def _email(text: str) -> tuple[str, str]:
-    """The name and the email of ``Anna Smith <anna@example.com>``, as mail programs copy it."""
+    """Return the name and the email of ``Anna Smith <anna@example.com>``, as mail programs copy it."""
     name, bracket, email = text.rpartition("<")
     if bracket and email.endswith(">"):
         return _join_lines(name.strip(' "')), email[:-1].strip()
@@ -88,13 +88,13 @@ def _name(said: Mapping[Column, str]) -> str | None:
 
 
 NO_NAME: Final = frozenset({"NULL", "\\N", "#N/A", "N/A", "NaN", "nan", "undefined"})
-"""What programs write where there is none, letter by letter: people are called Null and Nan."""
+"""What programs write for a missing name, in exact case: people are called Null and Nan."""
 ENTITY: Final = re.compile(r"&(?:#\w+|[a-zA-Z]\w*);")
-"""How web pages write a character."""
+"""A character reference of HTML."""
 
 
 def _name_in(cell: str) -> str:
-    """The name in *cell*, as a web page shows it."""
+    """Return the name in *cell*, with HTML character references decoded; empty for NO_NAME."""
     text = ENTITY.sub(lambda found: html.unescape(found[0]), _join_lines(_unquote(cell)))
     return "" if text in NO_NAME else _join_lines(text)
 
@@ -104,11 +104,11 @@ def _join_lines(name: str) -> str:
 
 
 MAILTO: Final = re.compile(r"mailto:([^?]*)", re.IGNORECASE)
-"""An email as a link to it has it, which may say a subject, too."""
+"""An email in a ``mailto:`` link, which may have a subject."""
 LINKED: Final = re.compile(r"<mailto:([^|<>\s]+)(?:\|[^<>\n]*)?>")
-"""An email as Slack sends what was pasted."""
+"""An email as Slack marks it up in pasted text."""
 MAX_EXAMPLE: Final = 60
-"""Characters of a cell by which people know a column."""
+"""Characters of a cell that is shown as an example of its column."""
 
 
 class NoEmails(BadFile):
@@ -120,28 +120,27 @@ class MemberFile(TableFile):
     rows: tuple[Row, ...]
     layout: Layout
     examples: tuple[str, ...]
-    """For each column, the first text in it, cut to a few words."""
+    """For each column, its first text, shortened."""
 
     @property
     def columns(self) -> Columns:
         return self.layout.columns
 
     def title(self, at: int) -> str:
-        """What the column at this place is called, from 0."""
+        """Return the title of the column at index *at*."""
         return column_title(self.header, at)
 
 
 Chosen = Mapping[Column, int | None]
-"""The columns that somebody chose, None where there is none; one is left out while the question is open."""
+"""The columns that somebody chose; None for one that the table doesn't have, no entry for one that isn't chosen yet."""
 
 
 def read_member_file(
     content: bytes, chosen: Chosen | None = None, encoding: str = "", segments: Iterable[str] = ()
 ) -> MemberFile:
-    """The rows of a table of members; raises a subclass of BadFile where it is none.
+    """Read a table of members; raises a subclass of BadFile where it is not one.
 
-    *chosen*: which column is which, as somebody said who looked at it. *encoding*: as in `file_text`. *segments*: those
-    that are known.
+    *chosen*: the columns that somebody chose. *encoding*: as in `file_text`. *segments*: the known ones.
     """
     found = file_text(content, is_table=True, encoding=encoding)
     text = LINKED.sub(r"\1", found.text)
@@ -157,7 +156,7 @@ def read_member_file(
 
 
 def _is_encoding_relevant(file: MemberFile) -> bool:
-    """Whether letters beyond ASCII stand where they are used, or in a heading by which people are to choose."""
+    """Whether there are letters beyond ASCII in a column that is used, or in a heading that people choose by."""
     places = {*file.columns.values()}
     if file.layout.in_doubt or not all(map(str.isascii, file.header or ())):
         return True
@@ -169,7 +168,7 @@ def _is_bare(cell: str) -> bool:
 
 
 def _is_list(lines: Lines) -> bool:
-    """Whether it is nothing but addresses, several to a line, as they are pasted from a mail."""
+    """Whether *lines* are only emails, several per line, as pasted from a mail."""
     cells = (cell for _, row in lines for cell in row if cell.strip(BLANKS))
     first = list(itertools.islice(cells, 2))
     return (
@@ -201,7 +200,7 @@ def _table(lines: Lines, encoding: str, separator: str, chosen: Chosen | None, s
 def _read_headings(
     sample: Sequence[Sequence[str]], segments: frozenset[str]
 ) -> tuple[bool, tuple[str, ...] | None, Layout]:
-    """Whether a heading is known, the headings if there are any, and where each column is."""
+    """Return whether a heading is known, the headings (None where there are none), and the layout of the columns."""
     first, *others = sample
     if claims := claims_of(first):
         return True, tuple(first), lay_out(others, claims, segments)
@@ -212,7 +211,7 @@ def _read_headings(
 
 
 def _use_chosen(found: Layout, chosen: Chosen) -> Layout:
-    """The columns that somebody chose; that of actions is not asked for, so it stays, where it is free."""
+    """Return the layout of the chosen columns; nobody chooses the column of actions, so it is kept unless it was chosen."""
     columns = {column: at for column, at in chosen.items() if at is not None}
     kept = {
         column: at for column, at in found.columns.items() if column is Column.ACTION and at not in columns.values()
@@ -229,11 +228,11 @@ def _examples(body: Lines, width: int) -> tuple[str, ...]:
 
 
 BOM: Final = b"\xef\xbb\xbf"
-"""Without it Excel takes the file for one of the machine's own code page, and Bjørk for BjÃ¸rk; others pass over it."""
+"""Without it, Excel reads the file in the machine's code page, and Bjørk as BjÃ¸rk; other programs ignore it."""
 
 
 def export_lines(members: Sequence[Member], site: str) -> Iterator[bytes]:
-    """Write the table line by line: name, email, segments (with commas between), site; created, where the service tells."""
+    """Yield the lines of the export: name, email, segments (separated by commas), site, and created if the service sends it."""
     dated = any(_member_since(member) for member in members)
     yield BOM + _line(["name", "email", "segments", "site", *(["created"] if dated else [])]).encode()
     for member in members:
@@ -248,7 +247,7 @@ def _line(cells: Sequence[str], separator: str = ",") -> str:
 
 
 def _member_since(member: Member) -> str:
-    """Return since when somebody is a member, as ISO 8601 in UTC."""
+    """Return when somebody became a member, as ISO 8601 in UTC; empty where that isn't known."""
     return "" if member.since is None else datetime.fromtimestamp(member.since, UTC).isoformat()
 
 
@@ -260,9 +259,9 @@ COLUMNS: Final = ("outcome", "reason")
 
 
 def result_table(columns: Sequence[str], rows: Iterable[tuple[Sequence[str], str, str]], separator: str = ",") -> bytes:
-    """*rows* of cells, an outcome and a reason, as a table that spreadsheets open; *separator* as the table had it.
+    """Return a table of *rows*, each with its cells, an outcome and a reason, with the *separator* of the imported table.
 
-    A table that is a result itself loses its old outcomes. UTF-8 with a mark; no cell is a formula.
+    Outcomes of an earlier import are dropped. In UTF-8 with a byte-order mark; formulas are escaped.
     """
     kept = [at for at, heading in enumerate(columns) if normalize_heading(heading) not in COLUMNS]
     table = [(columns, *COLUMNS), *rows]
@@ -271,7 +270,7 @@ def result_table(columns: Sequence[str], rows: Iterable[tuple[Sequence[str], str
 
 
 def headings(file: MemberFile) -> tuple[str, ...]:
-    """The headings of a table, and one for each column that has none."""
+    """Return the headings of a table, with a made-up one for each column that has none."""
     width = max(len(file.header or ()), *(len(row.cells) for row in file.rows))
     known = {at: column.value for column, at in file.columns.items()} if file.header is None else {}
     given = file.header or ()

@@ -1,6 +1,6 @@
-"""Tell which column of a table of members is which: by its heading in English, or else by its content.
+"""Detect the columns of a table of members by their headings in English, or else by their content.
 
-Half a name is worse than a question: where it isn't certain which columns are the name, people are asked.
+Importing half a name is worse than asking: where the columns of the name are not certain, people choose them.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class Column(StrEnum):
 
 
 class Mode(StrEnum):
-    """What is to become of the people in a table."""
+    """What an import does with the people in a table."""
 
     ADD = "add"
     GRANT = "grant"
@@ -42,7 +42,7 @@ ACTION_WORDS: Final[Mapping[Mode, str]] = {
     Mode.REMOVE: "remove delete rm offboard kick",
 }
 ACTIONS: Final = {word: mode for mode, words in ACTION_WORDS.items() for word in words.split()}
-"""What people write into a column of actions, in any case of letters."""
+"""Words in a column of actions, in lower case -> the mode."""
 
 HEADINGS: Final[Mapping[Column, str]] = {
     Column.EMAIL: "email emailaddress emails mail mailaddress useremail primaryemail workemail emailid",
@@ -53,21 +53,21 @@ HEADINGS: Final[Mapping[Column, str]] = {
     "tiers tier plans plan levels level memberships membership",
     Column.ACTION: "action actions operation op todo do change",
 }
-"""Each word as people write it, spaces left out."""
+"""The headings of each column, in lower case without spaces."""
 
 PERSONS: Final = (
     "buyer", "customer", "purchaser", "purchase", "member", "subscriber", "contact", "client", "billing", "attendee",
 )  # fmt: skip
-"""What shops write around ``email`` or ``name`` where it is a person's; ``Item name`` and ``User name`` are not."""
+"""Words that shops add to ``email`` or ``name`` of a person; ``Item name`` and ``User name`` are something else."""
 OF_NAMES: Final = frozenset({Column.NAME, Column.FIRST_NAME, Column.LAST_NAME})
 OF_PERSONS: Final = OF_NAMES | {Column.EMAIL}
 
 MAX_HEADING: Final = 100
-"""Characters of a heading: putting its accents in order takes time with the square of their number."""
+"""Characters of a heading: normalising accents takes time that is quadratic in their number."""
 
 
 def normalize_heading(heading: str) -> str:
-    """Return *heading* as it is looked up: ``E-Mail Adresse`` -> ``emailadresse``. What is longer than any is cut off."""
+    """Return *heading* in the form for lookups, cut to MAX_HEADING: ``E-Mail Adresse`` -> ``emailadresse``."""
     plain = unicodedata.normalize("NFKD", heading[:MAX_HEADING]).casefold()
     return "".join(character for character in plain if character.isalnum())
 
@@ -78,7 +78,7 @@ COLUMN_OF_WORD: Final = {
 
 
 def column_of(heading: str) -> Column | None:
-    """The column that *heading* names; None for a word that means nothing here."""
+    """Return the column that *heading* names; None for an unknown heading."""
     word = normalize_heading(heading)
     if (found := COLUMN_OF_WORD.get(word)) is not None:
         return found
@@ -88,28 +88,28 @@ def column_of(heading: str) -> Column | None:
 
 PART: Final = re.compile(r'"[^"]*"|[^,;|\n"]+')
 MAX_EMAIL_CELL: Final = 400
-"""Characters of what may be an email with a name: a longer cell is none, and not worth the search."""
+"""Characters of a cell that is searched for an email, with or without a name."""
 NAME: Final = re.compile(r"[^\W\d_][^\d_@/:;|<>{}=]{0,59}")
-"""What may be somebody's name."""
+"""A text that may be somebody's name."""
 TEXT: Final = re.compile(r"[^\W\d_][^_@:|<>{}=]{0,59}")
-"""What may be a part of one, next to a column that has the other part."""
+"""A text that may be a part of a name, next to a column with the other part."""
 FEW_CELLS: Final = 5
-"""Cells that tell nothing by being all different: of more, those of segments come again."""
+"""With fewer cells than these, distinct values prove nothing; in more cells, segments repeat and names don't."""
 
 Columns = dict[Column, int]
 Claims = Mapping[Column, Sequence[int]]
-"""For each column the places whose headings name it."""
+"""For each column, the indexes whose headings name it."""
 Cells = Mapping[int, Sequence[str]]
-"""What stands in each place, without blanks."""
+"""The texts of each column by its index, stripped, without empty cells."""
 
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """Where each column is, and how sure that is."""
+    """The index of each column, and how certain that is."""
 
     columns: Columns
     claimed: frozenset[Column] = frozenset()
-    """Columns that only a person can choose: several headings name one, or its cells may hold half a name."""
+    """Columns that a person must choose: several headings name one, or its cells may be half a name."""
     chosen: bool = False
     """Whether somebody chose the columns."""
 
@@ -129,9 +129,9 @@ def claims_of(cells: Sequence[str]) -> Claims:
 
 
 def lay_out(rows: Sequence[Sequence[str]], claims: Claims, segments: frozenset[str] = frozenset()) -> Layout:
-    """The layout by *claims*, and by what the cells of *rows* say; without claims, people say what is beside the emails.
+    """Detect the layout by *claims* and by the cells of *rows*; without claims, people choose the columns beside the emails.
 
-    *segments*: those that are known, in lower case; a column of them is theirs, or is asked for.
+    *segments*: the known ones, in lower case; a column of them is used as segments, or people are asked about it.
     """
     cells = _texts(rows)
     likely = {column: _likely_places(column, places, cells) for column, places in claims.items()}
@@ -158,7 +158,7 @@ def lay_out(rows: Sequence[Sequence[str]], claims: Claims, segments: frozenset[s
 
 
 def _doubtful_name(rows: Sequence[Sequence[str]], found: Columns, others: Sequence[Sequence[str]]) -> Column | None:
-    """Which of the columns of names has to be asked for, since half a name or another one would be stored without it."""
+    """Return the column of names to ask about, since half a name or a wrong one might be stored; None where all is certain."""
     known = found.keys() & OF_NAMES
     if not known:
         return Column.NAME if any(map(_look_like_names, others)) else None
@@ -181,7 +181,7 @@ def _cell(row: Sequence[str], at: int) -> str:
 
 
 def _look_like_names(texts: Sequence[str]) -> bool:
-    """Whether most of *texts* may be names: words that begin with no small letter, in any script, and hardly come again."""
+    """Whether most of *texts* may be names: words in any script that don't begin with a lower-case letter and rarely repeat."""
     names = sum(bool(NAME.fullmatch(text)) and not text[0].islower() for text in texts)
     return 2 * names > len(texts) and (len(texts) < FEW_CELLS or 4 * len({*texts}) >= len(texts))
 
@@ -198,7 +198,7 @@ def _texts(rows: Sequence[Sequence[str]]) -> Cells:
 
 
 def _likely_places(column: Column, places: Sequence[int], cells: Cells) -> Sequence[int]:
-    """Those of *places* that something tells from the others; the first of those that say the same anyway."""
+    """Return those of *places* that are the best candidates for *column*; only the first where all have the same texts."""
     if column is Column.EMAIL:
         most = max(_count_emails(cells.get(at, ())) for at in places)
         places = [at for at in places if _count_emails(cells.get(at, ())) == most]
@@ -214,8 +214,9 @@ def _email_column(cells: Cells, known: Columns) -> int | None:
 
 
 def is_heading(first: Sequence[str], columns: Columns) -> bool:
-    """Whether the *first* row is one of headings, none of which we know: over the emails stands a word, and no email
-    anywhere. What has an ``@`` may be an email with a slip of the pen.
+    """Whether the *first* row has headings, though no known one: a word above the emails, and no ``@`` in any cell.
+
+    A cell with an ``@`` may be an email with a typo.
     """
     at = columns.get(Column.EMAIL)
     over = first[at] if at is not None and at < len(first) else ""
@@ -228,7 +229,7 @@ def is_email(cell: str) -> bool:
 
 
 def split_names(cell: str) -> list[str]:
-    """Split a cell of several names, each of which may stand in quotes: ``"vip","gold, old"``."""
+    """Split a cell of several names, each of which may be quoted: ``"vip","gold, old"``."""
     return [part for found in PART.findall(cell) if (part := found.strip().strip('"').strip())]
 
 

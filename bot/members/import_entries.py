@@ -1,4 +1,4 @@
-"""The plan for a table of members: one entry for each row, of one of six kinds, and the reason where it is refused."""
+"""The plan for the import of a table of members: one entry of six kinds for each row, with the reason of a refusal."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from bot.text.tables import DuplicateOf, ExtraCells, FormulaCell, MissingCell
 
 @dataclass(frozen=True, slots=True)
 class InvalidEmail:
-    """*why* is the email-validator library's word for people."""
+    """The email is invalid. *why*: the email-validator library's message for people."""
 
     why: str
 
@@ -29,19 +29,19 @@ class UnknownAction:
 
 @dataclass(frozen=True, slots=True)
 class UnknownSegments:
-    """Each unknown name with the nearest that there are."""
+    """The row has unknown segments. *names*: each unknown name with the nearest known ones."""
 
     names: tuple[tuple[str, tuple[str, ...]], ...]
 
 
 @dataclass(frozen=True, slots=True)
 class NoSegments:
-    """The row names no segment, and something is to be done with segments."""
+    """The row names no segment, but its action needs one."""
 
 
 @dataclass(frozen=True, slots=True)
 class Contradicts:
-    """Another row wants something else of the same person: nobody can tell which is meant, so neither is done."""
+    """The row in *line* contradicts this one about the same person: it isn't clear which is meant, so neither is done."""
 
     line: int
 
@@ -53,12 +53,12 @@ class NotAMember:
 
 @dataclass(frozen=True, slots=True)
 class AlreadyMember:
-    """There, with another name or without some of the segments: adding would not change that."""
+    """The member exists with another name or without some of the segments, which an add would not change."""
 
 
 @dataclass(frozen=True, slots=True)
 class SeveralMembers:
-    """Members whose addresses are spellings of one, none of them that of the row."""
+    """Several members have the email in other spellings, and none in the spelling of the row."""
 
     emails: tuple[str, ...]
 
@@ -89,32 +89,32 @@ class Nothing(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """What becomes of one row."""
+    """The plan for one row."""
 
     row: Row
 
     @property
     def basis(self) -> tuple[Any, ...]:
-        """What would be written, and over what; nothing where nothing is done."""
+        """Return what would be written and what it replaces, to detect changes since; empty where nothing is done."""
         return ()
 
 
 @dataclass(frozen=True, slots=True)
 class Write(Entry):
-    """Something is to be done. *kind*: of segments grant, revoke, or update where the member has just those named."""
+    """A change. *kind*: for segments, grant or revoke; or update, where the member gets exactly those of the row."""
 
     kind: Kind
     before: Document | None
     after: Document | None
     name_kept: str | None = None
-    """The name that the member keeps, where the row has another: a file changes none."""
+    """The name that the member keeps though the row has another one: an import changes no names."""
 
     @property
     def basis(self) -> tuple[Any, ...]:
         return canonical_form(self.before), canonical_form(self.after)
 
     def edit(self, site: str) -> Edit:
-        """Return what is to be changed on *site*."""
+        """Return the edit for this row on *site*."""
         document = self.before or self.after or {}
         target = Target(service="members", site=site, key=str(document["email"]))
         return Edit(kind=self.kind, target=target, before=self.before, after=self.after)
@@ -127,7 +127,7 @@ class Add(Write):
 
 @dataclass(frozen=True, slots=True)
 class Alter(Write):
-    """Segments come or go."""
+    """A change of the segments of a member."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,14 +139,14 @@ class Remove(Write):
 class NothingToDo(Entry):
     why: Nothing
     name_kept: str | None = None
-    """As of `Write`."""
+    """As in `Write`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Together(Entry):
-    """More segments for the person of an earlier row: done together with it, so its outcome is that of *line*.
+    """More segments for the person of an earlier row, done together with it: its outcome is that of the row in *line*.
 
-    *named*: the name that is taken, where the rows spell it differently.
+    *named*: the name that is used where the rows spell it differently.
     """
 
     line: int
@@ -160,12 +160,12 @@ class Invalid(Entry):
 
 @dataclass(frozen=True, slots=True)
 class MemberPlan:
-    """One entry for each row of the file, in its order."""
+    """The plan for a file: one entry for each row, in order."""
 
     file: MemberFile
     entries: tuple[Entry, ...]
     alike: tuple[tuple[Row, str], ...] = ()
-    """Rows of people who are not there, each with an email that reaches the same inbox."""
+    """Rows of people who are not members, each with another email that reaches the same inbox."""
 
 
 MAX_COMPARED_NAME: Final = 100
@@ -174,7 +174,7 @@ MAX_COMPARED_NAME: Final = 100
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """A row understood: what it wants of whom. *identity*: what two spellings of one address share."""
+    """A parsed row: what to do for whom. *identity*: the key that all spellings of an email share."""
 
     row: Row
     identity: str
@@ -185,7 +185,7 @@ class Wish:
 
     @property
     def content(self) -> tuple[object, ...]:
-        """What makes two rows about one person the same."""
+        """Return the key by which two rows about one person are duplicates."""
         if self.mode is Mode.REMOVE:
             return (self.mode,)
         return self.mode, frozenset(self.segments), self.name if self.mode is Mode.ADD else ""
@@ -195,7 +195,7 @@ Agreed: TypeAlias = Wish | Together | Invalid
 
 
 def agree(wishes: Sequence[Wish]) -> dict[int, Agreed]:
-    """By line: what is to be done, once each person is only asked for once."""
+    """Merge the rows about each person; return what to do by line."""
     by_person: dict[str, list[Wish]] = {}
     for wish in wishes:
         by_person.setdefault(wish.identity, []).append(wish)
@@ -203,7 +203,7 @@ def agree(wishes: Sequence[Wish]) -> dict[int, Agreed]:
 
 
 def _agree_on_person(wishes: Sequence[Wish]) -> Iterator[tuple[int, Agreed]]:
-    """Yield what becomes of each row about one person: shops write one for each sale, with a segment each."""
+    """Yield what to do with each row about one person: shops export one row per sale, each with a segment."""
     distinct: dict[tuple[object, ...], Wish] = {}
     for wish in wishes:
         twin = distinct.setdefault(wish.content, wish)
@@ -222,7 +222,7 @@ def _agree_on_person(wishes: Sequence[Wish]) -> Iterator[tuple[int, Agreed]]:
 
 
 def _are_contradictory(wishes: Sequence[Wish], name: str) -> bool:
-    """Whether the rows want different things done, no segments and some, or the same email for different people."""
+    """Whether the rows have different actions, both no segments and some, or different people with the same email."""
     if len({wish.mode for wish in wishes}) > 1:
         return True
     mode = wishes[0].mode
@@ -232,8 +232,8 @@ def _are_contradictory(wishes: Sequence[Wish], name: str) -> bool:
 
 
 def _spelling(wishes: Sequence[Wish]) -> str:
-    """The email in lower case where a row has it so. Else as it is written: only its own host knows whether the case
-    of what is before the ``@`` counts.
+    """Return the email in lower case if a row has it so, else in the first row's spelling: only its mail server knows whether
+    case matters before the ``@``.
     """
     return next((wish.email for wish in wishes if wish.email == wish.email.lower()), wishes[0].email)
 

@@ -1,4 +1,4 @@
-"""Plan the import of a table of members: judge each row against the members that the site has."""
+"""Plan the import of a table of members: compare each row with the members of the site."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ from bot.text.emails import BadEmail, checked_email, checked_new_email
 from bot.text.tables import MissingCell
 
 NO_SEGMENTS: Final = frozenset({"-", "–", "—"})
-"""What stands for no segments at all, where a member is to have just those of the cell."""
+"""Cells that mean no segments, where a member gets exactly those of the cell."""
 MAX_SUGGESTED: Final = 200
-"""Unknown names for which near ones are looked up: of a table with more of them, the first tell enough."""
+"""Unknown names for which near ones are looked up: in a table with more of them, the first are enough."""
 
 
 class _Refused(Exception):
@@ -49,9 +49,9 @@ class _Refused(Exception):
 def plan_members(
     file: MemberFile, mode: Mode, live: Iterable[Member], known_segments: Iterable[str] | None = None
 ) -> MemberPlan:
-    """The plan for *file*. *mode* counts where a row has no action of its own.
+    """Return the plan for *file*. *mode*: the action for rows without one of their own.
 
-    *known_segments* are those that settings name; the members' own are known anyway. None: no name is refused.
+    *known_segments*: those that settings name, in addition to the members' own; None: no name is refused.
     """
     members = tuple(live)
     reader = _Reader(mode, _known_segments(members, known_segments), frozenset(member.email for member in members))
@@ -70,7 +70,7 @@ def _known_segments(members: Sequence[Member], extra: Iterable[str] | None) -> M
 
 
 class _Reader:
-    """Makes wishes of rows; each distinct cell of segments is looked at once."""
+    """Parses rows into wishes; each distinct cell of segments is parsed once."""
 
     def __init__(self, mode: Mode, known: Mapping[str, None] | None, emails: frozenset[str]) -> None:
         self._mode = mode
@@ -98,7 +98,7 @@ class _Reader:
         return Wish(row, email_key(email), email, mode, row.name or "", segments)
 
     def _email(self, text: str) -> str:
-        """The email as the site has it, else with its domain in lower case, where case never counts."""
+        """Return the email unchanged if the site has it, else with its domain, where case never matters, in lower case."""
         if not text:
             raise _Refused(MissingCell(Column.EMAIL))
         try:
@@ -141,7 +141,7 @@ def _mode(word: str | None, default: Mode) -> Mode:
 
 
 class _Judge:
-    """Compares wishes with the members that there are. *asked*: the identities that it will be asked about."""
+    """Compares wishes with the existing members. *asked*: the identities of all wishes."""
 
     def __init__(self, members: Sequence[Member], asked: set[str]) -> None:
         self._members: dict[str, list[Member]] = {}
@@ -150,7 +150,7 @@ class _Judge:
                 self._members.setdefault(identity, []).append(member)
 
     def tell_apart(self, wish: Wish) -> Wish:
-        """*wish*, as one about a person of its own where the site has members by several spellings."""
+        """Return *wish* as one about a separate person if the site has several members whose emails are spellings of one."""
         alike = self._members.get(wish.identity, ())
         own = len(alike) > 1 and any(one.email == wish.email for one in alike)
         return replace(wish, identity=wish.email) if own else wish
@@ -196,7 +196,7 @@ def _entry_of_change(wish: Wish, member: Member) -> Entry:
 
 
 def _lookalikes(entries: Iterable[Entry], members: Iterable[Member]) -> Iterator[tuple[Row, str]]:
-    """Rows of people who are not there, each with another email that reaches the same inbox: a member's or a row's."""
+    """Yield rows of people who are not members, each with a member's or a row's email that reaches the same inbox."""
     strangers = [entry for entry in entries if isinstance(entry, Add) or _is_stranger(entry)]
     inboxes = {inbox_key(entry.row.email) for entry in strangers}
     first = {key: member.email for member in members if (key := inbox_key(member.email)) in inboxes}

@@ -18,17 +18,17 @@ from rapidfuzz import fuzz, process
 from bot.text.documents import ServiceRecord, Text
 
 SITE_ID: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")
-"""What a site's id may be: nothing in it may mean something in a path."""
+"""The valid ids of a site: no character has a meaning in a path."""
 
 LAST_MOMENT: Final = 253_402_300_800_000
-"""The end of the year 9999, in milliseconds: what is later is no time that Slack could show."""
+"""The end of the year 9999, in milliseconds since 1970: Slack can't show a later time."""
 
 GMAIL: Final = frozenset({"gmail.com", "googlemail.com"})
 
 
 @lru_cache(maxsize=4096)
 def _share(segments: tuple[str, ...]) -> tuple[str, ...]:
-    """The same tuple for the same segments: most members have those of many others."""
+    """Return one shared tuple for equal segments, to save memory: many members have the same ones."""
     return segments
 
 
@@ -50,14 +50,15 @@ class Member(ServiceRecord):
 
     @property
     def identity(self) -> str:
-        """What two spellings of one email share: the services' rules are not given, people's are."""
+        """Return the key that all spellings of the email share (`email_key`): how services compare emails is not specified."""
         return email_key(self.email)
 
     @property
     def since(self) -> int | None:
-        """When they became a member, in seconds since 1970; None where the service does not tell.
+        """Return when they became a member, in seconds since 1970; None where the service does not send it.
 
-        ``createdAt`` in milliseconds is what services of this kind send; the specification shows no record.
+
+        Services of this kind send ``createdAt`` in milliseconds; the specification does not show a record.
         """
         made = (self.model_extra or {}).get("createdAt")
         if not isinstance(made, int) or isinstance(made, bool):
@@ -66,9 +67,9 @@ class Member(ServiceRecord):
 
 
 def fold_case(text: str) -> str:
-    """Return *text* in lower case: what two emails, or two segments' names, share if they differ in case and nothing else.
+    """Return *text* in lower case, as the key that emails or segments share if they differ only in case.
 
-    `str.casefold` takes ß for ss, and `str.lower` takes the Kelvin sign for k: those may be two people.
+    `str.casefold` makes ß equal to ss, and `str.lower` makes the Kelvin sign equal to k: those may be two people.
     """
     if text.isascii():
         return text.lower()
@@ -76,11 +77,11 @@ def fold_case(text: str) -> str:
 
 
 def email_key(email: str) -> str:
-    """Return what all spellings of *email* share: in lower case, and of an internationalised domain the letters.
+    """Return the key that all spellings of *email* share: in lower case, with an internationalised domain in Unicode.
 
-    It only compares. What is written and shown keeps the spelling that the service, the file or the person gave it.
+    Only for comparisons: stored and shown emails keep their spelling.
     """
-    # Nearly every email, at a fraction of the work: each of a site with 100,000 members is compared in one go.
+    # A fast path for nearly every email: up to 100,000 members are compared in one go.
     if email.isascii() and "xn--" not in (key := email.strip().lower()):
         return key
     local, at, domain = fold_case(email.strip()).rpartition("@")
@@ -98,31 +99,31 @@ def _domain_key(domain: str) -> str:
 
 
 def find_by_email(members: Iterable[Member], email: str) -> Member | None:
-    """The member with this address: the exact spelling, or the only other one."""
+    """Return the member with this email: in the exact spelling, or in the only other one; None where there is none."""
     return choose_spelling(find_alike(members, [email]), email)
 
 
 def find_alike(members: Iterable[Member], emails: Iterable[str]) -> list[Member]:
-    """The *members* whose address is one of *emails*, in any spelling."""
+    """Return the *members* whose email is one of *emails*, in any spelling."""
     identities = set(map(email_key, emails))
     return [member for member in members if member.identity in identities]
 
 
 def choose_spelling(members: Sequence[Member], email: str) -> Member | None:
-    """The one of *members*, whose addresses are spellings of one, that *email* means; None where it could be several."""
+    """Return the member that *email* means among *members* with spellings of it; None where there is none, or it is ambiguous."""
     exact = [member for member in members if member.email == email.strip()]
     return next(iter(exact or members)) if exact or len(members) == 1 else None
 
 
 def inbox_key(email: str) -> tuple[str, str]:
-    """Return what emails of one inbox share: the name without its ``+tag``, at Gmail also without dots, and the domain."""
+    """Return the key that emails of one inbox share: the name without ``+tag`` (at Gmail also without dots), and the domain."""
     local, _, domain = email_key(email).casefold().rpartition("@")
     name = local.partition("+")[0] or local
     return (name.replace(".", ""), "gmail.com") if domain in GMAIL else (name, domain)
 
 
 def reference(secret: bytes, site: str, email: str) -> str:
-    """What stands for a member where no address may be, such as in a channel's buttons: it tells nothing without *secret*."""
+    """Return a keyed hash (HMAC) of a member for places that must not have an email, such as a channel's buttons."""
     return hmac.new(secret, f"{site}\n{email}".encode(), hashlib.sha256).hexdigest()[:32]
 
 
@@ -131,36 +132,38 @@ MAX_NEAR_SEGMENTS: Final = 3
 
 
 def count_segments(members: Iterable[Member]) -> dict[str, int]:
-    """How many members have each segment, most used first."""
+    """Return the number of members with each segment, most used first."""
     found: Counter[str] = Counter()
-    for segments, count in Counter(member.segments for member in members).items():  # of many members, few are different
+    for segments, count in Counter(
+        member.segments for member in members
+    ).items():  # many members share few combinations
         found.update(dict.fromkeys(segments, count))
     return dict(found.most_common())
 
 
 def known_segments(members: Iterable[Member], extra: Sequence[str] = ()) -> tuple[str, ...]:
-    """Every segment that a member has, most used first, then those of *extra*: what settings name."""
+    """Return every segment that a member has, most used first, then those of *extra*, which settings name."""
     return tuple(dict.fromkeys([*count_segments(members), *extra]))
 
 
 @dataclass(frozen=True, slots=True)
 class Catalogue:
-    """The segments of a site that are known. Where not all of its members were read, it may have others (*is_open*)."""
+    """The known segments of a site. *is_open*: it may have others, since not all of its members were read."""
 
     names: tuple[str, ...]
     is_open: bool = False
 
     def unknown_names(self, names: Iterable[str], also: Sequence[str] = ()) -> tuple[str, ...]:
-        """Return those of *names* that the site does not have, as far as is known; *also*: further names that it has.
+        """Return those of *names* that the site does not have; *also*: further names that it has.
 
-        Where nothing is known at all, that says nothing about any of them.
+        Empty where the catalogue is open or no segment is known, since then no name can be called unknown.
         """
         known = {*self.names, *also}
         return () if self.is_open or not known else tuple(name for name in names if name not in known)
 
 
 def use_known_spelling(wanted: Sequence[str], known: Sequence[str]) -> tuple[str, ...]:
-    """*wanted* in the spelling of *known* where only the case differs; a name that is unknown stays as it was typed."""
+    """Return *wanted* in the spelling of *known* where only the case differs; an unknown name stays as it was typed."""
     by_fold = {fold_case(name): name for name in reversed(known)}
     exact = set(known)
     return tuple(dict.fromkeys(name if name in exact else by_fold.get(fold_case(name), name) for name in wanted))
