@@ -1,6 +1,6 @@
-"""Code pages of text that is not Unicode, or was taken for another: how it reads, the likeliest first, for people to choose.
+"""Rank the code pages that a text which is not Unicode, or was encoded twice, may be in, for people to choose from.
 
-No file says which one it is in, and a wrong one makes other names of names. So this only ranks; it never decides.
+A file does not state its code page, and a wrong one changes names. So this module only ranks, and never decides.
 """
 
 from __future__ import annotations
@@ -37,35 +37,35 @@ PAGES: Final = (
     "cp852",
     "cp866",
 )
-"""By Python's names, the more usual ones first. The last three are what Excel calls *CSV (MS-DOS)*."""
+"""The code pages by Python's names, the more common ones first. Excel calls the last three *CSV (MS-DOS)*."""
 UTF_8: Final = "utf-8"
 TWICE: Final = "utf-8 twice"
-"""UTF-8 that a program took for Windows-1252, and encoded again."""
+"""UTF-8 that a program decoded as Windows-1252 and encoded again."""
 TAKEN_FOR_CP1252: Final = re.compile(r"[ÂÃÄÅÎÏÐÑ×ØÙÚ][^\x00-\x7f\xc0-\xff]|[â-é][^\x00-\x7f\xc0-\xff]{2}")
-"""What may be one letter in UTF-8, of most scripts, by its bytes in Windows-1252; as letters, these hardly stand together."""
+"""Letters of Windows-1252 that together may be one UTF-8 letter; in real text, they hardly occur together."""
 LINE_END: Final = re.compile(rb"[\r\n]+")
 HIGH: Final = re.compile(rb"[\x80-\xff]")
 CELL: Final = re.compile(r"[^,;\t|\"]+")
 WORD: Final = re.compile(r"[^\W\d_](?:[^\W\d_]|[\u0300-\u036f\u05b0-\u05c7\u064b-\u0652\u0e31-\u0e4e])*")
 MARKS: Final = "‘’‚“”„–—…·•«»\u00a0、。・　"
-"""What stands beside letters in any language."""
+"""Punctuation beyond ASCII that is common in any language."""
 JAPANESE: Final = frozenset({"CJK", "HIRAGANA", "KATAKANA"})
-"""Scripts of one language."""
+"""The scripts of Japanese, which are mixed within a word."""
 MAX_LINES: Final = 200
-"""Lines by which readings are ranked."""
+"""Lines that readings are ranked by."""
 SAMPLES: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """How some cells of a text read in a code page."""
+    """Some cells of a text, decoded with one code page."""
 
     encoding: str
     samples: tuple[str, ...]
 
 
 def readings(content: bytes) -> tuple[Reading, ...]:
-    """The ways in which *content* can be read, the likeliest first; of code pages that read it alike, one."""
+    """Return the readings of *content*, the likeliest first; one of each group of code pages with the same result."""
     lines = [line for line in LINE_END.split(content) if HIGH.search(line)]
     whole, ranked, shown = b"\n".join(lines), b"\n".join(lines[:MAX_LINES]), _telling_lines(lines)
     found: dict[int, tuple[float, Reading]] = {}
@@ -95,14 +95,14 @@ def undo_double_encoding(text: str) -> str:
 
 def _decode_letter(found: re.Match[str]) -> str:
     try:
-        # Windows-1252 has no letter for five bytes, which programs keep as ISO 8859-1 has them.
+        # Five bytes are undefined in Windows-1252; programs decode them as ISO 8859-1.
         return b"".join(each.encode("cp1252", "ignore") or each.encode("latin-1") for each in found[0]).decode()
     except UnicodeEncodeError:
         return found[0]
 
 
 def _telling_lines(lines: Sequence[bytes]) -> list[bytes]:
-    """Return the few of *lines* that hold the most different bytes beyond ASCII; the first may be one of headings."""
+    """Return the few *lines* with the most distinct bytes beyond ASCII; the first comes last, since it may have headings."""
     left, found = [*lines[1 : MAX_LINES + 1], *lines[:1]], list[bytes]()
     seen: set[bytes] = set()
     while left and len(found) < SAMPLES:
@@ -118,20 +118,20 @@ def _cells(line: str) -> str:
 
 
 def _has_controls(text: str) -> bool:
-    """Whether there are characters that no text has: controls, those for private use, and those that are none."""
+    """Whether *text* has characters that no real text has: controls, private use and unassigned ones."""
     odd = {letter for letter in {*text} if unicodedata.category(letter) in {"Cc", "Co", "Cn"}}
     return bool(odd - {*"\t\r\n\f\v\x1a"})
 
 
 def _likeness(text: str) -> float:
-    """How much *text* looks like one that people wrote: of 1 at most."""
+    """Return a score of how much *text* looks like real text, 1 at most."""
     odd = [word for word in WORD.findall(text) if not word.isascii()]
     others = sum(not letter.isascii() and not letter.isalpha() and letter not in MARKS for letter in WORD.sub("", text))
     return (sum(map(_is_likely, odd)) - others) / max(1, len(odd))
 
 
 def _is_likely(word: str) -> bool:
-    """Whether *word* is in one script, with no capital letter within it, and of Latin letters few beyond ASCII."""
+    """Whether *word* is in one script, without capitals inside, and with few letters beyond ASCII if it is Latin."""
     scripts = {*scripts_of(word)}
     if (len(scripts) > 1 and not scripts <= JAPANESE) or (word[1:] != word[1:].lower() and word != word.upper()):
         return False

@@ -1,4 +1,4 @@
-"""Documents that keep every field they came with, known to us or not: those of services, and those of our database."""
+"""Documents of the services and of the database that preserve every field, even unknown ones."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ M = TypeVar("M", bound=BaseModel)
 
 
 def dump(model: BaseModel, *, exclude: set[str] | None = None) -> str:
-    """Return *model* as JSON that `load` reads back exactly, lone surrogates and infinite numbers of services too."""
+    """Return *model* as JSON that `load` reads back exactly, including lone surrogates and infinite numbers."""
     return json.dumps(model.model_dump(mode="json", exclude=exclude))
 
 
 def load(kind: type[M], text: str, *, unknown: bool = False) -> M:
-    """Return the model of *kind* that `dump` wrote as *text*; raises ValueError where only a newer release can tell.
+    """Return the model of *kind* that `dump` wrote as *text*; raises ValueError where only a newer release can read it.
 
-    *unknown*: also with set fields that this release doesn't know. Empty ones guard nothing, and are always kept.
+    *unknown*: whether to accept fields with a value that this release doesn't know. Empty unknown fields are always accepted.
     """
     document = json.loads(text)
     try:
@@ -32,9 +32,9 @@ def load(kind: type[M], text: str, *, unknown: bool = False) -> M:
 
 
 class NumberAsText(str):
-    """What a service has as a number or a truth value where a text is expected, in words that JavaScript makes of it.
+    """A number or boolean of a service in place of a text, as the text that JavaScript converts it to.
 
-    *value*: as it came, which goes back.
+    *value*: the original, which is sent back.
     """
 
     __slots__ = ("value",)
@@ -43,7 +43,7 @@ class NumberAsText(str):
 
     @classmethod
     def of(cls, value: Any) -> Self:
-        """Raises ValueError for what is neither."""
+        """Return *value* as text; raises ValueError where it is neither a number nor a boolean."""
         if not isinstance(value, int | float):
             raise ValueError("neither a text nor a number")
         whole = isinstance(value, float) and value.is_integer() and abs(value) < FIRST_WITH_EXPONENT
@@ -63,25 +63,25 @@ def _original_value(text: str) -> Any:
 
 
 TEXTS_ONLY: Final = {"texts_only": True}
-"""The context of a validation that takes no number for a text."""
+"""The context of a validation that accepts no number in place of a text."""
 FIRST_WITH_EXPONENT: Final = 1e21
-"""The first whole number that JavaScript writes with an exponent."""
+"""The smallest integer that JavaScript writes with an exponent."""
 Text: TypeAlias = Annotated[
     str | Annotated[NumberAsText, PlainValidator(_number_as_text)],
     Field(union_mode="left_to_right"),
     PlainSerializer(_original_value),
 ]
-"""A text of a service's record. A number in its place is read, too, and stays one."""
+"""A text in a service's record. A number in its place is accepted, and sent back as a number."""
 
 
 def without_choices(place: tuple[int | str, ...]) -> tuple[int | str, ...]:
-    """The *place* of a pydantic error without what it adds at the end where a field is a `Text`."""
+    """Return the *place* of a pydantic error without the suffix that pydantic adds for a `Text`."""
     end = str(place[-1]) if place else ""
     return place[:-1] if end == "str" or end.startswith("function-plain[") else place
 
 
 class NestedTooDeep(Exception):
-    """A record holds lists within lists, deeper than can be written: it can be shown, and neither changed nor exported."""
+    """A record is nested too deep to be serialised: it can be shown, but neither changed nor exported."""
 
     def __init__(self, name: str) -> None:
         super().__init__(name)
@@ -90,12 +90,12 @@ class NestedTooDeep(Exception):
 
 @lru_cache(maxsize=1024)
 def _share(names: frozenset[str]) -> set[str]:
-    """The same set for the same names."""
+    """Return one shared set for equal names, to save memory."""
     return set(names)
 
 
 class ServiceRecord(BaseModel):
-    """A record of a service: frozen, and every field it came with is kept, known to us or not."""
+    """A record of a service: frozen, with every field that it came with, even unknown ones."""
 
     model_config = ConfigDict(
         extra="allow",
@@ -103,15 +103,15 @@ class ServiceRecord(BaseModel):
         populate_by_name=True,
         hide_input_in_errors=True,
         protected_namespaces=(),
-        ser_json_inf_nan="constants",  # or an infinite number would become null
+        ser_json_inf_nan="constants",  # otherwise an infinite number would become null
     )
 
     def model_post_init(self, _: Any, /) -> None:
-        # In a list of a hundred thousand, a set of names for each record takes half of its memory; all have the same names.
+        # In a list of a hundred thousand, one set of names per record takes half of the memory, though all are equal.
         object.__setattr__(self, "__pydantic_fields_set__", _share(frozenset(self.model_fields_set)))
 
     def document(self) -> dict[str, Any]:
-        """The record as JSON-ready data, with just the fields it was built from, under the service's names.
+        """Return the record as JSON-ready data, with only the fields that it was built from, under the service's names.
 
         Raises NestedTooDeep.
         """
@@ -126,6 +126,6 @@ class ServiceRecord(BaseModel):
 
 
 class Stored(BaseModel):
-    """A document of our database, or a part of one. Fields that this release doesn't know stay in it."""
+    """A document of the database, or a part of one. Fields that this release doesn't know are preserved."""
 
     model_config = ConfigDict(frozen=True, extra="allow", ser_json_inf_nan="constants")

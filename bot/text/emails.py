@@ -1,4 +1,4 @@
-"""Emails: whether a text is one, where they are in running text, and the text without them, in time that grows with it."""
+"""Validate emails, and find and mask them in texts, in time linear in the length of the text."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from typing import Final
 from bot.text.lookalikes import invisible_in
 
 AT: Final = re.compile(r"[@＠﹫]|%40")
-"""The sign in the middle, as people, wide keyboards and URLs write it."""
+"""The ``@`` of an email, also in full width and percent-encoded."""
 LOCAL: Final = re.compile(r"[^\s()<>\[\]:;,\"@＠﹫]+")
-"""What may come before it, read from right to left: mail allows nearly everything, in any script."""
+"""The local part, matched from right to left: mail allows nearly every character, in any script."""
 DOMAIN: Final = re.compile(
     r"[\w\u0300-\u036f\u00ad\u200b-\u200f\u2060-\u2064\ufeff-]+"
     r"(?:[.。．｡]+[\w\u0300-\u036f\u00ad\u200b-\u200f\u2060-\u2064\ufeff-]+)+"
 )
-"""What comes after it, also with accents of their own, characters that nobody sees, and the dots of other scripts."""
+"""The domain, also with combining accents, invisible characters, and the dots of other scripts."""
 USUAL: Final = re.compile(r"[\w.+%'-]+")
-"""What people's emails are made of, from right to left: in ``to=anna@example.com``, ``to=`` is hardly a part of it."""
+"""The usual characters of a local part, from right to left: ``to=`` of ``to=anna@example.com`` is hardly a part of it."""
 HOST: Final = re.compile(r"[\w-]+(?:\.[\w-]+)+")
 LETTER: Final = re.compile(r"\w")
 MAX_EMAIL: Final = 320
-"""Characters of an email: 64, the sign, and 255."""
+"""Characters of an email: 64, the ``@``, and 255."""
 MAX_QUOTED_LOCAL: Final = 66
 """Characters of ``"anna berg"`` in ``"anna berg"@example.com``, with the quotes."""
 
@@ -35,9 +35,9 @@ def mask_email(email: str) -> str:
 
 
 def mask_emails(text: str, limit: int | None = None) -> str:
-    """Mask every email in *text*, or in its first *limit* characters: rather too much than too little.
+    """Mask every email in *text*, or in its first *limit* characters: in doubt, too much rather than too little.
 
-    An email that the limit cuts through is masked as a whole.
+    An email that the limit cuts through is masked completely.
     """
     limit = len(text) if limit is None else limit
     shown, done = [], 0
@@ -52,7 +52,7 @@ def mask_emails(text: str, limit: int | None = None) -> str:
 
 
 class BadEmail(ValueError):
-    """Not an email; the text says why, for people. *name*: what was written, where it may be somebody's name."""
+    """The text is not an email; the message says why, for people. *name*: the text, if it may be somebody's name."""
 
     def __init__(self, why: str, name: str = "") -> None:
         super().__init__(why)
@@ -60,7 +60,7 @@ class BadEmail(ValueError):
 
 
 def checked_email(text: str) -> str:
-    """*text* as typed, less surrounding space; raises BadEmail. The spelling is kept: services may tell cases apart."""
+    """Return *text* without surrounding space; raises BadEmail. Case is preserved, since services may distinguish it."""
     email = text.strip()
     if len(email) > MAX_EMAIL:
         raise BadEmail(f"It has {len(email):,} characters. An email has at most 254.")
@@ -80,11 +80,11 @@ def checked_email(text: str) -> str:
 
 
 QUOTES: Final = "'‘’‚‛“”„`´ˋ′"
-"""Marks that programs and people put around what is quoted."""
+"""Quotation marks that programs and people use."""
 
 
 def checked_new_email(text: str) -> str:
-    """The same for one that is to be stored: what mail allows, but nobody has, is refused, too."""
+    """Check an email that is to be stored as `checked_email` does, and refuse a quotation mark at its start; raises BadEmail."""
     email = checked_email(text)
     if email[0] in QUOTES:
         raise BadEmail(f"It begins with a quotation mark ({email[0]}). Remove that.")
@@ -92,9 +92,9 @@ def checked_new_email(text: str) -> str:
 
 
 def emails_in(text: str) -> list[str]:
-    """The emails in *text*, each once, as somebody would look them up.
+    """Return the emails in *text*, each once, in the form for a lookup.
 
-    Accents of their own and what nobody sees stay in one: without them, it would be another one.
+    Combining accents and invisible characters are kept, since without them it would be another email.
     """
     found: dict[str, None] = {}
     marks = [*invisible_in(text), *filter(unicodedata.combining, text)]
@@ -107,15 +107,15 @@ def emails_in(text: str) -> list[str]:
 
 
 def _likely_local(local: str) -> str:
-    """Return the end of *local* that somebody means who writes it in a sentence or in a setting."""
+    """Return the end of *local* that is likely the email's: in a sentence or a setting, other text may precede it."""
     usual = USUAL.match(local[::-1])
     return (usual[0][::-1].lstrip("'.") if usual else "") or local
 
 
 def _places(text: str) -> Iterator[tuple[int, int, int]]:
-    """Where each email begins, where its sign does, and where that ends.
+    """Yield the start of each email, and the start and end of its ``@``.
 
-    Each way goes from one sign to the next one at most, so no character is looked at more than twice.
+    Each search goes from one ``@`` to the next at most, so no character is read more than twice.
     """
     mirrored = ""
     done = sign_end = domain_end = 0
@@ -136,6 +136,6 @@ def _places(text: str) -> Iterator[tuple[int, int, int]]:
 
 
 def _opening_quote(text: str, at: int) -> int:
-    """Where a local part in quotes begins that ends at *at*; *at* where there is none."""
+    """Return the start of a quoted local part that ends at *at*; *at* where there is none."""
     start = text.rfind('"', max(0, at - MAX_QUOTED_LOCAL), at - 1) if text[at - 1 : at] == '"' else -1
     return at if start < 0 else start

@@ -1,4 +1,4 @@
-"""Text of files: decode what people send, and write cells that no spreadsheet runs as a formula."""
+"""Decode the text of uploaded files, and escape cells so that no spreadsheet runs them as a formula."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from typing import Final
 from bot.text.code_pages import TWICE, UTF_8, Reading, double_encoding_readings, readings, undo_double_encoding
 
 MAX_FILE_BYTES: Final = 10 * 1024 * 1024
-"""Of a file that is imported: looked at before anything else."""
+"""Bytes of a file that is imported; checked before anything else."""
 
 
 class FileKind(StrEnum):
-    """What a file turned out to be."""
+    """The kind of a file that can't be imported."""
 
     WORKBOOK = "workbook"
     WEB_PAGE = "web page"
@@ -29,11 +29,11 @@ class BadFile(ValueError):
 
 
 class EmptyFile(BadFile):
-    """Nothing is in it, or only white space."""
+    """The file is empty, or has only white space."""
 
 
 class FileTooLarge(BadFile):
-    """More bytes than are read: *size* of them, where *most* are allowed."""
+    """The file has *size* bytes; *most* are allowed."""
 
     def __init__(self, size: int, most: int) -> None:
         super().__init__(f"{size} bytes, at most {most}")
@@ -42,7 +42,7 @@ class FileTooLarge(BadFile):
 
 
 class WrongKind(BadFile):
-    """Another kind of file than is wanted here."""
+    """The file is of another *kind* than the import needs."""
 
     def __init__(self, kind: FileKind) -> None:
         super().__init__(kind)
@@ -50,7 +50,7 @@ class WrongKind(BadFile):
 
 
 class Undecodable(BadFile):
-    """Text in an encoding that cannot be told. *at* is the first byte that does not fit, from 0."""
+    """The encoding of the file is unknown. *at*: the index of the first invalid byte."""
 
     def __init__(self, at: int) -> None:
         super().__init__(f"byte {at}")
@@ -58,7 +58,7 @@ class Undecodable(BadFile):
 
 
 class DamagedUtf8(BadFile):
-    """UTF-8, but for the bytes in *line*, from 1, and maybe in others after it."""
+    """The file is UTF-8 with invalid bytes in *line* (from 1), and maybe in later ones."""
 
     def __init__(self, line: int) -> None:
         super().__init__(f"line {line}")
@@ -72,7 +72,7 @@ class FileText:
     text: str
     encoding: str
     readings: tuple[Reading, ...] = ()
-    """How it could be read, where it is not Unicode, or looks as if it was encoded twice."""
+    """The possible readings, where it is not Unicode or seems to be encoded twice."""
 
 
 MARKS: Final = (
@@ -84,10 +84,10 @@ PAGE_STARTS: Final = ("<!doctype html", "<html", "<head", "<body", "<?xml", "<ta
 
 
 def file_text(content: bytes, *, is_table: bool = False, encoding: str = "") -> FileText:
-    """*content* as text; raises BadFile, also where it is not Unicode and no table.
+    """Decode *content*; raises BadFile, also where it is neither Unicode nor a table.
 
-    *is_table*: spreadsheets write other encodings, too, so it is read in the *encoding* that somebody chose, or else in
-    the likeliest one.
+    *is_table*: spreadsheets write other encodings, too, so a table is decoded with the *encoding* that somebody chose, or
+    else with the likeliest one.
     """
     if len(content) > MAX_FILE_BYTES:
         raise FileTooLarge(len(content), MAX_FILE_BYTES)
@@ -106,7 +106,7 @@ def file_text(content: bytes, *, is_table: bool = False, encoding: str = "") -> 
 
 
 def _is_workbook(content: bytes) -> bool:
-    """Whether it is what spreadsheets save that save no CSV, whatever its name says."""
+    """Whether *content* is a workbook of a spreadsheet rather than CSV, whatever the file's name says."""
     is_zip = content.startswith(b"PK\x03\x04") and (b"xl/" in content or b"content.xml" in content)
     return is_zip or content.startswith(b"\xd0\xcf\x11\xe0")  # the old binary format of office programs
 
@@ -136,7 +136,7 @@ BEYOND_ASCII: Final = re.compile(r"[^\x00-\x7f\ufffd]")
 
 
 def _is_nearly_utf_8(content: bytes) -> bool:
-    """Whether many letters beyond ASCII are UTF-8 for each byte that isn't: in other encodings, few are by chance."""
+    """Whether most of the text beyond ASCII is valid UTF-8: in other encodings, few letters are valid by chance."""
     text = content.decode(UTF_8, "replace")
     return sum(1 for _ in BEYOND_ASCII.finditer(text)) >= GOOD_FOR_EACH_BAD * text.count("\ufffd")
 
@@ -145,8 +145,8 @@ GOOD_FOR_EACH_BAD: Final = 3
 FORMULA: Final = re.compile(
     r"[\s\x00-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]*[=+\-@＝＋－＠﹦﹢﹣﹫]|[\t\r\n]"
 )
-"""What a spreadsheet takes for a formula at the beginning of a cell, or for one once it has dropped the spaces, controls
-and marks without a width before it."""
+"""The start of a cell that a spreadsheet reads as a formula, maybe after it has removed spaces, controls and zero-width
+characters."""
 
 
 def is_formula(text: str) -> bool:
@@ -154,7 +154,7 @@ def is_formula(text: str) -> bool:
 
 
 def escape_formula(text: str) -> str:
-    """Put an apostrophe before *text* where a spreadsheet would compute it, or would if it had not one already."""
+    """Put an apostrophe before *text* if it is a formula, with or without apostrophes before it."""
     return f"'{text}" if is_formula(text.lstrip("'")) else text
 
 

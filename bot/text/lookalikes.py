@@ -1,4 +1,4 @@
-"""Text that looks like something else: invisible characters, a user name before a URL's host, letters of other scripts."""
+"""Find misleading text: invisible characters, a user name before a URL's host, and letters of other scripts."""
 
 from __future__ import annotations
 
@@ -17,26 +17,26 @@ from bot.rules.url import authority
 
 HIDDEN_CATEGORIES: Final = frozenset({"Cc", "Cf", "Cs", "Co", "Zl", "Zp"})
 HIDDEN: Final = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180f\u2800\u3164\uffa0")
-"""Letters, marks and symbols that are drawn as nothing: fillers, joiners, the empty braille pattern."""
+"""Letters, marks and symbols that are invisible: fillers, joiners, the empty braille pattern."""
 VARIATION_SELECTORS: Final = frozenset(map(chr, range(0xFE00, 0xFE10)))
 HIDING_SELECTOR: Final = re.compile(r"(?:\A|(?<=[^\W_]))[\ufe00-\ufe0f]")
-"""One that no emoji or symbol stands before, as `is_invisible` tells of a single one."""
+"""A variation selector that does not follow an emoji or a symbol, as in `is_invisible`."""
 LAYOUT: Final = "\n\r\t"
 
 CONFUSABLE: Final = frozenset(
     {"CYRILLIC", "GREEK", "ARMENIAN", "CHEROKEE", "COPTIC", "GEORGIAN", "LISU", "FULLWIDTH", "MATHEMATICAL"}
 )
-"""Scripts with letters that pass for Latin ones."""
+"""Scripts with letters that look like Latin ones."""
 WORD: Final = re.compile(r"[^\W\d_]+")
 BARE_HOST: Final = re.compile(r"(?:[^\s/@]{1,255}@)?([^\s/@:]{1,255}\.[^\s/@:]{1,255})")
 MAY_MISLEAD: Final = re.compile(r"[^ -~]|@|%|xn--", re.IGNORECASE)
-"""What every such text has in it: a sign outside of plain ASCII, a user name, an escape, a host in another script."""
+"""Every misleading text matches this: a non-ASCII or control character, a user name, an escape, or a host in punycode."""
 MAX_CHARACTERS: Final = 20_000
-"""Of one text that are looked at; nobody reads a longer condition or script as a name."""
+"""Characters of one text that are checked; nobody reads a longer condition or script as a name."""
 KNOWN_CHARACTERS: Final = 32_768
-"""Of which is remembered what they are: more than a text has different ones."""
+"""Size of the caches by character: more than a text has distinct characters."""
 MAX_WORDS: Final = 8
-"""Of one text that are told to mix scripts: who reads these warnings looks at the others, too."""
+"""Words of one text that are reported for mixed scripts: these are enough to make people check the others."""
 
 
 class LookalikeKind(StrEnum):
@@ -48,7 +48,7 @@ class LookalikeKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Lookalike:
-    """One reason why a text may be taken for another. *shown*: the characters, the word or the host, as written.
+    """One reason why a text may be mistaken for another. *shown*: the characters, the word or the host, as written.
 
     *host*: the ASCII form of the host that a URL really leads to. *scripts*: in capitals, such as ``CYRILLIC``.
     """
@@ -60,7 +60,7 @@ class Lookalike:
 
 
 def is_invisible(character: str, previous: str = "") -> bool:
-    """Whether *character* is drawn as nothing, or changes how others are drawn; emoji keep their variation selectors."""
+    """Whether *character* is invisible or changes how others are drawn; variation selectors of emoji don't count."""
     if character in VARIATION_SELECTORS:
         return not previous or previous.isalnum()
     return _is_hidden(character)
@@ -72,7 +72,7 @@ def _is_hidden(one: str) -> bool:
 
 
 def invisible_in(text: str) -> str:
-    """The characters of *text* that nobody sees, each once."""
+    """Return the invisible characters of *text*, each once."""
     if text.isascii() and text.isprintable():
         return ""
     hidden = {*filter(_is_hidden, {*text}.difference(LAYOUT)), *HIDING_SELECTOR.findall(text)}
@@ -80,9 +80,9 @@ def invisible_in(text: str) -> str:
 
 
 def lookalikes(text: str) -> tuple[Lookalike, ...]:
-    """Everything in *text* that may pass for something else, each once; of words that mix scripts the first few.
+    """Return everything misleading in *text*, each once; only the first MAX_WORDS words with mixed scripts.
 
-    Characters are judged once each, however often they stand there: a card may have a thousand texts of thousands.
+    Each distinct character is checked once, since a card may have a thousand texts of thousands of characters.
     """
     if not MAY_MISLEAD.search(text):
         return ()
@@ -98,7 +98,7 @@ def lookalikes(text: str) -> tuple[Lookalike, ...]:
 
 
 def _bare_host(text: str) -> str:
-    """The host that *text* is, or that an email ends with, where it is not plain ASCII; else empty."""
+    """Return the host in *text*, a host or an email, if it is not plain ASCII; else empty."""
     if (text.isascii() and "xn--" not in text) or (bare := BARE_HOST.fullmatch(text)) is None:
         return ""
     place = authority(f"https://{bare[1]}")
@@ -123,7 +123,7 @@ def _letter_lookalikes(text: str, but: str) -> Iterator[Lookalike]:
 
 
 def unicode_form(host: str) -> str:
-    """*host* as people write it, each label that can be read in its own script."""
+    """Return *host* with each label that can be decoded from punycode in its own script."""
     return ".".join(map(_label, host.split(".")))
 
 
@@ -137,12 +137,12 @@ def _label(label: str) -> str:
 
 
 def scripts_of(text: str) -> tuple[str, ...]:
-    """The scripts of the letters in *text*, in order, by the names that Unicode gives to the letters."""
+    """Return the scripts of the letters in *text*, each once, in order, as they begin the letters' Unicode names."""
     return tuple(dict.fromkeys(filter(None, map(_script, text))))
 
 
 @lru_cache(KNOWN_CHARACTERS)
 def _script(one: str) -> str:
-    """The script of a letter; empty for all else."""
+    """Return the script of a letter; empty for any other character."""
     is_letter = unicodedata.category(one).startswith("L")
     return unicodedata.name(one, "OTHER").partition(" ")[0] if is_letter else ""

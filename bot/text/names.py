@@ -1,4 +1,4 @@
-"""What a text means among things with names: one measure, of which each that asks says how good is good enough."""
+"""Resolve a text to the things that it names: one ranking of matches, of which each caller chooses the accepted ones."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ T = TypeVar("T")
 
 WORD: Final = re.compile(r"\w+")
 MIN_PART: Final = 3
-"""Letters of a part of a name from which on it may name what is changed."""
+"""Letters that a part of a name needs to select a thing for a change."""
 
 
 class Fit(IntEnum):
-    """How well a text fits what a thing is called, the best first."""
+    """How well a text matches the names of a thing, the best first."""
 
     ID = 0
-    """Its id, to the letter."""
+    """Its exact id."""
     WHOLE = 1
     """A whole name, its id in another case of letters, or a whole URL that names it."""
     PHRASE = 2
@@ -32,35 +32,35 @@ class Fit(IntEnum):
     """A part of a name, from within a word."""
     ID_PART = 4
     WORDS = 5
-    """Its words begin words of a name, in another order or with others between them."""
+    """Its words are prefixes of words of a name, in another order or with others between them."""
 
 
 REFERENCE: Final = ((Fit.ID,), (Fit.WHOLE,), (Fit.PHRASE, Fit.PART), (Fit.ID_PART,))
-"""Ways in which one rule is meant: those of one are as good as each other, and better than those of the next."""
+"""For a reference to one rule: fits in one tuple are equally good, and better than those in the next."""
 GROUP_REFERENCE: Final = REFERENCE[:3]
 NARROWED: Final = (*REFERENCE[:2], tuple(Fit)[2:])
-"""For all that may be meant, unless something is called just so."""
+"""For everything that may be meant, unless something has exactly this name."""
 MENTION: Final = frozenset({Fit.ID, Fit.WHOLE, Fit.PHRASE, Fit.WORDS})
-"""For what may stand in a sentence, in which a few letters are part of too many words."""
+"""For a name within a sentence, where a few letters would be part of too many words."""
 
 
 def fold_name(text: str) -> str:
-    """Return *text* as names are compared: without case, with single spaces, and each letter with its accents in one."""
+    """Return *text* in the form for comparing names: case-folded, with single spaces, and with composed accents (NFC)."""
     line = " ".join(text.split()).casefold()
     line = line if line.isascii() else unicodedata.normalize("NFC", line)
-    return text if line == text else line  # of many addresses, no copy
+    return text if line == text else line  # avoids copies of many emails
 
 
 def is_bare_number(text: str) -> bool:
-    """Whether *text* is made of numbers alone: of those nobody means a part of a name."""
+    """Whether *text* has only numbers, which nobody uses as a part of a name."""
     return bool(parts := text.split()) and all(part.isdecimal() for part in parts)
 
 
 @dataclass(frozen=True, slots=True)
 class Named(Generic[T]):
-    """A thing with all that it is called.
+    """A thing with all of its names, folded.
 
-    *names* are those of which a part may name it, *wholes* and *urls* what only names it whole: each of them folded.
+    A part of one of *names* may match; *wholes* and *urls* match only as a whole.
     """
 
     thing: T
@@ -71,7 +71,7 @@ class Named(Generic[T]):
 
 
 class Wanted:
-    """A text, ready to be compared with what things are called."""
+    """A text, prepared for comparing it with names."""
 
     def __init__(self, text: str) -> None:
         self._id, self._line = text.strip(), fold_name(text)
@@ -79,7 +79,7 @@ class Wanted:
         self._is_number = is_bare_number(text)
 
     def fit(self, named: Named[Any]) -> Fit | None:
-        """How well the text fits *named*; None where it doesn't, or says nothing."""
+        """Return how well the text fits *named*; None where it doesn't, or is empty."""
         line = self._line
         if not line or self._id == named.id:
             return Fit.ID if line else None
@@ -93,7 +93,7 @@ class Wanted:
         return Fit.WORDS if begins else None
 
     def _matches_words(self, name: str) -> bool:
-        """Whether all signs of the text are in *name*, and each of its words begins a word there."""
+        """Whether *name* has all characters of the text, and each word of the text is a prefix of a word in it."""
         if not all(word in name for word in self._typed):
             return False
         words = " " + " ".join(WORD.findall(name))
@@ -102,7 +102,7 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True)
 class Meant(Generic[T]):
-    """The *things* that *text* fits best, and how well; none where it fits none."""
+    """The *things* that *text* fits best, and how well; empty where it fits none."""
 
     text: str
     things: Sequence[T] = ()
@@ -110,13 +110,13 @@ class Meant(Generic[T]):
 
     @property
     def is_sure(self) -> bool:
-        """Whether it is one thing, by a whole name or by a part that is long enough to change it unasked."""
+        """Whether it is one thing, by a whole name or by a part that is long enough to change it without asking."""
         whole = self.fit is not None and self.fit <= Fit.WHOLE
         return len(self.things) == 1 and (whole or len(self.text.strip()) >= MIN_PART)
 
 
 def resolve_name(text: str, among: Iterable[Named[T]], ways: Sequence[Sequence[Fit]] = REFERENCE) -> Meant[T]:
-    """Return what *text* means *among* some things: all that it fits in the first of *ways* in which it fits any."""
+    """Return the things *among* those given that *text* fits in the first of *ways* in which it fits any."""
     wanted = Wanted(text)
     fits = [(fit, named.thing) for named in among if (fit := wanted.fit(named)) is not None]
     for way in ways:
@@ -126,7 +126,7 @@ def resolve_name(text: str, among: Iterable[Named[T]], ways: Sequence[Sequence[F
 
 
 def named_rule(rule: Rule) -> Named[Rule]:
-    """*rule* by its name, its id and what that ends with, where no word is spelled so, and the URLs of its sources."""
+    """Return *rule* with its names: its name, its id, the end of the id if it can't be a word, and the URLs of its sources."""
     sources = [pair.source.value for pair in rule.pairs or () if pair.source is not None]
     end = rule.id.partition("_")[2]
     ends = [end] if any(map(str.isdigit, end)) and any(map(str.isalpha, end)) else []
@@ -134,12 +134,12 @@ def named_rule(rule: Rule) -> Named[Rule]:
 
 
 def named_group(group: Group) -> Named[Group]:
-    """*group* by its name."""
+    """Return *group* with its name and its id."""
     return Named(group, group.id, _fold_all(group.title), _fold_all(group.id))
 
 
 def named_member(member: Member) -> Named[Member]:
-    """*member* by name and email."""
+    """Return *member* with name and email."""
     return Named(member, member.email, _fold_all(member.name, member.email), ())
 
 

@@ -1,4 +1,4 @@
-"""Secrets kept out of texts: the passwords in URLs, and every known secret, in each way that a text may spell it."""
+"""Redact secrets in texts: passwords in URLs, and every known secret, also percent-encoded or decoded."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from typing import Final
 from urllib.parse import quote, unquote
 
 SECRET_PARAMETERS: Final = ("pass", "pwd", "secret", "token", "key")
-"""What the name of a parameter holds whose value is secret."""
+"""Parts of the names of parameters with a secret value."""
 MIN_SECRET_CHARACTERS: Final = 4
-"""Cutting shorter ones out of every text would leave no text."""
+"""Characters of a secret that is redacted: shorter ones occur in every text."""
 SLACK_TOKEN: Final = re.compile(r"xox[a-z]-[A-Za-z0-9-]+|xapp-[A-Za-z0-9-]+")
 
 
 def _places(url: str) -> Iterator[tuple[int, int]]:
-    """Where *url* holds a password, and the values of secret parameters; a password may hold a slash or an ``@``."""
+    """Yield start and end of the password in *url* and of its secret parameters; a password may have a slash or an ``@``."""
     host = url.find("//") + len("//")
     at = url.rfind("@", host)
     colon = url.find(":", host, max(at, host))
@@ -30,7 +30,7 @@ def _places(url: str) -> Iterator[tuple[int, int]]:
 
 
 def passwords_in(url: str) -> list[str]:
-    """Return the password that *url* holds, and the values of its secret parameters."""
+    """Return the password in *url*, and the values of its secret parameters."""
     return [url[start:end] for start, end in _places(url)]
 
 
@@ -42,7 +42,7 @@ def without_passwords(url: str) -> str:
 
 
 def redactor(secrets: Iterable[str]) -> Callable[[str], str]:
-    """Return the function that replaces each of *secrets*, and every token of Slack, with ``[secret]`` in a text."""
+    """Return a function that replaces each of *secrets*, and every token of Slack, with ``[secret]`` in a text."""
     values = {value for value in secrets if len(value) >= MIN_SECRET_CHARACTERS}
     spelled = {spelling for value in values for spelling in (value, quote(value, safe=""), unquote(value))}
     longest_first = sorted(spelled, key=len, reverse=True)

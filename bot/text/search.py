@@ -1,7 +1,7 @@
-"""Finding by a few letters: any part of what a thing is called, best fits first, typos forgiven.
+"""Type-ahead search: find things by any part of a name, the best first, with tolerance for typos.
 
-Everything is done in slices, so that the caller can let others in: a hundred thousand records take a tenth of a
-second to look through, and several where nothing fits but by likeness.
+The search runs in slices, so that the caller can yield to the event loop: a hundred thousand records take a tenth of a
+second, and several tenths where only the fuzzy search finds anything.
 """
 
 from __future__ import annotations
@@ -20,21 +20,21 @@ from bot.text.names import fold_name
 T = TypeVar("T")
 
 RECORDS_PER_SLICE: Final = 1_000
-"""Records that are looked at in one go: some milliseconds, also for the slowest way."""
+"""Records that are searched in one go: some milliseconds, even in the slowest way."""
 MIN_LIKENESS: Final = 75.0
-"""Per cent of likeness from which on something counts as meant."""
+"""The least similarity of a fuzzy match, in per cent."""
 MIN_LIKE_LETTERS: Final = 4
-"""Letters below which everything is like everything."""
+"""Letters that a fuzzy search needs: with fewer, everything is similar."""
 MAX_LIKE_LETTERS: Final = 64
-"""Letters from the end of what was typed that likeness is measured with: beyond that it takes ten times as long."""
+"""Letters, from the end of the query, that a fuzzy search compares: with more it takes ten times as long."""
 MAX_LIKE_HITS: Final = 20
 MAX_QUERY: Final = 200
-"""Characters of a query that are looked at."""
+"""Characters of a query that are used."""
 
 
 @dataclass(frozen=True, slots=True)
 class SearchIndex(Generic[T]):
-    """*items*, each with its text: every name that it has, folded, between line ends."""
+    """The index: *items*, and for each its text with all of its names, folded, between line ends."""
 
     items: Sequence[T]
     texts: Sequence[str]
@@ -42,7 +42,7 @@ class SearchIndex(Generic[T]):
 
 @dataclass(frozen=True, slots=True)
 class SearchHit(Generic[T]):
-    """*rank* says how well the *item* fits, the best first: the way in which it does, then how unlike it is."""
+    """One hit. *rank* is smaller for better hits: the way in which the *item* fits, then its dissimilarity."""
 
     rank: tuple[int, float]
     item: T
@@ -57,7 +57,7 @@ def text_of_rule(rule: Rule) -> str:
 
 
 def text_of_member(member: Member) -> str:
-    """Address and name of a member, for a `SearchIndex`."""
+    """Email and name of a member, for a `SearchIndex`."""
     return _search_text([member.name, member.email])
 
 
@@ -66,7 +66,7 @@ def _search_text(names: Sequence[str | None]) -> str:
 
 
 def _search_key(text: str) -> str:
-    """Fold *text* for the search; a URL also begins after its scheme, since few people type that."""
+    """Fold *text* for the search, with a line end after the scheme of a URL, since few people type schemes."""
     return fold_name(text).replace("://", "://\n")
 
 
@@ -77,10 +77,10 @@ def has_words(wanted: str, text: str) -> bool:
 
 
 def search(index: SearchIndex[T], typed: str, *, most: int) -> Iterator[SearchHit[T] | None]:
-    """The items that *typed* fits, each once, the best way first, at most *most*; None where others may be let in.
+    """Yield the items that *typed* fits, each once, the best first, at most *most*; None where the caller may pause.
 
-    The ways: a whole name, the beginning of one, a part of one, all its words as parts; and where there is nothing
-    of that kind, likeness.
+    The ways of fitting: a whole name, the beginning of one, a part of one, all words as parts; and, where nothing fits in
+    these ways, similarity.
     """
     wanted = _search_key(typed[:MAX_QUERY])
     found: set[int] = set()
@@ -101,7 +101,7 @@ WAYS: Final = 4
 
 
 def _needles_by_way(wanted: str) -> tuple[tuple[str, ...], ...]:
-    """Return what must be in a text, from the narrowest way to the widest; nothing typed is in every text."""
+    """Return the strings that a text must have, from the narrowest way to the widest; an empty query matches every text."""
     ways = ((f"\n{wanted}\n",), (f"\n{wanted}",), (wanted,))
     words = tuple(wanted.split())
     return (*ways, words) if len(words) > 1 else ways
@@ -121,7 +121,7 @@ def _search_similar(index: SearchIndex[T], wanted: str, *, most: int) -> Iterato
         yield None
         part = index.texts[start : start + RECORDS_PER_SLICE]
         found = process.extract(wanted, part, scorer=fuzz.partial_ratio, score_cutoff=enough, limit=most)
-        # A text that is shorter than what was typed is looked for in it, which is not the question.
+        # For a text shorter than the query, the scorer searches the text in the query, which would be a false hit.
         long_enough = ((-score, start + place) for text, score, place in found if len(text) + 2 >= len(wanted))
         best = heapq.nsmallest(most, [*best, *long_enough])
         enough = -best[-1][0] if len(best) == most else MIN_LIKENESS

@@ -1,4 +1,4 @@
-"""Tables as people save and paste them: separators, quotes and broken rows, whatever the columns are about."""
+"""Parse tables that people save and paste, with any separator, quotes and broken rows, whatever the columns are about."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ BLANKS: Final = f"{SPACES}\u200b\ufeff"
 MAX_ROWS: Final = 20_000
 MAX_COLUMNS: Final = 500
 MAX_LINE: Final = 1_000_000
-"""Characters of a line: the parser of tables keeps the interpreter to itself until it is through one."""
+"""Characters of a line: the CSV parser holds the GIL until the end of a line."""
 SAMPLE: Final = 100
-"""Rows by which the separator and the columns are told."""
+"""Rows that the separator and the columns are detected by."""
 SEPARATORS: Final = (",", ";", "\t", "|")
 MAX_VALUES: Final = 8
-"""Different texts of a column that is said whole."""
+"""Distinct texts of a column that are all shown."""
 DATE: Final = re.compile(r"\d{4}[-/.]\d\d?[-/.]\d\d?|\d\d?[-/.]\d\d?[-/.]\d{4}")
 SAID_SEPARATOR: Final = re.compile(r"sep=([^\w\s\"']|\t)\r?\n")
-"""The first line that a spreadsheet writes, and reads, where the separator is not the usual one."""
+"""The first line that spreadsheets write and read to state a separator."""
 
 Lines = list[tuple[int, list[str]]]
 
 
 class BrokenTable(BadFile):
-    """Quotes that do not close, and the like. *line* counts from 1."""
+    """The table can't be parsed, for example because a quote is not closed. *line* counts from 1."""
 
     def __init__(self, line: int, why: str) -> None:
         super().__init__(f"line {line}: {why}")
@@ -65,11 +65,11 @@ class LineTooLong(BadFile):
 
 @dataclass(frozen=True, slots=True)
 class UnusedColumn:
-    """A column that isn't used, though something stands in it."""
+    """A column that has content but isn't used."""
 
     title: str
     values: Mapping[str, int]
-    """Its different texts, with in how many rows they stand; an empty one where nothing does."""
+    """Its distinct texts -> the number of rows with each; the empty text for empty cells."""
 
     @property
     def rows(self) -> int:
@@ -77,12 +77,12 @@ class UnusedColumn:
 
     @property
     def filled(self) -> int:
-        """The rows in which something stands."""
+        """Return the number of rows in which the column is not empty."""
         return self.rows - self.values.get("", 0)
 
     @property
     def dates(self) -> int:
-        """The rows in which a date stands."""
+        """Return the number of rows in which the column is a date."""
         return sum(count for text, count in self.values.items() if DATE.match(text))
 
     @property
@@ -91,9 +91,9 @@ class UnusedColumn:
 
     @property
     def rank(self) -> tuple[int, int] | None:
-        """How well it may tell some rows from the others, the smallest first; None where it says something else in each.
+        """Return how well the column may distinguish some rows from others, the best smallest; None where it can't.
 
-        No table of words could know what programs call members who have left, or redirects that are off.
+        It goes by the content, since no list of words could have every name for members who have left or redirects that are off.
         """
         some, few = self.filled < self.rows, len(self.values) <= MAX_VALUES
         if not self.filled:
@@ -111,11 +111,11 @@ class UnusedColumn:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableFile:
-    """How a table was read, and what of it is not used."""
+    """How a table was read, and its unused columns."""
 
     header: tuple[str, ...] | None
     known_header: bool
-    """Whether a heading is one that we know; if none is, the first row may be one like the others."""
+    """Whether any heading is known; if none is, the first row may be data."""
     unused: tuple[UnusedColumn, ...]
     encoding: str
     separator: str
@@ -125,7 +125,7 @@ class TableFile:
 
 @dataclass(frozen=True, slots=True)
 class MissingCell:
-    """Nothing stands in this column."""
+    """The cell in *column* is empty."""
 
     column: str
 
@@ -146,7 +146,7 @@ class ExtraCells:
 
 @dataclass(frozen=True, slots=True)
 class DuplicateOf:
-    """The row in *line* says the same."""
+    """The row repeats the one in *line*."""
 
     line: int
 
@@ -164,14 +164,14 @@ def is_blank(cells: Sequence[str]) -> bool:
 
 
 def is_formula_cell(text: str) -> bool:
-    """Whether a spreadsheet would compute *text*. A dash alone stands for nothing, in many tables."""
+    """Whether a spreadsheet would run *text* as a formula. A single dash is not one: in many tables it means empty."""
     return len(text) > 1 and is_formula(text) and not is_escaped_formula(text)
 
 
 def read_lines(text: str, is_bare: Callable[[str], bool]) -> tuple[str, Lines]:
-    """The separator of the table that *text* is, and its rows; raises BrokenTable, TooManyRows, TooWide and LineTooLong.
+    """Return the separator and the rows of the table in *text*; raises BrokenTable, TooManyRows, TooWide and LineTooLong.
 
-    *is_bare*: whether a cell is just what the table is about, by which its separator is told where it doesn't say it.
+    *is_bare*: whether a cell is exactly the subject of the table, such as an email, by which the separator is detected.
     """
     if said := SAID_SEPARATOR.match(text):
         return said[1], parse_lines(text[said.end() :], said[1], after=1)
@@ -180,7 +180,7 @@ def read_lines(text: str, is_bare: Callable[[str], bool]) -> tuple[str, Lines]:
 
 
 def _score(text: str, separator: str, is_bare: Callable[[str], bool]) -> tuple[int, int]:
-    """In how many rows something stands by itself, and how many are of one length."""
+    """Return the number of rows with a bare cell, and the number of rows of the most common length."""
     rows: list[list[str]] = []
     try:
         said = (row for row in csv.reader(_physical_lines(text), delimiter=separator) if not is_blank(row))
@@ -193,7 +193,7 @@ def _score(text: str, separator: str, is_bare: Callable[[str], bool]) -> tuple[i
 
 
 def _physical_lines(text: str, after: int = 0) -> Iterator[str]:
-    """The lines of *text* as they stand there; raises LineTooLong before one is parsed that would take long."""
+    """Yield the lines of *text*; raises LineTooLong for a line that would take long to parse."""
     for number, line in enumerate(io.StringIO(text, newline=""), after + 1):
         if len(line) > MAX_LINE:
             raise LineTooLong(number)
@@ -220,7 +220,7 @@ def parse_lines(text: str, separator: str, after: int = 0) -> Lines:
 
 
 def body_of(lines: Lines, has_header: bool, most: int = MAX_ROWS) -> tuple[Lines, int]:
-    """The rows of a table, and how many columns it has; raises EmptyFile, TooManyRows and TooWide."""
+    """Return the rows of a table without its header, and its number of columns; raises EmptyFile, TooManyRows and TooWide."""
     if wide := next((line for line, cells in lines if len(cells) > MAX_COLUMNS), None):
         raise TooWide(wide)
     body = lines[1:] if has_header else lines
@@ -234,7 +234,7 @@ def body_of(lines: Lines, has_header: bool, most: int = MAX_ROWS) -> tuple[Lines
 def unused_columns(
     header: Sequence[str] | None, body: Lines, width: int, used: Collection[int]
 ) -> tuple[UnusedColumn, ...]:
-    """The columns in other places than those *used* in which something stands, be it a heading."""
+    """Return the columns with content or a heading whose indexes are not in *used*."""
     found = []
     for at in range(width):
         if at not in used:
@@ -245,6 +245,6 @@ def unused_columns(
 
 
 def column_title(header: Sequence[str] | None, at: int) -> str:
-    """What the column at this place is called, from 0."""
+    """Return the title of the column at index *at*."""
     given = header[at].strip(BLANKS) if header is not None and at < len(header) else ""
     return given or f"column {at + 1}"

@@ -1,7 +1,7 @@
-"""The words of times in English, in German and the common ones in Spanish, and the terms that they are to `times`.
+"""Translate the words of times in English, German and (the common ones) Spanish to the terms that `times` parses.
 
-A text in terms is the same in whatever language and spelling it was typed: ``bis morgen früh`` is ``until tomorrow morning``.
-A new word is a word in the table TERMS; several words that are another term together are in PHRASES.
+Terms don't depend on language and spelling: ``bis morgen früh`` is ``until tomorrow morning``. Add a new word to TERMS, and
+several words that mean another term together to PHRASES.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ PARTS: Final[Mapping[str, tuple[int, int, range]]] = {
     "night": (20, 18, range(18, 24)),
     "midnight": (24, 24, range(24, 25)),
 }
-"""The parts of a day: the hour that one stands for, the hour since which it lasts, and the hours that may be said with it."""
+"""Each part of a day -> the hour that it means, the hour when it begins, and the hours that may be combined with it."""
 
 TERMS: Final[Mapping[str, str]] = {
     word: term
@@ -167,10 +167,10 @@ PHRASES: Final[Mapping[str, str]] = {
     **{f"this {part}": f"today {part}" for part in PARTS},
     **{f"last {part}": f"yesterday {part}" for part in PARTS},
 }
-"""Terms that are others together."""
+"""Several terms -> the terms that they mean together."""
 
 AREAS: Final = frozenset({"africa", "america", "asia", "atlantic", "australia", "europe", "indian", "pacific"})
-"""What the names of zones begin with."""
+"""The first parts of the names of time zones."""
 
 AFTER_LENGTH: Final = frozenset(
     word
@@ -194,7 +194,7 @@ DATE_WITH_STOP: Final = re.compile(r"[0-9]{1,2}\.[0-9]{1,2}\.")
 
 
 def terms_of(word: str) -> str | None:
-    """The terms of one word as typed, such as ``2 h 30`` of ``2h30``; None for a word that is in no time."""
+    """Return the terms of one typed word, such as ``2 h 30`` for ``2h30``; None for a word that no time has."""
     if len(word) > MAX_CHARACTERS:
         return None
     word = normalize("NFC", word.strip(AROUND + "."[DATE_WITH_STOP.search(word) is not None :]))
@@ -215,7 +215,7 @@ def _term(piece: str) -> str | None:
 
 
 def _zone(word: str) -> str:
-    """The zone called so, however its letters are written; nothing where there is none."""
+    """Return the zone with this name, ignoring case; empty where there is none."""
     name = word.title()
     if name.partition("/")[0].casefold() not in AREAS:
         return ""

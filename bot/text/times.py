@@ -1,6 +1,6 @@
-"""Times as people say them: ``2h``, ``half an hour``; ``8am``, ``tomorrow 9:30``, ``bis Montag 9 Uhr``, ``24 December``, ``EOD``.
+"""Parse times as people write them: ``2h``, ``half an hour``, ``8am``, ``tomorrow 9:30``, ``bis Montag 9 Uhr``, ``EOD``.
 
-A text is first put into the terms of `time_words`, whatever its language and spelling; then the terms are read.
+A text of any language and spelling is first translated to the terms of `time_words`; then the terms are parsed.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ WITHOUT_UNIT: Final = re.compile(r"[0-9]{1,4}h[0-5][0-9]")
 
 
 def seconds_of(text: str) -> int:
-    """The span in seconds; 0 for a text that is none. A month is 30 days, and a year is 365."""
+    """Return the duration in seconds; 0 for a text that is not one. A month is 30 days, and a year is 365."""
     return _seconds(_terms_of_text(text))
 
 
@@ -69,12 +69,12 @@ def duration_words(seconds: float) -> str:
 START_OF_DAY: Final = (9, 0)
 """The hour and minute of a day that was named without any: the start of the working day."""
 MIDNIGHT: Final = (0, 0)
-"""The same of a day since which something is looked for."""
+"""The same for a day as the start of a search."""
 DAYS: Final = frozenset({"today", "yesterday", "last night"})
-"""Times since which something is looked for without saying so."""
+"""Times that mean the start of a search even without ``since``."""
 AROUND_TODAY: Final = {"ereyesterday": -2, "yesterday": -1, "today": 0, "tomorrow": 1, "overmorrow": 2}
 INNER: Final = frozenset({"at", "on", "in", "the", "of"})
-"""Terms within a time that say nothing."""
+"""Terms within a time that have no meaning."""
 DATES: Final = (
     (re.compile(r"(?<!\S)(20\d\d)-(\d\d)-(\d\d)(?!\S)"), "ymd"),
     (re.compile(r"(?<!\S)(\d{1,2})\.(0?[1-9]|1[0-2])\.(20\d\d)?(?!\S)"), "dmy"),
@@ -118,7 +118,7 @@ class WallTime:
 
 
 class _Left:
-    """What is left of a text while its pieces are taken out of it."""
+    """The rest of a text while its parts are parsed and removed."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -236,7 +236,7 @@ def next_time(wall: WallTime, zone: ZoneInfo, now: datetime) -> datetime | None:
 
 
 def is_skipped(wall: WallTime, zone: ZoneInfo, moment: datetime) -> bool:
-    """Whether clocks don't show *wall* at *moment*, which stands for it: they were set forward past it."""
+    """Whether clocks skip *wall*, for which *moment* is used, since they were set forward past it."""
     there = moment.astimezone(ZoneInfo(wall.zone) if wall.zone else zone)
     return (there.hour, there.minute) != (wall.hour % 24, wall.minute)
 
@@ -297,7 +297,7 @@ def _instants(shown: datetime) -> tuple[datetime, datetime]:
 
 
 class Kind(StrEnum):
-    """What a time in a sentence is for."""
+    """The meaning of a time in a sentence."""
 
     LENGTH = "length"
     END = "end"
@@ -315,7 +315,7 @@ class Said:
     kind: Kind
     count: int = 0
     text: str = ""
-    """As typed."""
+    """The text as typed."""
     seconds: int | None = None
     """Of a LENGTH; of a START, in so many seconds; of a SINCE, so many seconds back."""
     wall: WallTime | None = None
@@ -325,7 +325,7 @@ class Said:
 
 
 TRAILING: Final = INNER | {"", "and", "for", "from", "between", "to", "until", "since", "next", "this", "last"}
-"""Terms that no time ends with."""
+"""Terms that can't be the last one of a time."""
 VAGUE: Final = re.compile(
     r"(?:(?:for|in|over|on|at|until|since|after|from) )?(?:(?:next|last|this) )?weekend"
     r"|(?:for|in|over|since|after|until) (?:(?:next|last) )?(?:1 )?(?:while|few (?:of )?(?:minute|hour|day|week|month))"
