@@ -1,1 +1,1 @@
-"""What members of a site mean: their model, why somebody has access, and tables of members. Pure."""
+"""Members of a site: their model, access checks, and tables of members. Pure: no I/O."""

@@ -57,7 +57,6 @@ class Member(ServiceRecord):
     def since(self) -> int | None:
         """Return when they became a member, in seconds since 1970; None where the service does not send it.
 
-
         Services of this kind send ``createdAt`` in milliseconds; the specification does not show a record.
         """
         made = (self.model_extra or {}).get("createdAt")

@@ -1,1 +1,1 @@
-"""What traffic rules mean: their model, what they match and do, edits, files, and what is wrong with them. Pure."""
+"""Traffic rules: their model, matching and effects, edits, files, and lint. Pure: no I/O."""

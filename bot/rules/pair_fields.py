@@ -1,6 +1,5 @@
 """The fields of a rule's pairs, by type: the one table that forms, `/rules set` and the texts of cards are made from.
 
-
 A type or a field that isn't here is preserved in every edit, and edited as JSON.
 """
 

@@ -1,1 +1,1 @@
-"""The process: settings and clients put together, HTTP or Socket Mode in front of Bolt, signals and logs."""
+"""The process: builds the clients from the settings, and runs HTTP or Socket Mode in front of Bolt, signals and logs."""

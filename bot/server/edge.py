@@ -1,6 +1,5 @@
 """The ASGI app: the checks of a request before Bolt, and the endpoints for operators.
 
-
 Bolt parses a body before it checks the signature, and odd headers make it raise, so anybody could trigger errors in it.
 Here the form of the headers, the timestamp and the declared size are checked before the body is read, then the signature
 on its raw bytes, then its shape. So Bolt and the handlers only see requests that Slack signed.

@@ -1,1 +1,1 @@
-"""Text as people and programs write it: encodings, durations, emails, look-alikes, and search by a few letters. Pure."""
+"""Parsing of text: encodings, times, emails, lookalikes, and type-ahead search. Pure: no I/O."""

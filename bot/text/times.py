@@ -103,12 +103,12 @@ ZONE: Final = re.compile(r"(?<!\S)@(\S+)")
 
 @dataclass(frozen=True, slots=True)
 class WallTime:
-    """What clocks are to show: an hour and minute, of the next day on which they do, or of *day*. 24:00 is a day's end.
+    """A time by the clock: an hour and minute of *day*, or of the next day that has it. 24:00 is the end of a day.
 
     *day*: ``today`` or another of AROUND_TODAY; a weekday, which is today where the time is still to come;
     ``next friday``, ``last friday``: never today; ``friday next week``; ``end of month``: its last day;
     ``2026-11-23``; ``12-24``, of this year or the next; ``thursday 12-24``, where that is one.
-    *zone*: the name of the one whose clocks are meant, if that was said.
+    *zone*: the name of the time zone, if the text has one.
     """
 
     hour: int
@@ -132,9 +132,10 @@ class _Left:
 def _parse_wall(
     text: str, untimed: tuple[int, int] | None, *, looks_back: bool = False, bare: bool = False
 ) -> WallTime | None:
-    """Return the wall time that terms say, in any order. *untimed*: the hour and minute of a day alone; None: that is no time.
+    """Return the wall time that terms mean, in any order; None where they don't mean one.
 
-    *looks_back*: whether it is past. *bare*: whether a number alone is an hour.
+    *untimed*: the hour and minute for a day without a time; None: a day alone is not a time. *looks_back*: whether it is in
+    the past. *bare*: whether a number alone is an hour.
     """
     left = _Left(text)
     ends, zone, day = left.take(END_OF), left.take(ZONE), _day(left, "next" if looks_back else "last")
@@ -157,9 +158,9 @@ def _parse_wall(
 
 
 def _day(left: _Left, wrong: str) -> str | None:
-    """The day that *left* names, as in a WallTime; nothing where it names none, None where that is no day.
+    """Return the day in *left*, as in a WallTime; empty where it has none, None where the day is invalid.
 
-    *wrong*: the one of next and last that cannot be meant.
+    *wrong*: ``next`` or ``last``, whichever can't be meant.
     """
     number, week, name = _date(left), left.take(NEXT_WEEK), left.take(DAY)
     if number is None or (number and week):
@@ -175,7 +176,7 @@ def _day(left: _Left, wrong: str) -> str | None:
 
 
 def _date(left: _Left) -> str | None:
-    """The date that *left* has in numbers, with its year if that is said; None where there is no such day."""
+    """Return the date in *left*, with its year if it has one; empty where there is none, None where the date is invalid."""
     for pattern, order in DATES:
         if match := left.take(pattern):
             said_of = dict(zip(order, match.groups(), strict=True))
@@ -196,7 +197,7 @@ SMALLEST_HOUR: Final = 6
 def _clock_time(
     clock: re.Match[str] | None, part: str, *, has_day: bool, looks_back: bool, says_at: bool
 ) -> tuple[int, int] | None:
-    """The hour and minute that clocks show; None for what is none, and for ``8``, which may be the morning or the evening."""
+    """Return the hour and minute; None where they are invalid or ambiguous, such as ``8``, which may be morning or evening."""
     if clock is None:
         usual, begins, _ = PARTS[part]
         return (begins if looks_back else usual), 0
@@ -214,12 +215,12 @@ def _clock_time(
 
 
 def _may_be_length(clock: re.Match[str], hour: int) -> bool:
-    """Whether it may be a length, also beside a day: ``2h``, ``2h30``."""
+    """Whether *clock* may be a length, even beside a day: ``2h``, ``2h30``."""
     return clock[4] == "h" and hour < SMALLEST_HOUR
 
 
 def _is_clear(clock: re.Match[str], hour: int, minute: int) -> bool:
-    """Whether it is a time by itself: not ``8``, nor ``10.12``, which may be a day in December."""
+    """Whether *clock* is a time by itself: not ``8``, nor ``10.12``, which may be a day in December."""
     separator, marker = clock[2], clock[4]
     if marker == "h":
         return not _may_be_length(clock, hour)
@@ -227,9 +228,9 @@ def _is_clear(clock: re.Match[str], hour: int, minute: int) -> bool:
 
 
 def next_time(wall: WallTime, zone: ZoneInfo, now: datetime) -> datetime | None:
-    """The next time after *now* that clocks in *zone* show *wall*, in UTC; None where that is past for good.
+    """Return the next moment after *now*, in UTC, at which clocks in *zone* show *wall*; None where all are past.
 
-    When clocks are set back they show it twice. When they are set forward past it, it is what they would have shown.
+    When clocks are set back, both moments count. When they are set forward past it, the time that they would have shown counts.
     """
     moments = (moment for pair in _moments(wall, zone, now, 1) for moment in pair)
     return next((moment for moment in moments if moment > now), None)
@@ -242,7 +243,7 @@ def is_skipped(wall: WallTime, zone: ZoneInfo, moment: datetime) -> bool:
 
 
 def end_time(wall: WallTime, zone: ZoneInfo, now: datetime, starts: datetime) -> datetime | None:
-    """The moment that *wall*, said at *now*, means as the end of what begins at *starts*, in UTC; None where it is past.
+    """Return the moment, in UTC, that *wall*, said at *now*, means as the end of what begins at *starts*; None where it is past.
 
     Today, tomorrow and next week are counted from *now*, and may be over before the start; an hour, a weekday and a
     date are the next ones after it.
@@ -252,7 +253,7 @@ def end_time(wall: WallTime, zone: ZoneInfo, now: datetime, starts: datetime) ->
 
 
 def last_time(wall: WallTime, zone: ZoneInfo, now: datetime) -> datetime | None:
-    """The last time until *now* that clocks in *zone* showed *wall*, in UTC; the first of two. None where it is to come."""
+    """Return the last moment until *now*, in UTC, at which clocks in *zone* showed *wall* (the first of two); None where none."""
     return next((first for first, _ in _moments(wall, zone, now, -1) if first <= now), None)
 
 
@@ -264,7 +265,7 @@ def _moments(wall: WallTime, zone: ZoneInfo, now: datetime, step: int) -> Iterat
 
 
 def _days(day: str, today: date, step: int) -> Iterator[date]:
-    """The days that *day* may be, the nearest first; *step*: 1 for those to come, -1 for those that are past."""
+    """Yield the dates that *day* may mean, the nearest first; *step*: 1 for the future, -1 for the past."""
     which, _, rest = day.partition(" ")
     if not day:
         yield from (today, today + timedelta(days=step))
@@ -288,9 +289,9 @@ def _days(day: str, today: date, step: int) -> Iterator[date]:
 
 
 def _instants(shown: datetime) -> tuple[datetime, datetime]:
-    """When clocks show it, in UTC: the first time and the last, which are nearly always the same.
+    """Return the first and the last moment, in UTC, at which clocks show *shown*; they differ only when clocks are set back.
 
-    They are compared in UTC: within a zone, Python compares what clocks show.
+    They are compared in UTC, since Python compares times within a zone by what clocks show.
     """
     first, last = (shown.replace(fold=fold).astimezone(UTC) for fold in (0, 1))
     return first, max(first, last)
@@ -305,19 +306,19 @@ class Kind(StrEnum):
     WINDOW = "window"
     SINCE = "since"
     VAGUE = "vague"
-    """Words that are about time and name none: *soon*, *for a while*, *over the weekend*."""
+    """Words about time without a definite time: *soon*, *for a while*, *over the weekend*."""
 
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """A time in a sentence: what kind, and how many of its words it is."""
+    """A time in a sentence: its kind, and the number of its words."""
 
     kind: Kind
     count: int = 0
     text: str = ""
     """The text as typed."""
     seconds: int | None = None
-    """Of a LENGTH; of a START, in so many seconds; of a SINCE, so many seconds back."""
+    """The seconds of a LENGTH, until a START, or back to a SINCE."""
     wall: WallTime | None = None
     """Of an END, a START or a SINCE; the start of a WINDOW."""
     end: WallTime | None = None
@@ -336,7 +337,7 @@ VAGUE: Final = re.compile(
 def parse_time(words: Sequence[str], at: int) -> Said | None:
     """Return the longest time that begins at ``words[at]``; None where none does.
 
-    A weekday or a date alone is none: “Black Friday page” is a name. With an hour, or a word that leads it, it is one.
+    A weekday or a date alone is not a time, since “Black Friday page” is a name; with an hour or a leading word it is.
     """
     terms: list[str] = []
     for word in words[at : at + MAX_WORDS]:
@@ -358,7 +359,7 @@ def parse_time(words: Sequence[str], at: int) -> Said | None:
 
 
 def moment_since(said: Said, zone: ZoneInfo, now: datetime) -> datetime | None:
-    """The moment that a SINCE means, said at *now* by somebody in *zone*, in UTC; None where it is to come."""
+    """Return the moment, in UTC, that a SINCE means, said at *now* in *zone*; None where it is in the future."""
     if said.wall:
         return last_time(said.wall, zone, now)
     return None if said.seconds is None else now.astimezone(UTC) - timedelta(seconds=said.seconds)
@@ -390,7 +391,7 @@ def _is_bare_length(words: Sequence[str], at: int, after: int) -> bool:
 
 
 def _parse(text: str) -> Said | None:
-    """Return what terms say from the first to the last."""
+    """Return the time that all of the terms together mean; None where they don't mean one."""
     if VAGUE.fullmatch(text):
         return Said(Kind.VAGUE)
     return _parse_window(text) or _parse_led(text) or _parse_unled(text)
@@ -423,11 +424,11 @@ def _parse_led(text: str) -> Said | None:
 
 PAST: Final = ("last ", "yesterday", "ereyesterday")
 ONE_OF_NEXT: Final = frozenset({"hour", "day"})
-"""Units that “the next …” has one of: the next week begins on Monday."""
+"""Units that mean one of them in “the next …”; the next week, in contrast, begins on Monday."""
 
 
 def _parse_unled(text: str) -> Said | None:
-    """Return a time that is one without a word before it."""
+    """Return a time without a leading word."""
     if text.startswith((*PAST, "vor ", "today morning")) or text.endswith(" ago") or text in {"today", "this week"}:
         return _parse_after_since(text)
     first, second, *_ = [*text.split(), "", ""]
@@ -453,7 +454,7 @@ def _parse_start(text: str, untimed: tuple[int, int] | None) -> Said | None:
 
 
 def _count_seconds(text: str, one_of: Collection[str]) -> int:
-    """Seconds of a length; a unit alone is one of it, if it is in *one_of*."""
+    """Return the seconds of a length; a unit alone counts as one if it is in *one_of*."""
     return _seconds(f"1 {text}" if text in one_of else text)
 
 
@@ -510,7 +511,7 @@ def _parse_bounds(head: str, tail: str) -> Said | None:
 
 
 def _complete_start(head: str, tail: str, end: WallTime, *, is_timed: bool) -> WallTime | None:
-    """The start of which only a number is said: an hour of the same half of the day as *end*, or a day of its month."""
+    """Return the start given as a number only: an hour in the same half of the day as *end*, or a day of its month."""
     if not is_timed:
         return _parse_wall(f"{head} {month[0]}", START_OF_DAY) if (month := MONTH.search(tail)) else None
     start = _parse_wall(head, None, bare=True)

@@ -1,1 +1,1 @@
-"""What is wrong with rules, alone and together: loops, chains, rules that never match, duplicates. Pure."""
+"""Lint of rules, alone and together: loops, chains, rules that never match, duplicates. Pure: no I/O."""

@@ -132,7 +132,6 @@ class World:
 def follow_redirect(acts: Match, leads: str | None) -> Url | None:
     """Return the URL that a browser goes on to when *acts* redirects it to *leads*; None where it stays.
 
-
     A rule that adds a parameter would add it again each time. So a change of parameters counts only if the rule does not
     change its result again.
     """
