@@ -96,7 +96,7 @@ CHANNEL: Final = "channel"
 
 
 def channel(chosen: str = "") -> Block:
-    """Where a change is to be announced: asked where the form was opened from nowhere in particular."""
+    """An input for the channel that a change is announced in, for a form that was not opened from a channel."""
     proposed = {"initial_conversation": chosen} if chosen else {"default_to_current_conversation": True}
     element: Block = {
         "type": "conversations_select",
@@ -196,12 +196,12 @@ def file(block_id: str, label: str, types: Sequence[str], *, optional: bool = Fa
 
 
 def values_of(view: Mapping[str, Any]) -> Mapping[str, Any]:
-    """What a view's inputs hold, by block id."""
+    """Return the values of a view's inputs, by block id."""
     return (view.get("state") or {}).get("values") or {}
 
 
 def _state(values: Mapping[str, Any], block_id: str) -> Mapping[str, Any]:
-    """What one input holds, as Slack says it; empty where the form has no such input."""
+    """Return the value of one input as Slack sends it; empty where the form has no such input."""
     return (values.get(block_id) or {}).get(action_id(block_id)) or {}
 
 
@@ -217,7 +217,7 @@ def file_id(values: Mapping[str, Any], block_id: str) -> str | None:
 
 
 def typed_value(values: Mapping[str, Any], block_id: str) -> str | None:
-    """What a submission's state holds for one input: its text or the value chosen; None where it is empty or absent."""
+    """Return the value of one input in a submission's state: its text or the chosen value; None where it is empty or absent."""
     state = _state(values, block_id)
     if "selected_option" in state:
         return (state["selected_option"] or {}).get("value")

@@ -25,7 +25,7 @@ MOST_VALUE: Final = 2_000
 FALLBACK: Final = 3_500
 
 OPEN_TOKEN: Final = re.compile(r"(?:<[^<>]*|&[a-z]{0,3})$")
-"""What is left of a mention, a link, a date or an escape that a cut went through."""
+"""Matches the remainder of a mention, a link, a date or an escape that a cut went through."""
 MARKS: Final = re.compile(r"[*_~`]")
 EMOJI: Final = re.compile(r":(?=[A-Za-z0-9_+'-]+:)")
 WORD_JOINER: Final = "\u2060"
@@ -33,7 +33,7 @@ WORD_JOINER: Final = "\u2060"
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """What is posted. *text* is what notifications and screen readers give instead of the blocks."""
+    """A message to post. *text* is what notifications and screen readers give instead of the blocks."""
 
     text: str
     blocks: tuple[Block, ...]
@@ -269,7 +269,7 @@ def run_button(
     confirm: Block | None = None,
     spoken: str = "",
 ) -> Block | None:
-    """A button that stands for *command*: the same as typing it."""
+    """A button that runs *command*, the same as typing it."""
     value = command_text(command)
     return button(label, f"v1.run.{number}", value, style=style, confirm=confirm, spoken=spoken) if value else None
 

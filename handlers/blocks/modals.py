@@ -1,4 +1,4 @@
-"""What every modal shares: its frame, what it shows while it waits, and how it ends."""
+"""The parts that all modals share: the frame, the view while they wait, and the last view."""
 
 from __future__ import annotations
 
@@ -251,7 +251,7 @@ def metadata(view: View) -> dict[str, Any]:
 
 
 def time_errors(start: str, expiry: str) -> dict[str, str]:
-    """What is wrong with the typed start and end, under their inputs."""
+    """The errors in the typed start and end, to show under their inputs."""
     wrong = {}
     if start.strip() and parse_start(start) is None:
         wrong[inputs.START] = "Enter a time such as tomorrow 9:00 or Friday 18:00."

@@ -100,7 +100,7 @@ def _length(cell: Block) -> int:
 
 
 def buttons_of(block: Block) -> list[Block]:
-    """The buttons in the cells of *block*; none where it is no table."""
+    """Return the buttons in the cells of *block*; none where it is not a table."""
     return [cell["element"] for row in block.get("rows", ()) for cell in row if cell["type"] == "action"]
 
 

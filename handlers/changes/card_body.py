@@ -1,4 +1,4 @@
-"""What a card shows of the change itself: what goes, what comes, what differs, or how far each of its items is."""
+"""The body of a card: what a change deletes, creates or edits, or the progress of each of its items."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ MAX_LOST: Final = 6
 
 
 def body(change: Change, groups: Groups | None, progress: Progress | None) -> list[Block]:
-    """What goes, what came, or what differs; of many items, how far each is. Nothing where nothing happened."""
+    """The deleted, created or edited content; of many items, the progress of each. Empty where nothing happened."""
     if change.state in NOTHING_HAPPENED:
         return []
     if progress is not None:
@@ -55,7 +55,7 @@ def body(change: Change, groups: Groups | None, progress: Progress | None) -> li
 
 
 def _one_thing(change: Change, groups: Groups | None) -> list[Block]:
-    """What a change of one thing does to it, or did, or found."""
+    """The effect of a change of one thing, planned or done, or what the change found."""
     if change.state is State.STALE:
         return _stale_blocks(change)
     if change.state is State.APPLIED and (other := _difference_as_stored(change)):
@@ -69,7 +69,7 @@ def _one_thing(change: Change, groups: Groups | None) -> list[Block]:
 
 
 def _stale_blocks(change: Change) -> list[Block]:
-    """What became of the target since the request, and what was requested."""
+    """How the target changed since the request, and what was requested."""
     edit, found = change.edit, change.run.result
     if found is None or is_off_instead(change):
         return []
@@ -112,7 +112,7 @@ def _changed_fields(change: Change, groups: Groups | None) -> list[Block]:
 
 
 def _unchanged_parts(rule: RuleDraft) -> list[Block]:
-    """What else an edited rule depends on, for those who decide: its filters, and how many pairs `excerpt` left empty."""
+    """The other conditions of an edited rule, for approvers: its filters, and how many pairs `excerpt` left empty."""
     pairs = rule.pairs or ()
     filters = dict.fromkeys(filter(None, map(filters_words, pairs)))
     left = sum(pair == Pair() for pair in pairs) if len(pairs) > MAX_PAIRS else 0
@@ -162,7 +162,7 @@ def pair_lines(rule: RuleDraft, limit: int) -> list[Block]:
 
 
 def _not_restored(change: Change) -> list[Block]:
-    """What the undo of a delete cannot bring back, said plainly."""
+    """The warning about what the undo of a delete can't restore."""
     is_back = bool(change.run.undone_by if change.edit.kind.destroys else change.request.undoes)
     if not is_back or change.state is not State.APPLIED:
         return []

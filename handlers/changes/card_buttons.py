@@ -32,7 +32,7 @@ MAX_SINGLE_UNDOS: Final = 6
 
 
 def buttons_of(change: Change, progress: Progress | None, *, is_frozen: bool = False) -> list[Block | None]:
-    """What can be done about *change* as it stands; a None is a button that it has not. *is_frozen*: what it is about."""
+    """The buttons for *change* in its current state; None for a button that it doesn't have. *is_frozen*: what it is about."""
     sign = decision_button(change, "Mark as reviewed", "sign", style="primary") if change.review_due else None
     match change.state:
         case State.PROPOSED:
@@ -106,7 +106,7 @@ def _plan_buttons(change: Change) -> list[Block | None]:
 
 
 def _undo_buttons(change: Change, progress: Progress | None) -> list[Block | None]:
-    """How a change that was applied can be undone, or kept; where it came to its end, made once more for some time.
+    """The buttons that undo or keep an applied change; for a temporary one that has reverted, make it again for some time.
 
     Of many items, those that were not done can be tried again, and one can be undone alone.
     """
@@ -129,7 +129,7 @@ def _undo_buttons(change: Change, progress: Progress | None) -> list[Block | Non
 
 
 def _end_buttons(change: Change) -> list[Block | None]:
-    """How what is temporary can be reverted now, extended, or kept."""
+    """The buttons that revert a temporary change now, extend it, or keep it."""
     revert, keep = "Revert now", "Keep"
     if (switched := new_status(change.edit)) is not None:
         revert, keep = f"Switch {'on' if switched == 'off' else 'off'} now", f"Keep {switched}"
@@ -172,7 +172,7 @@ def _retry_button(change: Change, progress: Progress) -> Block | None:
 
 
 def _single_undo_buttons(shown: Sequence[Item]) -> list[Block | None]:
-    """Where one person was changed on several sites: a way back for each site alone."""
+    """The buttons that undo a change of one person on several sites, one for each site."""
     done = [item for item in shown if item.outcome is Outcome.APPLIED and item.change_id and item.target.site]
     if len({item.target.key for item in shown}) != 1 or not 1 < len(shown) <= MAX_SINGLE_UNDOS:
         return []
@@ -188,7 +188,7 @@ def decision_button(change: Change, label: str, decision: str, **more: Any) -> B
 
 
 def full_label(change: Change) -> str:
-    """What the button that shows everything is called."""
+    """Return the label of the button that shows everything."""
     if change.state is not State.PROPOSED and not change.review_due:
         return "Show to me"
     if not change.is_bulk or change.bulk.in_steps or is_offboarding(change):

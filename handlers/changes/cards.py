@@ -50,7 +50,7 @@ async def draw_card(change: Change, store: Store, groups: ReadGroups | None, fre
 
 
 async def _progress(whole: Change, store: Store) -> items_view.Progress:
-    """How far a bulk change is; of a long one, first what went wrong."""
+    """The progress of a bulk change; of a long one, the failed items first."""
     tally = await store.items.tally(whole.id)
     if whole.bulk.size <= items_view.SHOWN:
         first = await store.items.find(whole.id, set(Outcome), items_view.SHOWN)
@@ -216,7 +216,7 @@ class Cards:
         return True
 
     async def _post(self, change: Change, message: Message, *, thread: str | None = None) -> tuple[str, str]:
-        """Where the message went: to the channel, or to the one who asked if it cannot, or must not, go there."""
+        """Return where the message went: to the channel, or to the requester if it can't, or must not, go there."""
         if await self._is_shared(change):
             return await self.slack.post(change.request.requester, await self._elsewhere_message(message, change))
         try:

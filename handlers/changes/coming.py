@@ -1,4 +1,4 @@
-"""What is due to happen by itself, and what that means for what somebody asks for."""
+"""Changes that are due automatically, and how they affect a new request."""
 
 from __future__ import annotations
 

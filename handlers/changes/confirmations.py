@@ -19,7 +19,7 @@ MAX_CONFIRM: Final = 30
 
 
 def question(change: Change, yes: str) -> Block:
-    """What Slack asks before *change* is let through, with *yes* on its button."""
+    """The confirm dialog before *change* is approved, with *yes* on its button."""
     follows, starts = _consequence(change), change.request.starts_at
     if change.state is State.PROPOSED and starts is not None:  # no time follows the zone of the reader there
         follows = follows.replace(" at once", f" on {messages.plain_moment(int(starts.timestamp()) * 1000)} UTC")
@@ -29,7 +29,7 @@ def question(change: Change, yes: str) -> Block:
 
 
 def _consequence(change: Change) -> str:
-    """What happens after a click, for Slack's own question."""
+    """The consequence of a click, for Slack's confirm dialog."""
     before = change.edit.before or {}
     pairs, is_on = len(before.get("pairs") or ()), before.get("status") == "Active"
     if change.bulk.in_steps:

@@ -1,4 +1,4 @@
-"""What differs between two versions of a rule or a member, field by field."""
+"""The differences between two versions of a rule or a member, field by field."""
 
 from __future__ import annotations
 

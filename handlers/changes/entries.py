@@ -1,4 +1,4 @@
-"""What a change does, thing by thing and field by field, and what in it may be taken for something else."""
+"""The entries of a change, item by item and field by field, and the look-alike characters in them."""
 
 from __future__ import annotations
 

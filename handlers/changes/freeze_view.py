@@ -1,4 +1,4 @@
-"""What is frozen, in words: for whoever asks for it, for the channel in which it was made, and on what waits."""
+"""The texts about freezes: for a person whose request is frozen, for the freeze's channel, and for changes that wait."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from handlers.grammar.command import slash
 MARK: Final = ":snowflake:"
 LOCK: Final = ":lock:"
 EVERYTHING: Final = "Everything"
-"""What a freeze is called that names nothing."""
+"""The name of a freeze that has no target."""
 
 
 def scope_text(freeze: Freeze) -> str:
@@ -63,7 +63,7 @@ def _state_word(freeze: Freeze) -> str:
 
 
 def frozen_words(freeze: Freeze) -> Words:
-    """What somebody is told who asks for what is frozen at its time."""
+    """The message to a person who requests a change of something that is frozen at that time."""
     return Words(f"{clause(freeze)}.")
 
 
@@ -86,7 +86,7 @@ def freeze_message(
 ) -> Message:
     """Return what the channel sees of a new freeze: what it holds back, what is *running* and goes on, and a way to lift it.
 
-    *has_override*: the policy lets somebody override what stands before a change.
+    *has_override*: the policy lets somebody override what blocks a change.
     """
     override = " Emergency overrides still pass." if has_override else ""
     who = f"Only <@{freeze.by}> can change it." if freeze.is_lock else "Nobody can change it."
@@ -102,7 +102,7 @@ def freeze_message(
 
 
 def preview(freeze: ChatFreeze, plans: Sequence[Change], links: Mapping[str, str], command: GatehouseFreeze) -> Message:
-    """What a freeze would hold back, before it is made."""
+    """The changes that a freeze would hold back, before it is made."""
     blocks = [
         messages.section(f"{MARK} *Freeze {_scope_in_sentence(freeze)} {_period(freeze)}?*"),
         *_held_plans(plans, links),
@@ -112,7 +112,7 @@ def preview(freeze: ChatFreeze, plans: Sequence[Change], links: Mapping[str, str
 
 
 def _held_plans(plans: Sequence[Change], links: Mapping[str, str]) -> list[Block]:
-    """What was to begin within a freeze."""
+    """The changes that were planned to start within a freeze."""
     if not plans:
         return []
     who = join_words(list(dict.fromkeys(f"<@{each.request.requester}>" for each in plans)), most=10)
@@ -121,7 +121,7 @@ def _held_plans(plans: Sequence[Change], links: Mapping[str, str]) -> list[Block
 
 
 def _running_blocks(running: Sequence[Change], links: Mapping[str, str]) -> list[Block]:
-    """What was under way as a freeze was made."""
+    """The changes that were in progress when a freeze was made."""
     if not running:
         return []
     goes = "is under way and goes on" if len(running) == 1 else "are under way and go on"

@@ -62,7 +62,7 @@ def _verb(item: Item) -> str:
 
 
 def line_of(item: Item, *, has_begun: bool) -> str:
-    """What is to be done to *item*, and once the whole has begun, what became of it."""
+    """The action for *item*, and its outcome once the change has started."""
     mark, word = OUTCOMES[item.outcome]
     line = f"{mark if has_begun else '•'} {item_name(item)}"
     why = why_words(item.why, 160)
@@ -87,7 +87,7 @@ def item_name(item: Item) -> str:
 
 
 def _item_text(item: Item) -> str:
-    """Return what is done to *item*, in one line; a ``…`` stands for what has no room there."""
+    """Return what is done to *item*, in one line; a ``…`` replaces what has no room there."""
     if item.kind is None:
         return ""
     if item.target.service == "members":

@@ -43,7 +43,7 @@ def note(change: Change, purpose: str) -> Message | None:
 
 
 def notice(change: Change, kind: str, *, link: str, undone_by: str = "") -> Message | None:
-    """What the requester is told of *change* in a direct message; None where it has become pointless since.
+    """The direct message about *change* to the requester; None where it is no longer relevant.
 
     *link*: of its card. *undone_by*: who asked for its undo.
     """
@@ -181,7 +181,7 @@ NOTES: Final = {
     ),
     "ask": Note(lambda _: True, _question_text, "a question"),
 }
-"""What is said in the thread of a card, by its purpose; of a question, with its number."""
+"""The texts for the thread of a card, by purpose; of a question, with its number."""
 ENDED: Final = frozenset({State.FAILED, State.STALE, State.UNSETTLED})
 """States whose own notice says more than that somebody approved."""
 NOT_APPROVED: Final = frozenset({State.PROPOSED, State.CANCELLED, State.DENIED})
@@ -337,7 +337,7 @@ def read(view: View) -> Reasoned:
 
 
 def errors(sent: Reasoned) -> dict[str, str]:
-    """What is wrong with the words, under their input."""
+    """The errors in the submitted words, to show under their input."""
     length, form = len(sent.words), REASON_FORMS.get(sent.name)
     if form is not None and (length < form.least or (form.time is not None and form.time(sent.words) is None)):
         return {BLOCK: form.missing}

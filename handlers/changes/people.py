@@ -65,7 +65,7 @@ def reason_of(change: Change, limit: int = 500, *, public: bool = True) -> str:
 
 
 def how_automatically(cause: Cause) -> str:
-    """How a temporary change came to its end: as planned, or how late and why."""
+    """How a temporary change reverted: as planned, or how late and why."""
     if not cause.late_seconds:
         return "automatically, as planned"
     how = "Gatehouse was down" if cause.tries == 1 else "it didn’t work at first"
@@ -114,7 +114,7 @@ def decision_reason(change: Change, limit: int = 500, *, public: bool = True) ->
 
 
 def review_line(change: Change) -> str:
-    """That somebody acted alone, and somebody else has yet to look at it."""
+    """The note that somebody acted alone and a review is due."""
     return f"*Review due:* someone other than <@{change.decision.decided_by}> has to review this."
 
 

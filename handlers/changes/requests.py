@@ -86,7 +86,7 @@ MOST_LEFT_OUT: Final = 10
 
 
 class FrozenNow(Refusal):
-    """What *command* asks for is frozen at its time."""
+    """The target of *command* is frozen at the time of the change."""
 
     freeze: Freeze
     command: Command

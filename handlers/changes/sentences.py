@@ -75,7 +75,7 @@ def end_line(change: Change) -> str:
 
 
 def expired_words(change: Change) -> str:
-    """What a change that expired has waited for in vain, as the rest of a sentence."""
+    """What an expired change was still waiting for, as the rest of a sentence."""
     given, needed = len(change.decision.approvals), change.decision.approvals_needed
     if change.run.held:
         return "nobody said in time when it should start"
@@ -106,7 +106,7 @@ def _retry_line(change: Change) -> str:
 
 
 def _applied_lines(change: Change) -> str:
-    """How what was applied was undone since, or redone, and below that, how it was done."""
+    """How an applied change was later undone or redone, and below that, how it was applied."""
     undone, redone = change.run.undone, change.run.redone
     return _lines(
         _undone_line(undone) if undone is not None else "",
@@ -120,7 +120,7 @@ def _redone_by(redone: Redone) -> str:
 
 
 def _done_lines(change: Change) -> str:
-    """Who asked for what was applied, who let it through, and when."""
+    """Who requested an applied change, who approved it, and when."""
     decision = change.decision
     if decision.glass_broken:
         alone = f"*Emergency override* by <@{decision.decided_by}>{decision_reason(change)}"
@@ -143,7 +143,7 @@ def _time_changed(change: Change) -> str:
 
 
 def _undone_line(undone: Undone) -> str:
-    """How a change was taken back, when and by whom."""
+    """How a change was undone, when and by whom."""
     cause = undone.cause
     how = (
         f"A{how_automatically(cause)[1:]}"

@@ -38,7 +38,7 @@ def duration_text(change: Change) -> str:
 
 
 def temporary_line(change: Change) -> str:
-    """That a change is temporary, and for how long; empty for one that is not."""
+    """The note that a change is temporary, and for how long; empty for one that is not."""
     return f"Temporary{lasting}" if (lasting := duration_text(change)) else ""
 
 

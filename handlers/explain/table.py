@@ -235,7 +235,7 @@ TROUBLE: Final = (
 
 
 def outcome_of(error: Exception) -> str:
-    """What a command that ended with *error* is counted as."""
+    """Return the metrics outcome of a command that failed with *error*."""
     if not is_expected(error):
         return "failed"
     return "trouble" if isinstance(error, TROUBLE) else "refused"
@@ -258,7 +258,7 @@ def unsaved_form(error: Exception, view: View, *, caller: Caller) -> View | None
 def error_message(
     error: Exception, *, asked: str, caller: Caller, attempted: bool = False, command: Command | None = None
 ) -> Message:
-    """What the person who asked is told about *error*. *attempted*: they wanted to change something.
+    """Return the explanation of *error* for the person who asked. *attempted*: they wanted to change something.
 
     *command*: what they asked for; where it only reads what a service didn't give, a button asks again.
     """

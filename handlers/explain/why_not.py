@@ -12,7 +12,7 @@ from bot.policy.model import Why
 
 @dataclass(frozen=True, slots=True)
 class WhyNot:
-    """One reason: *what* it is and what to do *next*, for whoever asked; *recorded*: for those who read the audit."""
+    """One reason: *what* it is and what to do *next*, for the person who asked; *recorded*: for those who read the audit."""
 
     what: str
     next: str

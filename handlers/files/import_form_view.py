@@ -94,7 +94,7 @@ class Handed:
 
     @classmethod
     def of(cls, view: View) -> Self:
-        """What a form's metadata keeps."""
+        """Return the choices from a form's metadata and its inputs."""
         kept = modals.metadata(view)
         known = {name: str(kept[name]) for name in cls.__slots__ if kept.get(name)}
         values = inputs.values_of(view)
@@ -136,7 +136,7 @@ MAX_PACKED: Final = 2_000
 
 
 def handed_errors(handed: Handed) -> dict[str, str]:
-    """What is wrong before anything is read, under the inputs."""
+    """The errors found before anything is read, to show under the inputs."""
     if not handed.file and not handed.packed:
         return {"file": "Choose a file, or paste its text below."}
     if handed.file and handed.packed:
