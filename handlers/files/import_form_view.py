@@ -148,7 +148,7 @@ def handed_errors(handed: Handed) -> dict[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class ImportForms:
-    """The two forms of one kind of import, by their ids: of the file, and of what is to become of it."""
+    """The two forms of one kind of import, by their ids: of the file, and of the choices for it."""
 
     title: str
     file_id: str

@@ -1,4 +1,4 @@
-"""What can be imported: the plan of each, as the flow of imports takes it, and the columns of members."""
+"""The kinds of imports: the plan of each, as the flow of imports takes it, and the columns of members."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ from handlers.slack.reply import Caller, Modal, Refilled, Reply
 
 
 def _item(entry: Any, edit: Edit | None, target: Target, *, after: dict[str, Any] | None = None, **about: Any) -> Item:
-    """What becomes of *entry*; *target* and *after* are on record where nothing is done."""
+    """Return the item for *entry*; *target* and *after* are recorded where nothing is done."""
     if edit is not None:
         return Item.of(edit=edit, **about)
     return Item(target=target, after=after, outcome=Outcome.SKIPPED, why=why_not(entry), **about)
@@ -65,7 +65,7 @@ def rule_plan(
     groups: Groups | None = None,
     end: TableEnd = NO_END,
 ) -> ImportPlan:
-    """What importing rules would do, by *choices*; *table*: what they were read from, if it was one.
+    """The plan of an import of rules, by *choices*; *table*: what they were read from, if it was one.
 
     *encoding*: what somebody chose. *groups*: those that can be chosen for rules whose own one isn't there.
     """
@@ -145,7 +145,7 @@ async def _with_loops(
 async def _loops(
     plan: ImportPlan, choices: Choices, live: Sequence[Rule], groups: Groups | None, effort: Effort
 ) -> Sequence[str]:
-    """What would loop by *choices* that doesn't now, in plain lines."""
+    """The new loops that *choices* would cause, in plain lines."""
     made, numbers = await asyncio.to_thread(_resulting_rules, plan, choices)
     word = plan.columns[0]
     return list(

@@ -1,4 +1,4 @@
-"""What the flow of an import knows of a plan, whatever is imported: its rows, and what is said and asked about them."""
+"""The plan of an import, for any kind: its rows, and the texts and questions about them."""
 
 from __future__ import annotations
 
@@ -45,21 +45,21 @@ class ImportPlan:
     items: Sequence[Item]
     kinds: Sequence[RowKind]
     record: str
-    """What a row of the file is called."""
+    """The noun for a row of the file."""
     thing: str
     """What is imported of it."""
     site: str = ""
     columns: tuple[str, ...] = ()
     separator: str = ","
     notes: Sequence[Block] = ()
-    """What stands below the rows in a preview."""
+    """The blocks below the rows in a preview."""
     asked: Sequence[Block] = ()
     """What people choose below that."""
 
     expiry: Expiry | None = None
     """Until when all of it is to last, where the file says so."""
     loops: Sequence[str] = ()
-    """What would loop by what was chosen, in plain lines: it needs a reason."""
+    """The loops that the choices would cause, in plain lines: they need a reason."""
     unanswered: bool = False
     """Whether something has to be chosen before anything can be imported."""
 

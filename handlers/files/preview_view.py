@@ -40,7 +40,7 @@ MOST_UNUSED: Final = 3
 
 
 def plan_blocks(plan: ImportPlan, *, filename: str) -> list[Block]:
-    """What importing *plan* would do: how many rows of each kind, then the first of each that has something to tell."""
+    """The preview of *plan*: the number of rows of each kind, then the first of each kind that has details."""
     count, site = messages.plural(len(plan.entries), plan.record), f", for {esc(plan.site, 60)}" if plan.site else ""
     title = f":inbox_tray: *Preview: {count} in {code(filename, 80)}{site}*\nNothing has changed yet."
     by_type: dict[type, list[Any]] = {}
@@ -218,7 +218,7 @@ def _notable_columns(file: MemberFile | RedirectFile) -> Sequence[UnusedColumn]:
 
 
 def _unused_blocks(file: MemberFile | RedirectFile, question: str) -> list[Block]:
-    """Return what stands in columns that aren't used, and a *question* about it."""
+    """Return the content of columns that aren't used, and a *question* about it."""
     columns = ", ".join(f"*{esc(column.title, 40)}* ({_contents(column)})" for column in _notable_columns(file))
     return [messages.section(f":warning: Not used: {columns}.\n{question}")] if columns else []
 
@@ -445,7 +445,7 @@ def _json_hint() -> str:
 
 
 def file_words(error: BadFile) -> tuple[str, str]:
-    """What is wrong with the file, and what to do about it; the latter may be empty."""
+    """The error in the file, and what to do about it; the latter may be empty."""
     return FILES[next(kind for kind in type(error).__mro__ if kind in FILES)](error)
 
 

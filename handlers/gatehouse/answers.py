@@ -1,4 +1,4 @@
-"""What ``/gatehouse`` answers: help, status, who somebody is, what is pending, and the audit."""
+"""The answers of ``/gatehouse``: help, status, who somebody is, what is pending, and the audit."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ async def audit(command: GatehouseAudit, caller: Caller, gatehouse: Gatehouse) -
 
 
 async def tallies_of(changes: Iterable[Change], gatehouse: Gatehouse) -> Mapping[str, Tally]:
-    """What the items of those that are bulk changes came to, by the ids of these."""
+    """The outcomes of the items of bulk changes, by the ids of the changes."""
     return {each.id: await gatehouse.store.items.tally(each.id) for each in changes if each.is_bulk}
 
 

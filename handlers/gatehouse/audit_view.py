@@ -1,4 +1,4 @@
-"""What was done, by whom and when: lines of the audit, and the history of a rule."""
+"""Views of the audit: who did what and when, and the history of a rule."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def _action_of_another(entry: Entry, change: Change) -> str:
 
 
 def _event_line(entry: Entry, card: str, *, public: bool) -> str:
-    """What happened that was no change: a refusal, an export, new settings."""
+    """An event that is not a change: a refusal, an export, new settings."""
     link = f" · <{card}|card>" if card else ""
     who = "Gatehouse" if entry.actor == GATEHOUSE else f"<@{entry.actor}>"
     return f"{who} {_event_text(entry, public=public)} · {when(entry.at)}{link}"

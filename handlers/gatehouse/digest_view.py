@@ -80,7 +80,7 @@ class Digest:
     has_all: bool = True
     """Whether these are all entries of its time."""
     changes: Sequence[Change] = ()
-    """Those that came to an end, newest first; a bulk change as one."""
+    """The finished changes, newest first; a bulk change as one."""
     waiting: Sequence[Change] = ()
     unlisted: int = 0
     """How many more wait."""
@@ -90,7 +90,7 @@ class Digest:
     findings: Sequence[Finding] | None = ()
     """What `/rules check` finds now about rules that changed; None where they could not be read."""
     tallies: Mapping[str, Tally] = field(default_factory=dict)
-    """What the items of bulk changes came to, by the ids of these."""
+    """The outcomes of the items of bulk changes, by the ids of the changes."""
     freezes: Sequence[Freeze] = ()
     """What is frozen, or will be in the day to come."""
     links: Mapping[str, str] = field(default_factory=dict)

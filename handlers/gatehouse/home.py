@@ -28,7 +28,7 @@ from handlers.slack.registry import Click, Form, Heard, clicks, handles, hears, 
 from handlers.slack.reply import Caller, HomeTab, Modal, Private, Reply
 
 SERVICE_SECONDS: Final = 2.0
-"""How long a service has to say that it is there."""
+"""Seconds that a service has to answer that it is up."""
 LAST: Final = 5
 MOST_OPEN: Final = 50
 """Open changes that are looked through for those that wait for one person."""

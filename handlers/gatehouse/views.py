@@ -154,7 +154,7 @@ PARTS: Final = {
 
 
 def status(parts_of: Mapping[str, str], *, places: Mapping[str, str], counts: Mapping[str, int]) -> Message:
-    """What doesn't work, first; then each part in a line, and how many changes stand where."""
+    """The parts that don't work first, then each part in a line, and how many changes are in each state."""
     bad = {name: says for name, says in parts_of.items() if says != "ok" and not says.startswith("ok,")}
     text = _headline(bad, of=len(parts_of))
     ordered = sorted(parts_of.items(), key=lambda part: part[0] not in bad)

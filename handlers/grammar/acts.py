@@ -128,7 +128,7 @@ def _edit(found: Recognised) -> list[Command]:
 
 
 def _rename(found: Recognised) -> list[Command]:
-    """Return another name for what stands before “to”: what follows that, as it was typed."""
+    """Return the new name for what is before “to”: the words after it, as they were typed."""
     found.used |= {*found.words}
     verb = next((i for i, word in enumerate(found.typed) if bare(word.text) not in COURTESY), 0)
     words = found.typed[verb + 1 :]

@@ -1,4 +1,4 @@
-"""What every command has: its name, its help, and fields that are read from words and written as words."""
+"""The base of every command: its name, its help, and fields that are read from words and written as words."""
 
 from __future__ import annotations
 
@@ -177,7 +177,7 @@ class Command:
 
     @classmethod
     def usage(cls) -> str:
-        """What follows the service's name, as help shows it."""
+        """Return the usage after the service's name, as help shows it."""
         return " ".join([cls.verb, *(part.usage for part in cls.parts().values())])
 
     @classmethod

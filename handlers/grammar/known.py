@@ -163,7 +163,7 @@ class _Places:
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What exists, by its names: what a text may be about."""
+    """The existing things by their names, which a text may be about."""
 
     rules: Names[Rule] = field(default_factory=lambda: Names((), named_rule))
     groups: Names[Group] = field(default_factory=lambda: Names((), named_group))

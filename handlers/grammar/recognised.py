@@ -70,7 +70,7 @@ class Recognised:
     has_namesakes: bool = False
     """Whether several rules or several people have a name that was said: one of them is meant."""
     new_name: str | None = None
-    """What something new is to be called."""
+    """The name for something new."""
     segments: list[str] = field(default_factory=list)
     having: list[str] = field(default_factory=list)
     lacking: list[str] = field(default_factory=list)

@@ -34,7 +34,7 @@ ADDRESSEE: Final = re.compile(r"""(?:"([^"]{1,80})"\s*|((?:[^\W\d_][\w.'-]{0,40}
 BY: Final = re.compile(r"by\b", re.IGNORECASE)
 """Before a time by which something is to be done: until then, it is not."""
 MAX_SPACE: Final = 2
-"""Characters between two words that stand side by side."""
+"""Characters between two adjacent words."""
 
 Sorts = dict[tuple[int, str], Sort]
 """What each word was taken for, by its place and its text: the parts of one word share its place."""

@@ -174,14 +174,14 @@ def _find_misplaced(found: Recognised, changes: Sequence[Command]) -> Iterator[s
 
 
 def _named_before(found: Recognised, tokens: Sequence[Token], at: int) -> str:
-    """Return the name that stands before *at*, if one does."""
+    """Return the name before *at*, if there is one."""
     is_name = [token.sort is Sort.NAME or (token.sort is Sort.WORD and token.text in found.used) for token in tokens]
     first = next((i for i in range(at, 0, -1) if not is_name[i - 1]), 0)
     return " ".join(token.text for token in tokens[first:at])
 
 
 def _is_in_name(found: Recognised, tokens: Sequence[Token], at: int, changes: Sequence[Command]) -> bool:
-    """Whether the word stands within what describes a rule: “page for pricing”."""
+    """Whether the word is inside a description of a rule: “page for pricing”."""
     around = [*tokens[at - 1 : at], *tokens[at + 1 : at + 2]]
     of_rules = all(isinstance(each, RulesCommand) for each in changes)
     return of_rules and len(around) == 2 and all(each.sort is Sort.WORD and each.text in found.used for each in around)
@@ -192,7 +192,7 @@ def _is_empty(token: Token) -> bool:
 
 
 def _whole(tokens: Sequence[Token], at: int) -> str:
-    """Return what stands at *at*; of a name all words."""
+    """Return the text at *at*; of a name all words."""
     name = [token.text for token in takewhile(lambda token: token.sort is Sort.NAME, tokens[at:])]
     return " ".join(name) or tokens[at].text
 

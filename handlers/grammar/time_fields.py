@@ -21,7 +21,7 @@ INSTANT: Final = re.compile(r"\d{4}-\d{2}-\d{2}t\d{2}:\d{2}z")
 
 @dataclass(frozen=True, slots=True)
 class Expiry:
-    """How long a change is to last: for so many seconds, until clocks show a time, or until a moment (in UTC)."""
+    """The duration of a temporary change: for so many seconds, until clocks show a time, or until a moment (in UTC)."""
 
     as_typed: str
     seconds: int | None = None

@@ -1,4 +1,4 @@
-"""What people type, cleaned: Slack's markup unwrapped, typography straightened, quoted words kept together."""
+"""Normalise typed text: Slack's markup unwrapped, typography straightened, quoted words kept together."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ BRACKETS: Final = {")": "(", "]": "[", "}": "{"}
 STYLES: Final = {"*": "*", "_": "_", "~": "~", "'": "'", "’": "‘"}
 """What ends a style or a quotation rather than a URL, where it began right before it."""
 AROUND: Final = '`´ˋ"<>'
-"""What is part of no URL."""
+"""Characters that are not part of any URL."""
 MAILTO: Final = "mailto:"
 AROUND_EMAIL: Final = " \t<>()[],;"
 """Signs around a pasted email that are no part of it."""

@@ -26,7 +26,7 @@ LOOSE: Final = word_set(
     "add edit new why check which list show set copy samples make on off delete remove grant revoke move rename offboard "
     "group groups help undo "
 )
-"""Verbs whose words may mean something else: they are read by what they name, not by where they stand."""
+"""Verbs whose words may mean something else: they are read by what they name, not by their position."""
 FILLERS: Final = word_set(
     "a an the please pls can could you would i we want need to me my us our of in at from into during with w/ and "
     "is are be it its it's that this now just hey hi hello so then for by as rule rules url urls page link "
@@ -220,7 +220,7 @@ CONTRACTED: Final[Mapping[str, str]] = {
     for word in words
     if "'" in word and word != "it's"
 }
-"""What is often typed without its apostrophe."""
+"""Words that are often typed without their apostrophe."""
 AFTER_ALL: Final = ".,;:!?…"
 """Signs that may follow a word and say nothing."""
 

@@ -316,7 +316,7 @@ async def offboard(command: MembersOffboard, caller: Caller, gatehouse: Gatehous
 
 
 async def _find_everywhere(email: str, gatehouse: Gatehouse) -> Sequence[tuple[Site, Found]]:
-    """What each site says of *email*; raises NoMember where all say no, or why none that has it could be asked."""
+    """Return each site's answer about *email*; raises NoMember where all say no, or why none that has it could be asked."""
     sites = list(gatehouse.sites.values())
     found = await asyncio.gather(*(_find_on(site, email) for site in sites))
     if not any(isinstance(there, Member) for there in found):

@@ -34,7 +34,7 @@ class SiteGone(Refusal):
 
 
 async def preferences(caller: Caller, gatehouse: Gatehouse) -> Preferences:
-    """What the caller's channel has set; raises StoreError."""
+    """Return the settings of the caller's channel; raises StoreError."""
     return Preferences.load(await gatehouse.store.channel_settings.get(caller.channel))
 
 

@@ -280,7 +280,7 @@ def _member_line(one: Verdict, email: str, *, public: bool) -> str:
 
 
 def _segment_text(asked: Asked, *, is_lacked: bool) -> str:
-    """What the answer does not say already of the segment."""
+    """Details of the segment that the answer doesn't already give."""
     name, alike = quote(asked.name, 80), " or ".join(quote(each, 80) for each in asked.alike)
     match asked.standing:
         case Standing.HAS:

@@ -55,7 +55,7 @@ def advice(finding: Finding) -> str:
 
 
 def words(finding: Finding) -> str:
-    """What is wrong, in one sentence of plain text."""
+    """The finding, in one sentence of plain text."""
     where = f" Only in {finding.engine}." if finding.engine and finding.kind in IN_ONE_ENGINE else ""
     return FINDINGS[finding.kind].sentence(finding) + where
 
@@ -318,7 +318,7 @@ def lines(shifts: Sequence[Difference]) -> tuple[str, ...]:
 
 
 def _url_outcome(outcome: UrlOutcome, shift: Difference) -> str:
-    """Where the URL goes; what else acts on it only where nothing but that differs."""
+    """The destination of the URL; the other rules that match it only where nothing else differs."""
     if outcome.blocked:
         return "blocked"
     if outcome.results:

@@ -213,7 +213,7 @@ async def _record(proposal: Proposal, form: RuleForm, caller: Caller, gatehouse:
 
 
 def _end_view(form: RuleForm, change: Change) -> View:
-    """Return what came of it; the service's refusal stands at the field that it belongs to."""
+    """Return the outcome; the service's refusal is shown at the field that it is about."""
     if change.state is not State.FAILED:
         return end_of_form(change)
     where = {

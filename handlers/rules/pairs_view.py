@@ -1,4 +1,4 @@
-"""What a pair of a rule does, in one line, for every rule type."""
+"""One-line descriptions of what a pair of a rule does, for every rule type."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SHORT: Final = 80
 
 
 def describe(rule_type: str | None, pair: Fields, limit: int = 160) -> list[str]:
-    """What *pair* of a type whose fields the specification leaves open does beside its source.
+    """Return what *pair* does, besides its source, for a type whose fields the specification leaves open.
 
     mrkdwn lines, values and bodies cut to *limit* with their size told.
     """
@@ -283,7 +283,7 @@ def _filter_value(value: Any, limit: int) -> str:
 
 
 def effect_line(rule_type: str | None, pair: Pair, limit: int = 160) -> str:
-    """What happens to what matches."""
+    """The effect on a URL that matches."""
     if rule_type == "Redirect":
         return f"→ {url_code(pair.destination, limit)}"
     if rule_type == "Cancel":

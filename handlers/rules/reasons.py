@@ -107,7 +107,7 @@ def note_words(note: Note) -> str:
 
 
 def problem_words(problem: Problem) -> str:
-    """What is to be put right, without the number of the pair."""
+    """The correction that is needed, without the number of the pair."""
     return PROBLEMS[problem.kind](problem)
 
 

@@ -200,7 +200,7 @@ async def _rule_asked_about(
 
 
 async def explain_url(rules: Sequence[Rule], url: Url, groups: Groups | None = None) -> Explained:
-    """What *rules* do to *URL*, with the event loop let in between: some expressions take a millisecond each."""
+    """Return what *rules* do to *URL*; yields to the event loop in between, as some expressions take a millisecond each."""
     return Explained.of(url, await run_in_slices(judge_all(rules, url, groups)))
 
 

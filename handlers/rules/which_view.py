@@ -89,7 +89,7 @@ def _redact(match: Match, url: Url) -> Match:
 
 
 def forecast_blocks(moment: datetime, then: Forecast) -> list[Block]:
-    """What stands above an answer for a time to come: what happens by itself until *then*, and what was to and won’t."""
+    """The lines above an answer for a future time: what happens automatically until *then*, and what was planned but won’t."""
     many = len(then.happens)
     what = plural(many, "planned start or end") if many == 1 else f"{many:,} planned starts and ends"
     known = f"{what} until then" if many else "nothing happens by itself until then"
@@ -104,7 +104,7 @@ def forecast_blocks(moment: datetime, then: Forecast) -> list[Block]:
 
 
 def _outcome(route: Route, gap: Gap | None, back_on: datetime | None) -> str:
-    """What becomes of the URL in the end, in one bold line."""
+    """The final outcome for the URL, in one bold line."""
     asked, last = url_code(route.first.url.full, 200), route.last
     if route.is_endless:
         return f":repeat: *{asked} never arrives: still redirecting after {len(route.steps) - 1} redirects*"
@@ -134,7 +134,7 @@ def _outcome(route: Route, gap: Gap | None, back_on: datetime | None) -> str:
 
 
 def _unchanged_line(route: Route, asked: str, back_on: datetime | None) -> str:
-    """That no rule does anything to the URL; first of all, which one would."""
+    """The answer that no rule matches the URL; first, which one would."""
     if (asleep := off_decider(route)) is None:
         return f":white_circle: *No rule changes {asked}*{_why_unchanged(route.last)}"
     would = "blocked" if asleep.blocks else "redirected"
@@ -156,7 +156,7 @@ def _plain_text(outcome: str) -> str:
 
 
 def _condition(matches: Iterable[Match]) -> str:
-    """What the outcome depends on, as the end of a sentence."""
+    """The conditions of the outcome, as the end of a sentence."""
     found = []
     for match in matches:
         found += [f"in {match.only} only"] if match.only else []
@@ -245,7 +245,7 @@ def _match_line(match: Match, does: str) -> str:
 
 
 def _notes(match: Match) -> Iterator[str]:
-    """What the match depends on, and what else there is to know of it."""
+    """The conditions of the match, and notes about it."""
     pairs = match.rule.pairs or ()
     pair = pairs[match.pair - 1] if 0 < match.pair <= len(pairs) else None
     destination = (pair.destination if pair is not None else "") or ""

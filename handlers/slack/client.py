@@ -82,7 +82,7 @@ FATAL: Final = frozenset(
 
 
 UNREADABLE: Final = (ValueError, TypeError, AttributeError)
-"""What the SDK stumbles over where a line of text, or other JSON than an object, comes instead of Slack's answer."""
+"""Exceptions that the SDK raises where a line of text, or other JSON than an object, comes instead of Slack's answer."""
 
 
 @dataclass(slots=True)
@@ -228,7 +228,7 @@ class Slack:
             return False
 
     async def permalink(self, channel: str, ts: str) -> str:
-        """Where a message stands; empty where Slack does not say."""
+        """Return the permalink of a message; empty where Slack does not give one."""
         try:
             return str((await self.ask("chat.getPermalink", channel=channel, message_ts=ts)).get("permalink") or "")
         except (SlackRefused, SlackUnreachable) as error:

@@ -1,4 +1,4 @@
-"""Who people are and what channels are, as Slack tells it; remembered for a minute, never guessed."""
+"""Users and channels as Slack describes them; cached for a minute, never guessed."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from handlers.slack.client import Slack, SlackRefused, SlackUnreachable
 T = TypeVar("T")
 
 FRESH = timedelta(seconds=60)
-"""How old what is known of a person or a channel may be."""
+"""Maximum age of a cached person or channel."""
 GROUPS_FRESH = timedelta(minutes=3)
 NO_SUCH_GROUP = "no_such_subteam"
 """Slack's word for a user group that was deleted or disabled."""

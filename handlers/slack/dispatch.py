@@ -1,4 +1,4 @@
-"""From a payload to its answer: who answers it stands in the table, and no exception goes past this room."""
+"""Dispatch payloads to their handlers: the table names the handler, and no exception leaves this module."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ log = structlog.get_logger(__name__)
 
 
 LINK_TIMEOUT = 1.0
-"""Seconds of a trigger's three that Slack has to say where a message stands."""
+"""Seconds, of a trigger's three, that Slack has to return a message's permalink."""
 OPTIONS_TIMEOUT = 2.5
 """Seconds of Slack's three after which a menu's options must be on their way."""
 SLOW = "The service is slow. Keep typing to try again."
@@ -192,7 +192,7 @@ class Dispatcher:
         return await look_up(command, request.caller, self._gatehouse)
 
     async def _outcome(self, request: Request, gatehouse: Gatehouse) -> Outcome | None:
-        """What *request* comes to: an answer, the command that it stands for, or nothing."""
+        """Return the result of *request*: an answer, the command that it stands for, or nothing."""
         match request:
             case CommandRequest(command=Command() as command) | ClickRequest(command=Command() as command):
                 return command
@@ -216,7 +216,7 @@ class Dispatcher:
         return await route.run(shortcut, request.caller, gatehouse)
 
     async def _link(self, caller: Caller) -> str:
-        """Where the message stands, unless Slack takes so long to say it that the trigger would be gone."""
+        """Return the message's permalink, unless Slack takes so long that the trigger would expire."""
         try:
             async with asyncio.timeout(LINK_TIMEOUT):
                 return await self._slack.permalink(caller.channel, caller.message)
@@ -234,7 +234,7 @@ class Dispatcher:
         has_alias: bool = False,
         attempted: bool,
     ) -> None:
-        """See an act to its answer: its own, or that of the command that it stands for. *typed*: a root and its text."""
+        """Answer an act: with its own answer, or that of the command that it stands for. *typed*: a root and its text."""
         command: Command | None = None
         try:
             try:

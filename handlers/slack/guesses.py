@@ -1,4 +1,4 @@
-"""What a text that is no command may mean, with what exists at this moment: run where it only asks, offered where not."""
+"""Guess what a text that is not a command may mean, given what exists now: run a question, offer a change as a button."""
 
 from __future__ import annotations
 
@@ -239,7 +239,7 @@ class Guesses:
         return known
 
     async def _list_soon(self, asked: Any) -> Sequence[Any] | None:
-        """What a service lists; None where it does not answer soon: a guess is not worth waiting for."""
+        """Return the list of a service; None where it does not answer soon: a guess is not worth waiting for."""
         try:
             async with asyncio.timeout(TIMEOUT):
                 listing: Listing[Any] = await asked

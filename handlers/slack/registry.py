@@ -28,7 +28,7 @@ S = TypeVar("S")
 
 CommandHandler = Callable[[Any, Caller, Gatehouse], Awaitable[Reply]]
 Outcome = Command | Reply
-"""What an act comes to: an answer, or a command that it stands for, which is run with its own rights."""
+"""The result of an act: an answer, or a command that it stands for, which is run with its own rights."""
 ClickHandler = Callable[["Click", Caller, Gatehouse], Awaitable[Outcome]]
 OptionsHandler = Callable[["Typed", Caller, Gatehouse], Awaitable[Sequence[Block]]]
 ShortcutHandler = Callable[["Shortcut", Caller, Gatehouse], Awaitable[Outcome]]
@@ -217,7 +217,7 @@ def _known_name(action_id: str, names: Collection[str]) -> str | None:
 
 
 def find_event(event: Mapping[str, Any]) -> EventRoute | None:
-    """Who is told of *event*; nobody of what machines say, of edits and of messages that went."""
+    """Return the handler of *event*; None for messages by bots, and for edited or deleted messages."""
     if event.get("bot_id") or event.get("subtype") not in {None, "file_share"}:
         return None
     name = str(event.get("type") or "")

@@ -115,7 +115,7 @@ class FormAck:
         return True
 
     async def content(self) -> dict[str, Any]:
-        """What to acknowledge the form with: what it came to, or that it is being saved."""
+        """Return the response to a submitted form: its outcome, or that it is being saved."""
         # Unlike wait_for, this does not cancel the future, which is settled right below at the latest.
         await asyncio.wait({self._content}, timeout=self._timeout)
         self.show(self._working)

@@ -1,4 +1,4 @@
-"""What a handler may answer with, as data. How it reaches Slack is the router's business."""
+"""The replies of handlers, as data; the router sends them to Slack."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What shortcuts, the message menu, mentions and direct messages stand for: each is a command."""
+"""The commands behind shortcuts, the message menu, mentions and direct messages."""
 
 from __future__ import annotations
 
