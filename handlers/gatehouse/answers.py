@@ -221,7 +221,7 @@ TROUBLE: Final[Mapping[type[ClientError], str]] = {
 
 
 def trouble_words(error: ClientError) -> str:
-    """What is wrong with a service, as the rest of a sentence about it."""
+    """Return the problem of a service, as the rest of a sentence about it."""
     if isinstance(error, RateLimited) and error.is_ours:
         return "is at Gatehouse’s limit of requests a minute"
     if isinstance(error, RateLimited) and error.status == UNAVAILABLE:

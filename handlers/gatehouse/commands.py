@@ -134,7 +134,7 @@ HOST: Final = re.compile(r"(?:https?://)?((?:[\w*-]+\.)+[\w*-]+|localhost)/?", r
 
 @dataclass(frozen=True, slots=True)
 class Covered:
-    """What a freeze covers: *kind* is ``hosts``, ``group``, ``site`` or ``segment``, or nothing for everything."""
+    """The scope of a freeze: *kind* is ``hosts``, ``group``, ``site`` or ``segment``, or nothing for everything."""
 
     kind: str
     names: tuple[str, ...] = ()

@@ -142,7 +142,7 @@ async def _set_times(wanted: str, caller: Caller, gatehouse: Gatehouse) -> Reply
 
 
 LATEST: Final = timedelta(hours=12)
-"""How late a digest is still posted, once; later, the next one tells what it would have told."""
+"""Maximum delay at which a digest is still posted, once; after that, the next digest includes its content."""
 
 
 @dataclass(frozen=True, slots=True)

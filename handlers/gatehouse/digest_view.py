@@ -83,7 +83,7 @@ class Digest:
     """The finished changes, newest first; a bulk change as one."""
     waiting: Sequence[Change] = ()
     unlisted: int = 0
-    """How many more wait."""
+    """The number of further changes that wait."""
     reviews: Sequence[Change] = ()
     coming: Sequence[Change] = ()
     """What starts or reverts in the day to come, the next first; before it what could not start."""
@@ -92,7 +92,7 @@ class Digest:
     tallies: Mapping[str, Tally] = field(default_factory=dict)
     """The outcomes of the items of bulk changes, by the ids of the changes."""
     freezes: Sequence[Freeze] = ()
-    """What is frozen, or will be in the day to come."""
+    """The freezes of now and of the next day."""
     links: Mapping[str, str] = field(default_factory=dict)
 
 

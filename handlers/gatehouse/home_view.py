@@ -137,7 +137,7 @@ def card(
     may_change: bool,
     digest: DigestTimes | None = None,
 ) -> Message:
-    """What the channel has set, and what counts where it has not."""
+    """The settings of the channel, and the defaults for the others."""
     of_all = f"\nIn every channel: {segments_line(everywhere)}" if everywhere else ""
     blocks = [
         messages.section(f":gear: *Settings of <#{channel}>*"),

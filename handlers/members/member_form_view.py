@@ -21,7 +21,7 @@ SEGMENTS_HINT: Final = "Segments are created in the site’s dashboard; this lis
 
 @dataclass(frozen=True, slots=True)
 class MemberForm:
-    """What the modal holds. *known*: the segments to offer."""
+    """The content of the modal. *known*: the segments to offer."""
 
     mode: str
     site: str

@@ -206,5 +206,5 @@ async def show_segments(command: MembersSegments, caller: Caller, gatehouse: Gat
 
 
 def _count_segments(members: Sequence[Member]) -> tuple[int, dict[str, int]]:
-    """How many have no segment, and how many have each."""
+    """Count the members without a segment, and those of each segment."""
     return sum(not member.segments for member in members), count_segments(members)

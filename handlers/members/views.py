@@ -258,7 +258,7 @@ def _has_segment(one: Verdict) -> bool:
 
 
 def _site_text(one: Verdict | Unasked, email: str, *, public: bool, is_had: bool) -> str:
-    """What one site says. *is_had*: another site has the segment, so that the answer doesn't say who lacks it where."""
+    """The answer of one site. *is_had*: another site has the segment, so that the answer doesn't say who lacks it where."""
     if isinstance(one, Unasked):
         return f"*{esc(one.site, 60)}* couldn’t be asked. {one.words}"
     lines = [_member_line(one, email, public=public)]

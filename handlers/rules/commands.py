@@ -302,7 +302,7 @@ class RulesMake(RulesCommand):
     start: Start | None = takes(START)
 
     def check(self, rest: Rest) -> None:
-        """Raise an error unless all that a form would ask for is there, so that nothing is created from a guess."""
+        """Raise an error unless all that a form would ask for is there: nothing is a guess; derive a missing name."""
         if not WEB.fullmatch(self.source):
             raise rest.unclear_error("Write the whole URL, such as https://shop.example.com/old.")
         if (self.type == "Redirect") != bool(self.destination):

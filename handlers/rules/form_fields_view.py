@@ -23,7 +23,7 @@ MENUS: Final = frozenset({FieldKind.CHOICE, FieldKind.FLAG})
 SEVERAL_LINES: Final = frozenset({FieldKind.TEXT, FieldKind.CHANGES})
 MAX_OTHERS: Final = 5
 EDIT_AS_JSON: Final = {False: "To change it, open *More options*.", True: "To change it, press *Edit as JSON*."}
-"""How to change what has no input, by whether all options are shown."""
+"""The hint on how to change fields without an input, by whether all options are shown."""
 
 
 class NotAPair(ValueError):
@@ -73,7 +73,7 @@ class FormPair:
     base: Document
     """The pair as stored, or as a new one is."""
     typed: Mapping[str, str] = field(default_factory=dict)
-    """What the form held when it was read: the text of each field by its path, or the pair as JSON."""
+    """The content of the form when it was read: the text of each field by its path, or the pair as JSON."""
 
     @property
     def is_new(self) -> bool:
@@ -137,7 +137,7 @@ def pairs_of_body(document: Document) -> tuple[FormPair, ...]:
 
 
 def typed_pairs(values: Mapping[str, Any]) -> dict[str, dict[str, str]]:
-    """What was typed into the inputs of pairs: by the key of each pair, and by the path of each field."""
+    """The texts typed into the inputs of pairs: by the key of each pair, and by the path of each field."""
     typed: dict[str, dict[str, str]] = {}
     for block_id in values:
         place, _, rest = block_id.partition(".")

@@ -259,7 +259,7 @@ MAX_FILTER_VALUES: Final = 3
 
 
 def filters_words(pair: Pair, limit: int = 60) -> str:
-    """What else must fit for *pair* to match, beside its URL: mrkdwn; empty where nothing must."""
+    """The conditions of *pair* besides its URL: mrkdwn; empty where there are none."""
     filters = ((pair.source.model_extra or {}) if pair.source is not None else {}).get("filters")
     found = [
         f"{FILTER_WORDS.get(str(name)) or code(str(name), 40)} {_filter_value(value, limit)}".rstrip()

@@ -68,7 +68,7 @@ NEAR_MISSES: Final = {
 
 
 def near_words(miss: NearMiss) -> str:
-    """What would have to be different for the rule to match."""
+    """The differences that would make the rule match."""
     source = miss.rule.pairs[miss.pair - 1].source if miss.rule.pairs else None
     return NEAR_MISSES[miss.kind].format(key=source and source.key, better=miss.better)
 
@@ -100,7 +100,7 @@ ENGINES_DIFFER: Final = frozenset(
 
 
 def note_words(note: Note) -> str:
-    """What else there is to know of a rule that acts."""
+    """Return the text of a note about a rule that matches."""
     why = undecidable_words(note.why) if note.why else ""
     said = NOTES[note.kind].format(value=note.value, engine=note.engine, pair=note.pair, why=why)
     return f"the desktop app and the extension differ: {said}" if note.kind in ENGINES_DIFFER else said

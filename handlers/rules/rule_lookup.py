@@ -284,7 +284,7 @@ class Look:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What its card says of it, in plain lines."""
+        """Return the lines for its card, in plain text."""
         return (*check_view.warnings_of(self.findings), *self.limits)
 
 

@@ -159,7 +159,7 @@ def _rule_buttons(rule: Rule) -> list[Block | None]:
 SORTS: Final = {"name": "Sort by name", "type": "Sort by type", "changed": "Sort by last change"}
 """The labels of the buttons for the same list in another order, from its start."""
 ORDERS: Final = {"type": ", by type", "changed": ", latest change first"}
-"""What the title says of an order that is not the usual one."""
+"""The suffix of the title for an order other than the default."""
 
 
 def rule_list(

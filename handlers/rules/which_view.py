@@ -134,7 +134,7 @@ def _outcome(route: Route, gap: Gap | None, back_on: datetime | None) -> str:
 
 
 def _unchanged_line(route: Route, asked: str, back_on: datetime | None) -> str:
-    """The answer that no rule matches the URL; first, which one would."""
+    """The answer that no rule changes the URL; first, which one would."""
     if (asleep := off_decider(route)) is None:
         return f":white_circle: *No rule changes {asked}*{_why_unchanged(route.last)}"
     would = "blocked" if asleep.blocks else "redirected"

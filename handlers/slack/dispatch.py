@@ -76,7 +76,7 @@ class Dispatcher:
         self._answers = answers
         self._guesses = Guesses(gatehouse)
         self._barred: set[str] = set()
-        """Those who could not use Gatehouse when they last tried."""
+        """The people who could not use Gatehouse when they last tried."""
 
     async def dispatch(self, request: Request, ack: FormAck | None = None) -> None:
         """See *request* to its answer. *ack*: of a form, where its acknowledgement waits for it."""
@@ -405,7 +405,7 @@ def attempts_change(request: Request) -> bool:
 
 
 def _speaker(request: Request) -> Caller:
-    """Who asks, and where they are answered: *Share* in the channel, a page turned in the place of the one before."""
+    """The caller, and where they are answered: *Share* in the channel, a page turned in the place of the one before."""
     if not isinstance(request, ClickRequest) or request.click is None or request.command is None:
         return request.caller
     name, caller = request.click.action, request.caller

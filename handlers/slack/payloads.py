@@ -57,7 +57,7 @@ def natural_key(kind: str, body: Body) -> str:
 
 
 def caller_of(kind: str, body: Body) -> Caller:
-    """Who did something, where, and what Slack gave us to answer with."""
+    """The person who did something, where, and the means to answer that Slack sent with it."""
     if kind == "event":
         return _caller_of_event(body)
     thread = ("container", "thread_ts") if "container" in body else ("message", "thread_ts")

@@ -217,7 +217,7 @@ def _known_name(action_id: str, names: Collection[str]) -> str | None:
 
 
 def find_event(event: Mapping[str, Any]) -> EventRoute | None:
-    """Return the handler of *event*; None for messages by bots, and for edited or deleted messages."""
+    """Return the route of *event*; None for messages by bots, and for edited or deleted messages."""
     if event.get("bot_id") or event.get("subtype") not in {None, "file_share"}:
         return None
     name = str(event.get("type") or "")

@@ -79,7 +79,7 @@ Reply = Private | Posted | Modal | Announced | Refilled | Attached | HomeTab
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Who asks, from where. *request* is unique to the request, however often it is delivered."""
+    """The person who asks, and from where. *request* is unique to the request, however often it is delivered."""
 
     user: str
     channel: str
