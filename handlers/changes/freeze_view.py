@@ -102,7 +102,7 @@ def freeze_message(
 
 
 def preview(freeze: ChatFreeze, plans: Sequence[Change], links: Mapping[str, str], command: GatehouseFreeze) -> Message:
-    """The changes that a freeze would hold back, before it is made."""
+    """The question before a freeze is made, with the planned changes that it would hold back."""
     blocks = [
         messages.section(f"{MARK} *Freeze {_scope_in_sentence(freeze)} {_period(freeze)}?*"),
         *_held_plans(plans, links),

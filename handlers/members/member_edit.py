@@ -340,7 +340,7 @@ async def _find_on(site: Site, email: str) -> Found:
 
 
 def _item(number: int, site: Site, email: str, there: Found) -> Item:
-    """Return the item for one site; where the site could not be asked, it does nothing and can be retried from the card."""
+    """Return the item for one site; where the site could not be asked, a failed one, to retry from the card."""
     if isinstance(there, Member):
         target = Target(service="members", site=site.name, key=there.email)
         return Item(number=number, kind=Kind.MEMBER_REMOVE, target=target, before=there.document())
