@@ -1,4 +1,4 @@
-"""Tables in the docs are those of the code, and docstrings speak of parameters that there are."""
+"""Tables in the docs are those of the code, docstrings name parameters that there are, and function names say something."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import ast
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Final
 
 import pytest
 
@@ -102,3 +103,26 @@ def test_a_docstring_names_parameters_that_there_are(package: str) -> None:
         for function, names in functions(ast.parse(path.read_text())):
             named = {*PARAMETER.findall(ast.get_docstring(function) or "")}
             assert named <= names, f"{path}:{function.lineno}"
+
+
+PARTICIPLE: Final = re.compile(
+    r"_*([a-z]+(ed|ing)|done|given|held|kept|left|made|meant|said|sent|shown|taken|told|written)"
+)
+NOUNS: Final = frozenset({"_padding", "_spelling", "listing", "seed", "setting", "warning"})
+
+
+@pytest.mark.parametrize("package", ["bot", "handlers", "sandbox"])
+def test_a_function_is_not_called_by_a_bare_participle(package: str) -> None:
+    """What it does or returns would have to be guessed: properties and context managers are states, and so are those of a
+    person of a story.
+    """
+    for path in (ROOT / package).rglob("*.py"):
+        for holder in ast.walk(ast.parse(path.read_text())):
+            body = holder.body if isinstance(holder, ast.Module | ast.ClassDef) else []
+            if isinstance(holder, ast.ClassDef) and holder.name == "Person":
+                continue
+            for each in body:
+                if isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef) and PARTICIPLE.fullmatch(each.name):
+                    marks = {ast.unparse(mark).rpartition(".")[2] for mark in each.decorator_list}
+                    is_state = marks & {"property", "cached_property", "contextmanager", "asynccontextmanager"}
+                    assert is_state or each.name in NOUNS, f"{path}:{each.lineno} {each.name}"
