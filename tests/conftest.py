@@ -27,6 +27,7 @@ from sandbox.demo import Sandbox, Transport, running_sandbox
 from sandbox.services.switches import Switches
 from tests.harness.channels import watching_channels
 from tests.harness.colleague import Colleague
+from tests.harness.lock_order import watching_lock_order
 from tests.harness.truth import watching_truth
 
 if TYPE_CHECKING:
@@ -182,7 +183,7 @@ async def workspace(
         ) as sandbox,
         watching_truth(sandbox, clock),
     ):
-        with watching_channels(sandbox.slack.state):
+        with watching_channels(sandbox.slack.state), watching_lock_order():
             yield sandbox
 
 

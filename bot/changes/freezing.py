@@ -160,8 +160,8 @@ class Freezes:
             await self._put(tx, [*kept, freeze])
             detail = {"until": freeze.until.isoformat(), "why": freeze.why}
             event = Event("locked" if freeze.is_lock else "froze", freeze.by, freeze.channel, detail=detail)
-            await self.store.audit.append(tx, replace(event, target=_audit_name(freeze)))
             await self._redraw(tx, freeze)
+            await self.store.audit.append(tx, replace(event, target=_audit_name(freeze)))
 
     async def lift(self, freeze_id: str, by: str, channel: str) -> tuple[ChatFreeze, bool]:
         """Count that *by* wants a freeze lifted; return it, and whether it is: two people lift one, whoever holds a lock alone.
@@ -181,8 +181,8 @@ class Freezes:
                 counted = found.model_copy(update={"lifted_by": wanting})
                 await self._put(tx, others if is_lifted else [*others, counted])
                 event = "lifted" if is_lifted else "wants_to_lift"
-                await self.store.audit.append(tx, Event(event, by, channel, target=_audit_name(found)))
                 await self._redraw(tx, found)
+                await self.store.audit.append(tx, Event(event, by, channel, target=_audit_name(found)))
             return counted, is_lifted
 
     async def _redraw(self, tx: AsyncConnection, freeze: Freeze) -> None:
