@@ -13,6 +13,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from math import nan
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any, Final
@@ -346,8 +347,8 @@ def now() -> datetime:
 
 
 def spread(figures: Sequence[float]) -> tuple[float, float]:
-    """The median and the 99th percentile."""
-    ordered = sorted(figures)
+    """The median and the 99th percentile; neither is a number where there is nothing to measure."""
+    ordered = sorted(figures) or [nan]
     return ordered[len(ordered) // 2], ordered[min(len(ordered) - 1, len(ordered) * 99 // 100)]
 
 

@@ -38,7 +38,7 @@ cut_mid_body         Unreachable  Unreachable  Unreachable  applied:1    applied
 drip                 Unreachable  Unreachable  Unreachable  applied:1    applied:1  applied:1    applied:1    applied:1    applied:1    applied:1    applied:1    applied:1  applied+applied:2
 never                Unreachable  Unreachable  Unreachable  unsettled:0  failed:0   failed:0     failed:0     failed:0     failed:0     failed:0     failed:0     failed:0   applied+applied:2
 delay                answer       answer       answer       applied:1    applied:1  applied:1    applied:1    applied:1    applied:1    applied:1    applied:1    applied:1  applied+applied:2
-500                  Unreachable  Unreachable  Unreachable  unsettled:0  failed:0   failed:0     failed:0     failed:0     failed:0     failed:0     failed:0     failed:0   applied+applied:2
+500                  Failing      Failing      Failing      unsettled:0  failed:0   failed:0     failed:0     failed:0     failed:0     failed:0     failed:0     failed:0   applied+applied:2
 429                  RateLimited  RateLimited  RateLimited  failed:0     failed:0   failed:0     failed:0     failed:0     failed:0     failed:0     failed:0     failed:0   applied+applied:2
 3xx                  Unreadable   Unreadable   Unreadable   unsettled:0  failed:0   failed:0     failed:0     failed:0     failed:0     failed:0     failed:0     failed:0   applied+applied:2
 html                 Unreadable   Unreadable   Unreadable   unsettled:0  failed:0   failed:0     failed:0     failed:0     failed:0     failed:0     failed:0     failed:0   applied+applied:2
@@ -59,7 +59,7 @@ stale_read           old          old          old          applied:1    applied
 flapping             answer       answer       answer       unsettled:0  failed:0   failed:0     failed:0     failed:0     failed:0     failed:0     failed:0     failed:0   applied+failed:1
 half_success         Unreadable   Unreadable   Unreadable   altered:1    altered:1  unsettled:0  altered:1    altered:1    altered:1    altered:1    unsettled:0  altered:1  altered+applied:2
 refused_200          Refused      Refused      Refused      failed:0     failed:0   failed:0     failed:0     failed:0     failed:0     failed:0     failed:0     failed:0   applied+failed:1
-success_500          Unreachable  Unreachable  Unreachable  applied:1    applied:1  applied:1    applied:1    applied:1    applied:1    applied:1    applied:1    applied:1  applied+applied:2
+success_500          Failing      Failing      Failing      applied:1    applied:1  applied:1    applied:1    applied:1    applied:1    applied:1    applied:1    applied:1  applied+applied:2
 """  # noqa: E501  a table is as wide as it is
 """What each case ends in.
 
