@@ -142,7 +142,7 @@ def _is_news_to_requester(change: Change, by: str) -> bool:
 
 
 async def set_due(store: Store, tx: AsyncConnection, was: Change | None, now: Change) -> None:
-    """Set what is due later of a change that stands as *now*, and drop what is not any more; *was*: as it stood before."""
+    """Set what is due later of a change that stands as *now*, and drop what no longer is; *was*: as it stood before."""
     for what, due_of in DUE_TIMES.items():
         due = due_of(now)
         # What was said or done already must not become due again because something else changed.

@@ -231,7 +231,7 @@ class Decisions:
                 raise NotPlanned(held)
             return another
 
-        # Whoever planned it counts on the time that they know.
+        # The requester counts on the time that they know.
         note = Purpose.MOVED.of(self.journal.now()) if by != change.request.requester else ""
         return await self.journal.record(change, "replanned", by, update, request=request, note=note)
 

@@ -50,7 +50,7 @@ async def mark_effects(store: Store, tx: AsyncConnection, applied: Sequence[Chan
 
 
 async def _overtake(store: Store, tx: AsyncConnection, applied: Sequence[Change], now: datetime) -> Sequence[Change]:
-    """Move to stale what waits for a decision about what is not there any more; return what was moved.
+    """Move to stale the requests whose target is no longer as they show it; return those that were moved.
 
     A request was made for what there was before: an applied change of the same target, or another undo of the same
     change, leaves nothing to decide.

@@ -37,7 +37,7 @@ class Event(NamedTuple):
 
 
 def events(changes: Iterable[tuple[Change, Sequence[Edit]]], until: datetime) -> list[Event]:
-    """What *changes*, the oldest first, each with what it is to do or did, will do by themselves up to *until*, in that order.
+    """What *changes*, the oldest first, each with what it is to do or did, will do automatically up to *until*, in that order.
 
     At the same time ends come before starts, and what was made last ends first.
     """

@@ -21,7 +21,7 @@ from handlers.grammar.time_fields import MAX_DURATION_SECONDS
 
 
 async def events_until(until: datetime, gatehouse: Gatehouse) -> Sequence[forecast.Event]:
-    """Return what is due to happen by itself until then, in that order."""
+    """Return what is due to happen automatically until then, in that order."""
     changes = await gatehouse.store.changes.list_all_upcoming()
     return forecast.events([(change, await _edits_of(change, gatehouse)) for change in changes], until)
 

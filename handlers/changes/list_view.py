@@ -66,7 +66,7 @@ def _values(change: Change, *, public: bool) -> str:
 
 
 def _state_text(change: Change, tally: Tally | None = None) -> str:
-    """Return how far *change* is, and what comes next by itself."""
+    """Return how far *change* is, and what happens next automatically."""
     word = outcome_word(change)
     if tally is not None and is_partly_done(change, tally) and not change.run.undone_by:
         failed, others = tally[Outcome.FAILED], tally.meant - tally.of(DONE) - tally[Outcome.FAILED]
@@ -104,7 +104,7 @@ def _decision_text(change: Change, *, public: bool) -> str:
 
 
 def coming_blocks(changes: Sequence[Change], links: Mapping[str, str]) -> list[Block]:
-    """Return what *changes* will do by themselves to a thing that is shown; nothing where there are none."""
+    """Return what *changes* will do automatically to a thing that is shown; nothing where there are none."""
     lines = []
     for each in changes:
         link = f" · <{links[each.id]}|card>" if links.get(each.id) else ""

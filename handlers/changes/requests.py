@@ -107,7 +107,7 @@ async def record(
 
 
 async def outlook_blocks(target: Target, now: ServiceRecord, gatehouse: Gatehouse) -> list[Block]:
-    """Return what will be done by itself to *target*, which is so *now*, and what keeps everybody from changing it."""
+    """Return what will be done automatically to *target*, which is so *now*, and what keeps everybody from changing it."""
     # A rule that came back has another id than when some of it was asked for.
     ids = await gatehouse.store.former_ids.all_of(target.key) if target.service == "rules" and target.key else ()
     former = [target.model_copy(update={"key": each}) for each in ids]

@@ -210,7 +210,7 @@ def _unsettled_line(change: Change) -> str:
     else:
         shows = "What the service shows is neither the old state nor the new one."
     lead = "*Check it yourself:* the service gave no clear answer, and Gatehouse has stopped checking."
-    stays = " It won’t be reverted by itself." if temporary_line(change) else ""
+    stays = " It won’t revert automatically." if temporary_line(change) else ""
     return f"{lead} {shows}{stays}"
 
 

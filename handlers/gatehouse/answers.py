@@ -312,7 +312,7 @@ async def show_planned(command: GatehousePlanned, caller: Caller, gatehouse: Gat
 
 
 async def coming_changes(gatehouse: Gatehouse) -> list[Change]:
-    """Return the changes that start or revert by themselves, the next first; before them those that could not start."""
+    """Return the changes that start or revert automatically, the next first; before them those that could not start."""
     coming = [*await gatehouse.store.changes.list_planned(), *await _temporary_changes(gatehouse)]
     return sorted(coming, key=lambda change: (due_at(change) is not None, due_at(change) or change.created))
 

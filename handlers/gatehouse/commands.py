@@ -122,7 +122,7 @@ class GatehouseUndo(GatehouseCommand):
 class GatehousePlanned(GatehouseCommand):
     needs, or_needs = "rule.read", ("member.read",)
     verb, synonyms = "planned", ("timers",)
-    summary = "List what starts and what reverts by itself, and when"
+    summary = "List what starts or reverts automatically, and when"
     example = "planned"
     page: int | None = takes(PAGE)
 

@@ -48,7 +48,7 @@ def home(
     now: datetime,
     freezes: Sequence[Freeze] = (),
 ) -> View:
-    """What waits for the reader, what of theirs waits (*own*) or comes by itself (*coming*), and what they did last.
+    """What waits for the reader, what of theirs waits (*own*) or is due (*coming*), and what they did last.
 
     What waits comes first: it is what somebody else is waiting for.
     """

@@ -295,7 +295,7 @@ def pending_list(
 def planned_list(
     page: ListPage[Change], links: Mapping[str, str], command: GatehousePlanned, *, public: bool, hidden: int = 0
 ) -> Message:
-    """Return what starts and reverts by itself, the next first. *hidden*: how many more the reader may not read."""
+    """Return what starts and reverts automatically, the next first. *hidden*: how many more the reader may not read."""
     if not page.items and not hidden:
         teaching = (
             "Add `tomorrow 9:00` to a change, and Gatehouse makes it then. Add `for 2h` or `until 18:00`, and Gatehouse"

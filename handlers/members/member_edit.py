@@ -250,7 +250,7 @@ class EmailTaken(Refusal):
 
 @dataclass(eq=False, repr=False)
 class MovesWhatIsToCome(Refusal):
-    """Something is still to be done by itself to the member who is to get another *email*: nobody would do it then."""
+    """Something is still to be done automatically to the member who is to get another *email*: nobody would do it then."""
 
     email: str
     site: str

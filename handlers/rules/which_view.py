@@ -92,7 +92,7 @@ def forecast_blocks(moment: datetime, then: Forecast) -> list[Block]:
     """The lines above an answer for a future time: what happens automatically until *then*, and what was planned but won’t."""
     many = len(then.happens)
     what = plural(many, "planned start or end") if many == 1 else f"{many:,} planned starts and ends"
-    known = f"{what} until then" if many else "nothing happens by itself until then"
+    known = f"{what} until then" if many else "nothing changes automatically until then"
     lines = [f":alarm_clock: *As planned for {when(moment)}:* {known}."]
     if then.moved:
         left = [

@@ -733,7 +733,7 @@ class Machine(RuleBasedStateMachine):
             known = directory.people.get(user, Person(user))
             directory.people[user] = Person(user, mailbox=known.mailbox)
 
-    # What happens by itself
+    # What happens automatically
 
     @rule(span=st.sampled_from([*SPANS, timedelta(hours=-1)]))
     def time_passes(self, span: timedelta) -> None:

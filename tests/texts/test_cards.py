@@ -643,7 +643,7 @@ Requested by @alice · “we test”
             "unsettled, temporary": """\
 Switching off “Old shop to new shop”: never confirmed
 (grey_question) Switching off “Old shop to new shop”: never confirmed
-Check it yourself: the service gave no clear answer, and Gatehouse has stopped checking. What the service shows is neither the old state nor the new one. It won’t be reverted by itself.
+Check it yourself: the service gave no clear answer, and Gatehouse has stopped checking. What the service shows is neither the old state nor the new one. It won’t revert automatically.
 Requested by @alice · “we test”
 `https://shop.example.com/old` → `https://shop.example.com/new`
 [Details]\
