@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import multiprocessing
+import sys
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
 from multiprocessing.connection import Connection
@@ -31,9 +32,9 @@ class Places(NamedTuple):
 
 
 @contextmanager
-def standing_in() -> Iterator[Places]:
-    """Fresh stand-ins with the sample data, gone at the end of the block."""
-    with _apart(_everything) as places:
+def standing_in(delay: float = 0.0) -> Iterator[Places]:
+    """Fresh stand-ins with the sample data, gone at the end of the block; the services answer after *delay* seconds."""
+    with _apart(_everything, delay) as places:
         yield places
 
 
@@ -72,11 +73,14 @@ async def _served(driver: Connection, opened: AbstractAsyncContextManager[Any]) 
 
 
 @asynccontextmanager
-async def _everything() -> AsyncIterator[Places]:
+async def _everything(delay: float) -> AsyncIterator[Places]:
     async with (
         running_services() as services,
         running_slack(document("http://127.0.0.1"), WORKSPACES) as slack,
     ):
+        if delay:
+            for stage in (services.rules.stage, services.members.stage):
+                stage.faults.add("delay", times=sys.maxsize, value=delay)
         yield Places(services.rules_url, services.members_url, slack.api_url)
 
 
