@@ -22,6 +22,7 @@ from sqlalchemy.exc import ArgumentError, DBAPIError, SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 
 from bot.changes.model.change import Change
+from bot.store import sqlite_connection
 from bot.store.tables import DATA_VERSION, OtherRelease, micros
 
 if TYPE_CHECKING:
@@ -155,9 +156,8 @@ def make_engine(database_url: str, *, read_only: bool = False) -> AsyncEngine:
         return engine
     if url.database and url.database != ":memory:":
         url = _require_file(url, Path(url.database)) if read_only else _create_file(url, Path(url.database))
-    engine = create_async_engine(
-        url, hide_parameters=True, connect_args={"timeout": BUSY_SECONDS, "factory": _Connection}
-    )
+    driver = {"timeout": BUSY_SECONDS, "async_creator_fn": sqlite_connection.connect}
+    engine = create_async_engine(url, hide_parameters=True, connect_args=driver)
     sa.event.listen(engine.sync_engine, "connect", _begin_ourselves if read_only else _prepare_sqlite)
     sa.event.listen(engine.sync_engine, "begin", _begin if read_only else _begin_immediate)
     return engine
@@ -174,21 +174,6 @@ def _create_file(url: sa.URL, path: Path) -> sa.URL:
         path.parent.mkdir(parents=True, exist_ok=True)
         open(path, "ab", opener=open_private).close()  # SQLite gives its journals the same mode
     return url
-
-
-class _Connection(sqlite3.Connection):
-    """A connection that releases its lock when it is closed.
-
-    SQLite keeps a closed connection alive, with its transaction, for as long as somebody holds a cursor with rows left: a
-    write that was cancelled between the statement and its rows stopped all others until that cursor was collected.
-    """
-
-    def close(self) -> None:
-        try:
-            if self.in_transaction:
-                self.rollback()
-        finally:
-            super().close()
 
 
 def timeout_statement(longest: str, *, locally: bool) -> str:

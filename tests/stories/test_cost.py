@@ -26,6 +26,8 @@ from tests.drills.fleet import until
 OLD: Final = "Redirect_x1old"
 ROOT: Final = Path(__file__).parent.parent.parent
 OURS: Final = (f"{ROOT}/bot/", f"{ROOT}/handlers/")
+DRIVER: Final = f"{ROOT}/bot/store/sqlite_connection.py"
+"""It has the place of a driver of the database, whose calls aren't counted."""
 SELDOM: Final = Timing(pace=0.0, look_every=3600.0, recover_every=3600.0)
 """Workers look when they are woken, and not besides: what is counted is what the change needs."""
 
@@ -54,7 +56,8 @@ class Cost:
 
     def note_call(self, frame: FrameType, event: str, _: Any) -> None:
         code = frame.f_code
-        self.calls += event == "call" and code.co_filename.startswith(OURS) and frame.f_lasti <= _begins(code)
+        ours = code.co_filename.startswith(OURS) and code.co_filename != DRIVER
+        self.calls += event == "call" and ours and frame.f_lasti <= _begins(code)
 
     def within(self, most: Cost) -> bool:
         """Whether it commits as often as *most* says, and reads and calls no more often."""
