@@ -123,7 +123,7 @@ class Inbox:
     async def attach(self, request_id: str, more: Mapping[str, Any]) -> None:
         """Add *more* to the payload of a request, for as long as the request is remembered."""
         async with self._session.writing() as tx:
-            payload = await tx.scalar(sa.select(inbox.c.payload).where(inbox.c.id == request_id))
+            payload = await tx.scalar(sa.select(inbox.c.payload).where(inbox.c.id == request_id).with_for_update())
             if payload is not None:
                 values = {"payload": json.dumps(json.loads(payload) | dict(more))}
                 await tx.execute(sa.update(inbox).where(inbox.c.id == request_id).values(values))
