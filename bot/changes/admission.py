@@ -21,6 +21,7 @@ async def require_admission(
     Raises NotTemporary where that has another end now, or none, AlreadyRequested and TooManyRequests.
     """
     if reverts is not None:
+        # Locked, so that nobody moves the end between this check and the commit.
         now = await store.changes.get_locked(tx, reverts.id) or reverts
         if not now.is_temporary or now.request.reverts_at != reverts.request.reverts_at:
             raise NotTemporary(now)
@@ -36,7 +37,7 @@ async def _require_new(store: Store, tx: AsyncConnection, change: Change) -> Non
     if change.is_bulk:
         return
     for waiting in await store.changes.related_requests(tx, [change]):
-        # What could not begin is requested again, and withdrawn only then.
+        # A held change is requested again first, and withdrawn only then.
         if waiting.id != change.id and not waiting.run.held and _asks_the_same(waiting, change):
             raise AlreadyRequested(waiting)
 

@@ -35,7 +35,7 @@ from bot.tracing import span
 log = structlog.get_logger(__name__)
 
 CHUNKS_AT_ONCE: Final = 2
-"""One is being sent, and one is read or recorded."""
+"""Chunks of one bulk change in progress: one is sent while another is read or recorded."""
 ITEMS_AT_ONCE: Final = 8
 """Requests to one service at a time."""
 LOOK_AGAIN: Final = 1.0
@@ -43,14 +43,14 @@ LOOK_AGAIN: Final = 1.0
 BULK_CHANGES_AT_ONCE: Final = 4
 """Bulk changes of one service."""
 MIN_CHUNK: Final = 100
-"""Items of a chunk, where a service is slow, and of the first one."""
+"""Items in the first chunk, and in each chunk where the service is slow."""
 MAX_CHUNK: Final = 500
 
 Result = TypeVar("Result")
 
 
 class Chunks:
-    """The items of one bulk change that are not at their end, dealt out in their order to several who work at once."""
+    """Deals out the open items of one bulk change, in order and in chunks, to several tasks at once."""
 
     def __init__(self, items: Items, set_id: str, *, in_steps: bool = False) -> None:
         self._items = items
@@ -62,11 +62,11 @@ class Chunks:
 
     @asynccontextmanager
     async def next(self) -> AsyncIterator[Sequence[Item]]:
-        """The items to be done within the block, all of one service and site, and all waiting or all begun before.
+        """Yield the items to execute within the block, all of one service and site, and all waiting or all begun before.
 
-        None where all others are done, or must wait for what is at work.
+        Empty where no item is left, or where those that are must wait for items at work.
         """
-        # Read and marked in one turn, or two workers would be dealt the same items.
+        # Read and marked under one lock, or two tasks would get the same items.
         async with self._turn:
             # What is at work is still open in the database, so as many more are read.
             chunk = self._pick_chunk(await self._items.find(self._set_id, OPEN, self._size + len(self._at_work)))
@@ -78,11 +78,10 @@ class Chunks:
                 del self._at_work[item.number]
 
     def _pick_chunk(self, left: Sequence[Item]) -> Sequence[Item]:
-        """Pick the first of *left* that are not at work, and those like it, up to one whose subject another one has.
+        """Pick from *left* the first items of one service and site that aren't at work; stop where a target is taken already.
 
-        The look at its target must come after what the other one does to it; and of two rules that are alike, the
-        first one must exist before the second is sent, or neither could be told from the other by reading back. Of steps
-        each is a chunk of its own.
+        A target must be read after the earlier item has changed it. And of two rules to be created that are alike, the first
+        must exist before the second is sent, or reading back couldn't tell them apart. Each step is a chunk of its own.
         """
         if self._in_steps:
             # A step rests on what the one before it made, so none is begun beside another.
@@ -101,23 +100,26 @@ class Chunks:
         return chunk
 
     def adjust_size(self, many: int, seconds: float, look: float) -> None:
-        """Fit the size of a chunk to how long *many* items took to be sent, and the *look* at them to be read."""
+        """Adjust the size of chunks: *many* items took *seconds* to send, and *look* seconds to read back.
+
+        A chunk should be sent while the look at its targets still counts.
+        """
         self._size = max(MIN_CHUNK, min(MAX_CHUNK, int(many * look_lifetime(look) / max(seconds, 0.001))))
 
 
 def _chunk_key(item: Item) -> tuple[Outcome, tuple[str, str | None]]:
-    """What all items of a chunk share: whether they were begun before, and their service and site."""
+    """Return what all items of a chunk have in common: whether they were begun before, and their service and site."""
     return item.outcome, item.target.place
 
 
 def _subject_key(item: Item) -> str:
-    """The key of what an item is about: its target, or, where that is yet to be created, its content."""
+    """Return a key for what an item is about: its target, or its content where the target is yet to be created."""
     return str(item.target) if item.target.key else fingerprint(canonical_form(item.after))
 
 
 @dataclass(frozen=True, slots=True)
 class ServiceSite:
-    """One service and site, as all chunks of a bulk change share it."""
+    """The backoff and the send lock of one service and site, shared by all chunks of a bulk change."""
 
     backoff: Backoff
     sending: asyncio.Lock = field(default_factory=asyncio.Lock)
@@ -125,7 +127,7 @@ class ServiceSite:
 
 @dataclass(frozen=True, slots=True)
 class BatchExecutor:
-    """Carries one bulk change out, for as long as this process has its lease."""
+    """Executes one bulk change while this process has its lease."""
 
     whole: Change
     lease: ChangeLease
@@ -135,7 +137,7 @@ class BatchExecutor:
     backoff: Callable[[], Backoff]
     sleep: Callable[[float], Awaitable[None]]
     refused: bool = False
-    """The change may not be made any more: what was under way is reconciled, and nothing more is sent."""
+    """The change may no longer be applied: what was under way is reconciled, and nothing more is sent."""
     places: dict[tuple[str, str | None], ServiceSite] = field(default_factory=dict)
 
     @property
@@ -164,9 +166,7 @@ class BatchExecutor:
                 await (self._take_over(chunk) if left else self._begin(chunk))
 
     async def _take_over(self, items: Sequence[Item]) -> None:
-        """Reconcile what was under way when its process died, or when its answer was lost: what is not done by now is
-        sent again, if that is safe.
-        """
+        """Reconcile items whose process died or whose answer was lost; send again those that are not done, where that is safe."""
         taken = await self._take_up([item.change_id or "" for item in items])
         if not taken:
             await self.sleep(LOOK_AGAIN)  # another process has them
@@ -182,7 +182,7 @@ class BatchExecutor:
                 await self.executor.begin_resending(list(again.values())),
                 self.executor.look([change.edit.target for change in taken]),
             )
-            # What may not be sent again goes the way of a single change that was taken over.
+            # What may not be sent again is handled like a single change that was taken over.
             await _run_each(self.executor.carry_out, [change for change, _ in left if change.id not in again])
 
     async def _begin(self, items: Sequence[Item]) -> None:
@@ -207,11 +207,11 @@ class BatchExecutor:
         return change
 
     async def _execute(self, changes: Sequence[Change], look: Look) -> None:
-        """Send what is recorded, when it is its turn, read it back together, and record what became of it."""
+        """Send *changes*, which are on record, read them back together, and record their outcomes."""
         if not changes:
             return
         place = self._place(changes[0].edit.target)
-        # One chunk at a time is sent to a service; the other one is read or recorded in the meantime.
+        # One chunk at a time is sent to a service; another is read or recorded in the meantime.
         async with place.sending:
             # Measured from here on: the wait for another chunk says nothing about this one.
             began = time.monotonic()
@@ -227,8 +227,9 @@ class BatchExecutor:
     # What is recorded of the items
 
     async def begin(self, wanted: Sequence[Change]) -> Sequence[Change]:
-        """Record that these items are about to be sent; those whose target another change holds are ended instead, and
-        those that are no longer waiting left out. Raises LeaseLost.
+        """Record that the *wanted* items are about to be sent, and return those to send; raises LeaseLost.
+
+        Those whose target another change holds are ended as BUSY, and those that no longer wait are left out.
         """
         begun: list[Change] = []
         store = self.journal.store
@@ -250,7 +251,7 @@ class BatchExecutor:
             await self.journal.store.items.stop(tx, self.whole.id)
 
     async def give_up(self, numbers: Collection[int], why: str) -> None:
-        """End items that were never begun, for the same reason; raises LeaseLost."""
+        """Mark items that were never begun as failed, because of *why*; raises LeaseLost."""
         store = self.journal.store
         async with store.transaction() as tx:
             free = await self._waiting_numbers(tx, numbers)
@@ -259,13 +260,13 @@ class BatchExecutor:
         self.journal.wake_outbox()
 
     async def _waiting_numbers(self, tx: AsyncConnection, numbers: Collection[int]) -> set[int]:
-        """Those of *numbers* that nobody has begun or stopped; raises LeaseLost where another executes the whole by now."""
+        """Return those of *numbers* that still wait; raises LeaseLost where another process has taken over the bulk change."""
         if not await self.journal.store.changes.is_applying(tx, self.whole, self.journal.owner):
             raise LeaseLost(self.whole.id)
         return await self.journal.store.items.waiting_numbers(tx, self.whole.id, numbers)
 
     async def _take_up(self, ids: Sequence[str]) -> Sequence[Change]:
-        """Take over items that a process left while it applied them, without those that another process still has."""
+        """Claim the changes of items that a process left while it applied them; return those that no other process still has."""
         store, taken = self.journal.store, list[Change | None]()
         for some in slices(ids):
             async with store.transaction() as tx:
@@ -281,7 +282,7 @@ def _event_of_item(item: Change) -> Event:
 
 
 async def _run_each(work: Callable[[Change], Awaitable[Result]], changes: Iterable[Change]) -> list[Result]:
-    """Do *work* with each, several at a time; return the results in the order in which they came."""
+    """Do *work* with each of *changes*, several at a time; return the results in the order in which they were done."""
     left = iter(changes)
     results: list[Result] = []
 
@@ -312,7 +313,7 @@ class BatchWorker:
         return self.executor.journal
 
     async def run(self, *, every: float) -> None:
-        """Carry bulk changes out until cancelled, several at a time, so that a long one holds up no short one."""
+        """Execute bulk changes until cancelled, several at a time, so that a long one doesn't hold up a short one."""
         claim = partial(self.journal.claim_due, bulk=True)
         await work_off("sets", SERVICES, claim, self._do, width=BULK_CHANGES_AT_ONCE, every=every, wake=self.wake)
 
@@ -326,7 +327,7 @@ class BatchWorker:
             log.warning("set_lost", change=whole.id[:8])
 
     async def carry_out(self, whole: Change) -> None:
-        """Do every item of a bulk change that this process claimed, and end it; raises LeaseLost where another took it over."""
+        """Execute every item of a bulk change that this process claimed, and end it; raises LeaseLost where another has it."""
         items = self.journal.store.items
         try:
             refusal = await self.executor.refusal(whole)

@@ -17,15 +17,15 @@ from bot.store.queues import TimerKind
 
 
 class Consequence(NamedTuple):
-    """What follows from a move, beside an edit of the card. *event*: its name in the audit."""
+    """What follows from a move, besides an update of the card. *event*: its name in the audit."""
 
     event: str
     notice: str = ""
-    """The purpose of the direct message by which the requester hears of it, if they waited for somebody else."""
+    """The purpose of the direct message that tells the requester, if they waited for somebody else."""
     stops_items: bool = False
     """It ends a bulk change before any of its items was begun."""
     sends_result: bool = False
-    """It ends an import: its requester gets a table of what became of each row."""
+    """It ends an import: its requester gets a table with the outcome of each row."""
 
 
 CONSEQUENCES: Final[Mapping[Move, Consequence]] = {
@@ -50,13 +50,13 @@ REMIND_AFTER: Final = timedelta(minutes=15)
 REVIEW_AFTER: Final = timedelta(hours=1)
 OFFER_BEFORE: Final = timedelta(minutes=10)
 SHORTEST_OFFER: Final = 0.2
-"""Of a short-lived change: the last part of its life in which it may be extended."""
+"""For a short temporary change: the fraction of its time that is left when its requester is offered to extend it."""
 
 
 LATE_START: Final = timedelta(minutes=15)
 """How late a planned change still begins automatically; after that, somebody is asked."""
 HELD_LONGEST: Final = timedelta(days=7)
-"""How long a planned change that could not begin waits for somebody to decide."""
+"""How long a held change waits for somebody to decide before it expires."""
 TELL_BEFORE: Final = timedelta(minutes=10)
 
 
@@ -110,11 +110,11 @@ DUE_TIMES: Final[Mapping[TimerKind | Purpose, Callable[[Change], datetime | None
 BEGINNINGS: Final = frozenset({Move.APPROVE, Move.START})
 """Moves after which a change is executed."""
 SHOWN_WITHIN: Final = timedelta(seconds=1)
-"""How long a card and its requester may wait to hear of an approval: mostly the outcome is there by then, and says it all."""
+"""How long the messages about an approval may wait: mostly the outcome is known by then, and one message says both."""
 
 
 async def follow_move(store: Store, tx: AsyncConnection, change: Change, moved: Change, move: Move, by: str) -> None:
-    """Enqueue what Slack is to show and set what falls due, now that *change* was *moved* through *by*."""
+    """Enqueue the messages and set the timers that follow from *move* by *by*; *change* and *moved*: before and after it."""
     follows = CONSEQUENCES[move]
     within = SHOWN_WITHIN if move in BEGINNINGS and not moved.is_bulk else timedelta()
     await store.outbox.enqueue(tx, moved.id, "card", within=within)
@@ -135,17 +135,17 @@ async def follow_move(store: Store, tx: AsyncConnection, change: Change, moved: 
 
 
 def _is_news_to_requester(change: Change, by: str) -> bool:
-    """Whether the requester waited, for others or for a time, and *by*, who moved *change*, is somebody else."""
+    """Whether to notify the requester: they waited for others or for a start, and *by*, who moved *change*, is somebody else."""
     decision, asker = change.decision, change.request.requester
     waited_for_others = decision.guard is Guard.APPROVE and asker != decision.decided_by
     return change.set_id is None and asker != by and (waited_for_others or change.request.starts_at is not None)
 
 
 async def set_due(store: Store, tx: AsyncConnection, was: Change | None, now: Change) -> None:
-    """Set what is due later of a change that stands as *now*, and drop what no longer is; *was*: as it stood before."""
+    """Set the timers and later messages of a change, and drop those no longer due; *was* and *now*: it before and after."""
     for what, due_of in DUE_TIMES.items():
         due = due_of(now)
-        # What was said or done already must not become due again because something else changed.
+        # A message that was sent, or a timer that fired, must not become due again because something else changed.
         if due == (due_of(was) if was is not None else None):
             continue
         if isinstance(what, TimerKind):
@@ -158,6 +158,6 @@ async def set_due(store: Store, tx: AsyncConnection, was: Change | None, now: Ch
 
 
 async def record_fields(store: Store, tx: AsyncConnection, held: Change, /, **fields: Any) -> None:
-    """Write *fields* on a change without moving it, and set what then is due later."""
+    """Write *fields* on a change without moving it, and set the timers and later messages that follow from them."""
     await store.changes.record(tx, held, **fields)
     await set_due(store, tx, held, held.with_fields(**fields))

@@ -38,12 +38,12 @@ from bot.tracing import note
 APPROVED_AGAIN_WITHIN: Final = timedelta(hours=24)
 """How long a request for another time waits for its approval."""
 LOOKED: Final = "seen"
-"""Stands among the decisions of a change for a person who was shown all of it."""
+"""Stored as a decision of each person who was shown all of a change."""
 
 
 @dataclass(frozen=True, slots=True)
 class Decisions:
-    """Lets people decide about changes, ask about them, and hold to or prolong what they agreed to."""
+    """Takes the decisions of people about changes: approve, deny, replan, stop, extend, keep, review, and questions."""
 
     journal: Journal
     access: Access
@@ -54,9 +54,9 @@ class Decisions:
     async def decide(
         self, change: Change, decision: OfRequest, by: str, *, reason: str = "", for_later: bool = False
     ) -> Change:
-        """Take the decision about *change*, as it was just read, if it is *by*'s and still open; apply what has all it needs.
+        """Take *decision* of *by* about *change*, and apply the change once it has all that it requires; return it as it stands.
 
-        *for_later*: what is approved, and has no time yet, waits for `replan` to say when.
+        *change*: as it was just read. *for_later*: once approved, a change without a start waits for `replan`.
         Raises as `Rights.require` does, PolicyTightened, Frozen, MoreMustAgree, or AlreadyDecided with the change as it stands.
         """
         note(change=change.id, decision=decision)
@@ -92,10 +92,10 @@ class Decisions:
     async def _require_releasable(self, change: Change, decision: OfRequest, by: str) -> Change:
         """Return *change* under the current policy, where that lets *decision* through; raises as `decide` does."""
         if (stricter := await self._tighten(change)) is not None:
-            # Their own confirmation is no longer enough: somebody else has to agree now.
+            # The requester's own confirmation is no longer enough: somebody else has to approve now.
             if decision is Decision.CONFIRM and stricter.decision.guard is not Guard.CONFIRM:
                 raise PolicyTightened(stricter)
-            # Asked again below, for who may take the decision depends on what stands before the change.
+            # Checked again, since who may take the decision depends on what the change requires.
             change = stricter
             await self.rights.require(change, decision, by)
         if decision is not Decision.BREAK_GLASS:
@@ -112,7 +112,7 @@ class Decisions:
         return await self.decide(change, decision, by, reason=reason, for_later=for_later)
 
     async def _tighten(self, change: Change) -> Change | None:
-        """Put *change* under the current policy, where that is stricter than the one of its request; else return None.
+        """Record what the current policy requires of *change*, where that is stricter than at its request; else return None.
 
         Raises PolicyTightened where nobody could approve under both.
         """
@@ -148,9 +148,9 @@ class Decisions:
         return await self.executor.go_on(counted)
 
     async def _completion_fields(self, given: Change, by: str) -> Mapping[str, Any] | None:
-        """The fields of the decision where *given* has all approvals that it needs, with the last one from *by*; else None.
+        """Return the fields of the decision where *given* has all approvals that it needs, the last one by *by*; else None.
 
-        Raises NotAllowed where who asked, or approved, has lost their right to, and DirectoryUnavailable.
+        Raises NotAllowed where the requester or an approver has lost their right, and DirectoryUnavailable.
         """
         if (
             await self.access.count_people([each.by for each in given.decision.approvals])
@@ -163,23 +163,23 @@ class Decisions:
         return self._decision_fields(by) | ({"held": Held.WORD, "held_at": self.journal.now()} if waits else {})
 
     async def start(self, change: Change) -> None:
-        """Begin what was planned, at its time; everything is asked again, and one that anything speaks against is held.
+        """Begin a planned change at its time: check rights, policy, freezes and target again; hold it, or end it as stale.
 
-        Raises a ClientError, TargetBusy and DirectoryUnavailable where it can't be begun yet.
+        Raises a ClientError, TargetBusy and DirectoryUnavailable where it can't begin yet, and NotPlanned.
         """
         if against := await self._hold_fields(change):
             await self.journal.hold(change, **against)
             return
-        # What is yet to be created was not there before, so nobody can have changed it.
+        # A thing that is yet to be created can't have been changed.
         if change.edit.target.key is not None:
-            # What another change is doing to it at this moment is no edit that came in between.
+            # A change of it that is under way right now is not an edit that came in between: raises TargetBusy.
             await self.journal.store.changes.require_free(change)
             live = await read_live(self.executor.adapter(change.edit.target, LOOKING), change.edit.target)
             if canonical_form(live) != canonical_form(change.edit.before):
                 now = self.journal.now()
                 await self.journal.move(change, Move.INVALIDATE, planned=change, result=live, finished_at=now)
                 return
-        # Asking took a while, in which somebody may have put it off.
+        # The checks took a while, in which somebody may have moved it to another time.
         await self._begin(change, GATEHOUSE, planned=change)
 
     async def _begin(self, change: Change, by: str, **judged: Any) -> Change:
@@ -192,7 +192,7 @@ class Decisions:
         return await self.executor.go_on(moved)
 
     async def _hold_fields(self, change: Change) -> dict[str, Any]:
-        """The fields of the hold that keeps *change* from beginning now; empty where nothing speaks against it."""
+        """Return the arguments of `Journal.hold` that say why *change* may not begin now; empty where it may."""
         try:
             await self.access.require_still_allowed(change)
             stricter = await self.rights.with_current_guard(change)
@@ -208,7 +208,7 @@ class Decisions:
     async def replan(
         self, change: Change, *, by: str, request: str, starts_at: datetime | None = None, as_typed: str = ""
     ) -> Change:
-        """Have what is planned done at another time, or now; what was approved or overridden for a time is decided again.
+        """Move a planned change to *starts_at*, or begin it now (None); what was approved for its time is requested again.
 
         Raises NotPlanned, StartIsPast, EndsBeforeStart, PolicyTightened, Frozen, and as `Rights.require` does.
         """
@@ -216,7 +216,7 @@ class Decisions:
         await self._require_startable(change, starts_at, as_typed)
         another: dict[str, Any] = {"starts_at": starts_at, "starts_at_as_typed": as_typed}
         another |= {"held": Held.NOT, "held_at": None, "time_changed_by": by}
-        # Approved for later means: to begin when somebody says so. Saying so needs no new approval.
+        # A change that was approved for later begins when somebody says so, without a new approval.
         is_approved_for_now = change.run.held is Held.WORD and starts_at is None
         if (change.decision.guard is Guard.APPROVE or change.decision.glass_broken) and not is_approved_for_now:
             return await self._ask_again(change, by, another)
@@ -249,9 +249,9 @@ class Decisions:
             raise Frozen(freeze)
 
     async def _ask_again(self, change: Change, by: str, another: Mapping[str, Any]) -> Change:
-        """The request for what was approved for a time, now for *another* one: nobody has approved that yet."""
+        """Turn a planned change back into a request, for *another* time: nobody has approved that yet. Raises NotPlanned."""
         expires, starts = self.journal.now() + APPROVED_AGAIN_WITHIN, another["starts_at"]
-        # Nothing begins later than that by itself, so an approval after it would come too late.
+        # After this, nothing begins automatically, so a later approval would be too late.
         expires = expires if starts is None else min(expires, starts + LATE_START)
         undecided: dict[str, Any] = {"approvals": (), "decided_by": None, "decided_at": None, "expires": expires}
         undecided |= {"glass_broken": False, "decision_reason": ""}
@@ -262,19 +262,19 @@ class Decisions:
 
     async def expire(self, change: Change) -> Change | None:
         """Expire *change*, which nobody decided in time; None where somebody did at the last moment."""
-        # What was planned and is held waits for somebody to say what is to happen, but not for ever.
+        # A held change waits for a decision, too, but not for ever.
         if change.state is not State.PROPOSED and not change.run.held:
             return None
         return await self.journal.move(change, Move.EXPIRE, planned=change, finished_at=self.journal.now())
 
     async def note_look(self, change: Change, by: str) -> None:
-        """Put on record that *by* was shown all of *change*; once, however often they look."""
+        """Record that *by* was shown all of *change*, once per person."""
         async with self.journal.store.transaction() as tx:
             if await self.journal.store.changes.note_decision(tx, change.id, by, LOOKED, change.fingerprint):
                 await self.journal.store.audit.append(tx, event_of("looked", change, by))
 
     async def ask(self, change: Change, *, by: str, text: str) -> Change:
-        """Put a question about an open *change* into the thread of its card; the same one twice is one.
+        """Put a question about an open *change* into the thread of its card; the same question twice counts once.
 
         Raises AlreadyDecided, TooManyQuestions, NotAllowed, DirectoryUnavailable.
         """
@@ -282,7 +282,7 @@ class Decisions:
         return await self.journal.ask(change, Question(by=by, text=text))
 
     async def stop(self, whole: Change, *, by: str, request: str) -> Change:
-        """Let nothing more of a running bulk change begin; raises AlreadyDecided, NotAllowed, DirectoryUnavailable."""
+        """Stop a running bulk change: no more items are begun; raises AlreadyDecided, NotAllowed, DirectoryUnavailable."""
 
         def update(held: Change) -> Mapping[str, Any]:
             if not held.is_bulk or held.state not in {State.APPROVED, State.APPLYING}:
@@ -293,7 +293,7 @@ class Decisions:
         return await self.journal.record(whole, "stopped", by, update, request=request)
 
     async def review(self, change: Change, *, by: str, request: str) -> Change:
-        """Record the review of what somebody did alone; raises NothingToReview, NotYours, NotAllowed, DirectoryUnavailable."""
+        """Record the review of an emergency override; raises NothingToReview, NotYours, NotAllowed, DirectoryUnavailable."""
 
         def update(held: Change) -> Mapping[str, Any]:
             if not held.review_due:
@@ -314,7 +314,7 @@ class Decisions:
         return await self.journal.record(change, "extended", by, update, request=request)
 
     async def end_at(self, change: Change, *, by: str, ends_at: datetime, as_typed: str, request: str) -> Change:
-        """Let a temporary *change* end at another time, later or sooner; raises as `extend` does, and EndIsPast."""
+        """Move the end of a temporary *change* to *ends_at*, later or sooner; raises as `extend` does, and EndIsPast."""
         if ends_at <= self.journal.now():
             raise EndIsPast(as_typed)
 
@@ -337,9 +337,10 @@ class Decisions:
         return await self.journal.record(change, "made_permanent", by, update, request=request)
 
     async def _agree(self, change: Change, decision: Decision, by: str, to: datetime | None = None) -> None:
-        """Return where *decision* about the end of *change* is *by*'s, and as many agree as would have to approve it now.
+        """Count the vote of *by* for *decision* about the end of *change*; require as many votes as it would need approvals now.
 
-        A click is one vote about this end, and *to* this other one; each voter must still have the right. Raises MoreMustAgree.
+        Votes count for one end and, if given, one new end *to*; each voter must still have the right. Raises MoreMustAgree,
+        and as `Rights.require` does.
         """
         change = await self.rights.with_current_guard(change)
         await self.rights.require(change, decision, by)
@@ -347,13 +348,13 @@ class Decisions:
         ends = change.request.reverts_at
         if needed == 1 or ends is None:
             return
-        # A decision has room for 16 characters: its name, a colon, and eight digits for the end that it is about.
+        # The column for decisions has 16 characters: a name, a colon, and eight digits for the end that the vote is about.
         about = int(ends.timestamp()) if to is None else int(fingerprint([str(ends), str(to)])[:8], 16)
         vote = f"{decision}:{about % 100_000_000}"
         async with self.journal.store.transaction() as tx:
             if await self.journal.store.changes.note_decision(tx, change.id, by, vote, ""):
                 await self.journal.store.audit.append(tx, event_of("agreed", change, by, to=decision))
-        # Counted after the commit, outside a transaction: whether they still may is a question to Slack.
+        # Counted after the commit, outside a transaction: whether they still may vote is a question to Slack.
         voters = await self.journal.store.changes.deciders(change.id, vote)
         able = [each for each in voters if each == by or await self.rights.is_allowed(change, decision, each)]
         if (given := await self.access.count_people(able)) < needed:
@@ -361,7 +362,7 @@ class Decisions:
 
 
 def _end_of(change: Change) -> datetime:
-    """Return when a temporary *change* ends; raises NotTemporary for another one."""
+    """Return when a temporary *change* ends; raises NotTemporary for any other."""
     if not change.is_temporary or change.request.reverts_at is None:
         raise NotTemporary(change)
     return change.request.reverts_at

@@ -24,9 +24,9 @@ UNDOABLE: Final = (Outcome.APPLIED, Outcome.UNKNOWN)
 
 
 async def find_overtaking(store: Store, change: Change) -> Change | None:
-    """Return what was done last to the target of a temporary *change*, where that means that its end takes nothing back.
+    """Return the last applied change of a temporary *change*'s target, if that leaves nothing to revert at its end; else None.
 
-    What was done elsewhere than here isn't known, and of a bulk change each item is compared at its end.
+    Only what was done with Gatehouse is known. The items of a bulk change are compared one by one at its end.
     """
     if not change.is_temporary or change.is_bulk:
         return None
@@ -42,7 +42,7 @@ async def find_overtaking(store: Store, change: Change) -> Change | None:
 
 
 async def mark_effects(store: Store, tx: AsyncConnection, applied: Sequence[Change], now: datetime) -> Sequence[Change]:
-    """Mark what those that were *applied* took back, and as stale the requests that they overtook; return these."""
+    """Mark the changes that the *applied* ones undid, and move the requests that they overtook to stale; return these."""
     await _redraw_ending(store, tx, [change.edit.target for change in applied])
     overtaken = await _overtake(store, tx, applied, now)
     await _mark_all_undone(store, tx, [change for change in applied if change.request.undoes])
@@ -61,7 +61,7 @@ async def _overtake(store: Store, tx: AsyncConnection, applied: Sequence[Change]
     for waiting in await store.changes.related_requests(tx, applied):
         change = by_target.get(waiting.edit.target)
         found = None if change is None else change.run.result
-        # The target is again just what the request was made for, so nothing speaks against it.
+        # The target is again just what the request was made for, so it stays valid.
         if waiting.request.undoes not in undone and canonical_form(waiting.edit.before) == canonical_form(found):
             continue
         fields: dict[str, Any] = {"result": found, "finished_at": now}
@@ -75,7 +75,7 @@ async def _overtake(store: Store, tx: AsyncConnection, applied: Sequence[Change]
 
 
 async def _mark_all_undone(store: Store, tx: AsyncConnection, undos: Sequence[Change]) -> None:
-    """Mark what *undos* took back; a bulk change once nothing of it is left. What is left of a temporary one has its end."""
+    """Mark the changes that *undos* undid as undone; a bulk change only once no item of it is left to undo."""
     wholes: dict[str, Change] = {}
     for undo in undos:
         change = await store.changes.get_locked(tx, undo.request.undoes or "", ends_work=True)
@@ -99,7 +99,7 @@ async def _mark_all_undone(store: Store, tx: AsyncConnection, undos: Sequence[Ch
 
 
 async def _mark_undone(store: Store, tx: AsyncConnection, change: Change, undo: Change, **fields: Any) -> None:
-    """Write on *change* that *undo* took it back, and *fields* besides; what *change* had undone itself counts again."""
+    """Record on *change* that *undo* undid it, along with *fields*; what *change* itself had undone counts again."""
     cause, at = undo.request.cause, undo.run.finished_at or undo.created
     undone = Undone(at=at, by=undo.request.requester, cause=cause) if cause is not None else None
     by = (undo.set_id or undo.id) if change.is_bulk else undo.id
@@ -108,7 +108,7 @@ async def _mark_undone(store: Store, tx: AsyncConnection, change: Change, undo: 
 
 
 async def _show_undone(store: Store, tx: AsyncConnection, change: Change, undo: Change) -> None:
-    """Have cards and lists show that *undo* took *change* back, and an old id of a rule that came back mean the new one."""
+    """Have cards and lists show that *undo* undid *change*; where that restored a rule, map its old id to the new one."""
     was_temporary = change.set_id is None and change.request.reverts_at is not None
     if was_temporary and undo.request.requester != change.request.requester:
         await store.outbox.enqueue(tx, change.id, "notify-reverted")
@@ -121,7 +121,7 @@ async def _show_undone(store: Store, tx: AsyncConnection, change: Change, undo: 
 
 
 async def _restore(store: Store, tx: AsyncConnection, undone: Change, redo: Change) -> None:
-    """Let what *undone* had undone count again, now that *redo* undid that; what was temporary stays at its end."""
+    """Record that what *undone* had undone counts again, now that *redo* undid it; a temporary change stays ended."""
     was = await store.changes.get_locked(tx, undone.request.undoes or "", ends_work=True)
     if was is None or was.run.undone_by != undone.id:
         return
@@ -138,6 +138,6 @@ async def _restore(store: Store, tx: AsyncConnection, undone: Change, redo: Chan
 
 
 async def _redraw_ending(store: Store, tx: AsyncConnection, targets: Sequence[Target]) -> None:
-    """Have the cards of temporary changes say what has become of one of *targets*, theirs."""
+    """Redraw the cards of temporary changes of *targets*: what was done there may decide what their end still reverts."""
     for change_id in await store.changes.temporary_ids(tx, targets) if targets else ():
         await store.outbox.enqueue(tx, change_id, "card")

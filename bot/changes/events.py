@@ -20,7 +20,7 @@ GATEHOUSE: Final = "gatehouse"
 
 
 def event_of(name: str, change: Change, by: str, **detail: Any) -> Event:
-    """The event *name* of *change*, with what the audit keeps of each one, and *detail*."""
+    """Return the audit event *name* of *change*, with the details that each event has, and *detail*."""
     reason = change.decision.decision_reason or change.request.reason
     known = {"kind": change.edit.kind, "reason": reason, "guard": change.decision.guard}
     if change.request.cause is not None:

@@ -47,40 +47,41 @@ from bot.tracing import span
 log = structlog.get_logger(__name__)
 
 RECONCILE_AFTER: Final = (0.2, 1.0, 3.0)
-"""Seconds between the looks at a service whose answer to a write was lost."""
+"""Seconds to wait before each attempt to read back a write whose outcome is unknown."""
 
 MAX_LOOKS: Final = 60
-"""Attempts, a lease apart, to reconcile an unknown outcome; after that only a person can tell."""
+"""Attempts, a lease apart, to reconcile an unknown outcome; after that, a person has to check."""
 
 LATE_LEASES: Final = 2
-"""Leases after a write in which its service may still do, or come to show, what it did not answer for."""
+"""How many leases after an unanswered write its service may still carry it out, or not show it yet."""
 MAX_SENDS: Final = 5
-"""Processes, one after the other, that may begin to send a change and die before it is no longer sent."""
+"""How many processes may begin to send a change and die; after that, it is not sent again."""
 
 HELD_FOR: Final = timedelta(hours=1)
-"""How long an approval holds while the service is away."""
+"""How long an approval stays valid while the service is unavailable."""
 ASKED_AGAIN_AFTER: Final = timedelta(minutes=1)
-"""How old a decision may be before everybody's right to it is asked for again."""
+"""How old a decision may be before the rights of its requester and approvers are checked again."""
 
 LOOKS_BEFORE_A_WRITE: Final = 2
-"""The second where the first took long: its process was stopped, or its service is slow."""
+"""Reads of the target right before a write, at most: a second one where the first took so long that it may be out of date."""
 
 SHORTEST_WAIT, LONGEST_WAIT = timedelta(seconds=5), timedelta(seconds=60)
+"""Until a deferred change is tried again."""
 
 TOO_OLD: Final = "TooOld"
-"""The refusal of a change whose approval no longer holds: ours, not a service's."""
+"""The refusal code of a change whose approval is too old to act on. Gatehouse sets it, not a service."""
 
 END_PASSED: Final = EndPassed.code
-"""The refusal of a change that was to last until a moment that passed while it waited: ours, too."""
+"""The refusal code of a change whose end passed while it waited. Gatehouse sets it, not a service."""
 
 FROZEN: Final = "Frozen"
-"""The refusal of a change that waited until it was frozen: ours; *outcome* is until when it is."""
+"""The refusal code of a change that was frozen while it waited; *outcome* is the end of the freeze, in ISO 8601."""
 
 LOST_RIGHT: Final = "LostRight"
-"""The refusal of a change that waited until somebody had no right to it any more: ours, not a service's."""
+"""The refusal code of a change whose requester or approver lost their right while it waited; *outcome* says why."""
 
 Failpoint = Callable[[str], None]
-"""Called with the name of each step just before it is taken: the points at which a process may die."""
+"""Called with the name of each step at which a drill may kill the process."""
 
 
 def no_failpoint(_: str) -> None:
@@ -106,7 +107,7 @@ class Executor:
     async def go_on(self, change: Change) -> Change:
         """Carry out a change that this process has claimed, or that is approved; return any other as it stands.
 
-        A bulk change is left to its own worker, for it may take long. Raises Unrecorded where our database fails.
+        A bulk change is left to `BatchWorker`, since it may take long. Raises Unrecorded where our database fails.
         """
         if change.is_bulk or (change.run.leased_until is None and change.state is not State.APPROVED):
             return change
@@ -120,7 +121,10 @@ class Executor:
             raise Unrecorded(change) from error
 
     async def carry_out(self, change: Change) -> Change:
-        """Do the work of a change that this process claimed; where another took it over in the meantime, as it stands."""
+        """Send or reconcile a change that this process claimed, and return it as it then stands.
+
+        Where another process takes it over in the meantime, nothing more is sent for it here.
+        """
         with span("execute", change=change.id, operation=change.edit.kind):
             try:
                 async with keep_change_lease(self.journal, change) as lease:
@@ -143,14 +147,14 @@ class Executor:
         return let is not None and self.journal.now() > let + HELD_FOR
 
     def is_past_end(self, change: Change) -> bool:
-        """Whether *change* was to last until a moment that is past: then it is not made to be taken back at once."""
+        """Whether the end of *change* is past: then it isn't applied, since it would have to be reverted at once."""
         return change.request.reverts_at is not None and change.request.reverts_at <= self.journal.now()
 
     async def refusal(self, change: Change) -> dict[str, str]:
-        """Return the fields that say why a change may not be done any more, though it was decided; none where it may.
+        """Return the fields that record why a decided change may no longer be applied; empty where it may.
 
-        Everybody's right to it, and whether it is frozen by now, is asked again where time went by since the decision. Raises
-        DirectoryUnavailable.
+        Where time has passed since the decision, freezes and the rights of its requester and approvers are checked again.
+        Raises DirectoryUnavailable.
         """
         if self.is_too_old(change):
             return {"refusal": TOO_OLD}
@@ -163,17 +167,17 @@ class Executor:
             await self.access.require_still_allowed(change)
         except NotAllowed as error:
             return {"refusal": LOST_RIGHT, "lost_right": error.user, "outcome": error.why.value}
-        # One that was begun is gone on with, as if nothing had happened to its process.
+        # A freeze stops nothing that was begun before it, and a change that was taken over was begun.
         if change.run.attempt > 1:
             return {}
         freeze = await self.freezes.find_for_change(change, self.journal.now())
         return {} if freeze is None else {"refusal": FROZEN, "outcome": freeze.until.isoformat()}
 
     async def _handle_refusal(self, change: Change) -> Change | None:
-        """End or defer a change that may not be done any more, or where Slack does not say; None where it may be done.
+        """End *change* where it may no longer be applied, defer it where Slack is unavailable; return None where it may be.
 
-        One that may have been sent before is neither deferred, which would forget that, but looked at again when its lease
-        is over; nor ended, for what a dead process sent may still come true: its outcome is unknown for now.
+        A change that may have been sent is not deferred, which would forget that it was: it is taken over again when its lease
+        is over. Nor is it marked as failed, since what a dead process sent may still take effect: its outcome is unknown.
         """
         whole = await self.journal.store.changes.get(change.set_id) if change.set_id is not None else None
         sent = _may_have_been_sent(change)
@@ -184,7 +188,7 @@ class Executor:
         return await self.end(change, Move.MARK_UNKNOWN if sent else Move.FAIL, **refusal) if refusal else None
 
     async def wait(self, change: Change, why: str) -> Change:
-        """Defer *change*, of which nothing was done: the longer it has waited, the later the next try."""
+        """Defer *change*, of which nothing was sent, because of *why*: the longer it has waited, the later the next try."""
         wait = min(max(self._time_waited(change) / 4, SHORTEST_WAIT), LONGEST_WAIT)
         return await self._record(Ended(change, Move.DEFER, {"waits": why[:200]}, self.journal.now() + wait))
 
@@ -194,13 +198,13 @@ class Executor:
     # One attempt
 
     async def _attempt(self, change: Change) -> Change:
-        """Send *change* and read it back; without a clear outcome it is looked at until there is one."""
+        """Send *change* and read it back; where the outcome isn't clear, reconcile it. Return it as it then stands."""
         # Tried once: while its service is away, a change waits in the database, and not here.
         sent = await self.send(change, self.look([change.edit.target]), Backoff(0))
         is_waited_for = change.decision.guard is not Guard.NONE or change.request.starts_at is not None
         away = isinstance(sent.error, Unreachable | RateLimited) and is_waited_for
         if away and not _may_have_been_sent(change) and self._time_waited(change) < HELD_FOR:
-            # Somebody's approval, or the time that they planned, would be lost, though the service is only away.
+            # Deferred, not failed: an approval or a planned start must survive a service that is only away for a while.
             why = "isn’t available" if isinstance(sent.error, Unreachable) else "takes no requests for now"
             return await self.wait(change, f"the service {why}")
         moved = await self.journal.finish(await self.read_back([sent]))
@@ -215,7 +219,10 @@ class Executor:
         return self.adapter(target, self.context)
 
     async def send(self, change: Change, look: Look, backoff: Backoff) -> Sent:
-        """Send a change whose target is as it was shown; while the service takes nothing, for as long as *backoff* has it."""
+        """Send *change* if its target is still as it was shown; return the answer, or the error in its place.
+
+        While the service is rate-limiting or unreachable, it is sent again for as long as *backoff* allows.
+        """
         try:
             return await backoff.retry(partial(self._write, change, look))
         except (ClientError, Differs, EndPassed, OutOfTurn) as error:
@@ -239,7 +246,7 @@ class Executor:
         return Sent(change, answer)
 
     async def _require_as_shown(self, change: Change, look: Look) -> Change:
-        """Read the target right before the write; raises Differs where it is not what was shown."""
+        """Read the target right before the write; raises Differs where it is not what was shown, and OutOfTurn for a step."""
         for _ in range(LOOKS_BEFORE_A_WRITE):
             self.failpoint("look")
             began = self.journal.now()
@@ -254,16 +261,17 @@ class Executor:
         return change
 
     async def _read_in_turn(self, step: Change) -> Document | None:
-        """The target of a *step* as it is now, read with what the other steps are about; raises OutOfTurn."""
+        """Return the target of *step* as it is now, read together with the targets of all steps; raises OutOfTurn."""
         steps = [item async for item in self.journal.store.items.all(step.set_id or "")]
         now = await self._adapter_of(step.edit.target).snapshot([each.target for each in steps])
         require_turn(step.item_number, steps, now)
         return now.live(step.edit.target)
 
     async def _remember_lookalikes(self, change: Change) -> Change:
-        """Before a create: note what looks the same already, or a lost answer could not be told from an old rule.
+        """Before a rule is created, store the ids of rules that already look like it; return the change with them.
 
-        Of the items of a bulk change, that is noted as they are begun.
+        Without them, if the answer to the create were lost, an old rule could be taken for the new one. The items of a bulk
+        change get theirs when they are begun.
         """
         if change.edit.kind is not Kind.RULE_CREATE or change.set_id is not None:
             return change
@@ -273,7 +281,7 @@ class Executor:
         return change
 
     async def read_back(self, sent: Sequence[Sent]) -> Sequence[Ended]:
-        """How changes that were sent to one service and site end, by what reading back shows; without those that don't yet."""
+        """Read back changes that were sent to one service and site; return the moves that follow, if any yet."""
         self.failpoint("read back")
         read = await self._read([each for each in sent if each.is_open])
         return self._classify_all([*read, *((each, UNREADABLE) for each in sent if not each.is_open)])
@@ -292,7 +300,7 @@ class Executor:
         return [(each, await self._exclude_others(each.change, reading)) for each, reading in found]
 
     async def _exclude_others(self, change: Change, reading: Reading) -> Reading:
-        """Return *reading*, unless the rule it found is what another creation made of a draft just like this."""
+        """Return *reading*; NOT_DONE or DIVERGED where the rule that it found belongs, or may belong, to another create."""
         if change.edit.kind is not Kind.RULE_CREATE or change.edit.target.key or not reading.is_done:
             return reading
         found = change.edit.target.model_copy(update={"key": (reading.live or {}).get("id")})
@@ -305,7 +313,10 @@ class Executor:
     # What is not clear yet
 
     async def reconcile(self, changes: Sequence[Change]) -> Sequence[tuple[Change, Reading]]:
-        """Look at changes that may have been sent until they read as done; return the others as they read at last."""
+        """Read back changes that may have been sent, several times, and finish those that read as done.
+
+        Return the others, each with its last reading.
+        """
         left: Sequence[tuple[Sent, Reading]] = [(Sent(change), UNREADABLE) for change in changes]
         for seconds in self.reconcile_after:
             await asyncio.sleep(seconds)
@@ -323,23 +334,24 @@ class Executor:
             return await self._reload(change)
         ((_, reading),) = left
         if self.may_be_resent(change, reading):
-            # Time went by since it was let through: the rights are asked for again.
+            # Time has passed since it was approved, so the rights are checked again.
             return await self._handle_refusal(change) or await self._attempt(*await self.begin_resending([change]))
         if change.state is State.APPLYING:
             return await self.end(change, Move.MARK_UNKNOWN)
-        # A slow service may still do what it did not answer for, so until then nothing is called failed.
+        # A slow service may still carry out a request that it didn't answer, so a change is not called failed before that.
         late = (change.run.finished_at or change.created) + LATE_LEASES * self.journal.lease
         if reading.is_undone and self.journal.now() >= late:
-            # A success response outweighs what is shown; and a new rule held no target, so others may have deleted it since.
+            # After a success response, or for a new rule, which others may have deleted since, a read doesn't prove a failure.
             leave = change.run.accepted or change.edit.kind is Kind.RULE_CREATE
             return await self.end(change, Move.GIVE_UP if leave else Move.FAIL, result=reading.live)
         return await self.end(change, Move.GIVE_UP, result=reading.live) if change.run.attempt >= MAX_LOOKS else change
 
     def may_be_resent(self, change: Change, reading: Reading) -> bool:
-        """Whether a change whose process died, and that did not come true, is sent by the one that took over.
+        """Whether a change whose process died, and whose target is unchanged, may be sent again by the one that took it over.
 
-        Not a create: if the first request is still on its way somewhere, the second would make two. The others name
-        what they change, so that the second finds the work of the first. Not for ever: it may be what they die of.
+        Not a create: if the first request is still in flight, the second would create the rule twice. The other kinds name
+        what they change, so a second request finds the work of the first. At most MAX_SENDS times in all, since the change
+        itself may be what kills its processes.
         """
         taken_over = (
             change.state is State.APPLYING and change.run.attempt > 1 and change.edit.kind is not Kind.RULE_CREATE
@@ -347,7 +359,7 @@ class Executor:
         return taken_over and reading.is_undone and change.run.resends < MAX_SENDS - 1 and not self.is_too_old(change)
 
     async def begin_resending(self, changes: Sequence[Change]) -> Sequence[Change]:
-        """Record that *changes* are about to be resent, before they are."""
+        """Record that *changes* are about to be resent, and return them; called before they are sent."""
         return await self.journal.remember(changes, lambda change: {"resends": change.run.resends + 1})
 
     # What is recorded
@@ -359,15 +371,15 @@ class Executor:
         return [self._end_move(change, *end) for change, end in ends if end is not None]
 
     def _end_move(self, change: Change, move: Move, fields: dict[str, Any]) -> Ended:
-        """A move to the end of a change that this process claimed, with the times that go with it."""
+        """Return *move* of a change that this process claimed, with *fields*, the time of its end, and of its revert if any."""
         times: dict[str, Any] = {"finished_at": self.journal.now()}
-        # “For two hours” counts from when it is there, and not from when it was asked for.
+        # “For two hours” counts from when the change is applied, not from when it was requested.
         if move is Move.FINISH and change.request.revert_after is not None:
             times["reverts_at"] = times["finished_at"] + timedelta(seconds=change.request.revert_after)
         return Ended(change, move, times | fields)
 
     async def end(self, change: Change, move: Move, **fields: Any) -> Change:
-        """The change after its move; where somebody took it over in the meantime, how it stands now."""
+        """Make *move* of a claimed *change*, with *fields*; return it as it then stands, even if another process took it over."""
         return await self._record(self._end_move(change, move, fields))
 
     async def _record(self, ended: Ended) -> Change:
@@ -379,5 +391,5 @@ class Executor:
 
 
 def _may_have_been_sent(change: Change) -> bool:
-    """Whether a process that had it before may have sent it. A create notes first what looks like it."""
+    """Whether an earlier process may have sent *change*. A create stores its lookalikes first: without any, it was not sent."""
     return change.run.attempt > 1 and (change.edit.kind is not Kind.RULE_CREATE or change.run.lookalikes is not None)

@@ -17,9 +17,9 @@ from bot.rules.model import ACTIVE, Groups, Rule
 
 
 class Event(NamedTuple):
-    """What *target* will become *at* a moment, if it is as *before* by then: *after*, or nothing where it goes.
+    """An automatic edit at the time *at*: if *target* is as *before* then, it becomes *after*, or is deleted (None).
 
-    *is_end*: it is reverted then. *is_item*: it is one of a bulk change. *part*: what starts and ends together.
+    *is_end*: it is a revert. *is_item*: it is part of a bulk change. *part*: the same for the start and the end of one edit.
     """
 
     at: datetime
@@ -37,9 +37,10 @@ class Event(NamedTuple):
 
 
 def events(changes: Iterable[tuple[Change, Sequence[Edit]]], until: datetime) -> list[Event]:
-    """What *changes*, the oldest first, each with what it is to do or did, will do automatically up to *until*, in that order.
+    """Return the events that *changes* will cause automatically up to *until*, in order of time.
 
-    At the same time ends come before starts, and what was made last ends first.
+    *changes*: the oldest first, each with its edits. At the same time ends come before starts, and what was made last ends
+    first.
     """
     found = [event for change, edits in changes for event in _events(change, edits) if event.at <= until]
     ends, starts = ([event for event in found if event.is_end is is_end] for is_end in (True, False))
@@ -63,7 +64,10 @@ def _events(change: Change, edits: Sequence[Edit]) -> Iterator[Event]:
 
 @dataclass(frozen=True, slots=True)
 class Forecast:
-    """What there will be, and of what is due until then what *happens*, and what doesn't: its target is *moved* before."""
+    """The predicted *rules* and *groups*; of the events, those that *happens* has take effect, those of *moved* don't.
+
+    The target of an event in *moved* is changed before its time.
+    """
 
     rules: list[Rule]
     groups: Groups | None
@@ -72,9 +76,9 @@ class Forecast:
 
 
 def predict(rules: Iterable[Rule], coming: Iterable[Event], groups: Groups | None = None) -> Forecast:
-    """Predict *rules* and *groups* once all that is *coming* is due; what is about other rules does nothing.
+    """Predict *rules* and *groups* after all events of *coming*; events about other rules are ignored.
 
-    As when it is begun, only what is still as it was when it was asked for is changed, and only what was changed reverts.
+    As in a real run, a target is changed only where it is as it was at the request, and reverted only where it was changed.
     """
     found = _State({rule.id: rule for rule in rules}, groups)
     happens: list[Event] = []
@@ -91,7 +95,7 @@ def predict(rules: Iterable[Rule], coming: Iterable[Event], groups: Groups | Non
             continue
         found.take(event)
         happens.append(event)
-        # A plan for one thing is out of date as soon as that is changed, though it may be changed back.
+        # A planned change of one thing goes stale as soon as its target is changed, even if that is changed back later.
         waiting = (each for each in plans[event.target] if each.at > event.at and not found.fits(each))
         left.update({each.part: each for each in waiting if each.part not in left})
     return Forecast(list(found.rules.values()), found.groups, happens, sorted(left.values(), key=lambda each: each.at))
@@ -100,7 +104,7 @@ def predict(rules: Iterable[Rule], coming: Iterable[Event], groups: Groups | Non
 def predict_document(
     target: Target, document: Document, coming: Iterable[Event]
 ) -> list[tuple[Event, Document | None]]:
-    """The events of *coming* that will change one *target*, which is *document* now, each with what it is then."""
+    """Return the events of *coming* that will change *target*, which is *document* now, each with its content after it."""
     now: Document | None = document
     found: list[tuple[Event, Document | None]] = []
     left: set[tuple[str, int]] = set()
@@ -140,7 +144,7 @@ class _State:
         return event.before is None or event.target.key in self.known
 
     def fits(self, event: Event) -> bool:
-        """Whether the target is what *event* takes it for; of a group, only what matters to its rules is known."""
+        """Whether the target is as *event* requires; of a group, only whether it is active is known."""
         key = event.target.key or ""
         if event.target.service == "groups":
             return _is_on(event.before) == (self.groups is not None and key in self.groups.active)

@@ -22,7 +22,7 @@ from bot.store.outbox import Purpose
 
 
 class Frozen(Exception):
-    """The requested change, or the one to decide about, is not allowed at its time because of *freeze*."""
+    """A requested or pending change is not allowed at its time because of *freeze*."""
 
     def __init__(self, freeze: Freeze) -> None:
         super().__init__(freeze.why)
@@ -34,7 +34,7 @@ class NoFreeze(Exception):
 
 
 class TooManyFreezes(Exception):
-    """So many (*count*) were made by command and hold yet that there can be no more."""
+    """The limit of freezes made by command is reached: *count* are active or to come."""
 
     def __init__(self, count: int) -> None:
         super().__init__(count)
@@ -42,18 +42,18 @@ class TooManyFreezes(Exception):
 
 
 FREEZES: Final = ("gatehouse", "freezes")
-"""The setting that holds those that were made by command."""
+"""The setting that holds the freezes that were made by command."""
 MAX_FREEZES: Final = 50
-"""Made by command: each is looked at for every change."""
+"""Freezes made by command, at most: each of them is checked for every change."""
 
 
 MAX_PLANNED_CHANGES: Final = 5_000
-"""Plans that are looked through for those within a freeze; those after them are held all the same."""
+"""Planned changes, at most, that are searched for those within a freeze; any others are held at their start all the same."""
 
 
 @dataclass(frozen=True, slots=True)
 class Freezes:
-    """The freezes of the policy of now, and those that were made by command."""
+    """The freezes of the current policy, and those that were made by command."""
 
     store: Store
     access: Access
@@ -66,7 +66,7 @@ class Freezes:
         return sorted((each for each in found if each.until > now), key=lambda each: each.starts)
 
     async def _follow_rule(self, freeze: ChatFreeze) -> ChatFreeze:
-        """Return *freeze*; a lock with the id that its rule has now, too: a new one where it was deleted and came back."""
+        """Return *freeze*; a lock also with the current id of its rule: one that was deleted and restored has a new id."""
         if not freeze.is_lock:
             return freeze
         now = await self.store.former_ids.resolve_all(freeze.rules)
@@ -77,18 +77,21 @@ class Freezes:
         return self._load(await self.store.channel_settings.value(*FREEZES))
 
     async def find_for_edits(self, edits: Iterable[Edit], at: datetime, by: str) -> Freeze | None:
-        """Return the freeze that keeps *by* from making *edits* at a time, the last to end of several; None without one."""
+        """Return the freeze that blocks *edits* by *by* at the time *at*, of several the last to end; None without one."""
         if not (holding := await self._active_freezes(at, by)):
             return None
         # In a thread: thousands of items against many patterns would hold up the event loop.
         return await asyncio.to_thread(_first_that_covers, holding, list(edits))
 
     async def all_for_edit(self, edit: Edit) -> Sequence[Freeze]:
-        """Every freeze and lock that covers *edit* right now, no matter who holds it."""
+        """Return every freeze and lock that covers *edit* right now, no matter who holds it."""
         return [each for each in await self._active_freezes(self.now(), "") if each.covers(edit)]
 
     async def find_for_change(self, change: Change, at: datetime) -> Freeze | None:
-        """The same for all that *change* does; what was agreed to before, such as an end, goes on, and so does one's own undo."""
+        """Return the freeze that blocks *change* at the time *at*; None without one.
+
+        Nothing blocks what was agreed to in advance, such as the end of a temporary change, and an undo of one's own act.
+        """
         if change.request.agreed or self.access.is_own_undo(change):
             return None
         holding = await self._active_freezes(at, change.request.requester)
@@ -97,14 +100,14 @@ class Freezes:
         return await asyncio.to_thread(_first_that_covers, holding, await self.edits_of(change))
 
     async def find_for_start(self, change: Change) -> Freeze | None:
-        """Return the freeze that will keep a waiting *change* from beginning, at its time or now; None without one."""
+        """Return the freeze that blocks a waiting *change* at its start, or now where it has none; None without one."""
         starts = change.request.starts_at
         if change.state is not State.PROPOSED and (change.state is not State.PLANNED or starts is None):
             return None
         return await self.find_for_change(change, starts or self.now())
 
     async def _active_freezes(self, at: datetime, by: str) -> list[Freeze]:
-        """The freezes that hold at a time and bind *by*, the last to end first."""
+        """Return the freezes that hold at the time *at* and block *by*, the last to end first."""
         holding = [each for each in await self.all() if each.holds_at(at) and not is_held_by(each, by)]
         return sorted(holding, key=lambda each: each.until, reverse=True)
 
@@ -115,25 +118,25 @@ class Freezes:
         return [item.edit async for item in self.store.items.all(change.id) if item.kind is not None]
 
     async def require(self, change: Change) -> None:
-        """Return where *change* may be made at its start, or now, also where it was to start before; raises Frozen."""
+        """Require that nothing blocks *change* at its start, or now where it has none or its start is past; raises Frozen."""
         now = self.now()
         if (freeze := await self.find_for_change(change, max(change.request.starts_at or now, now))) is not None:
             raise Frozen(freeze)
 
     async def planned_changes_in(self, freeze: Freeze) -> Sequence[Change]:
-        """The changes that were to begin within *freeze*, which will be held."""
+        """Return the changes that were planned to begin within *freeze*; they will be held."""
         planned = await self.store.changes.list_planned(MAX_PLANNED_CHANGES)
         return await self._blocked_changes(freeze, [each for each in planned if each.request.starts_at is not None])
 
     async def running_changes_in(self, freeze: Freeze) -> Sequence[Change]:
-        """The bulk changes under way of what *freeze* covers: they were let through before, and go on."""
+        """Return the running bulk changes that *freeze* covers: they were approved before it, and go on."""
         begun = {State.APPROVED, State.APPLYING}
         waiting = await self.store.changes.list_open(MAX_PLANNED_CHANGES)
         running = [each for each in waiting if each.is_bulk and each.state in begun]
         return await self._covered_changes(freeze, running) if freeze.holds_at(self.now()) else []
 
     async def _blocked_changes(self, freeze: Freeze, changes: Iterable[Change]) -> Sequence[Change]:
-        """Those of *changes* that *freeze* keeps from beginning at their time, or now."""
+        """Return those of *changes* that *freeze* blocks at their start, or now."""
         now = self.now()
         return await self._covered_changes(
             freeze, [each for each in changes if freeze.holds_at(each.request.starts_at or now)]
@@ -160,13 +163,14 @@ class Freezes:
             await self._put(tx, [*kept, freeze])
             detail = {"until": freeze.until.isoformat(), "why": freeze.why}
             event = Event("locked" if freeze.is_lock else "froze", freeze.by, freeze.channel, detail=detail)
+            # Before the audit event, since every change locks its rows first and the head of the audit last.
             await self._redraw(tx, freeze)
             await self.store.audit.append(tx, replace(event, target=_audit_name(freeze)))
 
     async def lift(self, freeze_id: str, by: str, channel: str) -> tuple[ChatFreeze, bool]:
-        """Count that *by* wants a freeze lifted; return it, and whether it is: two people lift one, whoever holds a lock alone.
+        """Count the vote of *by* to lift a freeze; return the freeze, and whether it is lifted.
 
-        Raises NoFreeze and DirectoryUnavailable.
+        It takes two people; the owner of a lock lifts it alone. Raises NoFreeze and DirectoryUnavailable.
         """
         while True:
             found = _find_by_id(await self.chat_freezes(), freeze_id)
@@ -186,7 +190,7 @@ class Freezes:
             return counted, is_lifted
 
     async def _redraw(self, tx: AsyncConnection, freeze: Freeze) -> None:
-        """Have the cards of what was planned or requested within *freeze* say so, or no longer."""
+        """Redraw the cards of requests and planned changes that *freeze* blocks, or no longer blocks."""
         waiting = await self.store.changes.list_open(MAX_PLANNED_CHANGES)
         requested = await self._blocked_changes(freeze, [each for each in waiting if each.state is State.PROPOSED])
         for change in [*await self.planned_changes_in(freeze), *requested]:
@@ -202,7 +206,7 @@ class Freezes:
 
 
 def _find_by_id(made: Iterable[ChatFreeze], freeze_id: str) -> ChatFreeze:
-    """The one of *made* with this id; raises NoFreeze."""
+    """Return the freeze of *made* with this id; raises NoFreeze."""
     if (found := next((each for each in made if each.id == freeze_id), None)) is None:
         raise NoFreeze
     return found
@@ -218,11 +222,11 @@ def _audit_name(freeze: ChatFreeze) -> str:
 
 
 def is_held_by(freeze: Freeze, person: str) -> bool:
-    """Whether *freeze* is a lock of *person*, whom it keeps from nothing."""
+    """Whether *freeze* is a lock held by *person*, whom it doesn't block."""
     return isinstance(freeze, ChatFreeze) and freeze.is_lock and freeze.by == person
 
 
 def is_overridden(freeze: Freeze, change: Change) -> bool:
-    """Whether *freeze* was there already when somebody overrode what stands before *change*: they knew of it."""
+    """Whether *change* got its emergency override when *freeze* was there already: the person who used it knew of the freeze."""
     decided = change.decision.decided_at if change.decision.glass_broken else None
     return decided is not None and not (isinstance(freeze, ChatFreeze) and freeze.made > decided)

@@ -29,14 +29,14 @@ from bot.store.outbox import Purpose
 log = structlog.get_logger(__name__)
 
 LEASE: Final = timedelta(seconds=60)
-"""How long a claimed change is left to its owner, at least, unless its owner renews it; `lease_for` derives the real one."""
+"""The shortest lease on a claimed change; `lease_for` derives the real one from how long services may take."""
 SLICE: Final = 50
-"""Changes that one transaction moves: others wait for it, and for the loop while their records are made."""
+"""Changes that one transaction moves at most: other writers wait for it, and building its rows holds up the event loop."""
 PROGRESS: Final = timedelta(seconds=2)
 """How late a card may show the progress of a bulk change: Slack takes about one edit a second, of all cards together."""
 
 MAX_DECISION: Final = 16
-"""Characters of a request's key that the database has room for, among the decisions of one person about one change."""
+"""Characters of a request's key that the column for decisions has room for; longer keys are cut."""
 
 T = TypeVar("T")
 Update = Callable[[Change], Mapping[str, Any]]
@@ -70,14 +70,13 @@ class Journal:
         reverts: Change | None = None,
         begin: bool = False,
     ) -> Change:
-        """Record a new change, once per *idempotency_key*; one without a guard is approved with it.
+        """Record a new change once per *idempotency_key*, and return it; one without a guard is approved at once.
 
-        *begin*: claim what is approved, too, for this process to carry out. *reverts*: the temporary change whose end it
-        is; raises NotTemporary where that has another end now, or none.
-        Raises TargetBusy, AlreadyRequested where the same waits in its channel, and TooManyRequests where it would wait
-        beside too many others.
+        *begin*: also claim what is approved, for this process to execute. *reverts*: the temporary change whose end it is.
+        Raises TargetBusy, NotTemporary where *reverts* has another end now, or none, AlreadyRequested where the same request
+        waits in its channel, and TooManyRequests where too many others wait.
         """
-        # Made before the transaction, for which others wait.
+        # Built before the transaction, since other writers wait for that.
         rows = await rows_of(change.id, items)
         async with self.store.transaction() as tx:
             kept = await self.store.changes.add(tx, change, idempotency_key)
@@ -93,7 +92,7 @@ class Journal:
             if kept.state in {State.PROPOSED, State.PLANNED}:
                 await self.store.outbox.enqueue(tx, kept.id, "card")
                 await set_due(self.store, tx, None, kept)
-            # Last, for it keeps the head of the audit from every other writer until the commit.
+            # Last, as it locks the head of the audit, which every other writer needs, until the commit.
             await self.store.audit.append(tx, event_of_request(change), *events)
         self._wake(kept)
         return kept
@@ -101,9 +100,9 @@ class Journal:
     async def _approve_at_once(
         self, tx: AsyncConnection, change: Change, *, begin: bool
     ) -> tuple[Change, Sequence[Event]]:
-        """Let *change* through, which nobody has to decide about, and *begin* it; with the events that say so."""
+        """Approve or plan *change*, which has no guard; return it, with the audit events. *begin*: claim it, too."""
         decided: dict[str, Any] = {"decided_by": change.request.requester, "decided_at": change.created}
-        # This process begins it at once. Where it dies first, others take it up once a lease has passed.
+        # This process begins it at once. If it dies first, others take the change over after one lease.
         due = change.created + (timedelta() if change.is_bulk else self.lease)
         kept = await self.store.changes.move(tx, change.id, self._release(change), due=due, **decided) or change
         if kept.state is State.PLANNED:
@@ -118,12 +117,12 @@ class Journal:
     async def count(
         self, change: Change, by: str, *, for_later: bool = False, last: Mapping[str, Any] | None = None
     ) -> Change | None:
-        """Count an approval of *by*; return the change as it then is, or None where it is too late.
+        """Count an approval by *by*; return the change as it then stands, or None where it no longer waits for a decision.
 
-        None as well where more stands before the change by now than *change* says: the right to that wasn't asked.
+        None, too, where it now requires more than *change* says: *by*'s right was checked for less.
 
-        *last*: the fields of the decision that it completes; where nobody else approved since *change* was read, the same
-        transaction makes it, as `move` does.
+        *last*: the fields of the decision, where this approval completes it. The decision is made in the same transaction, as
+        by `move`, unless somebody else approved since *change* was read.
         """
         async with self.store.transaction() as tx:
             held = await self.store.changes.get_locked(tx, change.id)
@@ -148,9 +147,9 @@ class Journal:
         return made
 
     async def move(self, change: Change, move: Move, *, by: str = GATEHOUSE, **fields: Any) -> Change | None:
-        """Make *move* of a change that nobody is carrying out, or return None where it is not where the move starts.
+        """Make *move* of a change that no process is executing, and return it; None where its state doesn't allow the move.
 
-        What is approved is claimed with it, and returned as this process's to carry out; but for a bulk change.
+        A change that is approved or started is also claimed for this process, unless it is a bulk change.
         """
         async with self.store.transaction() as tx:
             moved = await self._make_move(tx, change, move, by, (), **fields)
@@ -168,12 +167,12 @@ class Journal:
     async def _make_move(
         self, tx: AsyncConnection, change: Change, move: Move, by: str, before: Sequence[Event], **fields: Any
     ) -> Change | None:
-        """The change after *move*, with all that goes with it in *tx*. *before*: events that led to it."""
+        """Make *move* within *tx*, with all that follows from it; return as `move` does. *before*: events that led to it."""
         if is_decision := move is Move.APPROVE:
             move = Move.PLAN if fields.get("held") else self._release(change)
         if move in BEGINNINGS:
             fields.setdefault("due", self.now() + (timedelta() if change.is_bulk else self.lease))
-        # Slack can't be asked within a transaction: the move counts only under what the rights were asked for.
+        # Slack can't be asked within a transaction, so the change must still require what the rights were checked for.
         under = change.decision if is_decision else None
         moved = await self.store.changes.move(tx, change.id, move, under=under, **fields)
         if moved is None:
@@ -187,7 +186,7 @@ class Journal:
         return moved
 
     async def finish(self, ended: Sequence[Ended]) -> Sequence[Change]:
-        """Move changes that this process carries out, many in one transaction; return those whose lease it still had."""
+        """Move changes that this process executes, SLICE in one transaction; return those whose lease it still had."""
         finished: list[Change] = []
         for some in slices(ended):
             async with self.store.transaction() as tx:
@@ -199,7 +198,7 @@ class Journal:
         return finished
 
     async def _finish(self, tx: AsyncConnection, ended: Sequence[Ended]) -> tuple[Sequence[Change], Sequence[Change]]:
-        """Move *ended* with all that goes with it in *tx*; return what was moved, and the requests that are stale by it."""
+        """Move *ended* within *tx*, with all that follows; return those that were moved, and the requests that went stale."""
         moved = await self.store.changes.finish(tx, ended, self.owner)
         was = {each.change.id: each.change for each in ended}
         for change, move in moved:
@@ -212,7 +211,7 @@ class Journal:
             await self.store.items.note(tx, items)
         applied = [change for change in mine if change.state is State.APPLIED]
         stale = await mark_effects(self.store, tx, applied, self.now())
-        # In one order, or two processes would wait for each other's rows.
+        # Sorted, so that two processes lock these rows in the same order and can't deadlock.
         for set_id in sorted({item.set_id or "" for item in items}):
             await self.store.outbox.enqueue(tx, set_id, "card", within=PROGRESS)
         events = [event_of_move(move, change, GATEHOUSE) for change, move in moved]
@@ -222,7 +221,10 @@ class Journal:
         return mine, stale
 
     async def hold(self, change: Change, why: Held, **fields: Any) -> None:
-        """Have what was planned not begin at its time, and those who asked and approved hear *why*; *fields*: what else is so."""
+        """Keep a planned change from beginning at its time, and notify its requester and approvers of *why*.
+
+        *fields*: more fields to set on it. Nothing is done where it has another start now, or is held already.
+        """
         now = self.now()
 
         def keep(planned: Change) -> Mapping[str, Any]:
@@ -238,7 +240,7 @@ class Journal:
         return change
 
     async def claim(self, change_id: str) -> Change | None:
-        """Claim an approved change; None where another process has."""
+        """Claim an approved change for this process, and return it; None where another process has it."""
         async with self.store.transaction() as tx:
             claimed = await self.store.changes.claim(tx, change_id, self.owner, self.lease)
             if claimed is not None:
@@ -251,9 +253,9 @@ class Journal:
         return (approved, ()) if claimed is None else (claimed, [event_of_claim(claimed)])
 
     async def claim_due(self, service: str | None = None, *, bulk: bool = False) -> Change | None:
-        """Take a change that was left, by a process that died or by a service that was away; of *service* alone, or any.
+        """Claim a change whose process died or whose service was away, of *service* or of any; return it, None without one.
 
-        *bulk*: a bulk change that was approved or left, instead of a change of one thing.
+        *bulk*: claim a bulk change, approved or left by a process, instead of a change of one thing.
         """
         due: dict[str, Any] = {"bulk": bulk, "but": self.at_work, "service": service}
         if not await self.store.changes.any_due(**due):
@@ -261,7 +263,7 @@ class Journal:
         async with self.store.transaction() as tx:
             claimed = await self.store.changes.claim_due(tx, self.owner, self.lease, **due)
             if claimed is not None and claimed.is_bulk:
-                # Mostly the card of what it undoes tells it.
+                # An undo is mostly shown on the card of what it undoes.
                 within = PROGRESS if claimed.request.cause else timedelta()
                 await self.store.outbox.enqueue(tx, claimed.id, "card", within=within)
             if claimed is not None and claimed.state is State.APPLYING:
@@ -273,13 +275,13 @@ class Journal:
         return claimed
 
     async def ask(self, change: Change, question: Question) -> Change:
-        """Put *question* to those that were asked before it, and enqueue its note; the same one twice is one.
+        """Add *question* to those that were asked before, enqueue its message, and return the change; the same one counts once.
 
         Raises AlreadyDecided and TooManyQuestions.
         """
         async with self.store.transaction() as tx:
             held = await self.store.changes.get_locked(tx, change.id) or change
-            # Asked again by a second delivery; before the state, so that it does not come too late.
+            # A second delivery of the question. Checked before the state, so that it isn't refused as too late.
             if question in held.decision.questions:
                 return held
             if held.state is not State.PROPOSED:
@@ -296,10 +298,10 @@ class Journal:
     async def record(
         self, change: Change, event: str, by: str, update: Update, *, request: str = "", note: str = ""
     ) -> Change:
-        """Write on a change what *update* makes of it as it stands, with an *event* that says so; enqueue the *note*.
+        """Write the fields that *update* returns for the locked change, with an audit *event*, and enqueue *note*.
 
-        Done once for each *request*. What *update* raises is raised; where it gives nothing, nothing is written.
-        Raises NotTemporary for another end of what is being reverted.
+        Return the change as it then stands. Done once per *request*. Where *update* returns no fields, nothing is written; what
+        it raises is raised. Raises NotTemporary for a new end of a change that is being reverted.
         """
         async with self.store.transaction() as tx:
             held = await self.store.changes.get_locked(tx, change.id) or change
@@ -320,18 +322,21 @@ class Journal:
         return noted
 
     async def remember(self, changes: Sequence[Change], update: Update) -> Sequence[Change]:
-        """Note what *update* gives for the work under way, where it is still this process's; nobody needs to be told."""
+        """Set the fields that *update* returns for changes under way, and return them; they have neither audit event nor message.
+
+        They are stored only where this process still has the change.
+        """
         for some in slices(changes):
             async with self.store.transaction() as tx:
                 for change in some:
                     held = await self.store.changes.get_locked(tx, change.id)
-                    # With another token it is another process's, which knows more of it.
+                    # With another token, another process has it, and knows more about it.
                     if held is not None and held.run.token == change.run.token:
                         await self.store.changes.record(tx, held, **update(change))
         return [change.with_fields(**update(change)) for change in changes]
 
     async def note(self, event: Event) -> None:
-        """Record what moves no change: a refusal, an export."""
+        """Record an audit event that moves no change, such as a refusal or an export."""
         async with self.store.transaction() as tx:
             await self.store.audit.append(tx, event, ends_work=True)
 

@@ -29,12 +29,11 @@ from bot.tracing import span
 log = structlog.get_logger(__name__)
 
 DELIVERIES_AT_ONCE: Final = 4
-"""Channels and people that are sent something at the same time: where Slack is slow in one, the others don't wait."""
+"""Channels and people that are sent to at the same time: where Slack is slow in one, the others don't wait."""
 MAX_TRIES = 12
-"""Tries before a message that Slack refuses is given up, loudly: with the waits below, most of an hour."""
+"""Tries before a message that Slack refuses is given up with an error in the log: with the waits below, most of an hour."""
 MAX_UNENDED_TRIES: Final = 3
-"""Tries that were begun, and of which nobody saw the end, after which a message is *plain*: to draw it may be what kills the
-process, and the next one would go on with it."""
+"""Tries that began and never ended, after which a message is sent *plain*: drawing it may be what kills the process."""
 MAX_WAIT_SECONDS = 600.0
 MAX_TRIES_AWAY = 720
 """The same while Slack is unavailable: about a day."""
@@ -63,7 +62,7 @@ class TooSoon(Exception):
 
 
 class Pace:
-    """One message a second a channel, as Slack asks; edits are not messages."""
+    """Limits messages to one per second and channel, as Slack asks; edits are not messages."""
 
     def __init__(self, clock: Callable[[], float], seconds: float = 1.0) -> None:
         self._clock = clock
@@ -76,7 +75,7 @@ class Pace:
         wait = self._last.get(channel, 0.0) + self._seconds - now
         if wait > 0:
             raise TooSoon(wait)
-        # What is older than its pause is dropped, or every channel there ever was would stay here.
+        # Entries older than the pause are dropped, or this would grow with every channel ever used.
         self._last = {name: at for name, at in self._last.items() if now - at < self._seconds} | {channel: now}
 
 
@@ -142,7 +141,7 @@ class OutboxWorker:
             try:
                 await asyncio.shield(taking)
             except asyncio.CancelledError:
-                # A claim that is committed, and that nobody here knows of, would lie until its lease is over.
+                # If the claim were cut off after its commit, its messages would wait until their lease ends.
                 await asyncio.wait([taking])
                 raise
         return self._claimed.pop(0) if self._claimed else None
@@ -152,7 +151,7 @@ class OutboxWorker:
         self._busy |= {message.to for message in self._claimed}
 
     def on_slack_answer(self) -> None:
-        """Make messages due at once that wait because Slack was away: it has accepted something again."""
+        """Make messages that wait because Slack was away due at once; called when Slack has accepted something again."""
         if self._slack_was_away and self._now() - self._back_at >= MIN_RETRY_INTERVAL:
             self._slack_is_back, self._slack_was_away, self._back_at = True, False, self._now()
             self._wake()
@@ -163,9 +162,9 @@ class OutboxWorker:
         return most if due is None else min(most, max(0.01, (due - self._now()).total_seconds()))
 
     async def flush(self, seconds: float) -> None:
-        """Once `run` has ended: deliver what is due, for at most so many seconds; the rest is for the next start.
+        """Deliver what is due, for at most *seconds*; the rest is for the next start. Call it only once `run` has ended.
 
-        Nobody else in this process claims any more: of two that do, one would be cut off between a post and its record.
+        Two of them claiming at once would mean that one is cut off between a post and its record.
         """
         with contextlib.suppress(TimeoutError, StoreError):
             async with asyncio.timeout(seconds):
@@ -219,7 +218,7 @@ class OutboxWorker:
         return None if pauses is None else self._now() + pauses[min(message.version, len(pauses)) - 1]
 
     async def _is_pointless(self, change: Change, purpose: str) -> bool:
-        """Whether nobody needs the message any more: all others say themselves whether they do."""
+        """Whether the message is no longer needed; those of other purposes decide that when they are drawn."""
         if (of := SAID_BEFORE.get(purpose)) is not None:
             return (moment := of(change)) is not None and moment <= self._now()
         if purpose != Purpose.CARD or not await is_told_elsewhere(change, self._store):
@@ -251,10 +250,10 @@ REFUSED: Final = frozenset({State.FAILED, State.STALE, State.APPLYING})
 
 
 async def is_told_elsewhere(change: Change, store: Store) -> bool:
-    """Whether *change* needs no card: its requester has read the refusal, or the card of what it undoes tells it.
+    """Whether *change* needs no card: its requester has read the refusal, or it is shown on the card of what it undoes.
 
-    That card tells only what went as it was meant to. Where the service said no, or nobody knew for a while what came of
-    it, somebody may have to act, and finds it on a card of its own.
+    That card shows only an undo that went well. Where the service refused it, or its outcome was unknown for a while, somebody
+    may have to act, so it gets a card of its own.
     """
     request, run = change.request, change.run
     if change.decision.guard is not Guard.NONE or request.starts_at is not None:
@@ -263,7 +262,7 @@ async def is_told_elsewhere(change: Change, store: Store) -> bool:
         if not request.agreed:
             return request.quiet_refusal and run.attempt <= 1 and change.state in REFUSED
         is_final = change.state is State.FAILED and run.refusal in PERMANENT_CODES
-        return request.quiet_refusal and not is_final  # a try in vain to end what is temporary is made again
+        return request.quiet_refusal and not is_final  # a failed revert of a temporary change is tried again
     if run.attempt > 1 and not request.quiet_refusal:
         return False
     if change.is_bulk:
@@ -280,5 +279,5 @@ async def is_told_elsewhere(change: Change, store: Store) -> bool:
 
 
 async def _undone_change(change: Change, store: Store) -> Change | None:
-    """What *change* undoes; None where it undoes nothing."""
+    """Return the change that *change* undoes; None where it undoes nothing."""
     return None if change.request.undoes is None else await store.changes.get(change.request.undoes)

@@ -1,4 +1,4 @@
-"""Propose, decide, apply, reconcile, and what follows: every step in the life of a change, and where it is taken.
+"""Put together the steps of a change: propose, decide, apply, reconcile, undo; and take over what dead processes left.
 
 Each step commits what it is about to do before it does it, and moves the change by compare-and-set, so that a
 process may die at any line, and two people or two replicas may act at once, and the write still happens at most once.
@@ -33,7 +33,7 @@ TAKEN_OVER_AT_ONCE: Final = 4
 
 @dataclass(slots=True)
 class Pipeline:
-    """The one way anything is written. Each step is described where it is taken."""
+    """The steps of a change in one process: nothing is written to a service any other way."""
 
     proposer: Proposer
     decisions: Decisions
@@ -46,6 +46,7 @@ class Pipeline:
     async def recover(self, *, every: float) -> None:
         """Take over changes whose process died, or whose outcome is still unknown; runs until cancelled."""
         claim, do = self.journal.claim_due, self._take_over
+        # Its own Wake, which nobody calls: a process that dies wakes no other, so this only polls.
         await work_off("recover", SERVICES, claim, do, width=TAKEN_OVER_AT_ONCE, every=every, wake=Wake())
 
     async def _take_over(self, change: Change) -> None:
@@ -54,7 +55,7 @@ class Pipeline:
 
 
 async def no_card(_: Change) -> bool:
-    """Where there are no cards, there is nothing that one hides."""
+    """Return True: in a process without cards, no card leaves anything out."""
     return True
 
 
@@ -68,7 +69,7 @@ def open_pipeline(
     failpoint: Failpoint = no_failpoint,
     shows_all: Callable[[Change], Awaitable[bool]] = no_card,
 ) -> Pipeline:
-    """Make the steps of one process. *shows_all*: whether the card of a request shows all of it."""
+    """Return the pipeline of one process. *shows_all*: whether the card of a request shows all of it."""
     store = journal.store
     freezes = Freezes(store, access, journal.now)
     executor = Executor(journal, adapter, access, freezes, reconcile_after, failpoint)

@@ -29,7 +29,7 @@ UNDONE_BY: Final[Mapping[Kind, Kind]] = {
 """For each kind of change, the kind that undoes it."""
 
 SEGMENTS: Final = "allowedSegments"
-"""The field of a member that is a set: what somebody else adds to it or drops from it stays."""
+"""The field of a member that is a set: an undo keeps what somebody else has added to it or removed from it since."""
 
 
 class NothingToDo(Exception):
@@ -37,38 +37,38 @@ class NothingToDo(Exception):
 
 
 class NewEmailTaken(NothingToDo):
-    """A move to an email that is there, without every segment of the member who is to get it."""
+    """The new email of a move belongs to a member who lacks some of the segments."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Proposal:
-    """What somebody wants changed: one thing, or many to be decided as one; *before* of each is what they were shown."""
+    """What somebody wants changed: one thing, or many that are decided as one. The *before* of each is what they were shown."""
 
     items: Sequence[Item]
     request: ChangeRequest
     guard: Guard | None = None
-    """The guard that it has whatever the policy says; None leaves it to the policy."""
+    """The guard that it has at least, whatever the policy says; None leaves it to the policy."""
     title: str = ""
     """Of a bulk change: what it does, in a few words that a channel may see. Empty for a change of one thing."""
     columns: tuple[str, ...] = ()
     """The headings of the table that the items come from."""
     separator: str = ","
     in_steps: bool = False
-    """Whether the items are done one after the other, each only where what those before it made is there."""
+    """Whether the items are done one after the other, each only where the results of those before it are there."""
 
     @classmethod
     def of(cls, edit: Edit, request: ChangeRequest, guard: Guard | None = None) -> Self:
-        """The proposal of a change of one thing."""
+        """Return the proposal of a change of one thing."""
         return cls(items=(Item.of(1, edit, undoes=request.undoes),), request=request, guard=guard)
 
     @property
     def edit(self) -> Edit:
-        """The one thing that is to change, or the first of many."""
+        """Return the edit of the one item, or of the first of many."""
         return self.items[0].edit
 
     @property
     def kinds(self) -> tuple[Kind, ...]:
-        """Every kind that is to be done, the weightiest first; raises NothingToDo."""
+        """Return every kind among the items, the weightiest first; raises NothingToDo where nothing is to be done."""
         if not (kinds := weightiest(item.kind for item in self.items)):
             raise NothingToDo(self.title)
         return kinds
@@ -79,7 +79,7 @@ class Proposal:
         return self.kinds[0]
 
     def change(self, id_: str, created: datetime) -> Change:
-        """The change that this asks for, with no guard before it yet; raises NothingToDo."""
+        """Return the change that this proposes, still without its guard; raises NothingToDo."""
         if not self.title:
             return Change(id=id_, created=created, edit=self.edit, request=self.request)
         kinds = self.kinds
@@ -103,7 +103,7 @@ class Proposal:
         )
 
     def with_request_fields(self, **fields: Any) -> Self:
-        """The same with these *fields* of its request set."""
+        """Return a copy with these *fields* of its request set."""
         return replace(self, request=self.request.model_copy(update=fields))
 
 
@@ -121,9 +121,10 @@ def inverse(
     steps: Sequence[Item] = (),
     cause: Cause | None = None,
 ) -> Proposal:
-    """What takes *change* back: each of its things that was *done*, on that thing as it is now, the last one first.
+    """Return the proposal that undoes *change*: the inverse of each part of it that was *done*, the last one first.
 
-    *steps*: all items of one in steps. What a step removed is there again before what one before it added is removed.
+    *done*: each with its target as it is now. *steps*: all items of a change in steps: what a later step removed is restored
+    before what an earlier one added is removed.
     """
     undos = {each.item_number: Item.of(0, _inverse_edit(each, live), undoes=each.id) for each, live in done}
     kept = {
@@ -142,10 +143,10 @@ def inverse(
 
 
 def _inverse_edit(change: Change, live: Document | None) -> Edit:
-    """From what *change* made of one thing to what was before, on *live*, that thing as it is now, if that is known.
+    """Return the edit that undoes *change*; *live*: its target as it is now, if known.
 
-    Of a member it is the difference that is undone, so that segments which somebody gave or took since stay so.
-    Where *live* no longer has what the change made, the edit is of what it made, and will be found out of date.
+    Of a member only the difference is undone, so that segments which somebody granted or revoked since stay so. Where *live*
+    no longer has what the change made, the edit starts from what it made, and will be found out of date.
     """
     edit, before, after = change.edit, change.run.result, change.edit.before
     kind, target = UNDONE_BY[edit.kind], edit.target
@@ -166,7 +167,7 @@ def _inverse_edit(change: Change, live: Document | None) -> Edit:
 
 
 def revert_anyway(change: Change, live: Document, *, by: str, channel: str) -> Proposal:
-    """The inverse of *change*, though somebody changed its target since: from *live*, and only after a look at it."""
+    """Return the inverse of *change*, whose target somebody changed since: it starts from *live*, and has to be confirmed."""
     undo = inverse(change, [(change, live)], by=by, channel=channel, cause=undo_cause(change, CauseKind.LATE_END))
     return Proposal.of(undo.edit.model_copy(update={"before": live}), undo.request, Guard.CONFIRM)
 
@@ -187,14 +188,14 @@ def _repeat_request(asked: ChangeRequest, *, by: str, channel: str) -> ChangeReq
 
 
 def request_again(change: Change, wanted: Iterable[tuple[Item, Document | None]], *, by: str, channel: str) -> Proposal:
-    """What *change* asked for, of each of the *wanted* things on that thing as it is now: what it meant to change, no more.
+    """Return the proposal of what *change* asked for, applied to the *wanted* items as they are now: the same differences.
 
-    Things that are gone, or there already, are left out. Where one is no longer what was shown, the requester is asked
-    first. Raises NothingToDo.
+    Items whose target is gone, or there already, are left out. Where a target is no longer as it was shown, the requester has
+    to confirm. Raises NothingToDo.
     """
     items, has_moved = list[Item](), False
     for item, live in wanted:
-        # What would create is there already, or what would change is gone.
+        # What it would create exists already, or what it would change is gone.
         if item.kind is None or (live is None) != item.kind.creates:
             continue
         after = item.after
@@ -227,9 +228,9 @@ def is_there(change: Change, live: Document | None) -> bool:
 
 
 def is_recreated(change: Change, applied: Iterable[Change]) -> bool:
-    """Whether one of *applied* changes of its target made again what *change* had made and somebody had taken away.
+    """Whether one of the *applied* changes of its target made again what *change* had made and somebody had undone.
 
-    Whoever did that wants it so: it is not taken back at the end of *change*.
+    That was done on purpose, so it is not reverted at the end of *change*.
     """
 
     def is_recreation(other: Change) -> bool:
@@ -241,7 +242,7 @@ def is_recreated(change: Change, applied: Iterable[Change]) -> bool:
 
 
 def apply_difference(live: Document, before: Document, after: Document) -> Document:
-    """*live* with what differs between *before* and *after*: fields whole, segments one by one."""
+    """Return *live* with the difference between *before* and *after* applied: fields as a whole, segments one by one."""
     changed = {name: value for name, value in after.items() if value != before.get(name)}
     if SEGMENTS in changed:
         had, has = before.get(SEGMENTS) or [], after[SEGMENTS] or []
@@ -264,7 +265,7 @@ def combine(title: str, proposals: Sequence[Proposal]) -> Proposal:
 
 
 def move_steps(old: Document, email: str, site: str | None) -> list[Item]:
-    """The steps that give the member *old* of *site* another *email*: they are added with it before they are removed."""
+    """Return the steps that move the member *old* of *site* to *email*: add the new email, then remove the old one."""
     new = {"name": old.get("name") or "", "email": email, SEGMENTS: list(old.get(SEGMENTS) or ())}
     of_new, of_old = (Target(service="members", site=site, key=str(each["email"])) for each in (new, old))
     return [
@@ -278,12 +279,12 @@ def _with_number(number: int, item: Item) -> Item:
 
 
 def _skipped_item(target: Target, document: Document | None) -> Item:
-    """A step that needs not be done, for those after it: it has to be there when they are begun."""
+    """Return a step that is done already; its result has to be there when the steps after it are begun."""
     return Item(number=0, target=target, after=document, outcome=Outcome.SKIPPED, why=NotSent.THERE_ALREADY)
 
 
 def move_again(whole: Change, steps: Sequence[tuple[Item, Document | None]], *, by: str, channel: str) -> Proposal:
-    """What is left of a move, of the member as they are now; raises NothingToDo, and NewEmailTaken."""
+    """Return the proposal of the rest of a move, for the member as they are now; raises NothingToDo and NewEmailTaken."""
     (add, new), (remove, old) = steps
     if old is None:
         raise NothingToDo(whole.bulk.title)
@@ -302,7 +303,7 @@ def move_again(whole: Change, steps: Sequence[tuple[Item, Document | None]], *, 
 
 
 def item_change(whole: Change, item: Item, *, change_id: str, now: datetime) -> Change:
-    """The change of an item of *whole*, as it is stored just before it is sent."""
+    """Return the change of an item of *whole*, as it is stored right before it is sent."""
     return Change(
         id=change_id,
         created=now,

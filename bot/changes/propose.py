@@ -29,10 +29,10 @@ from bot.store.engine import Store
 from bot.tracing import note
 
 Undoing = Literal["undo", "revert"]
-"""At the request of somebody, or at the end of a temporary change."""
+"""How a change is undone: because somebody asks for it, or at the end of a temporary change. Part of an idempotency key."""
 
 OWN_UNDO_WITHIN: Final = timedelta(hours=1)
-"""How long people may undo at once what they did alone: nobody has to wait for others to fix their own mistake."""
+"""How long people may undo without approval what they did alone: nobody should wait for others to fix their own mistake."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,16 +46,19 @@ class Proposer:
     new_id: Callable[[], str]
 
     async def submit(self, proposal: Proposal, *, idempotency_key: str, reverts: Change | None = None) -> Change:
-        """Record what is proposed, and apply a single change that nothing stands before; return it as it then stands."""
+        """Record *proposal*, and apply it at once where it is a single change without a guard; return it as it then stands.
+
+        Raises as `record` and `Executor.go_on` do.
+        """
         return await self.executor.go_on(await self.record(proposal, idempotency_key=idempotency_key, reverts=reverts))
 
     async def record(self, proposal: Proposal, *, idempotency_key: str, reverts: Change | None = None) -> Change:
-        """Record what is proposed, once per *idempotency_key*; what nothing stands before is claimed, to be gone on with at once.
+        """Record *proposal* once per *idempotency_key*, and return the change; one without a guard is claimed for this process.
 
         *reverts*: the temporary change whose end it is.
         Raises TargetBusy while another change holds the target, NotAllowed, NobodyCanApprove and Frozen as the policy says,
-        DirectoryUnavailable where Slack does not tell who asks, NotTemporary where *reverts* has another end now,
-        EndIsPast, and NothingToDo.
+        DirectoryUnavailable where Slack doesn't say who the requester is, NotTemporary where *reverts* has another end now,
+        StartIsPast, EndIsPast, AlreadyRequested, TooManyRequests, and NothingToDo.
         """
         if (known := await self.journal.store.changes.find_by_key(idempotency_key)) is not None:
             return known
@@ -74,9 +77,10 @@ class Proposer:
         return await self.journal.open(change, idempotency_key, items, reverts=reverts, begin=not change.is_bulk)
 
     async def _with_guard(self, change: Change, proposal: Proposal) -> Change:
-        """*change* with what must stand before it here and now: the strictest guard of all that it needs.
+        """Return *change* with the guard that applies here and now: the strictest of all operations that it needs.
 
-        What is frozen waits where somebody may override that, for them or for the end of the freeze.
+        A frozen change is accepted only where somebody may override the freeze: it waits for them, or for the end of the
+        freeze. Raises Frozen for any other, NotAllowed, NobodyCanApprove and DirectoryUnavailable.
         """
         request, asked = change.request, proposal.guard
         await self.access.require_all(change.operations, request.requester, request.channel)
@@ -102,7 +106,7 @@ class Proposer:
         return change.model_copy(update={"decision": decision})
 
     async def freeze_against(self, proposal: Proposal, at: datetime) -> Freeze | None:
-        """Return the freeze that keeps *proposal* from being done at a time; None without one."""
+        """Return the freeze that blocks *proposal* at the time *at*; None without one."""
         edits = [item.edit for item in proposal.items if item.kind is not None]
         return await self.freezes.find_for_edits(edits, at, proposal.request.requester)
 
@@ -119,13 +123,14 @@ class FollowUps:
     async def undo(
         self, change: Change, *, by: str, channel: str, since: datetime | None = None, by_text: bool = False
     ) -> Change:
-        """Take an applied *change* back, by a change like any other; raises NotUndoable for one that was not applied.
+        """Undo an applied *change* by a new change, and return that one; raises NotUndoable where *change* was not applied.
 
-        Of a step all steps are undone: alone it might be the last that somebody is there by.
+        Where it is a step, all steps are undone: undoing one alone could leave a member with neither of their two emails.
 
-        Asked twice, or by two at once, it is one undo: the second asks for what the first one made. *since*: when the
-        request came in that asks for it. What *by* has undone since then is this request's, whatever became of it.
+        Requested twice, or by two people at once, it is one undo: the second request gets the change that the first made.
+        *since*: when the request came in; what *by* has undone since then is the answer to it, whatever its outcome.
         *by_text*: *by* has not seen what the undo deletes, and so confirms it first where nobody else has to approve.
+        Raises as `Rights.require` and `Proposer.submit` do.
         """
         if change.bulk.in_steps and change.set_id is not None:
             change = await self.proposer.journal.get(change.set_id)
@@ -138,7 +143,8 @@ class FollowUps:
             if _is_same_undo(undo, change, by, channel, is_own=is_own):
                 return undo
         proposal = await self._inverse(change, by=by, channel=channel)
-        if change.request.undoes is not None and is_own:  # what is frozen may be put back as it was, and no more
+        # Only putting back is exempt from a freeze: the undo of an undo makes the change again.
+        if change.request.undoes is not None and is_own:
             is_own = await self.proposer.freeze_against(proposal, self.proposer.journal.now()) is None
         proposal = proposal.with_request_fields(undoes_own=is_own, **await self._end_fields(change))
         if is_own and by_text and proposal.kind.destroys:
@@ -150,7 +156,7 @@ class FollowUps:
         return await self.proposer.submit(proposal, idempotency_key=f"undo:{change.id}:{len(undos)}")
 
     async def _end_fields(self, undo: Change) -> dict[str, Any]:
-        """The fields of a request that undoes *undo*: what is so again, and was to end later, is to end then."""
+        """Return request fields for an undo of *undo*: a temporary change that it restores gets its future end back."""
         undone = await self.store.changes.get(undo.request.undoes) if undo.request.undoes is not None else None
         if undone is not None and undone.set_id is not None:
             undone = await self.store.changes.get(undone.set_id)
@@ -163,7 +169,10 @@ class FollowUps:
         return {name: getattr(undone.request, name) for name in ("reverts_at", "reverts_at_as_typed")}
 
     def _is_own_act(self, change: Change, by: str) -> bool:
-        """Whether *by* asked for *change* and decided it, and just now; its end was agreed to with its beginning."""
+        """Whether *by* alone requested and decided *change*, within OWN_UNDO_WITHIN.
+
+        A revert of a temporary change doesn't count: it was agreed to with the change that it ends.
+        """
         cause, done = change.request.cause, change.run.finished_at
         is_end = cause is not None and cause.kind is not CauseKind.UNDO
         is_alone = change.decision.guard is not Guard.APPROVE and not change.decision.glass_broken
@@ -172,9 +181,9 @@ class FollowUps:
         return done is not None and self.proposer.journal.now() - done <= OWN_UNDO_WITHIN
 
     async def revert_early(self, change: Change, *, by: str, since: datetime | None = None) -> Change:
-        """Revert a temporary *change* before its end, which was agreed to with its beginning; raises as `revert` does.
+        """Revert a temporary *change* before its end; raises as `revert` and `Rights.require` do.
 
-        Those may who may begin one.
+        It needs no approval, as the end was agreed to with the change: anyone who may request such a change may revert it.
         """
         await self.rights.require(change, Decision.REVERT, by)
         return await self.revert(change, by=by, cause=undo_cause(change, CauseKind.EARLY_END), since=since)
@@ -182,16 +191,16 @@ class FollowUps:
     async def revert(
         self, change: Change, *, by: str, cause: Cause, since: datetime | None = None, quiet: bool = False
     ) -> Change:
-        """Take a temporary *change* back, as was agreed when it was asked for; once, no matter who asks, and how often.
+        """Revert a temporary *change*, as was agreed when it was requested; once, no matter who asks and how often.
 
-        *since*: as for `undo`. *quiet*: a try in vain has no card, for it is made again. Raises NotUndoable, and
-        NotTemporary where it no longer ends as *change* says. What is only requested does not stand in its way. What is
-        being done to its target does: raises TargetBusy.
+        *since*: as for `undo`. *quiet*: a failed try gets no card, since it is tried again. Raises NotUndoable, NotTemporary
+        where its end is no longer the one that *change* has, and TargetBusy while another change is being applied to its
+        target; a request that only waits does not block it.
         """
         reverts = await self._undos(change, "revert")
         if (made := _find_since(reverts, by, since)) is not None:
             return await self.proposer.executor.go_on(made)
-        # One that is at work, or that did it, is the answer; after one in vain there is another.
+        # A revert that is under way or succeeded is the answer; after one that failed, there is another.
         if reverts and (reverts[-1].state in LIVE or reverts[-1].id == change.run.undone_by):
             return reverts[-1]
         if change.run.undone_by is None and not change.is_temporary:
@@ -213,7 +222,7 @@ class FollowUps:
         return await self.store.items.find(whole.id, frozenset(outcomes), whole.bulk.size)
 
     async def _undoable_changes(self, change: Change) -> Sequence[Change]:
-        """What of *change* was done and can be undone: itself, or items of it; raises NotUndoable where there is none."""
+        """Return what can be undone of *change*: itself, or its applied items in order; raises NotUndoable without any."""
         if not change.is_bulk:
             return [change]
         items = await self._items_of(change, (Outcome.APPLIED,))
@@ -224,7 +233,7 @@ class FollowUps:
         return sorted(done, key=lambda each: each.item_number)
 
     async def changes_to_revert(self, change: Change) -> Sequence[Change]:
-        """Return what of a temporary *change* was done and not made again since; raises NotUndoable where nothing was done."""
+        """Return what a temporary *change* did and nobody made again since; raises NotUndoable where nothing was done."""
         done = await self._undoable_changes(change)
         applied = await self.store.changes.applied_by_target([each.edit.target for each in done])
         return [each for each in done if not is_recreated(each, applied.get(each.edit.target, ()))]
@@ -234,8 +243,10 @@ class FollowUps:
         await self.read_targets([done.edit.target for done in await self._undoable_changes(whole)])
 
     async def _read_changes(self, changes: Sequence[Change]) -> Sequence[tuple[Change, Document | None]]:
-        """Each change under the id that its target has now, with what is there: of members only, as an undo of theirs
-        is a difference. Where that cannot be read, it is as the change left it, and looked at again before the write.
+        """Return each change with the current id and the current content of its target.
+
+        Only members are read, since undoing a change of theirs applies a difference. Rules, and what can't be read, are taken
+        to be as the change left them; all are compared again right before the write.
         """
         called = [change.with_fields(target=await self._current_target(change.edit.target)) for change in changes]
         try:
@@ -247,7 +258,7 @@ class FollowUps:
         return [(each, live.get(each.edit.target, each.run.result)) for each in called]
 
     async def read_targets(self, targets: Sequence[Target]) -> Sequence[tuple[Target, Document | None]]:
-        """*targets* under the ids that they have now, with what is there; raises a ClientError."""
+        """Return *targets* with their current ids, each with its content, None where it is absent; raises a ClientError."""
         called = [await self._current_target(target) for target in targets]
         places: dict[tuple[str, str | None], list[Target]] = {}
         for target in called:
@@ -261,11 +272,11 @@ class FollowUps:
         return any(undo.state in HOLDING for undo in await self._undos(change, "undo"))
 
     async def last_revert(self, change: Change) -> Change | None:
-        """The last try to revert a temporary *change* at its end; None where there was none yet."""
+        """Return the last try to revert a temporary *change*; None where there was none yet."""
         return next(iter((await self._undos(change, "revert"))[-1:]), None)
 
     async def _undos(self, change: Change, way: Undoing) -> Sequence[Change]:
-        """Every change that was to undo *change* in this *way*, the oldest first."""
+        """Return every change that was made to undo *change* in this *way*, the oldest first."""
         found: list[Change] = []
         # Their keys are numbered from zero, without gaps: the first number that is free ends the row.
         while (known := await self.store.changes.find_by_key(f"{way}:{change.id}:{len(found)}")) is not None:
@@ -273,7 +284,10 @@ class FollowUps:
         return found
 
     async def revert_anyway(self, change: Change, *, by: str, channel: str, idempotency_key: str) -> Change:
-        """Propose the end of a temporary *change* that was left because somebody changed its target."""
+        """Propose to revert a temporary *change* that was left at its end because somebody had changed its target.
+
+        Raises NotTemporary where it was not left, or its target is gone, a ClientError, and as `Proposer.submit` does.
+        """
         if change.state is not State.APPLIED or not change.run.revert_failure or change.run.undone_by is not None:
             raise NotTemporary(change)
         ((target, live),) = await self.read_targets([change.edit.target])
@@ -283,9 +297,10 @@ class FollowUps:
         return await self.proposer.submit(proposal, idempotency_key=idempotency_key)
 
     async def request_again(self, change: Change, *, by: str, channel: str, idempotency_key: str) -> Change:
-        """Propose what *change* asked for and what was not done, on what there is now; raises NothingToDo.
+        """Propose again what *change* asked for and what was not done, based on its targets as they are now.
 
-        That is a stale change, one that is held, or those items of an ended bulk change; AlreadyDecided for any other one.
+        *change* is stale, held, or an ended bulk change, of which the items that were not done are proposed. Raises
+        AlreadyDecided for any other, NothingToDo, and a ClientError.
         """
         is_held = change.state is State.PLANNED and bool(change.run.held)
         has_ended = change.state not in LIVE if change.is_bulk else change.state is State.STALE
@@ -298,46 +313,46 @@ class FollowUps:
         ]
         propose = move_again if change.bulk.in_steps else request_again
         again = propose(change, wanted, by=by, channel=channel)
-        # Its time is over, so it is asked for now, without one.
+        # Its start is past, so it is requested for now.
         if (starts := again.request.starts_at) is not None and starts <= self.proposer.journal.now():
             again = again.with_request_fields(starts_at=None, starts_at_as_typed="")
         made = await self.proposer.submit(again, idempotency_key=idempotency_key)
-        # Only once the new request is stored: a death in between leaves one too many, and not none.
+        # Only once the new request is stored: a crash in between leaves two requests rather than none.
         if is_held:
             decided = {"decided_by": by, "decided_at": self.proposer.journal.now(), "decision_reason": ""}
             await self.proposer.journal.move(change, Move.WITHDRAW, by=by, **decided)
         return made
 
     async def _items_not_done(self, change: Change) -> Sequence[Item]:
-        """The items of *change* of which nothing happened, or all its steps; it is its own one, if it is of one thing."""
+        """Return the items of *change* that were not done, or all of its steps; a change of one thing is its own item."""
         if not change.is_bulk:
             return [Item.of(1, change.edit)]
         return await self._items_of(change, Outcome if change.bulk.in_steps else NOT_DONE | {Outcome.WAITING})
 
     async def _current_target(self, target: Target) -> Target:
-        """*target* under the id that it has now: a rule that came back has a new one."""
+        """Return *target* with its current id: a rule that was deleted and restored has a new one."""
         if target.service != "rules" or target.key is None:
             return target
         return target.model_copy(update={"key": await self.store.former_ids.resolve(target.key)})
 
 
 def _find_since(undos: Sequence[Change], by: str, since: datetime | None) -> Change | None:
-    """The first of *undos* that *by* asked for at *since* or later; None where no such time is given."""
+    """Return the first of *undos* that *by* requested at *since* or later; None without one, or without such a time."""
     mine = (undo for undo in undos if undo.request.requester == by)
     return None if since is None else next((undo for undo in mine if undo.created >= since), None)
 
 
 def _require_undoable(change: Change) -> None:
-    """Raise NotUndoable unless *change* was applied, and nobody took it back."""
+    """Raise NotUndoable unless *change* was applied and not undone since."""
     if change.state is not State.APPLIED or change.run.undone_by is not None:
         raise NotUndoable(change)
 
 
 def _is_same_undo(undo: Change, change: Change, by: str, channel: str, *, is_own: bool) -> bool:
-    """Whether an *undo* of *change* that was asked for before is what *by* asks for now in *channel*.
+    """Whether an earlier *undo* of *change* is what *by* asks for now in *channel*.
 
-    One that waits for somebody else's own click would keep *by* from undoing it; so would one that waits at all, where
-    the change *is_own* and needs nobody to undo it.
+    Somebody else's pending undo counts only where it waits for an approval: their own confirmation may never come. It never
+    counts where *is_own*, since *by* then needs nobody to undo the change.
     """
     if undo.state is State.PROPOSED:
         is_same = undo.decision.guard is Guard.APPROVE and undo.request.channel == channel

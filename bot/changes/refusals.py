@@ -1,4 +1,4 @@
-"""Why a change can't be decided about, undone or extended; and refusals on record, those of one minute as one entry."""
+"""The errors of decisions about changes, and the record of refusals in the audit, at most two entries a minute per person."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from bot.store.db import StoreError
 
 
 class ChangeError(Exception):
-    """Something cannot be done with *change*, which is how it now stands."""
+    """Something can't be done with *change*, given as it now stands."""
 
     def __init__(self, change: Change) -> None:
         super().__init__(f"{change.id[:8]} is {change.state}")
@@ -30,7 +30,7 @@ class AlreadyDecided(ChangeError):
 
 
 class AlreadyRequested(ChangeError):
-    """The same was requested before, and waits for a decision."""
+    """The same change was requested before, and waits for a decision or its start."""
 
 
 class NotYours(ChangeError):
@@ -38,15 +38,15 @@ class NotYours(ChangeError):
 
 
 class PolicyTightened(ChangeError):
-    """The policy asks for more than when the change was asked for, and for more than this decision."""
+    """The policy now requires more than when the change was requested, and more than this decision."""
 
 
 class LookFirst(ChangeError):
-    """Somebody decides about a change whose card doesn't show all of it, and has not seen the rest."""
+    """The person who decides has not seen all of the change, and its card doesn't show all of it."""
 
 
 class ApprovalWaits(ChangeError):
-    """The approval was the last one that was needed, and counts; but *user*, who asked or approved before, may not any more."""
+    """The last approval counts, but *user*, who requested or approved before, has lost their right, for *why*."""
 
     def __init__(self, change: Change, user: str, why: Why) -> None:
         super().__init__(change)
@@ -76,11 +76,11 @@ class NothingToReview(ChangeError):
 
 
 class TooManyQuestions(ChangeError):
-    """All the questions that a request takes were asked about the change."""
+    """The change has as many questions as a request may have."""
 
 
 class Unrecorded(ChangeError):
-    """Our database failed after the change was let through: it may have been sent, and is taken up again."""
+    """Our database failed after the change was approved: it may have been sent, and will be taken over."""
 
 
 class UnknownChange(Exception):
@@ -88,7 +88,7 @@ class UnknownChange(Exception):
 
 
 class EndIsPast(Exception):
-    """A request for a change until a time, *end*, that is past, or came before the request could be done."""
+    """The requested end is past, or passed before the change could be applied; *end*: as it was typed."""
 
     def __init__(self, end: str) -> None:
         super().__init__(end)
@@ -96,7 +96,7 @@ class EndIsPast(Exception):
 
 
 class StartIsPast(Exception):
-    """A request for a change from a time on, *start*, that is past."""
+    """The requested start is past; *start*: as it was typed."""
 
     def __init__(self, start: str) -> None:
         super().__init__(start)
@@ -104,15 +104,15 @@ class StartIsPast(Exception):
 
 
 class EndsBeforeStart(Exception):
-    """A request for a change that would be over before it begins."""
+    """The requested change would end before it begins."""
 
 
 class NotPlanned(ChangeError):
-    """The change waits for no time any more."""
+    """The change is not, or no longer, planned."""
 
 
 class TooManyRequests(Exception):
-    """So many (*count*) requests of the person, or in the *channel*, wait for a decision that there can be no more."""
+    """The limit of waiting requests, of the person or in the *channel*, is reached: *count* wait for a decision."""
 
     def __init__(self, count: int, *, channel: bool) -> None:
         super().__init__(count)
@@ -134,10 +134,10 @@ class _Minute:
 
 @dataclass(slots=True)
 class Refusals:
-    """Keeps somebody who is refused over and over from filling the audit, which takes its head for each entry.
+    """Records refusals in the audit, without letting one person fill it: each entry locks the head of the audit.
 
-    The first refusal of a person is recorded at once, those of the minute after it as one entry with their count. What is
-    counted and not yet on record is lost where the process is killed; the first refusal never is.
+    The first refusal of a person is recorded at once, those of the minute after it as one entry with their count. Refusals
+    that are only counted so far are lost where the process is killed; the first one never is.
     """
 
     note: Callable[[Event], Awaitable[None]]
@@ -159,7 +159,7 @@ class Refusals:
         return not timedelta(0) <= self.now() - minute.begun < COUNTED_FOR
 
     async def _record(self, by: str, minute: _Minute) -> None:
-        """Put what was counted for *by* on record, under what was refused most."""
+        """Record what was counted for *by* as one event, under what was refused most often."""
         if not minute.more:
             return
         (operation, channel, why), _ = minute.more.most_common(1)[0]
@@ -168,7 +168,7 @@ class Refusals:
         await self.note(Event("refused", by, channel, target=operation, detail=detail))
 
     async def flush(self, *, everything: bool = True) -> None:
-        """Put on record what was counted, of minutes that are over or of all."""
+        """Record what was counted, of all minutes, or with *everything* false of those that are over."""
         for by in [by for by, minute in self._minutes.items() if everything or self._is_over(minute)]:
             if (minute := self._minutes.pop(by, None)) is None:
                 continue
@@ -178,7 +178,7 @@ class Refusals:
                 log.warning("refusals_not_recorded", error=str(error), user=by, count=minute.more.total())
 
     async def run(self, *, every: float) -> None:
-        """Close minutes as they end, until cancelled."""
+        """Record the refusals of each minute that is over, until cancelled; look every so many seconds."""
         while True:
             await asyncio.sleep(every)
             await self.flush(everything=False)

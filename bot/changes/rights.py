@@ -1,4 +1,4 @@
-"""Check who may do what to a change, here and now, and why not; asked for each decision as it is made."""
+"""Check who may take which decision about a change, by the policy and by Slack as they are at that moment."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ class Decision(StrEnum):
 
 
 OfRequest = Literal[Decision.CONFIRM, Decision.APPROVE, Decision.BREAK_GLASS, Decision.DENY, Decision.WITHDRAW]
-"""Decisions about a request, or about what was approved and waits; all others are about what was done, or only ask."""
+"""Decisions about a request, or about what was approved and waits; the others are about what was done, or are questions."""
 
 RELEASES: Final = frozenset({Decision.CONFIRM, Decision.APPROVE, Decision.BREAK_GLASS})
-"""Decisions that let a request through: nobody takes one about what they were not shown."""
+"""Decisions that release a request; nobody may take one before they were shown all of it."""
 
 Seen = Callable[[Change, str], Awaitable[bool]]
 """Whether somebody was shown all of a change."""
@@ -46,7 +46,7 @@ Seen = Callable[[Change, str], Awaitable[bool]]
 
 @dataclass(frozen=True, slots=True)
 class Rights:
-    """Checks rights by the current policy and by what Slack says now; what Slack doesn't tell is refused."""
+    """Checks rights by the current policy and by what Slack says now; where Slack doesn't answer, nothing is allowed."""
 
     access: Access
     has_seen: Seen
@@ -61,7 +61,7 @@ class Rights:
             raise LookFirst(change)
 
     async def is_allowed(self, change: Change, decision: Decision, by: str) -> bool:
-        """Whether *decision* about *change* is *by*'s, if only after a look."""
+        """Whether *by* may take *decision* about *change*, at least once they have looked at it; False where Slack fails."""
         try:
             await self.require(change, decision, by)
         except LookFirst:
@@ -71,7 +71,7 @@ class Rights:
         return True
 
     async def with_current_guard(self, change: Change) -> Change:
-        """*change* behind the stricter of what stood before it when it was asked for, and what would stand before it now.
+        """Return *change* with what it required at its request or what the policy requires now, whichever is stricter.
 
         Raises PolicyTightened where nobody could approve under both, and DirectoryUnavailable.
         """
@@ -98,7 +98,7 @@ class Rights:
         await self.access.require_break_glass(change, by)
 
     async def _deny(self, change: Change, by: str) -> None:
-        """Anyone who could make what its requester confirms may also drop it."""
+        """Anyone who could request a change that its requester has to confirm may also drop it."""
         await (self._require_operations if change.decision.guard is Guard.CONFIRM else self._approve)(change, by)
 
     async def _withdraw(self, change: Change, by: str) -> None:
@@ -109,7 +109,7 @@ class Rights:
         await self._require_operations(change, by)
 
     async def _prolong(self, change: Change, by: str) -> None:
-        """What was approved for two hours is not one person's to make last: others decide."""
+        """A change that was approved for a limited time needs an approver to last longer."""
         await self._require_operations(change, by)
         if change.decision.guard is Guard.APPROVE:
             await self._approve(change, by)
@@ -123,13 +123,13 @@ class Rights:
         await self.access.require(change.read_operation, by, change.request.channel)
 
     async def _look(self, change: Change, by: str) -> None:
-        """Who asked for it or could decide about it may see all of it; once nobody has to, who may read such things."""
+        """The requester and those who could decide may see all of a request; after the decision, all who may read its target."""
         if change.state is not State.PROPOSED and not change.review_due:
             await self._read(change, by)
         elif by == change.request.requester:
             await self._require_operations(change, by)
         elif change.decision.guard is Guard.CONFIRM:
-            await self._read(change, by)  # whose it is, is told to those alone who may know of it
+            await self._read(change, by)  # only those who may read it are told whose it is
             raise NotYours(change)
         else:
             try:
@@ -156,4 +156,4 @@ QUESTIONS: Final[Mapping[Decision, Callable[[Rights, Change, str], Awaitable[Non
     Decision.ASK: Rights._read,
     Decision.LOOK: Rights._look,
 }
-"""What is asked before each decision: returns where it is somebody's, raises why it isn't where not."""
+"""The check before each decision: returns where the person may take it, raises why where they may not."""

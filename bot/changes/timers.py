@@ -1,7 +1,7 @@
 """Do what falls due: expire requests, start planned changes, revert temporary changes.
 
-Any replica may take what is due; a claim with a lease decides who does. What was due while nobody ran is done at
-the next start, and said to be late.
+Any replica may take what is due; a claim with a lease decides who does. What was due while Gatehouse was down is done at
+the next start, and reported as late.
 """
 
 from __future__ import annotations
@@ -33,16 +33,16 @@ from bot.store.queues import LANES, Timer, TimerKind
 log = structlog.get_logger(__name__)
 
 LATE_AFTER: Final = timedelta(minutes=2)
-"""A temporary change that ends later than this is said to be late."""
+"""A temporary change that is reverted later than this is reported as late."""
 
 TIMERS_AT_ONCE: Final = 4
 """Timers of one lane."""
 NEXT_TURN: Final = timedelta(seconds=10)
-"""Until the next look at what is due and can't be done yet."""
+"""Until the next try of what is due and can't be done yet."""
 MIN_RETRY: Final = timedelta(seconds=30)
 MAX_RETRY: Final = timedelta(minutes=10)
 TRIES_UNTIL_TOLD: Final = 3
-"""After so many tries in vain to revert a temporary change, its requester hears that it isn't reverted yet."""
+"""After so many failed tries to revert a temporary change, its requester is told that it isn't reverted yet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +82,7 @@ class TimerWorker:
         return None
 
     async def _start(self, change: Change, _: Timer) -> datetime | None:
-        """Begin what was planned, or ask, where that is late: the moment may have passed for which it was meant."""
+        """Begin a planned change; where it is too late, hold it and ask, since the moment that it was meant for may be over."""
         starts = change.request.starts_at
         if change.state is not State.PLANNED or change.run.held or starts is None:
             return None
@@ -102,7 +102,7 @@ class TimerWorker:
         return None
 
     async def _is_in_turn(self, change: Change) -> bool:
-        """Whether nothing else is due that comes first to a thing that *change* is about: each was meant for what that leaves."""
+        """Whether no other due change comes first to a target of *change*: each was requested for what the one before leaves."""
         edits_of = self.pipeline.freezes.edits_of
         targets = {edit.target for edit in await edits_of(change) if edit.target.key}
         for other in await self.journal.store.changes.find_due(change.edit.target) if targets else ():
@@ -122,9 +122,9 @@ class TimerWorker:
         self.journal.wake_outbox()
 
     async def _revert(self, change: Change, timer: Timer) -> datetime | None:
-        """The end of a temporary change: reverted where nobody touched it since, else left and said so."""
+        """Revert a temporary change at its end; where somebody changed its target since, leave it and say so."""
         again = await self._try_to_revert(change, timer)
-        # At this one try and not from it on, or it would be said after each.
+        # At this one try, not from it on, or the message would be sent after each.
         if again is not None and timer.number + 1 == TRIES_UNTIL_TOLD:
             await self._enqueue(change, Purpose.LATE.of(change.request.reverts_at or change.created))
         return again
@@ -161,7 +161,7 @@ class TimerWorker:
         return await self._handle_revert(change, revert)
 
     async def _handle_revert(self, change: Change, revert: Change) -> datetime | None:
-        """When the end of *change* is due again after *revert*; None where it was reverted, or is given up."""
+        """Return when to try again to revert *change* after *revert*; None where it was reverted, or is given up."""
         if revert.state in LIVE or await self._is_retryable(revert):
             return self._next_try(change)
         if revert.state is not State.APPLIED:
@@ -169,7 +169,7 @@ class TimerWorker:
         return await self._give_up_unless_unknown(change, revert, RevertFailure.PARTLY)
 
     async def _is_retryable(self, revert: Change) -> bool:
-        """Whether it is known that *revert*, or an item of it, was not done, and nobody said no: then it is tried again."""
+        """Whether to try again: *revert*, or an item of it, is known not to be done, for a reason that may be gone next time."""
         if not revert.is_bulk:
             return revert.state is State.FAILED and _is_transient(revert)
         store = self.journal.store
@@ -189,7 +189,7 @@ class TimerWorker:
         return RevertFailure.UNSENT if revert.run.refusal in PERMANENT_CODES - REFUSALS else RevertFailure.REFUSED
 
     async def _give_up_unless_unknown(self, change: Change, whole: Change, why: RevertFailure) -> datetime | None:
-        """Give up what there still is of *change*, unless the outcome of an item of *whole* is not known yet."""
+        """Give up reverting *change*; where the outcome of an item of *whole* is unknown, return when to try again instead."""
         now = await self.journal.get(change.id)
         if not now.is_temporary:
             return None
@@ -199,11 +199,14 @@ class TimerWorker:
         return (await self.journal.store.items.tally(whole.id))[Outcome.UNKNOWN] > 0
 
     def _next_try(self, change: Change) -> datetime:
-        # The longer it has been in vain, the longer until the next try: a quarter of that time.
+        # The longer it has failed, the longer until the next try: a quarter of that time.
         return self._now + min(max(MIN_RETRY, (self._now - (change.request.reverts_at or self._now)) / 4), MAX_RETRY)
 
     async def _find_obstacle(self, change: Change) -> RevertFailure:
-        """Why the change can't simply be reverted: somebody changed what it made, or made it anew, or it is gone."""
+        """Return why *change* can't be reverted: its target was changed, made again or deleted since; NONE where it can.
+
+        Raises a ClientError, and NotUndoable where nothing was done.
+        """
         if not await self.pipeline.followups.changes_to_revert(change):
             return RevertFailure.CHANGED
         if change.is_bulk:  # each of its items is compared on its own
@@ -231,7 +234,7 @@ def _is_due(change: Change) -> bool:
 
 
 def _turn(change: Change) -> tuple[datetime, bool, float]:
-    """When *change* has its turn: by its time; at the same time ends come before starts, and what was made last ends first."""
+    """Return the sort key of a due change: its time; at the same time ends come before starts, and the newest ends first."""
     if change.state is State.PLANNED:
         return change.request.starts_at or change.created, True, change.created.timestamp()
     made = change.run.finished_at or change.created
@@ -239,12 +242,12 @@ def _turn(change: Change) -> tuple[datetime, bool, float]:
 
 
 def _is_transient(failed: Change) -> bool:
-    """Whether the reason why a change was not done may be gone at the next try."""
+    """Whether *failed* may succeed at the next try."""
     return failed.run.refusal not in PERMANENT_CODES
 
 
 def _cause(change: Change, timer: Timer, now: datetime) -> Cause:
-    """That *change* has come to its end, and how late that is noticed or tried."""
+    """Return the cause of a revert of *change* at its end, with how late it is and which try this is."""
     late = now - (change.request.reverts_at or now)
     return Cause(
         kind=CauseKind.END,

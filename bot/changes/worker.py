@@ -22,11 +22,11 @@ from bot.store.tables import OtherRelease
 log = structlog.get_logger(__name__)
 
 MAX_BACKOFF_SECONDS: Final = 10.0
-"""Between two tries while they fail; a database that is back should not be kept waiting."""
+"""At most between two failing tries: once the database is back, work should go on soon."""
 
 
 DRAIN_SECONDS: Final = 10.0
-"""For what is under way when this process is told to end; what takes longer is cut off, and taken up by another."""
+"""How long work under way may take once this process is told to stop; what takes longer is cancelled, and taken over."""
 
 
 Job = TypeVar("Job")
@@ -78,16 +78,16 @@ class Wake:
                 await self._event.wait()
         except TimeoutError:
             pass
-        # Only now: what is set while the worker looks around wakes it once more, and nothing is lost.
+        # Cleared before the worker looks for work: a call during its look wakes it once more, so nothing is missed.
         self._event.clear()
 
 
 async def repeat(
     name: str, work: Callable[[], Awaitable[float]], rest: Callable[[float], Awaitable[None]] = asyncio.sleep
 ) -> None:
-    """Do *work* until cancelled; between two times *rest* for as many seconds as it returned.
+    """Do *work* until cancelled; between two runs, *rest* for as many seconds as it returned.
 
-    Where it raises, the waits double.
+    While it raises, the waits double, up to MAX_BACKOFF_SECONDS.
     """
     trouble = Trouble(name)
     while True:
@@ -113,11 +113,11 @@ async def work_off(
     wake: Wake,
     due_in: Callable[[float], Awaitable[float]] | None = None,
 ) -> None:
-    """Claim jobs and do them until cancelled, up to *width* of each lane at a time: what hangs in one delays no other.
+    """Claim jobs and do them until cancelled, up to *width* of each lane at a time: a lane that hangs delays no other.
 
-    Then nothing more is claimed, and what is under way has DRAIN_SECONDS to come to its end. A job that fails is logged; its
-    lease says when it is claimed again. *due_in*: seconds until the next look, where that may be sooner than *every*, which it
-    is given.
+    Once cancelled, nothing more is claimed, and jobs under way have DRAIN_SECONDS to end. A job that fails is logged, and
+    claimed again when its lease ends. *every*: seconds between two looks for work. *due_in*: is given *every*, and returns the
+    seconds until the next look, which may be sooner.
     """
     busy: dict[str, set[asyncio.Task[None]]] = {lane: set() for lane in lanes}
     trouble = Trouble(f"{name} jobs")
@@ -156,7 +156,7 @@ async def drain(tasks: Collection[asyncio.Task[Any]]) -> None:
 
 
 RENEWALS: Final = 3
-"""How many times a lease is renewed within its duration."""
+"""How many times a lease is renewed within its duration: a renewal may fail, and there is another before the lease ends."""
 CALLS_PER_LEASE: Final = 4
 """Service calls that fit into a lease: a look and its retries, a write, and the look after it."""
 
@@ -168,7 +168,7 @@ def lease_for(service_timeout: float) -> timedelta:
 
 @asynccontextmanager
 async def keep_renewing(what: str, lease: timedelta, renew: Callable[[], Awaitable[object]]) -> AsyncIterator[None]:
-    """Call *renew* in time, again and again, while the block lasts; what it raises ends that, but for a StoreError."""
+    """Call *renew* RENEWALS times per *lease* while the block lasts. A StoreError is logged; any other error ends renewing."""
 
     async def renew_in_time() -> None:
         while True:
@@ -191,13 +191,13 @@ async def keep_renewing(what: str, lease: timedelta, renew: Callable[[], Awaitab
 async def keep_lease(what: str, lease: timedelta, renew: Callable[[], Awaitable[bool]]) -> AsyncIterator[None]:
     """Keep a lease while the block lasts. *renew* returns False where another process has it.
 
-    Raises TimeoutError in place of the block's work where another process has it, or it could not be renewed in time.
+    Cancels the block and raises TimeoutError where another process has the lease, or it could not be renewed in time.
     """
     loop = asyncio.get_running_loop()
 
     async def renew_or_stop() -> None:
         renewed = await renew()
-        # A deadline that is now ends the work at once.
+        # A deadline of now cancels the block at once.
         working.reschedule(loop.time() + (lease.total_seconds() if renewed else 0))
 
     async with asyncio.timeout(lease.total_seconds()) as working, keep_renewing(what, lease, renew_or_stop):
@@ -205,7 +205,7 @@ async def keep_lease(what: str, lease: timedelta, renew: Callable[[], Awaitable[
 
 
 class LeaseLost(Exception):
-    """Another process has the change: this one may send nothing more for it."""
+    """Another process has the change: this one must not send anything more for it."""
 
 
 @dataclass(slots=True)
@@ -234,9 +234,9 @@ class ChangeLease:
             self.items -= ids
 
     async def require(self, ask: bool = False) -> None:
-        """Return where this process still has the change, and for long enough to send something; raises LeaseLost.
+        """Require that this process still has the change, and for long enough to send something; raises LeaseLost.
 
-        *ask* the database, where it is a change of its own: a clock that stood still with its machine can't tell.
+        *ask*: check with the database, unless it is a bulk change or an item: if the machine was suspended, its clock can't tell.
         """
         # Half a lease must be left, for the request that follows takes its time.
         if (ask and not self.in_bulk) or self.journal.now() + self.journal.lease / 2 > self.until:
@@ -244,7 +244,7 @@ class ChangeLease:
 
     async def renew(self) -> None:
         """Renew the leases on the change and on its items that are at work; raises LeaseLost."""
-        # Before the transaction, which may wait: rather too early than too late.
+        # Taken before the transaction, which may wait: the end is better assumed too early than too late.
         until = self.journal.now() + self.journal.lease
         async with self.journal.store.transaction() as tx:
             renewed = await self.journal.store.changes.renew(
@@ -272,14 +272,14 @@ async def keep_change_lease(journal: Journal, change: Change) -> AsyncIterator[C
 
 
 MAX_TROUBLE_SECONDS: Final = 120.0
-"""Since anything last went well; then it is given up."""
+"""How long calls to one service wait in all, since one last succeeded, before they are given up."""
 FIRST_PAUSE_SECONDS: Final = 0.5
 MAX_PAUSE_SECONDS: Final = 15.0
 """The longest pause that the service did not ask for."""
 
 
 class Backoff:
-    """Shared by all who send to one service: when one of them is told to wait, they all do."""
+    """The pauses between calls to one service, shared by all its callers: when one of them is told to wait, all do."""
 
     def __init__(
         self,
@@ -296,7 +296,10 @@ class Backoff:
         self._waited = 0.0
 
     async def retry(self, call: Callable[[], Awaitable[Result]]) -> Result:
-        """Make a *call* that does nothing where the service doesn't take it, until it does; raises after too long."""
+        """Retry *call* while the service is rate-limiting or unreachable, and return its result.
+
+        *call* must have done nothing where it raises RateLimited or Unreachable. After too long, its last error is raised.
+        """
         while True:
             if (wait := self._next - self._clock()) > 0:
                 await self._sleep(wait)

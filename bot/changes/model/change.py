@@ -23,7 +23,7 @@ class Change(Stored):
     created: datetime
     state: State = State.PROPOSED
     edit: Edit
-    """Of a bulk change: the weightiest of its kinds and the service that it is for; it is about no one thing there."""
+    """Of a bulk change: the weightiest of its kinds, and its service as the target."""
     request: ChangeRequest
     decision: ChangeDecision = ChangeDecision()
     run: Run = Run()
@@ -33,7 +33,7 @@ class Change(Stored):
     item_number: int = 0
 
     def with_fields(self, **fields: Any) -> Change:
-        """A copy with *fields* set, each in the part that has it; raises KeyError for a name that none has."""
+        """Return a copy with *fields* set, each in the part that has it; raises KeyError for a name that none has."""
         update: dict[str, Any] = {}
         parts: dict[str, dict[str, Any]] = {}
         for name, value in fields.items():
@@ -46,7 +46,7 @@ class Change(Stored):
         return self.model_copy(update=update)
 
     def with_approval(self, person: str, at: datetime, *, for_later: bool = False) -> Change:
-        """This change with the approval of *person*, who counts once."""
+        """Return this change with the approval of *person*, who counts once."""
         given = self.decision.approvals
         if any(approval.by == person for approval in given):
             return self
@@ -63,12 +63,12 @@ class Change(Stored):
 
     @property
     def needs(self) -> tuple[Need, ...]:
-        """Every operation of the policy that it takes to ask for this, by site."""
+        """Return every operation of the policy that a person needs to request this, by site."""
         return self.bulk.needs_of_items if self.is_bulk else self.edit.needs
 
     @property
     def operations(self) -> tuple[str, ...]:
-        """Every operation of the policy that it takes to ask for this."""
+        """Return every operation of the policy that a person needs to request this."""
         return tuple(dict.fromkeys(operation for operation, _ in self.needs))
 
     @property
@@ -78,7 +78,7 @@ class Change(Stored):
 
     @property
     def review_due(self) -> bool:
-        """Whether somebody acted alone and nobody else has looked at it since; its end or an undo of theirs is no look."""
+        """Whether an emergency override still needs a review; neither its end nor an undo by the same person is one."""
         open_ = self.state in {State.APPLIED, State.UNKNOWN, State.UNSETTLED}
         return self.decision.glass_broken and open_ and self.decision.reviewed_by is None
 
@@ -105,14 +105,14 @@ def _names_of_parts() -> Iterator[tuple[str, str]]:
 
 
 PART_OF: Final = dict(_names_of_parts())
-"""For the name of each field, the part of a change that has it; nothing for a field of the change itself."""
+"""For the name of each field, the part of a change that has it; empty for a field of the change itself."""
 
 
 class Ended(NamedTuple):
-    """A change that its owner moves: as it was, the move, and the fields that are set with it."""
+    """A move that the owner of a change makes: the change before it, the move, and the fields that are set with it."""
 
     change: Change
     move: Move
     fields: Mapping[str, Any]
     due: datetime | None = None
-    """When one that is approved again is taken up."""
+    """For a deferred change: when it is taken up again."""

@@ -10,7 +10,7 @@ from typing import Any, Final
 from bot.rules.model import SERVER_FIELDS
 
 NOT_CONTENT: Final = SERVER_FIELDS | {"objectType", "schemaVersion", "isSample"}
-"""Fields that services add, drop or renumber by themselves: no sign that a person changed anything."""
+"""Fields that services add, drop or renumber themselves: a difference there doesn't mean that a person changed anything."""
 Document = dict[str, Any]
 """A rule, a group or a member, as its service has it."""
 
@@ -37,10 +37,10 @@ def fingerprint(content: object) -> str:
 
 
 def segments_of(member: Mapping[str, Any] | None) -> frozenset[str]:
-    """The segments of a member; none for one that is absent."""
+    """Return the segments of a member; none for one that is absent."""
     return frozenset((member or {}).get("allowedSegments") or ())
 
 
 def has_access_of(live: Mapping[str, Any] | None, other: Mapping[str, Any] | None) -> bool:
-    """Whether the member *live* is there and has every segment of the *other*."""
+    """Whether the member *live* exists and has every segment of the *other*."""
     return live is not None and segments_of(live) >= segments_of(other)

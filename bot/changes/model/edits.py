@@ -1,4 +1,4 @@
-"""What is to be written to which target, and the operations of the policy that it takes."""
+"""Edits: what is to be written to which target, and the operations of the policy that this needs."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Kind(StrEnum):
 
     @property
     def operation(self) -> str:
-        """The policy's name for it: a group has no rights of its own, its rules are what changes."""
+        """Return the policy's name for it. Updating a group counts as updating its rules: groups have no rights of their own."""
         return Kind.RULE_UPDATE.value if self is Kind.GROUP_UPDATE else self.value
 
     @property
@@ -46,7 +46,7 @@ WEIGHT: Final = (
 
 
 def weightiest(kinds: Iterable[Kind | None]) -> tuple[Kind, ...]:
-    """The *kinds*, each once, those that take away first; without None, which is that of an item only on record."""
+    """Return *kinds*, each once, those that take away first; without None, the kind of an item that is only on record."""
     found = {kind for kind in kinds if kind is not None}
     return tuple(sorted(found, key=lambda kind: (WEIGHT.index(kind) if kind in WEIGHT else len(WEIGHT), kind)))
 
@@ -60,7 +60,7 @@ class Target(Stored):
 
     @property
     def place(self) -> tuple[str, str | None]:
-        """The service and the site, whose targets are read and written together."""
+        """Return the service and the site; targets that share them are read and written together."""
         return self.service, self.site
 
     def __str__(self) -> str:
@@ -77,12 +77,12 @@ class Edit(Stored):
 
     @property
     def name(self) -> str:
-        """What people call the thing; empty where they don't, such as a member known by email alone."""
+        """Return the name that people use for the target; empty where it has none, such as a member known by email alone."""
         return str((self.before or self.after or {}).get("name") or "")
 
     @property
     def needs(self) -> tuple[Need, ...]:
-        """Every operation of the policy that it takes to ask for this, by site."""
+        """Return every operation of the policy that a person needs to request this, by site."""
         found = operations_of(self.kind.operation, self.before, self.after)
         return tuple((operation, self.target.site) for operation in found)
 
@@ -92,10 +92,10 @@ Need: TypeAlias = tuple[str, str | None]
 
 
 def operations_of(operation: str, before: Mapping[str, Any] | None, after: Mapping[str, Any] | None) -> tuple[str, ...]:
-    """Return every operation that it takes to make *after* of *before*; *operation* is the one of its kind.
+    """Return every operation that a person needs to turn *before* into *after*; *operation* is the one of the edit's kind.
 
-    A form or an undo may rename a member, give access and take access, all at once; a row of a file renames nobody. Each
-    of these is an operation of its own, so no other way to ask for it passes by its right or its guard.
+    A form or an undo may rename a member, give access and take access, all at once; a row of a file renames nobody. Each of
+    these needs its own operation, so that no way to request it bypasses its right or its guard.
     """
     if not operation.startswith("member.") or (before is None and after is None):
         return (operation,)

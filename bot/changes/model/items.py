@@ -13,7 +13,7 @@ from bot.text.documents import Stored
 
 
 class Outcome(StrEnum):
-    """How far an item has come; once it was begun, by the name of its change's state."""
+    """The outcome of an item so far; once it is begun, it has the name of its change's state."""
 
     WAITING = "waiting"
     APPLYING = "applying"
@@ -34,24 +34,24 @@ class Outcome(StrEnum):
 
 DONE: Final = frozenset({Outcome.APPLIED, Outcome.UNDONE})
 OPEN: Final = frozenset({Outcome.WAITING, Outcome.APPLYING})
-"""Items that are not at their end: waiting, or at work, maybe left by a process that died."""
+"""Outcomes of items that have not ended: they wait, or are being applied, or their process died."""
 NOT_DONE: Final = frozenset({Outcome.FAILED, Outcome.STALE, Outcome.BUSY, Outcome.STOPPED})
-"""Items that may be asked for again: nothing of them happened."""
+"""Outcomes of items that may be requested again: nothing of them was done."""
 
 
 class NotSent(StrEnum):
-    """Why a step of a bulk change was not sent, where no service said why."""
+    """Why Gatehouse did not send a step of a bulk change."""
 
     THERE_ALREADY = "there_already"
     """It need not be done."""
     NOT_CONFIRMED = "not_confirmed"
     """What a step before it made is not confirmed, or not there."""
     NEXT_CHANGED = "next_changed"
-    """What a step after it is about is not as it was shown."""
+    """The target of a later step is not as it was shown."""
 
 
 class Item(Stored):
-    """One thing of a bulk change: what a change of it would be, and what became of it."""
+    """One item of a bulk change: the edit that it is to do, and its outcome."""
 
     number: int
     kind: Kind | None = None
@@ -74,19 +74,19 @@ class Item(Stored):
 
     @classmethod
     def of(cls, number: int, edit: Edit, **about: Any) -> Self:
-        """The item that is to do *edit*."""
+        """Return an item that is to do *edit*."""
         return cls(number=number, kind=edit.kind, target=edit.target, before=edit.before, after=edit.after, **about)
 
     @property
     def edit(self) -> Edit:
-        """What it is to do; raises ValueError for an item that is only on record."""
+        """Return the edit that it is to do; raises ValueError for an item that is only on record."""
         if self.kind is None:
             raise ValueError(self.number)
         return Edit(kind=self.kind, target=self.target, before=self.before, after=self.after)
 
     @property
     def name(self) -> str:
-        """What people call the thing; may be an address."""
+        """Return the name that people use for the target; may be an email."""
         document = self.before or self.after or {}
         return str(document.get("name") or self.target.key or "")
 

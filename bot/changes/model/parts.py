@@ -27,7 +27,7 @@ class CauseKind(StrEnum):
 
 
 class Cause(Stored):
-    """What a change that undoes another one follows from. Nobody has typed a reason for it."""
+    """Why a change undoes another one: it stands in for a reason, which nobody has typed."""
 
     kind: CauseKind
     requester: str
@@ -35,7 +35,7 @@ class Cause(Stored):
     late_seconds: int = 0
     """How many seconds late a revert at the end was begun."""
     tries: int = 1
-    """Of an end: which try it is."""
+    """Of a revert at the end: which try it is, counted from 1."""
 
     @property
     def is_automatic(self) -> bool:
@@ -44,25 +44,25 @@ class Cause(Stored):
 
 
 class ChangeRequest(Stored):
-    """Who asks for a change, where and why, what they say of it, and how long it is to last."""
+    """Who asks for a change, where and why, and when it is to start and end."""
 
     requester: str
     channel: str
     reason: str = ""
     warnings: tuple[str, ...] = ()
-    """What is wrong with it although it may be made, one plain sentence each, for those who decide."""
+    """What is wrong with it although it may be applied, one plain sentence each, for those who decide."""
     preview: tuple[str, ...] = ()
-    """What it does to addresses that people know, in plain lines, by the rules as they were when it was asked for."""
+    """What it does to URLs that people know, in plain lines, by the rules as they were when it was requested."""
     quiet_refusal: bool = False
     """The requester sees a refusal where they typed, so the channel gets no card of it."""
     agreed: bool = False
-    """Agreed to before, as the end of a temporary change is: nobody's right to it is asked for."""
+    """Agreed to in advance, as the end of a temporary change is: no rights are checked."""
     undoes: str | None = None
     """The id of the change that this one undoes."""
     cause: Cause | None = None
-    """Of a change that undoes another one: how it came to that."""
+    """Of a change that undoes another one: why it does."""
     undoes_own: bool = False
-    """Whether it undoes what its requester did alone, a short while before."""
+    """Whether it undoes what its requester did alone, shortly before."""
     settles_review: bool = False
     """Of an undo: it is the review of what it undoes, since somebody else who may review it asked for it."""
     starts_at: datetime | None = None
@@ -84,7 +84,7 @@ class Guard(StrEnum):
     CONFIRM = "confirm"
     APPROVE = "approve"
     APPROVE_OR_CONFIRM = "approve-or-confirm"
-    """Somebody else's where there is somebody else, the requester's own where there is nobody. Of policies only."""
+    """An approval where somebody else can give one, else the requester's own confirmation. Used in policies only."""
 
 
 class Approval(Stored):
@@ -93,11 +93,11 @@ class Approval(Stored):
     by: str
     at: datetime
     for_later: bool = False
-    """It is to wait until somebody says when."""
+    """The change is to wait until somebody says when."""
 
 
 class Question(Stored):
-    """What somebody wants to know before they decide."""
+    """A question that somebody asks before they decide."""
 
     by: str
     text: str
@@ -136,14 +136,14 @@ class ChangeDecision(Stored):
 
 
 REQUIREMENTS: Final = ("guard", "approvals_needed", "approvers", "self_approval", "break_glass", "summoned")
-"""The fields of a decision that say what stands before the change; the others say what people have decided."""
+"""The fields of a decision that say what the change requires; the others say what people have decided."""
 
 
 class Held(StrEnum):
-    """Why what was planned is not begun: somebody has to say what is to happen."""
+    """Why a planned change doesn't begin: somebody has to decide what happens to it."""
 
     NOT = ""
-    """It is begun, or will be."""
+    """Not held: it has begun, or will begin."""
     LATE = "late"
     """Nobody could begin it within `LATE_START`: Gatehouse or its service was away."""
     RIGHT = "right"
@@ -160,7 +160,7 @@ class RevertFailure(StrEnum):
     """Why a temporary change was not reverted at its end, as agreed."""
 
     NONE = ""
-    """It did, or will."""
+    """It was reverted, or will be."""
     CHANGED = "changed"
     """Somebody edited its target in the meantime."""
     GONE = "gone"
@@ -170,7 +170,7 @@ class RevertFailure(StrEnum):
     """It can't be sent at all."""
     UNCONFIRMED = "unconfirmed"
     PARTLY = "partly"
-    """Of a bulk change, not every item."""
+    """Not every item of a bulk change was reverted."""
 
 
 class Undone(Stored):
@@ -182,7 +182,7 @@ class Undone(Stored):
 
 
 class Redone(Stored):
-    """How a change came to count again after it was undone: its undo was undone by the *change*, at whose request and when."""
+    """How an undone change came to count again: *change* undid its undo, at the request of *by*."""
 
     change: str
     by: str
@@ -190,12 +190,12 @@ class Redone(Stored):
 
 
 class Run(Stored):
-    """How far a change has come since it was let through, and what came of it."""
+    """The execution of a change since its approval: claims, errors, outcome, and what happened to it later."""
 
     held: Held = Held.NOT
     held_at: datetime | None = None
     started_at: datetime | None = None
-    """When what was planned was begun, or somebody said that it be done now."""
+    """When a planned change began, at its time or because somebody said so."""
     waits: str = ""
     """While approved: why it is not being applied yet."""
     attempt: int = 0
@@ -205,7 +205,7 @@ class Run(Stored):
     token: int = Field(default=0, exclude=True)
     """The fencing token: grows with every claim and never shrinks. A column of its own keeps it, not the document."""
     leased_until: datetime | None = Field(default=None, exclude=True)
-    """When the lease ends that it was claimed with; None where it was only read."""
+    """When the lease of its claim ends; None where the change was only read."""
     lookalikes: tuple[str, ...] | None = None
     """Of a rule to be created: the ids of those that looked just like it before it was sent; None until somebody looked."""
     accepted: bool = False
@@ -213,9 +213,9 @@ class Run(Stored):
     refusal: str | None = None
     """The name of the error that a service refused with, where one did."""
     lost_right: str = ""
-    """Who had no right to it any more when it was to be carried out; *outcome* says why."""
+    """Who no longer had the right to it when it was to be executed; *outcome* says why."""
     outcome: str = ""
-    """After the end: the service's message or the id of what was created; for people, not for decisions."""
+    """After the end: the service's message, or the id of what was created; for people, not for decisions."""
     result: Document | None = None
     """The target as it was last seen: read back after the change was applied, or found live when it turned out stale."""
     finished_at: datetime | None = None

@@ -66,19 +66,19 @@ MOVES: Final[Mapping[tuple[State, Move], State]] = {
     (State.UNKNOWN, Move.GIVE_UP): State.UNSETTLED,
 }
 """PLAN: it is approved for later. START: its time has come. REPLAN: it is to be approved for another time. WITHDRAW: what
-was approved and waits for its time or its service is no longer wanted. DEFER: nothing was sent, for the service
-is away, so it is tried again. MARK_UNKNOWN: it may have been done or not, so it is reconciled. GIVE_UP: reconciling has
-found nothing out."""
+was approved and waits for its time or its service is no longer wanted. DEFER: nothing was sent, since the service
+is away, so it is tried again. MARK_UNKNOWN: it may have been done or not, so it is reconciled. GIVE_UP: reconciling
+did not show whether it was done."""
 
 
 HOLDING: Final = frozenset({State.APPROVED, State.APPLYING, State.UNKNOWN})
-"""States in which a change holds its target: a second one of the same target is refused. A request that waits for a
-decision or for its time holds nothing, or anybody could keep everybody else from a target by asking for something."""
+"""States in which a change holds its target: a second change of the same target is refused. A request that waits for a
+decision or for its time holds nothing, or anybody could block a target for everybody else by requesting something."""
 
 LIVE: Final = HOLDING | {State.PROPOSED, State.PLANNED}
 """States of a change that has not ended."""
 
 
 def sources(move: Move) -> frozenset[State]:
-    """The states that *move* may start from."""
+    """Return the states that *move* may start from."""
     return frozenset(state for state, made in MOVES if made is move)
