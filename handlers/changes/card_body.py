@@ -26,11 +26,11 @@ from handlers.rules.pairs_view import filters_words
 from handlers.rules.reasons import off_words, type_word
 
 NOTHING_HAPPENED: Final = frozenset({State.CANCELLED, State.DENIED, State.EXPIRED})
-"""States of what nobody let through."""
+"""States of a request that ended without an approval."""
 WARNED: Final = frozenset(
     {State.PROPOSED, State.PLANNED, State.APPROVED, State.APPLYING, State.APPLIED, State.UNKNOWN, State.UNSETTLED}
 )
-"""States in which what a change was warned of may come true."""
+"""States in which the warnings about a change may come true."""
 MAX_SHORT_PAIRS: Final = 3
 """Pairs that are shown of a rule that is only switched."""
 GROUP_SWITCHED: Final[Mapping[str | None, str]] = {
@@ -38,10 +38,10 @@ GROUP_SWITCHED: Final[Mapping[str | None, str]] = {
     "on": "Rules in this group that are on work again.",
 }
 MOVED: Final = frozenset({"name", "email", "allowedSegments"})
-"""Fields of a member that somebody can be added with."""
+"""Fields of a member that a new member can be given: a move to another email loses all others."""
 EMPTY: Final[tuple[Any, ...]] = (None, "", [], {})
 LOST: Final = {"createdAt": "the join date"}
-"""What people call it."""
+"""Words for the fields that a move loses."""
 MAX_LOST: Final = 6
 
 
@@ -80,7 +80,10 @@ def _stale_blocks(change: Change) -> list[Block]:
 
 
 def _difference_as_stored(change: Change) -> str:
-    """Where what was read back differs from what was asked for; fields that the service added do not count."""
+    """Return where what was read back differs from what was requested; empty where it doesn't.
+
+    Fields that the service added don't count.
+    """
     if change.edit.after is None or change.run.result is None:
         return ""
     asked = canonical_form(change.edit.after) or {}
@@ -90,7 +93,7 @@ def _difference_as_stored(change: Change) -> str:
 
 
 def is_stored_otherwise(change: Change) -> bool:
-    """Whether what was made of *change* is not what was asked for, and still there."""
+    """Whether *change* is applied and not undone, but stored differently from what was requested."""
     return change.state is State.APPLIED and not change.run.undone_by and bool(_difference_as_stored(change))
 
 
@@ -100,7 +103,7 @@ def _is_added_in_pair(line: Line) -> bool:
 
 
 def _changed_fields(change: Change, groups: Groups | None) -> list[Block]:
-    """What an edit changes, less what its title says: of a rule that is switched, what it does."""
+    """Return what an edit changes, without what its title says; for a rule that is only switched, what the rule does."""
     edit, lines, status = change.edit, field_changes(change.edit), new_status(change.edit)
     if edit.kind is Kind.RULE_UPDATE and status is not None:
         return pair_lines(RuleDraft.model_validate(edit.after or {}), MAX_SHORT_PAIRS)
@@ -121,7 +124,7 @@ def _unchanged_parts(rule: RuleDraft) -> list[Block]:
 
 
 def _with_group_names(change: Change, lines: Iterable[Line], groups: Groups | None) -> list[Line]:
-    """The *lines*, with what people call a group for its id; beside that where somebody has to decide about all of it."""
+    """Return *lines* with the names of groups in place of their ids; with both where somebody has to decide."""
     names = {} if groups is None else dict(groups.names)
     if change.state is State.PROPOSED:
         names = {group: f"{name} ({group})" for group, name in names.items()}
@@ -134,7 +137,7 @@ def _with_group_names(change: Change, lines: Iterable[Line], groups: Groups | No
 
 
 def _whole_thing(change: Change, document: Mapping[str, Any] | None, groups: Groups | None) -> list[Block]:
-    """All that a card shows of a member or a rule that comes or goes."""
+    """Return all that a card shows of a member or a rule that is created or deleted."""
     if document is None:
         return []
     if change.edit.target.service == "members":
@@ -151,7 +154,7 @@ def _whole_thing(change: Change, document: Mapping[str, Any] | None, groups: Gro
 
 
 def pair_lines(rule: RuleDraft, limit: int) -> list[Block]:
-    """What the pairs of a rule do, with what limits them; of more than *limit* the first, and how many more."""
+    """Return what the pairs of a rule do, with their filters; at most *limit* of them, and how many more there are."""
     pairs = rule.pairs or ()
     lines = [
         (f"{number}. " if len(pairs) > 1 else "") + pair_words(rule.rule_type, pair)
@@ -162,7 +165,7 @@ def pair_lines(rule: RuleDraft, limit: int) -> list[Block]:
 
 
 def _not_restored(change: Change) -> list[Block]:
-    """The warning about what the undo of a delete can't restore."""
+    """Return the note on what the undo of a deletion can't restore."""
     is_back = bool(change.run.undone_by if change.edit.kind.destroys else change.request.undoes)
     if not is_back or change.state is not State.APPLIED:
         return []
@@ -172,7 +175,7 @@ def _not_restored(change: Change) -> list[Block]:
 
 
 def group_notes(change: Change, groups: Groups | None) -> list[Block]:
-    """What an edit of a rule or a group means for what is active, where its status alone does not tell."""
+    """Return notes on which rules are active after an edit of a rule or a group, where its status alone doesn't tell."""
     if change.edit.after is None or change.state not in {State.PROPOSED, State.APPLIED} or change.run.undone_by:
         return []
     if change.edit.kind is Kind.GROUP_UPDATE:
@@ -185,7 +188,7 @@ def group_notes(change: Change, groups: Groups | None) -> list[Block]:
 
 
 def _item_blocks(change: Change, progress: Progress) -> list[Block]:
-    """The items; once they were begun, how far that is: a bar while it goes on, then the counts where not all is done."""
+    """Return the items; once the change has begun, below a progress bar, and at its end below counts where not all is done."""
     tally, has_begun = progress.tally, change.state not in {State.PROPOSED, State.PLANNED}
     how_far = ""
     if change.state in {State.APPROVED, State.APPLYING}:
@@ -197,7 +200,7 @@ def _item_blocks(change: Change, progress: Progress) -> list[Block]:
 
 
 def _not_moved(change: Change, progress: Progress) -> list[Block]:
-    """Which fields of a member don't come along to another email, while that is to be decided, and once it is done."""
+    """Return which fields of a member a move to another email loses, in the states in which it may take effect."""
     removed = [item.before or {} for item in progress.first if item.kind is Kind.MEMBER_REMOVE]
     lost = [name for each in removed for name, value in each.items() if name not in MOVED and value not in EMPTY]
     if not change.bulk.in_steps or not lost or change.state not in WARNED or change.run.undone_by:

@@ -22,7 +22,7 @@ from handlers.gatehouse.commands import GatehouseInspect
 from handlers.rules.commands import RulesOff, RulesShow
 
 FULL: Final = "full"
-"""What the button that opens everything is numbered with, where the card leaves something out."""
+"""Ends the action id of the button that opens everything, on a card that leaves something out: `shows_all` looks for it."""
 FIRST_ROW: Final = 3
 """Buttons in the first row of two."""
 ONE_ROW: Final = 4
@@ -32,7 +32,7 @@ MAX_SINGLE_UNDOS: Final = 6
 
 
 def buttons_of(change: Change, progress: Progress | None, *, is_frozen: bool = False) -> list[Block | None]:
-    """The buttons for *change* in its current state; None for a button that it doesn't have. *is_frozen*: what it is about."""
+    """Return the buttons for *change* in its current state; None for one that it lacks. *is_frozen*: a freeze blocks it."""
     sign = decision_button(change, "Mark as reviewed", "sign", style="primary") if change.review_due else None
     match change.state:
         case State.PROPOSED:
@@ -54,7 +54,7 @@ def buttons_of(change: Change, progress: Progress | None, *, is_frozen: bool = F
 
 
 def decision_buttons(change: Change, *, is_frozen: bool = False) -> list[Block | None]:
-    """The clicks that are open; who may make them is looked at when they are made. *is_frozen*: what *change* is about."""
+    """Return the buttons that decide about a request; rights are checked at the click. *is_frozen*: a freeze blocks it."""
     style = "danger" if takes_away(change) else "primary"
     if change.decision.guard is Guard.CONFIRM:
         yes = confirm_label(change)
@@ -82,7 +82,7 @@ def _override_button(change: Change) -> Block | None:
 
 
 def _switch_off_button(change: Change) -> Block | None:
-    """Stop a rule at once that somebody else has yet to agree to delete, such as one that was made by mistake."""
+    """Return the button that switches off a rule whose deletion waits for an approval, such as one made by mistake."""
     is_on = (change.edit.before or {}).get("status") == "Active"
     if change.edit.kind is not Kind.RULE_DELETE or not is_on:
         return None
@@ -90,7 +90,7 @@ def _switch_off_button(change: Change) -> Block | None:
 
 
 def _plan_buttons(change: Change) -> list[Block | None]:
-    """The clicks of what waits for its time, or was not begun at it."""
+    """Return the buttons of a planned change, which may be held."""
     withdraw = decision_button(change, "Withdraw", "keep")
     if change.run.held in {Held.RIGHT, Held.POLICY}:
         return [decision_button(change, "Request again", "again"), withdraw]
@@ -106,9 +106,9 @@ def _plan_buttons(change: Change) -> list[Block | None]:
 
 
 def _undo_buttons(change: Change, progress: Progress | None) -> list[Block | None]:
-    """The buttons that undo or keep an applied change; for a temporary one that has reverted, make it again for some time.
+    """Return the buttons that undo or keep an applied change; for a temporary one that was reverted, those that make it again.
 
-    Of many items, those that were not done can be tried again, and one can be undone alone.
+    Of a bulk change, items that were not done can be tried again, and one can be undone alone.
     """
     if change.run.undone_by:
         return [_switch_off_again_button(change), _redo_button(change)]
@@ -142,14 +142,14 @@ def _end_buttons(change: Change) -> list[Block | None]:
 
 
 def overtaken_buttons(change: Change, since: Change) -> list[Block | None]:
-    """What there is to click where nothing is left of a temporary change: the thing as it is now."""
+    """Return the buttons of a temporary change of which *since* left nothing: one that shows the rule as it is now."""
     if since.edit.kind.destroys or change.edit.target.service != "rules":
         return []
     return [messages.run_button("Show rule", RulesShow(ref=change.edit.target.key or ""), "show")]
 
 
 def _redo_button(change: Change) -> Block | None:
-    """A click that undoes the undo; what is temporary has its buttons for that."""
+    """Return the button that undoes the undo of *change*; None for a temporary one, which has other buttons for that."""
     undone = change.run.undone
     if undone is None or undone.cause.kind is not CauseKind.UNDO or change.request.reverts_at is not None:
         return None
@@ -158,7 +158,7 @@ def _redo_button(change: Change) -> Block | None:
 
 
 def _switch_off_again_button(change: Change) -> Block | None:
-    """Asks how long, since what is over was temporary."""
+    """Return the button that switches a rule off again once that was reverted at its end; its form asks for how long."""
     if not is_reverted(change) or new_status(change.edit) != "off" or change.edit.target.service != "rules":
         return None
     return messages.temporary_button("Switch off again…", RulesOff(refs=(change.edit.target.key or "",)), "again")
@@ -172,7 +172,7 @@ def _retry_button(change: Change, progress: Progress) -> Block | None:
 
 
 def _single_undo_buttons(shown: Sequence[Item]) -> list[Block | None]:
-    """The buttons that undo a change of one person on several sites, one for each site."""
+    """Return the buttons that undo a change of one member on several sites, one for each site."""
     done = [item for item in shown if item.outcome is Outcome.APPLIED and item.change_id and item.target.site]
     if len({item.target.key for item in shown}) != 1 or not 1 < len(shown) <= MAX_SINGLE_UNDOS:
         return []
@@ -183,7 +183,7 @@ def _single_undo_buttons(shown: Sequence[Item]) -> list[Block | None]:
 
 
 def decision_button(change: Change, label: str, decision: str, **more: Any) -> Block | None:
-    """A button that takes *decision* about *change*; *more*: as for `messages.decide_button`."""
+    """Return a button that takes *decision* about *change*; *more*: as for `messages.decide_button`."""
     return messages.decide_button(label, decision, change.id, **more)
 
 
@@ -198,9 +198,9 @@ def full_label(change: Change) -> str:
 
 
 def actions(change: Change, blocks: Iterable[Block], buttons: Sequence[Block | None]) -> list[Block]:
-    """The buttons below *blocks*, and the one that opens everything, with the ids and the host that no card has.
+    """Return *buttons* and the one that opens everything, which also shows the ids and the host that no card has.
 
-    While somebody has to decide and the card leaves something out, that one comes first, below a line that says so.
+    While somebody has to decide and *blocks* leave something out, that one comes first, below a line that says so.
     """
     drawn = list(blocks)
     full = messages.run_button(full_label(change), GatehouseInspect(change.id), FULL)
@@ -221,7 +221,7 @@ def shows_all(message: Message) -> bool:
 
 
 def rows(buttons: Sequence[Block | None]) -> list[Block]:
-    """The buttons in one row, or two where they are many."""
+    """Return the buttons in one row, or in two where there are more than ONE_ROW."""
     drawn = [one for one in buttons if one is not None]
     first = ONE_ROW if len(drawn) <= ONE_ROW else FIRST_ROW
     return [*messages.actions(drawn[:first]), *messages.actions(drawn[first:])]

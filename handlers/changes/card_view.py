@@ -44,10 +44,10 @@ def card(
     since: Change | None = None,
     freeze: Freeze | None = None,
 ) -> Message:
-    """*change* as it stands now: of one item, with what the *groups* make of it; of many, with their *progress*.
+    """Return the card of *change* as it stands now. *progress*: of a bulk change. *groups*: to tell whether its rule is active.
 
-    *since*: what was done to the thing that a temporary change is about, and left nothing of it. *freeze*: what will keep
-    it from beginning. Addresses are masked: the card is for the channel.
+    *since*: the later change that left nothing of a temporary one. *freeze*: what will block it at its start. Emails are masked,
+    since the card is for the channel.
     """
     mark, title, lines = _head(change, progress.tally if progress is not None else None, since)
     is_there = since is None
@@ -65,7 +65,7 @@ def card(
 
 
 def _head(change: Change, tally: Tally | None, since: Change | None) -> tuple[str, str, str]:
-    """Its mark, its title, and the lines below that."""
+    """Return its emoji, its title, and the lines below that."""
     if since is not None:
         mark = ":wastebasket:" if since.edit.kind.destroys else STATES[State.STALE].mark
         return mark, overtaken_title(change, since), overtaken_line(change, since)
@@ -82,7 +82,7 @@ def _freeze_lines(change: Change, freeze: Freeze) -> str:
 
 
 def _preview(change: Change) -> list[Block]:
-    """What it does to URLs that people know, while it may come true."""
+    """Return what *change* does to known URLs, in the states in which it may take effect."""
     if not change.request.preview or change.state not in WARNED:
         return []
     head, *others = (esc(line, 600) for line in change.request.preview)
@@ -90,7 +90,7 @@ def _preview(change: Change) -> list[Block]:
 
 
 def plain_card(change: Change) -> Message:
-    """The card of a change that can't be drawn: what it is and how it stands, and nothing of what it is about."""
+    """Return a minimal card for a change whose card can't be drawn: its kind, its target's id and its state, without content."""
     key = change.edit.target.key or ""
     name = mask_email(key) if change.edit.target.service == "members" else key
     title = f"{confirm_label(change)} {code(name, 100) if name and not change.is_bulk else ''}".strip()
@@ -106,7 +106,7 @@ def plain_card(change: Change) -> Message:
 
 
 def _warnings(change: Change, progress: Progress | None) -> list[Block]:
-    """What is wrong with *change*, while it may come true; of many lines the first."""
+    """Return the first warnings about *change*, in the states in which it may take effect."""
     listed = progress.first[: items_view.SHOWN] if progress is not None else ()
     lines = (*change.request.warnings, *change_warnings(change, listed))
     if not lines or change.state not in WARNED:
@@ -116,7 +116,7 @@ def _warnings(change: Change, progress: Progress | None) -> list[Block]:
 
 
 def _remarks(change: Change, progress: Progress | None) -> Iterator[str]:
-    """What else there is to know before a click."""
+    """Yield what else to know before a click: a review due, a failed revert, what of a bulk change was not done."""
     if change.review_due:
         yield review_line(change)
     if ending := revert_failure_line(change):
@@ -132,7 +132,7 @@ def _remarks(change: Change, progress: Progress | None) -> Iterator[str]:
 
 
 def explain_place(message: Message, channel: str, *, shared: bool) -> Message:
-    """The card, for the requester alone, where the channel can't be written to or is *shared* with another company."""
+    """Return *message* for the requester alone, since *channel* can't be written to or is *shared* with another company."""
     why = f"Gatehouse can’t post in <#{channel}>. Add it there with `/invite @Gatehouse`."
     if shared:
         why = f"<#{channel}> is shared with another company now."
@@ -141,5 +141,5 @@ def explain_place(message: Message, channel: str, *, shared: bool) -> Message:
 
 
 def decision_blocks(change: Change, groups: Groups | None) -> list[Block]:
-    """The card's yes and no, below what it says of groups: for the full view, where its reader can decide."""
+    """Return the two buttons of a card that decide, below the notes on groups: for a full view whose reader can decide."""
     return [*group_notes(change, groups), *messages.actions(decision_buttons(change)[:2])]

@@ -50,7 +50,7 @@ async def draw_card(change: Change, store: Store, groups: ReadGroups | None, fre
 
 
 async def _progress(whole: Change, store: Store) -> items_view.Progress:
-    """The progress of a bulk change; of a long one, the failed items first."""
+    """Return the progress of a bulk change; of a long one, the failed items first."""
     tally = await store.items.tally(whole.id)
     if whole.bulk.size <= items_view.SHOWN:
         first = await store.items.find(whole.id, set(Outcome), items_view.SHOWN)
@@ -66,7 +66,7 @@ async def _progress(whole: Change, store: Store) -> items_view.Progress:
 
 
 async def groups_of(change: Change, groups: ReadGroups | None) -> Groups | None:
-    """The groups, where the change is about a rule in one: what is on may still be held back."""
+    """Return the groups where *change* is about a rule in one, since that group may be off; else None."""
     in_group = any((document or {}).get("groupId") for document in (change.edit.before, change.edit.after))
     return await groups() if in_group and groups is not None else None
 
@@ -82,26 +82,26 @@ ELSEWHERE: Final = frozenset(
         "no_permission",
     }
 )
-"""Slack's words for a channel that a card cannot go to: then it goes to the one who asked."""
+"""Slack's error codes for a channel that a card can't be posted to: its requester gets it instead."""
 
 GONE: Final = frozenset({"message_not_found", "cant_update_message", "edit_window_closed"})
 NO_THREAD: Final = frozenset({"thread_not_found", "cannot_reply_to_message"})
-"""Slack's words for a card that is gone, from who wants to say something in its thread."""
+"""Slack's error codes for a reply in the thread of a card that is gone."""
 CARD: Final = "card"
 RESULT: Final = "result"
 NOTICE: Final = "notify-"
-"""What the purpose of a direct message to the requester begins with."""
+"""The beginning of the purpose of each direct message to the requester."""
 UNREACHABLE: Final = frozenset(
     {"channel_not_found", "user_not_found", "user_disabled", "is_inactive", "messages_tab_disabled"}
 )
-"""Slack's words for a person whom no direct message reaches."""
+"""Slack's error codes for a person who can't get direct messages."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cards:
-    """Brings what Slack shows of a change up to date.
+    """Posts and updates what Slack shows of a change.
 
-    Raises SlackRefused, SlackUnreachable or DirectoryUnavailable: then it is tried again.
+    Raises SlackRefused, SlackUnreachable or DirectoryUnavailable; the outbox then tries again.
     """
 
     slack: Slack
@@ -113,11 +113,11 @@ class Cards:
     freezes: Freezes | None = None
 
     async def deliver(self, change: Change, purpose: str, is_plain: bool = False) -> Note | None:
-        """Show *change* as it stands, or say in its thread what *purpose* is; each note once.
+        """Deliver the message of *purpose*: post or update the card of *change*, or send a note or its result, each once.
 
-        *is_plain*: without what the change is about.
+        *is_plain*: draw the card without the content of the change.
 
-        Returns what writes down where the message is, None where that is on record.
+        Returns the note that records where the message is; None where that is on record, or nothing was sent.
         """
         if purpose == CARD:
             return await self._deliver_card(change, is_plain=is_plain)
@@ -129,7 +129,7 @@ class Cards:
         return await (self._notify if purpose.startswith(NOTICE) else self._deliver_note)(change, purpose)
 
     async def _draw(self, change: Change) -> tuple[Message, bool]:
-        """Return the card and whether it shows all; a plain one where the card of *change* can't be drawn."""
+        """Return the card and whether it shows all of *change*; a plain card where drawing it fails."""
         self.failpoint("draw")
         try:
             card = await draw_card(change, self.store, self.groups, self.freezes)
@@ -152,6 +152,7 @@ class Cards:
         self.failpoint("post")
         channel, ts = await self._post(change, card)
         self.failpoint("posted")
+        # Before the link is asked for: a process that dies with an unrecorded card makes the next one post a second.
         async with self.store.transaction() as tx:
             await self.store.cards.put(tx, change.id, channel, ts, CARD)
             if (note := self._completeness_note(change, channel, ts, complete)) is not None:
@@ -166,7 +167,7 @@ class Cards:
         return announce
 
     def _completeness_note(self, change: Change, channel: str, ts: str, complete: bool) -> Note | None:
-        """What notes whether the card there shows all of *change*, while somebody has to decide about it."""
+        """Return the note that records whether the posted card shows all of *change*; None where nobody has to decide."""
         if change.state is not State.PROPOSED:
             return None
         note = self.store.cards.note_complete
@@ -175,7 +176,7 @@ class Cards:
     async def _send_result(self, whole: Change) -> None:
         """Send the requester of an import its table, with the outcome of each row; once.
 
-        The file is noted before it is shown, so that the next try asks Slack about it and does not send another.
+        The file is recorded before it is shared, so that the next try asks Slack about it and does not send another.
         """
         files = SlackFiles(self.slack)
         known = await self.store.cards.get(whole.id, RESULT)
@@ -216,7 +217,7 @@ class Cards:
         return True
 
     async def _post(self, change: Change, message: Message, *, thread: str | None = None) -> tuple[str, str]:
-        """Return where the message went: to the channel, or to the requester if it can't, or must not, go there."""
+        """Post to the channel, or to the requester if *message* can't or must not go there; return the place of the message."""
         if await self._is_shared(change):
             return await self.slack.post(change.request.requester, await self._elsewhere_message(message, change))
         try:
@@ -231,7 +232,7 @@ class Cards:
         return card_view.explain_place(message, change.request.channel, shared=await self._is_shared(change))
 
     async def _is_shared(self, change: Change) -> bool:
-        """Whether people of another company read the channel now: changes are for our own people only."""
+        """Whether people of another company can read the channel now: changes are for our own people only."""
         return (await self.directory.place(change.request.channel)).shared
 
     async def _deliver_note(self, change: Change, purpose: str) -> Note | None:
@@ -259,7 +260,7 @@ class Cards:
         return put
 
     async def _notify(self, change: Change, purpose: str) -> Note | None:
-        """Tell the requester what became of *change*, unless they turned such messages off or can't get any."""
+        """Notify the requester of the outcome of *change*, unless they turned such messages off or can't get any."""
         kind = purpose.removeprefix(NOTICE)
         if kind not in wanted_notices(await self.store.channel_settings.get(change.request.requester)):
             return None

@@ -27,7 +27,7 @@ async def events_until(until: datetime, gatehouse: Gatehouse) -> Sequence[foreca
 
 
 async def _edits_of(change: Change, gatehouse: Gatehouse) -> Sequence[Edit]:
-    """What *change* is to do; of what is done, what it came to."""
+    """Return the edits of a planned *change*; of an applied one, those that are done and not undone, with their results."""
     if change.state is State.PLANNED:
         return await gatehouse.changes.freezes.edits_of(change)
     done = [change]
@@ -50,7 +50,7 @@ async def document_at(
 
 @dataclass(frozen=True, slots=True)
 class Thing:
-    """Something that is as somebody wants it: a target, what people call it, and what it is now."""
+    """A target that is already as somebody wants it: its title, and its content now."""
 
     title: str
     target: Target
@@ -87,7 +87,7 @@ async def left_out_names(things: Sequence[Thing], gatehouse: Gatehouse) -> Seque
 
 @dataclass(eq=False, repr=False)
 class SoForAWhile(Refusal):
-    """What is called *title* is already as it was asked to be, but only *until* something that is due changes it."""
+    """*title* is already as requested, but only *until* a change that is due; *is_end*: that is a revert, not a start."""
 
     title: str
     so: AlreadySo

@@ -35,7 +35,7 @@ SHOWN_IN_WORDS: Final = NOT_CONTENT | {field.alias or name for name, field in Ru
 def hides(change: Change, blocks: Iterable[Block]) -> bool:
     """Whether a card made of *blocks* leaves out or masks anything that its change does.
 
-    Whatever is cut leaves a ``…``, so one that somebody typed only makes us ask for a look that was not needed.
+    Every cut leaves a ``…``. One that somebody typed counts as a cut, too, which only asks for a look that was not needed.
     """
     drawn = list(blocks)
     text = "\n".join(_texts_of(drawn))
@@ -68,7 +68,7 @@ def says(text: str, before: Document, after: Document) -> bool:
 
 
 def _as_shown(document: Document) -> Document:
-    """*document* with the words of cards in the place of an expression that they stand for."""
+    """Return *document* with expressions replaced by the words that cards show for them."""
     pairs = (document or {}).get("pairs")
     if document is None or not isinstance(pairs, list):
         return document

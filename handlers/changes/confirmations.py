@@ -1,4 +1,4 @@
-"""Slack’s own question before a click: its title, what follows from the click, and the label of the button."""
+"""Slack’s confirm dialog before a click: its title, the consequence of the click, and the label of the button."""
 
 from __future__ import annotations
 
@@ -15,13 +15,14 @@ from handlers.changes.subject import ACCESS, THINGS, VERBS, is_offboarding, new_
 from handlers.changes.titles import plain_title
 
 MAX_CONFIRM: Final = 30
-"""Characters of the buttons in Slack's own question."""
+"""Characters that Slack allows on a button of a confirm dialog."""
 
 
 def question(change: Change, yes: str) -> Block:
-    """The confirm dialog before *change* is approved, with *yes* on its button."""
+    """Return the confirm dialog before *change* is approved, with *yes* on its button."""
     follows, starts = _consequence(change), change.request.starts_at
-    if change.state is State.PROPOSED and starts is not None:  # no time follows the zone of the reader there
+    # A confirm dialog has plain text, in which no time follows the reader's zone.
+    if change.state is State.PROPOSED and starts is not None:
         follows = follows.replace(" at once", f" on {messages.plain_moment(int(starts.timestamp()) * 1000)} UTC")
     return messages.confirm(
         f"{messages.clip(_bare_title(change), 90)}?", follows, yes, "Cancel", danger=takes_away(change)
@@ -52,7 +53,7 @@ def _consequence(change: Change) -> str:
 
 
 def question_of_second_deletion(change: Change, verb: str) -> Block:
-    """Slack's own question before the undo, or redo, that deletes; whose approval it takes is the policy's."""
+    """Return the confirm dialog before an undo or redo that deletes; the policy decides whether that needs an approval."""
     title = messages.quote_plain(_bare_title(change), 80)
     gone = "removed" if change.edit.target.service == "members" else "deleted"
     goes = "All of it is" if change.is_bulk else f"The {thing_of(change)} is"
@@ -60,7 +61,7 @@ def question_of_second_deletion(change: Change, verb: str) -> Block:
 
 
 def confirm_label(change: Change) -> str:
-    """The verb and the object of the button that confirms *change*."""
+    """Return the label of the button that confirms *change*: a verb and its object."""
     if change.bulk.in_steps:
         return "Change email"
     if change.is_bulk:
@@ -79,10 +80,10 @@ def confirm_label(change: Change) -> str:
 
 
 def thing_of(change: Change) -> str:
-    """What people call a thing such as *change* is about: a rule, a member, a group."""
+    """Return the word for the target of *change*: rule, member or group."""
     return THINGS[change.edit.target.service]
 
 
 def _bare_title(change: Change) -> str:
-    """The title where Slack shows text as it is."""
+    """Return the title for places where Slack shows text as it is, without entities."""
     return html.unescape(plain_title(change)).replace(messages.WORD_JOINER, "")

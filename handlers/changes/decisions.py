@@ -30,12 +30,12 @@ from handlers.slack.registry import Click, Form, Recorded, clicks, handles, subm
 from handlers.slack.reply import Announced, Attached, Caller, Modal, Private, Reply
 
 MAX_PARTS: Final = 300
-"""Of a bulk change that is shown in a modal; a longer one is a file at once, while Slack still takes an answer to the click."""
+"""Items of a bulk change that a modal may show. A longer one becomes a file at once, while Slack still accepts an answer."""
 
 
 @handles(GatehouseInspect)
 async def inspect(command: GatehouseInspect, caller: Caller, gatehouse: Gatehouse) -> Reply:
-    """Everything in a modal, or as a file to the person alone; from then on they may decide, there or on the card."""
+    """Show all of a change in a modal, or as a private file; from then on the person may decide, there or on the card."""
     if (change := await find_change(command.change, gatehouse)) is None:
         raise UnknownChange(command.change)
     await gatehouse.changes.decisions.rights.require(change, Decision.LOOK, caller.user)
@@ -47,12 +47,12 @@ async def inspect(command: GatehouseInspect, caller: Caller, gatehouse: Gatehous
 
 @clicks("decide.open", stored=True)
 async def open_from_list(click: Click, caller: Caller, gatehouse: Gatehouse) -> Command:
-    """Show all of a request in a list. Stored, so that a decision finds the list again: only this click can replace it."""
+    """Show all of a request from a list. Stored, since only this click's response URL can update the list after a decision."""
     return GatehouseInspect(click.value)
 
 
 async def can_decide(change: Change, user: str, gatehouse: Gatehouse) -> bool:
-    """Whether *user* is one of those who can let *change* through now."""
+    """Whether *user* may confirm or approve *change* now, and has not done so yet."""
     if change.state is not State.PROPOSED or user in {one.by for one in change.decision.approvals}:
         return False
     decision = Decision.CONFIRM if change.decision.guard is Guard.CONFIRM else Decision.APPROVE
@@ -81,12 +81,11 @@ CARD_PAUSE_SECONDS = 0.1
 
 
 async def change_of_click(click: Click, caller: Caller, gatehouse: Gatehouse) -> Change:
-    """The change whose card or full view was clicked; raises OldCard for a card that is not the one that speaks for it.
+    """Return the change whose card or full view was clicked; raises OldCard where the clicked card is not its current one.
 
-    A button's value says no more than which change is meant: what it is about is read from the store, and where the
-    card stands must be where we put it. Somebody quick may click on a card in the moment before it is on record.
-    An item is told on the card of its bulk change, and an undo without a card on the card of what it undid.
-    A full view was drawn for the one who clicked there.
+    A button's value only names the change: its content is read from the store, and the card must be where we posted it. A
+    quick click may come before the card is on record, so this looks again for a while. An item is shown on the card of its
+    bulk change, and an undo without a card on the card of what it undid. A full view was drawn for the person who clicked.
     """
     if _is_in_full_view(click):
         return await gatehouse.changes.journal.get(click.value)
@@ -136,7 +135,7 @@ ACTS: Final[dict[str, Callable[[Change, Caller, Gatehouse], Awaitable[Change]]]]
     "now": lambda change, caller, g: g.changes.decisions.replan(change, by=caller.user, request=caller.request),
     "again": lambda change, caller, g: g.changes.followups.request_again(change, **_followup_args(caller)),
 }
-"""What the buttons of a card do at once."""
+"""What the buttons of a card do at once, without a form."""
 
 
 def _register_action(name: str) -> None:
@@ -189,7 +188,7 @@ REASONED: Final[dict[str, Callable[[Change, str, Caller, Gatehouse], Awaitable[C
     "replan": _replan,
     "until": _set_end,
 }
-"""What is done once a form has asked for words."""
+"""What each form of a card does with the submitted text."""
 
 
 async def _save(sent: notes_view.Reasoned, caller: Caller, gatehouse: Gatehouse) -> Recorded:
@@ -208,12 +207,12 @@ for _name in REASONED:
 
 
 UNDER_WAY: Final = frozenset({State.APPROVED, State.APPLYING, State.APPLIED})
-"""States of an undo that has no card of its own, or none yet: the one who typed it hears of it privately."""
+"""States of an undo that has no card of its own, or none yet: the person who typed it is told privately."""
 
 
 @handles(GatehouseUndo)
 async def undo(command: GatehouseUndo, caller: Caller, gatehouse: Gatehouse) -> Reply:
-    """The change of that reference; without one the caller's last in this channel, which `expand` has put in."""
+    """Undo the change of that reference, or the caller's last one in this channel, which `expand` has filled in."""
     change = None if command.change is None else await find_change(command.change, gatehouse)
     if change is None:
         raise NothingToUndo(command.change)

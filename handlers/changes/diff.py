@@ -21,7 +21,7 @@ from handlers.rules.reasons import TYPE_WORDS
 Document = Mapping[str, Any] | None
 MOST_LINES: Final = 12
 FIRST_PAIRS: Final = 12
-"""Of a rule on a card, whether they differ or not."""
+"""Pairs of a rule that a card shows whether they differ or not."""
 MOST_SEGMENTS: Final = 20
 NAMES: Final = {
     "name": "name",
@@ -35,15 +35,15 @@ NAMES: Final = {
     "scripts": "script",
     **NOUNS,
 }
-"""What a field is called, by its path; ``*`` stands for a number."""
+"""The name of each field, by its path; ``*`` stands for a number."""
 
 
 CHOSEN: Final = {"status": {"Active": "on", "Inactive": "off"}, "ruleType": TYPE_WORDS, **CHOICES}
-"""What the values of a field that has only some are called, by its path."""
+"""The words for the values of fields with a fixed choice, by path."""
 
 
 def value_words(path: str, value: Any) -> str | None:
-    """Return what *value* is called where the field has only some; None for any other."""
+    """Return the words for *value* where its field has a fixed choice; None for any other field."""
     rest = path.partition(".")[2] if path.startswith("pair ") else path
     options = CHOSEN.get(".".join(_generic_path(rest)), {})
     return options.get(str(value).lower() if isinstance(value, bool) else str(value))
@@ -63,10 +63,10 @@ class Line:
 
 
 def excerpt(*versions: Document) -> list[Document]:
-    """Return the *versions* of a rule, before, after and maybe as stored, with the pairs that a card looks at.
+    """Return the *versions* of a rule (before, after, maybe as stored) with only the pairs that a card looks at.
 
-    Where there are more than Gatehouse makes, these are the first ones and, of an edit, those that differ. The others are
-    empty, so that each keeps its number.
+    Up to MAX_PAIRS these are all. Of a longer rule they are the first ones and, for an edit, those that differ. The others are
+    emptied, so that each pair keeps its number.
     """
     pairs = [_pair_texts(version) for version in versions if version is not None]
     if max(map(len, pairs), default=0) <= MAX_PAIRS:
@@ -78,7 +78,7 @@ def excerpt(*versions: Document) -> list[Document]:
 
 
 def without_secrets(change: Change) -> Change:
-    """Return *change* as a channel may see it, of a long rule with the pairs that a card looks at."""
+    """Return *change* as a channel may see it: with secrets hidden, and a long rule cut as by `excerpt`."""
     before, after, result = hide_secrets(*excerpt(change.edit.before, change.edit.after, change.run.result))
     return change.with_fields(before=before, after=after, result=result)
 
@@ -90,7 +90,7 @@ def _pair_texts(version: Mapping[str, Any]) -> list[str]:
 
 
 def differences(before: Document, after: Document) -> list[Line]:
-    """Every field of *after* that differs from *before*, and every one that is gone; in the order of the fields."""
+    """Return every field of *after* that differs from *before*, and every one that is gone; in the order of the fields."""
     return list(_compare("", canonical_form(before) or {}, canonical_form(after) or {}))
 
 
@@ -112,7 +112,7 @@ def _compare(path: str, before: Any, after: Any) -> Iterator[Line]:
 
 
 def _compare_lists(path: str, before: list[Any], after: list[Any]) -> Iterator[Line]:
-    """Lists inside of a pair, such as its headers: what stands in both is left out, the others are set side by side."""
+    """Yield the differences of two lists in a pair, such as its headers: entries in both are left out, the others paired up."""
     had, has = ([json.dumps(one, sort_keys=True) for one in each] for each in (before, after))
     stays = {*had} & {*has}
     gone = [(at, one) for at, (one, text) in enumerate(zip(before, had, strict=True), 1) if text not in stays]
@@ -141,7 +141,7 @@ def every_field(before: Document, after: Document) -> list[Line]:
 
 
 def _leaves(path: tuple[str, ...], value: Any) -> Iterator[tuple[tuple[str, ...], Any]]:
-    """The values in a document, each with the way to it; a list of plain values is one."""
+    """Yield the values in a document, each with its path; a list of plain values is one value."""
     if isinstance(value, Mapping) and (value or not path):
         for name, inner in value.items():
             yield from _leaves((*path, str(name)), inner)
@@ -159,7 +159,7 @@ def _path(path: tuple[str, ...]) -> str:
 
 
 def field_name(path: str) -> str:
-    """The field as people call it: ``pair 2.source.value`` -> ``pair 2 source``."""
+    """Return the name that people use for a field: ``pair 2.source.value`` -> ``pair 2 source``."""
     first, _, rest = path.partition(".")
     if first.startswith("pair "):
         return f"{first} {_path_words(rest)}".strip()
@@ -178,9 +178,9 @@ def _path_words(path: str) -> str:
 
 
 def render(lines: list[Line], shown: Callable[[str], str] = str) -> str:
-    """The differences as mrkdwn: the old value, an arrow, the new one. Segments as what comes and what goes.
+    """Return the differences as mrkdwn: the old value, an arrow, the new one. Segments as those added and those removed.
 
-    *shown* makes each value what its readers may see of it.
+    *shown*: returns what the readers may see of a value, such as with emails masked.
     """
     more = and_more(len(lines) - MOST_LINES, "field")
     return "\n".join([*(_line_text(line, shown) for line in lines[:MOST_LINES]), *([f"{more}."] if more else [])])
@@ -203,8 +203,9 @@ def _segments_text(mark: str, segments: set[Any], shown: Callable[[str], str]) -
 
 
 def values_of(line: Line, limit: int = 120, *, shown: Callable[[str], str] = str) -> str:
-    """``old → new``: what people call the values, or as code, long ones cut to where they begin to differ, and to the host
-    of a URL; *shown* as for `render`.
+    """Return ``old → new``, in words or as code; *shown* as for `render`.
+
+    Long values are cut to where they begin to differ, and keep the host of a URL.
     """
     before, after = value_words(line.field, line.before), value_words(line.field, line.after)
     if before and after:
@@ -223,12 +224,12 @@ def values_of(line: Line, limit: int = 120, *, shown: Callable[[str], str] = str
 
 
 def line_name(line: Line) -> str:
-    """The name of the field of *line*: of a header that comes or goes without its number, which says nothing."""
+    """Return the name of the field of *line*; without its number for a header that is added or removed."""
     return field_name(line.field.rpartition(".")[0] if _whole_change(line) else line.field)
 
 
 def _whole_change(line: Line) -> tuple[str, str] | None:
-    """The verb and the rest of a changed header or parameter that comes or goes: ``adds``, ``X-Debug: 1``."""
+    """Return the verb and the content of a header or parameter that is added or removed: ``adds``, ``X-Debug: 1``; else None."""
     value = line.after if line.before is None else line.before
     if not isinstance(value, Mapping) or None not in (line.before, line.after):
         return None
@@ -241,7 +242,7 @@ CHANGE_VERBS: Final = {"Add": "adds", "Modify": "changes", "Remove": "removes"}
 
 
 def _common_prefix_length(one: str, two: str) -> int:
-    """Return how many characters both begin with, by halves: they may be a megabyte."""
+    """Return how many characters both begin with, by binary search: they may be a megabyte long."""
     least, most = 0, min(len(one), len(two))
     while least < most:
         middle = (least + most + 1) // 2

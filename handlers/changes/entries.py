@@ -19,7 +19,7 @@ MEMBER_SINCE: Final = "member since"
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One thing that a change is about: what is done to it, and every field that this is about, whole."""
+    """One target of a change: what is done to it, and every field that this concerns, uncut."""
 
     number: int
     verb: str
@@ -32,7 +32,7 @@ class Entry:
     """Whether there is only one version, because the thing is created or deleted: *lines* leave out its
     name and its email, which come first anyway, and what is empty."""
     unchanged: tuple[Line, ...] = ()
-    """What an edited rule does besides, as far as its card says it."""
+    """Fields of an edited rule that stay as they are, and that its card shows."""
     note: str = ""
 
     @property
@@ -42,12 +42,12 @@ class Entry:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What in it may be taken for something else."""
+        """Return warnings about characters in it that look like others."""
         return lookalike_warnings(_values(self.name, self.key, self.lines))
 
 
 def entries_of(change: Change, listed: Iterable[Item] = ()) -> Iterator[Entry]:
-    """What *change* is about; of a bulk change, each of its items, *listed* in order."""
+    """Yield an entry for the target of *change*; for a bulk change, one for each of its items, *listed* in order."""
     if not change.is_bulk:
         listed = [Item.of(0, change.edit)]
     for item in listed:
@@ -83,13 +83,13 @@ def _entry(item: Item) -> Entry:
 
 
 def _with_date_name(line: Line) -> Line:
-    """*line*, under its name in words where it says when somebody became a member."""
+    """Return *line*, with its field named in words where it says when somebody became a member."""
     is_moment = line.field == "createdAt" and isinstance(line.after, int) and not isinstance(line.after, bool)
     return replace(line, field=MEMBER_SINCE) if is_moment else line
 
 
 def _telling_lines(item: Item, differing: Iterable[Line]) -> Iterator[Line]:
-    """What a rule that is switched does, or what limits the pairs of one that is edited."""
+    """Yield the fields that say what a switched rule does, or the filters of an edited one."""
     if item.kind is not Kind.RULE_UPDATE:
         return
     changed = {line.field for line in differing}
@@ -100,7 +100,7 @@ def _telling_lines(item: Item, differing: Iterable[Line]) -> Iterator[Line]:
 
 
 def change_warnings(change: Change, listed: Iterable[Item] = ()) -> tuple[str, ...]:
-    """What in a change, in the items of it that are *listed*, or in the reason for it may be taken for something else."""
+    """Return warnings about characters that look like others, in a change, in its *listed* items, or in its reason."""
     found = [
         f"Item {entry.number}: {line}" if entry.number else line
         for entry in entries_of(change, listed)
@@ -110,7 +110,7 @@ def change_warnings(change: Change, listed: Iterable[Item] = ()) -> tuple[str, .
 
 
 def draft_warnings(before: Document, after: Document) -> dict[str, str]:
-    """The same for a rule that is not saved yet, each with the path of its field; *before*: the rule that it replaces."""
+    """Return the same for a rule that is not saved yet, each with the path of its field; *before*: the rule that it replaces."""
     name = str((after or {}).get("name") or "")
     found = dict.fromkeys(lookalike_warnings([("name", name)]), "name")
     for line in every_field(before, after):

@@ -21,7 +21,7 @@ PLAIN_URL: Final = 120
 
 
 def field_line(line: Line, *, one_sided: bool, marked: bool) -> str:
-    """One field in one line, for a message or for a file."""
+    """Return one field in one line, for a message (*marked*) or for a file."""
     name = field_name(line.field)
     name = f"*{esc(name, MAX_LINE)}* " if marked else f"{whole(name)}:"
     if one_sided:
@@ -31,7 +31,7 @@ def field_line(line: Line, *, one_sided: bool, marked: bool) -> str:
 
 
 def _value_words(path: str, value: Any, *, marked: bool) -> str:
-    """The value, or what it is called where there are only some."""
+    """Return *value*, in words where its field has a fixed choice."""
     if isinstance(value, WholePair):
         where = f"{value.condition} {_value_text(value.source, marked=marked)}"
         to = "→" if marked else "->"
@@ -52,7 +52,7 @@ def _value_text(value: Any, *, marked: bool) -> str:
 
 
 def _host(value: Any) -> str:
-    """The host of a URL in which it is hard to see."""
+    """Return the host of a URL in which it is hard to see; nothing for any other value."""
     if not isinstance(value, str) or (place := authority(value)) is None:
         return ""
     clear = len(value) <= PLAIN_URL and not place.user_info and place.host in value.casefold()
@@ -60,24 +60,24 @@ def _host(value: Any) -> str:
 
 
 def texts_of(value: Any) -> list[str]:
-    """A value as its texts: those of a list one by one, everything but text as JSON."""
+    """Return a value as texts: those of a list one by one, everything but text as JSON."""
     if isinstance(value, list):
         return [text for each in value for text in texts_of(each)]
     return [value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)]
 
 
 def value_code(text: str) -> str:
-    """All of *text* as code, for a message."""
+    """Return all of *text* as code, for a message."""
     return f"`{escape_entities(whole(text).replace('`', 'ˋ'))}`" if text else "_empty_"
 
 
 def plain_value(text: str) -> str:
-    """All of *text*, for a file."""
+    """Return all of *text*, for a file."""
     return whole(text) or "(empty)"
 
 
 def whole(text: str) -> str:
-    """*text* with nothing cut: line breaks, and spaces at its ends, are visible too."""
+    """Return *text* uncut, with line breaks, tabs, and spaces at its ends made visible."""
     kept = text.strip(" ")
     start = len(text) - len(text.lstrip(" "))
     shown = "␣" * start + kept + "␣" * (len(text) - len(kept) - start) if kept else "␣" * len(text)
@@ -86,7 +86,7 @@ def whole(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class WholePair:
-    """A pair that one line says all of: ``the whole URL is exactly SOURCE → DESTINATION``."""
+    """A pair that fits in one line as a whole: ``the whole URL is exactly SOURCE → DESTINATION``."""
 
     condition: str
     source: str
@@ -94,7 +94,7 @@ class WholePair:
 
 
 def with_whole_pairs(lines: Iterable[Line]) -> Iterator[Line]:
-    """The *lines* of a single version, with one for each pair that one line says all of."""
+    """Yield the *lines* of a single version, with each pair that fits in one line as one."""
     for place, of_place in groupby(lines, key=lambda line: line.field.partition(".")[0]):
         fields = [*of_place]
         pair = _whole_pair(fields) if place.startswith("pair ") else None

@@ -32,19 +32,19 @@ def scope_text(freeze: Freeze) -> str:
 
 
 def _scope_in_sentence(freeze: ChatFreeze) -> str:
-    """The same, where something stands before it."""
+    """Return the same for the middle of a sentence."""
     return "everything" if freeze.title == EVERYTHING else scope_text(freeze)
 
 
 def clause(freeze: Freeze) -> str:
-    """What is frozen from when until when, by whom and why, without a full stop."""
+    """Return what is frozen from when until when, by whom and why, without a full stop."""
     excepted = f", except {join_words([esc(name, 60) for name in freeze.excepted], most=5)}" if freeze.excepted else ""
     state = f"{_state_word(freeze)} {_period(freeze)}"
     return f"{scope_text(freeze)}{excepted} is {state} by {_author(freeze)}{_reason_suffix(freeze)}"
 
 
 def _period(freeze: Freeze) -> str:
-    """From when until when; only until when, where it began as it was made."""
+    """Return the start and the end of *freeze*; the end alone where it began when it was made."""
     until = f"until {when(freeze.until)}"
     began_at_once = isinstance(freeze, ChatFreeze) and freeze.starts <= freeze.made
     return until if began_at_once else f"from {when(freeze.starts)} {until}"
@@ -63,12 +63,12 @@ def _state_word(freeze: Freeze) -> str:
 
 
 def frozen_words(freeze: Freeze) -> Words:
-    """The message to a person who requests a change of something that is frozen at that time."""
+    """Return the message to a person who requests a change of something that is frozen at that time."""
     return Words(f"{clause(freeze)}.")
 
 
 def freeze_line(freeze: Freeze) -> str:
-    """The same as a line that is seen."""
+    """Return the same as a line of a card, with an emoji."""
     return f"{mark_of(freeze)} {clause(freeze)}"
 
 
@@ -84,7 +84,7 @@ def freeze_message(
     *,
     has_override: bool = False,
 ) -> Message:
-    """Return what the channel sees of a new freeze: what it holds back, what is *running* and goes on, and a way to lift it.
+    """Return the card of a new freeze for the channel: the plans that it blocks, what is *running* and goes on, a way to lift it.
 
     *has_override*: the policy lets somebody override what blocks a change.
     """
@@ -175,7 +175,7 @@ def lift_request_message(freeze: ChatFreeze, by: str) -> Message:
 
 
 def replaced_card(freeze: ChatFreeze, by: str) -> Message:
-    """Return the card of a freeze once *by* wants it lifted: what was, for the new card says what is."""
+    """Return the old card of a freeze once *by* asked to lift it: a newer card shows how it stands."""
     text = f"<@{freeze.by}> {'locked' if freeze.is_lock else 'froze'} {_scope_in_sentence(freeze)} {_period(freeze)}"
     asked = f"<@{by}> asked to lift it: see the newer card."
     return messages.message(

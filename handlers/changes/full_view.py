@@ -31,7 +31,7 @@ def modal(
     places: Mapping[str, str],
     opened_by: str = "",
 ) -> modals.View | None:
-    """Everything in one modal; None where it is too much for one.
+    """Return a modal with everything about *change*; None where that is too much for one.
 
     *below*: the buttons of a person who can decide about it. *places*: the host of each service. *opened_by*: the id of
     the request that it answers.
@@ -54,7 +54,7 @@ def modal(
 
 
 def _request_texts(change: Change, title: str) -> Iterator[str]:
-    """Who asks for *change* and why, and what Gatehouse says of it."""
+    """Yield who requests *change* and why, and its warnings and preview."""
     request = change.request
     needs = [needs_line(change, f"<#{request.channel}>")] if change.state is State.PROPOSED else []
     yield "\n".join([f"*{title}*", requester_line(change), *needs])
@@ -79,7 +79,7 @@ def _section_lines(entry: Entry) -> Iterator[str]:
 
 
 def _group_fields(lines: Iterable[Line], *, one_sided: bool) -> Iterator[list[str]]:
-    """The fields as they stand in lines: short ones of a single version share one."""
+    """Yield the fields of each line: short ones of a single version share a line."""
     group: list[str] = []
     for line in with_whole_pairs(lines) if one_sided else lines:
         said = field_line(line, one_sided=one_sided, marked=True)
@@ -96,7 +96,7 @@ def _group_fields(lines: Iterable[Line], *, one_sided: bool) -> Iterator[list[st
 
 
 def _reference(change: Change, places: Mapping[str, str]) -> str:
-    """Where the target is, and what the change is called in commands, in the log and on record."""
+    """Return the host and the id of the target, and the id by which commands, log and audit name the change."""
     target = change.edit.target
     place = places.get(target.service)
     about = [f"{target.service} at {esc(place, 80)}" if place else target.service]
@@ -105,13 +105,13 @@ def _reference(change: Change, places: Mapping[str, str]) -> str:
 
 
 def _remarks(change: Change) -> Iterator[tuple[str, str]]:
-    """What Gatehouse says of the change."""
+    """Yield the warnings and the preview of *change*, each line with its lead."""
     yield from (("*Warning:* ", line) for line in change.request.warnings)
     yield from (("• ", line) for line in change.request.preview)
 
 
 def file_pieces(change: Change, listed: Iterable[Entry]) -> Iterator[bytes]:
-    """Everything as text, piece by piece. What people or services wrote never begins a line."""
+    """Yield everything as text, piece by piece. What people or services wrote never begins a line."""
     reason = f"Reason: {whole(change.request.reason)}\n" if change.request.reason else ""
     title = whole(change.bulk.title) if change.is_bulk else VERBS[change.edit.kind][0].capitalize()
     yield f"{title}\nChange {change.id}\n{reason}".encode(errors="replace")

@@ -32,7 +32,7 @@ MAX_HOSTS: Final = 4
 
 
 class OutcomeWords(NamedTuple):
-    """What is said of an item by its outcome: the *mark* that its line begins with once the whole has begun, and the *word*."""
+    """The words for an outcome: the *mark* that begins an item's line once the bulk change has begun, and the *word*."""
 
     mark: str
     word: str
@@ -51,18 +51,18 @@ OUTCOMES: Final[Mapping[Outcome, OutcomeWords]] = {
     Outcome.WAITING: OutcomeWords("◦", "to do"),
     Outcome.SKIPPED: OutcomeWords("•", "skipped"),
 }
-"""The one table of outcomes, in the order in which they are counted."""
+"""The words for each outcome, in the order in which they are counted."""
 AS_PLANNED: Final = frozenset({Outcome.WAITING, Outcome.APPLIED})
 """Outcomes of an item whose line says what is done to it, and no more."""
 
 
 def _verb(item: Item) -> str:
-    """What is done to it, or was."""
+    """Return the verb for what is done to *item*, or was done."""
     return VERBS[item.kind][item.outcome is Outcome.APPLIED] if item.kind is not None else ""
 
 
 def line_of(item: Item, *, has_begun: bool) -> str:
-    """The action for *item*, and its outcome once the change has started."""
+    """Return the line for *item*: what is done to it, and its outcome once the change has begun."""
     mark, word = OUTCOMES[item.outcome]
     line = f"{mark if has_begun else '•'} {item_name(item)}"
     why = why_words(item.why, 160)
@@ -77,7 +77,7 @@ def line_of(item: Item, *, has_begun: bool) -> str:
 
 
 def item_name(item: Item) -> str:
-    """What an item is about, as a channel may see it."""
+    """Return the name of the target of *item*, as a channel may see it."""
     site = f" on {esc(item.target.site, 40)}" if item.target.site else ""
     if item.target.service == "members":
         named = f"*{esc(item.name, NAME)}* " if item.name and "@" not in item.name else ""
@@ -119,21 +119,21 @@ def _differences_text(item: Item) -> str:
 
 
 def _first_pair(rule: RuleDraft) -> str:
-    """The first pair with what limits it, and how many more there are."""
+    """Return the first pair with its filters, and how many more there are."""
     pairs = rule.pairs or ()
     first = [pair_words(rule.rule_type, pair, MAX_URL) for pair in pairs[:1]]
     return ", ".join(filter(None, [*first, and_more(len(pairs) - 1, "pair")]))
 
 
 def pair_words(rule_type: str | None, pair: Pair, limit: int = 160) -> str:
-    """What a pair matches and does, and what limits it."""
+    """Return what a pair matches and does, and its filters."""
     source = source_line(rule_type, pair, limit)
     does = f"blocks {source}" if rule_type == "Cancel" else f"{source} {effect_line(rule_type, pair, limit)}"
     return ", ".join(filter(None, [does, filters_words(pair)]))
 
 
 def _whole_rule(item: Item) -> str:
-    """A rule that comes or goes: its first pair, and a mark where there is more to it."""
+    """Return a line for a rule that is created or deleted: its first pair, and ``…`` where it has more to it."""
     rule = RuleDraft.model_validate((item.before if item.before is not None else item.after) or {})
     state = f", {'on' if rule.active else 'off'}, {esc(type_word(rule.rule_type), 40)}" if item.before is None else ""
     line = ", ".join(filter(None, [f"{_verb(item)}{state}", _first_pair(rule)]))
@@ -142,7 +142,7 @@ def _whole_rule(item: Item) -> str:
 
 
 def _hosts(document: Mapping[str, Any] | None) -> str:
-    """The hosts that the URLs of a rule's pairs have, as code."""
+    """Return the hosts of the URLs in a rule's pairs, as code."""
     pairs = RuleDraft.model_validate(document or {}).pairs or ()
     texts = [text for pair in pairs for text in (pair.source.value if pair.source else None, pair.destination)]
     places = [authority(text) for text in texts if text]
@@ -157,14 +157,14 @@ BAR: Final = 20
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """What a card shows of the items: how many are where, and the first of those that matter now."""
+    """The items of a bulk change as its card shows them: the *tally* of their outcomes, and the *first* of those to show."""
 
     tally: Tally
     first: Sequence[Item]
 
 
 def progress_text(tally: Tally) -> str:
-    """How far it is: a bar, and the numbers in words."""
+    """Return the progress of a bulk change: a bar, and the counts in words."""
     ended = tally.meant - tally.left
     filled = BAR * ended // tally.meant if tally.meant else BAR
     bar = "█" * filled + "░" * (BAR - filled)
@@ -172,7 +172,7 @@ def progress_text(tally: Tally) -> str:
 
 
 def counts_text(tally: Tally) -> str:
-    """How many items came to which end."""
+    """Return how many items have each final outcome."""
     return " · ".join(
         f"{tally[outcome]:,} {word}"
         for outcome, (_, word) in OUTCOMES.items()
@@ -181,7 +181,7 @@ def counts_text(tally: Tally) -> str:
 
 
 def table(whole: Change, items: Sequence[Item]) -> bytes:
-    """The rows as they came, each with its outcome; one that was done together with another has that one's."""
+    """Return the rows of an import as CSV, each with its outcome; a row that was done together with another has that one's."""
     by_number = {item.number: item for item in items}
     rows = [(item.cells, OUTCOMES[by_number.get(item.follows, item).outcome].word, item.why) for item in items]
     return result_table(whole.bulk.columns, rows, whole.bulk.separator)
@@ -192,7 +192,7 @@ def file_name(whole: Change) -> str:
 
 
 def comment(whole: Change, items: Sequence[Item]) -> str:
-    """What goes with the file, mrkdwn."""
+    """Return the message that goes with the result file, as mrkdwn."""
     skipped = sum(item.outcome is Outcome.SKIPPED and not item.follows for item in items)
     head = title_of(whole, Tally(Counter(item.outcome for item in items)))
     entries = "1 entry was" if skipped == 1 else f"{skipped:,} entries were"
@@ -201,7 +201,7 @@ def comment(whole: Change, items: Sequence[Item]) -> str:
 
 
 def lines(progress: Progress, *, has_begun: bool) -> list[Block]:
-    """A line for each item that has room, and how many more there are."""
+    """Return a line for each item that has room, and how many more there are."""
     shown = [line_of(item, has_begun=has_begun).strip() for item in progress.first[:SHOWN]]
     more = and_more(sum(progress.tally.counts.values()) - len(shown))
     return [messages.section(text) for text in messages.pack_lines([*shown, *([f"{more}."] if more else [])])]

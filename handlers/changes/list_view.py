@@ -1,4 +1,4 @@
-"""A list of changes: what waits, what is temporary, a history, the audit, Home. Each change has the same row in all of them."""
+"""Lists of changes: pending, temporary, history, audit, Home. Each change has the same row in all of them."""
 
 from __future__ import annotations
 
@@ -31,13 +31,15 @@ def rows(
     public: bool,
     button: Callable[[Change], Block | None] = lambda _: None,
 ) -> list[Block]:
-    """A row for each of *changes*, with a button."""
+    """Return a row for each of *changes*, with the *button* for it, if any."""
     return [messages.section(row(each, links, public=public), button(each)) for each in changes]
 
 
 def row(change: Change, links: Mapping[str, str], *, public: bool, more: str = "", tally: Tally | None = None) -> str:
-    """What *change* is and where it stands; below, who asked for it and why, who let it through or has to, what *more* there is
-    to say of it in this list, when, where, and its card. *tally*: of a bulk change, what its items came to.
+    """Return the row of *change*: its title and state, and a line of facts below.
+
+    The facts are: requester and reason, who approved it or has to, *more*, time, channel, and a link to its card. *tally*: of a
+    bulk change, the outcomes of its items.
     """
     if public:
         change = without_secrets(change)
@@ -57,7 +59,7 @@ def row(change: Change, links: Mapping[str, str], *, public: bool, more: str = "
 
 
 def _values(change: Change, *, public: bool) -> str:
-    """The old value and the new one, where an edit changes one field; nothing where the title says so already."""
+    """Return the old value and the new one, where an edit changes one field; nothing where the title says so already."""
     edit = change.edit
     lines = differences(edit.before, edit.after) if edit.kind in EDITS and not new_status(edit) else []
     if len(lines) != 1 or lines[0].field == "allowedSegments":
@@ -89,7 +91,7 @@ def _request_text(change: Change, *, public: bool) -> str:
 
 
 def _decision_text(change: Change, *, public: bool) -> str:
-    """Who let *change* through, or has to; where somebody did so alone, why, and who has looked at it since."""
+    """Return who approved *change*, or has to; for an emergency override, also why, and who reviewed it."""
     decision = change.decision
     if decision.glass_broken and (override := approval_words(change)):
         alone = f"{override}{decision_reason(change, MAX_REASON, public=public)}"
@@ -113,7 +115,7 @@ def coming_blocks(changes: Sequence[Change], links: Mapping[str, str]) -> list[B
 
 
 def open_button(change: Change) -> Block | None:
-    """Opens all of a request, with the buttons that decide about it: a row of a list is not enough for that."""
+    """Return the button that opens all of a request, to decide about it there: a row doesn't show enough for that."""
     return messages.decide_button("Decide…", f"open.{change.id[:8]}", change.id)
 
 
@@ -126,9 +128,9 @@ def empty_message(mark: str, head: str, more: str = "", command: Command | None 
 def list_message(
     title: str, blocks: Sequence[Block], page: ListPage[Any], command: Command, *, lead: str = "", hidden: int = 0
 ) -> Message:
-    """A page of a list, to be turned, refreshed and shared. *lead*: what goes on in the line of its *title*, or below.
+    """Return one page of a list, with buttons that turn, refresh and share it. *lead*: the text right after its *title*.
 
-    *hidden*: how many more there are that the reader may not read.
+    *hidden*: how many more entries there are that the reader may not read.
     """
     unread = f"{hidden:,} not shown: your roles don’t let you read {'it' if hidden == 1 else 'them'}."
     buttons = (*page.turn_buttons(command), messages.turn_button("Refresh", command, 0), messages.share_button(command))
@@ -144,5 +146,5 @@ def list_message(
 
 
 def more_line(count: int) -> list[Block]:
-    """How many there are besides those that are listed; nothing where there are none."""
+    """Return a line with how many entries there are besides those listed; nothing for none."""
     return [messages.context(and_more(count))] if count > 0 else []

@@ -23,9 +23,9 @@ from handlers.grammar.time_fields import parse_expiry, parse_start
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """A message about a change: whether it is to be said still, and what it says of the change and of what it is about besides.
+    """A message about a change. *is_due*: whether it is still relevant. *text*: makes it from the change and one more detail.
 
-    *word*: what it comes to, for a push notification.
+    *word*: the gist of it, for a push notification.
     """
 
     is_due: Callable[[Change], bool]
@@ -34,7 +34,7 @@ class Note:
 
 
 def note(change: Change, purpose: str) -> Message | None:
-    """The message of that *purpose* in the thread of a card; None where it has become pointless since."""
+    """Return the message of *purpose* for the thread of a card; None where it is no longer relevant."""
     name, _, number = purpose.partition("-")
     if (row := NOTES.get(name)) is None or not row.is_due(change):
         return None
@@ -43,7 +43,7 @@ def note(change: Change, purpose: str) -> Message | None:
 
 
 def notice(change: Change, kind: str, *, link: str, undone_by: str = "") -> Message | None:
-    """The direct message about *change* to the requester; None where it is no longer relevant.
+    """Return the direct message about *change* to its requester; None where it is no longer relevant.
 
     *link*: of its card. *undone_by*: who asked for its undo.
     """
@@ -55,14 +55,14 @@ def notice(change: Change, kind: str, *, link: str, undone_by: str = "") -> Mess
 
 
 def decided_message(change: Change, link: str = "") -> Message:
-    """Return what became of *change*, for who decided about it elsewhere than on its card. *link*: of the card."""
+    """Return the outcome of *change*, for a person who decided about it anywhere but on its card. *link*: of the card."""
     head = f"{mark_of(change)} *{_end_text(change)}*\n{sentence(change)}"
     card = messages.context(f"<{link}|Open the card>" if link else f"See its card in <#{change.request.channel}>.")
     return messages.message(plain_title(change), [messages.section(head), card])
 
 
 def _end_text(change: Change) -> str:
-    """Return what became of *change*, for its requester."""
+    """Return the outcome of *change*, for its requester."""
     return f"{request_title(change)}: {STATES[change.state].word}" if change.is_bulk else title_of(change)
 
 
@@ -71,7 +71,7 @@ def _requester(change: Change) -> str:
 
 
 def _involved_mentions(change: Change) -> str:
-    """Return mentions of who asked for *change* and who approved it, so that they are rung."""
+    """Return mentions of the requester and the approvers of *change*, which notify them."""
     return " ".join(dict.fromkeys([_requester(change), *(mention(one.by) for one in change.decision.approvals)]))
 
 
@@ -100,7 +100,7 @@ def _reverted_text(change: Change, undone_by: str) -> str:
 
 
 def _approval_text(change: Change) -> str:
-    """Who let *change* through, and what it waits for then."""
+    """Return who approved *change*, and what it still waits for."""
     by = approval_words(change)
     how = f"{by[:1].upper()}{by[1:]}."
     return f"{how}\n{held_line(change)}" if change.run.held is Held.WORD and change.state is State.PLANNED else how
@@ -181,11 +181,11 @@ NOTES: Final = {
     ),
     "ask": Note(lambda _: True, _question_text, "a question"),
 }
-"""The texts for the thread of a card, by purpose; of a question, with its number."""
+"""The messages for the thread of a card, by purpose; the detail of a question is its number."""
 ENDED: Final = frozenset({State.FAILED, State.STALE, State.UNSETTLED})
-"""States whose own notice says more than that somebody approved."""
+"""States with a notice of their own, which says more than that somebody approved."""
 NOT_APPROVED: Final = frozenset({State.PROPOSED, State.CANCELLED, State.DENIED})
-"""States of what was approved, and was withdrawn since, or asked for again for another time."""
+"""States of a change that is no longer approved: withdrawn since, or requested again for another time."""
 NOTICES: Final = {
     "approved": Note(
         lambda c: c.state not in ENDED | NOT_APPROVED,
@@ -202,14 +202,14 @@ NOTICES: Final = {
     "failed": Note(lambda c: c.state in ENDED, lambda c, _: f"{mark_of(c)} *{_end_text(c)}*\n{end_line(c)}"),
     "reverted": Note(lambda _: True, _reverted_text),
 }
-"""What the requester is told of in a direct message; of what was reverted, with who asked for that."""
+"""The direct messages to the requester, by kind; the detail of a revert is who asked for it."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReasonForm:
     """A form that asks for a reason, or for a time, before a *decision* about a change that is in *state*.
 
-    *least*: characters that it takes; *missing*: said where it has fewer, or is no time. *time*: what reads it as one.
+    *least*: characters that it needs; *missing*: the error where it has fewer, or isn't a time. *time*: the parser of a time.
     """
 
     decision: Decision
@@ -292,7 +292,7 @@ def callback(name: str) -> str:
 
 
 def reason_form(name: str, change: Change, *, title: str, channel: str, opened_by: str = "") -> View:
-    """The form about *change*; *title* (mrkdwn) says what it is about. *opened_by*: what the full view has as that."""
+    """Return the form *name* about *change*, whose *title* is mrkdwn. *opened_by*: as the full view has it."""
     form = REASON_FORMS[name]
     blocks = [
         section(f"*{title}?*\nRequested by <@{change.request.requester}>"),
@@ -304,7 +304,7 @@ def reason_form(name: str, change: Change, *, title: str, channel: str, opened_b
 
 
 def _intro(name: str, change: Change) -> str:
-    """What to know before the words: of a time, the present one, and whether another one has to be approved again."""
+    """Return the text above the input: for a time, the current one, and whether another one has to be approved again."""
     intro, request, decision = REASON_FORMS[name].intro, change.request, change.decision
     match name:
         case "replan":
@@ -330,14 +330,14 @@ class Reasoned:
 
 
 def read(view: View) -> Reasoned:
-    """The form as a person left it."""
+    """Return the form as it was submitted."""
     about = metadata(view)
     words = inputs.typed_value(inputs.values_of(view), BLOCK) or ""
     return Reasoned(str(about.get("name") or ""), str(about.get("change") or ""), words.strip())
 
 
 def errors(sent: Reasoned) -> dict[str, str]:
-    """The errors in the submitted words, to show under their input."""
+    """Return the errors in the submitted words, by the block of their input."""
     length, form = len(sent.words), REASON_FORMS.get(sent.name)
     if form is not None and (length < form.least or (form.time is not None and form.time(sent.words) is None)):
         return {BLOCK: form.missing}
@@ -345,5 +345,5 @@ def errors(sent: Reasoned) -> dict[str, str]:
 
 
 def end_view(name: str, _: Change) -> View:
-    """Return what the form shows in the end if it is still open."""
+    """Return what the form *name* shows at the end if it is still open."""
     return done_view("Gatehouse", REASON_FORMS[name].end)

@@ -1,4 +1,4 @@
-"""Who asked for a change and why, who let it through, and whose approval is missing."""
+"""The people of a change: who requested it and why, who approved it, and whose approval is missing."""
 
 from __future__ import annotations
 
@@ -16,28 +16,28 @@ from handlers.explain.why_not import NOT_SENT, WHY_NOT
 
 
 def mention(name: str) -> str:
-    """Somebody, or a user group, so that they are rung."""
+    """Return a mention of a person or a user group, which notifies them; *name*: their id."""
     return f"<!subteam^{name}>" if name.startswith("S") else f"<@{name}>"
 
 
 def public_text(text: str, limit: int = 300) -> str:
-    """What a person or a service wrote, for a channel: nothing in it is more than text, and no address is whole."""
+    """Return what a person or a service wrote, for a channel: escaped, with emails masked, cut at *limit* characters."""
     looked_at = 20 * limit
     return esc(mask_emails(text, looked_at), limit, more=max(0, len(text) - looked_at))
 
 
 def why_words(why: str, limit: int = 300) -> str:
-    """Why an item was not done: in our words where that is a `NotSent`, else as a person or a service wrote it."""
+    """Return why an item was not done: in our words for a `NotSent`, else as a person or a service wrote it."""
     return NOT_SENT.get(why) or public_text(why, limit)
 
 
 def author(change: Change) -> str:
-    """Who asked for *change*; nobody did where a temporary one came to its end."""
+    """Return a mention of the requester of *change*, or “Gatehouse” for the automatic revert of a temporary one."""
     return "Gatehouse" if change.is_automatic else f"<@{change.request.requester}>"
 
 
 def requester_line(change: Change) -> str:
-    """Who asked for *change*, as a part of a line."""
+    """Return who requested *change*, as a part of a line."""
     return f"Requested by <@{change.request.requester}>"
 
 
@@ -50,11 +50,11 @@ CAUSES: Final = {
         "Reverted by {who}, though it was changed since",
     ),
 }
-"""What somebody wants to do to a change, and did: as the rest of a sentence about the undo; then on the card of the change."""
+"""Words for the causes of an undo: what it is to do and what it did, as clauses; then the line on the card of what it undid."""
 
 
 def reason_of(change: Change, limit: int = 500, *, public: bool = True) -> str:
-    """Why there is *change*: its requester's words in quotes, or what it follows from. *public*: for a channel."""
+    """Return the reason of *change*: its requester's words in quotes, or its cause. *public*: for a channel."""
     request = change.request
     if (cause := request.cause) is not None:
         whose = "their own" if request.requester == cause.requester else f"<@{cause.requester}>’s"
@@ -65,7 +65,7 @@ def reason_of(change: Change, limit: int = 500, *, public: bool = True) -> str:
 
 
 def how_automatically(cause: Cause) -> str:
-    """How a temporary change reverted: as planned, or how late and why."""
+    """Return how a temporary change was reverted automatically: as planned, or how late and why."""
     if not cause.late_seconds:
         return "automatically, as planned"
     how = "Gatehouse was down" if cause.tries == 1 else "it didn’t work at first"
@@ -73,7 +73,7 @@ def how_automatically(cause: Cause) -> str:
 
 
 def needs_line(change: Change, where: str = "this channel") -> str:
-    """What a request that was made *where* waits for, until when, and which approvals it has."""
+    """Return what a request waits for, until when, and which approvals it has; *where*: the place that it was made in."""
     expires = when(change.decision.expires) if change.decision.expires else ""
     if change.decision.guard is Guard.CONFIRM:
         return f"Only <@{change.request.requester}> can confirm it{f' until {expires}' if expires else ''}."
@@ -82,7 +82,7 @@ def needs_line(change: Change, where: str = "this channel") -> str:
 
 
 def missing_approvals(change: Change, where: str) -> str:
-    """Whose approval is missing: that of those who are asked by name, or of anyone else in the channel."""
+    """Return whose approval is missing: that of the people who are mentioned, or of anyone else in the channel."""
     who = " or ".join(map(mention, change.decision.summoned)) or f"someone else in {where}"
     needed = change.decision.approvals_needed
     return f"approval from {who}" if needed == 1 else f"{needed} approvals from {who}"
@@ -94,9 +94,9 @@ def _approvals_so_far(change: Change) -> str:
 
 
 def approval_words(change: Change) -> str:
-    """Who let *change* through; empty where nobody had to, or nobody did."""
+    """Return who approved or overrode *change*; empty where nobody had to, or nobody did."""
     decision = change.decision
-    # Who denied or withdrew it is on record as the one who decided, in the place of who let it through before.
+    # Then `decided_by` is the person who denied or withdrew it, and no longer the one who approved it before.
     if change.state in {State.DENIED, State.CANCELLED}:
         return ""
     if decision.glass_broken:
@@ -108,21 +108,21 @@ def approval_words(change: Change) -> str:
 
 
 def decision_reason(change: Change, limit: int = 500, *, public: bool = True) -> str:
-    """Why it was denied or not waited for, as the rest of a sentence; empty where nobody said. *public*: for a channel."""
+    """Return why it was denied or overridden, as the rest of a sentence; empty where nobody said. *public*: for a channel."""
     why = change.decision.decision_reason
     return f": “{public_text(why, limit) if public else esc(why, limit)}”" if why else ""
 
 
 def review_line(change: Change) -> str:
-    """The note that somebody acted alone and a review is due."""
+    """Return the note that an emergency override has to be reviewed."""
     return f"*Review due:* someone other than <@{change.decision.decided_by}> has to review this."
 
 
 def lost_right_clause(user: str, why: Why) -> str:
-    """Who may not do something any more, and *why*, as the rest of a sentence."""
+    """Return that *user* lost a right, and *why*, as the rest of a sentence."""
     return WHY_NOT[why].lost.format(who=f"<@{user}>")
 
 
 def why_not_any_more(change: Change) -> str:
-    """Who had lost the right to *change* when it was to be carried out, and how."""
+    """Return who had lost the right to *change* when it was to be executed, and why."""
     return lost_right_clause(change.run.lost_right, Why(change.run.outcome))

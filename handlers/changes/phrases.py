@@ -1,4 +1,4 @@
-"""A change as a phrase: what is asked, what is under way, what is done, or not, or undone; of one thing or many."""
+"""A change of one thing or many as a phrase: requested, under way, done, not done, or undone."""
 
 from __future__ import annotations
 
@@ -26,18 +26,18 @@ MASKED: Final = re.compile(r"(\S\*{3}@\S+)")
 
 @dataclass(frozen=True, slots=True)
 class Phrases:
-    """A change of one thing or many, said in each of the ways that a title needs; mrkdwn, without a full stop."""
+    """The phrases for one change that titles are made of; mrkdwn, without a full stop."""
 
     request: str
     done: str
     under_way: str
     not_done: str
-    """Empty for a bulk change, of which some may be done: the word for its state says more."""
+    """Empty for a bulk change, of which some items may be done: the word for its state says more."""
     undone: str
 
 
 def phrases(change: Change) -> Phrases:
-    """What *change* is called while it is asked for, and once all of it is done, or not."""
+    """Return the phrases for *change*, in each of its states."""
     if change.is_bulk:
         return _bulk_phrases(change)
     name = subject(change)
@@ -67,7 +67,7 @@ def phrases(change: Change) -> Phrases:
 
 
 def _whole_phrases(change: Change, name: str) -> Phrases:
-    """What is said where the whole thing comes or goes."""
+    """Return the phrases for a change that creates or deletes its target."""
     kind, request = change.edit.kind, change.request
     verb, done = VERBS[kind]
     place, gone = on_site(change, "from" if kind.destroys else "to"), on_site(change, "from")
@@ -111,8 +111,8 @@ BULK: Final = (
     ("Grant ", " to ", "{0} granted to {1}", "Revoke {0} from {1} again", "{0} revoked from {1} again"),
     ("Revoke ", " from ", "{0} revoked from {1}", "Grant {0} to {1} again", "{0} granted to {1} again"),
 )
-"""How the title of a bulk change begins, what is in the middle of it, and then: what it is called once done, what its undo is
-called, and what that is once done."""
+"""For each form of the title of a bulk change: how it begins, its middle part, and templates for the change once done, for
+its undo, and for the undo once done."""
 
 
 def _bulk_phrases(change: Change) -> Phrases:
@@ -131,12 +131,12 @@ def _bulk_phrases(change: Change) -> Phrases:
 
 
 def _title_with_count(change: Change) -> str:
-    """The title of a bulk change, with how many things it has: another try of it may have fewer."""
+    """Return the title of a bulk change, with the number of items that it has now: a retry may have fewer than the first."""
     found = COUNTED.fullmatch(change.bulk.title)
     return f"{found[1]} {plural(change.bulk.size, 'rule')}" if found else change.bulk.title
 
 
 def _escape_title(title: str) -> str:
-    """The *title* of a bulk change as mrkdwn, with a masked email in it as code."""
+    """Return the *title* of a bulk change as mrkdwn, with masked emails as code."""
     parts = MASKED.split(clip(title, 150))
     return "".join(code(part) if number % 2 else esc(part).replace("`", "") for number, part in enumerate(parts))

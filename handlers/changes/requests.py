@@ -64,9 +64,10 @@ async def submit(
     title: str = "",
     already: Sequence[str] = (),
 ) -> Reply:
-    """Request one change, or several as one bulk change called *title*, from when and until when *command* says.
+    """Request one change, or several as one bulk change called *title*, with the start and the end of *command*.
 
-    *already*: what else was named, and is so. Announced by their one card. Raises as `with_times` does.
+    *already*: names of what was asked for, too, and is so already. The card of the change is the answer. Raises FrozenNow, and as
+    `with_times` and `Proposer.submit` do.
     """
     proposal = proposals[0] if len(proposals) == 1 else combine(title, proposals)
     if already:
@@ -101,14 +102,14 @@ class FrozenNow(Refusal):
 async def record(
     proposal: Proposal, caller: Caller, gatehouse: Gatehouse, end: Callable[[Change], View] = end_of_form
 ) -> Recorded:
-    """Record what a form asks for, to be gone on with once the form is closed. *end*: what it shows if it is still open."""
+    """Record the proposal of a form, to be applied once the form is closed. *end*: the view that it shows if it is still open."""
     proposal = await with_plan_warnings(proposal, caller, gatehouse)
     return Recorded(await gatehouse.changes.proposer.record(proposal, idempotency_key=caller.request), end)
 
 
 async def outlook_blocks(target: Target, now: ServiceRecord, gatehouse: Gatehouse) -> list[Block]:
-    """Return what will be done automatically to *target*, which is so *now*, and what keeps everybody from changing it."""
-    # A rule that came back has another id than when some of it was asked for.
+    """Return what will change *target*, which is so *now*, automatically, and the freezes that cover it."""
+    # A rule that was deleted and restored has a new id; older changes name the old one.
     ids = await gatehouse.store.former_ids.all_of(target.key) if target.service == "rules" and target.key else ()
     former = [target.model_copy(update={"key": each}) for each in ids]
     upcoming = await gatehouse.store.changes.list_upcoming(former or [target])
@@ -132,7 +133,7 @@ MOST_LOOKED_AT: Final = 20
 
 
 async def with_plan_warnings(proposal: Proposal, caller: Caller, gatehouse: Gatehouse) -> Proposal:
-    """Return *proposal* with a warning for what was planned before for the same things, and what is to become of it."""
+    """Return *proposal* with a warning for each planned change or revert of the same targets that collides with it."""
     wanted = {item.target: item for item in proposal.items[:MOST_LOOKED_AT] if item.target.key}
     coming = await gatehouse.store.changes.list_upcoming([*wanted])
     if not coming:
@@ -151,7 +152,7 @@ MOST_WARNED_OF: Final = 10
 
 
 def _collision(coming: Change, edit: Edit, item: Item, wanted: ChangeRequest, now: datetime, zone: ZoneInfo) -> str:
-    """What *item*, as it is *wanted*, does to the *edit* that is *coming*, or that to it; empty for nothing."""
+    """Return how *item* of the *wanted* request and *edit* of the *coming* change collide; empty where they don't."""
     name, begins, ends = (
         quote_plain(edit.name) if edit.name else "It",
         coming.request.starts_at,
@@ -161,7 +162,7 @@ def _collision(coming: Change, edit: Edit, item: Item, wanted: ChangeRequest, no
     if coming.state is State.PLANNED and begins is not None:
         first = starts < begins
         if canonical_form(item.after if first else edit.after) == canonical_form(edit.before if first else item.before):
-            return ""  # the one takes the other for done
+            return ""  # the later one was made for what the earlier one leaves
         then = (
             "This one comes first, so that plan will be out of date."
             if first
@@ -181,7 +182,7 @@ def _collision(coming: Change, edit: Edit, item: Item, wanted: ChangeRequest, no
 
 
 def _leaves_end(coming: Change, edit: Edit, item: Item) -> bool:
-    """Whether *item* leaves what the temporary change *coming* made by *edit* to be reverted, or nothing that has to be."""
+    """Whether the temporary change *coming*, which did *edit*, can still be reverted after *item*, or need not be."""
     made = coming.with_fields(
         kind=edit.kind, target=edit.target, before=edit.before, after=edit.after, result=edit.after
     )
@@ -197,7 +198,7 @@ async def with_times(
     start: Start | None = None,
     expiry: Expiry | None = None,
 ) -> Proposal:
-    """Return *proposal* from the *start* and until the end that these mean to the caller; an end follows its start.
+    """Return *proposal* with *start* and *expiry* as moments in the caller's zone; an end counts from the start.
 
     Raises DirectoryUnavailable, StartIsPast, EndIsPast, EndsBeforeStart and TimeIsFar.
     """
@@ -244,7 +245,7 @@ async def _resolve_time(
 ) -> tuple[datetime, str]:
     zone = zone_of((await gatehouse.access.person(caller.user)).tz)
     moment, now = resolve_moment(time, zone, said_at, starts), gatehouse.now()
-    if moment is None or moment <= now:  # or a process died in between
+    if moment is None or moment <= now:  # it may have passed before a request whose process died was resumed
         raise past(time.as_typed)
     if moment > now + timedelta(seconds=MAX_DURATION_SECONDS):
         raise TimeIsFar(time.as_typed)
@@ -262,8 +263,8 @@ def resolve_moment(
 ) -> datetime | None:
     """Return the moment that *time* means, said at *now* by somebody in *zone*; None where that is past.
 
-    *starts*: when that begins which it is the end of.
-    Raises TimeIsSkipped for a start: one that starts an hour later than it says may even start after its end.
+    *starts*: for an end, when the change begins.
+    Raises TimeIsSkipped for a start that the clocks skip: an hour later, it might be after its end.
     """
     if (wall := _wall_time(time)) is not None:
         moment = next_time(wall, zone, now) if starts is None else end_time(wall, zone, now, starts)
@@ -281,7 +282,7 @@ def time_text(time: Start | Expiry | None) -> str:
 
 
 def zone_of(name: str) -> ZoneInfo:
-    """The zone called *name*, or UTC where this machine does not know it: what was understood is shown."""
+    """Return the time zone called *name*, or UTC where this machine doesn't know it; people see which one was used."""
     try:
         return ZoneInfo(name)
     except (ZoneInfoNotFoundError, ValueError, OSError):

@@ -32,7 +32,7 @@ from handlers.changes.titles import REVERT_FAILURES, STATES, title_of
 
 
 def sentence(change: Change) -> str:
-    """Who asked, why, who decided, and what happens next: what stands below the title of a card."""
+    """Return the lines below the title of a card: who asked, why, who decided, and what happens next."""
     if change.state is State.APPLIED:
         return _applied_lines(change)
     approval = "" if change.state is State.PROPOSED else approval_words(change)
@@ -56,7 +56,7 @@ def sentence(change: Change) -> str:
 
 
 def end_line(change: Change) -> str:
-    """How a change ended that was not applied, and why; empty for any other."""
+    """Return how a change that was not applied ended, and why; empty for any other."""
     match change.state:
         case State.FAILED:
             return f"{_failure_reason(change)} *Nothing was changed.*".strip()
@@ -75,7 +75,7 @@ def end_line(change: Change) -> str:
 
 
 def expired_words(change: Change) -> str:
-    """What an expired change was still waiting for, as the rest of a sentence."""
+    """Return what an expired change was still waiting for, as the rest of a sentence."""
     given, needed = len(change.decision.approvals), change.decision.approvals_needed
     if change.run.held:
         return "nobody said in time when it should start"
@@ -97,7 +97,7 @@ def _request_line(change: Change, *more: str) -> str:
 
 
 def _retry_line(change: Change) -> str:
-    """Why what was approved is not done yet, and until when it is tried again; empty where nothing keeps it."""
+    """Return why an approved change is not applied yet, and until when it is tried; empty where nothing delays it."""
     if not change.run.waits or change.state is not State.APPROVED:
         return ""
     since = change.run.started_at or change.decision.decided_at
@@ -106,7 +106,7 @@ def _retry_line(change: Change) -> str:
 
 
 def _applied_lines(change: Change) -> str:
-    """How an applied change was later undone or redone, and below that, how it was applied."""
+    """Return how an applied change was undone or redone later, and below that, how it was applied."""
     undone, redone = change.run.undone, change.run.redone
     return _lines(
         _undone_line(undone) if undone is not None else "",
@@ -120,7 +120,7 @@ def _redone_by(redone: Redone) -> str:
 
 
 def _done_lines(change: Change) -> str:
-    """Who requested an applied change, who approved it, and when."""
+    """Return who requested an applied change, who approved it, and when."""
     decision = change.decision
     if decision.glass_broken:
         alone = f"*Emergency override* by <@{decision.decided_by}>{decision_reason(change)}"
@@ -134,7 +134,7 @@ def _done_lines(change: Change) -> str:
 
 
 def _time_changed(change: Change) -> str:
-    """Who said when it begins or ends, where that is somebody else than who asked for it; empty where nobody did."""
+    """Return who changed the start or the end of *change*, unless that was its requester; empty where nobody did."""
     by = change.run.time_changed_by
     if by in {"", change.request.requester}:
         return ""
@@ -143,7 +143,7 @@ def _time_changed(change: Change) -> str:
 
 
 def _undone_line(undone: Undone) -> str:
-    """How a change was undone, when and by whom."""
+    """Return how a change was undone, when and by whom."""
     cause = undone.cause
     how = (
         f"A{how_automatically(cause)[1:]}"
@@ -154,7 +154,7 @@ def _undone_line(undone: Undone) -> str:
 
 
 def held_line(change: Change) -> str:
-    """Why what was planned was not begun at its time; empty where it was, or will be."""
+    """Return why a planned change did not start at its time; empty where it did, or will."""
     expires = f"Expires {when((change.run.held_at or change.created) + HELD_LONGEST)}."
     match change.run.held:
         case Held.NOT:
@@ -175,7 +175,7 @@ def held_line(change: Change) -> str:
 
 
 def _failure_reason(change: Change) -> str:
-    """Why it failed: in the service's words, where they are its own; empty for a bulk change, whose items say it."""
+    """Return why *change* failed: in the service's words if it refused; empty for a bulk change, whose items say it."""
     refusal = change.run.refusal
     if refusal == END_PASSED:
         return (
@@ -225,7 +225,7 @@ def _stale_line(change: Change) -> str:
     if change.run.result is None and not change.is_bulk:
         why = f"{thing} no longer exists. *Nothing was changed.*"
     elif change.request.starts_at is not None and not change.run.overtaken_by:
-        # What it was planned for may be what an end or another plan was to make of it.
+        # It may have been planned for what a revert or another plan was to leave.
         why = f"{thing} is not as it was to be by then, so Gatehouse left it alone."
     else:
         why = f"{who} edited {thing} after the request, so Gatehouse left it alone."
@@ -241,14 +241,14 @@ def is_off_instead(change: Change) -> bool:
 
 
 def revert_failure_line(change: Change) -> str:
-    """Why a temporary change was not reverted as planned; empty where it was, or will be."""
+    """Return why a temporary change was not reverted as planned; empty where it was, or will be."""
     if change.run.undone_by is not None or not change.run.revert_failure or change.request.reverts_at is None:
         return ""
     return REVERT_FAILURES[change.run.revert_failure][1].format(when=when(change.request.reverts_at))
 
 
 def overtaken_line(change: Change, since: Change) -> str:
-    """What was done to the thing a temporary *change* is about *since*, and what its end means now."""
+    """Return what a later change, *since*, did to the target of a temporary *change*, and what the end of that means now."""
     by, what = f"<@{since.request.requester}>", "the deletion"
     said = f"Deleted by {by}"
     if not since.edit.kind.destroys:

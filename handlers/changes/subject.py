@@ -1,4 +1,4 @@
-"""What a change is about, and what it does to that, in a few words that a channel may see."""
+"""The target of a change and what is done to it, in a few words that a channel may see."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from handlers.blocks.messages import code, esc, join_words, quote
 from handlers.changes.diff import differences, field_changes, line_name
 
 THINGS: Final = {"rules": "rule", "members": "member", "groups": "group"}
-"""What people call a thing of each service."""
+"""The word for a target of each service."""
 VERBS: Final = {
     Kind.RULE_CREATE: ("create", "created"),
     Kind.RULE_UPDATE: ("change", "changed"),
@@ -24,9 +24,9 @@ VERBS: Final = {
     Kind.MEMBER_REVOKE: ("revoke access of", "access revoked"),
     Kind.MEMBER_REMOVE: ("remove", "removed"),
 }
-"""What is done, and what was."""
+"""The verb of each kind of change: for what is to be done, and for what was done."""
 EDITS: Final = frozenset({Kind.RULE_UPDATE, Kind.GROUP_UPDATE, Kind.MEMBER_UPDATE})
-"""Whose title says what is changed."""
+"""Kinds whose title names the changed fields."""
 ACCESS: Final = frozenset({Kind.MEMBER_GRANT, Kind.MEMBER_REVOKE})
 MAX_FIELDS: Final = 3
 """Fields that a title names."""
@@ -36,20 +36,20 @@ OFFBOARDING: Final = re.compile(r"(?:Undo: )?Remove .+ from every site", re.DOTA
 
 
 def subject(change: Change) -> str:
-    """What *change* is about by its name, or a masked email, as a channel may see it."""
+    """Return the name of the target of *change*, or a masked email, as a channel may see it."""
     if change.edit.target.service in {"rules", "groups"}:
         return quote(named) if (named := change.edit.name or change.edit.target.key) else "a rule"
     return shown_name(change) or code(mask_email(change.edit.target.key or ""))
 
 
 def shown_name(change: Change) -> str:
-    """The name of a member, where it is one and no email."""
+    """Return the name of a member; empty where there is none, or it is an email."""
     name = change.edit.name
     return esc(name, 80) if name and "@" not in name else ""
 
 
 def shown_email(change: Change, *, public: bool = True) -> str:
-    """The email of the member, masked for a channel; nothing where the title has it like that."""
+    """Return the email of the member, masked for a channel; nothing where the title has it masked already."""
     target = change.edit.target
     email = target.key or "" if target.service == "members" else ""
     if not public:
@@ -58,7 +58,7 @@ def shown_email(change: Change, *, public: bool = True) -> str:
 
 
 def on_site(change: Change, preposition: str = "on") -> str:
-    """The site that *change* is about, as the end of a sentence; empty for rules."""
+    """Return the site of *change*, as the end of a sentence; empty for rules."""
     return f" {preposition} {esc(change.edit.target.site, 60)}" if change.edit.target.site else ""
 
 
@@ -71,7 +71,7 @@ def new_status(edit: Edit) -> str | None:
 
 
 def changed_fields(change: Change) -> str:
-    """The fields that an edit changes, as people call them; how many, where there are too many for a title."""
+    """Return the names of the fields that an edit changes; how many, where there are too many for a title."""
     names = list(dict.fromkeys(line_name(line) for line in field_changes(change.edit)))
     if not names or len(names) > MAX_FIELDS:
         return f"{len(names)} fields" if names else "nothing"
@@ -79,7 +79,7 @@ def changed_fields(change: Change) -> str:
 
 
 def changed_segments(change: Change) -> str:
-    """The segments that somebody gets or loses, as a channel may see them."""
+    """Return the segments that somebody gets or loses, as a channel may see them."""
     had, has = (
         {str(one) for one in (document or {}).get("allowedSegments") or ()}
         for document in (change.edit.before, change.edit.after)
@@ -91,7 +91,7 @@ def changed_segments(change: Change) -> str:
 
 
 def takes_away(change: Change) -> bool:
-    """Whether it is gone for people what *change* deletes or removes: of a move, it is there again already."""
+    """Whether *change* takes its target away. A move to another email doesn't, though it removes a member at its end."""
     return change.edit.kind.destroys and not change.bulk.in_steps
 
 

@@ -1,4 +1,4 @@
-"""The small form that asks how long something is to last, and why, before a button does it: the button's own command."""
+"""The form that asks how long a change is to last, and why, and then runs the command of the button that opened it."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ async def _titles(command: Temporary, gatehouse: Gatehouse) -> dict[str, str]:
 
 
 def view(command: Temporary, text: str, titles: Mapping[str, str], channel: str) -> View:
-    """The form for *command*, which *text* stands for; *titles*: the names of its rules, by their ids."""
+    """Return the form for *command*, written as *text*; *titles*: the names of its rules, by their ids."""
     switches = isinstance(command, RulesOff)
     last = "Until I switch it on" if switches else "Until someone revokes it"
     blocks: list[Block] = [
@@ -74,7 +74,7 @@ def view(command: Temporary, text: str, titles: Mapping[str, str], channel: str)
 
 
 def read(sent: View) -> Temporary | None:
-    """The command of the form, with how long and why as a person left it; None where this release doesn't know it."""
+    """Return the command of the form, with the submitted end and reason; None where this release doesn't know it."""
     command = _parse_temporary(str(metadata(sent).get("command") or ""))
     if command is None:
         return None

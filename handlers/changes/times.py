@@ -13,18 +13,18 @@ from handlers.blocks.messages import moment as date_token
 
 
 def when(moment: datetime | None) -> str:
-    """A time, shown in the zone of the reader."""
+    """Return a time, shown in the zone of the reader."""
     return "some time" if moment is None else date_token(int(moment.timestamp()) * 1000)
 
 
 def time_of(change: Change) -> str:
-    """When *change* ended or was decided; empty while nobody has."""
+    """Return when *change* ended or was decided; empty before that."""
     moment = change.run.finished_at or change.decision.decided_at
     return when(moment) if moment else ""
 
 
 def until(change: Change) -> str:
-    """Until when a change is, as the end of a sentence; empty for one that is not temporary."""
+    """Return when a change is to be reverted, as the end of a sentence; empty for one that is not temporary."""
     moment, typed = change.request.reverts_at, change.request.reverts_at_as_typed
     if moment is None:
         return ""
@@ -32,18 +32,18 @@ def until(change: Change) -> str:
 
 
 def duration_text(change: Change) -> str:
-    """How long a change is to last that was not made yet, as the end of a sentence."""
+    """Return how long a change that is not applied yet is to last, as the end of a sentence."""
     seconds = change.request.revert_after if change.request.reverts_at is None else None
     return f" for {duration_words(seconds)}" if seconds else until(change)
 
 
 def temporary_line(change: Change) -> str:
-    """The note that a change is temporary, and for how long; empty for one that is not."""
+    """Return the note that a change is temporary, and for how long; empty for one that is not."""
     return f"Temporary{lasting}" if (lasting := duration_text(change)) else ""
 
 
 def times_as_typed(change: Change) -> str:
-    """The times of a plan by the clocks that they were meant by: its title has them by those of the reader."""
+    """Return the times of a plan in the zone in which they were typed; the title has them in the zone of the reader."""
     request = change.request
     if change.state not in {State.PROPOSED, State.PLANNED} or request.starts_at is None or change.run.held:
         return ""
@@ -57,11 +57,11 @@ EXTENSIONS: Final = (
     (86_400, 86_400, "Extend by 1 day"),
     (0, 3_600, "Extend by 1 h"),
 )
-"""From how many seconds of a temporary change on, how many seconds a click adds to it, and what the button says."""
+"""For temporary changes of at least so many seconds: the seconds that a click adds, and the label of the button."""
 
 
 def extension(change: Change) -> tuple[int, str]:
-    """The seconds that a click adds to *change*, by how long it was asked to last, and the label of the button."""
+    """Return the seconds that a click adds to *change*, by how long it was to last, and the label of the button."""
     asked = change.request.revert_after
     if asked is None and change.request.reverts_at is not None:
         begins = change.run.started_at or change.request.starts_at or change.created

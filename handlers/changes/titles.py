@@ -17,7 +17,7 @@ from handlers.changes.times import duration_text, until, when
 
 @dataclass(frozen=True, slots=True)
 class StateWords:
-    """What is said of a change in one state: its *mark*, the *word* for it, and how a sentence about it ends."""
+    """The words for a change in one state: its emoji (*mark*), the *word* for the state, and the end of a sentence (*clause*)."""
 
     mark: str
     word: str
@@ -39,11 +39,11 @@ STATES: Final[Mapping[str, StateWords]] = {
     State.DENIED: StateWords(":no_entry_sign:", "denied", "was denied"),
     State.EXPIRED: StateWords(":zzz:", "expired", "expired"),
 }
-"""The one table of states, by the name that the database and the audit have for each."""
+"""The words for each state, by its name in the database and the audit."""
 
 
 def is_reverted(change: Change) -> bool:
-    """Whether *change* was temporary and came to its end as it was meant to."""
+    """Whether *change* was temporary and was reverted automatically at its end."""
     return change.run.undone is not None and change.run.undone.cause.is_automatic
 
 
@@ -55,7 +55,7 @@ def outcome_word(change: Change) -> str:
 
 
 def is_partly_done(change: Change, tally: Tally | None) -> bool:
-    """Whether a bulk *change* is called done though not all of it is."""
+    """Whether a bulk *change* is applied, though not all of its items are done."""
     return change.state is State.APPLIED and tally is not None and tally.of(DONE) < tally.meant
 
 
@@ -77,17 +77,17 @@ def mark_of(change: Change) -> str:
 
 
 def plain_title(change: Change) -> str:
-    """What is asked, without code: ``Switch off “Old shop”``, ``Change the destination of “Old shop”``."""
+    """Return what is requested, without code: ``Switch off “Old shop”``, ``Change the destination of “Old shop”``."""
     return request_title(change).replace("`", "")
 
 
 def request_title(change: Change) -> str:
-    """The same for bold text, which the stars of a masked email would end if it were no code."""
+    """Return the same for bold text, with a masked email as code: its asterisks would end the bold otherwise."""
     return phrases(change).request
 
 
 def title_of(change: Change, tally: Tally | None = None) -> str:
-    """The head of its card: what is asked, or what has come of it; of a bulk change, by the *tally* of its items."""
+    """Return the title of the card of *change*: the request, or its outcome; of a bulk change, by the *tally* of its items."""
     said, word = phrases(change), STATES[change.state].word
     match change.state:
         case State.PROPOSED | State.PLANNED:
@@ -109,7 +109,7 @@ def title_of(change: Change, tally: Tally | None = None) -> str:
 
 
 def _waiting_title(change: Change, what: str) -> str:
-    """The head of what waits for a decision or for its time, or could not begin at it; *what* is to be done."""
+    """Return the title of a change that waits for a decision or its start, or is held; *what*: what is to be done."""
     request, held = change.request, change.run.held
     if held and held is not Held.WORD:
         return f"{what}: not started"
@@ -122,7 +122,7 @@ def _waiting_title(change: Change, what: str) -> str:
 
 
 def _applied_title(change: Change, said: Phrases, tally: Tally | None) -> str:
-    """The head of what was applied, and may have been undone since, or been kept from its end."""
+    """Return the title of an applied change, which may have been undone since, or not been reverted at its end."""
     if tally is not None and (partial := _partial_title(change, said, tally)):
         return partial
     if change.run.undone_by:
@@ -134,9 +134,9 @@ def _applied_title(change: Change, said: Phrases, tally: Tally | None) -> str:
 
 
 def _partial_title(change: Change, said: Phrases, tally: Tally) -> str:
-    """The head of a bulk change of which not all is done, or undone; empty where all of it is.
+    """Return the title of a bulk change of which not all is done, or undone; empty where all of it is.
 
-    ``2 of 3 rules switched off``, where it is called by how many things it has; else what was asked, and how much of it is done.
+    ``2 of 3 rules switched off``, where its title counts its items; else the request, and how much of it is done.
     """
     done, meant, unclear = tally.of(DONE), tally.meant, tally[Outcome.UNKNOWN]
     if change.run.undone_by:
@@ -171,12 +171,12 @@ REVERT_FAILURES: Final[Mapping[RevertFailure, tuple[str, str]]] = {
         "*Not all of it was reverted* at {when}. The card of the undo says what is left.",
     ),
 }
-"""The head of the card of a temporary change that was not reverted, which says *done* only where nobody edited it since; and
-the line that says why."""
+"""The title and the explanation on the card of a temporary change that was not reverted; the title has ``{done}`` only where
+nobody edited the target since."""
 
 
 def overtaken_title(change: Change, since: Change) -> str:
-    """The head of the card of a temporary *change* of which nothing is left *since* that other one."""
+    """Return the title of the card of a temporary *change* of which a later one, *since*, left nothing."""
     if not since.edit.kind.destroys:
         return f"{request_title(change)}: changed since"
     return f"{subject(change)} was {'removed' if change.edit.target.service == 'members' else 'deleted'}"

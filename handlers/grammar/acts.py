@@ -60,18 +60,18 @@ COURTEOUS: Final = re.compile(
 )
 NAME_OF: Final = re.compile(r"(?:the )?name of ", re.IGNORECASE)
 MORE: Final = re.compile(r"(?:,| and| then) (\w+)\b")
-"""What may ask for something else behind a new name, if its word is a verb."""
+"""The beginning of another request after a new name, if its word is a verb."""
 
 
 def read_act(found: Recognised) -> list[Command]:
-    """Return the commands that the act of *found* comes to."""
+    """Return the commands that the act of *found* may mean."""
     if not found.act:
         return look_up(found)
     return COMMANDS_OF[found.act](found) if found.act in COMMANDS_OF else [VIEWS[found.act](found)]
 
 
 def look_up(found: Recognised) -> list[Command]:
-    """Return what things are without a word on what to do; two URLs with an arrow are a redirect."""
+    """Return the commands that show what *found* names, since it has no act; two URLs with an arrow are a redirect."""
     if len(found.urls) == 2 and found.rule_refs() == [] and {"to", "into"} & set(found.words):
         return rule_acts.redirect(found)
     if found.urls:
@@ -148,8 +148,9 @@ def _rename(found: Recognised) -> list[Command]:
 
 
 def _new_name(found: Recognised, words: Sequence[Word]) -> str:
-    """Return the name that *words* begin with. What follows it stays unread, but for a reason, for a time after a name in
-    quotes, and for a “please”.
+    """Return the name that *words* begin with.
+
+    What follows it stays unread, except for a reason, a time after a name in quotes, and a “please”.
     """
     if words and words[0].quoted:
         if words[1:] and not (found.start or found.expiry):
@@ -194,14 +195,14 @@ def _restore(found: Recognised) -> list[Command]:
 
 
 def _undo(found: Recognised) -> list[Command]:
-    """Return the undoing of a change, by its card or reference; of a rule its history, which shows what can be undone."""
+    """Return the undo of a change, by its reference or of the last one; for a rule its history, with what can be undone."""
     if refs := found.rule_refs():
         return [RulesHistory(ref) for ref in refs]
     return [GatehouseUndo(next((word for word in found.words if REFERENCE.fullmatch(word)), None))]
 
 
 def _export(found: Recognised) -> list[Command]:
-    """Return a file of what is listed otherwise."""
+    """Return the export of the rules or members that a list would show."""
     found.used |= {*found.words} & {*STATUSES, *TYPES, *EACH, *COUNTS, "list"}
     if found.root == "members" or names_segments(found):
         return [list_members(found, MembersExport)]
@@ -209,7 +210,7 @@ def _export(found: Recognised) -> list[Command]:
 
 
 def _status(found: Recognised) -> list[Command]:
-    """Return whether rules are broken, or else whether Gatehouse and the services are."""
+    """Return the check of the rules, where a text asks whether they are broken, and the status of Gatehouse."""
     if shown := show_subjects(found):
         return shown
     asks_for_rules = found.root == "rules" and "broken" in found.text.casefold()
@@ -241,4 +242,4 @@ COMMANDS_OF: Final[Mapping[str, Callable[[Recognised], list[Command]]]] = {
     "status": _status,
     "help": lambda found: show_subjects(found) or [GatehouseHelp(topic=found.text)],
 }
-"""What each act of the vocabulary comes to, but for those that there is a view of."""
+"""For each act of the vocabulary, what makes commands of a text; acts that only show a view are in `VIEWS`."""

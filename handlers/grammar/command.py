@@ -58,7 +58,10 @@ class Rest:
         self.filters: dict[str, str] = {}
 
     def take_filters(self, *names: str) -> dict[str, str]:
-        """``name:value`` words of these names, also with a blank before the value; others, such as URLs, are left."""
+        """Take ``name:value`` words of these names, also with a space before the value, and return all values by name.
+
+        Other words, such as URLs, are left. Raises Unclear for two values of one name.
+        """
         left, words = [], iter(self.words)
         for word in words:
             match = None if word.quoted else FILTER.fullmatch(word.text)
@@ -73,7 +76,7 @@ class Rest:
         return self.filters
 
     def take(self, count: int, fits: Callable[[str], object]) -> str | None:
-        """The first or the last *count* words, none of them quoted, where they fit as one text."""
+        """Take the first or the last *count* words, none of them quoted, where they fit as one text; return it, else None."""
         for index in {0, len(self.words) - count} if len(self.words) >= count else ():
             words = self.words[index : index + count]
             text = " ".join(word.text for word in words)
@@ -83,7 +86,7 @@ class Rest:
         return None
 
     def take_all(self) -> str:
-        """All that is left, as one text."""
+        """Take all words that are left, and return them as one text."""
         found = " ".join(word.text for word in self.words)
         self.words = []
         return found
@@ -100,7 +103,7 @@ class Rest:
 
 
 class Rank(IntEnum):
-    """When a part is read: what is marked as such comes before what is known only by its place."""
+    """When a part is read: parts with a mark or a keyword come before those that are known only by their place."""
 
     FILTER = 0
     REASON = 1
@@ -120,7 +123,7 @@ class Part(ABC):
 
     rank: ClassVar[Rank] = Rank.PLACE
     written: ClassVar[int] = 0
-    """Where it is written: after the parts with less, for what it says would swallow them."""
+    """Its order in the written text: after the parts with a lower number, which it would swallow otherwise."""
     shown: str
     missing: str = ""
 
@@ -149,7 +152,7 @@ PART: Final = "part"
 
 @dataclass(frozen=True)
 class Command:
-    """One thing to ask: its fields, in the order in which they are written, declare with a Part how they are said."""
+    """One request to Gatehouse. Its fields, in the order in which they are written, declare with a Part how they are typed."""
 
     service: ClassVar[str] = ""
     verb: ClassVar[str] = ""
@@ -166,12 +169,12 @@ class Command:
     needs: ClassVar[str | None] = None
     """The operation of the policy that the caller must be allowed; None where everybody may."""
     or_needs: ClassVar[tuple[str, ...]] = ()
-    """Operations that are enough instead: what a form or a file changes is known only when it comes back."""
+    """Operations that are enough instead: what a form or a file changes is known only when it is submitted."""
 
     @classmethod
     @cache
     def parts(cls) -> Mapping[str, Part]:
-        """The Part of each field. A field that isn't compared is not part of the text."""
+        """Return the Part of each field. A field that isn't compared is not part of the text."""
         parts = {each.name: each.metadata[PART] for each in fields(cls) if each.compare}
         return dict(sorted(parts.items(), key=lambda named: named[1].written))
 
@@ -201,7 +204,7 @@ class Command:
         return escape_entities(" ".join(filter(None, [self.verb, *self.words()])))
 
     def words(self) -> list[str]:
-        """Every field that says more than its default, as words."""
+        """Return every field that differs from its default, as words."""
         defaults = {each.name: each.default for each in fields(self)}
         said = [(name, part, getattr(self, name)) for name, part in self.parts().items()]
         return [part.write(value) for name, part, value in said if value != defaults[name]]

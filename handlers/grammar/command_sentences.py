@@ -41,7 +41,7 @@ URL_LENGTH: Final = 200
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What a preview needs to know: the names of rules and groups by id, and the zone in which a time was said."""
+    """What a preview needs to know: the names of rules and groups by id, and the zone in which a time was typed."""
 
     titles: Mapping[str, str] = field(default_factory=dict)
     zone: tzinfo = UTC
@@ -50,7 +50,7 @@ class Context:
     people: Mapping[str, str] = field(default_factory=dict)
     """The names of members, by their emails."""
     done: Sequence[str] = ()
-    """The names of rules that do already what else was asked for."""
+    """The names of rules that were asked for, too, and are as they should be already."""
 
 
 def sentence(command: Command, context: Context) -> str:
@@ -121,7 +121,7 @@ def _url(url: str | None) -> str:
 
 
 def _people(command: OfMembers, context: Context) -> str:
-    """Return all of them, each with the email: who is changed is never left to be guessed."""
+    """Return all people of *command*, each with the email: nobody should have to guess who is changed."""
     return join_words([_person(email, context) for email in command.emails])
 
 

@@ -1,4 +1,4 @@
-"""Find what a text is about, where what it says of it can't be told: what it names, describes or points at."""
+"""Find what a text is about where it isn't understood as a whole: what it names, describes or refers to."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from handlers.rules.commands import RulesList, RulesShow
 GETTING_IN: Final = frozenset(
     {"can", "open", "enter", "see", "access", "get", "login", "log", "rein", "kommt", "entrar"}
 )
-"""Words of somebody who says that somebody gets in, or doesn't."""
+"""Words of a text about who gets in, and who doesn't."""
 
 
 def show_subjects(found: Recognised) -> list[Command]:
-    """Return each thing that a text names, and what it only describes where that may be meant."""
+    """Return commands that show each thing that a text names, and lists of what it only describes where those may be meant."""
     found = without_quotes(found)
     asks_what_blocks = "unblock" in found.turned  # that is a rule, and not each that has the host in it
     lists = [] if asks_what_blocks else [url for url in found.urls if _is_host(url)]
@@ -43,9 +43,7 @@ def _is_host(url: str) -> bool:
 
 
 def _described_lists(found: Recognised) -> list[Command]:
-    """Return the lists of what a text describes: rules of a type, on or off, members with a segment, and what changed
-    where something is to be undone.
-    """
+    """Return lists of what a text describes: rules of a type, on or off, members with a segment; the audit log for an undo."""
     kind = next(iter(found.types), None)
     status = next((STATUSES[word] for word in found.words if word in STATUSES and word not in ENDS), None)
     lists: list[Command] = [RulesList(type=kind, status=status)] if kind or status else []
@@ -56,8 +54,9 @@ def _described_lists(found: Recognised) -> list[Command]:
 
 
 def show_pointed_at(found: Recognised) -> list[Command]:
-    """Return what a text points at that names no thing: “it” is what was shown or changed last, “the second one” a row
-    of the list.
+    """Return commands that show what a text refers to without a name.
+
+    “It” is what was shown or changed last, “the second one” a row of the last list.
     """
     if found.urls or found.emails or found.rows or found.rules or found.groups:
         return []

@@ -23,12 +23,12 @@ KEYWORDS: Final = frozenset({"because", "for", "until", "named", "to", "from", "
 
 
 def quote_if_ambiguous(text: str) -> str:
-    """Return Return *text* such that it is read as one word, and not as a time; raises ValueError as `quote_word` does."""
+    """Return *text* such that it is read as one word, and not as a time; raises ValueError as `quote_word` does."""
     return quote_word(text) if terms_of(text) is not None else quote_if_needed(text)
 
 
 def quote_if_needed(text: str) -> str:
-    """Return the same for the place behind a mark that says what it is, where it can be no time."""
+    """Return the same for a word after ``name:``, which can't be a time there."""
     return text if PLAIN.fullmatch(text) and text.casefold() not in KEYWORDS else quote_word(text)
 
 
@@ -101,16 +101,16 @@ REASON: Final = Reason("because TEXT")
 FIELD_OF: Final = re.compile(
     r"(?:the )?(?:name|destination|target|source|url|e?-?mail|address|status|description|group) of "
 )
-"""Words of somebody who says what of a thing is to be changed, and so more than which form to open."""
+"""Words that name the field to be changed, and so say more than which form to open."""
 
 
 def says_field(rest: Rest) -> bool:
-    """Whether the words that are left begin with which field of a thing is to be changed: “the name of …”."""
+    """Whether the words that are left begin with the field to be changed: “the name of …”."""
     return bool(FIELD_OF.match(" ".join(word.keyword for word in rest.words)))
 
 
 def reason_in(words: Sequence[Word]) -> str:
-    """Return the reason that *words* say, which begin with “because”; that stays before “of”, which says little alone."""
+    """Return the reason in *words*, which begin with “because”; “because of” stays whole, as “of” alone says little."""
     return " ".join(map(original_text, words if words[1:2] and words[1].keyword == "of" else words[1:]))
 
 
@@ -232,7 +232,7 @@ MAX_ROWS: Final = 100
 
 
 def expand_rows(text: str) -> list[str]:
-    """Return Return ``#1-3`` as ``#1``, ``#2``, ``#3``; any other text, and a range of too many, as it is."""
+    """Return ``#1-3`` as ``#1``, ``#2``, ``#3``; any other text, and a range of more than MAX_ROWS, as it is."""
     match = ROWS.fullmatch(text)
     if match is None or not 0 <= int(match[2]) - int(match[1]) < MAX_ROWS:
         return [text]

@@ -1,4 +1,4 @@
-"""The names of what exists, ready to be looked for in a text: rules, groups, members, segments, sites and hosts."""
+"""Indexes of the names of what exists, to find them in a text: rules, groups, members, segments, sites and hosts."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ from bot.text.names import MENTION, MIN_PART, WORD, Named, Wanted, fold_name, na
 T = TypeVar("T")
 
 MAX_READINGS: Final = 5
-"""Readings that are offered: with more, nobody knows what was meant."""
+"""Readings that are offered at most: with more, the text is taken as not understood."""
 LIKE_A_NAME: Final = 85
-"""Per cent of likeness from which on some words are a name with a typo."""
+"""Similarity in per cent from which on some words count as a name with a typo."""
 
 
 LAST: Final = chr(sys.maxunicode)
-"""The letter that comes after all others."""
+"""The character that sorts after all others."""
 
 LIKE_A_WORD: Final = 80
-"""Per cent of likeness from which on a word is one of a name with a typo."""
+"""Similarity in per cent from which on a word counts as a word of a name with a typo."""
 
 
 def word_set(text: str) -> frozenset[str]:
@@ -39,10 +39,10 @@ def word_set(text: str) -> frozenset[str]:
 
 
 class Names(Generic[T]):
-    """Things that exist by their names, ready to be looked for: each stands for its id.
+    """An index of existing things by their names; look-ups return their ids.
 
-    There may be a hundred thousand. So each line and each word is there once, in order, with the places of the *things*
-    that have it beside it in arrays, instead of dictionaries and lists that take four times as much.
+    There may be a hundred thousand things. So each line and each word is stored once, sorted, with the places of the *things*
+    that have it in arrays: dictionaries and lists would take four times the memory.
     """
 
     def __init__(self, things: Sequence[T], named: Callable[[T], Named[T]]) -> None:
@@ -57,15 +57,18 @@ class Names(Generic[T]):
         self._by_length = sorted(names, key=len)
 
     def find_exact(self, name: str) -> list[str]:
-        """The ids of what is called exactly so, in any case of letters."""
+        """Return the ids of the things with exactly this name, ignoring case."""
         return self._ids(self._lines.places_of(fold_name(name)))
 
     def find_url(self, url: str) -> list[str]:
-        """The ids of what has *url* as its source."""
+        """Return the ids of the things that have *url* as a source."""
         return self._ids(self._urls.places_of(fold_name(url)))
 
     def find_mentioned(self, text: str) -> list[str]:
-        """The ids of what a text that mentions *text* may mean: what is called so, or else has such words; some of very many."""
+        """Return the ids of the things that *text* may mean: those with this name, or else those with such words.
+
+        Of the latter at most MAX_READINGS + 1, which is too many to offer.
+        """
         if exact := self.find_exact(text):
             return exact
         wanted = Wanted(text)
@@ -80,7 +83,7 @@ class Names(Generic[T]):
         return list(found)
 
     def nearest_word(self, word: str) -> str:
-        """The word of a name that *word* nearly is, with the same first letter; nothing where none is."""
+        """Return the word of a name that is most similar to *word* and has the same first letter; empty where none is."""
         if len(word) <= MIN_PART:
             return ""
         near = self._words.texts(self._words.texts_from(word[0]))
@@ -88,7 +91,7 @@ class Names(Generic[T]):
         return found[0] if found else ""
 
     def find_similar(self, text: str) -> list[str]:
-        """The ids of what has nearly this name; an email is nobody's but by the letter."""
+        """Return the ids of at most two things with a similar name; none for an email, which has to be exact."""
         wanted = fold_name(text)
         if "@" in wanted:
             return []
@@ -104,7 +107,7 @@ class Names(Generic[T]):
 
 
 class _Added:
-    """Texts, each with the places of the things that have it, as they come."""
+    """Collects texts, each with the places of the things that have it, in any order."""
 
     def __init__(self) -> None:
         self._numbers: dict[str, int] = {}
@@ -122,7 +125,7 @@ class _Added:
             self._place_of.append(place)
 
     def build(self) -> _Places:
-        """All of them, sorted by counting, which needs no list of pairs. Ends the adding."""
+        """Return them sorted, by a counting sort, which needs no list of pairs. Nothing can be added after this."""
         texts, free = sorted(self._numbers), self._counts
         starts = array("I", accumulate((free[self._numbers[text]] for text in texts), initial=0))
         for text, start in zip(texts, starts, strict=False):
@@ -135,35 +138,35 @@ class _Added:
 
 
 class _Places:
-    """Texts in their order, and beside that at *i* the *places*, from *starts[i]* on, of the things that have it."""
+    """Sorted texts. The places of the things that have text ``i`` are ``places[starts[i] : starts[i + 1]]``."""
 
     def __init__(self, texts: Sequence[str], starts: Sequence[int], places: Sequence[int]) -> None:
         self._texts, self._starts, self._places = texts, starts, places
 
     def places_of(self, text: str) -> Sequence[int]:
-        """The places beside *text*."""
+        """Return the places of the things that have *text*."""
         at = bisect_left(self._texts, text)
         return self.places_in(range(at, at + 1)) if self._texts[at : at + 1] == [text] else ()
 
     def texts_from(self, start: str) -> range:
-        """Which of the texts begin with *start*."""
+        """Return the range of the texts that begin with *start*."""
         return range(bisect_left(self._texts, start), bisect_left(self._texts, start + LAST))
 
     def texts(self, some: range) -> Sequence[str]:
         return self._texts[some.start : some.stop]
 
     def places_in(self, some: range) -> Sequence[int]:
-        """The places beside *some* of the texts, as often as they are there."""
+        """Return the places of the things that have *some* of the texts, with repetitions."""
         return self._places[self._starts[some.start] : self._starts[some.stop]]
 
     def count(self, some: range) -> int:
-        """How many places are beside *some* of the texts."""
+        """Return how many places `places_in` returns for *some* of the texts."""
         return self._starts[some.stop] - self._starts[some.start]
 
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """The existing things by their names, which a text may be about."""
+    """The existing things that a text may be about, by their names."""
 
     rules: Names[Rule] = field(default_factory=lambda: Names((), named_rule))
     groups: Names[Group] = field(default_factory=lambda: Names((), named_group))
@@ -204,7 +207,8 @@ class Known:
         sites_of: dict[str, tuple[str, ...]] = {}
         people: dict[str, Member] = {}
         for site, there in (members or {}).items():
-            with_one_more = cache(lambda sites, site=site: (*sites, site))  # of all these, one tuple for the same sites
+            # Cached, so that all members of the same sites share one tuple: there may be a hundred thousand of them.
+            with_one_more = cache(lambda sites, site=site: (*sites, site))
             for member in there:
                 sites_of[member.email] = with_one_more(sites_of.get(member.email, ()))
                 people[member.email] = member
@@ -228,7 +232,10 @@ class Known:
         return rule is not None and rule.rule_type == "Redirect" and len(rule.pairs or ()) == 1
 
     def filter_rules(self, *, hosts: Sequence[str], types: Sequence[str], active: bool | None) -> list[str]:
-        """The ids of the rules about the one of *hosts*, of one of *types*, that are on or off; any, where it isn't given."""
+        """Return the ids of the rules about the only one of *hosts*, of one of *types*, and on or off (*active*).
+
+        What isn't given is not filtered by; several hosts match no rule.
+        """
         some = self.by_host.get(hosts[0].casefold(), ()) if len(hosts) == 1 else () if hosts else self.by_id.values()
         return [
             rule.id
@@ -237,7 +244,7 @@ class Known:
         ]
 
     def filter_members(self, site: str, having: Sequence[str], lacking: Sequence[str]) -> list[str]:
-        """The emails of the members of *site* with all segments of *having* and none of *lacking*."""
+        """Return the emails of the members of *site* with all segments of *having* and none of *lacking*."""
         return [
             member.email
             for member in self.people.get(site, ())
@@ -246,7 +253,7 @@ class Known:
 
 
 def _hosts(rule: Rule) -> set[str]:
-    """The host that every source of *rule* names; nothing where they name several, or none."""
+    """Return the host that every source of *rule* names; empty where they name several, or none."""
     values = [pair.source.value or "" for pair in rule.pairs or () if pair.source is not None]
     hosts = {re.split(r"[/?#]", value.partition("://")[2] or value, maxsplit=1)[0].casefold() for value in values}
     return hosts if len(hosts) == 1 else set()

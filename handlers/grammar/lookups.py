@@ -27,7 +27,7 @@ from handlers.rules.commands import RulesCheck, RulesGroups, RulesList, RulesSho
 
 ListOfMembers = TypeVar("ListOfMembers", MembersList, MembersExport)
 IDENTITY: Final = frozenset({"who", "who's", "what", "is"})
-"""Words of somebody who asks who a person is, not why they get in."""
+"""Words of a question about who a person is, not why they get in."""
 WEEKEND: Final = re.compile(r"weekend|wochenende", re.IGNORECASE)
 
 
@@ -96,7 +96,7 @@ def list_members(found: Recognised, kind: type[ListOfMembers]) -> ListOfMembers:
 
 
 def search(found: Recognised) -> list[Command]:
-    """Return what words alone are: a filter, a name, a part of one; of nearly a name, what has it."""
+    """Return commands that show what words alone mean: a filter, a name, a part of a name, or a similar name."""
     words = [word for word in (*found.words, *([found.act] if found.act in STATUSES else [])) if word not in FILLERS]
     if names_segments(found) and not words:
         return [list_members(found, MembersList)]
@@ -130,20 +130,20 @@ def _find_members(found: Recognised, text: str) -> list[Command]:
 
 
 def show_views(found: Recognised) -> list[Command]:
-    """Return the views of what a text speaks of: what changed, what waits, what is wrong."""
+    """Return the views of the topics that a text mentions: what changed, what waits, what is wrong."""
     topics = {topic for word, topic in TOPICS.items() if word in found.plain}
     found.used |= found.plain & TOPICS.keys()
     return [view(found) for topic, view in VIEWS.items() if topic in topics]
 
 
 def show_changes(found: Recognised) -> Command:
-    """Return what changed; of the question who did it, the audit log."""
+    """Return what changed; for the question who did it, the audit log."""
     since = take_since(found)
     return GatehouseAudit(since=since) if found.question == "who" else GatehouseDigest(since=since)
 
 
 def take_since(found: Recognised) -> str | None:
-    """Return since when something is to be shown, which takes “over the weekend” out of the times."""
+    """Return since when to show something; takes “over the weekend” out of the times."""
     if found.since is None:
         weekend = next((each for each in found.times if WEEKEND.search(each)), None)
         found.times = [each for each in found.times if each != weekend]
@@ -163,4 +163,4 @@ VIEWS: Final[Mapping[str, Callable[[Recognised], Command]]] = {
     "settings": lambda _: GatehouseSettings(),
     "whoami": lambda _: GatehouseWhoami(),
 }
-"""What there is a view of, in the order in which several are shown."""
+"""The view of each topic, in the order in which several are shown."""

@@ -19,7 +19,7 @@ from handlers.members.commands import (
 )
 
 DOWN_TO: Final = frozenset({"to", "only", "just"})
-"""Words of what somebody is to be left with: “downgrade ben to free”."""
+"""Words before what somebody is to keep: “downgrade ben to free”."""
 MOVING: Final = frozenset({"rename", "set", "edit", "redirect"})
 """Acts that give somebody another email, where two are named."""
 
@@ -35,7 +35,7 @@ def grant(found: Recognised) -> list[Command]:
 
 
 def give(found: Recognised) -> list[Command]:
-    """Return what is given to whom; of a URL, which nobody is given, where it goes."""
+    """Return the grant that is asked for; for a URL, which can't be granted, where it goes."""
     if found.urls:
         return show_urls(found)
     if found.people():
@@ -44,7 +44,7 @@ def give(found: Recognised) -> list[Command]:
 
 
 def take(found: Recognised) -> list[Command]:
-    """Return what is taken from whom; what somebody is to be left with says nothing of what they lose."""
+    """Return the revocation that is asked for; the members alone where a text says only what they are to keep."""
     if not found.segments or found.plain & DOWN_TO:
         return show_people(found)
     segments = tuple(found.segments)
@@ -52,7 +52,7 @@ def take(found: Recognised) -> list[Command]:
 
 
 def add(found: Recognised) -> list[Command]:
-    """Return the form of each new member; those who are known all get the segments."""
+    """Return the form of each new member; a grant where all of them are known already."""
     found.take_as_theirs()
     if found.segments and all(email in found.known.sites_of for email in found.emails):
         return give(found)
@@ -91,7 +91,7 @@ def offboard(found: Recognised) -> list[Command]:
 
 
 def move(found: Recognised) -> list[Command]:
-    """Return another email for a member: “anna@example.com is now anna.berg@example.com”, “change anna's email to …”."""
+    """Return the change of a member's email: “anna@example.com is now anna.berg@example.com”, “change anna's email to …”."""
     if not found.emails or found.urls or found.segments or found.is_question or found.question not in {"", *SAYS}:
         return []
     act = ACTS.get(found.verb, found.act)

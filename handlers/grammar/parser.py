@@ -1,8 +1,8 @@
 """Read the text of a slash command into a Command, or raise one helpful error; nothing unknown is run.
 
-What a command leaves to be looked up (``#n`` of its person's last list, their last change, their channel's site) is looked
-up when the request comes in, and is stored with it. When the request is done, or done again after a crash, the person may
-have another list, another last change, and the channel another site.
+The short forms of a command (``#n`` of its person's last list, their last change, their channel's site) are resolved when
+the request comes in, and stored with it. By the time that the request is executed, or executed again after a crash, the
+person may have another list and another last change, and the channel another site.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ HELP: Final = frozenset({"help", "?"})
 
 
 def parse(service: str, text: str) -> Command:
-    """The command that *text* after ``/service`` is; raises Unclear, and nothing else."""
+    """Return the command in *text* after ``/service``; raises Unclear, and nothing else."""
     if len(text) > MAX_COMMAND:
         raise Unclear(f"That command has {len(text):,} characters; the limit is {MAX_COMMAND:,}.")
     words = split(clean_text(text))
@@ -71,7 +71,7 @@ def parse(service: str, text: str) -> Command:
 
 
 def _verbless_command(service: str, word: Word) -> Command | None:
-    """Return what a thing without a verb asks: what a URL does, why somebody gets in, what a rule or member is."""
+    """Return the command for a single thing without a verb: where a URL goes, why somebody gets in, a rule or a member."""
     if service == "rules" and WEB.fullmatch(word.text):
         return RulesWhich.read(Rest(RulesWhich, [word]))
     if service == "rules" and is_reference(word):
@@ -99,7 +99,7 @@ def expand_alias(text: str, aliases: Mapping[str, str]) -> str | None:
 
 
 def parse_mention(text: str) -> Command:
-    """The command in ``@Gatehouse rules which …``; raises Unclear."""
+    """Return the command in ``@Gatehouse rules which …``; raises Unclear."""
     words = re.sub(r"^\s*<@[UW][A-Z0-9]*(\|[^>]*)?>\s*", "", text).strip()
     service, _, rest = words.partition(" ")
     name = service.casefold().lstrip("/")
@@ -109,7 +109,7 @@ def parse_mention(text: str) -> Command:
 
 
 def check_reason(command: Command) -> Command:
-    """Return *command* as it is; raises Unclear where its reason ends in a time, which may be no part of it."""
+    """Return *command* as it is; raises Unclear where its reason ends in a time, which may be meant for the command."""
     if time := time_in_reason(command):
         what = f"Does “{time[:60]}” say only why, or also when? Put a time before “because”, or the reason in quotes."
         raise Unclear(what, about=(type(command),), has_verb=True)
@@ -117,7 +117,10 @@ def check_reason(command: Command) -> Command:
 
 
 def _root_of(words: Sequence[Word]) -> str:
-    """The root whose verb comes first; where it is that of several or none, the one whose things are named. Raises Unclear."""
+    """Return the service that the first word is a verb of; where that is several or none, the one whose things are named.
+
+    Raises Unclear.
+    """
     verb = words[0].keyword.lstrip("/") if words else ""
     known = [service for service, verbs in VERBS.items() if verb in verbs]
     if len(known) == 1:
@@ -133,7 +136,10 @@ def _root_of(words: Sequence[Word]) -> str:
 
 
 def _unknown_command(service: str, verb: str, rest: Sequence[Word]) -> Unclear:
-    """The harmless commands that *verb* is a typo of, or else what can be done: a typo never leads to what takes away."""
+    """Return the error for an unknown *verb*: with the commands that it may be a typo of, else with the usual ones.
+
+    A typo never suggests a command that destroys.
+    """
     if service == "rules" and verb in URL_VERBS:
         wanted, example = URL_VERBS[verb]
         what = f"Which URL should be {wanted}? For example {slash(f'rules {verb} {example}')}"
@@ -159,11 +165,11 @@ URL_VERBS: Final = {
     "block": ("blocked", "https://shop.example.com/promo"),
     "redirect": ("redirected, and where to", "https://shop.example.com/old to https://shop.example.com/new"),
 }
-"""What people say of a URL, which is no verb of a command: what to ask for where there is none, and an example."""
+"""Words that people use about URLs and that are not verbs of commands: what to ask for where no URL follows, and an example."""
 
 
 def _wrong_letters(word: str) -> int:
-    """Letters that may be wrong in *word*, missing, too many or swapped, for it to be a typo of another."""
+    """Return how many letters of *word* may be wrong, missing, extra or swapped, for it to be a typo of another word."""
     return 0 if len(word) < 2 else 1 if len(word) < 6 else 2
 
 
@@ -201,7 +207,7 @@ NUMBERED: Final = re.compile(r"#([0-9]{1,6})")
 
 
 class Shorthand(BaseModel):
-    """What one command's short forms stand for. It is stored, so what another release added is left out."""
+    """What the short forms of one command stand for. It is stored, so fields that another release added are ignored."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
@@ -232,12 +238,12 @@ class NoSuchNumber(Refusal):
 
 
 def listed_service(command: Command) -> str:
-    """The service whose last list ``#n`` of *command* means a row of."""
+    """Return the service whose last list ``#n`` of *command* is a row of."""
     return "members" if command.service == "members" else "rules"
 
 
 def numbers_in(command: Command) -> set[str]:
-    """Every ``#n`` of *command*."""
+    """Return every ``#n`` of *command*."""
     several = (*getattr(command, "refs", ()), *getattr(command, "emails", ()))
     refs = (*several, getattr(command, "ref", None), getattr(command, "email", None))
     return {ref for ref in refs if ref and NUMBERED.fullmatch(ref)}
@@ -253,7 +259,7 @@ def needs_site(command: Command) -> bool:
 
 
 def member_row(site: str, email: str) -> str:
-    """A row of a list of members, which belongs to the site that it was listed of."""
+    """Return a row of a list of members as it is stored: the site of the list, and the email."""
     return f"{site}\n{email}"
 
 

@@ -28,7 +28,7 @@ LEADS_TO: Final = re.compile(r"\b(?:redirects?|goes?|leads?|points?|sends?) to "
 
 
 def answer(found: Recognised) -> list[Command]:
-    """Return what answers the question that a text asks."""
+    """Return the commands that answer the question of a text."""
     if found.urls:
         return _leading_to(found) or show_urls(found)
     if found.emails:
@@ -39,14 +39,14 @@ def answer(found: Recognised) -> list[Command]:
 
 
 def answer_how_to(found: Recognised) -> list[Command]:
-    """Return the help on what somebody asks how to do."""
+    """Return the help, where a text asks how to do something."""
     start = found.text.casefold().split()[:3]
     asks = start[:1] == ["how"] and {"do", "to", "can", "would", "does"} & set(start[1:])
     return [GatehouseHelp(topic=found.text)] if asks and not found.urls else []
 
 
 def _leading_to(found: Recognised) -> list[Command]:
-    """Return the rules that lead to a URL, where a question asks for what does."""
+    """Return the list of the rules that redirect to a URL, where a question asks for them."""
     asks = found.question in {"what", "which", "who"} and LEADS_TO.search(found.text.casefold())
     return [RulesList(url=found.urls[0])] if asks and len(found.urls) == 1 and " does " not in found.text else []
 
@@ -90,7 +90,7 @@ def _asks_about_change(found: Recognised) -> bool:
 
 
 def read_test_urls(found: Recognised) -> list[Command]:
-    """Return the test URLs of a channel, or one more of them, or one less, where a text speaks of them."""
+    """Return the command that shows, adds or removes test URLs of a channel, where a text mentions them."""
     if not TEST_URLS.search(found.text.casefold()):
         return []
     action = None if not found.urls else "remove" if found.act in {"delete", "take"} else "add"

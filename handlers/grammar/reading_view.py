@@ -70,7 +70,7 @@ def with_reading_line(
 
 
 def unread_line(unread: Sequence[str]) -> str:
-    """Return what a text says that nothing was made of: words, what points at something, a start that no change has yet."""
+    """Return the line about what was not understood: words, references such as “it”, and a start that can't be planned."""
     starts = [each for each in unread if _is_start(each)]
     pointing = [each for each in unread if points(each)]
     words = [each for each in unread if each not in starts and each not in pointing]
@@ -94,7 +94,7 @@ def _is_start(text: str) -> bool:
 def unclear_message(
     shown: Sequence[Command], meant: Sequence[Command], unread: Sequence[str], context: Context, *, asked: str
 ) -> Message:
-    """Return the card of a text that wasn't understood as a whole: with a form to fill in, or with things to look at."""
+    """Return the card of a text that wasn't understood as a whole, with a form to fill in, or with things to look at."""
     if len({type(each) for each in meant}) == 1 and isinstance(meant[0], RulesMake):
         meant = meant[:1]  # how much of the URL is asked in the form, too
     lines = [*_unread_names(context), unread_line(unread)]
@@ -118,7 +118,7 @@ def unclear_message(
 
 
 def _unread_names(context: Context) -> list[str]:
-    """Return why names may not have been recognised, as few lines."""
+    """Return the line that says why names may not have been recognised, if that is so."""
     names = join_words([esc(each, 60) for each in context.missing])
     return (
         [f"*The names of {names} couldn’t be read just now*, so what is called so isn’t recognized."] if names else []
@@ -225,7 +225,7 @@ REQUEST_LABELS: Final[Mapping[type[Command], str]] = {
     MembersOffboard: "Request removal",
     MembersMove: "Request change",
 }
-"""What is done by a click only puts a card in the channel, which shows everything and waits for approval."""
+"""Labels of commands that only post a card, which shows everything and waits for approval."""
 
 
 def _change_button(command: Command) -> Block | None:
@@ -290,4 +290,4 @@ LABELS: Final[Mapping[type[Command], str]] = {
     RulesWhich: "Check URL",
     RulesHistory: "Show history",
 }
-"""Where that is not the verb of the command itself."""
+"""Labels of commands whose verb alone doesn't say enough."""

@@ -1,7 +1,7 @@
-"""Read what people type before they know the grammar: things by what they are, in any order, and what is to happen to them.
+"""Read text that isn't a command: find the things that it names, in any order, and what it asks for.
 
-Nothing is run from here. Whoever asks gets the commands that a text may mean, and `runs_at_once` says which of them
-may be run without being shown first: a single one that changes nothing.
+Nothing is run from here: `read` returns the commands that a text may mean, and `runs_at_once` says which of them may be run
+without being shown first: a single one that changes nothing.
 """
 
 from __future__ import annotations
@@ -33,27 +33,27 @@ from handlers.rules.commands import RulesDelete, RulesList, RulesOff, RulesShow,
 THAT_ARE: Final = re.compile(
     r"\b((?:rule|redirect|block|member|user|customer)s?) that (?:(?:is|are) |(?=has|have))", re.IGNORECASE
 )
-"""A “that” which points at nothing shown before: “rules that are off”."""
+"""A “that” which doesn't refer to what was shown before: “rules that are off”."""
 LOOKING: Final = frozenset({"", "show", "history", "status", "why"})
-"""Acts of a text that may only speak of what there is a view of."""
+"""Acts of a text that may only ask for a view."""
 
 
 @dataclass(frozen=True, slots=True)
 class Readings:
-    """The commands that a text may mean, and what it says besides that none of them takes up: what is *unread*.
+    """The commands that a text may mean, and the words that none of them accounts for (*unread*).
 
-    *meant*: the changes that it would be without what is unread; then *commands* only show what they are about.
+    *meant*: the changes that it would mean without the unread words; then *commands* only show what they are about.
     """
 
     commands: tuple[Command, ...] = ()
     unread: tuple[str, ...] = ()
     meant: tuple[Command, ...] = ()
     missing: tuple[str, ...] = ()
-    """Whose names could not be read in time."""
+    """The services and sites whose names could not be read in time."""
 
 
 def read(root: str, text: str, known: Known) -> Readings:
-    """Return the commands that *text* after ``/root`` may mean, the likeliest first; nothing where nobody can tell.
+    """Return the commands that *text* after ``/root`` may mean, the likeliest first; none where it isn't understood.
 
     *root* is empty where none was given. Raises Unclear for a time that could mean several things.
     """
@@ -76,7 +76,7 @@ def runs_at_once(readings: Sequence[Command]) -> Command | None:
 
 
 def says_better(error: Unclear, readings: Readings, text: str) -> bool:
-    """Whether *error* helps more than *readings* of *text*: a command that lacks something, or is a letter away, says so."""
+    """Whether *error* helps more than *readings* of *text*: for a command that lacks something, or has a typo."""
     if not readings.unread or readings.meant:
         return False
     first = bare(text.partition(" ")[0])
@@ -87,7 +87,7 @@ def says_better(error: Unclear, readings: Readings, text: str) -> bool:
 
 
 def _parse_under_any_root(root: str, words: Sequence[Word]) -> Command | None:
-    """Return the command that the words are, spelled right, under whichever root takes them; that of *root* comes first."""
+    """Return the command that the words spell under any root, *root* first; None where none takes them."""
     verb = words[0].keyword if words else ""
     text = " ".join(f'"{word.text}"' if word.quoted else word.text for word in words)
     for service in sorted(VERBS, key=lambda one: (one != root, one)):
@@ -102,7 +102,7 @@ def _parse_under_any_root(root: str, words: Sequence[Word]) -> Command | None:
 
 
 def _read(found: Recognised, words: Sequence[Word]) -> Readings:
-    """Return what a text means, or else what it is about: a change is only offered where it takes up every word."""
+    """Return what a text means, or else what it is about: a change is only offered where it accounts for every word."""
     readings = _read_back([_with_start(found.start, each) for each in _interpret(found)])
     if all(isinstance(each, RulesList | MembersList) for each in readings) and show_pointed_at(found):
         readings = ()
@@ -113,7 +113,7 @@ def _read(found: Recognised, words: Sequence[Word]) -> Readings:
         unread = tuple(dict.fromkeys([*looked.unread, *find_unread(found, looked.commands)]))
         return replace(looked, unread=unread or tuple(filter(None, [found.verb])))
     if not any(map(may_change, readings)):
-        unread = unread or tuple(filter(None, [found.verb]))  # what it says is to be done, and isn't
+        unread = unread or tuple(filter(None, [found.verb]))  # it asks for a change, and no reading makes one
         if found.turned or _asks_for_a_change(found.root, words):
             return _look_at(found, unread or (words[0].text,))
         return _with_more(found, readings, unread)
@@ -144,7 +144,7 @@ def _with_start(start: Start | None, command: Command) -> Command:
 
 
 def _read_back(commands: Sequence[Command]) -> tuple[Command, ...]:
-    """Return each of *commands* as its own text is read, for a button does what was shown; none that can't be written."""
+    """Return *commands* as parsed from their own text, so that a button does what was shown; without those that can't be."""
     read: dict[Command, None] = {}
     for command in commands:
         try:
@@ -157,16 +157,16 @@ def _read_back(commands: Sequence[Command]) -> tuple[Command, ...]:
 
 
 def _asks_for_a_change(root: str, words: Sequence[Word]) -> bool:
-    """Whether the verb is one that changes something, spelled right: to show something instead would be no answer.
+    """Whether the first word is the verb of a change, spelled right: showing something instead would not be an answer.
 
-    Of an undo it is one: the history of a rule has what can be undone.
+    Not for an undo, where it is one: the history of a rule shows what can be undone.
     """
     kind = VERBS.get(root, {}).get(words[0].keyword) if words else None
     return kind is not None and kind.writes and kind is not GatehouseUndo
 
 
 def _switch_off_instead(found: Recognised, readings: Sequence[Command], unread: Sequence[str]) -> Sequence[Command]:
-    """Return the switch that somebody wants who says until when rules are to be deleted."""
+    """Return the temporary switch-off that is meant by a deletion of rules with an end."""
     match readings:
         case [RulesDelete(refs, because)] if found.expiry and not found.turned and unread == (found.expiry.as_typed,):
             return _read_back([RulesOff(refs, expiry=found.expiry, because=because)])
@@ -174,7 +174,7 @@ def _switch_off_instead(found: Recognised, readings: Sequence[Command], unread: 
 
 
 def _with_more(found: Recognised, readings: tuple[Command, ...], unread: tuple[str, ...]) -> Readings:
-    """Return what is asked, and beside it what else the text names, if less of it is unread then."""
+    """Return *readings*, with commands that show what else the text names where that leaves less of it unread."""
     looked = _look_at(found, ()).commands if unread and not found.question else ()
     both = tuple(dict.fromkeys([*readings, *looked]))[:MAX_READINGS]
     left = find_unread(found, both)
@@ -182,7 +182,7 @@ def _with_more(found: Recognised, readings: tuple[Command, ...], unread: tuple[s
 
 
 def _look_at(found: Recognised, unread: Sequence[str]) -> Readings:
-    """Return what a text is about, where what it says of it can't be told."""
+    """Return commands that show what a text is about, where it isn't understood as a whole."""
     shown: Sequence[Command] = _read_back(show_subjects(found))
     names_it = any(isinstance(each, RulesShow | MembersShow | MembersWhy | RulesWhich) for each in shown)
     pointed = [] if names_it else [word for word in found.words if word in PRONOUNS]

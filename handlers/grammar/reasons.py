@@ -63,7 +63,7 @@ def take_asides(found: Recognised, typed: Sequence[Word], words: Sequence[Word])
 
 
 def _says_why(found: Recognised, clause: Sequence[Word]) -> bool:
-    """Whether it says something, or is a ticket, and no word of it names a thing, a time or an act, or counts."""
+    """Whether *clause* is a statement or has a ticket, and no word of it names a thing, a time or an act, or says how many."""
     plain = [bare(word.text.strip("()")) for word in clause]
     says = any(word in SAYS or TICKET.fullmatch(word) for word in plain)  # else it may be a name that nobody knows
     return says and not any(_counts(found, word) for word in plain)

@@ -20,7 +20,7 @@ MAX_PART_WORDS: Final = 4
 
 
 class Sort(StrEnum):
-    """What a word is, or is a part of."""
+    """What a word is, or belongs to."""
 
     WORD = "word"
     AND = "and"
@@ -34,7 +34,7 @@ class Sort(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A word as it was typed, in its place; of a WORD without the signs of its sentence."""
+    """A word of the text and what it is; a WORD has no punctuation around it."""
 
     sort: Sort
     text: str
@@ -48,11 +48,11 @@ class Recognised:
     known: Known
     text: str
     typed: Sequence[Word]
-    """The words as they came."""
+    """The words as they were typed."""
     names: Mapping[str, str]
-    """What people are called whose emails stand behind their names: “Tom Meier <tom@example.com>”."""
+    """The names typed in front of emails, by email: “Tom Meier <tom@example.com>”."""
     tokens: list[Token] = field(default_factory=list)
-    """Every word but those of a reason, in its place."""
+    """Every word but those of a reason, in order."""
     reason: str | None = None
     asides: list[str] = field(default_factory=list)
     """The clauses that say why."""
@@ -60,7 +60,7 @@ class Recognised:
     start: Start | None = None
     since: Said | None = None
     times: list[str] = field(default_factory=list)
-    """Times that nothing takes: a second start or end, “over the weekend”."""
+    """Times that nothing uses: a second start or end, “over the weekend”."""
     urls: list[str] = field(default_factory=list)
     """Web URLs and paths, in their order."""
     emails: list[str] = field(default_factory=list)
@@ -68,7 +68,7 @@ class Recognised:
     rules: list[str] = field(default_factory=list)
     groups: list[str] = field(default_factory=list)
     has_namesakes: bool = False
-    """Whether several rules or several people have a name that was said: one of them is meant."""
+    """Whether several rules or several people have a name that was typed: one of them is meant."""
     new_name: str | None = None
     """The name for something new."""
     segments: list[str] = field(default_factory=list)
@@ -81,12 +81,12 @@ class Recognised:
     verb: str = ""
     """The word that says what is to be done, where that changes something."""
     turned: list[str] = field(default_factory=list)
-    """The words that turn the sentence round."""
+    """The words that may reverse the sentence."""
     words: list[str] = field(default_factory=list)
     used: set[str] = field(default_factory=set)
     """The words and URLs that were looked up as a name or a source, and found."""
     found_as: dict[str, set[str]] = field(default_factory=dict)
-    """The keys of what they were found as: a reading of something else leaves them unread."""
+    """For each of *used*, the keys of what it was found as: in a reading of anything else, it stays unread."""
     _parts: dict[int, list[str]] = field(default_factory=dict)
     _held: dict[tuple[int, str], list[str]] = field(default_factory=dict)
 
@@ -97,12 +97,12 @@ class Recognised:
 
     @property
     def types(self) -> list[str]:
-        """Return the types of rules that the words left say."""
+        """Return the types of rules that the words left name."""
         return [TYPES[word] for word in self.words if word in TYPES]
 
     @property
     def status(self) -> str | None:
-        """Return “on” or “off”, where the words left say which rules are meant by it."""
+        """Return “on” or “off”, where the words left describe rules by their status; else None."""
         return next((STATUSES[word] for word in self.words if word in STATUSES), None)
 
     @property
@@ -127,12 +127,12 @@ class Recognised:
         return " ".join(words)
 
     def segment(self, word: str) -> str | None:
-        """Return the segment that *word* names, also as several people who have it: “the vips”."""
+        """Return the segment that *word* names, also in the plural (“the vips”); else None."""
         segments = self.known.segments
         return segments.get(word) or (segments.get(word.removesuffix("s")) if len(word) > MIN_PART else None)
 
     def find_mentioned(self, names: Names[Any], text: str) -> list[str]:
-        """Return what `Names.find_mentioned` does, which is asked again and again of the same words."""
+        """Return what `Names.find_mentioned` does; cached, since the same words are looked up again and again."""
         if (id(names), text) not in self._held:
             self._held[id(names), text] = names.find_mentioned(text)
         return self._held[id(names), text]
@@ -214,7 +214,7 @@ class Recognised:
         return [(text, self._here(self.find_mentioned(names, text)) if len(text) >= MIN_PART else []) for text in texts]
 
     def _part_within(self, names: Names[Any]) -> list[str]:
-        """Return the keys of *names* that have the longest run of the words left in them, of those that fit few enough."""
+        """Return the keys of *names* that contain the longest run of the words left which fits at most MAX_READINGS of them."""
         least = MIN_PART if names is self.known.members else MIN_PART + 1  # people have short names, rules long ones
         words = [word for word in self.words if word not in FILLERS and "@" not in word][:MAX_NAME_WORDS]
         named = [bool(self.find_mentioned(names, word)) for word in words]
@@ -229,7 +229,7 @@ class Recognised:
         return []
 
     def find_named(self, names: Names[Any]) -> list[str]:
-        """Return the keys of *names* that the text names: whole, or by the longest runs of words left that fit few enough."""
+        """Return the keys of *names* that the text names: whole, or by the longest runs of the words left that fit few enough."""
         known = self.known
         whole = self.emails if names is known.members else self.groups
         found = dict.fromkeys([*self.rows, *self.rules] if names is known.rules else whole)

@@ -20,7 +20,7 @@ from handlers.grammar.verbs import take_verb, without_request
 from handlers.grammar.vocabulary import AFTER_ALL, ARROWS, FILLERS, HAVING, LACKING, NAMED, bare
 
 MAX_WORDS: Final = 60
-"""Nothing in a longer text is looked up: names are sought at each of its places."""
+"""Nothing in a longer text is looked up, since names are searched for at each of its words."""
 AND: Final = frozenset({"+", "&"})
 ANDS: Final = AND | {"and", "und", "y"}
 SAYS_SOMETHING: Final = re.compile(r"[^:\w]*\w.*")
@@ -32,7 +32,7 @@ EMAIL: Final = re.compile(r"[^\s@<>]+@[^\s@<>.]+(?:\.[^\s@<>.]+)+")
 ADDRESSEE: Final = re.compile(r"""(?:"([^"]{1,80})"\s*|((?:[^\W\d_][\w.'-]{0,40}\s+){1,3}))<([^<>\s@]+@[^<>\s]+)>""")
 """As mail programs write people."""
 BY: Final = re.compile(r"by\b", re.IGNORECASE)
-"""Before a time by which something is to be done: until then, it is not."""
+"""Before a deadline, which isn't the end of a temporary change."""
 MAX_SPACE: Final = 2
 """Characters between two adjacent words."""
 
@@ -128,7 +128,7 @@ def _is_name(found: Recognised, name: str) -> bool:
 
 
 def _take_times(found: Recognised, words: Sequence[Word], sorts: Sorts) -> Sequence[Word]:
-    """Take times: an end or a length, a start, since when, and others, which nothing takes yet."""
+    """Take times: an end or a length, a start, a since, and others, which nothing uses."""
     left: list[Word] = []
     for some in _adjacent(words):
         at, texts = 0, ["" if word.quoted else word.text for word in some]
@@ -145,7 +145,7 @@ def _take_times(found: Recognised, words: Sequence[Word], sorts: Sorts) -> Seque
 
 
 def _adjacent(words: Sequence[Word]) -> Iterator[list[Word]]:
-    """*words* in runs that stood side by side: no time goes on behind a name that was taken out."""
+    """Yield *words* in runs that stood side by side: a time doesn't continue after a name that was taken out."""
     run: list[Word] = []
     for word in words:
         if run and word.start > run[-1].start + len(run[-1].text) + MAX_SPACE:
@@ -177,7 +177,7 @@ def _expiry(time: Said) -> Expiry | None:
 
 
 def _take_things(found: Recognised, words: Sequence[Word], sorts: Sorts) -> Sequence[Word]:
-    """Take what is known by how it looks."""
+    """Take URLs, emails, rows and ids, which are recognised by their form."""
     lists = {Sort.URL: found.urls, Sort.EMAIL: found.emails, Sort.ROW: found.rows, Sort.NAME: found.rules}
     left: list[Word] = []
     for word in words:
@@ -212,7 +212,7 @@ def _things_in(text: str, hosts: Sequence[str]) -> tuple[Sort, Sequence[str]]:
 
 
 def _tokens(typed: Sequence[Word], left: Sequence[Word], sorts: Sorts) -> Iterator[Token]:
-    """Return *typed* with what each word was taken for; *left*: those that are words."""
+    """Yield *typed* with what each word was taken for; *left*: those that are plain words."""
     words = {(word.start, word.text) for word in left}
     for whole in typed:
         for word in [whole] if (whole.start, whole.text) in sorts else _split_at_commas(whole):
@@ -228,9 +228,9 @@ def _tokens(typed: Sequence[Word], left: Sequence[Word], sorts: Sorts) -> Iterat
 
 
 def _take_segments(found: Recognised, words: Sequence[str]) -> list[str]:
-    """Take the words that name segments, and what leads them: that narrows, and turns nothing round."""
+    """Take the words that name segments, and those before them such as “without”: they narrow, and reverse nothing."""
     left: list[str] = []
-    led: list[str] = []  # the words since the last that is no filler, which lead a segment or are words like others
+    led: list[str] = []  # fillers and the like since the last other word: they lead a segment, or else stay words
     segments = found.segments
     for word in words:
         if (name := found.segment(word)) is not None:
@@ -253,7 +253,7 @@ def _take_segments(found: Recognised, words: Sequence[str]) -> list[str]:
 
 
 def _take_site(found: Recognised) -> None:
-    """Take the site that is named; where it is about rules, only after a word that leads one."""
+    """Take the site that is named; in a text about rules, only after a preposition."""
     leads = {"on", "in", "at", "site", "from", "of", "to"}
     about_members = found.root == "members" or found.emails or found.segments or found.having or found.lacking
     for at, word in enumerate(found.words):

@@ -1,7 +1,8 @@
-"""Check the small words of a change: which it takes, each in its place, and which would make it another.
+"""Check the prepositions and fillers of a change: which of them it accepts, and which would make it another change.
 
-A change leaves out only words that can never turn its meaning. What leads something is taken where that kind of change has a
-place for it: “from” before who loses a segment, never before who gets one. All else is told, and nothing is offered.
+A change ignores only words that can never alter its meaning. A preposition is accepted where that kind of change has a role
+for it: “from” before the person who loses a segment, never before one who gets it. Any other word is shown to the person as
+not understood, and no change is offered.
 """
 
 from __future__ import annotations
@@ -56,7 +57,7 @@ AND: Final = Token(Sort.AND, "and")
 
 
 class Led(StrEnum):
-    """What a word leads that says what part something has in a change."""
+    """The role in a change of what a preposition leads."""
 
     SOURCE = "source"
     DESTINATION = "destination"
@@ -92,10 +93,10 @@ ROLES: Final[Mapping[type[Command], Mapping[str, frozenset[Led]]]] = {
     MembersOffboard: ON_A_SITE | _roles("from", Led.SITE),
     MembersMove: ON_A_SITE | _roles("from", Led.OLD_EMAIL) | _roles("to", Led.NEW_EMAIL) | _roles("for", Led.THING),
 }
-"""The words that lead something in each kind of change, with what they may lead there."""
+"""The prepositions of each kind of change, with the roles that they may lead there."""
 
 FORMS: Final = (RulesNew, RulesEdit, RulesCopy, MembersAdd, MembersEdit)
-"""What opens a form with what was understood filled in: whoever submits it takes it for all that they said."""
+"""Commands that open a form with what was understood filled in: the person sees and submits all of it."""
 BESIDE: Final[Mapping[type[Command], frozenset[str]]] = {
     RulesOff: word_set("redirecting"),
     RulesMake: word_set("able open instead everyone everybody"),
@@ -105,16 +106,16 @@ BESIDE: Final[Mapping[type[Command], frozenset[str]]] = {
     MembersOffboard: word_set("away out"),
     GatehouseUndo: LATELY | PRONOUNS,
 }
-"""The words that belong to the verb of a kind of change, or name a part of it."""
+"""Words that belong to the verb of a kind of change, or name a part of it, and so are ignored there."""
 IN_FORMS: Final = (FILLERS | AWAY) - COUNTS - LATELY
 AT_ONCE: Final = word_set("now right jetzt asap")
 FOR_A_WHILE: Final = word_set("temporarily temporal")
 POINTING: Final = word_set("that this")
 SEVERAL: Final = word_set("all every rules members users customers accounts people")
 REACHES: Final = word_set("all every everything any anything")
-"""Words of how much of a URL is blocked, which is asked."""
+"""Words for how much of a URL to block, which the card asks anyway."""
 STATES: Final = word_set("an ein")
-"""Articles that say “on” where nothing follows them."""
+"""German articles that mean “on” where nothing follows them."""
 
 
 def may_change(command: Command) -> bool:
@@ -123,7 +124,7 @@ def may_change(command: Command) -> bool:
 
 
 def find_idle_words(found: Recognised, readings: Sequence[Command]) -> frozenset[str]:
-    """Return the words that say nothing beside *readings*, which change something, in whatever place."""
+    """Return the words that *readings*, which change something, may ignore wherever they stand."""
     if any(isinstance(each, FORMS) for each in readings):
         return IN_FORMS
     changes = [each for each in readings if each.writes]
@@ -139,13 +140,13 @@ def find_idle_words(found: Recognised, readings: Sequence[Command]) -> frozenset
 
 
 def _points_at_what_follows(tokens: Sequence[Token]) -> bool:
-    """Whether “that” and “this” are said of what is named next: “this URL”, never of what was shown before."""
+    """Whether each “that” and “this” refers to what is named next (“this URL”), and none to what was shown before."""
     nothing = (FILLERS - EMPTY) | {AND.text}
     return not any(each.text in POINTING and after.text in nothing for each, after in pairwise([*tokens, AND]))
 
 
 def find_twists(found: Recognised, readings: Sequence[Command]) -> tuple[str, ...]:
-    """Return what may make *readings* another change than the one that is meant, with what it stands before."""
+    """Return the words that may mean another change than *readings*, each with the words that it leads."""
     changes = [each for each in readings if each.writes]
     if not changes:
         return ()
@@ -155,7 +156,7 @@ def find_twists(found: Recognised, readings: Sequence[Command]) -> tuple[str, ..
 
 
 def _find_misplaced(found: Recognised, changes: Sequence[Command]) -> Iterator[str]:
-    """Yield the words that lead what such a change has no place for, and those that lead nothing."""
+    """Yield the prepositions that lead something that *changes* have no role for, and those that lead nothing."""
     tokens = [
         each
         for each, after in pairwise([*found.tokens, AND])
@@ -192,13 +193,13 @@ def _is_empty(token: Token) -> bool:
 
 
 def _whole(tokens: Sequence[Token], at: int) -> str:
-    """Return the text at *at*; of a name all words."""
+    """Return the text at *at*; where a name begins there, all of its words."""
     name = [token.text for token in takewhile(lambda token: token.sort is Sort.NAME, tokens[at:])]
     return " ".join(name) or tokens[at].text
 
 
 def _is_placed(found: Recognised, word: str, led: Token, changes: Sequence[Command]) -> bool:
-    """Whether each of *changes* has a place for what *word* leads."""
+    """Whether each of *changes* has a role for *led* after the preposition *word*."""
     is_unknown = led.sort is Sort.WORD and not _is_known(found, led.text) and led.text not in FILLERS
     if is_unknown and (led.text in found.words or (word == "to" and led.text in CHANGING - ENDS)):
         return True  # what follows stays unread, or is the verb
@@ -210,7 +211,7 @@ def _is_known(found: Recognised, word: str) -> bool:
 
 
 def _leads(found: Recognised, led: Token, change: Command) -> frozenset[Led]:
-    """Return what *led* is in *change*."""
+    """Return the roles that *led* has in *change*."""
     match led.sort, change:
         case (Sort.URL, RulesMake(source=source, destination=destination)):
             ends = {Led.SOURCE: source, Led.DESTINATION: destination} if destination else {Led.DESTINATION: source}
@@ -239,7 +240,7 @@ def _is_end(typed: str, url: str) -> bool:
 
 
 def _in_pairs(found: Recognised, changes: Sequence[Command]) -> Iterator[str]:
-    """Yield the segments that may be for one person each, or one in the place of another, with all that stands between them."""
+    """Yield segments that may be meant for one person each, or one to replace another, with the words between them."""
     tokens = found.tokens
     places = [i for i, token in enumerate(tokens) if token.sort is Sort.WORD and found.segment(token.text)]
     if len(places) < 2 or not any(hasattr(each, "segments") for each in changes):
@@ -255,7 +256,7 @@ def _in_pairs(found: Recognised, changes: Sequence[Command]) -> Iterator[str]:
 
 
 def _find_idle_joined(found: Recognised) -> Iterator[str]:
-    """Yield what is joined to the rest by “and” or a comma and names nothing: “and that rule”, “and back”."""
+    """Yield words that “and” or a comma joins to the rest and that name nothing: “and that rule”, “and back”."""
     for is_and, some in groupby(found.tokens, key=lambda token: token.sort is Sort.AND):
         words = {token.text: None for token in some}
         is_polite = words.keys() <= COURTESY | AT_ONCE

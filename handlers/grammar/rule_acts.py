@@ -22,7 +22,7 @@ ALL_OF: Final = re.compile(r"\b(?:all|every|both)\b")
 
 
 def block(found: Recognised) -> list[Command]:
-    """Return how much may be blocked, which is asked: exactly this URL, with any query, everything below."""
+    """Return one block for each reach, of which the person chooses: exactly this URL, with any query, everything below."""
     if len(found.urls) != 1:
         return []
     made = [
@@ -39,7 +39,7 @@ def _short(url: str) -> str:
 
 
 def redirect(found: Recognised) -> list[Command]:
-    """Return another destination for a rule that there is; of two URLs also a new rule."""
+    """Return the change of an existing rule's destination; for two URLs also a new rule."""
     if len(found.urls) == 2:
         return _redirect_to_another(found)
     if len(found.urls) != 1:
@@ -69,13 +69,13 @@ def _with_destination(found: Recognised, rule: str, url: str) -> Command:
 
 
 def _is_turned(found: Recognised) -> bool:
-    """Whether the destination was said first: “redirect to B from A”."""
+    """Whether the destination comes first: “redirect to B from A”."""
     words = found.text.casefold().split()
     return "to" in words and "from" in words and words.index("to") < words.index("from")
 
 
 def open_form(found: Recognised) -> list[Command]:
-    """Return the form of a new rule of each type that is said; of one without a type, where none is."""
+    """Return the form of a new rule for each type that is named; one without a type where none is."""
     form = partial(RulesNew, name=found.new_name, expiry=found.expiry, because=found.reason)
     if says_type(found):
         return [form(kind, *found.urls[:2]) for kind in found.types]
@@ -83,7 +83,7 @@ def open_form(found: Recognised) -> list[Command]:
 
 
 def says_type(found: Recognised) -> bool:
-    """Whether the text says which type a rule is to have that needs more than its URLs: no redirect."""
+    """Whether the text names a type of rule that needs more than URLs: any but a redirect."""
     return bool(found.types) and "redirect" not in found.words
 
 
@@ -116,9 +116,7 @@ def _groups_of(found: Recognised) -> list[str]:
 
 
 def _every(found: Recognised, *, active: bool | None = None) -> tuple[str, ...]:
-    """Return the rules that are meant by what they are: of a host, of a type, on or off; none where that isn't said, or
-    of too many.
-    """
+    """Return all rules of the host or the type that a text names, on or off; none where it names neither, or too many match."""
     led = {before.text for before, after in pairwise(found.tokens) if after.sort is Sort.URL}
     hosts, types, status = [urlsplit(url).netloc for url in found.urls], found.types, found.status
     if "to" in led or any(urlsplit(url).path.strip("/") for url in found.urls):

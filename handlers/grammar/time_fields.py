@@ -1,4 +1,4 @@
-"""The times of commands, from when on and until when: each knows how it is read, written, and shown in help."""
+"""The start and the end of a command as fields: each knows how it is read, written, and shown in help."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from bot.text.times import MAX_WORDS, Kind, Said, WallTime, parse_time
 from handlers.grammar.command import Command, Part, Rank, Rest
 
 WORDS_BEFORE: Final = 3
-"""Words of a reason that are told with the time after them."""
+"""Words of a reason that are quoted with the time after them."""
 MAX_DURATION_SECONDS: Final = 366 * 86_400
 """The longest that a change may last, and the furthest that it may be planned ahead."""
 INSTANT: Final = re.compile(r"\d{4}-\d{2}-\d{2}t\d{2}:\d{2}z")
@@ -30,7 +30,7 @@ class Expiry:
 
     @classmethod
     def until_moment(cls, moment: datetime) -> Expiry:
-        """Return the end at *moment*, whenever that is read and by whom."""
+        """Return the end at *moment*, the same whenever and by whom it is read."""
         return cls(f"until {moment:%Y-%m-%dT%H:%MZ}", at=moment)
 
 
@@ -77,7 +77,7 @@ class ForOrUntil(Part):
                 del rest.words[index : index + 1 + count]
                 return found
             if following[0].text[:1].isdigit():
-                # Left as words, this would make for good what was meant for a while.
+                # Left as words, this would make a change permanent that was meant to be temporary.
                 wanted = "for 2h, for 30m or for 7d" if word.keyword == "for" else "until 18:00 or until tomorrow 9am"
                 raise rest.unclear_error(f"“{word.text} {following[0].text[:20]}” isn’t a time. Write {wanted}.")
         return self.require_value(None, rest)
@@ -112,7 +112,7 @@ class Start:
 
     @classmethod
     def at_moment(cls, moment: datetime) -> Start:
-        """Return the start at *moment*, whenever that is read and by whom."""
+        """Return the start at *moment*, the same whenever and by whom it is read."""
         return cls(f"at {moment:%Y-%m-%dT%H:%MZ}", at=moment)
 
 
@@ -127,7 +127,7 @@ def parse_start(text: str) -> Start | None:
 
 
 def first_start(words: Sequence[str]) -> tuple[Start | None, int]:
-    """Return the start that the first of *words* say, and how many they are."""
+    """Return the start that the first of *words* mean, and how many they are; None and 0 where they mean none."""
     if len(words) > 1 and words[0].casefold() == "at" and INSTANT.fullmatch(words[1].casefold()):
         return Start(f"at {words[1].upper()}", at=datetime.fromisoformat(words[1].upper())), 2
     found = time_at(words[:MAX_WORDS], 0)
@@ -183,7 +183,7 @@ UNTIL_NUMBER: Final = re.compile(r"\b(?:until|till?|bis) \d{1,2}[.!]?$", re.IGNO
 def time_in_reason(command: Command) -> str:
     """Return the end of *command*'s reason, where it is a time that may be meant for the command; else nothing.
 
-    A reason in quotes is one as a whole, and “at 2:50” without a day says in many a reason when something broke.
+    A reason in quotes is taken as a whole. And “at 2:50” without a day is often the time when something broke.
     """
     words = (getattr(command, "because", None) or "").split()
     if words[-1:] and words[-1].endswith('"'):

@@ -23,7 +23,7 @@ TYPOGRAPHY: Final = str.maketrans(
 )
 ZERO_WIDTH: Final = str.maketrans(dict.fromkeys("\u200b\u200c\u200d\u2060\ufeff", ""))
 RUN: Final = re.compile(r"""[^\s,;"']+""")
-"""What an email is part of as a whole."""
+"""A run of characters that holds an email as a whole, if it holds one."""
 IN_EMAIL: Final = re.compile(r"[^<]@")
 WORD: Final = re.compile(
     r"""
@@ -38,18 +38,18 @@ WEB: Final = re.compile(r"https?://[^\s<>|\"“”`´ˋ]+", re.IGNORECASE)
 SENTENCE_ENDS: Final = ".,;:!?…"
 BRACKETS: Final = {")": "(", "]": "[", "}": "{"}
 STYLES: Final = {"*": "*", "_": "_", "~": "~", "'": "'", "’": "‘"}
-"""What ends a style or a quotation rather than a URL, where it began right before it."""
+"""The end of a style or a quotation, which is not part of a URL where its beginning is right before the URL."""
 AROUND: Final = '`´ˋ"<>'
 """Characters that are not part of any URL."""
 MAILTO: Final = "mailto:"
 AROUND_EMAIL: Final = " \t<>()[],;"
-"""Signs around a pasted email that are no part of it."""
+"""Characters around a pasted email that are not part of it."""
 DASHED: Final = re.compile(r"^[-–—]+(?=[A-Za-z])")
 
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """One word, or several in quotes; *start* is where it stood in the cleaned text."""
+    """One word, or several in quotes; *start*: its position in the cleaned text."""
 
     text: str
     quoted: bool
@@ -57,17 +57,17 @@ class Word:
 
     @property
     def keyword(self) -> str:
-        """The word as a keyword: no case, no dashes in front (``--because``, ``—because``); nothing if it was quoted."""
+        """Return the word in lower case, without dashes in front (``--because``, ``—because``); empty if it was quoted."""
         return "" if self.quoted else DASHED.sub("", self.text).casefold()
 
 
 def clean_text(text: str) -> str:
-    """*text* as its author meant it: ``<url|label>`` is the URL, entities are decoded once, quotes are straight."""
+    """Return *text* as its author meant it: ``<url|label>`` is the URL, entities are decoded once, quotes are straight."""
     return RUN.sub(_strip_zero_width, MARKUP.sub(_unwrap, text.translate(TYPOGRAPHY))).strip()
 
 
 def _strip_zero_width(match: re.Match[str]) -> str:
-    """What was pasted with characters of no width, without them; an email keeps them, or it would be another one."""
+    """Return the match without zero-width characters; an email keeps them, since it would be another one without."""
     return match[0] if IN_EMAIL.search(match[0]) else match[0].translate(ZERO_WIDTH)
 
 
@@ -81,7 +81,7 @@ def _unwrap(match: re.Match[str]) -> str:
 
 
 def urls_in(text: str) -> list[str]:
-    """The URLs in what Slack sends of a message, each once, as they were written."""
+    """Return the URLs in a message as Slack sends it, each once, as they were written."""
     found = (
         ENTITY.sub(lambda entity: ENTITIES[entity[1]], _url(match)) for match in WEB.finditer(_separate_urls(text))
     )
@@ -89,9 +89,9 @@ def urls_in(text: str) -> list[str]:
 
 
 def urls_typed(text: str) -> list[str]:
-    """The URLs in the text of a command, each once, without what was pasted around them.
+    """Return the URLs in the text of a command, each once, without what was pasted around them.
 
-    Where there is nothing else, one needs no scheme.
+    A URL that is the only word needs no scheme.
     """
     found = [_trim_url(match[0], _character_before(match)) for match in WEB.finditer(_separate_urls(text))]
     if found or len(text.split()) != 1:
@@ -103,12 +103,12 @@ def urls_typed(text: str) -> list[str]:
 
 
 def _separate_urls(text: str) -> str:
-    """*text* with a space between two URLs that Markdown or a list joins."""
+    """Return *text* with a space between two URLs that Markdown or a list joins."""
     return text.replace("](", " ").replace(",http", " http").replace(";http", " http")
 
 
 def _url(match: re.Match[str]) -> str:
-    """The URL alone: where Slack does not say where it ends, the sentence's own signs are no part of it."""
+    """Return the URL alone: where Slack doesn't mark its end, punctuation of the sentence is not part of it."""
     around = (_character_before(match) or "\n", match.string[match.end() : match.end() + 1] or "\n")
     return match[0] if around[0] == "<" or around == ("\n", "\n") else _trim_url(match[0], around[0])
 
@@ -131,7 +131,7 @@ def _trim_url(url: str, before: str) -> str:
 
 
 def emails_in(text: str) -> list[str]:
-    """The emails in it, each once; what looks like one in a URL is none."""
+    """Return the emails in *text*, each once; one inside a URL doesn't count."""
     return emails.emails_in(WEB.sub(" ", text))
 
 
@@ -142,14 +142,14 @@ def strip_email(text: str) -> str:
 
 
 def escape_entities(text: str) -> str:
-    """*text* as Slack would send it, so that `clean_text` gives it back."""
+    """Return *text* as Slack would send it, so that `clean_text` gives it back."""
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
 def split(text: str) -> list[Word]:
-    """The words of a cleaned text. Never fails: a quote that is not closed is a character like others.
+    """Return the words of a cleaned text. Never fails: a quote that is not closed is a character like others.
 
-    What stood beside an email without a space, and is none, loses what has no width here.
+    A word that was joined to an email, and is none itself, loses its zero-width characters here.
     """
     words = (_word(match) for match in WORD.finditer(text))
     return [word for word in words if word.text or word.quoted]
@@ -171,7 +171,7 @@ def unquote_reason(text: str | None) -> str:
 
 
 def quote_word(text: str) -> str:
-    """*text* as one word; raises ValueError for one with both kinds of quotes in it, which cannot be written so."""
+    """Return *text* in quotes, as one word; raises ValueError where it has both kinds of quotes, which can't be written."""
     for mark in ('"', "'"):
         if mark not in text:
             return f"{mark}{text}{mark}"

@@ -1,4 +1,4 @@
-"""Find what a text says that no reading of it takes up: words, things that exist, times."""
+"""Find what none of the readings of a text accounts for: words, things that exist, times."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from handlers.grammar.vocabulary import AFTER_ALL, FILLERS, IDLE, NAMED, STATUSE
 from handlers.rules.commands import RulesList, RulesMake
 
 MAX_BETWEEN: Final = 2
-"""Fillers between two words that nobody understood, which are told with them."""
+"""Fillers between two words that weren't understood, which are quoted together with them."""
 
 
 def find_unread(found: Recognised, readings: Sequence[Command]) -> tuple[str, ...]:
-    """Return what *found* says that is in none of *readings*: things that exist, words, a time, a name, a site.
+    """Return what *found* has that none of *readings* accounts for: things that exist, words, a time, a name, a site.
 
-    Of what only asks, words that name nothing may be left; what would change something takes up all that counts.
+    Readings that only show something may ignore words that name nothing; a change has to account for every word that counts.
     """
     text = " ".join(_without_reason(each).write() for each in readings).casefold()
     writes = any(map(may_change, readings))
@@ -51,12 +51,12 @@ def _without_reason(command: Command) -> Command:
 
 
 def _is_named(found: Recognised, key: str, text: str) -> bool:
-    """Whether *text*, which all readings are, names the thing of *key*."""
+    """Whether *text*, which is all readings as text, names the thing of *key*."""
     return any(name.casefold() in text for name in (key, found.known.titles.get(key, key)))
 
 
 def _things(found: Recognised, used: Collection[str], text: str) -> list[str]:
-    """Return the names of the things that aren't in *text*, and were not *used* for it."""
+    """Return the names of the recognised things that aren't in *text*, and were not *used* for it."""
     things = [*found.urls, *found.emails, *found.rows, *found.rules, *found.groups]
     things += [*found.segments, *found.having, *found.lacking]
     unread = [thing for thing in things if thing not in used and not _is_named(found, thing, text)]
@@ -64,7 +64,7 @@ def _things(found: Recognised, used: Collection[str], text: str) -> list[str]:
 
 
 def _words(found: Recognised, readings: Sequence[Command], used: Collection[str], text: str) -> list[str]:
-    """Return the words left that aren't in *text*, were not *used* for it, and say something beside it."""
+    """Return the words left that aren't in *text*, were not *used* for it, and may not be ignored."""
     taken = {*re.split(r"[\s\"':=,]+", text), *used}
     taken |= find_idle_words(found, readings) if any(map(may_change, readings)) else FILLERS | IDLE
     taken |= _types_of(found, readings)
@@ -83,7 +83,7 @@ def _types_of(found: Recognised, readings: Sequence[Command]) -> set[str]:
 
 
 def join_unread(unread: Sequence[str], found: Recognised) -> tuple[str, ...]:
-    """Return what is *unread* as it was typed: words that stand together, with the fillers between them, are one."""
+    """Return what is *unread* as it was typed: adjacent words are joined, with the fillers between them."""
     single = {each for each in unread if " " not in each}
     runs: list[list[str]] = []
     run: list[str] = []

@@ -1,4 +1,4 @@
-"""What a text asks for: the act of its verb, whether it is a question, and which words turn it round."""
+"""Find what a text asks for: the act of its verb, whether it is a question, and which words may reverse it."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ from handlers.grammar.vocabulary import (
 )
 
 SWITCHED: Final = frozenset({"switched", "turned"})
-"""Before “off”: how something is, which “off” alone says, too."""
+"""Participles before “on” or “off”, to which they add nothing."""
 SHORTEST_TYPO: Final = 4
 LIKE_A_VERB: Final = 81
-"""Per cent of likeness from which on a word is a verb with a typo."""
+"""Similarity in per cent from which on a word counts as a verb with a typo."""
 
 
 def without_request(words: Sequence[str]) -> list[str]:
-    """Return *words* without “can you”: who asks so asks for no answer."""
+    """Return *words* without “can you”, which makes a request, not a question."""
     start = next((at for at, word in enumerate(words) if word not in GREETINGS), 0)
     asks = len(words) > start + 1 and words[start] in CAN and words[start + 1] in WHO_CAN
     return [*words[:start], *words[start + 2 :]] if asks else [*words]
@@ -70,7 +70,7 @@ def take_verb(found: Recognised, words: Sequence[str]) -> list[str]:
 
 
 def _find_turning(words: Sequence[str], sites: Collection[str]) -> list[str]:
-    """Return the words that turn a sentence round; “only” before a site is none, nor what leads it."""
+    """Return the words that may reverse the sentence; “only” before the name of a site doesn't."""
     turning = []
     for at, word in enumerate(words):
         following = next((each for each in words[at + 1 :] if each not in FILLERS and each not in ONLY), "")
@@ -81,7 +81,7 @@ def _find_turning(words: Sequence[str], sites: Collection[str]) -> list[str]:
 
 
 def _verb_at(found: Recognised, words: list[str], at: int, start: int) -> tuple[str, str, list[str]] | None:
-    """Return the act that *words* say from *at* on, its verb, and the words left. *start*: where they begin to say something."""
+    """Return the act of the verb at *at* in *words*, the verb, and the words left; else None. *start*: the first that counts."""
     word, before, after = words[at], words[:at], words[at + 1 :]
     for phrase, act in PHRASES.items():
         parts = phrase.split()
@@ -98,7 +98,7 @@ def _verb_at(found: Recognised, words: list[str], at: int, start: int) -> tuple[
 
 
 def _verb_with_a_typo(found: Recognised, words: Sequence[str], at: int) -> str | None:
-    """Return the verb that the word at *at* nearly is, if *words* are no part of a name."""
+    """Return the verb that the word at *at* is similar to, if *words* are not part of a name; else None."""
     if at == len(words) or len(words[at]) < SHORTEST_TYPO or words[at] in TYPES:
         return None
     text = " ".join(words)

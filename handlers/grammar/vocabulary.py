@@ -1,6 +1,6 @@
 """The words that the reader of sentences knows, English and the commonest German and Spanish ones.
 
-A word earns its place by a sentence of the corpus that needs it. What stands in no table is not understood, and told.
+Each word is here because a sentence of the corpus needs it. A word in no table is not understood, and the answer says so.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ def map_words(meanings: Mapping[str, str]) -> Mapping[str, str]:
 
 
 def map_phrases(meanings: Mapping[str, str]) -> Mapping[str, str]:
-    """The same for phrases, with commas between them."""
+    """Return the same for phrases, which are separated by commas."""
     return {phrase: meaning for meaning, phrases in meanings.items() for phrase in phrases.split(", ")}
 
 
@@ -26,7 +26,7 @@ LOOSE: Final = word_set(
     "add edit new why check which list show set copy samples make on off delete remove grant revoke move rename offboard "
     "group groups help undo "
 )
-"""Verbs whose words may mean something else: they are read by what they name, not by their position."""
+"""Verbs of commands after which a sentence may mean something else: it is read by what it names, not by position."""
 FILLERS: Final = word_set(
     "a an the please pls can could you would i we want need to me my us our of in at from into during with w/ and "
     "is are be it its it's that this now just hey hi hello so then for by as rule rules url urls page link "
@@ -42,19 +42,19 @@ FILLERS: Final = word_set(
     "temporal group gruppe jetzt wieder regel im in auf "
     "el la los las un una de del en por favor y se "
 )
-"""Words that name nothing by themselves."""
+"""Words that name nothing on their own."""
 EMPTY: Final = word_set(
     "a an the i we me us you my our need needs want is are be should must get gets goes of and rule url urls link page "
     "pages site segment group member user customer account access address host also too again back "
     "die der das den dem ein eine mir und ist sind soll braucht regel gruppe wieder mal "
     "el la los las un una de y se "
 )
-"""Fillers that can turn no change into another: only these it leaves out, wherever they stand."""
+"""Fillers that can't make a change another one: only these may be ignored in a change, wherever they stand."""
 COURTESY: Final = word_set("please pls kindly thanks thank thx cheers hey hi hello oops also too again bitte por favor")
 LEADING: Final = word_set("to from at into in on for im auf für en")
-"""Fillers that say what part something has which follows them: roles.py says in which change."""
+"""Fillers that give a role to what follows them; `roles.py` says which changes have which roles."""
 PRONOUNS: Final = word_set("it it's that this him her them he she they")
-"""Fillers that point at what was named before."""
+"""Fillers that refer to what was named before."""
 PERSONS: Final = word_set("him her he she")
 """Pronouns for somebody, not for a thing."""
 ORDINALS: Final[Mapping[str, int]] = {
@@ -69,22 +69,22 @@ COUNTS: Final = word_set(
 )
 """Fillers that say how many are meant."""
 EACH: Final = word_set("alle alles jede todos todas all every everything each both")
-"""Words before what all of is meant."""
+"""Words that mean all of what follows them."""
 AWAY: Final = word_set("away out up instead open redirecting named name")
-"""What belongs to a verb, or leads a name."""
+"""Words that belong to a verb, or introduce a name."""
 LATELY: Final = word_set("last change changes")
 """Fillers that say which change is meant."""
 IDLE: Final = word_set("happens happen wrong points end up away out looping loops redirecting approval open name")
-"""Words that may be in a name, and say nothing where they are in none."""
+"""Words that mean nothing, unless they are part of a name."""
 COMPLAINTS: Final = word_set("can't cant cannot couldn't unable")
-"""Words of somebody who says what does not work: they ask why."""
+"""Words in a complaint, such as “can't log in”, which is read as the question why."""
 CAUTIOUS: Final = word_set(
     "nicht kein keine keinen außer ausgenommen nur aber wenn falls sino si excepto salvo menos solo sólo "
     "not don't dont never no cannot "
     "isn't without except unless only but if unblock undelete instead shouldn't mustn't "
     "excluding excluded exempt exempted unaffected untouched "
 )
-"""Words that turn a sentence round: what follows is shown, not done."""
+"""Words that may reverse a sentence: what it names is shown, and no change is offered."""
 LACKING: Final = word_set(
     "ohne sin without no not but except lacks lack lacking isn't doesn't don't hasn't haven't nor w/o"
 )
@@ -152,22 +152,22 @@ PARTED: Final[Mapping[str, Mapping[str, str]]] = {
     "schalte": {"ein": "on", "an": "on", "aus": "off", "ab": "off"},
     "take": {"down": "down"},
 }
-"""Verbs of two words, of which the second may come behind what they are about."""
+"""Verbs of two words, of which the second may follow the object: “turn old shop off”."""
 ONLY: Final = word_set("only just but nur aber solo sólo pero")
-"""Words that turn nothing round before the name of a site: “but only on docs”."""
+"""Words that reverse nothing before the name of a site: “but only on docs”."""
 NAMED: Final = word_set("named called name")
 SAYS: Final = word_set(
     "is are was were has have had says said will would asked wanted works does did it's he's she's they're "
     "ist hat will tiene dice"
 )
-"""Words that make a sentence of a clause."""
+"""Words that make a clause a statement."""
 MAIL: Final = word_set("email e-mail mail emails address adresse emailadresse correo")
-"""Words for what somebody gets a new one of."""
+"""Words for an email."""
 MOVED: Final = MAIL | word_set("now new changed changes jetzt neue ahora nuevo nueva old")
-"""Words of who gives somebody another email; beside two emails they say no more."""
+"""Words in a request to change an email; next to two emails they add nothing."""
 HARMLESS: Final = frozenset({"status", "why", "show", "history", "pending", "timers", "whoami", "help"})
 CHANGING: Final = frozenset(word for word, act in ACTS.items() if act not in HARMLESS)
-"""Verbs of what changes something."""
+"""Verbs that ask for a change."""
 FILES: Final = word_set("file csv excel spreadsheet tabelle")
 """Words that say that a list is wanted as a file, whatever the verb."""
 ENDS: Final = word_set("on off an ein aus")
@@ -175,12 +175,12 @@ ENDS: Final = word_set("on off an ein aus")
 OFTEN_NOUNS: Final = word_set(
     "an ein aus da on off ok okay up waiting new log match get look start stop check test keep requests open help"
 )
-"""Verbs that are verbs only where they begin what was typed."""
+"""Words that are verbs only at the beginning of the text."""
 PAST: Final = word_set(
     "turned switched changed deleted removed made created edited touched blocked blocking disabled enabled off "
     "on inactive active working broken redirecting redirected added happened "
 )
-"""Words of a question on what was done, which name nothing."""
+"""Words in a question about what was done; they name nothing."""
 STATUSES: Final = map_words(
     {
         "off": "off inactive deactivated stopped disabled paused deaktiviert deaktivierte deaktivierten "
@@ -208,7 +208,7 @@ TOPICS: Final = map_words(
         "whoami": "permissions allowed",
     }
 )
-"""Words for what Gatehouse has a view of, each with its topic: that is looked at where a text names no thing."""
+"""Words for the topics that Gatehouse has a view of; a view is shown where a text names no thing."""
 BECAUSE: Final = frozenset({"weil", "wegen", "porque", "because", "cause", "cuz", "bc", "coz", "since"})
 ARROWS: Final = frozenset({"->", "-->", "=>", "→", ">"})
 GREETINGS: Final = word_set("hey hi hello please gatehouse @gatehouse so ok and")
@@ -222,17 +222,17 @@ CONTRACTED: Final[Mapping[str, str]] = {
 }
 """Words that are often typed without their apostrophe."""
 AFTER_ALL: Final = ".,;:!?…"
-"""Signs that may follow a word and say nothing."""
+"""Punctuation that may follow a word and means nothing."""
 
 
 def bare(text: str) -> str:
-    """Return a word as it stands here: without the signs of its sentence, and without the ’s of whose something is."""
+    """Return a word as these tables have it: in lower case, without punctuation around it and without a possessive ’s."""
     word = text.strip(AFTER_ALL).casefold()
     word = CONTRACTED.get(word, word)
     return word if word in QUESTIONS or word in FILLERS else word.removesuffix("'s")
 
 
 def points(text: str) -> bool:
-    """Whether *text* names nothing, and points at what was shown before: “it”, “the second one”."""
+    """Whether *text* names nothing, and refers to what was shown before: “it”, “the second one”."""
     words = {bare(word) for word in text.split()}
     return not words.isdisjoint(PRONOUNS | ORDINALS.keys()) and words <= FILLERS | ORDINALS.keys()
