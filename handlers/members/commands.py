@@ -35,7 +35,7 @@ WHOSE: Final = "whose email"
 
 
 class Segments(Part):
-    """All words that are left, with ``to`` before those that are granted, ``from`` before those that are revoked, or without."""
+    """All words that are left, after an optional ``to`` (segments to grant) or ``from`` (segments to revoke)."""
 
     def read(self, rest: Rest) -> tuple[str, ...]:
         is_marked = rest.words[0].keyword == "to" and "@" in rest.words[1].text if len(rest.words) > 1 else False
@@ -48,13 +48,13 @@ class Segments(Part):
         return segments
 
     def write(self, value: Sequence[str]) -> str:
-        """After ``to`` where the first would be read as an email without."""
+        """Put ``to`` in front where the first would be read as an email otherwise."""
         said = " ".join(map(quote_word, value))
         return f"to {said}" if "@" in value[0] else said
 
 
 class Segment(Text):
-    """All words that are left, as one segment; after ``to`` where it would be read as an email or ``#n`` without."""
+    """All words that are left, as one segment; after ``to`` where it would be read as an email or ``#n`` otherwise."""
 
     def read(self, rest: Rest) -> Any:
         if rest.words and rest.words[0].keyword == "to":
@@ -155,7 +155,7 @@ class MembersMenu(MembersCommand):
 
 @dataclass(frozen=True)
 class MembersFiltered(Command):
-    """Some of the members of a site: what narrows a list narrows an export."""
+    """Some of the members of a site: lists and exports have the same filters."""
 
     text: str | None = takes(Text("TEXT"))
     segment: str | None = takes(Filter("segment:vip"))
@@ -214,7 +214,7 @@ class MembersAdd(MembersCommand):
 
 
 class MemberAlone(Text):
-    """A member and nothing about them: with more beside an email, more is meant than a form."""
+    """A member and nothing else: more words after an email mean more than a form."""
 
     def read(self, rest: Rest) -> Any:
         if len(rest.words) > 1 and (says_field(rest) or any("@" in word.text for word in rest.words)):

@@ -83,7 +83,7 @@ async def add(command: MembersAdd, caller: Caller, gatehouse: Gatehouse) -> Repl
 async def edit(command: MembersEdit, caller: Caller, gatehouse: Gatehouse) -> Reply:
     site = await site_for(command.site, caller, gatehouse)
     if "@" not in command.email:
-        checked_email(command.email)  # refused before a form opens, a name is looked up
+        checked_email(command.email)  # refused before a form opens, so that it is looked up as a name instead
 
     async def fill() -> dict[str, Any]:
         (member,) = await find_members(command, [command.email], site, gatehouse)
@@ -159,7 +159,7 @@ MAX_SEGMENTS_IN_TITLE: Final = 3
 @handles(MembersGrant)
 @handles(MembersRevoke)
 async def change_segments(command: MembersGrant | MembersRevoke, caller: Caller, gatehouse: Gatehouse) -> Reply:
-    """Request what each of the members has then; who has it already is named, and left out."""
+    """Request the grant or the revocation for each member; those who need no change are named, and left out."""
     is_grant = isinstance(command, MembersGrant)
     site = await site_for(command.site, caller, gatehouse)
     members = await find_members(command, command.emails, site, gatehouse)
@@ -192,7 +192,7 @@ async def change_segments(command: MembersGrant | MembersRevoke, caller: Caller,
 
 
 def already_so(command: MembersGrant | MembersRevoke, segments: Sequence[str], site: Site) -> AlreadySo:
-    """What is said of members who have the *segments* that *command* grants, or lack those that it revokes."""
+    """Return the words for members who have the *segments* that *command* grants already, or lack those that it revokes."""
     access = f"access to {join_words([quote(name, 60) for name in segments])} on {esc(site.name, 60)}"
     if isinstance(command, MembersGrant):
         return AlreadySo(f"already has {access}", f"already have {access}")
@@ -202,7 +202,7 @@ def already_so(command: MembersGrant | MembersRevoke, segments: Sequence[str], s
 def _resolve_segments(
     command: MembersGrant | MembersRevoke, catalogue: Catalogue, site: Site, also: Sequence[str] = ()
 ) -> tuple[str, ...]:
-    """The segments that *command* names, as the site spells them; raises UnknownSegment for the first it has not.
+    """Return the segments that *command* names, as the site spells them; raises UnknownSegment for the first unknown one.
 
     *also*: segments that the site has besides those of *catalogue*.
     """
@@ -210,7 +210,7 @@ def _resolve_segments(
     names = use_known_spelling(command.segments, known)
     for name in catalogue.unknown_names(names, also):
         meant = nearest_segments(name, known)
-        offered = meant if isinstance(command, MembersGrant) else ()  # nothing that takes away is offered for a typo
+        offered = meant if isinstance(command, MembersGrant) else ()  # a typo never suggests to take access away
         again = {}
         for near in offered:
             segments = tuple(dict.fromkeys(near if each == name else each for each in names))
@@ -221,7 +221,7 @@ def _resolve_segments(
 
 @dataclass(eq=False, repr=False)
 class SameEmail(Refusal):
-    """A member is to get the email that they have, or have in another spelling: *now* and *wanted*."""
+    """The *wanted* email of a member is the one that they have *now*, maybe in another spelling."""
 
     now: str
     wanted: str
@@ -237,7 +237,7 @@ class SameEmail(Refusal):
 
 @dataclass(eq=False, repr=False)
 class EmailTaken(Refusal):
-    """Somebody on *site* has the *email* that a member is to get."""
+    """Somebody on *site* already has the *email* that a member is to get."""
 
     email: str
     site: str
@@ -250,7 +250,7 @@ class EmailTaken(Refusal):
 
 @dataclass(eq=False, repr=False)
 class MovesWhatIsToCome(Refusal):
-    """Something is still to be done automatically to the member who is to get another *email*: nobody would do it then."""
+    """A planned change or a revert is still to come for the member with this *email*: another email would lose it."""
 
     email: str
     site: str
@@ -316,7 +316,7 @@ async def offboard(command: MembersOffboard, caller: Caller, gatehouse: Gatehous
 
 
 async def _find_everywhere(email: str, gatehouse: Gatehouse) -> Sequence[tuple[Site, Found]]:
-    """Return each site's answer about *email*; raises NoMember where all say no, or why none that has it could be asked."""
+    """Return each site's answer about *email*; where none has it, raises the error of a site that failed, else NoMember."""
     sites = list(gatehouse.sites.values())
     found = await asyncio.gather(*(_find_on(site, email) for site in sites))
     if not any(isinstance(there, Member) for there in found):
@@ -326,7 +326,7 @@ async def _find_everywhere(email: str, gatehouse: Gatehouse) -> Sequence[tuple[S
 
 
 def _public_name(found: Sequence[Found], email: str) -> str:
-    """Return somebody's name as a channel may see it: by name, where a site has one, else the masked email."""
+    """Return how a channel may see somebody: their name, where a site has one, else the masked email."""
     names = (there.name or "" for there in found if isinstance(there, Member))
     name = next((name.strip() for name in names if name.strip() and "@" not in name), "")
     return name or f"`{mask_email(email)}`"

@@ -38,11 +38,11 @@ class MemberForm:
     expiry: str = ""
     """``2h`` or ``18:00``, as typed."""
     notes: Mapping[str, str] = field(default_factory=dict)
-    """Block id -> what was refused about it; the empty id is the whole form."""
+    """Block id -> what is wrong with its input; the empty id is the whole form."""
 
     @classmethod
     def of(cls, member: Member, *, site: str, known: tuple[str, ...], channel: str) -> Self:
-        """The form that edits *member*."""
+        """Return the form that edits *member*."""
         seen = fingerprint(canonical_form(member.document()))
         return cls("edit", site, member.email, member.name or "", member.segments, known, channel, seen)
 
@@ -50,14 +50,14 @@ class MemberForm:
         return replace(self, notes=notes)
 
     def document(self, base: Member | None = None) -> dict[str, Any]:
-        """The member as the form says, with what it does not show of *base*, such as the end of a long name."""
+        """Return the member as the form has it, with what it does not show of *base*, such as the end of a long name."""
         kept = base.document() if base is not None else {"email": self.email}
         is_as_shown = base is not None and self.name == inputs.fit_to_input(base.name or "")
         segments = dict.fromkeys([*self.segments, *(_hidden_segments(base.segments) if base is not None else ())])
         return kept | ({} if is_as_shown else {"name": self.name}) | {"allowedSegments": list(segments)}
 
     def view(self) -> View:
-        """The modal, ready for views.open or views.update."""
+        """Return the modal, ready for views.open or views.update."""
         kept = {"mode": self.mode, "site": self.site, "channel": self.channel, "seen": self.seen}
         about = {"email": self.email if self.mode == "edit" else None}
         titles = {"add": ("Add member", "Add"), "edit": ("Edit member", "Save")}
@@ -78,7 +78,7 @@ class MemberForm:
 
     @property
     def segments_block(self) -> str:
-        """The block id of the menu of segments, or of the line in which they are typed where none is known."""
+        """Return the block id of the menu of segments, or of the input in which they are typed where none is known."""
         return SEGMENTS if inputs.choice_names(self.known, self.segments) else SEGMENT_NAMES
 
     def _segments(self) -> View:
@@ -98,13 +98,13 @@ class MemberForm:
 
 
 def _hidden_segments(segments: Sequence[str]) -> list[str]:
-    """Return those that the menu can't hold, being too many or too long: the form never takes those away."""
+    """Return the segments that the menu can't hold, being too many or too long: the form never revokes those."""
     shown = set(inputs.choice_names((), segments))
     return [name for name in segments if name not in shown]
 
 
 def segment_notes(form: MemberForm, unknown: Sequence[str]) -> dict[str, str]:
-    """What to say above the field of the segments about names that the site does not have."""
+    """Return the note for the input of the segments about names that the site does not have."""
     if not unknown:
         return {}
     known = form.known
@@ -118,7 +118,7 @@ def segment_notes(form: MemberForm, unknown: Sequence[str]) -> dict[str, str]:
 
 
 def read_form(view: View) -> MemberForm:
-    """The form as a person left it: *view* with its state."""
+    """Return the form as it was submitted: *view* with its state."""
     about = metadata(view)
     values = inputs.values_of(view)
     segments = inputs.picked_values(values, SEGMENTS)

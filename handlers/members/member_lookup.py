@@ -1,4 +1,4 @@
-"""``/members list``, ``show``, ``why`` and ``segments``: what reads members and changes none."""
+"""``/members list``, ``show``, ``why`` and ``segments``: the commands that only read members."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def _filter_and_sort(members: Sequence[Member], command: MembersList) -> list[Me
 
 
 async def refuse_unknown_segments(command: MembersFiltered, site: Site, caller: Caller, gatehouse: Gatehouse) -> None:
-    """Raise UnknownSegment where *command* narrows by one that *site* has not: nobody, or everybody, would be no answer."""
+    """Raise UnknownSegment where *command* filters by one that *site* doesn't have: nobody, or everybody, would be misleading."""
     wanted = {"segment": command.segment, "without_segment": command.without_segment}
     known = await catalogue(site, caller, gatehouse) if any(wanted.values()) else Catalogue(())
     for field, name in wanted.items():
@@ -106,7 +106,7 @@ async def show(command: MembersShow, caller: Caller, gatehouse: Gatehouse) -> Re
 
 
 MAX_MEMBERS_SHOWN: Final = 5
-"""Members that one answer tells of: Slack takes no longer message."""
+"""Members that one answer shows: more would be too long for a Slack message."""
 
 
 def _refuse_many(emails: Sequence[str]) -> None:
@@ -130,7 +130,7 @@ async def _card(
 
 @clicks("members.whisper")
 async def show_privately(click: Click, caller: Caller, gatehouse: Gatehouse) -> Reply:
-    """Show the member of a shared card, whole, to the person who clicked: the button holds a reference, no email."""
+    """Show the member of a shared card, unmasked, to the person who clicked: the button holds a reference, not an email."""
     await gatehouse.access.require(MembersShow.needs or "", caller.user, caller.channel)
     name, _, rest = click.value.partition(" ")
     mask, _, reference = rest.rpartition(" ")
@@ -189,8 +189,8 @@ async def _ask_site(site: Site, email: str, segment: str | None, extra: tuple[st
     except ClientError as error:
         return Unasked(site.name, words_for(error).what)
     if listing.truncated and segment is not None:
-        extra = (*extra, segment)  # nobody has it among those that were read: that says nothing of the others
-    # In a thread: to compare an address with 100,000 others takes 150 ms.
+        extra = (*extra, segment)  # members that were not read may have it, so it is not unknown
+    # In a thread: comparing an email with 100,000 others takes 150 ms.
     return await asyncio.to_thread(explain_access, email, segment, site=site.name, members=listing.known, extra=extra)
 
 

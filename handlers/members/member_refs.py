@@ -1,4 +1,4 @@
-"""Which member a command means, and on which site."""
+"""Find the member that a command means, and the site."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ MAX_MEMBERS_PER_COMMAND: Final = 100
 
 @dataclass(eq=False, repr=False)
 class SiteGone(Refusal):
-    """The channel's default site is not set up any more. Another one is not guessed."""
+    """The channel's default site is no longer set up. Gatehouse doesn't guess another one."""
 
     gone: str
     known: Sequence[str]
@@ -39,7 +39,7 @@ async def preferences(caller: Caller, gatehouse: Gatehouse) -> Preferences:
 
 
 async def site_for(name: str | None, caller: Caller, gatehouse: Gatehouse) -> Site:
-    """The site that a command means; raises UnknownSite, SiteGone or StoreError."""
+    """Return the site that a command means; raises UnknownSite, SiteGone or StoreError."""
     if name is not None:
         return gatehouse.site(name)
     chosen = (await preferences(caller, gatehouse)).site
@@ -49,24 +49,24 @@ async def site_for(name: str | None, caller: Caller, gatehouse: Gatehouse) -> Si
 
 
 async def extra_segments(caller: Caller, gatehouse: Gatehouse) -> tuple[str, ...]:
-    """The segments that the deployment and the channel name, whether anybody has them or not."""
+    """Return the segments that the settings of the deployment and of the channel name, whether anybody has them or not."""
     return (*gatehouse.extra_segments, *(await preferences(caller, gatehouse)).segments)
 
 
 async def catalogue(site: Site, caller: Caller, gatehouse: Gatehouse) -> Catalogue:
-    """Every segment of *site* that is known: of its members as they were some seconds ago, and of the settings."""
+    """Return every known segment of *site*: those of its members, as they were some seconds ago, and of the settings."""
     members = await site.members.recent()
     names = await asyncio.to_thread(known_segments, members.known, await extra_segments(caller, gatehouse))
     return Catalogue(names, is_open=members.truncated)
 
 
 def other_sites(site: Site, gatehouse: Gatehouse) -> tuple[str, ...]:
-    """The names of the sites that are not *site*."""
+    """Return the names of all sites but *site*."""
     return tuple(name for name in gatehouse.sites if name != site.name)
 
 
 async def find_member(email: str, site: Site) -> Member:
-    """The member with this address on *site*; raises BadEmail or NoMember."""
+    """Return the member with this email on *site*; raises BadEmail or NoMember."""
     address = checked_email(email)
     if (member := await site.members.find(address)) is None:
         raise NoMember(address, site.name)
@@ -74,9 +74,9 @@ async def find_member(email: str, site: Site) -> Member:
 
 
 async def find_members(command: Command, emails: Sequence[str], site: Site, gatehouse: Gatehouse) -> Sequence[Member]:
-    """The members with these *emails*, which *command* names; raises as `find_member` does, and TooMany.
+    """Return the members with these *emails*, which *command* names; raises as `find_member` does, and TooMany.
 
-    NoMember says on which other sites a single one would have been found.
+    For a single email, NoMember says on which other sites it is known.
     """
     if len(emails) > MAX_MEMBERS_PER_COMMAND:
         raise TooMany(len(emails), MAX_MEMBERS_PER_COMMAND, "members")
@@ -92,7 +92,7 @@ async def find_members(command: Command, emails: Sequence[str], site: Site, gate
 
 
 async def sites_with_member(email: str, names: Sequence[str], gatehouse: Gatehouse) -> list[str]:
-    """Return the sites of *names* that have a member with this address; one that cannot be asked is passed over."""
+    """Return the sites of *names* that have a member with this email; a site that can't be asked is skipped."""
     known = []
     for name in names:
         try:

@@ -1,4 +1,4 @@
-"""Members as messages, and why somebody has access. In a channel an email is never whole, and no button carries one."""
+"""Members as messages, and why somebody has access. In a channel, emails are masked, and no button holds one."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ MAX_SEGMENTS_LISTED: Final = 5
 
 
 def menu(*, sites: Sequence[str]) -> Message:
-    """What can be done with members, each a button or a line to type."""
+    """Return the menu of what can be done with members, each as a button or a line to type."""
     buttons = (
         messages.run_button("List members", MembersList(), 0, style="primary"),
         messages.run_button("Add member…", MembersAdd(), 1),
@@ -65,7 +65,7 @@ def address(email: str, *, public: bool) -> str:
 
 
 def segments_line(segments: Sequence[str], most: int = 30) -> str:
-    """The segments in a row, of many the first."""
+    """Return the first *most* segments in one line, and how many more there are."""
     shown = " ".join(code(name, 60) for name in segments[:most])
     more = f" and {len(segments) - most:,} more" if len(segments) > most else ""
     return f"{shown}{more}" if segments else "_no segments_"
@@ -81,7 +81,7 @@ def member_list(
     others: Sequence[str] = (),
     gap: Gap | None = None,
 ) -> Message:
-    """One page of a list. *others*: the sites that might have been meant, where none was named."""
+    """Return one page of a list. *others*: the sites that might have been meant, where none was named."""
     if not page.items:
         return _empty_list(command, site, others, gap)
     count = messages.plural(page.total, "member")
@@ -118,7 +118,7 @@ def _empty_list(command: MembersList, site: str, others: Sequence[str], gap: Gap
 
 
 def _other_sites_text(others: Sequence[str], lead: str) -> str:
-    """A word on the sites that were not looked at."""
+    """Return the names of the sites that were not searched, with *lead* in front; empty for none."""
     named = " ".join(code(f"site:{name}", 60) for name in others[:20])
     return f"{lead}Other sites: {named}" if others else ""
 
@@ -126,7 +126,7 @@ def _other_sites_text(others: Sequence[str], lead: str) -> str:
 def segment_counts(
     counts: Mapping[str, int], *, total: int, without: int, site: str, gap: Gap | None = None
 ) -> Message:
-    """How many members have each segment, each with a button to list them."""
+    """Return how many members have each segment, each with a button to list them."""
     blocks = [messages.section(f"*Segments of {esc(site, 60)}* · {messages.plural(total, 'member')}")]
     blocks += messages.gap_lines(gap, "members")
     for number, (name, count) in enumerate(list(counts.items())[:MOST_SEGMENTS]):
@@ -144,7 +144,7 @@ def segment_counts(
 
 
 def name_of(member: Member, *, public: bool) -> str:
-    """The name; where there is none, or it is the address itself, a stand-in that gives nothing away."""
+    """Return the name of *member*; a stand-in where there is none, or where it is an email and *public*."""
     name = (member.name or "").strip()
     return esc(name, 80) if name and not (public and "@" in name) else "(no name)"
 
@@ -167,7 +167,7 @@ def member_card(
     others: Sequence[str] = (),
     more: Sequence[Block] = (),
 ) -> Message:
-    """One member, whole. *reference* stands for the address in the button of a channel's card; *more*: as for a rule."""
+    """Return the card of one member. *reference*: replaces the email in the button of a public card; *more*: as for a rule."""
     blocks = [
         messages.section(
             f"*{name_of(member, public=public)}* · {esc(site, 60)}\n{address(member.email, public=public)}\n"
@@ -194,7 +194,7 @@ def member_card(
 
 @dataclass(frozen=True, slots=True)
 class Unasked:
-    """A site that did not answer. *words*: why, as mrkdwn."""
+    """A site that could not be asked. *words*: why, as mrkdwn."""
 
     site: str
     words: str
@@ -209,7 +209,7 @@ LIKE: Final = {
 
 
 def access_message(email: str, said: Sequence[Verdict | Unasked], *, command: MembersWhy, public: bool) -> Message:
-    """Whether somebody has access, and what each site says. In a channel, emails are masked and no button has one."""
+    """Return whether somebody has access, and the answer of each site. In a channel, emails are masked and no button has one."""
     mark, answer = _answer(email, said, command.segment, public=public)
     blocks = [messages.section(f"{mark} *{answer}*\n{address(email, public=public)}")]
     asked = [one for one in said if isinstance(one, Verdict)]
@@ -230,7 +230,7 @@ def access_message(email: str, said: Sequence[Verdict | Unasked], *, command: Me
 
 
 def _answer(email: str, said: Sequence[Verdict | Unasked], segment: str | None, *, public: bool) -> tuple[str, str]:
-    """The mark and the answer in a line; where a site could not be asked, it speaks only of those that could."""
+    """Return the emoji and the answer in a line; where some sites could not be asked, it is about the others and says so."""
     asked = [one for one in said if isinstance(one, Verdict)]
     left = _site_names(one for one in said if isinstance(one, Unasked))
     if not asked:
@@ -258,7 +258,7 @@ def _has_segment(one: Verdict) -> bool:
 
 
 def _site_text(one: Verdict | Unasked, email: str, *, public: bool, is_had: bool) -> str:
-    """The answer of one site. *is_had*: another site has the segment, so that the answer doesn't say who lacks it where."""
+    """Return the answer of one site. *is_had*: they have the segment on some site, so this has to say where they lack it."""
     if isinstance(one, Unasked):
         return f"*{esc(one.site, 60)}* couldn’t be asked. {one.words}"
     lines = [_member_line(one, email, public=public)]
@@ -280,7 +280,7 @@ def _member_line(one: Verdict, email: str, *, public: bool) -> str:
 
 
 def _segment_text(asked: Asked, *, is_lacked: bool) -> str:
-    """Details of the segment that the answer doesn't already give."""
+    """Return details of the segment that the answer doesn't give already."""
     name, alike = quote(asked.name, 80), " or ".join(quote(each, 80) for each in asked.alike)
     match asked.standing:
         case Standing.HAS:
@@ -301,7 +301,7 @@ def _near_line(near: Near, *, public: bool) -> str:
 
 
 def _buttons(one: Verdict, email: str, number: str) -> Iterator[Block | None]:
-    """What would let them in, and who else may be meant: each the same as typing it, under the same guards."""
+    """Yield buttons that would let them in, or show who else may be meant; each works like the typed command."""
     site = esc(one.site, 30)
     if one.member is None:
         wanted = (one.missing,) if one.missing else ()

@@ -1,4 +1,4 @@
-"""Findings in words, and what a change does to test URLs: the same for `/rules check`, forms, cards and refusals."""
+"""Words for findings, and for what a change does to test URLs: the same in `/rules check`, forms, cards and refusals."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from handlers.rules.which_view import edit_button, show_button, switch_off_butto
 
 MOST_NAMED: Final = 4
 MOST_WARNINGS: Final = 5
-"""Findings that stand on a card or in a form, each in a line; `/rules check` has the others."""
+"""Findings that a card or a form shows, each in a line; `/rules check` shows all."""
 
 UNTRIED: Final = (
     ":warning: Too many rules to compare each with all others, so some loops, chains and blocks may be missing."
@@ -42,26 +42,26 @@ ADVICE_ON_ENGINES: Final[dict[Trait | None, str]] = {
     Trait.NEEDS_VERSION: "Export the rule, give it version 2, and import it again.",
 }
 ONLY_SWITCHED_OFF: Final = frozenset({FindingKind.LOOP, FindingKind.ONE_SOURCE, FindingKind.HIDDEN})
-"""Findings that an edit of the first rule alone rarely ends."""
+"""Findings that editing the first rule alone rarely fixes, so they have no button for that."""
 ONLY_SHOWN: Final = frozenset({FindingKind.ONE_NAME, FindingKind.UNDECIDABLE})
-"""Findings that switching off does not end."""
+"""Findings that switching off a rule doesn't fix, so they only have buttons that show rules."""
 
 
 def advice(finding: Finding) -> str:
-    """What to do about it, in one sentence."""
+    """Return what to do about *finding*, in one sentence."""
     is_blocked = finding.kind is FindingKind.CHAIN and not finding.urls[1]
     usual = ADVICE_ON_ENGINES.get(finding.trait) or FINDINGS[finding.kind].advice
     return "Redirect it elsewhere, or switch off the block." if is_blocked else usual
 
 
 def words(finding: Finding) -> str:
-    """The finding, in one sentence of plain text."""
+    """Return *finding* in one sentence of plain text."""
     where = f" Only in {finding.engine}." if finding.engine and finding.kind in IN_ONE_ENGINE else ""
     return FINDINGS[finding.kind].sentence(finding) + where
 
 
 def warnings_of(findings: Sequence[Finding]) -> tuple[str, ...]:
-    """The findings as plain lines for a card or a form; the first of many."""
+    """Return the first findings as plain lines for a card or a form, and how many more there are."""
     lines = [clip(words(finding), 500) for finding in findings[:MOST_WARNINGS]]
     more = [f"…and {len(findings) - MOST_WARNINGS} more."] if len(findings) > MOST_WARNINGS else []
     return (*lines, *more)
@@ -74,7 +74,7 @@ def location_name(place: Location) -> str:
 
 
 def location_names(places: Sequence[Location]) -> str:
-    """Several rules in a row; the first of many."""
+    """Return the names of the first rules, and how many more there are."""
     return join_words(list(dict.fromkeys(location_name(place) for place in places)), most=MOST_NAMED)
 
 
@@ -191,7 +191,7 @@ WHERE_ENGINES_DIFFER: Final = {
         "without version 2, the desktop app reads headers in an older format",
     ),
 }
-"""In what way the engines differ, and why."""
+"""How the engines differ for each trait, and why; words of a sentence after the name of the rule."""
 
 
 IN_ONE_ENGINE: Final = frozenset({FindingKind.LOOP, FindingKind.REPEATS})
@@ -200,7 +200,7 @@ IN_ONE_ENGINE: Final = frozenset({FindingKind.LOOP, FindingKind.REPEATS})
 
 @dataclass(frozen=True, slots=True)
 class FindingWords:
-    """What is said of one kind of finding. *sentence*: what is wrong; *advice*: what to do about it."""
+    """The words for one kind of finding. *sentence*: what is wrong; *advice*: what to do about it."""
 
     sentence: Callable[[Finding], str]
     advice: str
@@ -246,9 +246,9 @@ def findings_page(
     public: bool,
     ahead: Sequence[tuple[datetime, Finding]] = (),
 ) -> Message:
-    """One page of what was found, the worst first. *rules*: how many were checked.
+    """Return one page of findings, the worst first. *rules*: how many were checked.
 
-    *ahead*: what will be wrong, and when it begins.
+    *ahead*: findings that planned changes will cause, each with the time when it begins.
     """
     checked = messages.plural(rules, "rule")
     if page.total:
@@ -281,7 +281,7 @@ def _ahead_blocks(ahead: Sequence[tuple[datetime, Finding]]) -> list[Block]:
 
 
 def _finding_buttons(finding: Finding, number: int) -> list[Block | None]:
-    """What shows or ends it."""
+    """Return the buttons that show the rules of *finding*, edit or switch them off."""
     rules = list({place.rule.id: place.rule for place in finding.places}.values())[:MAX_FINDING_RULES]
     if finding.kind in ONLY_SHOWN:
         return [
@@ -307,7 +307,7 @@ MOST_LISTED: Final = 20
 
 
 def lines(shifts: Sequence[Difference]) -> tuple[str, ...]:
-    """The preview in plain text: the first URLs that change, before and after; where none does, no line."""
+    """Return the preview in plain text: the first URLs whose outcome changes, before and after; no line where none does."""
     told = [
         f"{clip(shift.url, 120)}: {_url_outcome(shift.before, shift)} → {_url_outcome(shift.after, shift)}"
         for shift in shifts
@@ -318,7 +318,7 @@ def lines(shifts: Sequence[Difference]) -> tuple[str, ...]:
 
 
 def _url_outcome(outcome: UrlOutcome, shift: Difference) -> str:
-    """The destination of the URL; the other rules that match it only where nothing else differs."""
+    """Return where the URL goes; the other rules that match it only where nothing else differs."""
     if outcome.blocked:
         return "blocked"
     if outcome.results:
@@ -330,7 +330,7 @@ def _url_outcome(outcome: UrlOutcome, shift: Difference) -> str:
 
 
 def test_urls(urls: Sequence[str], *, said: str, public: bool) -> Message:
-    """The test URLs of a channel, each with what to do about it. *said*: what was just done, mrkdwn."""
+    """Return the test URLs of a channel, each with its buttons. *said*: what was just done, as mrkdwn."""
     count = messages.plural(len(urls), "test URL") if urls else "No test URLs"
     about = f"*{count} in this channel.* Gatehouse tries each rule change on them and shows on its card which ones it changes."
     blocks = [messages.section(f"*{said}*\n{about.replace('*', '')}" if said else about)]

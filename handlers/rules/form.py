@@ -1,4 +1,4 @@
-"""The form of a rule as a person left it: read without losing anything, checked at once, and saved after."""
+"""Read a submitted form of a rule without losing anything, check it at once, and save it afterwards."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ async def form_on_rule(view: View, gatehouse: Gatehouse) -> tuple[Rule | None, R
 
 
 def rule_errors(view: View) -> dict[str, str]:
-    """What is wrong with the typed rule, under the inputs; what was wrong before and is not shown is left alone."""
+    """Return what is wrong with the typed rule, by block id of the input; problems that the form doesn't show are ignored."""
     form = read_form(view).with_suggested_name()
     try:
         draft = form.draft()
@@ -77,12 +77,12 @@ def rule_errors(view: View) -> dict[str, str]:
             wrong.setdefault(block_id, problem_words(problem))
     name = form.block_of(Problem(ProblemKind.NO_NAME, "name"))
     if form.mode == "new" and wrong.keys() > {name}:
-        del wrong[name]  # it is optional there: once the rest is right, it is made of that
+        del wrong[name]  # optional in a new rule: once the rest is right, a name is made from that
     return wrong | time_errors(form.start, form.expiry)
 
 
 def _is_asked(problem: Problem, form: RuleForm) -> bool:
-    """Whether *problem* can be put right in the form: a type that was never asked for, or pairs not shown, cannot."""
+    """Whether *problem* can be corrected in the form: one of a fixed type, or of pairs that aren't shown, can't be."""
     if problem.field == "ruleType":
         return form.mode == "new"
     if form.mode == "edit" and problem.field in {"operator", "key", "status"}:
@@ -121,7 +121,7 @@ async def _save_rule(view: View, caller: Caller, gatehouse: Gatehouse) -> View |
 
 
 def _unfit_view(rule: Rule, draft: RuleDraft, form: RuleForm) -> View | None:
-    """Return the form or its end for an edit that cannot be saved, or need not be; None for any other."""
+    """Return the view for an edit that can't be saved, or needn't be; None for any other."""
     if wrong := new_problems(rule, draft):
         return form.with_notes({form.block_of(wrong[0]): problem_words(wrong[0])}).view()
     if draft.body() == rule.body():
@@ -130,7 +130,7 @@ def _unfit_view(rule: Rule, draft: RuleDraft, form: RuleForm) -> View | None:
 
 
 def _with_warnings(form: RuleForm, look: Look, shifts: Sequence[str], doubts: Mapping[str, str]) -> RuleForm | None:
-    """The form with what is wrong at its fields, to be sent again; None where nothing is, or where that was seen and answered.
+    """Return the form with warnings at its fields, to be submitted again; None without any, or once they were seen and accepted.
 
     *doubts*: warnings about text that looks like something else, each with the path of its field.
     """
@@ -155,9 +155,9 @@ def _with_warnings(form: RuleForm, look: Look, shifts: Sequence[str], doubts: Ma
 
 
 def _place_warnings(form: RuleForm, look: Look, doubts: Mapping[str, str], *, silent: bool) -> dict[str, str]:
-    """What is wrong with the rule, by the block id of the input that it is about; the empty id where that is none.
+    """Return the warnings about the rule, by the block id of the input that they are about; the empty id for no input.
 
-    *silent*: a reason is missing; what needs one stands where it is to be entered.
+    *silent*: a reason is missing, so findings that need one are placed at its input.
     """
     lines, named = check_view.warnings_of(look.findings), look.findings[:MOST_WARNINGS]
     placed = [
@@ -181,11 +181,11 @@ FIELDS: Final = {
     FindingKind.REPEATS: ("to",),
     FindingKind.NO_EFFECT: ("from",),
 }
-"""The fields of a pair that are wrong, by what is wrong; anything else is wrong with the source."""
+"""The fields of a pair that each kind of finding is about; any other kind is about the source."""
 
 
 def _block_of_finding(finding: Finding, form: RuleForm) -> str:
-    """The block id of the input that *finding* is about; empty where the form has none."""
+    """Return the block id of the input that *finding* is about; empty where the form has none."""
     if finding.kind is FindingKind.ONE_NAME:
         return "name"
     rule_id = form.rule_id if form.mode == "edit" else NEW
@@ -194,7 +194,7 @@ def _block_of_finding(finding: Finding, form: RuleForm) -> str:
 
 
 def _block_of_path(path: str, form: RuleForm) -> str:
-    """The block id of the input of the field at *path*, ``pair 2.source.value``; empty where the form has none."""
+    """Return the block id of the input of the field at *path*, ``pair 2.source.value``; empty where the form has none."""
     place, _, rest = path.partition(".")
     if not place.startswith("pair "):
         return path
@@ -202,7 +202,7 @@ def _block_of_path(path: str, form: RuleForm) -> str:
 
 
 async def _record(proposal: Proposal, form: RuleForm, caller: Caller, gatehouse: Gatehouse) -> View | Recorded:
-    """Record what the form asks for. A channel that was chosen in it, and does not fit, is refused right there."""
+    """Record the proposal of the form; a refusal in a channel that was chosen in the form is shown at that input."""
     try:
         return await record(proposal, caller, gatehouse, partial(_end_view, form))
     except NotAllowed as error:
@@ -226,7 +226,7 @@ def _end_view(form: RuleForm, change: Change) -> View:
 
 @clicks("form.type")
 async def change_type(click: Click, caller: Caller, gatehouse: Gatehouse) -> Reply:
-    """Show the fields of another type that was chosen, with all that was typed so far."""
+    """Show the fields of the newly chosen type, with all that was typed so far."""
     return Refilled(read_form(click.view or {}).view())
 
 
@@ -235,7 +235,7 @@ async def change_type(click: Click, caller: Caller, gatehouse: Gatehouse) -> Rep
 @clicks("form.more")
 @clicks("form.json")
 async def redraw(click: Click, caller: Caller, gatehouse: Gatehouse) -> Reply:
-    """The form with another pair, without one, with all its inputs or as JSON, and with all that was typed so far."""
+    """Redraw the form with one more pair, without one, with all its inputs or as JSON; what was typed so far stays."""
     _, form = await form_on_rule(click.view or {}, gatehouse)
     match click.action:
         case "form.add":
@@ -253,11 +253,11 @@ submits(rule_form_view.CALLBACK, Form(dict, _save_rule, rule_errors))
 
 
 UNREAD_PAIR: Final[Document] = {"source": {}}
-"""A stored pair of a rule that was not read: only what the form shows of it can be checked, so nothing is made up."""
+"""Stands for a stored pair while its rule is not read: only what the form shows of it can be checked."""
 
 
 def read_form(view: View, base: Rule | None = None) -> RuleForm:
-    """The form as a person left it: *view* with its state. *base*: the rule that it edits or copies.
+    """Return the form as it was submitted: *view* with its state. *base*: the rule that it edits or copies.
 
     What the form does not show comes from *base*; without it, the form can be checked, but not shown again or saved.
     """
@@ -290,7 +290,7 @@ def read_form(view: View, base: Rule | None = None) -> RuleForm:
 def _pairs(
     rule_type: str, values: Mapping[str, Any], document: Document, removed: Collection[str]
 ) -> tuple[FormPair, ...]:
-    """The pairs of the rule less those *removed*, then the new ones, each with what was typed."""
+    """Return the pairs of the rule without those *removed*, then the new ones, each with what was typed."""
     typed = typed_pairs(values)
     new = new_pair(rule_type, NEW_SOURCE)
     bases = {key: new if key.startswith("n") else UNREAD_PAIR for key in typed}
@@ -300,7 +300,7 @@ def _pairs(
 
 
 def _document(about: Mapping[str, Any], values: Mapping[str, Any], base: Rule | None) -> Document:
-    """The body of the rule with its head as typed."""
+    """Return the body of the rule, with name, description, status and type as typed."""
     document: Document = {"ruleType": about.get("type"), "description": "", "status": ACTIVE}
     if base is not None:
         document = rule_form_view.body_to_copy(base) if about.get("mode") == "copy" else base.body()
@@ -316,7 +316,7 @@ def _document(about: Mapping[str, Any], values: Mapping[str, Any], base: Rule | 
 
 
 def _source(pair: FormPair) -> Document:
-    """The source of *pair*, an empty one where that can't be read."""
+    """Return the source of *pair*, as typed; a default one where that can't be read."""
     if JSON in pair.typed:
         try:
             source = read(pair.typed[JSON]).get("source")

@@ -17,7 +17,7 @@ from handlers.rules.reasons import bad_value_words
 
 QUOTES: Final = "“”„‟«»‘’"
 JSON: Final = "json"
-"""In the place of a field's path: the whole pair."""
+"""Used as a field's path for the whole pair."""
 NEW_SOURCE: Final[Document] = {"key": "Url", "operator": "Equals", "value": ""}
 MENUS: Final = frozenset({FieldKind.CHOICE, FieldKind.FLAG})
 SEVERAL_LINES: Final = frozenset({FieldKind.TEXT, FieldKind.CHANGES})
@@ -27,11 +27,11 @@ EDIT_AS_JSON: Final = {False: "To change it, open *More options*.", True: "To ch
 
 
 class NotAPair(ValueError):
-    """A text that is not a pair. The words are for people, and say where it is wrong."""
+    """A text that is not a pair. Its message is for people, and says where it is wrong."""
 
 
 class BadInputs(ValueError):
-    """What was typed into some inputs can't be read: the words for each, by its block id."""
+    """What was typed into some inputs can't be read. *words*: what is wrong with each, by its block id."""
 
     def __init__(self, words: Mapping[str, str]) -> None:
         super().__init__(*words)
@@ -39,13 +39,13 @@ class BadInputs(ValueError):
 
 
 def json_of(pair: Mapping[str, Any]) -> str | None:
-    """*pair* as a person can edit it, with a line for each field; None where an input cannot hold it."""
+    """Return *pair* as JSON to be edited, with a line for each field if there is room; None where no input can hold it."""
     texts = (json.dumps(pair, indent=indent, ensure_ascii=False) for indent in (1, None))
     return next((text for text in texts if inputs.fits_input(text)), None)
 
 
 def read(text: str) -> Document:
-    """The pair in *text*, exactly as written; raises NotAPair."""
+    """Return the pair in *text*, exactly as written; raises NotAPair."""
     try:
         pair = parse_json(text)
         json.dumps(pair, allow_nan=False)
@@ -91,7 +91,7 @@ class FormPair:
         return f"p.{self.key}.{path}"
 
     def block_of(self, names: Iterable[str]) -> str:
-        """The block id of the input of the first field that has, or holds, one of *names*; that of the source for none."""
+        """Return the block id of the input of the first field that is, or contains, one of *names*; else that of the source."""
         if JSON in self.typed:
             return self.block_id(JSON)
         fields = self.fields
@@ -105,7 +105,7 @@ class FormPair:
         return self.typed.get(each.path, text_of(each, self.base))
 
     def document(self) -> Document:
-        """The pair with what was typed; raises BadInputs."""
+        """Return the pair with what was typed; raises BadInputs."""
         if JSON in self.typed:
             try:
                 return read(self.typed[JSON])
@@ -123,7 +123,7 @@ class FormPair:
         return pair
 
     def as_json(self) -> str | None:
-        """The pair as JSON; None where no input holds that, or something typed can't be read."""
+        """Return the pair as JSON; None where no input can hold that, or something typed can't be read."""
         try:
             return json_of(self.document())
         except BadInputs:
@@ -131,13 +131,13 @@ class FormPair:
 
 
 def pairs_of_body(document: Document) -> tuple[FormPair, ...]:
-    """The pairs of a rule's body."""
+    """Return the pairs of a rule's body."""
     rule_type, pairs = str(document.get("ruleType") or ""), document.get("pairs") or ()
     return tuple(FormPair(f"o{number}", rule_type, pair) for number, pair in enumerate(pairs, start=1))
 
 
 def typed_pairs(values: Mapping[str, Any]) -> dict[str, dict[str, str]]:
-    """The texts typed into the inputs of pairs: by the key of each pair, and by the path of each field."""
+    """Return the texts typed into the inputs of pairs: by the key of each pair, and by the path of each field."""
     typed: dict[str, dict[str, str]] = {}
     for block_id in values:
         place, _, rest = block_id.partition(".")
@@ -148,26 +148,26 @@ def typed_pairs(values: Mapping[str, Any]) -> dict[str, dict[str, str]]:
 
 
 def size_of(pair: FormPair) -> int:
-    """Characters that the texts of *pair* take in a view, however Slack writes them down and however it is shown."""
+    """Return how many characters the texts of *pair* take in a view at most, however Slack encodes them and it is shown."""
     texts = [pair.text(each) for each in pair.fields]
     fields = sum(len(json.dumps(text)) for text in texts if text is not None and inputs.fits_input(text))
     return max(fields, len(json.dumps(pair.typed.get(JSON) or json_of(pair.base) or "")))
 
 
 def count_blocks(pair: FormPair) -> int:
-    """Blocks that *pair* takes in a view with all its inputs: its head, and what has none, are two more."""
+    """Return how many blocks *pair* takes in a view with all its inputs; its head, and fields without input, are two more."""
     return len(pair.fields) + 2
 
 
 def is_unusual(pair: FormPair) -> bool:
-    """Whether an input of *pair* that is rarely used holds something else than its default."""
+    """Whether a rarely used input of *pair* holds something else than its default."""
     return any(each.rare and pair.text(each) not in {each.usual, None} for each in pair.fields)
 
 
 def pair_blocks(pair: FormPair, number: int, *, removable: bool, more: bool, as_json: bool) -> list[View]:
-    """The inputs of *pair* under its *number*, where it is not the only one and so *removable*.
+    """Return the inputs of *pair*, under its *number* where it is not the only one, and so *removable*.
 
-    *more*: also those that are rarely used. *as_json*: one input with all of it, where that holds it.
+    *more*: also those that are rarely used. *as_json*: one input with all of it, where one can hold it.
     """
     text = pair.typed.get(JSON) or (pair.as_json() if as_json else None)
     if text is not None:

@@ -1,4 +1,4 @@
-"""One-line descriptions of what a pair of a rule does, for every rule type."""
+"""Describe in one line what a pair of a rule does, for every rule type."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SHORT: Final = 80
 def describe(rule_type: str | None, pair: Fields, limit: int = 160) -> list[str]:
     """Return what *pair* does, besides its source, for a type whose fields the specification leaves open.
 
-    mrkdwn lines, values and bodies cut to *limit* with their size told.
+    As mrkdwn lines, with values and bodies cut to *limit* characters and their size added.
     """
     reader, known = READERS.get(rule_type, (None, frozenset()))
     lines = list(reader(pair, limit)) if reader is not None else []
@@ -36,7 +36,7 @@ def describe(rule_type: str | None, pair: Fields, limit: int = 160) -> list[str]
 
 
 def code_with_size(value: Any, limit: int) -> str:
-    """Return a body or a script: its beginning, and how long it is where that is not all."""
+    """Return a body or a script as code: its beginning, and its size where it is cut."""
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     if len(text) <= limit:
         return code(text, limit)
@@ -44,7 +44,7 @@ def code_with_size(value: Any, limit: int) -> str:
 
 
 def plain_change(change: Fields) -> str | None:
-    """One changed header or parameter without markup, ``Add X-Debug: 1``; None for what is neither."""
+    """Return one changed header or parameter without markup, ``Add X-Debug: 1``; None for anything else."""
     name = change.get("header") or change.get("param") or change.get("name")
     if not isinstance(name, str):
         return None
@@ -60,7 +60,7 @@ def _headers(pair: Fields, limit: int) -> Iterator[str]:
 
 
 def _headers_by_side(pair: Fields) -> Iterator[tuple[str, Fields]]:
-    """Each header with the side it is of: by side, in one list, or the pair itself in the oldest form."""
+    """Yield each header with its side; a pair has them by side, in one list, or (the oldest form) is a header itself."""
     found = pair.get("modifications") or pair.get("headers")
     if isinstance(found, Mapping) and not any(name in found for name in ("header", "name")):
         for side, changes in found.items():
@@ -157,7 +157,7 @@ def _script(script: Fields, limit: int) -> str:
 
 
 def _objects_in(found: Any) -> list[Fields]:
-    """The objects in a list, or the one object that stands where a list should."""
+    """Return the objects in a list, or the single object that is there in place of a list."""
     if isinstance(found, Mapping):
         return [found]
     return [each for each in found if isinstance(each, Mapping)] if isinstance(found, list) else []
@@ -182,7 +182,7 @@ READERS: Final[Mapping[str | None, tuple[Reader, frozenset[str]]]] = {
     "Delay": (_delay, frozenset({"delay"})),
     "Script": (_scripts, frozenset({"scripts", "libraries"})),
 }
-"""Rule type -> what reads its pairs, and the fields that it has read once it finds anything."""
+"""Rule type -> the reader of its pairs, and the fields that it covers once it finds anything."""
 
 
 TYPE_MARK: Final = {
@@ -200,19 +200,19 @@ TYPE_MARK: Final = {
 
 
 def type_name(rule: RuleDraft) -> str:
-    """The type with its mark: never the mark alone."""
+    """Return the type with its emoji: never the emoji alone."""
     return f"{TYPE_MARK.get(rule.rule_type or '', ':gear:')} {esc(type_word(rule.rule_type), 40)}"
 
 
 def status_mark(rule: RuleDraft, groups: Groups | None = None) -> str:
-    """A sign for whether the rule is on; what says so in words stands beside it."""
+    """Return a sign for whether the rule is on; words have to say so next to it."""
     if not rule.active:
         return ":white_circle:"
     return ":double_vertical_bar:" if why_group_is_off(rule, groups) else ":large_green_circle:"
 
 
 def status_words(rule: RuleDraft, groups: Groups | None = None) -> str:
-    """Whether the rule is on, in words; what its group keeps off says so."""
+    """Return whether the rule is on, in words, and whether its group is off."""
     held = why_group_is_off(rule, groups)
     why = esc(off_words([held]), 120) if held else ""
     if rule.active:
@@ -222,18 +222,18 @@ def status_words(rule: RuleDraft, groups: Groups | None = None) -> str:
 
 
 def status_name(rule: RuleDraft, groups: Groups | None = None) -> str:
-    """On or off, as a sign and words."""
+    """Return whether the rule is on or off, as a sign and words."""
     return f"{status_mark(rule, groups)} {status_words(rule, groups)}"
 
 
 def group_name(rule: RuleDraft, groups: Groups | None) -> str:
-    """The group that the rule is in, by name where that is known."""
+    """Return the group that the rule is in, by name where that is known."""
     name = groups.names.get(rule.group_id or "") if groups is not None else None
     return f":file_folder: {esc(name, 80)}" if name else f":file_folder: {code(rule.group_id, 60)}"
 
 
 def source_line(rule_type: str | None, pair: Pair, limit: int = 160) -> str:
-    """The condition: where, how and what."""
+    """Return the condition of *pair*: which part of the request, the operator, and the value."""
     if pair.source is None:
         return "_no source_"
     if engines := engines_matching_all(rule_type, pair.source):
@@ -259,7 +259,7 @@ MAX_FILTER_VALUES: Final = 3
 
 
 def filters_words(pair: Pair, limit: int = 60) -> str:
-    """The conditions of *pair* besides its URL: mrkdwn; empty where there are none."""
+    """Return the conditions of *pair* besides its URL, as mrkdwn; empty where there are none."""
     filters = ((pair.source.model_extra or {}) if pair.source is not None else {}).get("filters")
     found = [
         f"{FILTER_WORDS.get(str(name)) or code(str(name), 40)} {_filter_value(value, limit)}".rstrip()
@@ -272,7 +272,7 @@ def filters_words(pair: Pair, limit: int = 60) -> str:
 
 
 def _filter_value(value: Any, limit: int) -> str:
-    """The value of a filter: a text, a list of them, or a condition of its own."""
+    """Return the value of a filter: a text, a list of texts, or a condition of its own."""
     if isinstance(value, Mapping):
         operator = _text(value.get("operator")).replace("_", " ").lower()
         words = [code(_text(value.get("key")), limit)] if value.get("key") else []
@@ -283,7 +283,7 @@ def _filter_value(value: Any, limit: int) -> str:
 
 
 def effect_line(rule_type: str | None, pair: Pair, limit: int = 160) -> str:
-    """The effect on a URL that matches."""
+    """Return the effect of *pair* on a URL that matches."""
     if rule_type == "Redirect":
         return f"→ {url_code(pair.destination, limit)}"
     if rule_type == "Cancel":
@@ -297,7 +297,7 @@ MOST_EFFECTS: Final = 3
 
 
 def pair_line(rule_type: str | None, pair: Pair, limit: int = 160) -> str:
-    """The pair in one line: its condition, what happens, and its filters."""
+    """Return the pair in one line: its condition, its effect, and its filters."""
     source, effect = source_line(rule_type, pair, limit), effect_line(rule_type, pair, limit)
     joined = f"{source} {effect}" if rule_type == "Redirect" else f"{source}: {effect}"
     filters = filters_words(pair, 40)
@@ -305,7 +305,7 @@ def pair_line(rule_type: str | None, pair: Pair, limit: int = 160) -> str:
 
 
 def first_pair_line(rule: RuleDraft, limit: int) -> str:
-    """The first pair in one line, and how many more there are."""
+    """Return the first pair in one line, and how many more there are."""
     pairs = rule.pairs or ()
     more = f" · _and {plural(len(pairs) - 1, 'more pair')}_" if len(pairs) > 1 else ""
     return pair_line(rule.rule_type, pairs[0], limit) + more if pairs else "_no pairs_"

@@ -25,7 +25,7 @@ IS_OFF: Final = Off(OffKind.STATUS, INACTIVE)
 
 
 def off_words(reasons: Iterable[Off]) -> str:
-    """Why a rule is off."""
+    """Return why a rule is off."""
     return ", and ".join(
         "it is off" if off == IS_OFF else OFF[off.kind].format(quote_plain(off.value) if off.value else "not set")
         for off in reasons
@@ -48,7 +48,7 @@ UNDECIDABLE: Final = {
 
 
 def undecidable_words(why: UndecidableReason) -> str:
-    """Why a rule can't be judged here."""
+    """Return why a rule can't be judged here."""
     return UNDECIDABLE[why.kind].format(value=why.value, length=why.length)
 
 
@@ -68,7 +68,7 @@ NEAR_MISSES: Final = {
 
 
 def near_words(miss: NearMiss) -> str:
-    """The differences that would make the rule match."""
+    """Return the differences that would make the rule match."""
     source = miss.rule.pairs[miss.pair - 1].source if miss.rule.pairs else None
     return NEAR_MISSES[miss.kind].format(key=source and source.key, better=miss.better)
 
@@ -107,12 +107,12 @@ def note_words(note: Note) -> str:
 
 
 def problem_words(problem: Problem) -> str:
-    """The correction that is needed, without the number of the pair."""
+    """Return the correction that is needed, without the number of the pair."""
     return PROBLEMS[problem.kind](problem)
 
 
 def bad_value_words(error: BadValue) -> str:
-    """What is to be put right in a text that can't be read as its field."""
+    """Return what to correct in a text that can't be read as its field."""
     if error.kind is BadValueKind.NOT_A_NUMBER:
         or_nothing = ", or nothing" if error.field.optional else ""
         return f"Enter a whole number from {error.field.least} to {error.field.most:,}{or_nothing}."
@@ -120,23 +120,23 @@ def bad_value_words(error: BadValue) -> str:
 
 
 TYPE_WORDS: Final = {"Cancel": "Block", "QueryParam": "Query parameter", "UserAgent": "User agent"}
-"""What people call a type, where that is not the service's word for it."""
+"""The words for types, where people use another one than the service."""
 
 
 def type_word(rule_type: str | None) -> str:
-    """The type as people call it, without markup; ``no type`` for none."""
+    """Return the type in people's words, without markup; ``no type`` for none."""
     return TYPE_WORDS.get(rule_type or "", rule_type or "no type")
 
 
 def first_problem(problems: Sequence[Problem]) -> str:
-    """The first of *problems* with its pair, and how many more there are, as the rest of a sentence."""
+    """Return the first of *problems* with its pair, and how many more there are, as the rest of a sentence."""
     first, *others = problems
     place = f"pair {first.pair}: " if first.pair else ""
     return f"{place}{problem_words(first)}" + (f" (and {len(others)} more)" if others else "")
 
 
 def no_field_words(rule_type: str | None, name: str) -> str:
-    """Words for a field that pairs of a type do not have, and those that they have."""
+    """Return the words for a field that pairs of a type don't have, with the fields that they have."""
     own = ", ".join((*IN_SOURCE_FIELDS, *PAIR_FIELDS.get(rule_type or "", ())))
     more = "" if rule_type in PAIR_FIELDS else ", and what its form shows"
     return f"A {type_word(rule_type)} rule has no field “{name}”. Its pairs have: {own}{more}."

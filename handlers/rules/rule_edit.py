@@ -73,7 +73,7 @@ async def show(command: RulesShow, caller: Caller, gatehouse: Gatehouse) -> Repl
 
 
 async def _show_at(rule: Rule, start: Start, caller: Caller, gatehouse: Gatehouse) -> Reply:
-    """The rule as it will be, by what is planned and what ends until then; there is nothing to click on it yet."""
+    """Return the card of *rule* as it will be at *start*, after planned changes and reverts until then; it has no buttons."""
     moment, _ = await resolve_start(start, caller, gatehouse)
     found, lead = await forecast_of(moment, [rule], await groups_of([rule], gatehouse), gatehouse)
     then = next((each for each in found.rules if each.id == rule.id), None)
@@ -87,7 +87,7 @@ async def _show_at(rule: Rule, start: Start, caller: Caller, gatehouse: Gatehous
 
 @handles(RulesPin)
 async def pin(command: RulesPin, caller: Caller, gatehouse: Gatehouse) -> Reply:
-    """The rule as it is now: what is pinned does not follow it, so it says of when it is."""
+    """Post and pin the rule as it is now; a pinned card isn't updated, so it says when it was made."""
     rule = await find_rule(command, caller, gatehouse)
     card = views.rule_card(rule, public=True, groups=await groups_of([rule], gatehouse))
     card = replace(card, blocks=(*card.blocks, messages.context(f"As of {when(gatehouse.now())}")))
@@ -113,7 +113,7 @@ async def set_fields(command: RulesSet, caller: Caller, gatehouse: Gatehouse) ->
 
 
 async def _with_group_ids(command: RulesSet, gatehouse: Gatehouse) -> RulesSet:
-    """*command* with the ids of the groups that it names; raises NoGroups and NotOneGroup."""
+    """Return *command* with the ids of the groups that it names; raises NoGroups and NotOneGroup."""
     if not any(name.casefold() in GROUP_FIELDS and value for name, value in command.fields):
         return command
     groups = (await list_groups(gatehouse)).whole()
@@ -144,7 +144,10 @@ async def _edit(
     gatehouse: Gatehouse,
     edit: Callable[[Rule], dict[str, Any]],
 ) -> Reply:
-    """Read, edit, write: quick, without a question unless the policy has one, announced by its card."""
+    """Request *edit* of each rule that *command* names, with warnings and a preview; rules that are so already are left out.
+
+    Raises as `find_rules` and `submit` do, InvalidDraft, and NothingToChange or SoForAWhile where all of them are so.
+    """
     wanted, so, at = [], list[Rule](), await start_of_command(command.start, caller, gatehouse)
     for found in (rules := await find_rules(command, caller, gatehouse)):
         rule, after = found, edit(found)
@@ -174,14 +177,14 @@ async def _edit(
 
 
 async def _rule_at(rule: Rule, at: datetime | None, gatehouse: Gatehouse) -> Rule:
-    """*rule* as it will be *at* a time; as it is where it will be gone."""
+    """Return *rule* as it will be *at* a time; as it is now where it will be gone, or for None."""
     then = await document_at(Target(service="rules", key=rule.id), rule.document(), at, gatehouse)
     return rule if then is None else Rule.model_validate({**then, "id": rule.id})
 
 
 EDITS: Final = {RulesOn: "Switch on", RulesOff: "Switch off", RulesSet: "Change"}
 LOOKED_AT: Final = 5
-"""Rules of one command that are compared with all others before they are changed: it takes a while for each."""
+"""Rules of one command, at most, that are compared with all others before they are changed: each takes a while."""
 
 
 @handles(RulesDelete)
@@ -213,7 +216,7 @@ def _blank_form(command: RulesNew | RulesMake, **more: Any) -> RuleForm:
 
 @handles(RulesMake)
 async def make(command: RulesMake, caller: Caller, gatehouse: Gatehouse) -> Reply:
-    """Create what the form would, without the form."""
+    """Request the rule that the form would create, without the form."""
     draft = _blank_form(command, reach=command.match).draft()
     if wrong := problems(draft):
         raise InvalidDraft(wrong)
@@ -281,7 +284,7 @@ async def list_groups(gatehouse: Gatehouse) -> Listing[Group]:
 
 
 def find_group(ref: str, groups: Sequence[Group]) -> Group:
-    """The one group that *ref* refers to; raises NotOneGroup."""
+    """Return the one group that *ref* refers to; raises NotOneGroup."""
     found = resolve_name(ref, (named_group(group) for group in groups), GROUP_REFERENCE)
     if not found.is_sure:
         raise NotOneGroup(ref, found.things)

@@ -1,7 +1,7 @@
-"""The modal that makes, edits and copies a rule: from a rule to a form, and to Slack's view, losing nothing.
+"""The modal that creates, edits and copies a rule: from a rule to a form, and to Slack's view, losing nothing.
 
-Fields follow the chosen type, by the table in `bot.rules.pair_fields`; whatever has none is edited as JSON. What a
-modal cannot hold (a sixtieth pair, a text of 20,000 characters) is not shown and kept as it is.
+Fields follow the chosen type, by the table in `bot.rules.pair_fields`; anything without a field is edited as JSON. What a
+modal can't hold (a sixtieth pair, a text of 20,000 characters) is not shown, and kept as it is.
 """
 
 from __future__ import annotations
@@ -37,13 +37,13 @@ from handlers.rules.reasons import type_word
 
 CALLBACK: Final = "v2.rule.form"
 MOST_PAIR_BLOCKS: Final = 70
-"""Of the hundred that a modal may have: the head, the reason and what is wrong need theirs."""
+"""Blocks for pairs, of the hundred that a modal may have: the head, the reason and the errors need theirs."""
 
 MOST_PAIR_TEXT: Final = 120_000
-"""Characters of their texts, as JSON writes them: a view has 250,000 in all, and the head and the reason need theirs."""
+"""Characters of the texts of pairs, as JSON: a view may have 250,000 in all, and the head and the reason need theirs."""
 
 LONGEST_TYPE: Final = 40
-"""Characters of a rule's type that travel in the view; the rule itself knows the rest."""
+"""Characters of a rule's type that the view's metadata holds; the rule itself has the rest."""
 
 STATUS_WORDS: Final = {ACTIVE: "On", INACTIVE: "Off"}
 TITLES: Final = {"new": "New rule", "edit": "Edit rule", "copy": "Copy rule"}
@@ -51,7 +51,7 @@ TITLES: Final = {"new": "New rule", "edit": "Edit rule", "copy": "Copy rule"}
 
 @dataclass(frozen=True)
 class RuleForm:
-    """What the modal holds. *document* is the body it starts from: fields without an input stay as they are there."""
+    """The content of the modal. *document*: the body that it starts from; fields without an input stay as they are there."""
 
     mode: str
     document: Document
@@ -60,24 +60,24 @@ class RuleForm:
     rule_id: str | None = None
     """The rule that is edited, or copied."""
     seen: str | None = None
-    """Fingerprint of the rule as it was when the form opened; if it has moved since, nothing is overwritten."""
+    """Fingerprint of the rule as it was when the form opened; if it has changed since, nothing is overwritten."""
     reason: str = ""
     start: str = ""
     """``tomorrow 9:00``, as typed."""
     expiry: str = ""
     """``2h`` or ``18:00``, as typed."""
     group: str = ""
-    """The group that the rule is in and whether that holds it back, in words; empty where there is nothing to say."""
+    """The group that the rule is in and whether that group is off, in words; empty without a group."""
     as_json: bool = False
     """Whether pairs are edited as JSON rather than by their fields."""
     announce: str = ""
     """The channel that was chosen in the form, where it was opened from none."""
     warned: str = ""
-    """Fingerprint of the warnings that the form shows: sent again as it is, it is saved in spite of them."""
+    """Fingerprint of the warnings that the form shows: submitted again with the same ones, it is saved in spite of them."""
     more: bool = False
     """Whether the inputs that are rarely used were opened."""
     notes: Mapping[str, str] = field(default_factory=dict)
-    """Block id -> what was refused about it; the empty id is the whole form."""
+    """Block id -> what is wrong with its input; the empty id is the whole form."""
 
     @classmethod
     def blank(
@@ -90,7 +90,7 @@ class RuleForm:
         reach: str | None = None,
         **more: Any,
     ) -> Self:
-        """An empty form, with whatever the command already said; *more*: other fields of a form."""
+        """Return an empty form, with what the command already has; *more*: other fields of a form."""
         known = {each.casefold(): each for each in KNOWN_TYPES}
         rule_type = known.get((type or "Redirect").casefold(), type) or ""
         pair = new_pair(rule_type, source_reaching(source or "", reach))
@@ -101,14 +101,14 @@ class RuleForm:
 
     @classmethod
     def of(cls, rule: Rule, *, channel: str, groups: Groups | None = None) -> Self:
-        """The form that edits *rule*."""
+        """Return the form that edits *rule*."""
         seen = fingerprint(canonical_form(rule.document()))
         words = _group_words(rule, groups)
         return cls("edit", rule.body(), pairs_of_body(rule.body()), channel, rule.id, seen, group=words)
 
     @classmethod
     def copy_of(cls, rule: Rule, *, channel: str) -> Self:
-        """A form for a new rule like *rule*; it starts Inactive, since two equal active rules help nobody."""
+        """Return a form for a new rule like *rule*; it is off at first, since two equal active rules help nobody."""
         document = body_to_copy(rule) | {"name": f"{rule.title} (copy)", "status": INACTIVE}
         seen = fingerprint(canonical_form(rule.document()))
         return cls("copy", document, pairs_of_body(document), channel, rule.id, seen)
@@ -119,7 +119,7 @@ class RuleForm:
 
     @cached_property
     def shown(self) -> tuple[FormPair, ...]:
-        """The pairs that get inputs: those that had them, then the first ones for which the form has room."""
+        """Return the pairs that get inputs: those that had them, then the first ones for which the form has room."""
         blocks, text = MOST_PAIR_BLOCKS, MOST_PAIR_TEXT
         keys: set[str] = set()
         for pair in sorted(self.pairs, key=lambda pair: not pair.typed):
@@ -144,7 +144,7 @@ class RuleForm:
         return self.more or self.as_json or bool(own) or any(is_unusual(pair) for pair in self.shown)
 
     def draft(self) -> RuleDraft:
-        """The rule as the form says; raises BadInputs where something typed can't be read."""
+        """Return the rule as the form has it; raises BadInputs where something typed can't be read."""
         own = TYPES.get(self.rule_type, UNKNOWN).rule_fields if self.mode == "new" else {}
         documents: list[Document] = []
         wrong: dict[str, str] = {}
@@ -158,7 +158,7 @@ class RuleForm:
         return RuleDraft.model_validate({**self.document, **own, "pairs": documents})
 
     def block_of(self, problem: Problem) -> str:
-        """The block id of the input that *problem* is about; one that is always there, where it has none."""
+        """Return the block id of the input that *problem* is about; where it has none, one that is always there."""
         if problem.field == "name":
             return "name"
         if problem.field == "ruleType":
@@ -166,18 +166,18 @@ class RuleForm:
         return self.block_of_pair(problem.pair or 0, problem.field if problem.field != "source" else "value") or "name"
 
     def block_of_pair(self, number: int, *fields: str) -> str:
-        """The block id of the first of *fields* that this type has, in the pair of that *number*; empty where none is shown."""
+        """Return the block id of the first of *fields* that this type has, in pair *number*; empty where none is shown."""
         is_shown = 0 < number <= len(self.pairs) and self.pairs[number - 1].key in self.shown_keys
         return self.pairs[number - 1].block_of(fields) if is_shown else ""
 
     def with_suggested_name(self) -> Self:
-        """Return the form with a suggested name, where a new rule has none and one can be told from its first pair."""
+        """Return the form with a suggested name, where a new rule has none and its first pair suggests one."""
         is_named = self.mode != "new" or str(self.document.get("name") or "").strip()
         return self if is_named else replace(self, document=self.document | {"name": self._suggestion})
 
     @property
     def _suggestion(self) -> str:
-        """A name for the rule that its first pair suggests; empty where it suggests none."""
+        """Return a name for the rule that its first pair suggests; empty where it suggests none."""
         if not self.pairs:
             return ""
         texts = {each.name: self.pairs[0].text(each) or "" for each in self.pairs[0].fields}
@@ -187,7 +187,7 @@ class RuleForm:
         return replace(self, notes=notes)
 
     def with_json(self) -> Self:
-        """Each pair as JSON; where something typed can't be read, the form as it is, which says so."""
+        """Return the form with each pair as JSON; where something typed can't be read, the form as it is, with a note."""
         try:
             self.draft()
         except BadInputs as error:
@@ -195,18 +195,18 @@ class RuleForm:
         return replace(self, as_json=True)
 
     def with_pair(self) -> RuleForm:
-        """One more, empty pair."""
+        """Return the form with one more, empty pair."""
         taken = [pair.number for pair in self.pairs if pair.is_new]
         pair = FormPair(f"n{max(taken, default=0) + 1}", self.rule_type, new_pair(self.rule_type, NEW_SOURCE))
         return replace(self, pairs=(*self.pairs, pair))
 
     def without_pair(self, key: str) -> RuleForm:
-        """Without that pair; the last one stays, since a rule without pairs is none."""
+        """Return the form without that pair; the last pair stays, since a rule needs one."""
         left = tuple(pair for pair in self.pairs if pair.key != key)
         return replace(self, pairs=left) if left else self
 
     def with_sources(self, sources: Mapping[str, Document]) -> Self:
-        """With new pairs for these *sources*, by their keys, as many as the form holds; it says how many it leaves out."""
+        """Return the form with new pairs for these *sources*, by key, as many as it has room for; a note counts the others."""
         kind = self.rule_type
         pairs = tuple(FormPair(key, kind, new_pair(kind, source)) for key, source in sources.items())
         form = replace(self, pairs=pairs, as_json=False)
@@ -216,7 +216,7 @@ class RuleForm:
         return replace(form, pairs=form.shown).with_notes({"": words})
 
     def view(self) -> View:
-        """The modal, ready for views.open or views.update."""
+        """Return the modal, ready for views.open or views.update."""
         submit = "Save" if self.mode == "edit" else "Create"
         if self.warned and "" in self.notes and inputs.REASON not in self.notes:
             submit += " anyway"
@@ -287,7 +287,7 @@ SPECIFIED: Final = {name for names in PAIR_FIELDS.values() for name in names}
 
 
 def body_to_copy(rule: Rule) -> Document:
-    """What a copy of *rule* starts from: its content, less the fields of pairs that belong to another type."""
+    """Return the body that a copy of *rule* starts from: its content, without fields of pairs that belong to another type."""
     foreign = {name for name in SPECIFIED if not has_field(rule.rule_type, name)}
     content = rule.content()
     pairs = [{name: pair[name] for name in pair if name not in foreign} for pair in content.get("pairs") or ()]
@@ -295,7 +295,7 @@ def body_to_copy(rule: Rule) -> Document:
 
 
 def suggested_name(rule_type: str, source: str, destination: str) -> str:
-    """A name for a rule that nobody named: its type and its URLs; the destination without the host that they share."""
+    """Return a name for a rule without one: its type and its URLs; the destination without the host that both share."""
     start, end = _short_url(source), _short_url(destination)
     if rule_type == "Cancel":
         return f"Block {start}" if start else ""
@@ -307,12 +307,12 @@ def suggested_name(rule_type: str, source: str, destination: str) -> str:
 
 
 def _short_url(url: str) -> str:
-    """The host, path and query of *url*."""
+    """Return the host, path and query of *url*."""
     return clip(url.strip().partition("://")[2].rstrip("/") or url.strip(), 60)
 
 
 def _group_words(rule: Rule, groups: Groups | None) -> str:
-    """mrkdwn, short enough to travel in the view's metadata."""
+    """Return the group of *rule* as mrkdwn, short enough for the view's metadata."""
     if not rule.group_id:
         return ""
     held = f"   {status_name(rule, groups)}" if why_group_is_off(rule, groups) else ""

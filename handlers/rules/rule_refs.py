@@ -1,6 +1,6 @@
-"""What a person means by a REF: an id, ``#n`` of their last list, a name, a part of one, or a source URL.
+"""Find the rules that a person means by a REF: an id, ``#n`` of their last list, a name, a part of one, or a source URL.
 
-Ambiguous means a pick list, never a guess.
+A REF that fits several rules gets a list to pick from, never a guess.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from handlers.slack.reply import Caller
 
 
 async def groups_of(rules: Iterable[RuleDraft], gatehouse: Gatehouse) -> Groups | None:
-    """The groups, where one of *rules* is in any; None where not, or where the service tells nothing of them."""
+    """Return the groups, where one of *rules* is in any; None where none is, or the service says nothing about groups."""
     return await gatehouse.groups.groups() if any(rule.group_id for rule in rules) else None
 
 
@@ -96,7 +96,7 @@ class BareNumber(Refusal):
 
 
 async def look_up(command: Command, caller: Caller, gatehouse: Gatehouse) -> Shorthand:
-    """What *command* leaves to be looked up, as it is at this moment; reads the database and nothing else."""
+    """Return what the short forms of *command* stand for at this moment; reads the database and nothing else."""
     store = gatehouse.store
     numbers = numbers_in(command)
     shown = await store.lists.get(caller.user, listed_service(command)) if numbers else []
@@ -110,12 +110,12 @@ async def look_up(command: Command, caller: Caller, gatehouse: Gatehouse) -> Sho
 
 
 async def find_rule(command: OfRule, caller: Caller, gatehouse: Gatehouse) -> Rule:
-    """The one rule that *command* names, fresh from the service; raises NotOne, BareNumber or a client's error."""
+    """Return the one rule that *command* names, fresh from the service; raises NotOne, BareNumber or a client's error."""
     return (await _find_all(command, [command.ref or ""], caller, gatehouse))[0]
 
 
 async def find_rules(command: OfRules, caller: Caller, gatehouse: Gatehouse) -> Sequence[Rule]:
-    """The rules that *command* names, each once; raises as `find_rule` does, TooMany for more than MAX_RULES_PER_COMMAND."""
+    """Return the rules that *command* names, each once; raises as `find_rule` does, TooMany over MAX_RULES_PER_COMMAND."""
     if len(command.refs) > MAX_RULES_PER_COMMAND:
         raise TooMany(len(command.refs), MAX_RULES_PER_COMMAND)
     found = await _find_all(command, command.refs, caller, gatehouse)
@@ -125,7 +125,7 @@ async def find_rules(command: OfRules, caller: Caller, gatehouse: Gatehouse) -> 
 async def _find_all(
     command: OfRule | OfRules, refs: Sequence[str], caller: Caller, gatehouse: Gatehouse
 ) -> Sequence[Rule]:
-    """A rule for each of *refs*, fresh from the service; all rules are read at most once."""
+    """Return a rule for each of *refs*, fresh from the service; the list of all rules is read at most once."""
     ids = await gatehouse.store.former_ids.resolve_all(refs)
     names = list(dict.fromkeys(ids[ref] for ref in refs))
     with_id = await asyncio.gather(*(_rule_with_id(name, gatehouse) for name in names))
@@ -138,7 +138,7 @@ async def _find_all(
 async def _find_by_name(
     command: OfRule | OfRules, names: Sequence[str], caller: Caller, gatehouse: Gatehouse
 ) -> Mapping[str, Rule]:
-    """The one rule that each of *names* fits, which are no ids; raises as `find_rule` does."""
+    """Return the one rule that each of *names*, which are not ids, fits; raises as `find_rule` does."""
     listing = await gatehouse.rules.all()
     readings = await asyncio.to_thread(_match_refs, names, listing.known)
     for found in readings:
@@ -158,7 +158,7 @@ def _match_refs(refs: Sequence[str], rules: Sequence[Rule]) -> list[Meant[Rule]]
 
 
 async def _rule_with_id(rule_id: str, gatehouse: Gatehouse) -> Rule | None:
-    """The rule with this id; None where there is none: it may be a name that looks like an id."""
+    """Return the rule with this id; None where there is none: it may be a name that looks like an id."""
     if USUAL_RULE_ID.fullmatch(rule_id):
         with suppress(NotFound):
             return await gatehouse.rules.get(rule_id)
@@ -166,7 +166,7 @@ async def _rule_with_id(rule_id: str, gatehouse: Gatehouse) -> Rule | None:
 
 
 async def _not_one_error(ref: str, fitting: Sequence[Rule], listing: Listing[Rule], gatehouse: Gatehouse) -> NotOne:
-    """The error for *ref*; raises Incomplete where that it fits nothing would be said of a part of the list."""
+    """Return the error for *ref*; raises Incomplete where it fits nothing, but only a part of the list was read."""
     if fitting:
         shown = fitting[:CANDIDATES]
         return NotOne(ref, shown, len(fitting), await groups_of(shown, gatehouse), gap=listing.gap)
@@ -183,7 +183,7 @@ async def no_rule_error(ref: str, gatehouse: Gatehouse) -> NotOne:
 async def _bare_number_error(
     ref: str, command: OfRule | OfRules, rules: Sequence[Rule], caller: Caller, gatehouse: Gatehouse
 ) -> BareNumber:
-    """The error for *ref*, with what it would mean with its ``#``, where that is one rule for each number."""
+    """Return the error for *ref*, with what it would mean with a ``#``, where that is one rule for each number."""
     listed = dict(enumerate(await gatehouse.store.lists.get(caller.user, "rules"), start=1))
     known = {rule.id: rule for rule in rules}
     numbers = [int(part) for part in ref.split()]
@@ -193,7 +193,7 @@ async def _bare_number_error(
 
 
 def _with_ids(command: OfRule | OfRules, ref: str, ids: Sequence[str]) -> Command | None:
-    """*command* with *ids* in the place of *ref*; None where it takes one rule and there are several."""
+    """Return *command* with *ids* in the place of *ref*; None where it takes one rule and there are several."""
     if isinstance(command, OfRules):
         refs = [each for one in command.refs for each in (ids if one == ref else (one,))]
         return cast("Command", replace(cast("Any", command), refs=tuple(dict.fromkeys(refs))))
@@ -201,6 +201,6 @@ def _with_ids(command: OfRule | OfRules, ref: str, ids: Sequence[str]) -> Comman
 
 
 async def find_change(reference: str, gatehouse: Gatehouse) -> Change | None:
-    """The change whose id begins with *reference*; None where there is none, or more than one."""
+    """Return the change whose id begins with *reference*; None where there is none, or more than one."""
     found = await gatehouse.store.changes.find_by_prefix(reference.lower()) if REFERENCE.fullmatch(reference) else ()
     return found[0] if len(found) == 1 else None

@@ -42,13 +42,13 @@ from handlers.rules.reasons import type_word
 
 SHOWN_PAIRS: Final = 12
 SHOWN_LINES: Final = 8
-"""Of one pair that does many things, such as changing ten headers."""
+"""Lines that are shown of one pair that does many things, such as changing ten headers."""
 SECTION: Final = 1500
-"""Characters after which a section is full, well under what Slack takes."""
+"""Characters after which a section is full, well below Slack's limit of 3,000."""
 
 
 def menu() -> Message:
-    """What can be done with rules, each a button or a line to type."""
+    """Return the menu of what can be done with rules, each as a button or a line to type."""
     buttons = (
         messages.run_button("List rules", RulesList(), 0, style="primary"),
         messages.run_button("List rules that are on", RulesList(status="active"), 1),
@@ -69,9 +69,9 @@ def menu() -> Message:
 
 
 def rule_card(rule: Rule, *, public: bool, groups: Groups | None = None, more: Sequence[Block] = ()) -> Message:
-    """One rule, whole as far as a message holds it; without its secrets, and with a way to them, where all see it.
+    """Return the card of one rule, as far as a message holds it; *public*: secrets are hidden, and a button shows them privately.
 
-    *more*: what there is to say besides, such as what will become of it.
+    *more*: further blocks, such as planned changes of it.
     """
     if public:
         rule = without_secrets(rule, range(1, SHOWN_PAIRS + 1))
@@ -88,7 +88,7 @@ def rule_card(rule: Rule, *, public: bool, groups: Groups | None = None, more: S
 
 
 def pair_blocks(rule: Rule) -> list[Block]:
-    """Every pair; of a long rule the first ones, and how many more."""
+    """Return every pair; of a long rule the first ones, and how many more there are."""
     pairs = rule.pairs or ()
     alone = len(pairs) == 1
     told = [_pair_text(rule, pair, 0 if alone else number) for number, pair in enumerate(pairs[:SHOWN_PAIRS], 1)]
@@ -99,7 +99,7 @@ def pair_blocks(rule: Rule) -> list[Block]:
 
 
 def _pair_text(rule: Rule, pair: Pair, number: int) -> str:
-    """One pair: its condition, what happens (a list where that is more than a line), and its filters."""
+    """Return one pair: its condition, its effect (a list where that is more than a line), and its filters."""
     head = f"*Pair {number}*  " if number else ""
     lines = [] if rule.rule_type in PAIR_FIELDS else describe(rule.rule_type, pair.document())
     if len(lines) < 2:
@@ -110,7 +110,7 @@ def _pair_text(rule: Rule, pair: Pair, number: int) -> str:
 
 
 def _other_fields(rule: Rule, groups: Groups | None) -> list[Block]:
-    """Its type, group, last change and id, and the fields that Gatehouse does not know."""
+    """Return the type, group, last change and id of *rule*, and the fields that Gatehouse doesn't know."""
     texts = [esc(type_word(rule.rule_type), 40)]
     if rule.group_id:
         texts.append(f"{group_name(rule, groups)}" + (UNKNOWN_GROUP if groups is None else ""))
@@ -171,7 +171,7 @@ def rule_list(
     public: bool,
     numbered: bool,
 ) -> Message:
-    """One page of a list. Each row has a button and, for the one who asked, its number for ``#n``, if it has one."""
+    """Return one page of a list. Each row has a button and, where *numbered*, its number for ``#n``."""
     if not page.items:
         return _empty_list(command, gap)
     count = messages.plural(page.total, "rule")
@@ -236,7 +236,7 @@ def _empty_list(command: RulesList, gap: Gap | None) -> Message:
 
 
 MOST_GROUPS: Final = 15
-"""Groups that a message shows: three blocks each of fifty."""
+"""Groups that a message shows: each takes three of the fifty blocks that Slack allows."""
 
 
 def group_list(
@@ -247,7 +247,7 @@ def group_list(
     *,
     public: bool,
 ) -> Message:
-    """*rules* and *on*: group id -> how many rules it has, and how many of those are Active.
+    """Return the list of *groups*. *rules* and *on*: group id -> how many rules it has, and how many of those are on.
 
     *gaps*: what was not read of which list.
     """

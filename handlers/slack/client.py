@@ -1,4 +1,4 @@
-"""The wire to Slack: the calls Gatehouse makes, each with the way out when Slack refuses."""
+"""The client for Slack: the calls that Gatehouse makes, each with its fallback where Slack refuses."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ log = structlog.get_logger(__name__)
 T = TypeVar("T")
 
 AWAY: Final = frozenset({"fatal_error", "internal_error", "request_timeout", "service_unavailable", "unknown_error"})
-"""Slack's words for trouble of its own, which passes."""
+"""Slack's error codes for temporary trouble of its own."""
 
 
 class SlackRefused(Exception):
-    """Slack said no. *code* is its word (``channel_not_found``), *seconds* its Retry-After where it gave one.
+    """Slack answered with an error: its *code* (``channel_not_found``), and *seconds*, its Retry-After, where it gave one.
 
     *needed*: the scopes that the app lacks, where that is why. *errors*: what is wrong with blocks, where Slack says it.
     """
@@ -47,19 +47,19 @@ class SlackRefused(Exception):
 
 
 class ModalGone(SlackRefused):
-    """The modal that was to be drawn was closed, or shows something newer: nobody looks at it any more."""
+    """The modal that was to be updated was closed, or shows something newer."""
 
 
 NO_TABLES: Final = frozenset({"invalid_blocks", "invalid_attachments", "msg_blocks_too_long"})
-"""Slack's words for a message with a table in a workspace that takes none."""
+"""Slack's error codes for a message with a table in a workspace that doesn't support tables."""
 
 
 GONE: Final = frozenset({"not_found", "hash_conflict", "expired_trigger_id", "exchanged_trigger_id"})
-"""Slack's words for a modal that was closed, or drawn again, before an update of it arrived."""
+"""Slack's error codes for a modal that was closed, or drawn again, before an update of it arrived."""
 
 
 class SlackUnreachable(Exception):
-    """No answer from Slack, or none that can be read. *by_proxy*: the outgoing proxy kept the request back."""
+    """No answer from Slack, or none that can be read. *by_proxy*: the outgoing proxy refused or failed."""
 
     is_away: Final = True
 
@@ -69,7 +69,7 @@ class SlackUnreachable(Exception):
 
 
 MOST_SKEW: Final = 60
-"""Seconds that our clock may be off before it is said."""
+"""Seconds that our clock may be off before it is reported."""
 
 QUIET = {"unfurl_links": False, "unfurl_media": False}
 """A rule's URLs are data, not links to show off: Slack must not fetch or preview them."""
@@ -78,7 +78,7 @@ QUIET = {"unfurl_links": False, "unfurl_media": False}
 FATAL: Final = frozenset(
     {"invalid_auth", "account_inactive", "token_revoked", "token_expired", "not_authed", "org_login_required"}
 )
-"""Slack's words for a token that will never work."""
+"""Slack's error codes for a token that will never work."""
 
 
 UNREADABLE: Final = (ValueError, TypeError, AttributeError)
@@ -87,7 +87,7 @@ UNREADABLE: Final = (ValueError, TypeError, AttributeError)
 
 @dataclass(slots=True)
 class Slack:
-    """Sends what handlers answer. Raises SlackRefused or SlackUnreachable, nothing of the SDK's."""
+    """Calls Slack's Web API and response URLs. Raises SlackRefused or SlackUnreachable, never an error of the SDK."""
 
     client: AsyncWebClient
     responses: aiohttp.ClientSession
@@ -95,11 +95,11 @@ class Slack:
     files: aiohttp.ClientSession
     """For Slack's file host."""
     redact: Callable[[str], str] = str
-    """Sees Slack's own words before anybody else: they may hold the token that is refused."""
+    """Applied to Slack's error texts before anything else: they may contain the refused token."""
     says: str = "ok"
-    """What Slack said of our token the last time that it mattered."""
+    """``ok``, or Slack's error code for our token: from the last call that succeeded, or that failed because of it."""
     heard: Callable[[], None] = lambda: None
-    """Called whenever Slack did what it was asked."""
+    """Called after every call that succeeded."""
     ahead: float = 0.0
     """Seconds by which Slack's clock was ahead of ours at its last answer."""
 
@@ -110,7 +110,7 @@ class Slack:
     """Whether this workspace has not refused a table yet."""
 
     def clock_status(self) -> str:
-        """Whether this machine's clock is right enough for Slack's signatures, which end after five minutes."""
+        """Return ``ok``, or how far this machine's clock is off: Slack's signatures are valid for five minutes only."""
         return "ok" if abs(self.ahead) <= MOST_SKEW else f"{self.ahead:.0f} s off from Slack’s clock"
 
     async def call(self, method: str, **arguments: Any) -> dict[str, Any]:
@@ -118,7 +118,7 @@ class Slack:
         return await self._answer_to(method, self.client.api_call(method, json=arguments))
 
     async def post_form(self, method: str, **arguments: Any) -> dict[str, Any]:
-        """Call a method that writes, but takes a form and no JSON."""
+        """Call a method that writes, but takes a form instead of JSON."""
         return await self._answer_to(method, self.client.api_call(method, data=arguments))
 
     async def ask(self, method: str, **arguments: Any) -> dict[str, Any]:
@@ -134,7 +134,7 @@ class Slack:
             except SlackApiError as error:
                 outcome = "refused"
                 refusal = _refusal(error, self.redact)
-                # Kept for the readiness: all other refusals say nothing about the token.
+                # Kept for the readiness check; other errors say nothing about the token.
                 if refusal.code in FATAL:
                     self.says = refusal.code
                 raise refusal from error
@@ -172,7 +172,7 @@ class Slack:
         )
 
     async def _deliver(self, message: Message, send: Callable[[dict[str, Any]], Awaitable[T]]) -> T:
-        """Send *message*; where Slack refuses its table, as sections, and from then on every one at once."""
+        """Send *message*; where Slack refuses its table, send it as sections, and from then on every other table, too."""
         if self.takes_tables and has_table(message):
             try:
                 return await send(_content(message))
@@ -187,10 +187,10 @@ class Slack:
         return await send(_content(without_tables(message)))
 
     async def whisper(self, caller: Caller, message: Message, *, replace: bool = False) -> None:
-        """Answer *caller* alone: by the request's own URL, else privately in the channel, else in a direct message."""
+        """Answer *caller* alone: by the response URL, else by an ephemeral message in the channel, else in a direct message."""
         if caller.response_url and await self._respond(caller, message, replace=replace):
             return
-        # Nobody else reads a direct message, so a usual one is private, and stays.
+        # In a direct message, an ordinary message is private, too, and unlike an ephemeral one it stays.
         if caller.direct:
             await self.post(caller.channel, message, thread=caller.thread or None)
             return
@@ -236,7 +236,7 @@ class Slack:
             return ""
 
     async def publish(self, user: str, view: View) -> None:
-        """Draw the app's home for *user*; others may look on, so no email in it is whole."""
+        """Update the Home tab of *user*; emails in it are masked, since others may look at the screen."""
         await self.call("views.publish", user_id=user, view=mask_part(view))
 
     async def open(self, trigger: str, view: View) -> View:
@@ -245,7 +245,7 @@ class Slack:
         return dict(answer.get("view") or {})
 
     async def push(self, trigger: str, view: View) -> None:
-        """Put a modal on top of the one in which *trigger* was pulled."""
+        """Push a modal on top of the one that *trigger* comes from."""
         await self.call("views.push", trigger_id=trigger, view=view)
 
     async def refill(self, opened: View, view: View) -> View:
@@ -286,7 +286,7 @@ def _refusal(error: SlackApiError, redact: Callable[[str], str]) -> SlackRefused
 
 
 def _error_words(error: Any) -> str:
-    """One of the things that are wrong, with its place: a text, or an object of ``blocks.validate``."""
+    """Return one of Slack's errors, a text or an object of ``blocks.validate``, in words with its place."""
     return f"{error.get('message')} at {error.get('pointer')}" if isinstance(error, dict) else str(error)
 
 

@@ -17,14 +17,14 @@ FRESH = timedelta(seconds=60)
 """Maximum age of a cached person or channel."""
 GROUPS_FRESH = timedelta(minutes=3)
 NO_SUCH_GROUP = "no_such_subteam"
-"""Slack's word for a user group that was deleted or disabled."""
+"""Slack's error code for a user group that was deleted or disabled."""
 GMAIL = ("gmail.com", "googlemail.com")
 MOST_KEPT = 5_000
 PAGE = 1_000
 
 
 class SlackDirectory:
-    """Answers `bot.policy.access.Directory` by Slack's Web API."""
+    """Implements `bot.policy.access.Directory` with Slack's Web API."""
 
     def __init__(self, slack: Slack, now: Callable[[], datetime]) -> None:
         self._slack = slack
@@ -35,7 +35,7 @@ class SlackDirectory:
         """The user groups that Slack did not know when they were last asked for."""
 
     async def person(self, user: str) -> Person:
-        """Somebody, as Slack knows them now; raises DirectoryUnavailable."""
+        """Return a person as Slack knows them now; raises DirectoryUnavailable."""
         return await self._remember("person", user, FRESH, lambda: self._person(user))
 
     async def _person(self, user: str) -> Person:
@@ -49,14 +49,15 @@ class SlackDirectory:
         return person_of(found.get("user") or {}, user, await self._our_team())
 
     async def _our_team(self) -> str:
-        """The workspace's id: people of another one are strangers."""
+        """Return the id of our workspace: people of any other one are strangers."""
         if not self._team:
             self._team = str((await self._ask("auth.test", "which workspace this is")).get("team_id") or "")
         return self._team
 
     async def place(self, channel: str) -> Channel:
-        """A channel, as it is now; a direct message is one without asking, and so is no place at all. Raises
-        DirectoryUnavailable.
+        """Return a channel as it is now; raises DirectoryUnavailable.
+
+        Slack isn't asked about a direct message, nor about no channel at all, which counts as one.
         """
         if channel.startswith("D") or not channel:
             return Channel(channel, direct=True)
@@ -74,7 +75,7 @@ class SlackDirectory:
         return Channel(channel, bot_in=bool(known.get("is_member")), shared=shared, direct=bool(known.get("is_im")))
 
     async def people_in(self, channel: str) -> Sequence[str]:
-        """Everybody in a channel, or the first 10,000; raises DirectoryUnavailable, also where we may not look."""
+        """Return everybody in a channel, or the first 10,000; raises DirectoryUnavailable, also where we have no access."""
         return await self._remember("people", channel, FRESH, lambda: self._people_in(channel))
 
     async def _people_in(self, channel: str) -> Sequence[str]:
@@ -86,7 +87,7 @@ class SlackDirectory:
             )
             people += [str(user) for user in found.get("members") or ()]
             cursor = str((found.get("response_metadata") or {}).get("next_cursor") or "")
-            # Bounded, for in a very large channel each page is a call that somebody waits for.
+            # Bounded, since in a very large channel each page is a call that somebody waits for.
             if not cursor or len(people) >= 10 * PAGE:
                 return people
 
@@ -95,7 +96,7 @@ class SlackDirectory:
         return user in await self.people_in(channel)
 
     async def group(self, group: str) -> frozenset[str]:
-        """The people of a user group, nobody where it was deleted or disabled; raises DirectoryUnavailable."""
+        """Return the people of a user group, nobody where it was deleted or disabled; raises DirectoryUnavailable."""
         return await self._remember("group", group, GROUPS_FRESH, lambda: self._group(group))
 
     async def _group(self, group: str) -> frozenset[str]:
@@ -119,7 +120,7 @@ class SlackDirectory:
 
     async def _remember(self, kind: str, key: str, fresh: timedelta, look: Callable[[], Awaitable[T]]) -> T:
         known = self._known.get((kind, key))
-        # An age below zero comes of a clock that was set back, which would keep it fresh for too long.
+        # An age below zero means that the clock was set back, which would keep the entry fresh for too long.
         if known is not None and timedelta(0) <= self._now() - known[0] < fresh:
             found: T = known[1]
             return found
@@ -128,7 +129,7 @@ class SlackDirectory:
         except DirectoryUnavailable:
             DIRECTORY_FAILURES.labels(kind).inc()
             raise
-        # All at once, which needs no order: what is known is old within minutes anyway.
+        # Cleared as a whole instead of by age: its entries are out of date within minutes anyway.
         if len(self._known) >= MOST_KEPT:
             self._known.clear()
         self._known[kind, key] = (self._now(), found)
@@ -140,7 +141,7 @@ class SlackDirectory:
 
 
 def person_of(user: Mapping[str, Any], user_id: str, team: str) -> Person:
-    """What a user object of Slack's says; anyone who is not plainly a full member of this workspace is barred."""
+    """Return the person in a user object of Slack; anyone who isn't clearly a full member of this workspace is barred."""
     profile: Mapping[str, Any] = user.get("profile") or {}
     return Person(
         user_id,
@@ -161,7 +162,7 @@ def _bar_reason(user: Mapping[str, Any], user_id: str, team: str) -> Why | None:
     # Slack does not mark its own Slackbot as a bot.
     if user.get("is_bot") or user.get("is_workflow_bot") or user_id == "USLACKBOT":
         return Why.BOT
-    # Without this field, nobody can say that they are no guest.
+    # Without this field, they may be a guest.
     if "is_restricted" not in user:
         return Why.UNKNOWN
     if user.get("is_restricted") or user.get("is_ultra_restricted"):
@@ -178,9 +179,10 @@ def _is_in_team(user: Mapping[str, Any], team: str) -> bool:
 
 
 def _mailbox(email: str) -> str:
-    """Where mail to *email* ends up: without its tag, and at Gmail, which ignores them, without its dots.
+    """Return the mailbox of *email*: without its tag, and at Gmail, which ignores them, without its dots.
 
-    What may be the same is the same: two people taken for one can't approve each other's requests, and ask a third.
+    Mailboxes that may be the same count as the same: two people taken for one can't approve each other's requests, and have
+    to ask a third.
     """
     name, _, domain = email.strip().casefold().rpartition("@")
     # Many mail servers deliver anna+x@ to anna@, so this may be one person.

@@ -1,7 +1,7 @@
-"""Files to and from Slack: sent in three steps, read with the token, and only at addresses of Slack's own.
+"""Files to and from Slack: sent in three steps, read with the token, and only from URLs of Slack itself.
 
-The token opens the whole workspace to Gatehouse, and the files hold people's addresses: neither may go to a host that
-somebody wrote into a payload, nor follow a redirect there.
+The token opens the whole workspace, and the files hold people's emails: neither may go to a host that somebody wrote into a
+payload, nor follow a redirect there.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from handlers.errors import Refusal, Words
 from handlers.slack.client import Slack, SlackRefused, SlackUnreachable
 
 MOST_BYTES: Final = 20 * 1024 * 1024
-"""Of a file that is read. Slack's own file inputs take 10 MB."""
+"""Bytes of a file that is read, at most. Slack's own file inputs take 10 MB."""
 MOST_WORDS: Final = 64 * 1024
-"""Of Slack's answer to an upload."""
+"""Bytes of Slack's answer to an upload that are read, at most."""
 LOOKS: Final = (0.0, 0.2, 0.5, 1.0, 2.0)
 """Pauses in seconds before each look at whether a file is there: Slack shares it after it has answered, or never does."""
 GONE: Final = frozenset({"file_not_found", "file_deleted"})
@@ -35,7 +35,7 @@ class FileGone(Exception):
 
 @dataclass(eq=False, repr=False)
 class FileTooLarge(Refusal):
-    """A file is larger than is read: *size* bytes, or more than *most*."""
+    """A file has *size* bytes or more, and *most* is the limit."""
 
     size: int
     most: int
@@ -46,12 +46,12 @@ class FileTooLarge(Refusal):
 
 
 class FileUnreadable(Exception):
-    """Slack gave something else than the file: a page to log in with, a redirect, or an address that is not its own."""
+    """Slack gave something else than the file: a login page, a redirect, or a URL that is not its own."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sent:
-    """A file that Slack has. *link* opens it there; *shown*: it was seen where it was to go."""
+    """A file that Slack has. *link*: opens it there; *shown*: it was seen in the channel that it was sent to."""
 
     link: str
     shown: bool
@@ -59,29 +59,29 @@ class Sent:
 
 @dataclass(frozen=True, slots=True)
 class SlackFiles:
-    """The way for files. Raises SlackRefused, SlackUnreachable and the errors above, nothing of aiohttp's."""
+    """Sends files to Slack and reads them. Raises SlackRefused, SlackUnreachable and the errors above, never one of aiohttp."""
 
     slack: Slack
 
     async def open_direct(self, user: str) -> str:
-        """Return the direct message with *user*: files go to conversations, never to a person's own id."""
+        """Return the id of the direct message with *user*: Slack takes files for conversations only, not for a user id."""
         opened = await self.slack.call("conversations.open", users=user)
         return str((opened.get("channel") or {}).get("id") or "")
 
     async def send(self, channel: str, name: str, content: bytes, comment: str) -> Sent:
-        """Send a file into *channel*, introduced by *comment* (mrkdwn)."""
+        """Send a file to *channel*, with *comment* (mrkdwn)."""
         # Masked before the upload, too: Slack shows this name as well as the title.
         name = mask_text(name) if is_public(channel) else name
         return await self.share(await self.upload(name, content), channel, name, comment)
 
     async def upload(self, name: str, content: bytes) -> str:
-        """Give Slack a file that nobody sees yet; its id, by which it is shared."""
+        """Upload a file that nobody sees yet; return its id, by which `share` shows it."""
         ticket = await self.slack.post_form("files.getUploadURLExternal", filename=name, length=len(content))
         await self._upload(str(ticket.get("upload_url") or ""), content)
         return str(ticket.get("file_id") or "")
 
     async def share(self, file_id: str, channel: str, name: str, comment: str) -> Sent:
-        """Show an uploaded file in *channel*; once, also where this is asked for again because an answer was lost."""
+        """Show an uploaded file in *channel*, once, even where this is called again because an answer was lost."""
         if is_public(channel):
             name, comment = mask_text(name), mask_text(comment)
         listed = [{"id": file_id, "title": name}]
@@ -98,7 +98,7 @@ class SlackFiles:
         return await self._wait_until_shown(file_id, channel, str(files[0].get("permalink") or ""))
 
     async def _wait_until_shown(self, file_id: str, channel: str, link: str) -> Sent:
-        """Look until the file is where it was to go, for some seconds; Slack may say yes and not show it."""
+        """Look for some seconds until the file is in *channel*: Slack may accept it and not show it."""
         for pause in LOOKS:
             await asyncio.sleep(pause)
             if (found := await self.look(file_id, channel)).shown:

@@ -42,7 +42,7 @@ from handlers.rules.rule_refs import NotOne, look_up
 from handlers.slack.reply import Caller
 
 TIMEOUT: Final = 2.0
-"""Seconds that the services have to say what exists: without names, URLs and emails are still known."""
+"""Seconds that the services have to list what exists: without names, URLs and emails are still recognised."""
 MAX_HOSTS: Final = 4
 
 MISUNDERSTOOD: Final[Mapping[type[Exception], str]] = {
@@ -54,11 +54,11 @@ MISUNDERSTOOD: Final[Mapping[type[Exception], str]] = {
     NotOneGroup: "group",
     NothingToUndo: "change",
 }
-"""Errors of a text that names nothing as it was read, and may be read another way; each with what was looked for."""
+"""Errors of a command that names nothing that exists, so that its text may mean something else; with what was looked up."""
 
 
 class Guesses:
-    """Reads texts that are no commands, and keeps the names of what exists for a moment, while the lists stay the same."""
+    """Reads texts that aren't commands; caches the index of existing names while the lists stay the same."""
 
     def __init__(self, gatehouse: Gatehouse) -> None:
         self._gatehouse = gatehouse
@@ -70,7 +70,7 @@ class Guesses:
     async def readings_of(
         self, typed: tuple[str, str], command: Command | None, error: Exception | None, caller: Caller
     ) -> Readings:
-        """Return what was meant by the text *typed* after a root, where *error* or nothing came of it."""
+        """Return what *typed* (a root, and the text after it) may mean, where *command* ended in *error* or in nothing."""
         if isinstance(error, NotOne) and error.candidates and not points(error.ref):
             return Readings(tuple(self._for_candidates(command, error)))
         if isinstance(error, NoMember) and EMAIL.fullmatch(error.email) and isinstance(command, MembersCommand):
@@ -84,13 +84,13 @@ class Guesses:
         if isinstance(error, Unclear) and says_better(error, readings, typed[1]):
             return Readings()
         if isinstance(error, NotOne) and (error.near or error.gap) and readings.unread and not readings.meant:
-            return Readings()  # what is nearly called so says more than half of a reading
+            return Readings()  # rules with similar names help more than an incomplete reading
         if known.missing and not any(each.writes for each in readings.commands):
             return replace(readings, unread=readings.unread or (typed[1],), missing=tuple(known.missing))
         return Readings() if command in readings.commands else readings
 
     def _for_candidates(self, command: Command | None, error: NotOne) -> Sequence[Command]:
-        """*command* for each rule that its reference fits: the verb, the duration and the reason stay."""
+        """Return *command* for each rule that its reference fits: the verb, the duration and the reason stay."""
         if command is None or not command.writes or error.count > len(error.candidates) or error.gap:
             return ()
         refs: Sequence[str] = getattr(command, "refs", ())
@@ -100,7 +100,7 @@ class Guesses:
         ]
 
     async def preview(self, readings: Readings, caller: Caller, asked: str) -> Message:
-        """The card that offers *readings*: its buttons do what it says, whenever they are clicked."""
+        """Return the card that offers *readings*; their times are fixed, so its buttons do the same whenever they are clicked."""
         zone = zone_of((await self._gatehouse.access.person(caller.user)).tz)
         now = caller.asked_at or self._gatehouse.now()
         if readings.unread:
@@ -121,9 +121,9 @@ class Guesses:
     async def _split_by_effect(
         self, commands: Sequence[Command], caller: Caller
     ) -> tuple[Sequence[Command], Sequence[Rule]]:
-        """Those of *commands* that would change something, and the rules that are as the others would make them.
+        """Return those of *commands* that would change something, and the rules that are already as the others would make them.
 
-        Where none would, raises why: a button for that helps nobody.
+        Where none would, raises NothingToChange, SoForAWhile or NothingToUndo.
         """
         rules = {rule.id: rule for rule in await self._list_soon(self._gatehouse.rules.recent()) or ()}
         there: dict[str, Rule] = {}
@@ -156,7 +156,7 @@ class Guesses:
     async def _members_so(
         self, command: MembersGrant | MembersRevoke, caller: Caller
     ) -> tuple[Sequence[Thing], AlreadySo] | None:
-        """The members that *command* names, and how they are so, where all of them are as it would make them."""
+        """Return the members that *command* names, and the words for it, where all are as it would make them; else None."""
         site = await site_for(command.site, caller, self._gatehouse)
         members = {email_key(one.email): one for one in await self._list_soon(site.members.recent()) or ()}
         named = [members.get(email_key(email)) for email in command.emails]
@@ -172,7 +172,7 @@ class Guesses:
         return things, already_so(command, command.segments, site)
 
     def _fix_times(self, command: Command, zone: ZoneInfo, now: datetime) -> Command:
-        """*command* with the moments that its times mean now."""
+        """Return *command* with its times as moments; raises StartIsPast, EndIsPast, EndsBeforeStart and TimeIsSkipped."""
         start: Start | None = getattr(command, "start", None)
         expiry: Expiry | None = getattr(command, "expiry", None)
         begins, fixed = now, dict[str, Any]()
@@ -207,7 +207,7 @@ class Guesses:
         return replace(known, hosts=hosts, segments=segments | dict(known.segments), site=await self._site(caller))
 
     async def _last_shown(self, caller: Caller) -> Sequence[Target]:
-        """What *caller* was shown last on its own, and what they changed last here, where these are two."""
+        """Return what *caller* was shown last on its own, and what they changed last here, if that is another thing."""
         shown = self._gatehouse.last_shown.get(caller.user)
         changed = await self._gatehouse.store.changes.last_undoable(caller.user, caller.channel)
         targets = [changed.edit.target] if changed else []
@@ -226,7 +226,7 @@ class Guesses:
         )
         groups = await self._gatehouse.groups.groups()
         lists, kept = (rules, *members), self._kept.value
-        # The same objects: as long as a list is kept by its cache, it has not changed.
+        # Compared by identity: as long as a cache keeps a list, it has not changed.
         if kept is not None and all(new is old for new, old in zip(lists, kept[0], strict=True)):
             return kept[1]
         named = dict(zip(self._gatehouse.sites, members, strict=True))
@@ -266,7 +266,7 @@ def _makes_duplicate(command: Command, rule: Rule) -> bool:
 
 
 def _typed_ends(commands: Sequence[Command]) -> set[str]:
-    """The ends that *commands* are to have, as they were typed."""
+    """Return the ends of *commands*, as they were typed."""
     ends: list[Expiry | None] = [getattr(each, "expiry", None) for each in commands]
     return {each.as_typed for each in ends if each is not None}
 
@@ -289,7 +289,7 @@ def _build_known(rules: Sequence[Rule], members: Mapping[str, Sequence[Member]],
 
 
 def _names_of(known: Known, commands: Sequence[Command]) -> Mapping[str, str]:
-    """The names of the members that *commands* are about, by their emails."""
+    """Return the names of the members that *commands* are about, by their emails."""
     emails = {email for command in commands for email in getattr(command, "emails", ())}
     emails |= {email for command in commands if (email := getattr(command, "email", None))}
     there = (member for members in known.people.values() for member in members) if emails else ()
@@ -297,7 +297,7 @@ def _names_of(known: Known, commands: Sequence[Command]) -> Mapping[str, str]:
 
 
 def _host(source: str | None) -> str:
-    """The host of a source that is a whole URL."""
+    """Return the host of a source that is a whole URL; empty for any other."""
     try:
         return urlsplit(source or "").hostname or "" if (source or "").startswith("http") else ""
     except ValueError:

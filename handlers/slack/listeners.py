@@ -1,4 +1,4 @@
-"""Slack's payloads: acknowledged and on their way to an answer; what could change something is stored first."""
+"""Receive Slack's payloads: acknowledge them and start on their answers; what could change something is stored first."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Tasks:
         self._running: set[asyncio.Task[Any]] = set()
 
     def start(self, work: Coroutine[Any, Any, None]) -> None:
-        """Run *work*, which answers for its own errors."""
+        """Run *work*, which handles its own errors."""
         task = asyncio.create_task(work)
         self._running.add(task)
         task.add_done_callback(self._on_task_end)
@@ -54,7 +54,7 @@ class Tasks:
             log.error("task_died", error=type(error).__name__, exc_info=error)
 
     async def drain(self) -> None:
-        """Wait for what runs, as `drain` does; what is cut off was stored if it could change something, and is done later."""
+        """Wait for running tasks, as `drain` does; a cut-off request that could change something was stored, and is resumed."""
         await drain(self._running)
 
 
@@ -65,7 +65,7 @@ RESUMED_AT_ONCE: Final = 16
 
 
 class Intake:
-    """Keeps requests until they are done, and takes up those whose process died."""
+    """Stores requests until they are done, and resumes those whose process died."""
 
     def __init__(
         self,
@@ -88,16 +88,16 @@ class Intake:
         self._failpoint = failpoint
         self._at_work: set[str] = set()
         """Ids of the requests that this process is doing."""
-        # A lock goes by itself, once nobody waits for it any more.
+        # Weak, so that a lock is dropped once nobody holds it or waits for it.
         self._turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         """For each person whose requests are resumed: one of these is done at a time."""
 
     async def store_then_ack(
         self, request: Request, ack: AsyncAck, req: AsyncBoltRequest, form: FormAck | None = None
     ) -> None:
-        """Commit the request, start on it, acknowledge it. A second delivery of it is acknowledged and left alone.
+        """Commit the request, start on it, and acknowledge it; a second delivery of it is only acknowledged.
 
-        *form*: the acknowledgement of a form, which waits for what the work comes to.
+        *form*: the acknowledgement of a form, which waits for the outcome of its checks.
         """
         natural = request.caller.request
         # Over Socket Mode nothing is signed.
@@ -105,7 +105,7 @@ class Intake:
         key = hashlib.sha256(signature.encode()).hexdigest()
         try:
             self._failpoint("store")
-            # Nothing is stored for somebody known to be barred; all others are asked about after the acknowledgement.
+            # Nothing is stored for a person known to be barred. Slack is asked about anyone else after the acknowledgement.
             await self._dispatcher.admit_again(request)
             # Stored with the request: “last” must not mean something else where it is resumed.
             short = await self._dispatcher.look_up(request)
@@ -131,7 +131,7 @@ class Intake:
         await ack(**(await form.content() if form is not None else {}))
 
     async def _work_on(self, kept: StoredRequest, work: Callable[[], Awaitable[None]]) -> None:
-        """Do *work* for as long as the request is this process's: nobody does it at the same time, here or elsewhere."""
+        """Do *work* while this process has the lease on the request, so that nobody else does it at the same time."""
         self._at_work.add(kept.id)
         renew = partial(self._inbox.renew, kept, self._lease)
         try:
@@ -147,16 +147,16 @@ class Intake:
             self._at_work.discard(kept.id)
 
     async def _do(self, request: Request, form: FormAck | None = None) -> None:
-        """Do a stored request; what it proposes is known by its id."""
+        """Execute a stored request; its id is the idempotency key of the change that it proposes."""
         self._failpoint("run")
         await self._dispatcher.dispatch(request, form)
         self._failpoint("finish")
         await self._inbox.mark_done(request.caller.request)
 
     async def _do_again(self, kept: StoredRequest) -> None:
-        """Go on with the change that a request has proposed already, or do the request where it has proposed none.
+        """Resume a stored request: go on with the change that it has proposed, or execute it where it has proposed none.
 
-        Where its refusal is committed, that is said again: what the person did then rests on it.
+        Where it was refused on record, the refusal is sent again, since the person may have acted on it.
         """
         request = _read_stored(kept)
         if kept.attempts >= MAX_ATTEMPTS:
@@ -175,7 +175,7 @@ class Intake:
             await self._do(request)
 
     async def resume(self, *, every: float) -> None:
-        """Take up stored requests whose process died before it was done with them; runs until cancelled."""
+        """Resume stored requests whose process died before it was done with them; runs until cancelled."""
 
         async def claim(_: str) -> StoredRequest | None:
             return await self._inbox.claim(self._owner, self._lease, but=self._at_work)
@@ -186,27 +186,27 @@ class Intake:
         await work_off("resume", ["requests"], claim, go_on, width=RESUMED_AT_ONCE, every=every, wake=Wake())
 
     async def _do_in_turn(self, kept: StoredRequest) -> None:
-        """Do what one person asked for in the order in which they did; they wait for nobody else."""
+        """Resume the requests of one person in the order in which they came; they don't wait for those of others."""
         async with self._turns.setdefault(_read_stored(kept).caller.user, asyncio.Lock()):
-            # Its turn may have come late: by now another process may have the request.
+            # Its turn may have come late, when another process has the request already.
             if await self._inbox.begin(kept):
                 await self._do_again(kept)
 
     async def _give_up(self, kept: StoredRequest, request: Request) -> None:
-        """A request that no process survived: nobody tries again, and the person who asked hears of it."""
+        """Give up a request that no process survived, and tell the person who made it."""
         log.error("request_given_up", kind=kept.kind, request=kept.id[:8], attempts=kept.attempts)
         await self._answers.say(request.caller, errors.GivenUp(), request.asked, attempted=True)
         await self._inbox.mark_done(kept.id)
 
 
 def _with_stored_id(request: Request, kept: StoredRequest, short: Shorthand) -> Request:
-    """*request* as it was when it came in, under the id that it is stored with."""
+    """Return *request* as it was when it came in, with the id under which it is stored."""
     caller = replace(request.caller, request=kept.id, asked_at=kept.received, shorthand=short)
     return replace(request, caller=caller)
 
 
 def _read_stored(kept: StoredRequest) -> Request:
-    """The request that was stored, as it was when it came in."""
+    """Return the stored request, as it was when it came in."""
     short = Shorthand.model_validate(kept.payload.get(SHORTHAND) or {})
     return _with_stored_id(read(kept.kind, kept.payload), kept, short)
 
@@ -216,7 +216,7 @@ LEASE: Final = timedelta(seconds=90)
 
 
 class Router:
-    """Takes Slack's payloads from Bolt's listeners, one per kind, and sees each to its answer."""
+    """Receives Slack's payloads from Bolt's listeners, one per kind, and dispatches each to its answer."""
 
     def __init__(
         self,
@@ -248,7 +248,7 @@ class Router:
         await self._intake.resume(every=every)
 
     def register(self, app: AsyncApp) -> None:
-        """One listener per kind of payload: Bolt's own search would cost more with every command."""
+        """Register one listener per kind of payload: Bolt's own search would cost more with every command."""
         app.command(ANY)(self.on_command)
         app.action(ANY)(self.on_click)
         app.view(ANY)(self.on_submission)
@@ -270,7 +270,7 @@ class Router:
         await self._take_in(read("shortcut", body), ack, req)
 
     async def on_event(self, ack: AsyncAck, body: dict[str, Any], req: AsyncBoltRequest) -> None:
-        """Slack tells an event again until it is acknowledged, and others may too: what is answered is stored first."""
+        """Take in an event that has a route; Slack redelivers events until they are acknowledged, so it may be stored first."""
         request = read("event", self._expand_alias(body))
         if isinstance(request, EventRequest) and request.route is None:
             await ack()
@@ -278,7 +278,7 @@ class Router:
             await self._take_in(request, ack, req)
 
     def _expand_alias(self, body: dict[str, Any]) -> Body:
-        """*body* with the command that a team's own words stand for in the policy."""
+        """Return *body* with the command in the place of an alias from the policy, if it has one."""
         aliases = self._gatehouse.access.policy().aliases
         return expand_alias(body, aliases) if aliases else body
 
@@ -291,7 +291,7 @@ class Router:
         self.tasks.start(self._dispatcher.dispatch(request))
 
     async def on_typing(self, ack: AsyncAck, body: dict[str, Any]) -> None:
-        """Options for what somebody typed: the answer is the acknowledgement, and the only way to say anything."""
+        """Answer with options for what somebody typed, in the acknowledgement: Slack takes no other answer here."""
         await ack(options=await self._dispatcher.offer(read_typing(body)))
 
     async def on_submission(self, ack: AsyncAck, body: dict[str, Any], req: AsyncBoltRequest) -> None:

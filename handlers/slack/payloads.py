@@ -1,4 +1,4 @@
-"""Read Slack's payloads into requests, once, at the edge: past this module nobody digs in a body."""
+"""Parse Slack's payloads into typed requests, once, at the edge: no other module reads a raw body."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def _get_path(body: Body, *path: str) -> Any:
 
 
 def natural_key(kind: str, body: Body) -> str:
-    """What stays the same however often Slack delivers one act of one person: its trigger, and what was done."""
+    """Return a key that is the same for each delivery of one act of one person: a hash of its trigger and of what was done."""
     view = body.get("view") or {}
     done = {
         "command": [body.get("command"), body.get("text")],
@@ -57,7 +57,7 @@ def natural_key(kind: str, body: Body) -> str:
 
 
 def caller_of(kind: str, body: Body) -> Caller:
-    """The person who did something, where, and the means to answer that Slack sent with it."""
+    """Return the person who did something, where, and the means to answer that Slack sent with it."""
     if kind == "event":
         return _caller_of_event(body)
     thread = ("container", "thread_ts") if "container" in body else ("message", "thread_ts")
@@ -76,7 +76,7 @@ def caller_of(kind: str, body: Body) -> Caller:
 
 
 def _channel(kind: str, body: Body) -> str:
-    """Where it was done; in a view, what the view was told when it was drawn, or the channel chosen in it."""
+    """Return the channel of an act; in a view, the one in the view's metadata, or the one chosen in it."""
     # Commands, clicks and messages each name the channel in another place.
     said = body.get("channel_id") or _get_path(body, "channel", "id") or _get_path(body, "container", "channel_id")
     view = body.get("view") or {}
@@ -84,7 +84,7 @@ def _channel(kind: str, body: Body) -> str:
 
 
 def _caller_of_event(body: Body) -> Caller:
-    """The person whom the event is about. What is said in a channel is answered for the channel to see."""
+    """Return the person whom the event is about. A message in a channel is answered for the channel to see."""
     event: Body = body.get("event") or {}
     channel = str(event.get("channel") or "")
     # The ids of direct messages begin with D; without a ts, nothing was said, such as for the home.
@@ -102,7 +102,7 @@ def _caller_of_event(body: Body) -> Caller:
 
 
 SPOKEN = frozenset({"text", "url", "value", "title", "title_link", "from_url", "pretext", "fallback"})
-"""The fields of a message, its blocks and attachments in which something is said."""
+"""The fields of messages, blocks and attachments that hold text."""
 
 
 MAX_SAID: Final = 40_000
@@ -110,7 +110,7 @@ MAX_SAID: Final = 40_000
 
 
 def text_of_message(message: Any) -> str:
-    """Everything that a message says, a line each: machines put into blocks and attachments what people write."""
+    """Return all texts of a message, a line each: apps put into blocks and attachments what people write as text."""
     text = "\n".join(dict.fromkeys(_texts_of(message)))
     # Cut between words, or half a URL would be found, which is another one.
     return text if len(text) <= MAX_SAID else (text[:MAX_SAID].rsplit(maxsplit=1) or [""])[0]
@@ -122,7 +122,7 @@ def _texts_of(message: Any) -> Iterator[str]:
         part = parts.pop()
         if isinstance(part, Mapping):
             yield from (text for name, text in part.items() if name in SPOKEN and isinstance(text, str) and text)
-            # Any field may hold blocks, whose types Slack adds to: what is said is known by its own name.
+            # Any field may hold blocks, and Slack adds types of them, so texts are found by the names of their fields.
             part = list(part.values())
         if isinstance(part, list):
             parts += reversed(part)
@@ -142,18 +142,18 @@ class Request:
 
     @property
     def has_alias(self) -> bool:
-        """Whether an alias stood for the command, so that people see what it stood for."""
+        """Whether the person typed an alias: then the answer shows the command that it stands for."""
         return TYPED in self.body
 
     @property
     def could_change(self) -> bool:
-        """Whether it could change something, and so is on disk before Slack hears that we have it."""
+        """Whether it could change something, and so is stored before it is acknowledged."""
         return False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CommandRequest(Request):
-    """A slash command; *command* is why it can't be read, where it can't."""
+    """A slash command; *command*: as parsed, or the error where it can't be."""
 
     kind = "command"
     command: Command | Exception
@@ -188,7 +188,7 @@ class ShortcutRequest(Request):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EventRequest(Request):
-    """An event; *route* is None where nobody is told of it."""
+    """An event; *route* is None where no handler takes it."""
 
     kind = "event"
     heard: Heard
@@ -206,9 +206,9 @@ class EventRequest(Request):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FormRequest(Request):
-    """A form that was sent; *form* is None where this release doesn't know it.
+    """A submitted form; *form* is None where this release doesn't know it.
 
-    *sent* is what was read from it, or why it can't be read.
+    *sent*: what was read from it, or the error where it can't be read.
     """
 
     kind = "submission"
@@ -226,7 +226,7 @@ class TypingRequest(Request):
 
 
 def read(kind: str, body: Body) -> Request:
-    """The request that a payload of *kind* is."""
+    """Return the request in a payload of *kind*."""
     return READERS[kind](body)
 
 
@@ -264,7 +264,7 @@ def _root(command: str) -> str:
 
 
 def _own_user(body: Body) -> str:
-    """The id of Gatehouse's own user."""
+    """Return the id of Gatehouse's own user."""
     return str(_get_path((body.get("authorizations") or [{}])[0], "user_id") or "")
 
 
@@ -277,7 +277,7 @@ def read_command(body: Body) -> CommandRequest:
 
 
 def read_click(body: Body) -> ClickRequest:
-    """The act of a block_actions payload; whatever kind of element it was, its choice is the value."""
+    """Return the click in a block_actions payload; its value is that of the button, or of the option that was chosen."""
     action = (body.get("actions") or [{}])[0]
     name = action_name(str(_get_path(action, "action_id") or ""))
     value = str(_get_path(action, "value") or _get_path(action, "selected_option", "value") or "")
@@ -291,7 +291,7 @@ def read_shortcut(body: Body) -> ShortcutRequest:
 
 
 def read_event(body: Body) -> EventRequest:
-    """An event; the bot hears nothing of what it says itself."""
+    """Return the event in a payload; the bot's own messages have no route."""
     event: Body = body.get("event") or {}
     us = _own_user(body)
     # Or an answer of ours that mentions Gatehouse would be answered, and so on.

@@ -1,7 +1,7 @@
-"""The table of what Gatehouse answers to, filled by decorators beside each handler.
+"""The registry of handlers, filled by the decorator of each handler.
 
-Bolt looks at its listeners one by one, so it gets one listener per kind of payload and this table does the rest
-in one look-up, however many commands there are.
+Bolt tries its listeners one by one, so it gets one listener per kind of payload; this registry then finds the handler in one
+look-up, however many commands there are.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class Click:
 class ClickRoute:
     run: ClickHandler
     stored: bool
-    """Whether it could change something, and so is on disk before Slack hears that we have it."""
+    """Whether it could change something, and so is stored before it is acknowledged."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +69,7 @@ class OptionsRoute:
 
 @dataclass(frozen=True, slots=True)
 class Shortcut:
-    """A shortcut that somebody used. *text*: all that the message says, if it was a message's; *link* leads there."""
+    """A shortcut that somebody used. *text*: all text of the message that it was used on, if any; *link*: its permalink."""
 
     name: str
     text: str = ""
@@ -80,14 +80,14 @@ class Shortcut:
 class ShortcutRoute:
     run: ShortcutHandler
     stands_for: type[Command] | None
-    """The command that comes of it: who may not use that is told so before the message is looked at."""
+    """The command that it runs: people who may not use that are refused before the message is read."""
     linked: bool
-    """Whether it wants to know the message's permalink, which Slack has to be asked for."""
+    """Whether it needs the permalink of the message, for which Slack has to be asked."""
 
 
 @dataclass(frozen=True, slots=True)
 class Heard:
-    """Something that Slack tells of. *us*: the bot's own user id."""
+    """An event from Slack. *us*: the bot's own user id."""
 
     event: Mapping[str, Any]
     us: str
@@ -97,19 +97,19 @@ class Heard:
 class EventRoute:
     run: EventHandler
     stored: bool
-    """Whether it is done once, however often it is delivered, and survives the process."""
+    """Whether it is stored first: then it is handled once, however often it is delivered, even if the process dies."""
 
 
 def no_errors(_: object) -> dict[str, str]:
-    """A form that can't be filled in wrongly."""
+    """Return no errors, for a form that can't be filled in wrongly."""
     return {}
 
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """A change that a form has recorded, to be gone on with. *end*: what the form shows of it if it is still open.
+    """A change that a form has recorded, to be applied next. *end*: the view that the form shows if it is still open.
 
-    Where that says that nothing was saved, somebody whose form is closed is told so privately.
+    Where that view says that nothing was saved, a person whose form is closed is told so privately.
     """
 
     change: Change
@@ -118,10 +118,10 @@ class Recorded:
 
 @dataclass(frozen=True, slots=True)
 class Form(Generic[S]):
-    """How one kind of modal is taken in: read once, and everything else gets what was read.
+    """How submissions of one kind of modal are handled: *read* parses one, and the others get what it returns.
 
-    *errors* checks it before it is stored: block id -> words, pure and quick. *save* checks the rest, and returns what the
-    modal shows then, or what it recorded, and the modal closes. *working* is what the modal shows where that takes long.
+    *errors* checks it before it is stored, and returns words by block id; it is pure and quick. *save* checks the rest, and
+    returns the view to show, or what it recorded, and then the modal closes. *working*: the view to show while that takes long.
     """
 
     read: Callable[[View], S]
@@ -130,7 +130,7 @@ class Form(Generic[S]):
     working: Callable[[View], View] = saving_view
 
 
-# These three differ only in where the answer goes.
+# The three differ only in where the answer goes.
 RUNNING: Final = frozenset({"run", "turn", "share"})
 """Actions that stand for a command: the value is its text."""
 
@@ -149,7 +149,7 @@ def load() -> None:
 
 
 def _register_in(table: dict[K, R], key: K, route: Callable[[H], R]) -> Callable[[H], H]:
-    """The decorator that puts the *route* to a handler into *table* under *key*."""
+    """Return the decorator that puts the *route* to a handler into *table* under *key*."""
 
     def register(handler: H) -> H:
         table[key] = route(handler)
@@ -159,7 +159,7 @@ def _register_in(table: dict[K, R], key: K, route: Callable[[H], R]) -> Callable
 
 
 def handles(command: type[C]) -> Callable[[Callable[[C, Caller, Gatehouse], Awaitable[Reply]]], CommandHandler]:
-    """Make the function the one that answers *command*."""
+    """Register the function as the handler of *command*."""
 
     def register(handler: Callable[[C, Caller, Gatehouse], Awaitable[Reply]]) -> CommandHandler:
         COMMANDS[command] = handler
@@ -169,17 +169,17 @@ def handles(command: type[C]) -> Callable[[Callable[[C, Caller, Gatehouse], Awai
 
 
 def clicks(action: str, *, stored: bool = False) -> Callable[[ClickHandler], ClickHandler]:
-    """Make the function the one that answers clicks on *action*."""
+    """Register the function as the handler of clicks on *action*; *stored*: as in `ClickRoute`."""
     return _register_in(CLICKS, action, lambda handler: ClickRoute(handler, stored))
 
 
 def offers(action: str, *, needs: str) -> Callable[[OptionsHandler], OptionsHandler]:
-    """Make the function the one that offers options for what is typed into the menu *action*."""
+    """Register the function that offers options for what is typed into the menu *action*; *needs*: as in `OptionsRoute`."""
     return _register_in(OPTIONS, action, lambda handler: OptionsRoute(handler, needs))
 
 
 def shortcut(callback_id: str, *, stands_for: type[Command] | None = None, linked: bool = False) -> Callable[[SH], SH]:
-    """Make the function the one that answers this shortcut of the manifest."""
+    """Register the function as the handler of this shortcut of the manifest; other parameters as in `ShortcutRoute`."""
 
     def register(handler: SH) -> SH:
         SHORTCUTS[callback_id] = ShortcutRoute(handler, stands_for, linked)
@@ -189,22 +189,22 @@ def shortcut(callback_id: str, *, stands_for: type[Command] | None = None, linke
 
 
 def hears(event: str, *, stored: bool = True) -> Callable[[EventHandler], EventHandler]:
-    """Make the function the one that is told of *event*: its name as an app subscribes to it."""
+    """Register the function as the handler of *event*, by its name in the manifest; *stored*: as in `EventRoute`."""
     return _register_in(EVENTS, event, lambda handler: EventRoute(handler, stored))
 
 
 def submits(callback_id: str, form: Form[Any]) -> None:
-    """Make *form* the one that takes submissions of modals with this callback id."""
+    """Register *form* for submissions of modals with this callback id."""
     FORMS[callback_id] = form
 
 
 def action_name(action_id: str) -> str | None:
-    """``v1.run.3`` -> ``run``; None for the buttons of a release that this one does not know."""
+    """Return the name in an action id, ``v1.run.3`` -> ``run``; None for a button that this release doesn't know."""
     return _known_name(action_id, CLICKS.keys() | RUNNING)
 
 
 def menu_name(action_id: str) -> str | None:
-    """The same for a menu that asks for its options."""
+    """Return the same for a menu that asks for its options."""
     return _known_name(action_id, OPTIONS.keys())
 
 

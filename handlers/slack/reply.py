@@ -13,18 +13,18 @@ from handlers.grammar.parser import Shorthand
 
 @dataclass(frozen=True, slots=True)
 class Private:
-    """Only the person who asked sees it, unless they asked to share it."""
+    """A message that only the person who asked sees, unless they asked to share it."""
 
     message: Message
     is_empty: bool = False
-    """Nothing of a whole list has the words that were typed: they may be meant another way."""
+    """Whether a search of a whole list found nothing: then the text may mean something else."""
 
 
 @dataclass(frozen=True, slots=True)
 class Posted:
-    """The whole channel sees it, and it may be pinned there.
+    """A message that the whole channel sees, and that may be pinned there.
 
-    *clicked*: what the message in the channel says from now on whose button was clicked, if it was.
+    *clicked*: replaces the message in the channel whose button was clicked, if any.
     """
 
     message: Message
@@ -42,7 +42,7 @@ class Modal:
 
 @dataclass(frozen=True, slots=True)
 class Announced:
-    """The change's own card in the channel tells the rest."""
+    """No message of its own: the card of the change in the channel is the answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +68,7 @@ class Attached:
 
 @dataclass(frozen=True, slots=True)
 class HomeTab:
-    """What the caller's home of the app shows: the *skeleton* at once, where there is nothing yet, then what *fill* brings."""
+    """The caller's Home tab: the *skeleton* at once, where it shows nothing yet, then what *fill* returns."""
 
     skeleton: View | None
     fill: Callable[[], Awaitable[View]]
@@ -88,7 +88,7 @@ class Caller:
     response_url: str | None = None
     trigger: str | None = None
     public: bool = False
-    """Whether the answer will be seen by the channel: addresses are masked then."""
+    """Whether the channel will see the answer: emails are masked then."""
     view: View | None = None
     """The modal in which a button was clicked."""
     message: str = ""
@@ -98,25 +98,25 @@ class Caller:
     replacing: bool = False
     """The answer takes the place of the private message whose button was clicked."""
     thread: str = ""
-    """The ts of the message that the thread hangs on, if it was asked in one."""
+    """The ts of the parent message, if it was asked in a thread."""
     mentioned: bool = False
-    """Asked by a message for all of the channel to see: *message* is its ts, and the answer goes into its thread."""
+    """Whether it was asked by a message in a channel: *message* is its ts, and the answer goes into its thread."""
     asked_at: datetime | None = None
     """Of a stored request: when it came in. It may be done later, by another process."""
     shorthand: Shorthand | None = None
     """Of a stored request: what its short forms stood for when it came in."""
 
     guessed: bool = False
-    """What is asked was read from a sentence: a list of that kind has no numbers, for those of the last one still hold."""
+    """Whether the command was read from a sentence: its lists have no numbers, so that those of the last list stay valid."""
 
     @property
     def answered_in(self) -> str | None:
-        """The thread for an answer that all may see."""
+        """Return the ts of the thread for an answer that all may see; None for the channel itself."""
         return self.thread or (self.message if self.mentioned else "") or None
 
     @property
     def clicked_in_channel(self) -> bool:
-        """Whether the clicked message stands in the channel itself: in a thread are lists, and others may read on in them."""
+        """Whether the clicked message is in the channel itself; in a thread it is a list, which others may still be reading."""
         is_message = bool(self.message) and not (self.ephemeral or self.mentioned or self.direct)
         return is_message and self.thread in {"", self.message}
 

@@ -23,7 +23,7 @@ MAX_CHOICES: Final = 15
 
 
 def choice(question: str, choices: Sequence[tuple[str, Command]]) -> Message:
-    """A line for each of *choices*, with a button that stands for its command."""
+    """Return a line for each of *choices*, with a button that runs its command."""
     blocks = [messages.section(f"*{question}* That message has {len(choices)}.")]
     for number, (text, command) in enumerate(choices[:MAX_CHOICES]):
         blocks.append(messages.section(code(text, 300), messages.run_button("Choose", command, number)))
@@ -34,7 +34,7 @@ def choice(question: str, choices: Sequence[tuple[str, Command]]) -> Message:
 
 @shortcut("rule_which", stands_for=RulesWhich)
 async def which_rule(used: Shortcut, caller: Caller, gatehouse: Gatehouse) -> Command | Reply:
-    """Of one URL the answer, of several the choice."""
+    """Say where the URL in a message goes; where it has several, ask which."""
     commands = [RulesWhich(url) for url in urls_in(used.text)]
     if not commands:
         raise NothingInMessage("URL")
@@ -45,14 +45,14 @@ async def which_rule(used: Shortcut, caller: Caller, gatehouse: Gatehouse) -> Co
 
 @shortcut("rule_from_message", stands_for=RulesNew, linked=True)
 async def rule_from_message(used: Shortcut, caller: Caller, gatehouse: Gatehouse) -> Command:
-    """The form for a new rule; the message that it comes from is its reason, and so is on record."""
+    """Open the form for a new rule; a link to the message is its reason, and so is on record."""
     source = next(iter(urls_in(used.text)), None)
     return RulesNew(source=source, because=f"from {used.link}" if used.link else None)
 
 
 @shortcut("member_info", stands_for=MembersWhy)
 async def member_info(used: Shortcut, caller: Caller, gatehouse: Gatehouse) -> Command | Reply:
-    """Why they get in, or do not, on every site: that says more than who they are."""
+    """Explain the access of the person in a message, on every site; where it names several, ask which."""
     commands = [(email, MembersWhy((email,))) for email in emails_in(used.text)]
     if not commands:
         raise NothingInMessage("email")
@@ -64,26 +64,26 @@ async def member_info(used: Shortcut, caller: Caller, gatehouse: Gatehouse) -> C
 @clicks("home.new")
 @shortcut("rule_new")
 async def new_rule(used: Shortcut | Click, caller: Caller, gatehouse: Gatehouse) -> Reply:
-    """From nowhere in particular: the form asks where it is to be announced, and the policy is asked for there."""
+    """Open the form for a new rule from outside any channel: it asks for the channel of its card, whose policy applies."""
     await gatehouse.access.require_somewhere("rule.create", caller.user)
     return Modal(RuleForm.blank().view())
 
 
 @hears("app_mention")
 async def on_mention(heard: Heard, caller: Caller, gatehouse: Gatehouse) -> Command:
-    """``@Gatehouse rules which …``: the words after the mention, or before it where nothing comes after."""
+    """Run the command in ``@Gatehouse rules which …``: the words after the mention, or before it where none follow."""
     return _command_in(text_without_mention(heard), heard)
 
 
 @hears("message.im")
 async def on_direct_message(heard: Heard, caller: Caller, gatehouse: Gatehouse) -> Command:
-    """The same in a direct message, where nobody needs to be mentioned."""
+    """Run the command in a direct message, where no mention is needed."""
     return _command_in(text_without_mention(heard), heard)
 
 
 def _command_in(text: str, heard: Heard) -> Command:
     command = parser.check_reason(parser.parse_mention(text))
-    # Slack tells of a message again when it is edited: what it asked for would be done twice.
+    # Slack sends the event again when a message is edited: what it asked for would be done twice.
     if command.writes and "edited" in heard.event:
         raise EditedMessage
     return command
