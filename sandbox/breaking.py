@@ -40,7 +40,7 @@ MOST_SHOWN: Final = 20_000
 
 
 def connect(slack: LocalSlack, services: Services) -> None:
-    """Let the page of *slack* see what *services* are asked, and put them out of order."""
+    """Show the calls to *services* on the page of *slack*, and let it play their faults and switches."""
     stages = {"rules": services.rules.stage, "members": services.members.stage}
     for name, stage in stages.items():
         _note_calls(slack, stage)
@@ -74,7 +74,7 @@ def _service_fault_row(name: str, stage: Stage) -> Trouble:
 
 
 def _switch_row(name: str, stages: list[Stage]) -> Trouble:
-    """A switch of both services, which play alike."""
+    """Return the row for a switch of both services, which is set for both at once."""
     values, about = CHOICES[name]
 
     def now() -> str:

@@ -34,7 +34,7 @@ Transport = Literal["http", "socket"]
 
 @dataclass(frozen=True, slots=True)
 class Sandbox:
-    """The parts, at work."""
+    """The running parts of a sandbox."""
 
     slack: LocalSlack
     services: Services
@@ -49,9 +49,9 @@ def settings(
     policy: Path | None = None,
     transport: Transport = "http",
 ) -> Settings:
-    """What a deployment would set, for the bot in the sandbox; the environment and .env play no part.
+    """Return the settings of the bot in the sandbox; the environment and .env are ignored.
 
-    *database*: a SQLite file, or the address of any database.
+    *database*: a SQLite file, or the URL of any database.
     """
     by_socket = transport == "socket"
     return Settings(
@@ -86,7 +86,7 @@ async def running_sandbox(
     command_prefix: str = "",
     without_scopes: Collection[str] = (),
 ) -> AsyncIterator[Sandbox]:
-    """Everything, with its files in *folder*. *ports*: page, rules, members, bot; 0 is any free one.
+    """Run both services, the local Slack and the bot, with files in *folder*. *ports*: page, rules, members, bot; 0 is any.
 
     *database_url*: the bot's; a SQLite file in *folder* where it is None. *without_scopes*: those of its manifest that the
     app was not granted.
@@ -133,8 +133,8 @@ def announcing_url(folder: Path, url: str) -> Iterator[None]:
 def running_url(folder: Path) -> str | None:
     """Return the URL of the demo that runs in *folder*, None where none does.
 
-    A killed demo leaves its file behind, and by then its port may be another server's: the one that answers must name
-    this folder.
+    A killed demo leaves its file behind, and its port may be another server's since: the server that answers must name this
+    folder.
     """
     try:
         url = (folder / URL_FILE).read_text()

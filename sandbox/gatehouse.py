@@ -1,4 +1,4 @@
-"""The people of Gatehouse's demo and tests, by name: ``gatehouse.toml``, read."""
+"""The people of Gatehouse's demo and tests, by name, as read from ``gatehouse.toml``."""
 
 from __future__ import annotations
 

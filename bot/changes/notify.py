@@ -223,7 +223,7 @@ class OutboxWorker:
             return (moment := of(change)) is not None and moment <= self._now()
         if purpose != Purpose.CARD or not await is_told_elsewhere(change, self._store):
             return False
-        # A card that is there already must not stay as it was, whoever else tells it.
+        # A card that is there already must not stay out of date, even if another message says the same.
         return await self._store.cards.get(change.id, purpose) is None
 
     async def _retry(self, message: Delivery, error: Exception, began: datetime) -> None:

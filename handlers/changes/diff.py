@@ -126,7 +126,7 @@ def _compare_lists(path: str, before: list[Any], after: list[Any]) -> Iterator[L
 
 
 def field_changes(edit: Edit) -> list[Line]:
-    """Every field that *edit* changes; that of a pair without ``pair 1`` where there is no other pair."""
+    """Return every field that *edit* changes; without ``pair 1`` in its name where the rule has no other pair."""
     lines = differences(edit.before, edit.after)
     if any(len((document or {}).get("pairs") or ()) != 1 for document in (edit.before, edit.after)):
         return lines

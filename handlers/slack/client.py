@@ -213,7 +213,7 @@ class Slack:
 
         async def send(content: dict[str, Any]) -> bool:
             answer = await webhook.send_dict(body | content)
-            # A response URL answers in plain text, and a refusal is no error for the SDK.
+            # A response URL answers in plain text, and the SDK doesn't raise for a refusal.
             if refusal := next((code for code in NO_TABLES if code in answer.body), ""):
                 raise SlackRefused(refusal)
             return answer.status_code == 200

@@ -161,7 +161,7 @@ def is_slack_url(url: str, api: str) -> bool:
         port, own_port = asked.port, own.port
     except ValueError:
         return False
-    # What stands before an @ looks like the host, and is not.
+    # The part before an @ looks like the host, and is not.
     if "@" in asked.netloc or not asked.hostname or not own.hostname:
         return False
     if (asked.scheme, asked.hostname, port) == (own.scheme, own.hostname, own_port):

@@ -49,28 +49,28 @@ class Call:
 
 @dataclass(slots=True)
 class Stage:
-    """What a stand-in plays on: its switches (settable at any time), its faults, what it was asked."""
+    """The settings and the record of a stand-in: its switches (settable at any time), its faults, the calls that it got."""
 
     switches: Switches = field(default_factory=Switches)
     faults: Faults = field(default_factory=Faults)
     calls: list[Call] = field(default_factory=list)
     heard: Callable[[Call, object, float, bytes], None] = lambda _call, _status, _ms, _body: None
-    """Told of each call once it is answered: its status, or "cut", after how many milliseconds, and the answer."""
+    """Called after each call with its status, or "cut", the milliseconds that it took, and the body of the answer."""
     stored: Callable[[str, Record | None, Record | None], None] = lambda _site, _before, _after: None
-    """Told of each record that a call changed, made or deleted, by its site; empty for rules and groups."""
+    """Called with each record that a call changed, created or deleted, after its site, which is empty for rules and groups."""
     alter: Callable[[dict[str, Any]], dict[str, Any]] = dict
-    """What the service makes of a record before it stores it: real ones tidy up."""
+    """Changes a record before it is stored, as real services normalise them."""
     alter_page: Callable[[Any], Any] = lambda page: page
-    """What becomes of a list, or a page of it, before it is answered: real ones end too early, or change under way."""
+    """Changes a list, or a page of it, before it is sent: real ones end too early, or change while they are read."""
     busy: Callable[[], float | None] = lambda: None
-    """Seconds after which a call may come again that is too many now; None where it is not."""
+    """Returns the seconds to wait where there are too many calls now; None where there aren't."""
 
 
 Answer = Callable[[Request, Any], Awaitable[Response]]
 
 
 def make_endpoint(stage: Stage, answer: Answer) -> Callable[[Request], Awaitable[Response]]:
-    """Return an endpoint that reads the body, notes the call, meets the faults, and turns problems into answers."""
+    """Return an endpoint that reads the body, records the call, applies faults, and turns a Problem into an error response."""
 
     async def endpoint(request: Request) -> Response:
         raw = await request.body()
@@ -97,7 +97,7 @@ def make_endpoint(stage: Stage, answer: Answer) -> Callable[[Request], Awaitable
 
 
 def make_app(stage: Stage, routes: Sequence[BaseRoute]) -> Starlette:
-    """The app of a stand-in: paths are taken as they were sent, and what no route has is refused in the same shape."""
+    """Return the app of a stand-in: paths are taken as they were sent, and unknown ones are refused in the same shape."""
 
     async def refuse_unrouted(_: Request, error: Exception) -> Response:
         status = error.status_code if isinstance(error, HTTPException) else 500
@@ -128,9 +128,9 @@ def _call_body(raw: bytes) -> Any:
 
 
 def _parse_body(request: Request, raw: bytes) -> Any:
-    """The body as JSON; None where there is none. What could not be sent back as JSON is none: NaN, half a character.
+    """Return the body as JSON; None for an empty one. Raises Problem, also for NaN and half a surrogate pair.
 
-    The specification says that requests with a body say what it is, so one that does not is refused.
+    The specification requires a Content-Type with each body, so one without is refused.
     """
     if len(raw) > MOST_BYTES:
         raise Problem(413, "Request body is too large")
@@ -147,12 +147,12 @@ def _parse_body(request: Request, raw: bytes) -> Any:
 
 
 def raw_path(request: Request) -> str:
-    """The path as it was sent, still encoded: ``%2F`` in a segment is no slash."""
+    """Return the path as it was sent, still encoded: ``%2F`` in a segment is not a slash."""
     return bytes(request.scope["raw_path"]).split(b"?")[0].decode("ascii", "replace")
 
 
 def path_segments(request: Request, root: str) -> list[str]:
-    """Return what the path has after *root* and a slash, segment by segment, decoded: an encoded slash ends none."""
+    """Return the segments of the path after *root* and a slash, decoded: an encoded slash doesn't end a segment."""
     return [unquote(part) for part in raw_path(request).removeprefix(root + "/").split("/")]
 
 

@@ -22,11 +22,11 @@ CREATE TABLE IF NOT EXISTS segments (site TEXT NOT NULL, name TEXT NOT NULL, PRI
 
 
 class Database:
-    """Records by key. One connection: SQLite answers in microseconds, so nothing waits."""
+    """The records by key, over one connection: SQLite answers in microseconds, so nothing has to wait."""
 
     def __init__(self, path: str) -> None:
         self._connection = sqlite3.connect(path, isolation_level=None)
-        # Safe against a killed process, which is all that a stand-in must survive; a sync for each write would be its limit.
+        # Safe against a killed process, which is all that a stand-in must survive; a sync for each write would be too slow.
         self._connection.execute("PRAGMA journal_mode = WAL")
         self._connection.execute("PRAGMA synchronous = NORMAL")
         self._connection.create_function("casefold", 1, str.casefold, deterministic=True)
@@ -50,7 +50,7 @@ class Database:
         return self._records("SELECT record FROM rules WHERE owner = ? ORDER BY position", owner)
 
     def rule(self, rule_id: str) -> tuple[str, Record] | None:
-        """The rule's key and record."""
+        """Return the key that the rule belongs to, and its record; None without such a rule."""
         row = self._connection.execute("SELECT owner, record FROM rules WHERE id = ?", (rule_id,)).fetchone()
         return None if row is None else (row[0], json.loads(row[1]))
 
@@ -75,7 +75,7 @@ class Database:
         return found[0] if found else None
 
     def delete_group(self, group_id: str) -> None:
-        """Delete the group; its rules stay, and are in none."""
+        """Delete the group; its rules stay, without a group."""
         self._connection.execute("DELETE FROM groups WHERE id = ?", (group_id,))
         for rule_id, text in self._connection.execute("SELECT id, record FROM rules").fetchall():
             if (record := json.loads(text)).get("groupId") == group_id:
@@ -98,7 +98,7 @@ class Database:
         return self._records("SELECT record FROM members WHERE site = ? ORDER BY position", site)
 
     def member(self, site: str, email: str, *, any_case: bool) -> Record | None:
-        """The member of that address; of several that differ in case only, the one that is spelled so, else the first."""
+        """Return the member with this email; of several that differ in case only, the one with this spelling, else the first."""
         found = self._records(
             "SELECT record FROM members WHERE site = ? AND casefold(email) = casefold(?) ORDER BY email <> ?, position",
             *(site, email, email),

@@ -55,7 +55,7 @@ class Cut(Exception):
 
 @dataclass(slots=True)
 class Faults:
-    """The faults that wait for a call. Add with `add`; each is used up."""
+    """The faults that wait for a call. Add them with `add`; each is used up by the calls that meet it."""
 
     waiting: list[Fault] = field(default_factory=list)
 

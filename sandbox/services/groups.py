@@ -1,4 +1,4 @@
-"""Groups of rules: no part of the specification, but of the real service that it was made from."""
+"""Groups of rules: not in the specification, but in the real service that it was made from."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ STATUSES = ("Active", "Inactive")
 
 
 class GroupsService:
-    """Four operations on groups, where the switch has them. A group in force is a condition for its rules."""
+    """Four operations on groups, where the switch has them. The rules of a group are active only while the group is on."""
 
     def __init__(
         self, database: Database, stage: Stage, *, key_of: Callable[[Request], str], now: Callable[[], float]
@@ -63,7 +63,7 @@ class GroupsService:
         return JSONResponse({"success": True, "data": made})
 
     async def update(self, request: Request, body: Any) -> Response:
-        """A replacement of the whole: what is left out of the body goes back to its default."""
+        """Replace the group as a whole: fields that the body leaves out get their defaults."""
         stored = self._require_group(request)
         dates = {"creationDate": stored.get("creationDate"), "modificationDate": int(self._now() * 1000)}
         made = _parse_group(body) | {"id": stored["id"]} | dates

@@ -1,4 +1,4 @@
-"""The OpenAPI documents of both services, as far as their specifications say."""
+"""The OpenAPI documents of both services, as far as their specifications go."""
 
 from __future__ import annotations
 

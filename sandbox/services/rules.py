@@ -19,7 +19,7 @@ from sandbox.services.openapi import RULES
 ROOT = "/v1/rules"
 PAIR_FIELDS = {"Redirect": ("destinationType", "destination"), "Cancel": (), "Replace": ("from", "to")}
 DOCUMENTED = {"name", "description", "status", "ruleType", "pairs", "objectType", "groupId"}
-"""The fields of a rule that the specification or the vendor names, less those that the service sets itself."""
+"""The fields of a rule that the specification or the vendor names, without those that the service sets itself."""
 ALPHABET = "0123456789abcdefghijklmnopqrstuvwxyz"
 
 
@@ -87,7 +87,7 @@ class RulesService:
         return JSONResponse({"success": True, "data": made})
 
     async def delete(self, request: Request, _: Any) -> Response:
-        _rule_id(request)  # a path that names no rule is no missing rule
+        _rule_id(request)  # a path that names no rule is another error than a missing rule
         try:
             gone = self._require_own_rule(request)
             self._database.delete_rule(gone["id"])
@@ -98,7 +98,7 @@ class RulesService:
         return JSONResponse({"success": True, "message": "Rule deleted successfully"})
 
     def _parse_rule(self, body: Any, stored: Record | None = None) -> Record:
-        """Return the rule as it is stored: unknown fields are kept, and so is what was *stored* wrongly before."""
+        """Return the rule to be stored: unknown fields are kept, and so are wrong ones that were *stored* before."""
         if not isinstance(body, dict) or not _are_texts(body, "name", "description", "status", "ruleType"):
             raise Problem(400, "Rule Payload is invalid")
         if not body.get("name") or not _is_type(body.get("ruleType")) or not self._has_right_keys(body, stored):
@@ -115,15 +115,15 @@ class RulesService:
         return self._stage.alter({"description": "", "status": "Active"} | kept)
 
     def _has_right_keys(self, body: Record, stored: Record | None) -> bool:
-        """Whether the switches take what the specification does not tell of a body's fields."""
+        """Whether *body* has the fields that the switches require, and none that they forbid: the specification is silent."""
         switches = self._stage.switches
-        has_type = stored is None or "objectType" in stored  # what is older than the demand goes on without
+        has_type = stored is None or "objectType" in stored  # a rule older than the requirement may go on without it
         lacks = switches.object_type == "required" and has_type and body.get("objectType") != "rule"
         return not lacks and (switches.unknown_keys == "taken" or body.keys() <= DOCUMENTED)
 
 
 def _rule_id(request: Request) -> str:
-    """The id in the path, which must be all of it: what is longer names no rule, least of all the one it begins with."""
+    """Return the id in the path, which must be all of it: a longer path names no rule, least of all the one it begins with."""
     rest = path_segments(request, ROOT)
     if len(rest) != 1 or not rest[0]:
         raise Problem(404, "Not found")
@@ -139,7 +139,7 @@ def _is_type(name: Any) -> bool:
 
 
 def _foreign_fields(rule_type: str, pairs: Any) -> set[str]:
-    """Fields of *pairs* that belong to another of the types whose pairs the specification shows."""
+    """Return the fields of *pairs* that belong to another of the types whose pairs the specification shows."""
     if rule_type not in PAIR_FIELDS:
         return set()
     others = {name for fields in PAIR_FIELDS.values() for name in fields} - {*PAIR_FIELDS[rule_type]}

@@ -1,4 +1,4 @@
-"""Both stand-ins at work, and what a test or a demo may look into and turn."""
+"""Run both stand-ins, with access for a test or a demo to their data, switches and faults."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ MEMBERS_KEY = "sandbox-members-key"
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """The rules service from behind: what a dashboard would see and do."""
+    """Direct access to the rules service: what its dashboard would show and do."""
 
     database: Database
     stage: Stage
@@ -52,7 +52,7 @@ class Rules:
 
 @dataclass(frozen=True, slots=True)
 class Members:
-    """The membership service from behind. *keys*: those of sites that have their own, by the site's id."""
+    """Direct access to the membership service. *keys*: those of sites that have their own, by the site's id."""
 
     database: Database
     stage: Stage
@@ -76,7 +76,7 @@ class Members:
 
 @dataclass(frozen=True, slots=True)
 class Services:
-    """Where both services are, and their insides."""
+    """The URLs of both services, and direct access to them."""
 
     rules_url: str
     members_url: str
@@ -84,10 +84,10 @@ class Services:
     members: Members
     database: Database
     switches: Switches = field(default_factory=Switches)
-    """Those that the services began with."""
+    """The switches that the services started with."""
 
     def switch(self, **choices: str) -> None:
-        """Play with these switches from now on; the others are as they were in the beginning."""
+        """Set these switches from now on; all others go back to what the services started with."""
         self.rules.stage.switches = self.members.stage.switches = replace(self.switches, **choices)
 
 
@@ -100,7 +100,7 @@ async def running_services(
     ports: tuple[int, int] = (0, 0),
     now: Callable[[], float] = time.time,
 ) -> AsyncIterator[Services]:
-    """Both services over the SQLite file at *path*, which is filled with sample data if it is empty."""
+    """Run both services over the SQLite file at *path*; with *seed*, it is filled with sample data if it is empty."""
     database = Database(path)
     if seed and database.empty:
         fill(database, rules_key=RULES_KEY)

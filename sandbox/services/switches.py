@@ -8,7 +8,7 @@ from typing import Final
 
 @dataclass(frozen=True, slots=True)
 class Switches:
-    """How the stand-ins behave where the specifications say "not shown". The defaults are the first choice of each."""
+    """How the stand-ins behave where the specifications say "not shown". The default of each is its first choice."""
 
     paging: str = "off"
     error_codes: str = "real"

@@ -1,4 +1,4 @@
-"""What a person does in the local Slack, and what Slack makes of it: the same for the page and for tests."""
+"""The acts of people in the local Slack and their effects: the same for the page and for tests."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ USUAL_QUERY: Final = 3
 
 
 class Acting:
-    """Turns what people do into deliveries, and what the app answers into what they see."""
+    """Turns the acts of people into deliveries to the app, and its answers into what people see."""
 
     def __init__(
         self,
@@ -53,7 +53,7 @@ class Acting:
 
     @property
     def manifest(self) -> Mapping[str, Any]:
-        """What the app offers here: nothing, while it is not installed in this workspace."""
+        """Return the app's manifest; an empty one while the app is not installed in this workspace."""
         return self._manifest if self._is_installed() else {}
 
     @property
@@ -98,7 +98,7 @@ class Acting:
     async def _post_message(
         self, user: str, channel: str, text: str, thread_ts: str | None, files: Sequence[File] = ()
     ) -> dict[str, Any]:
-        """Say it, and return once the app had its chance to hear it."""
+        """Post a person's message, and return once its event was delivered to the app for the first time."""
         root = self.state.thread_of(channel, thread_ts)
         said = message_text(text, self.state)
         share(self.state, Message(self.state.new_ts(), channel, user, said, [], thread_ts=root), list(files))
@@ -106,7 +106,7 @@ class Acting:
         return {"ok": True}
 
     async def edit(self, user: str, channel: str, ts: str, text: str) -> None:
-        """Let a person's own message say something else."""
+        """Change the text of a person's own message."""
         message = self._own_message(user, channel, ts)
         self.state.edit(message, Content(message_text(text, self.state), []))
         await self.events.wait_for_deliveries()
@@ -125,7 +125,7 @@ class Acting:
         await self.events.wait_for_deliveries()
 
     async def invite(self, user: str, channel: str, name: str) -> dict[str, Any]:
-        """Bring somebody into the channel, by their name: a person, or the app."""
+        """Invite a person or the app into the channel, by name."""
         place = self.state.channels[channel]
         invited = find_user(name.removeprefix("@"), self.state)
         if invited is None:
@@ -139,7 +139,7 @@ class Acting:
         return {"ok": True}
 
     async def leave(self, user: str, channel: str) -> dict[str, Any]:
-        """Go out of the channel."""
+        """Leave the channel."""
         leave(self.state, self.state.channels[channel], user)
         await self.events.wait_for_deliveries()
         return {"ok": True}
@@ -172,7 +172,7 @@ class Acting:
     async def act(
         self, user: str, place: Mapping[str, Any], block_id: str, action_id: str, element: Values, values: Values
     ) -> Ack:
-        """Use an element of a message or a modal. Refused where there is no such element for this person."""
+        """Use an element of a message or a modal; raises Refused where this person sees no such element."""
         message, view = self._find_place(user, place)
         holder = message.all_blocks if message else view["blocks"] if view else []
         found = find_element(holder, block_id, action_id)
@@ -210,7 +210,7 @@ class Acting:
     async def load_options(
         self, user: str, place: Mapping[str, Any], block_id: str, action_id: str, value: str
     ) -> dict[str, Any]:
-        """What an external select offers for *value*; nothing, and nobody is asked, while that is too short."""
+        """Return what an external select offers for *value*; nothing, without asking the app, while that is too short."""
         message, view = self._find_place(user, place)
         holder = message or view
         blocks = message.all_blocks if message else view["blocks"] if view else []
@@ -233,7 +233,7 @@ class Acting:
             raise Refused("no_such_shortcut")
         if ts:
             message, _ = self._find_place(user, {"channel": channel, "ts": ts})
-            if message is None or message.visible_to is not None:  # Slack offers none on what one person sees
+            if message is None or message.visible_to is not None:  # Slack offers none on ephemeral messages
                 raise Refused("message_not_found")
             url = self.answers.new_url(user, channel, None)
             payload = payloads.message_action(self.state, user, message, callback_id, url)
@@ -259,5 +259,5 @@ class Acting:
 
 
 def _echoed_fields(element: Mapping[str, Any]) -> dict[str, Any]:
-    """What Slack repeats of an element in the action."""
+    """Return the fields of an element that Slack repeats in the action."""
     return {name: element[name] for name in ("value", "text", "style", "confirm", "placeholder") if name in element}

@@ -1,4 +1,4 @@
-"""What an app answers one request with: in its acknowledgement, or through a response URL."""
+"""The answers of an app to one request: in its acknowledgement, or through a response URL."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from sandbox.slack.tickets import RESPONSE_USES, ResponseUrl
 
 
 class Answers:
-    """Makes response URLs, under *address*, and shows what comes through them."""
+    """Makes response URLs, under *address*, and posts what the app sends to them."""
 
     def __init__(self, state: State, address: str = "") -> None:
         self._state = state
@@ -23,11 +23,11 @@ class Answers:
         return f"{self.address}/response/{self._state.new_response_url(user, channel, source, typed)}"
 
     def acknowledge(self, url: str, body: Mapping[str, Any]) -> None:
-        """The app answers in its acknowledgement of what it got this response URL for."""
+        """Show the answer in the app's acknowledgement of the request that *url* belongs to."""
         self.answer(self._state.response_urls[url.removeprefix(f"{self.address}/response/")], body)
 
     def respond(self, name: str, body: Mapping[str, Any]) -> None:
-        """The app uses a response URL; raises Refused where it may not."""
+        """Show what the app sends to a response URL; raises Refused where that isn't valid."""
         url = self._state.response_urls.get(name)
         if url is None or self._state.clock() > url.expires:
             raise Refused("expired_url")
@@ -48,7 +48,7 @@ class Answers:
         self.answer(url, body)
 
     def answer(self, url: ResponseUrl, body: Mapping[str, Any]) -> None:
-        """A message of the app: private, unless it says in_channel; then the command stands before it, as it was typed."""
+        """Post a message of the app: private, unless it says in_channel; then the typed command is shown before it."""
         content, channel = parse_content(self._state, body), url.channel
         only = None if body.get("response_type") == "in_channel" else url.user
         if only is None and url.typed:

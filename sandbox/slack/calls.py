@@ -1,4 +1,4 @@
-"""A call of the Web API as it comes in: its arguments and its token, wherever in the request they stand."""
+"""Parse a call of the Web API: its arguments and its token, wherever in the request they are."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ NESTED: Final = ("blocks", "attachments", "view", "metadata", "message", "files"
 
 
 async def call_arguments(request: Request, method: str) -> dict[str, Any]:
-    """The arguments of a call: from the query, a form, or JSON where the method takes it. Raises ValueError."""
+    """Return the arguments of a call: from the query, a form, or JSON where the method takes it. Raises ValueError."""
     arguments: dict[str, Any] = dict(request.query_params)
     body = await request.body()
     if "application/json" in request.headers.get("content-type", "") and method not in READS:
@@ -38,7 +38,7 @@ def _parse_nested(name: str, value: str) -> Any:
 
 
 async def call_token(request: Request) -> str:
-    """The token of a call, wherever in it it stands."""
+    """Return the token of a call, from its header, form or query."""
     form = dict(parse_qsl((await request.body()).decode("utf-8", "replace")))
     return token_of(request, {**request.query_params, **form})
 

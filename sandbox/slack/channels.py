@@ -18,11 +18,11 @@ from sandbox.slack.texts import escape_text
 NAME: Final = re.compile(r"[\w-]+")
 MAX_NAME_CHARACTERS: Final = 80
 MAX_TOPIC_CHARACTERS: Final = 250
-"""Of a purpose, too."""
+"""Characters of a topic; a purpose has the same limit."""
 
 
 def join(state: State, channel: Channel, user: str, inviter: str = "") -> Channel:
-    """Let *user* into *channel*, which says so."""
+    """Add *user* to *channel*, which gets a message that says so."""
     is_bot = user == state.workspace.bot.id
     more: dict[str, Any] = {"bot_is_member": True} if is_bot else {"members": (*channel.members, user)}
     joined = state.channels[channel.id] = replace(channel, **more)
@@ -34,7 +34,7 @@ def join(state: State, channel: Channel, user: str, inviter: str = "") -> Channe
 
 
 def leave(state: State, channel: Channel, user: str) -> None:
-    """Take *user* out of *channel*, which says so."""
+    """Remove *user* from *channel*, which gets a message that says so."""
     text = f"<@{user}> has left the channel"
     state.add(Message(state.new_ts(), channel.id, user, text, [], subtype="channel_leave"))
     is_bot = user == state.workspace.bot.id
@@ -77,7 +77,7 @@ class Channels:
         return self._channel_answer(join(self._state, made, self._bot))
 
     async def join(self, arguments: Arguments) -> dict[str, Any]:
-        """Go into a public channel; whoever is there already is told so, and no more."""
+        """Join a public channel; if the app is in it already, the answer only says so."""
         channel = self._require_channel(arguments)
         if channel.is_private:
             raise Refused("method_not_supported_for_channel_type")
@@ -111,7 +111,7 @@ class Channels:
         return wanted
 
     def _invite_refusal(self, user: str, channel: Channel) -> str:
-        """Slack's word against inviting *user*; empty where they can come."""
+        """Return Slack's error code against inviting *user*; empty where they can be invited."""
         if user == self._bot:
             return "cant_invite_self"
         if user not in self._state.users:
@@ -156,7 +156,7 @@ class Channels:
         return {}
 
     async def archive(self, arguments: Arguments) -> dict[str, Any]:
-        """Close a channel: its messages stay, and nobody writes there any more."""
+        """Archive a channel: its messages stay, and nobody can write there any more."""
         demand(arguments, "channel")
         if self._state.channel_of(str(arguments["channel"])).is_archived:
             raise Refused("already_archived")
@@ -175,7 +175,7 @@ class Channels:
         return self._describe(arguments, "purpose")
 
     def _describe(self, arguments: Arguments, what: Literal["topic", "purpose"]) -> dict[str, Any]:
-        """Say *what* a channel is about, which it says itself, too."""
+        """Set the topic or the purpose (*what*) of a channel, which gets a message that says so."""
         channel, text = self._require_own_channel(arguments, "write.topic"), str(arguments.get(what) or "")
         if len(text) > MAX_TOPIC_CHARACTERS:
             raise Refused("too_long")

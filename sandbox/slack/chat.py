@@ -20,7 +20,7 @@ MOST_ATTACHMENTS: Final = 100
 
 
 class Chat:
-    """Puts messages into *state* where *scopes* allow it, and touches those of the app alone.
+    """Posts messages into *state* where *scopes* allow it; edits and deletes only those of the app itself.
 
     *has_messages*: the manifest does not switch off the app's messages tab.
     """
@@ -41,7 +41,7 @@ class Chat:
         }
 
     def writable_channel(self, arguments: Arguments) -> Channel:
-        """Return the channel where a message may go that *arguments* ask for; refused as Slack refuses."""
+        """Return the channel that *arguments* name, if the app may post there; raises Refused with Slack's error code."""
         if not arguments.get("channel"):
             raise Refused("channel_not_found")
         channel = self._state.recipient(str(arguments["channel"]))
@@ -61,7 +61,7 @@ class Chat:
         return {"channel": message.channel, "ts": message.ts, "message": shown}
 
     def draft(self, arguments: Arguments) -> Message:
-        """The message that *arguments* ask for, without a time; refused as Slack refuses."""
+        """Return the message that *arguments* ask for, without a ts; raises Refused with Slack's error code."""
         channel = self.writable_channel(arguments)
         content = parse_content(self._state, arguments)
         thread_ts = self._state.thread_of(channel.id, arguments.get("thread_ts"))
@@ -94,7 +94,7 @@ class Chat:
         return {"channel": message.channel, "ts": message.ts}
 
     def _own_message(self, arguments: Arguments, refusal: str) -> Message:
-        """A message that the app may touch: its own, and not a private one."""
+        """Return a message that the app may change: its own, and not an ephemeral one; raises Refused with *refusal*."""
         channel = self._state.channel_of(str(arguments.get("channel") or ""))
         message = self._state.find(channel.id, str(arguments.get("ts") or ""))
         if message is None or message.visible_to is not None:
@@ -117,11 +117,11 @@ class Chat:
 
 NO_TABLE: Final = "unsupported type: data_table"
 MOST_TEXT: Final = 40_000
-"""Characters after which Slack cuts a message off."""
+"""Characters after which Slack cuts off the text of a message."""
 
 
 def parse_content(state: State, payload: Arguments) -> Content:
-    """Return what *payload* puts into a message, as it is kept; raises Refused with Slack's words."""
+    """Return the content that *payload* gives a message, as it is stored; raises Refused with Slack's error code."""
     metadata = _parse_metadata(payload.get("metadata"))
     attachments = _parse_attachments(payload.get("attachments"))
     if markdown := payload.get("markdown_text"):
@@ -165,7 +165,7 @@ def _parse_attachments(found: Any) -> list[Any] | None:
 
 
 def _parse_metadata(found: Any) -> dict[str, Any] | None:
-    """Metadata as they are kept: the name of an event and what belongs to it; an empty object takes them away."""
+    """Return metadata as they are stored: an event's type and payload; None for an empty object, which removes them."""
     if found is None:
         return None
     if not isinstance(found, Mapping):
@@ -176,7 +176,7 @@ def _parse_metadata(found: Any) -> dict[str, Any] | None:
 
 
 def _number_attachments(state: State, attachments: list[Any] | None) -> list[dict[str, Any]] | None:
-    """Attachments with the number and the fallback text that Slack gives each, and ids for their blocks."""
+    """Return attachments with the number and the fallback text that Slack gives each, and ids for their blocks."""
     if attachments is None:
         return None
     return [
@@ -191,7 +191,7 @@ def _number_attachments(state: State, attachments: list[Any] | None) -> list[dic
 
 
 def _parse_markdown(state: State, markdown: Any, payload: Arguments) -> tuple[str, list[dict[str, Any]]]:
-    """``markdown_text``, which stands alone: kept as a markdown block, and as the text of notifications."""
+    """Return the text and the markdown block of ``markdown_text``, which allows no text or blocks beside it."""
     if payload.get("text") or payload.get("blocks"):
         raise Refused("markdown_text_conflict")
     if not isinstance(markdown, str):

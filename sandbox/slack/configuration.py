@@ -1,4 +1,4 @@
-"""The file that says who and what a local Slack has: TOML, read once, refused with the key that is wrong."""
+"""Read the TOML file that describes a local Slack: its workspaces, people and channels; errors name the wrong key."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ ID: Final = re.compile(r"[A-Z][A-Z0-9]+")
 
 
 class BadConfiguration(Exception):
-    """The file cannot be used; says where it is wrong, and what to do."""
+    """The file can't be used; the text says where it is wrong, and what to do."""
 
 
 class _Described(BaseModel):
@@ -52,7 +52,7 @@ class _Workspace(_Described):
         return [self.id, self.bot_user, self.bot_id, *(one.id for found in lists for one in found)]
 
     def build(self, app: App) -> Workspace:
-        """The workspace, with the direct messages that everybody has with the app."""
+        """Return the workspace, with the direct messages that everybody has with the app."""
         bot = User(self.bot_user, "app", "App", "App", app.color, is_bot=True)
         present = [one for one in self.people if not one.is_deleted]
         own = [one for one in present if not one.is_stranger]
@@ -74,7 +74,7 @@ class _Workspace(_Described):
         )
 
     def _find_ids(self, names: Iterable[str]) -> tuple[str, ...]:
-        """The ids of the people who are called so."""
+        """Return the ids of the people with these handles."""
         known = {one.name: one.id for one in self.people}
         if twice := _find_duplicate(one.name for one in self.people):
             raise BadConfiguration(f"workspaces.{self.id}: two people are called {twice!r}. Give each their own name.")
@@ -136,7 +136,7 @@ def _error_line(raw: Mapping[str, Any], error: Any) -> str:
 
 
 def _key_path(raw: Any, way: Sequence[int | str]) -> str:
-    """Where *way* leads, with the id of each entry of a list, or its number where it has none."""
+    """Return *way* as a dotted path, with the id of each entry of a list, or its number where it has none."""
     parts = []
     for step in way:
         if isinstance(step, str):

@@ -1,4 +1,4 @@
-"""Deliveries to the app, signed or enveloped, with Slack's three seconds and Slack's words for when they run out."""
+"""Deliveries to the app, signed or enveloped, with Slack's three seconds and Slack's error texts for when they run out."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ FORM: Final = "application/x-www-form-urlencoded"
 
 @cache
 def _tls_context() -> ssl.SSLContext:
-    """Return the certificates to trust; read once, since that takes longer than many deliveries."""
+    """Return the certificates to trust; cached, since reading them takes longer than many deliveries."""
     return httpx.create_ssl_context(trust_env=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Ack:
-    """How the app acknowledged: *failed* is empty, or what Slack shows the person; *reason* what it says to the app."""
+    """The app's acknowledgement. *failed*: empty, or what Slack shows the person; *reason*: the retry reason for the app."""
 
     failed: str = ""
     body: Any = None
@@ -61,7 +61,7 @@ class Delivery:
     skew: float = 0.0
     """Seconds by which the local Slack's clock is off, to see stale timestamps refused."""
     lag: float = 0.0
-    """Seconds by which acknowledgements reach Slack late; what exceeds its patience never does."""
+    """Seconds by which acknowledgements are late; beyond Slack's timeout, they count as missing."""
     twice: bool = False
     """Deliver everything a second time, as a proxy might."""
     patience: float = PATIENCE
@@ -86,7 +86,7 @@ class Delivery:
         return await self._await_ack(what, payload, self._post(body, FORM, url=url))
 
     async def send_event(self, payload: Mapping[str, Any]) -> Ack:
-        """Send an event. What is not acknowledged comes again, three times more, while this has returned long since."""
+        """Send an event, and return after the first try; without an acknowledgement, up to three more follow later."""
         ack = await self._send_once(payload, None)
         if ack.failed and not ack.no_retry:
             retry = asyncio.create_task(self._retry_event(payload, ack))
@@ -102,7 +102,7 @@ class Delivery:
                 return
 
     async def wait_for_retries(self) -> None:
-        """Return when no event is to be tried again any more."""
+        """Return once no event waits for another try."""
         await asyncio.gather(*self._retries)
 
     async def close(self) -> None:
@@ -126,7 +126,7 @@ class Delivery:
         return ack
 
     async def _apply_lag(self, ack: Ack) -> Ack:
-        """Return *ack* as it reaches Slack, for whom it may be too late, whatever the app has done."""
+        """Return *ack* as Slack gets it after `lag`, which may be too late."""
         if not self.lag:
             return ack
         await asyncio.sleep(min(self.lag, self.patience))
@@ -155,7 +155,7 @@ class Delivery:
         return _parse_ack(response)
 
     def signature_headers(self, body: bytes) -> dict[str, str]:
-        """Return the headers that prove where *body* comes from; by the wall clock, which is the app's as well."""
+        """Return the headers that sign *body*, by the wall clock, which the app uses to check them."""
         timestamp = str(int(time.time() + self.skew))
         text = b"v0:" + timestamp.encode() + b":" + body
         digest = hmac.new(self.secret.encode(), text, hashlib.sha256).hexdigest()

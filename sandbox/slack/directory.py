@@ -19,7 +19,7 @@ KINDS: Final = ("public_channel", "private_channel", "mpim", "im")
 
 
 class Directory:
-    """Answers from *state* what the app's *scopes* let it see, with Slack's refusals for the rest."""
+    """Answers from *state* what the app's *scopes* let it see; raises Refused with Slack's error codes for the rest."""
 
     def __init__(self, state: State, scopes: Collection[str]) -> None:
         self._state = state
@@ -53,7 +53,7 @@ class Directory:
         return {"user": self._profile(user)}
 
     async def profile(self, arguments: Arguments) -> dict[str, Any]:
-        """The profile of one person; of a bot token, which is nobody's, it must say whose."""
+        """Return the profile of one person; since a bot token belongs to nobody, ``user`` is required."""
         demand(arguments, "user")
         return {"profile": (await self.user(arguments))["user"]["profile"]}
 
@@ -68,7 +68,7 @@ class Directory:
         }
 
     async def user_by_email(self, arguments: Arguments) -> dict[str, Any]:
-        """The person of the workspace with this address; not one whose account is deactivated, and not the bot."""
+        """Return the person of the workspace with this email; never a deactivated account, nor the bot."""
         demand(arguments, "email")
         wanted = str(arguments["email"]).casefold()
         for user in self._state.users.values():
@@ -116,7 +116,7 @@ class Directory:
         return self._conversations(arguments, list(self._state.channels.values()))
 
     async def conversations_of(self, arguments: Arguments) -> dict[str, Any]:
-        """The same of those where one ``user`` is, or the app where nobody is named."""
+        """Return the same for the conversations of one ``user``, or of the app where none is named."""
         user = str(arguments.get("user") or self._home.bot.id)
         if user not in self._state.users:
             raise Refused("user_not_found")
@@ -151,7 +151,7 @@ class Directory:
         return {"members": shown, "response_metadata": {"next_cursor": cursor}}
 
     def _member_ids(self, channel: Channel) -> list[str]:
-        """Who is in *channel*, guests, strangers and the bot included; a deactivated account is in none."""
+        """Return the members of *channel*, with guests, strangers and the bot, without deactivated accounts."""
         bot = [self._home.bot.id] if channel.bot_is_member and self._home.bot.id not in channel.members else []
         return [
             one
@@ -198,7 +198,7 @@ class Directory:
         return {"usergroups": found}
 
     async def group_users(self, arguments: Arguments) -> dict[str, Any]:
-        """Whoever was put into the group; an account that was deactivated since may still be among them."""
+        """Return everybody who was put into the group; an account that was deactivated since may still be among them."""
         demand(arguments, "usergroup")
         group = self._state.groups.get(str(arguments["usergroup"]))
         if group is None or (group.is_disabled and not bool_argument(arguments, "include_disabled")):
@@ -207,19 +207,19 @@ class Directory:
 
 
 def demand(arguments: Arguments, *names: str) -> None:
-    """Refuses a call that lacks an argument of *names*."""
+    """Raise Refused for a call that lacks an argument of *names*."""
     missing = [f"[ERROR] missing required field: {name}" for name in names if arguments.get(name) in (None, "")]
     if missing:
         raise Refused("invalid_arguments", response_metadata={"messages": missing})
 
 
 def bool_argument(arguments: Arguments, name: str) -> bool:
-    """Return a yes or no, as query, form and JSON write it."""
+    """Return a boolean, as query, form and JSON write it."""
     return str(arguments.get(name, "")).lower() in {"1", "true"}
 
 
 def needed_scope(channel: Channel, what: str) -> str:
-    """The scope that it takes to *what* (``read`` or ``history``) a conversation of this kind."""
+    """Return the scope that *what* (``read`` or ``history``) needs for a conversation of this kind."""
     kind = "im" if channel.kind == "im" else "groups" if channel.is_private else "channels"
     return f"{kind}:{what}"
 

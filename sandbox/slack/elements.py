@@ -8,11 +8,11 @@ from typing import Any, Final
 from sandbox.slack.validation import INTERACTIVE
 
 HOLDERS: Final = ("accessory", "element", "elements", "rows")
-"""The properties of a block, or of a cell, in which interactive parts stand."""
+"""The properties of a block, or of a cell, that hold interactive elements."""
 
 
 def elements_of(block: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """The interactive parts of a block."""
+    """Yield the interactive elements of a block."""
     cells = (cell for row in block.get("rows") or () for cell in row)
     buttons = (cell["element"] for cell in cells if cell["type"] == "action")
     for one in (block.get("accessory"), block.get("element"), *(block.get("elements") or ()), *buttons):
@@ -28,7 +28,7 @@ def find_element(blocks: list[dict[str, Any]], block_id: str, action_id: str) ->
 
 
 def with_ids(block: Mapping[str, Any], new: Callable[[], str]) -> dict[str, Any]:
-    """*block* with an id, and with one for each interactive part of it that has none; *new* makes them."""
+    """Return *block* with a block_id, and an action_id for each interactive element, where there was none; *new* makes them."""
     given = {} if "block_id" in block else {"block_id": new()}
     return {**block, **given, **{name: _with_action_ids(block[name], new) for name in HOLDERS if name in block}}
 

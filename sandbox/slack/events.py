@@ -1,4 +1,4 @@
-"""The Events API: what happens in a workspace, told to the app if its manifest subscribes to it and it has the scope."""
+"""The Events API: deliver what happens in a workspace to the app, if its manifest subscribes to it and it has the scope."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ SCOPES: Final = {
     "pin_removed": "pins:read",
     "channel_created": "channels:read",
 }
-"""The scope that an event takes; of those about members it is the one that reads their kind of channel."""
+"""The scope that each event needs; for events about channel members, the one that reads that kind of channel."""
 MEMBER_EVENTS: Final = frozenset({"member_joined_channel", "member_left_channel"})
 
 Told = tuple[str, dict[str, Any]]
-"""What an app subscribes to, and the event."""
+"""The name that an app subscribes to, and the event."""
 
 
 class Events:
-    """Hears what happens in *state* and delivers it, an app's own doings included."""
+    """Delivers what happens in *state* as events, including what the app itself did."""
 
     def __init__(
         self, state: State, delivery: Delivery, manifest: Mapping[str, Any], is_installed: Callable[[], bool]
@@ -48,7 +48,7 @@ class Events:
         state.happened = self.hear
 
     def hear(self, happening: Happening) -> None:
-        """Deliver what *happening* is to the app, while whoever made it happen goes on."""
+        """Start to deliver *happening* to the app, in the background."""
         place = self._visible_channel(happening)
         if place is None or not self._is_installed():
             return
@@ -59,11 +59,11 @@ class Events:
             task.add_done_callback(self._under_way.discard)
 
     async def wait_for_deliveries(self) -> None:
-        """Return when the app had its first chance at everything that happened so far."""
+        """Return once everything that happened so far was delivered, or tried, once."""
         await asyncio.gather(*self._under_way)
 
     async def notify_app(self, name: str, event: dict[str, Any]) -> None:
-        """Notify the app of *event*, if its manifest asks for such; also of the end of its installation."""
+        """Deliver *event* to the app if its manifest subscribes to *name*; even at the end of its installation."""
         if self._is_wanted(name, event):
             await self._deliver([self._payload(event)])
 
@@ -85,7 +85,7 @@ class Events:
         return name in self._subscribed and (not scope or scope in self._scopes)
 
     def _visible_channel(self, happening: Happening) -> Channel | None:
-        """Return where *happening* is; None where the app is not, and for what one person alone sees."""
+        """Return the channel of *happening*; None where the app is not in it, and for what only one person sees."""
         if isinstance(happening, Joined | Left | Created):
             channel = happening.channel
         elif happening.message.visible_to is not None or happening.message.kind != "message":

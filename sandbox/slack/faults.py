@@ -36,11 +36,11 @@ class Fault:
 
     @property
     def is_after(self) -> bool:
-        """Whether the call is carried out all the same."""
+        """Whether the call takes effect all the same."""
         return self.kind.endswith("_after")
 
     async def answer(self) -> Response:
-        """What comes instead of the true answer."""
+        """Return the response that replaces the true one."""
         match self.kind:
             case "429":
                 headers = {"Retry-After": str(self.seconds)}
@@ -73,7 +73,7 @@ class _Cut(Response):
 
 @dataclass(slots=True)
 class SlackFaults:
-    """The faults that wait for a call. Add them with `add`; each is used up."""
+    """The faults that wait for a call. Add them with `add`; each is used up by the calls that meet it."""
 
     waiting: list[Fault] = field(default_factory=list)
 
@@ -92,7 +92,7 @@ class SlackFaults:
         self.waiting.clear()
 
     def take(self, method: str, channel: str = "") -> Fault | None:
-        """The fault that this call of *method* meets; None where none waits for it."""
+        """Return and use up the fault that this call of *method* meets; None where none waits for it."""
         fits = (one for one in self.waiting if one.method in {"", method} and one.channel in {"", channel})
         fault = next((one for one in fits if one.times > 0), None)
         if fault is not None:

@@ -1,4 +1,4 @@
-"""The Web API's methods about files, and the two addresses that go with them: where they are sent and read."""
+"""The Web API's methods about files, and the two URLs that go with them, to upload and to download."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from sandbox.slack.validation import as_errors, as_messages, check_message
 
 MOST_BYTES: Final = 1024**3
 CHANNEL_ID: Final = "^[CGDZ][A-Z0-9]{8,}$"
-"""Slack's own pattern, which its refusal shows: a person's id is none, although chat.postMessage takes one."""
+"""Slack's own pattern, from its error text: a person's id doesn't match, although chat.postMessage takes one."""
 LOGIN: Final = (
     "<!DOCTYPE html><html><head><title>Login | Slack</title></head><body>Sign in to your workspace</body></html>"
 )
@@ -46,7 +46,7 @@ class Files:
         }
 
     async def announce(self, arguments: Arguments) -> dict[str, Any]:
-        """Where to send a file of this name and length."""
+        """Return the URL to upload a file of this name and length to."""
         self._check_allowed()
         demand(arguments, "filename", "length")
         length = str(arguments["length"])
@@ -66,7 +66,7 @@ class Files:
             raise Refused("file_uploads_disabled")
 
     async def complete(self, arguments: Arguments) -> dict[str, Any]:
-        """Finish uploads and share them in one message; where it stands is told by files.info, not here."""
+        """Finish uploads and share them in one message; files.info says where that is, this answer doesn't."""
         self._check_allowed()
         demand(arguments, "files")
         files = self._require_sent_files(arguments["files"])
@@ -96,7 +96,7 @@ class Files:
         return found
 
     def _blocks(self, arguments: Arguments) -> list[dict[str, Any]]:
-        """The blocks of the message; they count only where there is no comment."""
+        """Return the blocks of the message, which are ignored where there is a comment."""
         blocks = arguments.get("blocks")
         if not blocks or arguments.get("initial_comment"):
             return []
@@ -108,7 +108,7 @@ class Files:
         return self._state.with_ids(blocks)
 
     def _channel(self, arguments: Arguments) -> Channel | None:
-        """Where the files are to be shared; None: nowhere."""
+        """Return the channel to share the files in; None for none."""
         wanted = arguments.get("channel_id")
         if not wanted:
             return None
@@ -151,7 +151,7 @@ class Files:
 
 
 class FileServer:
-    """Takes the content of uploads, and gives it to whoever has a token that may read files of their workspace.
+    """Receives the content of uploads, and serves it for tokens that may read the files of its workspace.
 
     *states*: of each workspace; *may_read* says whether a token may read the files of the workspace with an id.
     """
@@ -171,7 +171,7 @@ class FileServer:
         ]
 
     async def receive(self, request: Request) -> Response:
-        """The content of an announced file, raw or as a form; needs no token, the address is secret."""
+        """Receive the content of an announced file, raw or as a form; it needs no token, since the URL is secret."""
         fault = self._faults.take("files.upload")
         if fault is not None and not fault.is_after:
             return await fault.answer()
@@ -189,7 +189,7 @@ class FileServer:
         return PlainTextResponse(f"OK - {len(content)}") if fault is None else await fault.answer()
 
     async def serve(self, request: Request) -> Response:
-        """A file's content; whoever may not have it gets a page to log in with, and no error."""
+        """Serve a file's content; without the right to it, the answer is a login page with status 200, as at Slack."""
         if (fault := self._faults.take("files.download")) is not None:
             return await fault.answer()
         workspace, _, file_id = request.path_params["place"].partition("-")
@@ -205,7 +205,7 @@ class FileServer:
 
 
 def share(state: State, message: Message, files: list[File]) -> Message:
-    """Put *files* into *message*, and *message* where it belongs."""
+    """Put *files* into *message*, post it, and return it."""
     message.files = files
     for file in files:
         file.shares.setdefault(message.channel, []).append(message.ts)
@@ -213,7 +213,7 @@ def share(state: State, message: Message, files: list[File]) -> Message:
 
 
 def _content(kind: str, body: bytes) -> bytes:
-    """What was sent: the body, or the first part of a form."""
+    """Return the uploaded content: the body, or the first part of a form."""
     if not kind.startswith("multipart/form-data"):
         return body
     head = f"Content-Type: {kind}\r\n\r\n".encode()

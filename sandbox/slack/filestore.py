@@ -1,4 +1,4 @@
-"""The files of the local Slack: what was uploaded, by whom, where it was shared, and what the app may see of it."""
+"""The files of the local Slack: their content, who uploaded them, where they are shared, and which ones the app may see."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ TYPES: Final = {
     "pdf": ("application/pdf", "pdf", "PDF"),
     "zip": ("application/zip", "zip", "Zip"),
 }
-"""By the end of the name: mimetype, file type, and what people call it."""
+"""By the extension of the name: mimetype, file type, and the words for it."""
 OTHER: Final = ("application/octet-stream", "binary", "Binary")
 MOST_IN_FORM: Final = 10 * 1024 * 1024
 """Bytes of a file that a form's file input takes."""
@@ -38,21 +38,21 @@ class File:
     size: int
     created: int
     base: str
-    """Where its addresses begin."""
+    """The beginning of its URLs."""
     workspace: Workspace
     title: str = ""
     content: bytes | None = None
     is_finished: bool = False
-    """Whether the upload was completed: before, nobody sees the file."""
+    """Whether the upload was completed: until then, nobody sees the file."""
     is_granted: bool = False
     """Whether somebody handed it to the app in a form."""
     is_deleted: bool = False
     shares: dict[str, list[str]] = field(default_factory=dict)
-    """The messages that it stands in, by channel."""
+    """The ts of the messages that it is in, by channel."""
 
     @property
     def type(self) -> tuple[str, str, str]:
-        """Mimetype, file type, and what people call it."""
+        """Return its mimetype, file type, and the words for it."""
         return TYPES.get(file_extension(self.name), OTHER)
 
     def url(self, *, download: bool) -> str:
@@ -60,7 +60,7 @@ class File:
         return f"{self.base}/files-pri/{self.workspace.id}-{self.id}/{way}{quote(self.name.lower().replace(' ', '_'))}"
 
     def info(self, channels: Mapping[str, Channel] | None = None) -> dict[str, Any]:
-        """Return the file object of the Web API; *channels*: to tell what kinds of places it was shared to."""
+        """Return the file object of the Web API; *channels*: to tell to which kinds of channel it was shared."""
         if self.is_deleted:
             return {"id": self.id, "mode": "tombstone"}
         mimetype, filetype, pretty = self.type
@@ -95,7 +95,7 @@ class File:
         }
 
     def _share_fields(self, channels: Mapping[str, Channel]) -> dict[str, Any]:
-        """Where it was shared, as Slack sorts it: public channels apart from all else."""
+        """Return where it was shared, as Slack groups it: public channels apart from all others."""
         places: dict[str, Any] = {"shares": {}, "channels": [], "groups": [], "ims": []}
         for channel, stamps in self.shares.items():
             if (found := channels.get(channel)) is None:
@@ -114,24 +114,24 @@ class FileStore:
     workspace: Workspace
     base: str = ""
     loses_shares: bool = False
-    """Slack now and then takes a file and never shows it where it was to be shared."""
+    """Whether a file is accepted and never shown in its channel, as happens at Slack now and then."""
     is_locked: bool = False
     """Whether nobody gets a file, whatever the token."""
     is_disabled: bool = False
     """Whether an admin has switched file uploads off."""
     redirects: bool = False
-    """Whoever may not see a file is sent to the login page, instead of getting it at once."""
+    """Whether a request without the right to a file is redirected to the login page, instead of getting that at once."""
     all: dict[str, File] = field(default_factory=dict)
     tickets: dict[str, File] = field(default_factory=dict)
 
     def announce(self, number: int, name: str, size: int, user: str, now: float) -> File:
-        """A new file that nobody sees yet."""
+        """Return a new file that nobody sees yet."""
         file = File(f"F0{number:08d}", name, user, size, int(now), self.base, self.workspace)
         self.all[file.id] = file
         return file
 
     def new_upload_url(self, file: File, name: str) -> str:
-        """Return the URL, with a *name* nobody guesses, to which the content is sent: good for whoever has it, once."""
+        """Return the URL to which the content is sent, with a *name* that nobody can guess: it is valid once, without a token."""
         self.tickets[name] = file
         return f"{self.base}/upload/v1/{name}"
 
@@ -142,7 +142,7 @@ class FileStore:
         return file
 
     def find_for_app(self, file_id: str, channels: Mapping[str, Channel]) -> File | None:
-        """The file with this id, if the app may see it: its own, handed to it, or shared where it is a member."""
+        """Return the file with this id, if the app may see it: its own, chosen in its form, or shared where it is a member."""
         file = self.all.get(file_id)
         if file is None or not file.is_finished:
             return None
@@ -150,7 +150,7 @@ class FileStore:
         return file if file.user == self.workspace.bot.id or file.is_granted or met else None
 
     def chosen_files(self, state: Mapping[str, Any], user: str) -> list[File]:
-        """The files of *user* that stand in the *state* of a file input."""
+        """Return the files of *user* that were chosen in the *state* of a file input."""
         ids = [str(one.get("id")) for one in state.get("files") or ()]
         return [self.all[one] for one in ids if one in self.all and self.all[one].user == user]
 
@@ -161,7 +161,7 @@ def file_extension(name: str) -> str:
 
 
 def form_refusal(element: Mapping[str, Any], files: list[tuple[str, int]]) -> str | None:
-    """What Slack's own client says against *files* (name, bytes) in a file input; None where it takes them."""
+    """Return why Slack's client refuses *files* (name, bytes) in a file input; None where it takes them."""
     if len(files) > element.get("max_files", MOST_FILES):
         return "too_many_files"
     types = [one.lower() for one in element.get("filetypes") or ()]

@@ -1,4 +1,4 @@
-"""A form that somebody fills in: what stands in its inputs, as Slack's client keeps it and sends it along."""
+"""Fill in a form: the state of its inputs, as Slack's client keeps it and sends it along."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from typing import Any
 
 Typed = Mapping[str, Mapping[str, Any]]
-"""What was typed, by block and action: where nothing was, an input has what it had at first."""
+"""What was typed, by block and action; an input that isn't in it still has its initial value."""
 
 
 def find_input(blocks: list[dict[str, Any]], label: str) -> dict[str, Any] | None:
-    """The block of the input with this label, in any case."""
+    """Return the block of the input with this label, ignoring case."""
     inputs = (block for block in blocks if block["type"] == "input")
     return next((dict(block) for block in inputs if block["label"]["text"].casefold() == label.casefold()), None)
 
@@ -21,7 +21,7 @@ def labels(blocks: list[dict[str, Any]]) -> dict[str, str]:
 
 
 def values(blocks: list[dict[str, Any]], typed: Typed) -> dict[str, Any]:
-    """The state of a form: what was *typed*, else what was there at first."""
+    """Return the state of a form: what was *typed*, else the initial values."""
     found: dict[str, Any] = {}
     for block in blocks:
         if block["type"] == "input":
@@ -32,7 +32,7 @@ def values(blocks: list[dict[str, Any]], typed: Typed) -> dict[str, Any]:
 
 
 def element_state(element: Mapping[str, Any], value: str | list[str]) -> dict[str, Any]:
-    """The state of *element* with a text in it, or with the options that are called so."""
+    """Return the state of *element* with *value* as its text, or with the options of that label."""
     state: dict[str, Any] = {"type": element["type"]}
     if isinstance(value, list):
         return state | {"selected_options": [find_option(element, one) for one in value]}

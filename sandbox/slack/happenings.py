@@ -1,4 +1,4 @@
-"""What happens in a workspace and an app may hear of, whoever did it: a person, the app itself, or Slack."""
+"""What happens in a workspace and may become an event for the app: by a person, the app itself, or Slack."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class Posted:
 
 @dataclass(frozen=True, slots=True)
 class Edited:
-    """A message reads otherwise than *before*."""
+    """A message was edited; *before*: what it was."""
 
     message: Message
     before: Message
@@ -58,7 +58,7 @@ class Created:
 
 @dataclass(frozen=True, slots=True)
 class Joined:
-    """*user* is in a channel now; *inviter*: who brought them, if anybody did."""
+    """*user* joined a channel; *inviter*: who invited them, if anybody did."""
 
     user: str
     channel: str
@@ -67,7 +67,7 @@ class Joined:
 
 @dataclass(frozen=True, slots=True)
 class Left:
-    """*user* is in a channel no more."""
+    """*user* left a channel."""
 
     user: str
     channel: str

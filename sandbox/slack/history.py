@@ -1,4 +1,4 @@
-"""The Web API's methods about what was said: history and threads."""
+"""The Web API's methods that read messages: history and threads."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ HISTORY_SCOPES: Final = ("channels:history", "groups:history", "mpim:history", "
 
 
 class History:
-    """Answers what an app may read of *state*."""
+    """Answers with the messages of *state* that the app may read."""
 
     def __init__(self, state: State, scopes: Collection[str]) -> None:
         self._state = state
@@ -31,14 +31,14 @@ class History:
         }
 
     async def history(self, arguments: Arguments) -> dict[str, Any]:
-        """The messages of a conversation, newest first; of threads what was also sent to the channel."""
+        """Return the messages of a conversation, newest first; of threads only what was also sent to the channel."""
         channel = self._readable_channel(arguments)
         found = [one for one in self._state.visible_messages("", channel.id) if one.kind == "message"]
         shown = self._message_page(found[::-1], arguments)
         return {**shown, "pin_count": 0, "channel_actions_ts": None, "channel_actions_count": 0}
 
     async def replies(self, arguments: Arguments) -> dict[str, Any]:
-        """A message and what answers it, oldest first."""
+        """Return a message and its replies, oldest first."""
         demand(arguments, "channel", "ts")
         channel = self._readable_channel(arguments)
         root = self._state.find(channel.id, str(arguments["ts"]))
@@ -68,7 +68,7 @@ class History:
         return found | ({"response_metadata": {"next_cursor": cursor}} if cursor else {})
 
     def message(self, message: Message, *, with_metadata: bool = False) -> dict[str, Any]:
-        """A message, and what is said of its thread."""
+        """Return the message object, with the fields of its thread."""
         shown = message_object(self._state, message, with_metadata=with_metadata)
         if replies := self._state.replies(message.channel, message.ts):
             users = list(dict.fromkeys(one.user for one in replies))
@@ -85,7 +85,7 @@ class History:
 
 
 def _time_filter(arguments: Arguments) -> Callable[[str], bool]:
-    """Return a test for a ts between ``oldest`` and ``latest``; raises Refused where they are no timestamps."""
+    """Return a test for a ts between ``oldest`` and ``latest``; raises Refused where they are not timestamps."""
     inclusive = bool_argument(arguments, "inclusive")
     oldest, latest = _parse_bound(arguments, "oldest"), _parse_bound(arguments, "latest")
 

@@ -1,4 +1,4 @@
-"""Ids, tokens and the time of the local Slack: by chance and by the wall, or the same in every run."""
+"""Ids, tokens and the time of the local Slack: random and by the wall clock, or the same in every run."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 @dataclass(slots=True)
 class Ids:
-    """Gives each id out once. *seed*: of tokens and tickets, which nobody can guess where there is none."""
+    """Gives each id out once. *seed*: of tokens and tickets; without it they can't be guessed."""
 
     seed: int | None = None
     _numbers: Iterator[int] = field(default_factory=lambda: itertools.count(1))
@@ -20,17 +20,17 @@ class Ids:
         self._chance = random.SystemRandom() if self.seed is None else random.Random(self.seed)  # noqa: S311  asked for
 
     def number(self) -> int:
-        """The next number; in every run from one on."""
+        """Return the next number, in every run from 1 on."""
         return next(self._numbers)
 
     def secret(self, size: int) -> str:
-        """*size* bytes as hexadecimal digits."""
+        """Return *size* random bytes as hexadecimal digits."""
         return self._chance.randbytes(size).hex()
 
 
 @dataclass(slots=True)
 class StandingClock:
-    """A time, in seconds since 1970, that goes on only when somebody sets it forward."""
+    """A clock, in seconds since 1970, that moves only when somebody sets it forward."""
 
     now: float
 
@@ -38,7 +38,7 @@ class StandingClock:
         return self.now
 
     def forward(self, seconds: float) -> None:
-        """Raises ValueError for a way back: what is written down would have been written later."""
+        """Set the clock forward; raises ValueError for a step back, after which older entries would be in the future."""
         if seconds < 0:
             raise ValueError("seconds must not be negative")
         self.now += seconds

@@ -11,12 +11,12 @@ from sandbox.slack.filestore import File
 from sandbox.slack.people import User
 
 TS: Final = re.compile(r"[0-9]{1,12}\.[0-9]{6}")
-"""The name of a message: seconds since 1970, to the microsecond."""
+"""The ts of a message: seconds since 1970, to the microsecond."""
 
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """What an app puts into a message; *attachments* and *metadata* are None where it says nothing of them."""
+    """The content that an app gives a message; *attachments* and *metadata* are None where it leaves them out."""
 
     text: str
     blocks: list[dict[str, Any]]
@@ -26,7 +26,7 @@ class Content:
 
 @dataclass(slots=True)
 class Message:
-    """A message of a channel; *visible_to*: of one person alone."""
+    """A message of a channel; *visible_to*: the only person who sees it, if it is ephemeral."""
 
     ts: str
     channel: str
@@ -38,12 +38,12 @@ class Message:
     edited_ts: str | None = None
     """When it was edited through the Web API."""
     thread_ts: str | None = None
-    """Of a reply: the message that it answers."""
+    """Of a reply: the ts of the message that it answers."""
     broadcast: bool = False
-    """A reply that also stands in the channel."""
+    """Whether it is a reply that is also shown in the channel."""
     kind: str = "message"
     subtype: str = ""
-    """Of what Slack itself puts into a channel: ``channel_join``, ``channel_topic``."""
+    """Of a message by Slack itself: ``channel_join``, ``channel_topic``."""
     deleted: bool = False
     attachments: list[dict[str, Any]] = field(default_factory=list)
     metadata: dict[str, Any] = field(default_factory=dict)
@@ -54,18 +54,18 @@ class Message:
     files: list[File] = field(default_factory=list)
 
     def set_content(self, content: Content) -> None:
-        """Set *content*, and keep of the old what it says nothing of."""
+        """Set *content*, and keep the old attachments and metadata where it has None."""
         self.text, self.blocks = content.text, content.blocks
         self.attachments = self.attachments if content.attachments is None else content.attachments
         self.metadata = self.metadata if content.metadata is None else content.metadata
 
     @property
     def all_blocks(self) -> list[dict[str, Any]]:
-        """Its blocks, and those of its attachments."""
+        """Return its blocks, and those of its attachments."""
         return [*self.blocks, *(block for one in self.attachments for block in one.get("blocks", ()))]
 
     def reaction_counts(self) -> list[dict[str, Any]]:
-        """The reactions as the Web API tells them, and the page."""
+        """Return the reactions as the Web API and the page show them."""
         return [{"name": name, "users": list(users), "count": len(users)} for name, users in self.reactions.items()]
 
     @property

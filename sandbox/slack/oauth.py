@@ -1,4 +1,4 @@
-"""OAuth v2: the page on which somebody installs the app, the code that it gives, and the token that this is worth."""
+"""OAuth v2: the page on which somebody installs the app, the code that it issues, and the token that the app gets for it."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ TOKEN_LIFE: Final = 43_200
 """Seconds that a token lives where the manifest says that tokens rotate."""
 EXPIRED: Final = "token_expired"
 SECRET: Final = frozenset({"client_secret", "token", "access_token", "refresh_token"})
-"""What the inspector leaves out."""
+"""Fields that the inspector leaves out."""
 GONE: Final = "account_inactive"
-"""What a token is answered whose app was uninstalled."""
+"""The error code for a token whose app was uninstalled."""
 PAGE: Final = """<!doctype html><html lang="en"><meta charset="utf-8"><title>Install {name}</title>
 <style>body{{font:16px/1.5 system-ui;max-width:32rem;margin:4rem auto;padding:0 1rem}}button{{font:inherit}}</style>
 <h1>{name} asks to be installed in {teams}</h1><p>It will be able to:</p><ul>{scopes}</ul>
@@ -41,7 +41,7 @@ PAGE: Final = """<!doctype html><html lang="en"><meta charset="utf-8"><title>Ins
 
 @dataclass(slots=True)
 class Code:
-    """What an install gives: good once, for ten minutes, and for the address that asked."""
+    """The code of an installation: valid once, for ten minutes, and for the redirect URL that asked for it."""
 
     workspace: Workspace
     scopes: tuple[str, ...]
@@ -52,9 +52,9 @@ class Code:
 
 @dataclass(slots=True)
 class Installations:
-    """The tokens of the app, each with the Web API of one workspace that it opens.
+    """The tokens of the app, each with the Web API of one workspace.
 
-    *opened* makes one of a workspace's id, a token and its scopes; *told* lets the app know of an event of a workspace.
+    *opened* makes a Web API from a workspace's id, a token and its scopes; *told* delivers an event of a workspace to the app.
     """
 
     workspaces: Mapping[str, Workspace]
@@ -72,7 +72,7 @@ class Installations:
     _ends: dict[str, float] = field(default_factory=dict)
     """When a token ends, by the token."""
     _refreshes: dict[str, WebApi] = field(default_factory=dict)
-    """What a refresh token is good for, once."""
+    """The Web API that each refresh token gives a new token for, once."""
 
     def install(self, workspace: str, token: str, scopes: tuple[str, ...]) -> None:
         """Let *token* call what *scopes* allow, in the workspace with this id."""
@@ -83,11 +83,11 @@ class Installations:
         return any(api.workspace.id == workspace and api.refusal != GONE for api in self.apis.values())
 
     def expire(self, token: str) -> None:
-        """Let *token* be at its end."""
+        """Make *token* expire now."""
         self._ends[token] = 0.0
 
     def forget_refreshes(self) -> None:
-        """Let no refresh token be good any more."""
+        """Make all refresh tokens invalid."""
         self._refreshes.clear()
 
     def routes(self) -> list[Route]:
@@ -100,7 +100,7 @@ class Installations:
         ]
 
     async def call_api(self, request: Request) -> Response:
-        """A call goes to the Web API of its token; one with a token that nobody has is refused by any of them."""
+        """Pass a call to the Web API of its token; one with an unknown token goes to any of them, which refuses it."""
         token = await call_token(request)
         api = self.apis.get(token) or next(iter(self.apis.values()))
         if not api.refusal and self.clock() >= self._ends.get(token, float("inf")):
@@ -112,7 +112,7 @@ class Installations:
         return answer
 
     async def _notify_end(self, workspace: Workspace, *, is_uninstalled: bool = False) -> None:
-        """Let the app know that its token, and maybe its installation, is over."""
+        """Notify the app that its token was revoked, and with *is_uninstalled* that it was uninstalled."""
         tokens = {"bot": [workspace.bot.id]}
         await self.told(workspace.id, "tokens_revoked", {"type": "tokens_revoked", "tokens": tokens})
         if is_uninstalled:
@@ -137,7 +137,7 @@ class Installations:
         )
 
     def _choice(self, chosen: Workspace) -> str:
-        """Where to install, if there are several workspaces."""
+        """Return the form's choice of a workspace, if there are several."""
         options = "".join(
             f'<option value="{one.id}"{" selected" if one is chosen else ""}>{html.escape(one.name)}</option>'
             for one in self.workspaces.values()
@@ -145,7 +145,7 @@ class Installations:
         return f'<p><label>Workspace <select name="team">{options}</select></label></p>'
 
     async def decide(self, request: Request) -> Response:
-        """Redirect back to the app: with a code, or with word that nobody allowed it."""
+        """Redirect back to the app, with a code, or with the error that the person denied it."""
         form = dict(parse_qsl((await request.body()).decode("utf-8", "replace")))
         try:
             asked = self._parse_request(form)
@@ -162,9 +162,9 @@ class Installations:
         return RedirectResponse(f"{asked.redirect_uri}?{urlencode(answer)}", 302)
 
     def _parse_request(self, query: Mapping[str, str]) -> Code:
-        """Return what an app asks for, if it may: its own id, scopes of its manifest, an address of its manifest.
+        """Return what an app asks for, if that is allowed: its own id, scopes and a redirect URL of its manifest.
 
-        A ``team`` that it names is only a wish, as at Slack; the form has the one that was chosen.
+        A ``team`` that it names is only a suggestion, as at Slack; the form has the one that was chosen.
         """
         config = self.manifest.get("oauth_config", {})
         known = config.get("redirect_urls", ())
@@ -180,7 +180,7 @@ class Installations:
         return Code(workspace, scopes, redirect_uri, self.clock() + CODE_LIFE)
 
     async def access(self, request: Request) -> Response:
-        """``oauth.v2.access``: the token for a code."""
+        """Answer ``oauth.v2.access``: a token for a code or a refresh token."""
         body = (await request.body()).decode("utf-8", "replace")
         arguments = {**request.query_params, **dict(parse_qsl(body)), **_basic_credentials(request)}
         try:
@@ -201,7 +201,7 @@ class Installations:
         return self._issue_token(code.workspace, code.scopes) | more
 
     def _note_call(self, method: str, arguments: Mapping[str, str], answer: dict[str, Any]) -> None:
-        """Write down a call, without what would open anything."""
+        """Record a call for the inspector, without secrets."""
         shown = {name: value for name, value in arguments.items() if name not in SECRET}
         answered = {name: value for name, value in answer.items() if name not in SECRET}
         self.note("bot_to_slack", method, "ok" if answer["ok"] else answer["error"], 0, shown, answered)
@@ -229,7 +229,7 @@ class Installations:
         }
 
     def _refresh_token(self, arguments: Mapping[str, str]) -> dict[str, Any]:
-        """Return a new token for a refresh token, which is good once; the token before it lives on to its end."""
+        """Return a new token for a refresh token, which is valid once; the token before it stays valid until it expires."""
         _require_app(arguments)
         api = self._refreshes.pop(arguments.get("refresh_token", ""), None)
         if api is None or api.refusal not in {"", EXPIRED}:
@@ -237,7 +237,7 @@ class Installations:
         return self._issue_token(api.workspace, api.scopes)
 
     async def uninstall(self, request: Request) -> Response:
-        """``apps.uninstall``: the end of every token of the workspace whose token asks for it, and of no other's."""
+        """Answer ``apps.uninstall``: revoke every token of the workspace whose token asks for it."""
         body = (await request.body()).decode("utf-8", "replace")
         api = self.apis.get(await call_token(request))
         arguments = {**request.query_params, **dict(parse_qsl(body)), **_basic_credentials(request)}
@@ -269,7 +269,7 @@ class Installations:
 
 
 def _require_app(arguments: Mapping[str, str]) -> None:
-    """Refuse whoever does not know the app's id and secret."""
+    """Raise Refused for a call without the app's id and secret."""
     if arguments.get("client_id") != CLIENT_ID:
         raise Refused("invalid_client_id")
     if not secrets.compare_digest(arguments.get("client_secret", "").encode(), CLIENT_SECRET.encode()):

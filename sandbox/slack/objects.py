@@ -1,4 +1,4 @@
-"""What Slack tells of a message wherever it tells of one: in answers of the Web API, in events and in payloads."""
+"""The message object, the same in answers of the Web API, in events and in payloads."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from sandbox.slack.texts import rich_text
 
 
 def message_object(state: State, message: Message, *, with_metadata: bool = False) -> dict[str, Any]:
-    """The message object; its metadata only where somebody asks for them."""
+    """Return the message object; its metadata only where somebody asks for them."""
     subtype = message.subtype or ("thread_broadcast" if message.broadcast else "")
     shown: dict[str, Any] = {"type": "message"} | ({"subtype": subtype} if subtype else {})
     if message.thread_ts is not None:
@@ -54,7 +54,7 @@ def _content_fields(message: Message) -> dict[str, Any]:
 
 
 def bot_profile(state: State) -> dict[str, Any]:
-    """The app's bot as messages of it carry it along."""
+    """Return the profile of the app's bot, as its messages contain it."""
     home = state.workspace
     icons = {f"image_{size}": f"{home.url}img/bot_{size}.png" for size in (36, 48, 72)}
     return {

@@ -1,4 +1,4 @@
-"""What somebody sees in the local Slack, at once or when it comes."""
+"""What a person sees in the local Slack, now or after waiting for it."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Onlooker:
     id: str
     channel: str
     patience: float = field(default=PATIENCE, kw_only=True)
-    """Seconds after which what was waited for counts as not coming."""
+    """Seconds to wait before it counts as not coming."""
 
     @property
     def dm(self) -> str:

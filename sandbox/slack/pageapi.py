@@ -1,4 +1,4 @@
-"""What the page asks: state, messages, a live stream, and what its person does."""
+"""The HTTP API of the page: state, messages, a live stream, and the acts of its person."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ Act = Callable[[dict[str, Any]], Awaitable[Any]]
 
 
 class PageApi:
-    """The page's side of the local Slack. It trusts whoever is on this machine, and no web page from elsewhere.
+    """The API that the page uses. It trusts everybody on this machine, and no web page from elsewhere.
 
-    *actings*: of each workspace; which of them is meant follows from the person, whose id no other one has.
+    *actings*: of each workspace; the person's id tells which one is meant, since no id is in two.
     """
 
     def __init__(
@@ -230,7 +230,7 @@ class PageApi:
         await acting.react(user, channel, ts, name, is_added=not is_there)
 
     async def clock(self, asked: dict[str, Any]) -> Any:
-        """Set the time forward by so many ``seconds``, where it stands still; what time it is then."""
+        """Set a standing clock forward by so many ``seconds``; return the time that it then shows."""
         if not isinstance(self._clock, StandingClock):
             raise Refused("clock_runs_by_itself")
         self._clock.forward(float(asked["seconds"]))

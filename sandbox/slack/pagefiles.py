@@ -1,4 +1,4 @@
-"""The page's way to files: what its person picks goes up, what a message holds comes down."""
+"""Uploads and downloads of the page: files that its person picks, and files in messages."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from sandbox.slack.people import Channel
 
 Guard = Callable[[Any], Any]
 SAFE: Final = {"X-Content-Type-Options": "nosniff", "Content-Security-Policy": "sandbox"}
-"""A file is never shown as a page of this machine."""
+"""Headers that keep a browser from running a file as a page of this origin."""
 MOST_IN_MESSAGE: Final = 100 * 1024 * 1024
 """Bytes. Slack takes a gigabyte; here files are kept in memory."""
 
 
 class PageFiles:
-    """Takes and gives files of the people on the page; *acting_of*: the workspace of a person."""
+    """Receives and serves the files of the people on the page; *acting_of*: returns the workspace of a person."""
 
     def __init__(self, acting_of: Callable[[str | None], Acting]) -> None:
         self._acting_of = acting_of
@@ -48,7 +48,7 @@ class PageFiles:
         return JSONResponse({"ok": True, "file": file.info()})
 
     def _refusal(self, asked: Mapping[str, str], length: int) -> str | None:
-        """What stands against a file of so many bytes where it is to go; None where it is taken."""
+        """Return why a file of *length* bytes is refused where it is to go; None where it is accepted."""
         if "view_id" not in asked:
             return "file_too_large" if length > MOST_IN_MESSAGE else None
         block_id, action_id, name = (asked.get(one, "") for one in ("block_id", "action_id", "name"))
@@ -70,7 +70,7 @@ class PageFiles:
         return Response(file.content, media_type=file.type[0], headers={**SAFE, **save})
 
     async def find_place(self, request: Request) -> Response:
-        """The newest message with a file, of those that this person sees: where the file's permalink leads."""
+        """Return the newest message with the file that this person sees: the file's permalink leads there."""
         asked = request.query_params
         user = asked.get("user", "")
         state = self._acting_of(user).state
@@ -86,6 +86,6 @@ class PageFiles:
 def _visible_shares(
     user: str, channels: Mapping[str, Channel], shares: Mapping[str, list[str]]
 ) -> list[tuple[str, str]]:
-    """The messages, as (ts, channel), of *shares* that stand where *user* is."""
+    """Return the messages of *shares*, as (ts, channel), in channels where *user* is."""
     mine = [one for one in shares if one in channels and user in channels[one].members]
     return [(ts, channel) for channel in mine for ts in shares[channel]]

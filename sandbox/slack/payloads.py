@@ -1,4 +1,4 @@
-"""What Slack sends an app: the fields of each payload, those that are always there and no invented ones."""
+"""The payloads that Slack sends to an app, with the fields that are always there, and no invented ones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who and what there is in a local Slack: people, the bot, channels, user groups."""
+"""The people, the bot, the channels and the user groups of a local Slack."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ class User:
     is_ultra_guest: bool = False
     is_deleted: bool = False
     is_stranger: bool = False
-    """Of another company: met only where a channel is shared with it."""
+    """Whether they are of another company, and so only in channels that are shared with it."""
     tz: str = "Europe/Berlin"
     home: str | None = None
-    """Where the account is, if not in this workspace; a member of an Enterprise Grid may have none."""
+    """The workspace of the account, if it isn't this one; a member of an Enterprise Grid may have none."""
     grid: tuple[str, ...] = ()
     """Of a member of an Enterprise Grid: the workspaces that they are in; *home* is one of them, or empty."""
 
     def team_id(self, here: str) -> str:
-        """The workspace of the account, as the workspace *here* tells of it; empty where it has none."""
+        """Return the workspace of the account, as the workspace *here* shows it; empty where it has none."""
         if self.is_stranger:
             return OTHER_TEAM
         return here if self.home is None else self.home
@@ -47,7 +47,7 @@ class User:
         return f"{self.name}@example.com"
 
     def profile(self, here: str, now: float, *, is_met: bool = True, with_email: bool = False) -> dict[str, Any]:
-        """The user object of Slack's Web API in the workspace *here* at *now*, in seconds since 1970.
+        """Return the user object of Slack's Web API in the workspace *here* at *now*, in seconds since 1970.
 
         *is_met*: the app shares a channel with this person. Slack calls a person of another company a stranger only
         where it does not, so ``team_id`` is what tells them apart. Of a deactivated account Slack leaves out
@@ -88,7 +88,7 @@ class User:
         return known if self.is_deleted else known | self._account_fields(is_met=is_met) | self._time_zone_fields(now)
 
     def _avatar_fields(self, team: str) -> dict[str, str]:
-        """What stands for a picture: addresses as Slack's, at which this machine asks nobody."""
+        """Return picture URLs as Slack has them; nothing on this machine requests them."""
         key = f"g{zlib.crc32(self.id.encode()):08x}"
         base = f"https://ca.slack-edge.com/{team or OTHER_TEAM}-{self.id}-{key}"
         return {"avatar_hash": key, **{f"image_{size}": f"{base}-{size}" for size in AVATAR_PIXELS}}
@@ -156,7 +156,7 @@ class UserGroup:
     is_disabled: bool = False
 
     def info(self, team_id: str, creator: str, *, with_users: bool = False, with_count: bool = False) -> dict[str, Any]:
-        """The user group object of Slack's Web API."""
+        """Return the user group object of Slack's Web API."""
         found: dict[str, Any] = {
             "id": self.id,
             "team_id": team_id,
@@ -211,7 +211,7 @@ class Channel:
     bookmarks: tuple[dict[str, Any], ...] = ()
 
     def info(self, team_id: str, creator: str) -> dict[str, Any]:
-        """The conversation object of Slack's Web API: of a direct message much less than of a channel."""
+        """Return the conversation object of Slack's Web API: a direct message has far fewer fields than a channel."""
         common = {
             "id": self.id,
             "created": CREATED,
@@ -267,5 +267,5 @@ class Channel:
 
 
 def direct_message(person: User, bot: User) -> Channel:
-    """What is between *person* and the *bot* alone."""
+    """Return the direct message of *person* and the *bot*."""
     return Channel(f"D0{person.id[2:]}", bot.name, "im", f"Just you and {bot.real_name}", (person.id, bot.id))

@@ -1,4 +1,4 @@
-"""What a channel keeps at hand: messages that are pinned, bookmarks, and the Web API's methods for both."""
+"""Pinned messages and bookmarks of channels, and the Web API's methods for both."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from sandbox.slack.state import State
 
 MAX_PINS: Final = 100
 MAX_BOOKMARKS: Final = 100
-"""Both of one channel."""
+"""The most pins, and the most bookmarks, of one channel."""
 
 
 class Pins:
@@ -95,7 +95,7 @@ class Pins:
         return message
 
     async def add_bookmark(self, arguments: Arguments) -> dict[str, Any]:
-        """A link at the top of a channel; Slack takes no other kind from apps."""
+        """Add a link at the top of a channel; Slack accepts no other kind of bookmark from apps."""
         channel = self._require_channel(arguments, "channel_id")
         demand(arguments, "title", "type")
         if arguments["type"] != "link":

@@ -1,4 +1,4 @@
-"""How often an app may call: Slack's tiers, and one message a second in each channel. Off unless asked for."""
+"""Rate limits: Slack's tiers, and one message a second in each channel. Off unless they are switched on."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Final
 
 MINUTE: Final = 60.0
 CALLS_PER_MINUTE: Final = {1: 1, 2: 20, 3: 50, 4: 100}
-"""Calls of one method that each tier has."""
+"""Calls per minute and method that each tier allows."""
 TIERS: Final = {
     "users.list": 2,
     "conversations.list": 2,
@@ -64,7 +64,7 @@ TIERS: Final = {
     "views.publish": 4,
 }
 SPECIAL: Final = frozenset({"auth.test", "blocks.validate", "chat.getPermalink", "chat.postMessage"})
-"""Methods with a limit of their own: of chat.postMessage one message a second, of the others far off."""
+"""Methods with a limit of their own: one message a second for chat.postMessage, and very high ones for the others."""
 
 
 @dataclass(slots=True)
@@ -78,7 +78,7 @@ class RateLimits:
     _calls: dict[str, deque[float]] = field(default_factory=dict)
 
     def seconds_to_wait(self, method: str, channel: str = "", workspace: str = "") -> int:
-        """Count a call; 0 if it may be made now, else whole seconds after which it may (``Retry-After``).
+        """Count a call; return 0 if it may be made now, else whole seconds after which it may (``Retry-After``).
 
         Each *workspace* has calls of its own.
         """

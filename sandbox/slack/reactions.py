@@ -1,4 +1,4 @@
-"""Reactions: what people and apps put on messages, and the Web API's methods about them."""
+"""Reactions of people and apps to messages, and the Web API's methods for them."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from sandbox.slack.state import State
 
 EMOJI: Final = re.compile(r"[a-z0-9_+'-]{1,100}(?:::skin-tone-[2-6])?")
 MOST_EMOJI: Final = 23
-"""Different ones on one message."""
+"""Different emoji on one message."""
 
 
 def react(state: State, message: Message, user: str, name: str) -> None:
-    """Put an emoji on *message*; refused as Slack refuses."""
+    """Put an emoji on *message*; raises Refused with Slack's error code."""
     if user in message.reactions.get(name, ()):
         raise Refused("already_reacted")
     if len(message.reactions) >= MOST_EMOJI and name not in message.reactions:
@@ -29,7 +29,7 @@ def react(state: State, message: Message, user: str, name: str) -> None:
 
 
 def unreact(state: State, message: Message, user: str, name: str) -> None:
-    """Take an emoji off *message*; refused as Slack refuses."""
+    """Take an emoji off *message*; raises Refused with Slack's error code."""
     if user not in message.reactions.get(name, ()):
         raise Refused("no_reaction")
     message.reactions[name].remove(user)
@@ -40,7 +40,7 @@ def unreact(state: State, message: Message, user: str, name: str) -> None:
 
 
 def emoji_name(found: Any) -> str:
-    """The name of an emoji, with or without its colons; refused where there can be none of it."""
+    """Return the name of an emoji, typed with or without colons; raises Refused where no emoji can have it."""
     name = str(found).strip(":")
     if not EMOJI.fullmatch(name):
         raise Refused("invalid_name")

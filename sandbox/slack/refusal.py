@@ -1,4 +1,4 @@
-"""Slack's no."""
+"""The error of a call that Slack refuses."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 
 class Refused(Exception):
-    """Slack's ``ok: false``. *code* is its ``error``; *more* what else stands in the answer."""
+    """Slack's ``ok: false``. *code*: its ``error``; *more*: other fields of the answer."""
 
     def __init__(self, code: str, **more: Any) -> None:
         super().__init__(code)

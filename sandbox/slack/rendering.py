@@ -1,4 +1,4 @@
-"""Messages and modals as readable text: for ``sandbox try``, for tests, for whoever reads a failure."""
+"""Messages and modals as readable text, for ``sandbox try``, for tests and their failures."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ CODE: Final = re.compile(r"```.+?```|`[^`\n]+`", re.DOTALL)
 STYLED: Final = re.compile(r"(?<![\w`\u2060])[*_](\S.*?\S|\S)[*_](?![\w`\u2060])")
 """Marks that make a text bold or italic; a word joiner beside one keeps it as it is."""
 PLACE: Final = "\ue000"
-"""Stands for code while the rest is read."""
+"""Stands for code while the rest of a text is converted."""
 LEVELS: Final = {"warning": "! ", "error": "✗ ", "success": "✓ "}
-"""Signs for how grave an alert is."""
+"""Signs for the level of an alert."""
 EMOJI: Final = {
     "large_green_circle": "●",
     "white_circle": "○",

@@ -1,4 +1,4 @@
-"""The local Slack at work."""
+"""Run a local Slack with one app."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ SECRET = "local-signing-secret"  # noqa: S105
 
 @dataclass(frozen=True, slots=True)
 class LocalSlack:
-    """Where it is, and what a demo or a test may turn."""
+    """The URL of a running local Slack, and what a demo or a test may change in it."""
 
     page_url: str
     state: State
@@ -46,15 +46,15 @@ class LocalSlack:
     delivery: Delivery
     faults: SlackFaults
     sockets: Sockets
-    """Of Socket Mode; without connections where the app does not use it."""
+    """The connections of Socket Mode; none where the app doesn't use it."""
     limits: RateLimits
     """Off, unless they are switched on."""
     troubles: Troubles
-    """What the page can put out of order; whoever runs more than a Slack adds rows."""
+    """The faults that the page can switch on; a program that runs more than a Slack adds rows."""
     installations: Installations
     """The tokens of the app, in each workspace."""
     workspaces: Mapping[str, Acting] = field(default_factory=dict)
-    """What people do in each of the workspaces, by its id."""
+    """The acts of people in each workspace, by its id."""
 
     def with_workspace(self, workspace: Workspace) -> LocalSlack:
         """Return the same Slack, seen from another workspace."""
@@ -82,14 +82,13 @@ async def running_slack(
     folder: str = "",
     ping_every: float = 10.0,
 ) -> AsyncIterator[LocalSlack]:
-    """A local Slack with one app, the one of *manifest*, installed in the first of *workspaces*.
+    """Run a local Slack with one app, the one of *manifest*, installed in the first of *workspaces*.
 
-    In others it is installed by OAuth. `load_workspaces` reads them from a file; without any there is that of
-    ``default.toml``. Set `delivery.url` when the app listens; where the manifest says Socket Mode, it connects by itself.
-    *reset*: what else starts afresh when the page does. *folder* says which demo this is, to a second one that asks.
-    With a *seed* and a `StandingClock` two runs in which the same happens have the same ids and times.
-    *ping_every*: seconds between two pings of Slack on a connection of Socket Mode.
-    Raises ManifestRefused where Slack would make no app of it.
+    In the others it is installed by OAuth. `load_workspaces` reads workspaces from a file; the default is that of
+    ``default.toml``. Set `delivery.url` once the app listens; where the manifest has Socket Mode, the app connects instead.
+    *reset*: called when the page starts over. *folder*: tells a second demo which demo this is. With a *seed* and a
+    `StandingClock`, two runs in which the same happens have the same ids and times. *ping_every*: seconds between two pings of
+    Slack on a connection of Socket Mode. Raises ManifestRefused where Slack would not accept the manifest.
     """
     if problems := check_manifest(manifest):
         raise ManifestRefused(problems)

@@ -1,4 +1,4 @@
-"""Messages for later: the app schedules them, and they are posted by the clock of the local Slack."""
+"""Scheduled messages: posted at their time, by the clock of the local Slack."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from sandbox.slack.state import State
 
 MAX_DAYS_AHEAD: Final = 120
 MAX_IN_FIVE_MINUTES: Final = 30
-"""Messages that a channel is sent within any five minutes."""
+"""Messages that may be scheduled for one channel within any five minutes."""
 SHORTEST_PAUSE: Final = 0.01
-"""Seconds between two looks at what is almost due."""
+"""Seconds between two checks of what is almost due."""
 LAST_CALL_SECONDS: Final = 60
-"""What is due within these can't be taken back."""
+"""A message that is due within so many seconds can't be deleted any more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,13 +56,13 @@ class Schedule:
         self._timers[planned.id] = asyncio.get_running_loop().call_later(pause, self._on_timer, planned)
 
     def _on_timer(self, planned: Planned) -> None:
-        """Post what is due, and look again where *planned* is not: timers are not set by the same clock."""
+        """Post what is due, and set another timer where *planned* is not yet: timers run by another clock."""
         self.post_due()
         if planned.id in self.waiting:
             self._set_timer(planned)
 
     def post_due(self) -> None:
-        """Post what is due by now; whoever sets a standing clock forward calls this."""
+        """Post what is due now; call it after a standing clock was set forward."""
         for planned in sorted(self.waiting.values(), key=lambda one: one.post_at):
             if planned.post_at <= self.state.clock():
                 del self.waiting[planned.id]
@@ -123,7 +123,7 @@ class Scheduled:
             raise Refused("restricted_too_many")
 
     async def delete(self, arguments: Arguments) -> dict[str, Any]:
-        """Take back what is not due within a minute."""
+        """Delete a message that is not due within LAST_CALL_SECONDS."""
         demand(arguments, "channel", "scheduled_message_id")
         channel = self._schedule.state.channel_of(str(arguments["channel"]))
         planned = self._schedule.waiting.get(str(arguments["scheduled_message_id"]))
@@ -135,7 +135,7 @@ class Scheduled:
         return {}
 
     async def list_waiting(self, arguments: Arguments) -> dict[str, Any]:
-        """Return what waits, soonest first: of one channel, of a span of time, or all of it."""
+        """Return the waiting messages, soonest first: of one channel, of a span of time, or all."""
         channel = str(arguments.get("channel") or "")
         if channel and channel not in self._schedule.state.channels:
             raise Refused("invalid_channel")

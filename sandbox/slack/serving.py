@@ -15,20 +15,20 @@ from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIO
 from websockets.http11 import Request
 
 GRACE: Final = 0.1
-"""Seconds that an answer under way may still take at the end."""
+"""Seconds that responses under way may still take at shutdown."""
 BACKLOG: Final = 2048
 """Connections that may wait to be accepted, as uvicorn has it."""
 IDLE_SECONDS: Final = 75
-"""How long a connection stays open after an answer: longer than any client here keeps one, which else is closed as it is used."""
+"""How long a connection stays open after a response: longer than any client here keeps one, or it might close while in use."""
 TURNS_TO_CONNECT: Final = 3
-"""Turns of the event loop until a connection that it has accepted is one that the server knows, and can close."""
+"""Turns of the event loop until the server knows a connection that was accepted, and can close it."""
 
 
 def bind_socket(port: int) -> socket.socket:
     """Return a socket on loopback: at *port*, or at a free one where it is 0. Raises OSError where the port is taken.
 
-    It names its protocol, for asyncio sends at once only on sockets that do: on others, the body of an answer waits 40 ms
-    for the client to acknowledge the head, unless the connection is new.
+    It names its protocol, since asyncio sets TCP_NODELAY only on sockets that do: on others, the body of a response waits
+    40 ms for the client to acknowledge the head, unless the connection is new.
     """
     found = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -41,9 +41,9 @@ def bind_socket(port: int) -> socket.socket:
 
 
 def _open_listener(wanted: int) -> socket.socket:
-    """Return a socket that listens at port *wanted*, or at any other one where somebody else does.
+    """Return a socket that listens at port *wanted*, or at a free one where another program does.
 
-    It listens at once: of two sockets that are only bound to a port, each believes that it is its own.
+    It listens at once: with SO_REUSEADDR, two sockets can be bound to a port as long as neither listens.
     """
     with ExitStack() as unless_it_listens:
         try:
@@ -58,7 +58,7 @@ def _open_listener(wanted: int) -> socket.socket:
 
 
 class _Server(uvicorn.Server):
-    """One of several in a process, and of thousands in a run of the tests: it ends by events, where uvicorn sleeps."""
+    """One of several servers in a process, and of thousands in a test run: it shuts down without uvicorn's sleeps."""
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         for server in self.servers:
@@ -76,33 +76,33 @@ class _Server(uvicorn.Server):
             task.cancel()
         await asyncio.gather(*answering, return_exceptions=True)
         for connection in list(self.server_state.connections):
-            connection.transport.abort()  # one that is to send what nobody reads would stay open
+            connection.transport.abort()  # a connection whose client doesn't read would stay open
         await asyncio.sleep(0)
 
 
 class Line(WebSocketsSansIOProtocol):
-    """The server's side of a websocket, which its endpoint finds in ``scope["line"]``, to put it out of order."""
+    """The server's side of a websocket, which its endpoint finds in ``scope["line"]``, to break it."""
 
     def handle_connect(self, event: Request) -> None:
         super().handle_connect(event)
         self.scope["line"] = self  # type: ignore[typeddict-unknown-key]  # the endpoint starts after this
 
     def stop_pinging(self) -> None:
-        """Send no more pings, but answer those of the other side, as a proxy does that has lost its server."""
+        """Send no more pings, but answer those of the other side, like a proxy that has lost its server."""
         self.stop_keepalive()
 
     def fall_silent(self) -> None:
-        """Neither read nor answer anything any more, with the connection still open."""
+        """Stop reading and answering, but leave the connection open."""
         self.stop_keepalive()
         self.transport.pause_reading()
 
 
 @asynccontextmanager
 async def serving(app: ASGIApp, *, port: int = 0, ping_every: float = 10.0, dates: bool = True) -> AsyncIterator[str]:
-    """Serve *app* on 127.0.0.1; gives its address, such as http://127.0.0.1:8801. Websockets are pinged, as Slack does.
+    """Serve *app* on 127.0.0.1; yields its URL, such as http://127.0.0.1:8801. Websockets are pinged, as Slack does.
 
-    *port*: the one that is wanted. Where it is taken, another one serves.
-    *dates*: whether each answer says when it was made; the app may say so itself, by its own clock.
+    *port*: the wanted one; where it is taken, a free one is used.
+    *dates*: whether each response has a Date header; the app may set it itself, by its own clock.
     """
     listener = _open_listener(port)
     logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)  # faults are what some of these servers are for

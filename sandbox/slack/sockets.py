@@ -17,13 +17,13 @@ from sandbox.slack.ids import Ids
 
 MOST_CONNECTIONS: Final = 10
 LIFE: Final = 18_060
-"""Seconds that a connection may expect to live, as hello tells; here it lives until it is refreshed on request."""
+"""The approximate connection time in seconds that hello announces; here a connection lives until it is refreshed on request."""
 HOST: Final = "applink-local"
 
 
 @dataclass(slots=True, eq=False)
 class Connection:
-    """One websocket of the app; *is_leaving*: it was told to go, and gets no new envelope.
+    """One websocket of the app. *is_leaving*: it was asked to disconnect, and gets no new envelope.
 
     *is_deaf*: what is sent through it gets lost.
     """
@@ -33,45 +33,45 @@ class Connection:
     is_deaf: bool = False
 
     async def send(self, frame: Mapping[str, Any]) -> bool:
-        """Whether *frame* went out."""
+        """Send *frame*; return whether it went out."""
         if self.is_deaf:
             return True  # as far as Slack can tell
         try:
             await self.websocket.send_text(json.dumps(frame))
-        except (RuntimeError, WebSocketDisconnect, OSError):  # it went away meanwhile
+        except (RuntimeError, WebSocketDisconnect, OSError):  # it closed in the meantime
             return False
         return True
 
     def go_deaf(self) -> None:
-        """Let nothing more of Slack's come through, while the app's own pings are still answered."""
+        """Drop everything that Slack sends, while the app's own pings are still answered."""
         self.is_deaf = True
         self.websocket.scope["line"].stop_pinging()
 
     def fall_silent(self) -> None:
-        """Let nothing at all come through any more, though nobody hangs up."""
+        """Stop all traffic in both directions, but leave the connection open."""
         self.is_deaf = True
         self.websocket.scope["line"].fall_silent()
 
     async def close(self) -> None:
         if self.websocket.application_state is WebSocketState.CONNECTED:
-            with contextlib.suppress(RuntimeError, OSError):  # it closed meanwhile
+            with contextlib.suppress(RuntimeError, OSError):  # it closed in the meantime
                 await self.websocket.close()
 
 
 @dataclass(slots=True)
 class Sockets:
-    """Gives out single-use addresses, greets who connects, and gets envelopes acknowledged."""
+    """Issues single-use URLs, accepts connections, and sends envelopes and waits for their acknowledgements."""
 
     app_id: str
     is_enabled: bool = True
     ids: Ids = field(default_factory=Ids)
     connections: list[Connection] = field(default_factory=list)
     cuts: int = 0
-    """So many of the next envelopes reach the app on a connection that breaks off at once."""
+    """How many of the next envelopes reach the app on a connection that breaks off at once."""
     spent: int = 0
-    """So many of the next addresses are no longer good when the app comes to use them."""
+    """How many of the next URLs have expired when the app connects to them."""
     changed: asyncio.Event = field(default_factory=asyncio.Event)
-    """Set whenever a connection comes or goes; whoever waits for that clears it."""
+    """Set whenever a connection opens or closes; a waiter clears it first."""
     _tickets: set[str] = field(default_factory=set)
     _awaited: dict[str, asyncio.Future[Any]] = field(default_factory=dict)
     last: Connection | None = None
@@ -79,7 +79,7 @@ class Sockets:
     _turn: int = 0
 
     def new_url(self, origin: str) -> str:
-        """Return a new URL to connect to, good for one connection; *origin* is that of the local Slack."""
+        """Return a new URL to connect to, valid for one connection; *origin*: that of the local Slack."""
         ticket = self.ids.secret(16)
         if self.spent > 0:
             self.spent -= 1
@@ -89,7 +89,7 @@ class Sockets:
         return f"{origin.replace('http', 'ws', 1)}/link/?{query}"
 
     async def endpoint(self, websocket: WebSocket) -> None:
-        """A connection, for as long as it lasts."""
+        """Serve one connection, for as long as it lasts."""
         ticket = websocket.query_params.get("ticket", "")
         if ticket not in self._tickets:
             await websocket.close(1008)
@@ -101,7 +101,7 @@ class Sockets:
             await connection.send(_disconnect_frame(reason))
             await connection.close()
             return
-        # Slack would know by its pings that nobody hears the silent ones; here it does once the app has come back.
+        # Slack would detect silent connections by its pings; here they are dropped once the app has reconnected.
         self.connections = [*(one for one in self.connections if not one.is_deaf), connection]
         self.changed.set()
         try:
@@ -125,8 +125,8 @@ class Sockets:
         }
 
     async def _receive_acks(self, connection: Connection) -> None:
-        """Take acknowledgements. One may come through another connection than its envelope: Slack's SDKs answer
-        through whichever is the current one, and that changes with a refresh.
+        """Receive acknowledgements. One may come through another connection than its envelope: Slack's SDKs answer through
+        their current one, which changes with a refresh.
         """
         try:
             while True:
@@ -185,18 +185,18 @@ class Sockets:
         return self.last
 
     async def warn(self, connection: Connection) -> None:
-        """Tell that *connection* will be refreshed in some seconds."""
+        """Warn the app that *connection* will be refreshed in some seconds."""
         connection.is_leaving = True
         await connection.send(_disconnect_frame("warning"))
 
     async def refresh(self, connection: Connection) -> None:
-        """End *connection* as Slack does every few hours: the app is to open another one."""
+        """Close *connection* as Slack does every few hours: the app has to open another one."""
         connection.is_leaving = True
         await connection.send(_disconnect_frame("refresh_requested"))
         await connection.close()
 
     async def disable(self) -> None:
-        """Somebody has switched Socket Mode off in the app's settings."""
+        """Close all connections, as when somebody switches Socket Mode off in the app's settings."""
         self.is_enabled = False
         for connection in list(self.connections):
             await connection.send(_disconnect_frame("link_disabled"))

@@ -1,4 +1,4 @@
-"""What the local Slack knows: messages, private messages, modals, triggers, response URLs; and who watches."""
+"""The state of the local Slack: messages, ephemeral messages, modals, triggers, response URLs, and watchers."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ from sandbox.slack.tickets import RESPONSE_LIFE, TRIGGER_LIFE, ResponseUrl, Trig
 from sandbox.slack.workspaces import Workspace
 
 MOST_VIEWS: Final = 3
-"""Modals of one person, one on top of the other."""
+"""Modals of one person that may be stacked."""
 
 View = dict[str, Any]
 
 
 @dataclass(slots=True)
 class State:
-    """All of one workspace. *clock* in seconds since 1970; ids are counted, so that two runs have the same.
+    """The state of one workspace. *clock*: in seconds since 1970; ids are counted, so that two runs have the same.
 
-    Users, channels and groups may be replaced while it runs: every request looks them up anew.
+    Users, channels and groups may be replaced while it runs: every request looks them up again.
     """
 
     workspace: Workspace
@@ -42,20 +42,20 @@ class State:
     messages: list[Message] = field(default_factory=list)
     stacks: dict[str, list[View]] = field(default_factory=dict)
     modal_tabs: dict[str, str] = field(default_factory=dict)
-    """The browser tab that shows the modals of each person: no other tab does, nor the same one after a reload."""
+    """The browser tab that shows the modals of each person; no other tab does, nor the same one after a reload."""
     homes: dict[str, View] = field(default_factory=dict)
     triggers: dict[str, Trigger] = field(default_factory=dict)
     response_urls: dict[str, ResponseUrl] = field(default_factory=dict)
     traffic: list[dict[str, Any]] = field(default_factory=list)
     trigger_life: float = TRIGGER_LIFE
-    """Seconds; of the first workspace, for all beside it."""
+    """Seconds; the first workspace's value counts for all workspaces."""
     new_response_urls: tuple[float, int] = (RESPONSE_LIFE, 0)
-    """Seconds that a response URL lives, and how many of its uses count as spent; of the first workspace as well."""
+    """Seconds that a new response URL is valid, and how many of its uses are spent; also the first workspace's for all."""
     takes_tables: bool = True
-    """Whether messages may hold a data table: the block is from 2026, and not every workspace need have it."""
+    """Whether messages may have a data table: the block is from 2026, and not every workspace may support it."""
     watchers: list[tuple[str | None, asyncio.Queue[dict[str, Any]]]] = field(default_factory=list)
     happened: Callable[[Happening], None] = lambda _: None
-    """Hears of all that an app might."""
+    """Called with everything that may become an event for the app."""
     _neighbours: list[State] = field(default_factory=list)
     _threads: dict[tuple[str, str], list[Message]] = field(default_factory=dict)
     _last_ts: int = 0
@@ -67,21 +67,21 @@ class State:
         self._neighbours.append(self)
 
     def add_workspace(self, workspace: Workspace) -> State:
-        """Add a workspace to the same Slack: no id is given out twice, and there is one inspector for both."""
+        """Add a workspace to the same Slack: no id is used twice, and both share one inspector."""
         return State(workspace, self.clock, self.ids, traffic=self.traffic, _neighbours=self._neighbours)
 
     def number(self) -> int:
         return self.ids.number()
 
     def forget(self) -> None:
-        """Start afresh: what was said and opened is gone; who and where there is stays."""
+        """Start over: messages, modals and URLs are gone; people and channels stay."""
         for kept in (self.messages, self.traffic, self._threads):
             kept.clear()
         for shown in (self.stacks, self.homes, self.triggers, self.response_urls):
             shown.clear()
 
     def new_ts(self) -> str:
-        """A message's name: microseconds, each once."""
+        """Return a new ts for a message, to the microsecond; each is used once."""
         self._last_ts = max(self._last_ts + 1, int(self.clock() * 1_000_000))
         return f"{self._last_ts // 1_000_000}.{self._last_ts % 1_000_000:06d}"
 
@@ -106,11 +106,11 @@ class State:
         return message
 
     def show_change(self, message: Message) -> None:
-        """Show that something about *message* is other than it was; its words are not."""
+        """Notify watchers that something about *message* has changed, though not its content."""
         self._show("message_changed", message)
 
     def edit(self, message: Message, content: Content) -> None:
-        """Let *message* say something else."""
+        """Replace the content of *message*."""
         before = copy(message)
         message.set_content(content)
         message.edited = message.visible_to is None
@@ -130,22 +130,22 @@ class State:
         self.notify(event, only=message.visible_to)
 
     def _show_root(self, reply: Message) -> None:
-        """The message that *reply* answers has another count now."""
+        """Notify watchers of the message that *reply* answers, whose reply count has changed."""
         root = self.find(reply.channel, reply.thread_ts) if reply.thread_ts else None
         if root is not None and reply.visible_to is None:
             self._show("message_changed", root)
 
     def message_data(self, message: Message) -> dict[str, Any]:
-        """Return the message as the page gets it, with what is said of its thread."""
+        """Return the message as the page gets it, with the fields of its thread."""
         return message.page_data(self.users, self.replies(message.channel, message.ts))
 
     def replies(self, channel: str, ts: str, user: str | None = None) -> list[Message]:
-        """The replies to the message *ts* that all see, and those that *user* alone sees; oldest first."""
+        """Return the replies to the message *ts*, with those that only *user* sees; oldest first."""
         thread = self._threads.get((channel, ts), [])
         return [one for one in thread if not one.deleted and one.visible_to in {None, user}]
 
     def thread_of(self, channel: str, thread_ts: Any) -> str | None:
-        """The message that a reply with this *thread_ts* answers, None where it is none; refused as Slack refuses."""
+        """Return the ts of the message that a reply with this *thread_ts* answers, None for no reply; raises Refused."""
         if thread_ts is None or thread_ts == "":
             return None
         if not isinstance(thread_ts, str) or not TS.fullmatch(thread_ts):
@@ -176,14 +176,14 @@ class State:
         ]
 
     def channel_of(self, name: str) -> Channel:
-        """The channel with this id, as far as the bot can see it; refused as Slack refuses."""
+        """Return the channel with this id; raises Refused with Slack's error code where the bot can't see it."""
         found = self.channels.get(name)
         if found is None or (found.is_private and not found.bot_is_member):
             raise Refused("channel_not_found")
         return found
 
     def recipient(self, name: str) -> Channel:
-        """Where a message goes that is sent to the channel with this id or name, or to the person with this id."""
+        """Return the channel for a message to *name*: the id or the name of a channel, or the id of a person."""
         if name not in self.users:
             named = (one.id for one in self.channels.values() if one.kind == "channel" and one.name == name.lstrip("#"))
             return self.channel_of(next(named, name))
@@ -192,7 +192,7 @@ class State:
         return self.open_direct(name)
 
     def open_direct(self, user: str) -> Channel:
-        """The direct message of *user* and the bot, new where there is none yet; refused as Slack refuses."""
+        """Return the direct message of *user* and the bot, opened where there is none yet; raises Refused."""
         if (person := self.users.get(user)) is None:
             raise Refused("user_not_found")
         if person.is_deleted:
@@ -208,7 +208,7 @@ class State:
         return next((one for one in self.channels.values() if one.kind == "im" and one.members[0] == user), None)
 
     def new_trigger(self, user: str, view: View | None = None) -> str:
-        """Leave for *user* to open a modal; and to put one on *view*, where that is a modal that they acted in."""
+        """Return a new trigger_id that lets the app open a modal for *user*, or push one on *view*, in which they acted."""
         trigger = f"{self.number()}.{self.workspace.id}.{user.lower()}"
         in_modal = view is not None and view["type"] == "modal"
         expires = self.clock() + self._neighbours[0].trigger_life
@@ -216,7 +216,7 @@ class State:
         return trigger
 
     def use_trigger(self, trigger_id: Any, *, to_push: bool = False) -> str:
-        """Whose trigger it is; each is used once, within three seconds, and *to_push* only one that a modal gave."""
+        """Use up a trigger_id, and return its person; each is valid once, for three seconds, and *to_push* only from a modal."""
         trigger = self.triggers.get(str(trigger_id))
         if trigger is None or (to_push and not trigger.is_in_modal):
             raise Refused("invalid_trigger_id")
@@ -225,7 +225,7 @@ class State:
         return user
 
     def new_response_url(self, user: str, channel: str, source: str | None, typed: str = "") -> str:
-        """The name of a new response URL; *source*: the app's message that it belongs to; *typed*: the command."""
+        """Return the name of a new response URL; *source*: the app's message that it belongs to; *typed*: the command."""
         name = f"{self.workspace.id}/{self.number()}"
         life, uses = self._neighbours[0].new_response_urls
         self.response_urls[name] = ResponseUrl(user, channel, self.clock() + life, source, uses, typed)
@@ -260,18 +260,18 @@ class State:
         } | kept
 
     def with_ids(self, blocks: list[dict[str, Any]]) -> list[dict[str, Any]]:
-        """Blocks with a block_id each, and their elements with an action_id, as Slack gives them."""
+        """Return blocks with a block_id each, and an action_id for each of their elements, as Slack adds them."""
         return [with_ids(block, lambda: f"b{self.number():05x}") for block in blocks]
 
     def show_views(self, user: str) -> None:
         self.notify({"type": "views", **self.views_data(user)}, only=user)
 
     def views_data(self, user: str) -> dict[str, Any]:
-        """Return the modals of *user*, and the tab that shows them: empty for any."""
+        """Return the modals of *user*, and the tab that shows them; empty: any tab."""
         return {"views": self.stack(user), "tab": self.modal_tabs.get(user, "")}
 
     def find_view(self, view_id: str) -> tuple[str, View] | None:
-        """Whose modal it is, and the modal."""
+        """Return the person who has this modal open, and the modal; None where nobody has."""
         for user, stack in self.stacks.items():
             for view in stack:
                 if view_id and view_id in {view["id"], view.get("external_id")}:
@@ -279,7 +279,7 @@ class State:
         return None
 
     def note(self, direction: str, what: str, status: object, ms: float, request: Any, response: Any) -> None:
-        """Write down one request and its answer, for the inspector."""
+        """Record one request and its answer for the inspector."""
         entry = {
             "id": self.number(),
             "at": self.clock(),

@@ -15,7 +15,7 @@ from sandbox.slack.state import View
 
 @dataclass(slots=True)
 class Person(Onlooker):
-    """Somebody who speaks and acts."""
+    """A person who types, clicks and fills in forms."""
 
     typed: dict[str, dict[str, Any]] = field(default_factory=dict)
     """What was typed into each modal, by its id: Slack keeps it in the client, too."""
@@ -25,9 +25,9 @@ class Person(Onlooker):
         return await self.slack.acting.say(self.id, channel or self.channel, text)
 
     async def says(self, text: str, channel: str | None = None) -> Message:
-        """Send *text*; the first message that the bot answers with and this person sees.
+        """Send *text*; return the first message of the bot after it that this person sees.
 
-        A direct message is no answer to what was typed in a channel: it may be about something earlier.
+        A direct message doesn't count as an answer to what was typed in a channel: it may be about something earlier.
         """
         known = {one.ts for one in self._bot_messages()}
         elsewhere = {self._direct} - {channel or self.channel}
@@ -42,7 +42,7 @@ class Person(Onlooker):
             return await watch.until(answer, text)
 
     async def opens(self, text: str, channel: str | None = None) -> View:
-        """Send *text*; the modal that opens, once it is filled: another one than may be there before."""
+        """Send *text*; return the modal that opens, once it is filled; one that was open before doesn't count."""
         before = self.modal["id"] if self.modal else None
 
         def opened() -> View | None:
@@ -54,7 +54,7 @@ class Person(Onlooker):
             return await watch.until(opened, text)
 
     async def replied(self, text: str) -> Message | View:
-        """Send *text*; what comes back, a message or a modal; a direct message is no answer, as in `says`."""
+        """Send *text*; return the message or modal that comes back; a direct message doesn't count, as in `says`."""
         known = {one.ts for one in self._bot_messages()}
         elsewhere = {self._direct} - {self.channel}
         async with self._watch() as watch:
@@ -70,7 +70,7 @@ class Person(Onlooker):
     async def clicks(
         self, where: Message | View, label: str, *, confirm: bool = False, opens: str | None = None
     ) -> None:
-        """Click the button called *label*; *confirm* must say whether Slack asks before.
+        """Click the button called *label*; *confirm* must say whether it has a confirm dialog.
 
         *opens*: the click leads to a modal that says this; waits for it, so that it can be filled in at once.
         """
@@ -176,7 +176,7 @@ class Person(Onlooker):
         return self.typed.setdefault(view["id"], {})
 
     def _values(self) -> dict[str, Any]:
-        """The state of the modal: what was typed, else what was there at first."""
+        """Return the state of the modal: what was typed, else the initial values."""
         return filling.values(self.modal["blocks"], self.typed.get(self.modal["id"], {})) if self.modal else {}
 
     def _input(self, label: str) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The text of a message: as somebody types it, as Slack keeps it, and as the rich text that it makes of it."""
+"""The text of a message: as it is typed, as Slack stores it, and as rich text."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ TYPED: Final = re.compile(
     r"|(?<![\w@.])@(?P<user>\w(?:[\w.-]*\w)?)(?P<last>(?> \w(?:[\w.-]*\w)?)(?![:/@+%]))?"
     r"|(?<![\w#])#(?P<channel>[a-z0-9](?:[a-z0-9_-]*[a-z0-9])?)"
 )
-"""What becomes a reference, wherever in a text it stands: also behind a colon, as in ``who:@alice``.
+"""Text that becomes a reference, wherever it is: also after a colon, as in ``who:@alice``.
 
 ``last`` may be the second half of a full name; it is never the beginning of a URL or an email.
 """
@@ -37,7 +37,7 @@ STYLES: Final = {"*": "bold", "_": "italic", "~": "strike", "`": "code"}
 STYLED: Final = re.compile(
     r"(?<![\w*_~`])(?P<mark>[*_~`])(?P<inside>(?!\s)(?:(?!(?P=mark))[^\n])+(?<!\s))(?P=mark)(?![\w*_~`])"
 )
-"""What stands between two marks, at the edges of words and in one line; no style within another is looked for."""
+"""Text between two style marks, at the edges of words and in one line; nested styles are not supported."""
 
 
 def command_text(text: str, state: State, *, should_escape: bool) -> str:
@@ -47,12 +47,12 @@ def command_text(text: str, state: State, *, should_escape: bool) -> str:
 
 
 def message_text(text: str, state: State) -> str:
-    """What somebody says in a channel, as Slack keeps it: the same, but people are mentioned without their names."""
+    """Return a message's text as Slack stores it: the same, but mentions have no names."""
     return TYPED.sub(lambda match: _reference(match, state, labelled=False), _escape_entities(text))
 
 
 def escape_text(text: str) -> str:
-    """Return an app's text as Slack keeps it: entities for what is no reference, and people without their names."""
+    """Return an app's text as Slack stores it: with entities outside of references, and mentions without names."""
     return KEPT.sub(lambda match: ENTITIES.get(match[0], match[0]), LABELLED.sub(r"<@\1>", text))
 
 
@@ -73,12 +73,12 @@ def _reference(match: re.Match[str], state: State, *, labelled: bool) -> str:
 
 
 def _channel_reference(channel: Channel) -> str:
-    """A channel's reference; what a private one is called is not passed on."""
+    """Return a channel's reference; the name of a private one is left out."""
     return f"<#{channel.id}|{'' if channel.is_private else channel.name}>"
 
 
 def _names_reference(first: str, last: str, state: State, *, labelled: bool) -> str:
-    """The reference of who *first* and *last* are the name of, or of who *first* is, before *last*; empty for nobody."""
+    """Return the reference of the person named *first* *last*; else that of *first*, followed by *last*; empty for nobody."""
     if last and (both := _name_reference(first + last, state, labelled=labelled)):
         return both
     one = _name_reference(first, state, labelled=labelled)
@@ -86,7 +86,7 @@ def _names_reference(first: str, last: str, state: State, *, labelled: bool) -> 
 
 
 def _name_reference(name: str, state: State, *, labelled: bool) -> str:
-    """The reference of a person, the bot, a user group or everybody; empty where *name* is not that of exactly one."""
+    """Return the reference of a person, the bot, a user group or everybody; empty unless exactly one has *name*."""
     if name in RANGES:
         return f"<!{name}>"
     if user := find_user(name, state):
@@ -103,7 +103,7 @@ def find_user(name: str, state: State) -> User | None:
 
 
 def rich_text(text: str, key: str) -> list[dict[str, Any]]:
-    """The blocks that Slack makes of a *text* that it keeps; their id follows from *key*."""
+    """Return the rich-text blocks that Slack makes of a stored *text*; their id is derived from *key*."""
     elements: list[dict[str, Any]] = []
     end = 0
     for match in ELEMENT.finditer(text):
@@ -115,7 +115,7 @@ def rich_text(text: str, key: str) -> list[dict[str, Any]]:
 
 
 def _styled_elements(text: str) -> list[dict[str, Any]]:
-    """Text, with the marks that somebody typed around words made a style of them."""
+    """Return the elements of *text*, with typed marks around words turned into styles."""
     elements: list[dict[str, Any]] = []
     end = 0
     for match in STYLED.finditer(text):

@@ -1,4 +1,4 @@
-"""What an app is handed with a request, to do something with for a while: triggers and response URLs."""
+"""Triggers and response URLs: what an app gets with a request and may use for a limited time."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from sandbox.slack.refusal import Refused
 
 TRIGGER_LIFE: Final = 3.0
 RESPONSE_LIFE: Final = 1800.0
-"""Seconds, both."""
+"""Seconds that a trigger, and a response URL, is valid."""
 RESPONSE_USES: Final = 5
 TAB: Final[ContextVar[str]] = ContextVar("tab", default="")
 """The browser tab in which a person acts now; empty for anyone who acts without one."""
@@ -18,18 +18,18 @@ TAB: Final[ContextVar[str]] = ContextVar("tab", default="")
 
 @dataclass(slots=True)
 class Trigger:
-    """Leave to open one modal for a person, until the clock says *expires*."""
+    """The permission to open one modal for a person, until the clock says *expires*."""
 
     user: str
     expires: float
     tab: str = field(default_factory=TAB.get)
-    """Where the modal is shown."""
+    """The browser tab in which the modal is shown."""
     is_in_modal: bool = False
-    """Whether it comes from an act in a modal, on which another one may be put."""
+    """Whether it comes from an act in a modal, on which another one may be pushed."""
     used: bool = False
 
     def use(self, now: float) -> str:
-        """Whose it is; refused where it was used before, or it is too late."""
+        """Use it up and return its person; raises Refused where it was used before, or has expired."""
         if self.used:
             raise Refused("exchanged_trigger_id")
         if now > self.expires:

@@ -1,4 +1,4 @@
-"""What the page's "Break it" panel can put out of order, and back: one table of rows, each with its normal choice first."""
+"""The faults that the page's "Break it" panel can switch on and off: a table of rows, each with its normal choice first."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from sandbox.slack.state import State
 from sandbox.slack.tickets import RESPONSE_LIFE, RESPONSE_USES, TRIGGER_LIFE
 
 Choices = Mapping[str, str]
-"""Words by value; the first is how it normally is."""
+"""The words for each value; the first is the normal one."""
 
 ALWAYS: Final = 1_000_000
 TIMES: Final = {"1": "the next call", "3": "the next 3 calls", str(ALWAYS): "every call"}
@@ -31,7 +31,7 @@ METHODS: Final = {
 
 @dataclass(slots=True)
 class Trouble:
-    """One row: *now* tells its choice, *choose* makes another one."""
+    """One row of the panel: *now* returns its choice, *choose* changes it."""
 
     name: str
     group: str
@@ -127,7 +127,7 @@ class Scene:
 
 @dataclass(slots=True)
 class Troubles:
-    """All rows, and the page's way to them."""
+    """All rows, and their routes for the page."""
 
     state: State
     rows: list[Trouble] = field(default_factory=list)
@@ -164,7 +164,7 @@ class Troubles:
         self._notify_page()
 
     def mend(self) -> None:
-        """Everything is as it should be again."""
+        """Set every row back to its normal choice."""
         self._reset_rows()
         self._notify_page()
 
@@ -176,7 +176,7 @@ class Troubles:
         self.state.notify_all({"type": "troubles", **self.page_data()})
 
     def routes(self, guarded: Callable[[Any], Any], posted: Callable[[Any], Any]) -> list[Route]:
-        """For the page; *guarded* and *posted* are those of its other endpoints."""
+        """Return the routes for the page; *guarded* and *posted*: the wrappers of its other endpoints."""
         posts = {"break": self._break, "scene": self._play_scene, "mend": self._mend}
         return [
             Route("/_local/troubles", guarded(self._list)),
@@ -221,7 +221,7 @@ FROM_BOT: Final = "The bot calls Slack"
 def slack_troubles(
     state: State, delivery: Delivery, faults: SlackFaults, limits: RateLimits, sockets: Sockets
 ) -> list[Trouble]:
-    """What can go wrong on Slack's side; Socket Mode only where the app uses it."""
+    """Return the rows for faults on Slack's side; those of Socket Mode only where the app uses it."""
     lags = {"prompt": ("in time", 0.0), "slow": ("a second late", 1.0), "lost": ("lost, Slack gives up", math.inf)}
     copies = {"once": ("once", False), "twice": ("twice", True)}
     skews = {"right": ("right", 0.0), "slow": ("6 minutes slow", -360.0), "fast": ("6 minutes fast", 360.0)}

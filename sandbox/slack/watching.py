@@ -1,4 +1,4 @@
-"""Waiting by event: whatever the app posts, edits or opens wakes whoever waits for it."""
+"""Wait by event: everything that the app posts, edits or opens wakes the waiters."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ T = TypeVar("T")
 
 
 class NothingHappened(AssertionError):
-    """What was waited for did not come; the text tells what did."""
+    """What was waited for did not come; the text says what did."""
 
 
 @dataclass(frozen=True, slots=True)
 class Watch:
-    """Misses nothing from when it begins. *patience* in seconds; *story*: what happened, for whoever reads a failure."""
+    """Waits for something without missing anything since it began. *patience*: in seconds; *story*: the events, for failures."""
 
     changed: asyncio.Queue[dict[str, Any]]
     patience: float
     story: Callable[[], str]
 
     async def until(self, look: Callable[[], T | None], what: str) -> T:
-        """What *look* finds, once it finds something; raises NothingHappened."""
+        """Return what *look* finds, once it finds something; raises NothingHappened after *patience*."""
         try:
             async with asyncio.timeout(self.patience):
                 while (found := look()) is None:

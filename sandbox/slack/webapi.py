@@ -42,7 +42,7 @@ class AppToken:
 class WebApi:
     """Answers ``/api/METHOD`` for one app, with its bot token and, where Socket Mode is asked for, its app token.
 
-    *home_tabs*: what the manifest says of the app's home; *now*: what Slack's clock shows.
+    *home_tabs*: the manifest's settings of the app's home; *now*: Slack's clock.
     """
 
     def __init__(
@@ -66,7 +66,7 @@ class WebApi:
         self._limits = limits
         self._now = now
         self.refusal = ""
-        """Why the token is no longer good, in Slack's word."""
+        """Slack's error code once the token is no longer valid; empty before."""
         self.scopes = scopes
         self._faults = faults
         chat = Chat(state, scopes, has_messages=home_tabs.get("messages_tab_enabled", True))
@@ -96,7 +96,7 @@ class WebApi:
         return scope in self.scopes and not self.refusal
 
     async def endpoint(self, request: Request) -> Response:
-        """One call, noted for the inspector."""
+        """Answer one call, and record it for the inspector."""
         method = request.path_params["method"]
         began = time.perf_counter()
         try:
@@ -151,7 +151,7 @@ class WebApi:
             raise Refused("missing_scope", needed=",".join(needed), provided=",".join(self.scopes))
 
     def _open_connection(self, request: Request) -> str:
-        """Return the URL of a new websocket, for the app's own token and no other; that is in the header alone."""
+        """Return the URL of a new websocket; only for the app-level token, which has to be in the header."""
         token = token_of(request, {})
         if request.method != "POST":
             raise Refused("insecure_request")
@@ -183,7 +183,7 @@ class WebApi:
         }
 
     async def _revoke(self, arguments: Arguments) -> dict[str, Any]:
-        """End this token; with ``test`` only say that it would."""
+        """Revoke this token; with ``test``, only answer that it would be."""
         if bool_argument(arguments, "test"):
             return {"revoked": False}
         self.refusal = "token_revoked"
@@ -191,5 +191,5 @@ class WebApi:
 
     @property
     def workspace(self) -> Workspace:
-        """The only one that its token opens."""
+        """Return the workspace of its token."""
         return self._state.workspace

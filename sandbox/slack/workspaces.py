@@ -11,7 +11,7 @@ from typing import Any, Final
 from sandbox.slack.people import Channel, Suggestion, User, UserGroup, direct_message
 
 HANDLE: Final = re.compile(r"[^a-z0-9._-]+")
-"""What the name of an account has no place for."""
+"""Characters that the name of an account can't have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,12 +23,12 @@ class App:
     icon: Path = Path(__file__).parent / "page" / "icon.svg"
     """The page's picture in the browser's tab: an SVG."""
     loading_view: str = ""
-    """The callback_id of the modal that the app opens before it has what belongs in it: people wait for the next one."""
+    """The callback_id of the modal that the app opens before it has its content: people wait for the next one."""
 
 
 @dataclass(frozen=True, slots=True)
 class Workspace:
-    """What a workspace is made of before anything happens in it. *people*: the first one installs apps."""
+    """The initial content of a workspace. *people*: the first one installs apps."""
 
     id: str
     name: str
@@ -41,7 +41,7 @@ class Workspace:
     channels: Mapping[str, Channel]
     groups: Mapping[str, UserGroup]
     suggestions: tuple[Suggestion, ...] = ()
-    """Of channels that have none of their own."""
+    """Suggestions for channels that have none of their own."""
 
     @property
     def url(self) -> str:
@@ -49,11 +49,11 @@ class Workspace:
 
     @property
     def owner(self) -> str:
-        """Who made its channels and installs apps in it."""
+        """Return the id of the person who made its channels and installs apps in it."""
         return self.people[0].id
 
     def with_app(self, manifest: Mapping[str, Any]) -> Workspace:
-        """The same, with the app of *manifest*: its account and its direct messages are called as that says."""
+        """Return a copy with the app of *manifest*, which names its account and its direct messages."""
         user = manifest.get("features", {}).get("bot_user", {})
         name = str(user.get("display_name") or manifest["display_information"]["name"])
         bot = replace(self.bot, name=HANDLE.sub("_", name.lower()), real_name=name)

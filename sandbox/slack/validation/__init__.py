@@ -1,4 +1,4 @@
-"""The judge of what an app sends: what Slack refuses is refused here, in Slack's words, with Slack's pointers."""
+"""Validation of what an app sends: what Slack refuses is refused here, with Slack's messages and pointers."""
 
 from sandbox.slack.validation.answers import (
     are_blocks_too_long,

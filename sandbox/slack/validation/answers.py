@@ -1,4 +1,4 @@
-"""What an app sends, judged as a whole: messages, views, options, and answers to submissions."""
+"""Validate what an app sends as a whole: messages, views, options, and answers to submissions."""
 
 from __future__ import annotations
 

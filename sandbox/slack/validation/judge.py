@@ -1,4 +1,4 @@
-"""Walks a payload along the tables: of shapes for what may stand where, of limits for how much of it."""
+"""Check a payload against the tables: shapes say what is allowed where, and limits how much of it."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ from sandbox.slack.validation.shapes import ELEMENTS, OBJECTS
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One thing that Slack would refuse: where, as a JSON pointer, and its words.
+    """One thing that Slack would refuse: a JSON pointer to it, and Slack's message.
 
-    *expected* has the values that would be taken, where these are few.
+    *expected*: the values that would be accepted, where these are few.
     """
 
     pointer: str
@@ -84,7 +84,7 @@ class Judge:
     def _check_typed(
         self, found: Any, shapes: Mapping[str, Shape], types: tuple[str, ...], at: str
     ) -> Iterator[Problem]:
-        """Check something that says of which type it is."""
+        """Check something that has a ``type``."""
         if not isinstance(found, Mapping):
             yield Problem(at, "must provide an object")
         elif "type" not in found:
@@ -133,7 +133,7 @@ class Judge:
 
 
 def _text_shape(name: str, limit: str) -> Shape:
-    """A text object as long as it may be where it stands."""
+    """Return the shape of a text object with a *limit* on its length."""
     return Shape({"text": Str(limit)}, ELEMENTS[name].may)
 
 
@@ -148,7 +148,7 @@ def _check_string(found: Any, limit: Limit, pointer: str) -> Iterator[Problem]:
 
 
 def _check_single(found: Any, kind: Kind, pointer: str) -> Iterator[Problem]:
-    """Check a value without parts that is no free text."""
+    """Check a value without parts that isn't free text."""
     match kind:
         case Bool() if not isinstance(found, bool):
             yield Problem(pointer, "must provide a boolean")

@@ -1,4 +1,4 @@
-"""Kinds of values in Block Kit, as data: what the tables of shapes are written in.
+"""Kinds of values in Block Kit, as data: the tables of shapes are made of them.
 
 A kind that has a limit names it; the numbers are in `limits`.
 """
@@ -11,7 +11,7 @@ from typing import Any, Final
 
 Found = Mapping[str, Any]
 Rule = Callable[[Found], Iterator[tuple[str, str]]]
-"""What spans several properties of a well-formed thing: yields a pointer inside of it, and Slack's words."""
+"""A check across several properties of a well-formed thing: yields pointers inside of it, with Slack's messages."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +86,7 @@ class Block:
 
     types: tuple[str, ...] | None = None
     is_typed: bool = True
-    """Whether it must say of which type it is: where only one may stand, Slack's examples leave that out."""
+    """Whether it needs a ``type``: where only one type is allowed, Slack's examples leave it out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,15 +111,15 @@ EVERYWHERE: Final = ("message", "modal", "home")
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """The properties of a thing: *must* be there, *may* be there, and no others; where it may stand; what else holds."""
+    """The properties of a thing: those it *must* have, those it *may* have, and no others; its surfaces and its rules."""
 
     must: dict[str, Kind]
     may: dict[str, Kind]
     surfaces: tuple[str, ...] = EVERYWHERE
     rules: tuple[Rule, ...] = ()
     is_open: bool = False
-    """Whether other properties than these are let through."""
+    """Whether other properties than these are allowed, unchecked."""
 
     def kind(self, name: str) -> Kind | None:
-        """What the property *name* holds; None where Slack does not know it."""
+        """Return the kind of the property *name*; None where Slack doesn't know it."""
         return self.must.get(name) or self.may.get(name)

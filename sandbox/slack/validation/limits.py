@@ -1,4 +1,4 @@
-"""Every number of Block Kit, once: how long, how many, how much.
+"""Every limit of Block Kit, once: lengths, counts and values.
 
 Slack's documentation, its SDKs and what people saw refused agree on them, unless a line says otherwise. Which kind of
 thing is counted follows from the shape that names the limit: characters of a text, items of a list, or a value.
@@ -12,7 +12,7 @@ from typing import Final
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """At most *high*, where there is a most, and at least *low*."""
+    """At most *high*, if there is a maximum, and at least *low*."""
 
     high: int | None
     low: int = 1

@@ -35,7 +35,7 @@ LIMITS: Final[dict[str, Limit]] = {
     "scopes": Limit(255, 0),
     "event_subscriptions.bot_events": Limit(100, 0),
 }
-"""The numbers that the schema has."""
+"""The limits in the schema."""
 
 
 def _pattern_rule(name: str, pattern: str, words: str) -> Rule:
@@ -176,14 +176,14 @@ OBJECTS: Final[dict[str, Shape]] = {
         rules=_url_rules("request_url", "message_menu_options_url"),
     ),
 }
-"""Each part of a manifest: what must be in it, what may be, and nothing else."""
+"""The shape of each part of a manifest: its required and its optional properties, and no others."""
 
 NO_EVENTS_URL: Final = "Event Subscription requires either Request URL or Socket Mode Enabled"
 NO_CLICKS_URL: Final = "Interactivity requires a Request URL"
 
 
 class ManifestRefused(Exception):
-    """Slack would make no app of this manifest; *problems* says why, each with its pointer."""
+    """Slack would not accept this manifest; *problems* says why, each with its pointer."""
 
     def __init__(self, problems: list[Problem]) -> None:
         lines = [f"{one.text} [json-pointer:{one.pointer}]" for one in problems]

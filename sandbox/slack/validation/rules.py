@@ -1,6 +1,6 @@
-"""What spans several properties, as small rules that the shapes name.
+"""Checks across several properties, as small rules that the shapes name.
 
-A rule sees only what is well formed, so it looks at nothing but its own matter.
+A rule only gets what is well formed, so it checks nothing else.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def not_both(first: str, second: str) -> Rule:
 
 
 def only_with(name: str, other: str, *, true: bool) -> Rule:
-    """What *name* switches on makes sense only where *other* is on, or is not."""
+    """Allow *name* only where *other* is on, or with *true* false where it is off."""
 
     def rule(found: Found) -> Refusals:
         if found.get(name) and bool(found.get(other)) is not true:
@@ -67,7 +67,7 @@ def only_with(name: str, other: str, *, true: bool) -> Rule:
 
 
 def in_order(least: str, most: str) -> Rule:
-    """A least and a most that some value can meet; numbers may be written as strings."""
+    """Require that *least* is not greater than *most*; numbers may be written as strings."""
 
     def rule(found: Found) -> Refusals:
         if least in found and most in found and float(found[least]) > float(found[most]):
@@ -87,7 +87,7 @@ def check_initial_options(found: Found) -> Refusals:
 
 
 def _cell_texts(value: Any) -> Iterator[str]:
-    """Yield what is read of cells, and what a button in one carries: whether Slack counts that, it doesn't say."""
+    """Yield the texts of cells, and those of a button in one: Slack doesn't say whether these count."""
     if isinstance(value, Mapping):
         for name, one in value.items():
             yield from [one] if name in {"text", "value"} and isinstance(one, str) else _cell_texts(one)
@@ -133,7 +133,7 @@ def check_series(found: Found) -> Refusals:
 
 
 def parts(value: Any) -> Iterator[Found]:
-    """*value* and everything in it that has properties."""
+    """Yield *value* and everything in it that has properties."""
     if isinstance(value, Mapping):
         yield value
     inner = value.values() if isinstance(value, Mapping) else value if isinstance(value, list) else ()
@@ -169,14 +169,14 @@ def _all_blocks(found: Found) -> Iterator[tuple[str, Found]]:
 
 
 def check_focus(found: Found) -> Refusals:
-    """Check that one element at most has the cursor at first."""
+    """Check that at most one element has the focus on load."""
     focused = sum(part.get("focus_on_load", False) for part in parts(found.get("blocks", [])))
     if focused > (LIMITS["view.focused"].high or 0):
         yield "/blocks", "only one element may have focus_on_load"
 
 
 def check_submit(found: Found) -> Refusals:
-    """Check that a modal that asks has a button that answers."""
+    """Check that a modal with inputs has a submit button."""
     for number, block in enumerate(found["blocks"]):
         if block["type"] == "input" and "submit" not in found:
             yield f"/blocks/{number}/input", NO_SUBMIT

@@ -186,7 +186,7 @@ def _chart() -> Shape:
 def _action_element(
     must: dict[str, Kind], may: dict[str, Kind], surfaces: tuple[str, ...] = EVERYWHERE, rules: tuple[Rule, ...] = ()
 ) -> Shape:
-    """An element that a person acts with; Slack makes up its action_id where the app gives none."""
+    """Return the shape of an interactive element; Slack makes up its action_id where the app gives none."""
     return Shape(must, {**may, **ACTION}, surfaces, rules)
 
 
