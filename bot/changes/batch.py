@@ -341,7 +341,7 @@ class BatchWorker:
                 await batch.stop()
             # Again while any is open: one that another process has, or whose answer was lost, is taken up later.
             while await items.find(whole.id, OPEN, 1):
-                # It stays claimed: the end of the process gives its lease back, and another one goes on.
+                # It stays claimed: when the process ends, its lease is given back, and another process goes on.
                 if self.journal.stopping.is_set():
                     return
                 await batch.carry_out()

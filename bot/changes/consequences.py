@@ -123,6 +123,7 @@ async def follow_move(store: Store, tx: AsyncConnection, change: Change, moved: 
     if moved.bulk.columns and follows.sends_result:
         await store.outbox.enqueue(tx, moved.id, "result")
     if _is_news_to_requester(moved, by):
+        # Messages that were to wait for this outcome don't have to wait any more.
         if not within:
             await store.outbox.make_due(tx, moved.id)
         if follows.notice:

@@ -242,6 +242,7 @@ class Executor:
         finally:
             self.failpoint("sent")
         if change.edit.kind is Kind.RULE_CREATE:
+            # Only the answer names the new rule; without it, reading back has to search all rules by content.
             change = change.with_fields(target=change.edit.target.model_copy(update={"key": answer.text}))
         return Sent(change, answer)
 

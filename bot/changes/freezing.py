@@ -163,7 +163,7 @@ class Freezes:
             await self._put(tx, [*kept, freeze])
             detail = {"until": freeze.until.isoformat(), "why": freeze.why}
             event = Event("locked" if freeze.is_lock else "froze", freeze.by, freeze.channel, detail=detail)
-            # Before the audit event, since every change locks its rows first and the head of the audit last.
+            # Before the audit event: every transaction locks the head of the audit last, or two could deadlock.
             await self._redraw(tx, freeze)
             await self.store.audit.append(tx, replace(event, target=_audit_name(freeze)))
 
@@ -185,6 +185,7 @@ class Freezes:
                 counted = found.model_copy(update={"lifted_by": wanting})
                 await self._put(tx, others if is_lifted else [*others, counted])
                 event = "lifted" if is_lifted else "wants_to_lift"
+                # Before the audit event, as in `make`.
                 await self._redraw(tx, found)
                 await self.store.audit.append(tx, Event(event, by, channel, target=_audit_name(found)))
             return counted, is_lifted

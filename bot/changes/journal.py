@@ -216,7 +216,7 @@ class Journal:
             await self.store.outbox.enqueue(tx, set_id, "card", within=PROGRESS)
         events = [event_of_move(move, change, GATEHOUSE) for change, move in moved]
         events += [event_of_move(Move.INVALIDATE, each, GATEHOUSE) for each in stale]
-        # What was done is recorded even where a newer release has taken over.
+        # Last, since it locks the head of the audit. What was done is recorded even where a newer release has taken over.
         await self.store.audit.append(tx, *events, ends_work=True)
         return mine, stale
 
@@ -258,6 +258,7 @@ class Journal:
         *bulk*: claim a bulk change, approved or left by a process, instead of a change of one thing.
         """
         due: dict[str, Any] = {"bulk": bulk, "but": self.at_work, "service": service}
+        # Most polls find nothing, so they only read: a transaction that may write would keep SQLite's other writers waiting.
         if not await self.store.changes.any_due(**due):
             return None
         async with self.store.transaction() as tx:

@@ -60,6 +60,7 @@ class Proposer:
         DirectoryUnavailable where Slack doesn't say who the requester is, NotTemporary where *reverts* has another end now,
         StartIsPast, EndIsPast, AlreadyRequested, TooManyRequests, and NothingToDo.
         """
+        # First, so that a second delivery gets the same answer, even if a time has passed or a right was lost since.
         if (known := await self.journal.store.changes.find_by_key(idempotency_key)) is not None:
             return known
         change = proposal.change(self.new_id(), self.journal.now())
@@ -136,6 +137,7 @@ class FollowUps:
             change = await self.proposer.journal.get(change.set_id)
         await self.rights.require(change, Decision.UNDO, by)
         undos, is_own = await self._undos(change, "undo"), self._is_own_act(change, by)
+        # Before the check: after this request's own undo, *change* can't be undone any more.
         if (made := _find_since(undos, by, since)) is not None:
             return await self.proposer.executor.go_on(made)
         _require_undoable(change)
@@ -153,6 +155,7 @@ class FollowUps:
             proposal = proposal.with_request_fields(
                 settles_review=await self.rights.is_allowed(change, Decision.REVIEW, by)
             )
+        # Two requests at the same time count the same undos, so their key is the same, and only one undo is made.
         return await self.proposer.submit(proposal, idempotency_key=f"undo:{change.id}:{len(undos)}")
 
     async def _end_fields(self, undo: Change) -> dict[str, Any]:

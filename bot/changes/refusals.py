@@ -150,6 +150,7 @@ class Refusals:
         if minute is not None and not self._is_over(minute):
             minute.more[operation, channel, why] += 1
             return
+        # Set before anything is awaited, or another refusal at the same time would begin a minute of its own.
         self._minutes[by] = _Minute(now)
         if minute is not None:
             await self._record(by, minute)
@@ -170,6 +171,7 @@ class Refusals:
     async def flush(self, *, everything: bool = True) -> None:
         """Record what was counted, of all minutes, or with *everything* false of those that are over."""
         for by in [by for by, minute in self._minutes.items() if everything or self._is_over(minute)]:
+            # Gone where another flush took it while this one waited for the database.
             if (minute := self._minutes.pop(by, None)) is None:
                 continue
             try:

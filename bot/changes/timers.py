@@ -68,6 +68,7 @@ class TimerWorker:
         store = self.journal.store
         change = await store.changes.get(timer.change_id)
         again = None if change is None else await TIMER_HANDLERS[timer.kind](self, change, timer)
+        # Only after its work, which may be done twice but must not be lost: a process that dies before leaves the timer.
         if again is None:
             await store.timers.remove(timer)
         else:

@@ -73,6 +73,7 @@ def _stale_blocks(change: Change) -> list[Block]:
     edit, found = change.edit, change.run.result
     if found is None or is_off_instead(change):
         return []
+    # The title says all of a request that creates, deletes or only switches something.
     is_told = not edit.before or not edit.after or new_status(edit)
     wanted = [] if is_told else differences(edit.before, edit.after)
     shown = {"Then → now": differences(edit.before, found), "Requested": wanted}
@@ -143,6 +144,7 @@ def _whole_thing(change: Change, document: Mapping[str, Any] | None, groups: Gro
     if change.edit.target.service == "members":
         member = Member.model_validate(document)
         return [messages.section(f"*Segments*  {segments_line(member.segments)}")]
+    # A rule that is yet to be created has no id, which the model requires.
     rule = Rule.model_validate({"id": change.edit.target.key or "new"} | dict(document))
     held = why_group_is_off(rule, groups)
     status = ("On" if rule.active else "Off") + (f", {off_words([held])}" if held else "")

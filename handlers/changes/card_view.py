@@ -137,6 +137,7 @@ def explain_place(message: Message, channel: str, *, shared: bool) -> Message:
     if shared:
         why = f"<#{channel}> is shared with another company now."
     note = messages.context(f"You get this here because {why}")
+    # One block fewer, as the note must not exceed Slack's limit.
     return replace(message, blocks=(*message.blocks[: messages.MOST_BLOCKS - 1], note))
 
 

@@ -144,6 +144,7 @@ class Cards:
         place = await self.store.cards.get(change.id, CARD)
         card, complete = (card_view.plain_card(change), False) if is_plain else await self._draw(change)
         message = card
+        # A card that went to the requester keeps its note on why it is there, however often it is updated.
         if place is not None and place[0] != change.request.channel:
             message = await self._elsewhere_message(message, change)
         if place is not None and await self._edit(place, change, message):
@@ -195,6 +196,7 @@ class Cards:
 
     async def _upload(self, whole: Change, rows: Sequence[Item]) -> tuple[str, str]:
         """Upload the table; return the conversation that it goes to, and its file id."""
+        # In a thread: a table of thousands of rows would hold up the event loop.
         table = await asyncio.to_thread(items_view.table, whole, rows)
         files = SlackFiles(self.slack)
         channel = await files.open_direct(whole.request.requester)
@@ -204,6 +206,7 @@ class Cards:
         return channel, file_id
 
     async def _edit(self, place: tuple[str, str], change: Change, message: Message) -> bool:
+        # Not updated where another company could read it now: then a new card goes to the requester.
         if place[0] == change.request.channel and await self._is_shared(change):
             return False
         try:

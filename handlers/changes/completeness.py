@@ -40,6 +40,7 @@ def hides(change: Change, blocks: Iterable[Block]) -> bool:
     drawn = list(blocks)
     text = "\n".join(_texts_of(drawn))
     edit = change.edit
+    # A card always masks the emails of members.
     if edit.target.service == "members" or "…" in text or is_masked(drawn):
         return True
     if edit.kind is Kind.RULE_DELETE:
@@ -55,6 +56,7 @@ def is_masked(blocks: list[Block]) -> bool:
 
 def says(text: str, before: Document, after: Document) -> bool:
     """Whether each value that differs between *before* and *after* is in *text*, a message's mrkdwn, somewhere whole."""
+    # Takes back what `esc` and `code` do to a value.
     shown = _normalize(html.unescape(text).replace(WORD_JOINER, "").replace("ˋ", "`"))
     for line in every_field(_as_shown(before), _as_shown(after)):
         for value in filter(None, (line.before, line.after)):

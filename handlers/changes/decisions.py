@@ -40,6 +40,7 @@ async def inspect(command: GatehouseInspect, caller: Caller, gatehouse: Gatehous
         raise UnknownChange(command.change)
     await gatehouse.changes.decisions.rights.require(change, Decision.LOOK, caller.user)
     reply = await _show_all(change, caller, gatehouse)
+    # Only once all of it could be drawn: from here on, this person may decide.
     if change.state is State.PROPOSED or change.review_due:
         await gatehouse.changes.decisions.note_look(change, caller.user)
     return reply

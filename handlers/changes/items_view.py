@@ -80,6 +80,7 @@ def item_name(item: Item) -> str:
     """Return the name of the target of *item*, as a channel may see it."""
     site = f" on {esc(item.target.site, 40)}" if item.target.site else ""
     if item.target.service == "members":
+        # A name may be the email itself, which a channel must not see unmasked.
         named = f"*{esc(item.name, NAME)}* " if item.name and "@" not in item.name else ""
         email = code(mask_email(item.target.key)) if item.target.key else ""
         return f"{named}{email}{site}" if named or email else f"{esc(item.source or 'a member', 40)}{site}"

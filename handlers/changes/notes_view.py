@@ -35,6 +35,7 @@ class Note:
 
 def note(change: Change, purpose: str) -> Message | None:
     """Return the message of *purpose* for the thread of a card; None where it is no longer relevant."""
+    # A purpose may end in a number or a time, as in ``ask-2``, so that its message is sent more than once.
     name, _, number = purpose.partition("-")
     if (row := NOTES.get(name)) is None or not row.is_due(change):
         return None
@@ -50,6 +51,7 @@ def notice(change: Change, kind: str, *, link: str, undone_by: str = "") -> Mess
     if (row := NOTICES.get(kind)) is None or not row.is_due(change):
         return None
     text, card = row.text(change, undone_by), f" <{link}|Open the card>" if link else ""
+    # Each of these texts begins with a bold line, which is also the text of the push notification.
     head = text.partition("*")[2].partition("*\n")[0].replace("`", "")
     return messages.message(head, [messages.section(f"{text}{card}")])
 

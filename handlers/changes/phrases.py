@@ -119,9 +119,11 @@ def _bulk_phrases(change: Change) -> Phrases:
     title = _title_with_count(change)
     plain = title.removeprefix(UNDO)
     undo, done, undone = f"{UNDO}{plain}", f"{plain}: done", f"Undone: {plain}"
+    # The first row that fits counts: a removal “from every site” is listed before one without.
     for begins, middle, *templates in BULK:
         if plain.startswith(begins) and middle in plain:
             rest = plain.removeprefix(begins)
+            # Split at the last one, since a name before it may contain the words of the middle part, too.
             what, _, of = rest.rpartition(middle) if middle else (rest, "", "")
             done, undo, undone = (template.format(what, of) for template in templates)
             break

@@ -48,6 +48,7 @@ def parse(service: str, text: str) -> Command:
     words = split(clean_text(text))
     if words and words[0].text.casefold() in {f"/{service}", slash(service)}:
         words = words[1:]
+    # Some type the site before the verb: ``/members site:blog list``.
     if service == "members" and words and words[0].keyword.startswith("site:"):
         words = [*words[1:], words[0]]
     if service not in {"rules", "members", "gatehouse"}:
@@ -90,6 +91,7 @@ def expand_alias(text: str, aliases: Mapping[str, str]) -> str | None:
     if root.casefold().lstrip("/") not in EMPTY:
         root, said = "", text
     words = said.casefold().split()
+    # The longest alias first, since it may begin with a shorter one.
     for alias, command in sorted(aliases.items(), key=lambda named: -len(named[0].split())):
         length = len(alias.split())
         if words[:length] == alias.split():

@@ -108,6 +108,7 @@ def _read(found: Recognised, words: Sequence[Word]) -> Readings:
         readings = ()
     unread = find_unread(found, readings)
     found.turned += find_twists(found, readings)
+    # No reading, or too many to choose from.
     if not 0 < len(readings) <= MAX_READINGS:
         looked = _look_at(found, ())
         unread = tuple(dict.fromkeys([*looked.unread, *find_unread(found, looked.commands)]))

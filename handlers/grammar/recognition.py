@@ -60,6 +60,7 @@ def recognise(root: str, words: Sequence[Word], known: Known, names: Mapping[str
     if sum(len(_split_at_commas(word)) for word in left) > MAX_WORDS:
         return found
     sorts: Sorts = {}
+    # Twice, since a name may contain a comma: first the words as they were typed, then the parts between commas.
     left = _take_names(found, left, sorts)
     left = _take_names(found, [part for word in left for part in _split_at_commas(word)], sorts)
     left = _take_times(found, left, sorts)

@@ -229,6 +229,7 @@ def bare(text: str) -> str:
     """Return a word as these tables have it: in lower case, without punctuation around it and without a possessive ’s."""
     word = text.strip(AFTER_ALL).casefold()
     word = CONTRACTED.get(word, word)
+    # “who's” and “that's” are words of their own, not possessives.
     return word if word in QUESTIONS or word in FILLERS else word.removesuffix("'s")
 
 

@@ -55,6 +55,7 @@ from handlers.slack.reply import Caller, Modal, Reply
 @handles(MembersAdd)
 async def add(command: MembersAdd, caller: Caller, gatehouse: Gatehouse) -> Reply:
     site = await site_for(command.site, caller, gatehouse)
+    # Adding somebody with segments grants them, too, which is an operation of its own.
     if command.segments:
         await gatehouse.access.require(Kind.MEMBER_GRANT.operation, caller.user, caller.channel)
 
@@ -121,6 +122,7 @@ async def _save_member(form: MemberForm, caller: Caller, gatehouse: Gatehouse) -
     base: Member | None = None
     if form.mode == "edit":
         base = await find_member(form.email, site)
+        # Somebody changed the member since the form was opened: saving it would overwrite that.
         if fingerprint(canonical_form(base.document())) != form.seen:
             return modals.changed_view()
     elif await site.members.find(checked_email(form.email)) is not None:
@@ -274,6 +276,7 @@ async def move(command: MembersMove, caller: Caller, gatehouse: Gatehouse) -> Re
     (member,) = await find_members(command, [command.email], site, gatehouse)
     if email_key(new) == member.identity:
         raise SameEmail(member.email, new)
+    # Compared with all members, since the same email in another spelling is the same person.
     if there := await asyncio.to_thread(find_alike, (await site.members.all()).whole(), [new]):
         raise EmailTaken(there[0].email, site.name)
     of_old = Target(service="members", site=site.name, key=member.email)

@@ -50,6 +50,7 @@ async def show_list(command: MembersList, caller: Caller, gatehouse: Gatehouse) 
     site = await site_for(command.site, caller, gatehouse)
     listing = await site.members.all()
     await refuse_unknown_segments(command, site, caller, gatehouse)
+    # In a thread, as everywhere below: a site may have 100,000 members, which would hold up the event loop.
     found = await asyncio.to_thread(_filter_and_sort, listing.known, command)
     numbered = not (caller.public or caller.guessed)
     page = ListPage.of(found, command.page, ROWS_PER_PAGE)
@@ -138,6 +139,7 @@ async def show_privately(click: Click, caller: Caller, gatehouse: Gatehouse) -> 
     listing = await site.members.all()
 
     def find() -> Member | None:
+        # The mask first, so that few references have to be computed.
         alike = (member for member in listing.known if mask_email(member.email) == mask)
         return next((one for one in alike if gatehouse.reference(site.name, one.email) == reference), None)
 

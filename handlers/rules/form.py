@@ -95,6 +95,7 @@ async def _save_rule(view: View, caller: Caller, gatehouse: Gatehouse) -> View |
         base, form = await form_on_rule(view, gatehouse)
     except NotFound:
         return modals.unsaved_view("Gatehouse", ":wastebasket: *This rule was deleted.* Nothing was saved.")
+    # Somebody changed the rule since the form was opened: saving it would overwrite that.
     if base is not None and fingerprint(canonical_form(base.document())) != form.seen:
         return modals.changed_view()
     form = form.with_suggested_name()

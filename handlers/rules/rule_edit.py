@@ -151,6 +151,7 @@ async def _edit(
     wanted, so, at = [], list[Rule](), await start_of_command(command.start, caller, gatehouse)
     for found in (rules := await find_rules(command, caller, gatehouse)):
         rule, after = found, edit(found)
+        # It is so already, but maybe not any more at the start that was asked for.
         if after == rule.body():
             rule = await _rule_at(rule, at, gatehouse)
             if (after := edit(rule)) == rule.body():

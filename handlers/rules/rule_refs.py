@@ -140,11 +140,13 @@ async def _find_by_name(
 ) -> Mapping[str, Rule]:
     """Return the one rule that each of *names*, which are not ids, fits; raises as `find_rule` does."""
     listing = await gatehouse.rules.all()
+    # In a thread: comparing names with all rules would hold up the event loop.
     readings = await asyncio.to_thread(_match_refs, names, listing.known)
     for found in readings:
         if not found.things and is_bare_number(found.text):
             raise await _bare_number_error(found.text, command, listing.known, caller, gatehouse)
         is_clear = found.is_sure if isinstance(command, OfRules) else len(found.things) == 1
+        # A rule that was not read may have the same name, though not the same id.
         may_mean_others = listing.truncated and found.fit is not Fit.ID
         if not is_clear or may_mean_others:
             raise await _not_one_error(found.text, found.things, listing, gatehouse)

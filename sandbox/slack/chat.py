@@ -82,6 +82,7 @@ class Chat:
     async def update(self, arguments: Arguments) -> dict[str, Any]:
         message = self._own_message(arguments, "cant_update_message")
         content = parse_content(self._state, arguments)
+        # chat.update refuses texts that chat.postMessage accepts, and cuts only after MOST_TEXT.
         if len(content.text) > 4000 and "markdown_text" not in arguments:
             raise Refused("msg_too_long")
         self._state.edit(message, content)
@@ -165,7 +166,7 @@ def _parse_attachments(found: Any) -> list[Any] | None:
 
 
 def _parse_metadata(found: Any) -> dict[str, Any] | None:
-    """Return metadata as they are stored: an event's type and payload; None for an empty object, which removes them."""
+    """Return metadata as they are stored: an event's type and payload; None without any, and an empty object to remove them."""
     if found is None:
         return None
     if not isinstance(found, Mapping):

@@ -153,6 +153,7 @@ class Sockets:
         connection = self._next_connection()
         if connection is None:
             return Ack("dispatch_failed", reason="connection_failed")
+        # Slack takes a response in the acknowledgement of a command or a click, but not of an event.
         accepts = kind != "events_api"
         envelope_id = self.ids.secret(16)
         frame = {

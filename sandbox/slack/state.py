@@ -50,7 +50,7 @@ class State:
     trigger_life: float = TRIGGER_LIFE
     """Seconds; the first workspace's value counts for all workspaces."""
     new_response_urls: tuple[float, int] = (RESPONSE_LIFE, 0)
-    """Seconds that a new response URL is valid, and how many of its uses are spent; also the first workspace's for all."""
+    """For new response URLs: seconds that one is valid, and uses that count as spent; the first workspace's, for all."""
     takes_tables: bool = True
     """Whether messages may have a data table: the block is from 2026, and not every workspace may support it."""
     watchers: list[tuple[str | None, asyncio.Queue[dict[str, Any]]]] = field(default_factory=list)
@@ -82,6 +82,7 @@ class State:
 
     def new_ts(self) -> str:
         """Return a new ts for a message, to the microsecond; each is used once."""
+        # At least one more than the last: a ts is a message's id, also where two come within a microsecond or the clock stands.
         self._last_ts = max(self._last_ts + 1, int(self.clock() * 1_000_000))
         return f"{self._last_ts // 1_000_000}.{self._last_ts % 1_000_000:06d}"
 
