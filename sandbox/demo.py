@@ -25,7 +25,7 @@ from sandbox.slack.serving import serving
 
 SITES = {"blog": "site_1", "docs": "site_2"}
 URL_FILE: Final = "demo.url"
-"""In a demo's folder, while it runs: the URL of its page."""
+"""The file in a demo's folder that has the URL of its page while it runs."""
 ANSWER_SECONDS: Final = 3.0
 
 Transport = Literal["http", "socket"]

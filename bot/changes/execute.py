@@ -339,7 +339,7 @@ class Executor:
             return await self._handle_refusal(change) or await self._attempt(*await self.begin_resending([change]))
         if change.state is State.APPLYING:
             return await self.end(change, Move.MARK_UNKNOWN)
-        # A slow service may still carry out a request that it didn't answer, so a change is not called failed before that.
+        # A slow service may still carry out a request that it didn't answer, so nothing is called failed for some leases.
         late = (change.run.finished_at or change.created) + LATE_LEASES * self.journal.lease
         if reading.is_undone and self.journal.now() >= late:
             # After a success response, or for a new rule, which others may have deleted since, a read doesn't prove a failure.

@@ -57,7 +57,7 @@ class Journal:
     lease: timedelta = LEASE
     open_limits: OpenLimits = DEFAULT_LIMITS
     stopping: asyncio.Event = field(default_factory=asyncio.Event)
-    """Set once this process is about to end: then it begins no more items of the bulk changes that it has."""
+    """Set once this process is about to end: it then begins no more items of its bulk changes."""
     at_work: set[str] = field(default_factory=set)
     """Ids of the changes that this process is executing: it doesn't take them over from itself."""
 

@@ -50,7 +50,7 @@ SAID_BEFORE: Final[Mapping[str, Callable[[Change], datetime | None]]] = {
 }
 """Messages that are only sent before a moment, which may be past after a downtime."""
 MIN_RETRY_INTERVAL = timedelta(seconds=30)
-"""At least from one early retry to the next: Slack may answer one method and refuse another."""
+"""The shortest time between two early retries of waiting messages: Slack may answer one method and refuse another."""
 
 
 class TooSoon(Exception):

@@ -16,7 +16,7 @@ from bot.policy.model import Irreconcilable
 
 
 class Decision(StrEnum):
-    """What people can do with an existing change."""
+    """The decisions that people can take about an existing change."""
 
     CONFIRM = "confirm"
     APPROVE = "approve"

@@ -220,7 +220,7 @@ class ChangeLease:
 
     @property
     def context(self) -> CallContext:
-        """What a client needs to send for the change: nothing is written once the lease is lost."""
+        """Return the context for clients that send for the change: nothing is written once the lease is lost."""
         return CallContext(Priority.BULK if self.in_bulk else Priority.CHANGE, fence=self.require)
 
     @contextmanager

@@ -55,7 +55,7 @@ def body(change: Change, groups: Groups | None, progress: Progress | None) -> li
 
 
 def _one_thing(change: Change, groups: Groups | None) -> list[Block]:
-    """The effect of a change of one thing, planned or done, or what the change found."""
+    """Return the effect of a change of one thing, planned or done; for a stale one, what was found instead."""
     if change.state is State.STALE:
         return _stale_blocks(change)
     if change.state is State.APPLIED and (other := _difference_as_stored(change)):
@@ -69,7 +69,7 @@ def _one_thing(change: Change, groups: Groups | None) -> list[Block]:
 
 
 def _stale_blocks(change: Change) -> list[Block]:
-    """How the target changed since the request, and what was requested."""
+    """Return how the target changed since the request, and what was requested."""
     edit, found = change.edit, change.run.result
     if found is None or is_off_instead(change):
         return []

@@ -37,7 +37,7 @@ class Entry:
 
     @property
     def action(self) -> str:
-        """What is done to what: ``3. Delete rule``."""
+        """Return the number, the verb and the kind of target: ``3. Delete rule``."""
         return f"{f'{self.number}. ' if self.number else ''}{self.verb} {self.thing}"
 
     @property

@@ -17,7 +17,7 @@ from handlers.changes.entries import MEMBER_SINCE
 MAX_LINE: Final = messages.MOST_TEXT - 100
 """Characters of a message in one block."""
 PLAIN_URL: Final = 120
-"""Characters of a URL after which its host is named beside it."""
+"""Characters of a URL from which on its host is repeated after it."""
 
 
 def field_line(line: Line, *, one_sided: bool, marked: bool) -> str:

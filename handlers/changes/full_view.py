@@ -17,7 +17,7 @@ from handlers.changes.subject import VERBS
 
 MAX_BLOCKS: Final = 95
 MAX_CHARACTERS: Final = 40_000
-"""Of a modal: Slack takes more, but a file is easier to read then."""
+"""Characters that a modal shows at most: Slack accepts more, but a file is easier to read then."""
 SHORT: Final = 50
 """Characters of a field that may share its line with others."""
 

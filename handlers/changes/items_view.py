@@ -53,7 +53,7 @@ OUTCOMES: Final[Mapping[Outcome, OutcomeWords]] = {
 }
 """The words for each outcome, in the order in which they are counted."""
 AS_PLANNED: Final = frozenset({Outcome.WAITING, Outcome.APPLIED})
-"""Outcomes of an item whose line says what is done to it, and no more."""
+"""Outcomes of items whose line only says what is done to them."""
 
 
 def _verb(item: Item) -> str:

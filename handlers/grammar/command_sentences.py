@@ -46,7 +46,7 @@ class Context:
     titles: Mapping[str, str] = field(default_factory=dict)
     zone: tzinfo = UTC
     missing: Sequence[str] = ()
-    """Whose names could not be read: ``rules``, and sites."""
+    """The lists whose names could not be read: ``rules``, and sites."""
     people: Mapping[str, str] = field(default_factory=dict)
     """The names of members, by their emails."""
     done: Sequence[str] = ()

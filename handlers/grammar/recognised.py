@@ -1,4 +1,4 @@
-"""What a text names and asks for, by kind, and which rules and people its words mean."""
+"""The result of reading a text: what it names and asks for, by kind, and the rules and people that its words mean."""
 
 from __future__ import annotations
 
@@ -190,7 +190,7 @@ class Recognised:
         return narrowed or keys
 
     def _named_besides(self, names: Names[Any]) -> list[str]:
-        """Return the keys of *names* that are named beside what is named whole: each part one, or it stays a word."""
+        """Return the keys of *names* that other parts of the text name, next to whole names; a part counts if it fits one."""
         found: list[str] = []
         for name, fitting in self._split_joined(names):
             if len(fitting) == 1:

@@ -30,7 +30,7 @@ COMMON_ENDS: Final = word_set("com net org io dev app de eu uk fr us co ch at nl
 PATH: Final = re.compile(r"/[^\s/]\S*")
 EMAIL: Final = re.compile(r"[^\s@<>]+@[^\s@<>.]+(?:\.[^\s@<>.]+)+")
 ADDRESSEE: Final = re.compile(r"""(?:"([^"]{1,80})"\s*|((?:[^\W\d_][\w.'-]{0,40}\s+){1,3}))<([^<>\s@]+@[^<>\s]+)>""")
-"""As mail programs write people."""
+"""A person as mail programs write one: ``Tom Meier <tom@example.com>``."""
 BY: Final = re.compile(r"by\b", re.IGNORECASE)
 """Before a deadline, which isn't the end of a temporary change."""
 MAX_SPACE: Final = 2

@@ -61,7 +61,7 @@ def first_expiry(keyword: str, words: Sequence[str]) -> tuple[Expiry | None, int
 
 
 class ForOrUntil(Part):
-    """``for 2h``, ``for the next 2 hours`` or ``until 24 December``, wherever it stands; before other words, “for” is a word."""
+    """``for 2h``, ``for the next 2 hours`` or ``until 24 December``, anywhere; before other words, “for” is an ordinary word."""
 
     rank, written = Rank.EXPIRY, 2
 

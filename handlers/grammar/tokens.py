@@ -118,7 +118,7 @@ def _character_before(match: re.Match[str]) -> str:
 
 
 def _trim_url(url: str, before: str) -> str:
-    """Return *url* less the sentence end, brackets or style that it stands in; *before*: the character before it."""
+    """Return *url* without the punctuation, brackets or style marks after it; *before*: the character before it."""
     excess = {close: url.count(close) - url.count(opening) for close, opening in BRACKETS.items()}
     end = len(url)
     while end and (last := url[end - 1]):

@@ -1,4 +1,4 @@
-"""What a person can ask about members and their segments."""
+"""The commands about members and their segments."""
 
 from __future__ import annotations
 

@@ -104,7 +104,7 @@ class Slack:
     """Seconds by which Slack's clock was ahead of ours at its last answer."""
 
     scopes: str = ""
-    """Of our token, comma separated, as Slack's last answer named them."""
+    """The scopes of our token, separated by commas, from Slack's last answer."""
 
     takes_tables: bool = True
     """Whether this workspace has not refused a table yet."""

@@ -130,9 +130,9 @@ def _texts_of(message: Any) -> Iterator[str]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """What a person did, read from Slack's payload once; *body* is what is stored of it.
+    """One act of a person, parsed from Slack's payload. *body*: the part of the payload that is stored.
 
-    *asked*: their words, to be quoted in an answer to them alone; nothing where they typed none.
+    *asked*: the words that they typed, to be quoted in a private answer; empty where they typed none.
     """
 
     kind: ClassVar[str]

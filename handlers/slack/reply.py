@@ -102,9 +102,9 @@ class Caller:
     mentioned: bool = False
     """Whether it was asked by a message in a channel: *message* is its ts, and the answer goes into its thread."""
     asked_at: datetime | None = None
-    """Of a stored request: when it came in. It may be done later, by another process."""
+    """For a stored request: when it came in. Another process may execute it later."""
     shorthand: Shorthand | None = None
-    """Of a stored request: what its short forms stood for when it came in."""
+    """For a stored request: what its short forms stood for when it came in."""
 
     guessed: bool = False
     """Whether the command was read from a sentence: its lists have no numbers, so that those of the last list stay valid."""

@@ -1,1 +1,1 @@
-"""Both specified services, as stand-ins: Starlette over one SQLite file. What the specifications leave open is a switch."""
+"""Stand-ins for both specified services: Starlette over one SQLite file, with a switch for what the specifications leave open."""

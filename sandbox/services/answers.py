@@ -1,4 +1,4 @@
-"""What both stand-ins share: how a request is read, how an error is answered, and what was asked of them."""
+"""The parts that both stand-ins share: parsing requests, error responses, and the record of calls."""
 
 from __future__ import annotations
 

@@ -60,7 +60,7 @@ class Faults:
     waiting: list[Fault] = field(default_factory=list)
 
     def add(self, kind: str, *, method: str = ".*", path: str = ".*", times: int = 1, value: float = 0.0) -> None:
-        """Let the next *times* calls that fit meet the fault *kind* (a key of KINDS)."""
+        """Apply the fault *kind* (a key of KINDS) to the next *times* calls that fit."""
         if kind not in KINDS:
             raise ValueError(f"{kind!r} is no fault; there are {', '.join(KINDS)}")
         self.waiting.append(Fault(kind, method, path, times, value))

@@ -1,4 +1,4 @@
-"""What the specifications leave open, as switches: one table, from which the command line and the docs are made."""
+"""The switches for what the specifications leave open: one table, from which the command line and the docs are made."""
 
 from __future__ import annotations
 

@@ -165,7 +165,7 @@ class Acting:
         return {"ok": True}
 
     def _answer_privately(self, user: str, channel: str, text: str, *, failed: str) -> dict[str, Any]:
-        """Say something privately to one person, as Slack itself."""
+        """Post an ephemeral message to one person, as Slack itself."""
         self.state.add(Message(self.state.new_ts(), channel, "USLACKBOT", text, [], visible_to=user, kind="system"))
         return {"ok": False, "error": failed, "text": text}
 

@@ -24,7 +24,7 @@ async def validate(arguments: Arguments) -> dict[str, Any]:
 
 
 def _check_blocks(blocks: Any) -> list[Problem]:
-    """What is wrong with blocks alone: pointers begin at the list."""
+    """Return what is wrong with a list of blocks: pointers begin at the list."""
     problems = check_message({"blocks": blocks})
     return [Problem(one.pointer.removeprefix("/blocks"), one.text, one.expected) for one in problems]
 
@@ -42,4 +42,4 @@ VALIDATED: Final[dict[str, Callable[[Any], list[Problem]]]] = {
     "message": _check_message,
     "view": _check_view,
 }
-"""What blocks.validate takes, one of them at a time."""
+"""The arguments of blocks.validate, of which it takes one, each with its check."""

@@ -21,7 +21,7 @@ ADVICE: Final = {
     "extra_forbidden": "is not a key of this table: check its spelling, or remove it",
     "unexpected_keyword_argument": "is not a key of this table: check its spelling, or remove it",
 }
-"""What to do, by pydantic's name for what is wrong."""
+"""The advice for each error, by pydantic's name for it."""
 ID: Final = re.compile(r"[A-Z][A-Z0-9]+")
 
 

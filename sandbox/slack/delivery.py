@@ -41,7 +41,7 @@ class Ack:
 
 
 class Envelopes(Protocol):
-    """What carries deliveries where the app uses Socket Mode."""
+    """The transport of deliveries where the app uses Socket Mode."""
 
     async def deliver(
         self, kind: str, payload: Mapping[str, Any], *, patience: float, retry: tuple[int, str] | None = None
@@ -56,7 +56,7 @@ class Delivery:
     secret: str
     url: str = ""
     options_url: str = ""
-    """Where options are loaded from, if elsewhere than at *url*."""
+    """The URL to load options from, if it isn't *url*."""
     sockets: Envelopes | None = None
     skew: float = 0.0
     """Seconds by which the local Slack's clock is off, to see stale timestamps refused."""

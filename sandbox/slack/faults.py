@@ -78,7 +78,7 @@ class SlackFaults:
     waiting: list[Fault] = field(default_factory=list)
 
     def add(self, kind: str, *, method: str = "", channel: str = "", times: int = 1, seconds: int = 1) -> None:
-        """Let the next *times* calls of *method* about *channel* (of any, where it is empty) meet the fault *kind*.
+        """Apply the fault *kind* to the next *times* calls of *method* about *channel* (of any, where it is empty).
 
         *kind*: one of KINDS, or an error code of Slack such as ``is_archived``; *seconds*: the Retry-After of 429.
         Raises ValueError for a kind that is neither.

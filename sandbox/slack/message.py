@@ -70,7 +70,7 @@ class Message:
 
     @property
     def in_channel(self) -> bool:
-        """Whether it stands in the channel itself, not in a thread alone."""
+        """Whether it is shown in the channel itself, not only in a thread."""
         return self.thread_ts is None or self.broadcast
 
     def page_data(self, users: dict[str, User], replies: Sequence[Message] = ()) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""What is known of each method of the Web API: the scopes that it needs, and whether it takes JSON."""
+"""The properties of each method of the Web API: the scopes that it needs, and whether it takes JSON."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a person does with a modal as a whole: sends it or closes it, and what the app makes of that."""
+"""Submit or close a modal, and show the app's answer to that."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Modals:
         return self._apply_response(user, view, answer)
 
     def _grant_files(self, user: str, view: View, values: Values) -> None:
-        """Let the app see the files that were chosen in a form; refused where its inputs do not take them."""
+        """Let the app see the files that were chosen in a form; raises Refused where its inputs don't accept them."""
         for block in view["blocks"]:
             element = block.get("element") or {}
             if element.get("type") != "file_input":
@@ -92,7 +92,7 @@ class Modals:
         return {"ok": True}
 
     async def close(self, user: str, view_id: str, *, clear: bool) -> None:
-        """Close a modal, or all of them (*clear*, or as the modal itself says); the app hears of it if it asked to."""
+        """Close a modal, or all of them (*clear*, or as the modal itself says); the app is notified if the modal says so."""
         view = self._own_view(user, view_id)
         clear = clear or bool(view.get("clear_on_close"))
         stack = self._state.stack(user)

@@ -75,7 +75,7 @@ class Installations:
     """The Web API that each refresh token gives a new token for, once."""
 
     def install(self, workspace: str, token: str, scopes: tuple[str, ...]) -> None:
-        """Let *token* call what *scopes* allow, in the workspace with this id."""
+        """Install the app in the workspace with this id: *token* may call what *scopes* allow."""
         self.apis[token] = self.opened(workspace, token, scopes)
 
     def is_installed_in(self, workspace: str) -> bool:

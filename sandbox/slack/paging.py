@@ -11,10 +11,10 @@ from typing import Any
 def page(
     names: Sequence[str], arguments: Mapping[str, Any], *, kind: str = "user", usual: int = 100, most: int = 1000
 ) -> tuple[list[str], str]:
-    """Those of *names* that *arguments* ask for, and the cursor of the next page, empty where there is none.
+    """Return the page of *names* that *arguments* ask for, and the cursor of the next page, empty where there is none.
 
-    *kind* stands in the cursor before the name; *usual* and *most*: how many come unless asked, and at the most.
-    Raises ValueError with Slack's word: invalid_limit or invalid_cursor.
+    *kind*: the prefix of the name in the cursor; *usual* and *most*: the default and the maximum of ``limit``.
+    Raises ValueError with Slack's error code: invalid_limit or invalid_cursor.
     """
     limit, start = _limit(arguments, usual, most), _start(arguments, names, kind)
     following = names[start + limit : start + limit + 1]

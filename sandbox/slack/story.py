@@ -90,7 +90,7 @@ class Person(Onlooker):
         return view if view is not before and containing in self.form else None
 
     async def offered(self, where: Message | View, action_id: str, typed: str) -> dict[str, dict[str, Any]]:
-        """What the menu *action_id* offers when *typed* is typed into it: options by their labels."""
+        """Return what the menu *action_id* offers when *typed* is typed into it: options by their labels."""
         block_id, _ = self._button(where, action_id)
         answer = await self.slack.acting.load_options(self.id, _place(where), block_id, action_id, typed)
         return {option["text"]["text"]: option for option in answer["options"]}
@@ -122,7 +122,7 @@ class Person(Onlooker):
         return self.home if self.home and containing in rendering.view(self.home) else None
 
     async def picks(self, label: str, option: str) -> None:
-        """Choose *option* in the modal's input called *label*, as a dispatching input tells the bot."""
+        """Choose *option* in the modal's dispatching input called *label*, which sends it to the bot at once."""
         block = self._input(label)
         view = self.modal
         assert view is not None
@@ -152,7 +152,7 @@ class Person(Onlooker):
         self._typed()[block["block_id"]] = {element["action_id"]: {"type": "file_input", "files": shown}}
 
     async def uploads(self, name: str, content: bytes, text: str = "", channel: str | None = None) -> Message:
-        """Post a file in a channel; the message that it stands in."""
+        """Post a file in a channel; return the message that it is in."""
         file = self._uploaded(name, content)
         await self.slack.acting.upload(self.id, channel or self.channel, text, [file])
         return next(one for one in reversed(self.slack.state.messages) if file in one.files)

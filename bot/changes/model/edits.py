@@ -52,7 +52,7 @@ def weightiest(kinds: Iterable[Kind | None]) -> tuple[Kind, ...]:
 
 
 class Target(Stored):
-    """What a change is about. *key* is a rule's or a group's id or a member's email; a rule to be created has none yet."""
+    """The thing that a change changes. *key*: a rule's or a group's id or a member's email; a rule to be created has none yet."""
 
     service: str
     site: str | None = None
@@ -68,7 +68,7 @@ class Target(Stored):
 
 
 class Edit(Stored):
-    """What is to be written: *before* and *after* are the target's content, None where it is absent."""
+    """One thing to be written: *before* and *after* are the target's content, None where it is absent."""
 
     kind: Kind
     target: Target

@@ -45,7 +45,7 @@ class NotSent(StrEnum):
     THERE_ALREADY = "there_already"
     """It need not be done."""
     NOT_CONFIRMED = "not_confirmed"
-    """What a step before it made is not confirmed, or not there."""
+    """The result of an earlier step is not confirmed, or not there."""
     NEXT_CHANGED = "next_changed"
     """The target of a later step is not as it was shown."""
 

@@ -1,4 +1,4 @@
-"""The rules of Slack's published manifest schema, as data, and what Slack asks of a manifest besides."""
+"""The rules of Slack's published manifest schema, as data, and those that Slack checks in addition."""
 
 from __future__ import annotations
 

@@ -77,7 +77,7 @@ def in_order(least: str, most: str) -> Rule:
 
 
 def check_initial_options(found: Found) -> Refusals:
-    """Check that what is chosen at first is among the options, to the letter."""
+    """Check that the initial options are among the options, exactly."""
     groups = found.get("option_groups", ())
     options = [*found.get("options", ()), *(one for group in groups for one in group["options"])]
     if "initial_option" in found and found["initial_option"] not in options:
@@ -188,7 +188,7 @@ def check_view_size(found: Found) -> Refusals:
 
 
 def at_most_of(limit: str, types: tuple[str, ...], *, words: str = "") -> Rule:
-    """At most so many blocks of these types in a message, also inside of containers."""
+    """Allow at most *limit* blocks of these types in a message, including those inside of containers."""
 
     def rule(found: Found) -> Refusals:
         most = LIMITS[limit].high or 0
