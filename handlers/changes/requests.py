@@ -21,7 +21,7 @@ from bot.changes.refusals import EndIsPast, EndsBeforeStart, StartIsPast
 from bot.gatehouse import Gatehouse
 from bot.policy.freezes import Freeze
 from bot.text.documents import NestedTooDeep, ServiceRecord
-from bot.text.times import WallTime, end_time, is_skipped, next_time
+from bot.text.wall_times import WallTime, end_time, is_skipped, next_time
 from handlers.blocks import messages
 from handlers.blocks.messages import Block, join_commas, quote_plain
 from handlers.blocks.modals import View, end_of_form

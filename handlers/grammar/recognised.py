@@ -9,7 +9,7 @@ from itertools import groupby
 from typing import Any, Final
 
 from bot.text.names import MIN_PART
-from bot.text.times import Said
+from bot.text.times import ParsedTime
 from handlers.grammar.known import MAX_READINGS, Known, Names
 from handlers.grammar.time_fields import Expiry, Start
 from handlers.grammar.tokens import Word
@@ -58,7 +58,7 @@ class Recognised:
     """The clauses that say why."""
     expiry: Expiry | None = None
     start: Start | None = None
-    since: Said | None = None
+    since: ParsedTime | None = None
     times: list[str] = field(default_factory=list)
     """Times that nothing uses: a second start or end, “over the weekend”."""
     urls: list[str] = field(default_factory=list)

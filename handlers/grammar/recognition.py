@@ -9,7 +9,7 @@ from typing import Final
 
 from bot.rules.model import USUAL_RULE_ID
 from bot.text.names import fold_name
-from bot.text.times import Kind, Said
+from bot.text.times import Kind, ParsedTime
 from handlers.grammar.fields import NUMBER, expand_rows
 from handlers.grammar.known import Known, word_set
 from handlers.grammar.reasons import take_asides, take_reason
@@ -156,7 +156,7 @@ def _adjacent(words: Sequence[Word]) -> Iterator[list[Word]]:
     yield run
 
 
-def _note_time(found: Recognised, time: Said) -> None:
+def _note_time(found: Recognised, time: ParsedTime) -> None:
     if time.kind is Kind.SINCE and found.since is None:
         found.since = time
     elif found.expiry is None and (ends := _expiry(time)) is not None and not BY.match(time.text):
@@ -167,7 +167,7 @@ def _note_time(found: Recognised, time: Said) -> None:
         found.times.append(time.text.rstrip(AFTER_ALL))
 
 
-def _expiry(time: Said) -> Expiry | None:
+def _expiry(time: ParsedTime) -> Expiry | None:
     """Return the end or the length that *time* is, as commands take it."""
     if time.kind not in {Kind.LENGTH, Kind.END}:
         return None

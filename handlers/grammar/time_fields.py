@@ -9,7 +9,8 @@ from datetime import datetime
 from typing import Any, Final
 
 from bot.text.time_words import terms_of
-from bot.text.times import MAX_WORDS, Kind, Said, WallTime, parse_time
+from bot.text.times import MAX_WORDS, Kind, ParsedTime, parse_time
+from bot.text.wall_times import WallTime
 from handlers.grammar.command import Command, Part, Rank, Rest
 
 WORDS_BEFORE: Final = 3
@@ -104,7 +105,7 @@ class Start:
     end: WallTime | None = None
 
     @classmethod
-    def of(cls, found: Said) -> Start | None:
+    def of(cls, found: ParsedTime) -> Start | None:
         """Return the start that a time in a sentence is; None for one of another kind."""
         if found.kind not in {Kind.START, Kind.WINDOW}:
             return None
@@ -135,7 +136,7 @@ def first_start(words: Sequence[str]) -> tuple[Start | None, int]:
     return (start, found.count) if found is not None and start is not None else (None, 0)
 
 
-def time_at(words: Sequence[str], at: int) -> Said | None:
+def time_at(words: Sequence[str], at: int) -> ParsedTime | None:
     """Return the time that begins at ``words[at]``; of “tomorrow 9:00 until 18:00” the start alone: its end is the next one."""
     found = parse_time(words, at)
     if found is not None and found.kind is Kind.WINDOW:

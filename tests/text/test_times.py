@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.text.times import WallTime, duration_words, next_time, parse_time, seconds_of
+from bot.text.times import duration_words, parse_time, seconds_of
+from bot.text.wall_times import WallTime, next_time
 
 MINUTE = timedelta(minutes=1)
 WALLS = [(1, 30), (1, 50), (2, 0), (2, 20), (2, 50), (3, 0)]

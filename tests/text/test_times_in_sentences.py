@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.text.time_words import AFTER_LENGTH, PHRASES, TERMS
-from bot.text.times import MAX_WORDS, Kind, WallTime, end_time, moment_since, next_time, parse_since, parse_time
+from bot.text.times import MAX_WORDS, Kind, moment_since, parse_since, parse_time
+from bot.text.wall_times import WallTime, end_time, next_time
 from handlers.grammar.time_fields import expiry_in
 
 BERLIN = ZoneInfo("Europe/Berlin")

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot.text.times import WallTime
+from bot.text.wall_times import WallTime
 from handlers.gatehouse.commands import DailyAt, GatehouseHelp, GatehouseStatus, ToFreeze
 from handlers.grammar.command import Command, Part, Rest, Unclear
 from handlers.grammar.fields import Choice, Filter, First, Flag, Led, Page, Reason, Refs, Text, Urls
