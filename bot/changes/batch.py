@@ -25,7 +25,7 @@ from bot.changes.proposals import item_change
 from bot.changes.verify import Look, Snapshot, look_lifetime
 from bot.changes.worker import Backoff, ChangeLease, LeaseLost, Wake, keep_change_lease, work_off
 from bot.clients.errors import ClientError
-from bot.policy.access import DirectoryUnavailable
+from bot.policy.inquiry import DirectoryUnavailable
 from bot.store.audit import Event
 from bot.store.changes import SERVICES
 from bot.store.items import Items

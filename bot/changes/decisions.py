@@ -30,7 +30,8 @@ from bot.changes.refusals import (
 )
 from bot.changes.rights import RELEASES, Decision, OfRequest, Rights
 from bot.changes.verify import LOOKING, read_live
-from bot.policy.access import Access, DirectoryUnavailable, NotAllowed
+from bot.policy.access import Access
+from bot.policy.inquiry import DirectoryUnavailable, NotAllowed, count_people
 from bot.store.db import TargetBusy
 from bot.store.outbox import Purpose
 from bot.tracing import note
@@ -153,7 +154,7 @@ class Decisions:
         Raises NotAllowed where the requester or an approver has lost their right, and DirectoryUnavailable.
         """
         if (
-            await self.access.count_people([each.by for each in given.decision.approvals])
+            await count_people(self.access.directory, [each.by for each in given.decision.approvals])
             < given.decision.approvals_needed
         ):
             return None
@@ -357,7 +358,7 @@ class Decisions:
         # Counted after the commit, outside a transaction: whether they still may vote is a question to Slack.
         voters = await self.journal.store.changes.deciders(change.id, vote)
         able = [each for each in voters if each == by or await self.rights.is_allowed(change, decision, each)]
-        if (given := await self.access.count_people(able)) < needed:
+        if (given := await count_people(self.access.directory, able)) < needed:
             raise MoreMustAgree(change, given, needed)
 
 

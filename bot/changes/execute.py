@@ -39,7 +39,8 @@ from bot.changes.verify import (
 from bot.changes.worker import Backoff, ChangeLease, LeaseLost, keep_change_lease
 from bot.clients.errors import ClientError, OutcomeUnknown, RateLimited, Unreachable
 from bot.clients.gate import CallContext
-from bot.policy.access import Access, DirectoryUnavailable, NotAllowed
+from bot.policy.access import Access
+from bot.policy.inquiry import DirectoryUnavailable, NotAllowed
 from bot.store.db import StoreError
 from bot.store.tables import OtherRelease
 from bot.tracing import span

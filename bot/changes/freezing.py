@@ -16,6 +16,7 @@ from bot.changes.model.edits import Edit
 from bot.changes.model.states import State
 from bot.policy.access import Access
 from bot.policy.freezes import ChatFreeze, Freeze
+from bot.policy.inquiry import count_people
 from bot.store.audit import Event
 from bot.store.engine import Store
 from bot.store.outbox import Purpose
@@ -176,7 +177,7 @@ class Freezes:
             found = _find_by_id(await self.chat_freezes(), freeze_id)
             wanting = tuple(dict.fromkeys([*found.lifted_by, by]))
             # It asks Slack, so it comes before the transaction.
-            is_lifted = is_held_by(found, by) or await self.access.count_people(wanting) > 1
+            is_lifted = is_held_by(found, by) or await count_people(self.access.directory, wanting) > 1
             async with self.store.transaction() as tx:
                 kept = self._load(await self.store.channel_settings.get_locked(tx, *FREEZES))
                 if _find_by_id(kept, freeze_id) != found:

@@ -11,7 +11,8 @@ from bot.changes.model.change import Change
 from bot.changes.model.parts import Guard
 from bot.changes.model.states import State
 from bot.changes.refusals import LookFirst, NotYours, PolicyTightened
-from bot.policy.access import Access, DirectoryUnavailable, NotAllowed
+from bot.policy.access import Access
+from bot.policy.inquiry import DirectoryUnavailable, NotAllowed
 from bot.policy.model import Irreconcilable
 
 

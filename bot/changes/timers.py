@@ -25,7 +25,7 @@ from bot.changes.proposals import is_there
 from bot.changes.refusals import NotPlanned, NotTemporary, NotUndoable
 from bot.changes.worker import Wake, work_off
 from bot.clients.errors import PERMANENT_CODES, REFUSALS, ClientError
-from bot.policy.access import DirectoryUnavailable
+from bot.policy.inquiry import DirectoryUnavailable
 from bot.store.db import TargetBusy
 from bot.store.outbox import Purpose
 from bot.store.queues import LANES, Timer, TimerKind

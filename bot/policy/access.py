@@ -7,161 +7,25 @@ verdict. So a role that somebody has by name needs nothing from Slack, and an ou
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
-from functools import partial
-from typing import Any, Protocol
+from dataclasses import dataclass
+from typing import Any
 
 from bot.changes.model.change import Change
 from bot.changes.model.edits import Need
 from bot.changes.model.parts import Guard
-from bot.policy.model import APPROVE, OPERATIONS, Channel, GuardRule, Person, Policy, Why, strictest
-
-
-class DirectoryUnavailable(Exception):
-    """Slack did not say who somebody is or what a channel is. *asked*: what was looked up; *code*: Slack's error code, if any."""
-
-    def __init__(self, asked: str, code: str = "") -> None:
-        super().__init__(f"{asked}: {code}" if code else asked)
-        self.asked = asked
-        self.code = code
-
-
-class EmailUnknown(DirectoryUnavailable):
-    """Slack does not give somebody's email, so it can't be told whether two accounts are one person."""
-
-    def __init__(self) -> None:
-        super().__init__("who has which email")
-
-
-class Directory(Protocol):
-    """What Slack knows. Every method raises DirectoryUnavailable; answers may be up to a minute old."""
-
-    async def person(self, user: str) -> Person:
-        """Return a person, without their groups and channels."""
-
-    async def place(self, channel: str) -> Channel:
-        """Return a channel as it is now."""
-
-    async def people_in(self, channel: str) -> Sequence[str]:
-        """Return the ids of everybody in a channel, including bots and guests."""
-
-    async def is_in(self, user: str, channel: str) -> bool:
-        """Whether somebody is in a channel."""
-
-    async def group(self, group: str) -> frozenset[str]:
-        """Return the ids of the people in a user group; empty where Slack has no such group (any more)."""
-
-
-Verdict = Callable[[Person], Why | None]
-"""Returns why a person is refused, by what is known of them so far; None where they are allowed."""
-
-
-@dataclass(slots=True)
-class Inquiry:
-    """What Slack has said so far about *person* with regard to *place*."""
-
-    directory: Directory
-    policy: Policy
-    person: Person
-    place: Channel
-    _failures: dict[str, DirectoryUnavailable | None] = field(default_factory=dict)
-    """Channels and groups that were asked about, and what went wrong, if anything did."""
-
-    async def judge(self, verdict: Verdict, roles: Iterable[str]) -> Why | None:
-        """Return the *verdict* on all that could change it, where the right could come from *roles*.
-
-        Raises DirectoryUnavailable where Slack did not say what could have changed it.
-        """
-        held = self.policy.roles_called(roles)
-        by_place = {Why.NO_ROLE} if any(self.place.id in role.channels for role in held) else set()
-        groups = dict.fromkeys(group for role in held for group in role.groups)
-        unasked: list[tuple[str, Callable[[], Awaitable[None]], set[Why]]] = [
-            (self.place.id, self._look_at_place, {Why.NOT_HERE, *by_place}),
-            *((group, partial(self._look_at_group, group), {Why.NO_ROLE}) for group in groups),
-        ]
-        failures: list[DirectoryUnavailable] = []
-        why = verdict(self.person)
-        while (fact := next((each for each in unasked if why in each[2]), None)) is not None:
-            unasked.remove(fact)
-            failures += await self._learn(fact[0], fact[1])
-            why = verdict(self.person)  # what a group says may make the channel decide
-        # Any other verdict stands, whatever Slack would have said.
-        if failures and why in {Why.NO_ROLE, Why.NOT_HERE}:
-            raise failures[0]
-        return why
-
-    async def refusal(self, operation: str) -> Why | None:
-        """Return why the person may not do *operation* at the place; None where they may. Raises as `judge` does."""
-        return await self.judge(
-            lambda person: self.policy.refusal(operation, person, self.place), self.policy.roles_for(operation)
-        )
-
-    async def approve_refusal(self, approvers: Sequence[str]) -> Why | None:
-        """Return why the person may not approve what needs one of the roles *approvers*, if it names any; None where they may."""
-        return await self.judge(
-            lambda person: self.policy.approve_refusal(approvers, person, self.place),
-            approvers or self.policy.roles_for(APPROVE),
-        )
-
-    def not_allowed(self, why: Why, operation: str, roles: Sequence[str] = ()) -> NotAllowed:
-        """Return the error that says *why*, and which *roles* are allowed: those with the right, where none are given."""
-        able = roles or self.policy.roles_for(operation)
-        return NotAllowed(why, operation, self.person.id, roles=able, channel=self.place.id)
-
-    async def _learn(self, what: str, look: Callable[[], Awaitable[None]]) -> list[DirectoryUnavailable]:
-        """Look up *what* once with *look*; return what went wrong."""
-        if what not in self._failures:
-            self._failures[what] = None
-            try:
-                await look()
-            except DirectoryUnavailable as error:
-                self._failures[what] = error
-        failure = self._failures[what]
-        return [] if failure is None else [failure]
-
-    async def _look_at_place(self) -> None:
-        if await self.directory.is_in(self.person.id, self.place.id):
-            self.person = replace(self.person, channels=self.person.channels | {self.place.id})
-
-    async def _look_at_group(self, group: str) -> None:
-        if self.person.id in await self.directory.group(group):
-            self.person = replace(self.person, groups=self.person.groups | {group})
-
-
-MAX_UNANSWERED = 3
-"""How many lookups of approvers may go unanswered by Slack before no more are made."""
-MAX_CANDIDATES = 200
-"""How many people of a channel are checked to find those who could approve."""
-
-MAX_MENTIONED = 5
-"""How many people a request mentions where the policy names nobody."""
-MAX_LOOKED_UP_TO_MENTION = 10
-"""How many people of a channel are looked up to find the people to mention."""
-
-
-class NotAllowed(Exception):
-    """*user* may not do *operation*; *why* says so, *roles* who could."""
-
-    def __init__(self, why: Why, operation: str, user: str, *, roles: Sequence[str] = (), channel: str = "") -> None:
-        super().__init__(f"{operation}: {why}")
-        self.why = why
-        self.operation = operation
-        self.user = user
-        self.roles = tuple(roles)
-        self.channel = channel
-
-
-class NobodyCanApprove(Exception):
-    """The request could never be approved here: *needed* people with the right are required, *found* are there."""
-
-    def __init__(self, operation: str, needed: int, found: int, roles: Sequence[str]) -> None:
-        super().__init__(operation)
-        self.operation = operation
-        self.needed = needed
-        self.found = found
-        self.roles = tuple(roles)
+from bot.policy.approvers import Approvers, NobodyCanApprove
+from bot.policy.inquiry import (
+    Directory,
+    DirectoryUnavailable,
+    Inquiry,
+    NotAllowed,
+    count_people,
+    inquire,
+    is_same_person,
+)
+from bot.policy.model import APPROVE, OPERATIONS, GuardRule, Person, Policy, Why, strictest
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,112 +34,6 @@ class Standing:
 
     rule: GuardRule
     summoned: tuple[str, ...] = ()
-
-
-@dataclass(slots=True)
-class Approvers:
-    """Finds those who could approve what *requester* asks for in *channel*; looks each of them up once."""
-
-    access: Access
-    policy: Policy
-    requester: str
-    channel: str
-    _looked_at: dict[tuple[tuple[str, ...], str], bool | DirectoryUnavailable] = field(default_factory=dict)
-
-    async def count(self, rule: GuardRule) -> int:
-        """Return how many people could approve under *rule*; counting stops when there are enough.
-
-        Enough as well where not everybody was looked at: one of the others may be able to.
-        Raises DirectoryUnavailable where there are too few, and Slack did not say of some whether they could.
-        """
-        found = 0
-        able: list[str] = []
-        candidates, silent = await self._candidates(rule)
-        for user in candidates[:MAX_CANDIDATES]:
-            try:
-                if await self._is_able(rule.approvers, user):
-                    able.append(user)
-                    found = await self.access.count_people(able)
-            except DirectoryUnavailable as error:
-                silent.append(error)
-            if found >= rule.approvals:
-                return found
-            # Slack is away rather than silent about these few; each further question may wait for its timeout.
-            if len(silent) > MAX_UNANSWERED:
-                break
-        if silent:
-            raise silent[0]
-        return found if len(candidates) <= MAX_CANDIDATES else max(found, rule.approvals)
-
-    async def people_to_mention(self, rule: GuardRule) -> tuple[str, ...]:
-        """Return whom a request under *rule* mentions: the approvers that the policy names, else some of the channel who could.
-
-        Never its requester, nor anyone who can't decide according to Slack. People who can't be looked up aren't mentioned.
-        """
-        if rule.guard is not Guard.APPROVE:
-            return ()
-        if named := self.policy.named_ids(rule.approvers):
-            return tuple([each for each in named if each != self.requester and not await self._is_barred(each)])
-        able: list[str] = []
-        with suppress(DirectoryUnavailable):
-            candidates, _ = await self._candidates(rule)
-            for user in candidates[:MAX_LOOKED_UP_TO_MENTION]:
-                if await self._is_able(rule.approvers, user):
-                    able.append(user)
-                if len(able) == MAX_MENTIONED:
-                    break
-        return tuple(able)
-
-    async def _candidates(self, rule: GuardRule) -> tuple[Sequence[str], list[DirectoryUnavailable]]:
-        """Return who may be able to approve, those that the roles name first; and the failed lookups of groups."""
-        directory = self.access.directory
-        here = list(await directory.people_in(self.channel))
-        named: list[str] = []
-        silent: list[DirectoryUnavailable] = []
-        for role in self.policy.roles_called(rule.approvers):
-            named += role.users
-            for group in role.groups:
-                try:
-                    named += sorted(await directory.group(group))
-                except DirectoryUnavailable as error:
-                    silent.append(error)
-        return list(dict.fromkeys([*named, *here])), silent
-
-    async def _is_able(self, approvers: tuple[str, ...], user: str) -> bool:
-        """Whether *user* could approve what takes one of the roles *approvers*; raises DirectoryUnavailable."""
-        if (approvers, user) not in self._looked_at:
-            try:
-                self._looked_at[approvers, user] = user != self.requester and await self._is_approver(approvers, user)
-            except DirectoryUnavailable as error:
-                # Failures are remembered, too: waiting again for a Slack that doesn't answer would take too long.
-                self._looked_at[approvers, user] = error
-        found = self._looked_at[approvers, user]
-        if isinstance(found, DirectoryUnavailable):
-            raise found
-        return found
-
-    async def _is_approver(self, approvers: tuple[str, ...], user: str) -> bool:
-        about = await self.access.inquiry(user, self.channel, self.policy)
-        if await about.approve_refusal(approvers) is not None:
-            return False
-        return not is_same_person(about.person, await self.access.person(self.requester))
-
-    async def _is_barred(self, who: str) -> bool:
-        """Whether *who*, a person or a user group, can't use Gatehouse according to Slack."""
-        with suppress(DirectoryUnavailable):
-            # The ids of user groups begin with S.
-            return not who.startswith("S") and (await self.access.person(who)).barred is not None
-        return False
-
-
-def is_same_person(one: Person, other: Person) -> bool:
-    """Whether two accounts are one person's; raises DirectoryUnavailable where Slack doesn't give the email of either."""
-    if one.id == other.id:
-        return True
-    # Without an email, somebody's second account would pass for a second person.
-    if not (one.mailbox and other.mailbox):
-        raise EmailUnknown
-    return one.mailbox == other.mailbox
 
 
 @dataclass(frozen=True, slots=True)
@@ -289,10 +47,8 @@ class Access:
         """Return a person as Slack knows them; their groups and channels are looked up only where they decide."""
         return await self.directory.person(user)
 
-    async def inquiry(self, user: str, channel: str | None, policy: Policy) -> Inquiry:
-        """Return the inquiry about *user* in *channel*; where *channel* is None, about what they may do in some channel."""
-        place = Channel("") if channel is None else await self.directory.place(channel)
-        return Inquiry(self.directory, policy, await self.directory.person(user), place)
+    async def _inquire(self, user: str, channel: str | None) -> Inquiry:
+        return await inquire(self.directory, self.policy(), user, channel)
 
     async def require_member(self, user: str) -> None:
         """Require that *user* is a full member of the workspace: nobody else can use Gatehouse, not even its help.
@@ -304,7 +60,7 @@ class Access:
 
     async def require(self, operation: str, user: str, channel: str, *, or_else: Sequence[str] = ()) -> None:
         """Require that *user* may do *operation* or one of *or_else* in *channel*; raises NotAllowed or DirectoryUnavailable."""
-        about = await self.inquiry(user, channel, self.policy())
+        about = await self._inquire(user, channel)
         if (why := await about.refusal(operation)) is None:
             return
         for other in or_else:
@@ -314,14 +70,14 @@ class Access:
 
     async def require_all(self, operations: Sequence[str], user: str, channel: str) -> None:
         """Require that *user* may do all of *operations* in *channel*; raises as `require` does."""
-        about = await self.inquiry(user, channel, self.policy())
+        about = await self._inquire(user, channel)
         for operation in operations:
             if (why := await about.refusal(operation)) is not None:
                 raise about.not_allowed(why, operation)
 
     async def require_somewhere(self, operation: str, user: str) -> None:
         """Require that *user* may do *operation* in some channel, which is not chosen yet; raises as `require` does."""
-        about = await self.inquiry(user, None, self.policy())
+        about = await self._inquire(user, None)
         why = await about.judge(
             lambda person: about.policy.refusal_anywhere(operation, person), about.policy.roles_for(operation)
         )
@@ -329,11 +85,11 @@ class Access:
             raise about.not_allowed(why, operation)
 
     async def refusal(self, operation: str, user: str, channel: str) -> Why | None:
-        return await (await self.inquiry(user, channel, self.policy())).refusal(operation)
+        return await (await self._inquire(user, channel)).refusal(operation)
 
     async def refusals_by_operation(self, user: str, channel: str) -> Mapping[str, Why | None]:
         """Return why *user* may not do each operation in *channel*, None where they may; what Slack can't tell is refused."""
-        about = await self.inquiry(user, channel, self.policy())
+        about = await self._inquire(user, channel)
         found: dict[str, Why | None] = {}
         for operation in OPERATIONS:
             try:
@@ -348,17 +104,16 @@ class Access:
         Never APPROVE_OR_CONFIRM, that is decided here. Raises NobodyCanApprove where too few people could approve all of
         it, Irreconcilable, and DirectoryUnavailable.
         """
-        policy = self.policy()
-        approvers = Approvers(self, policy, requester, channel)
-        rules = []
-        for operation, site in _sort_needs(wanted):
-            rules.append(await self._resolve_guard(policy.guard_for(operation, site), operation, approvers))
+        policy, needs = self.policy(), _sort_needs(wanted)
+        approvers = Approvers(self.directory, policy, requester, channel)
+        rules = [
+            await self._resolve_guard(policy.guard_for(operation, site), operation, approvers)
+            for operation, site in needs
+        ]
         rule = strictest(rules)
         # Each alone has enough people who could approve; all of them together may have too few.
         if rule.guard is Guard.APPROVE and not rule.self_approval and rule not in rules:
-            found = await approvers.count(rule)
-            if found < rule.approvals:
-                raise NobodyCanApprove(_sort_needs(wanted)[0][0], rule.approvals, found, policy.approving_roles(rule))
+            await approvers.require_enough(rule, needs[0][0])
         return Standing(rule, await approvers.people_to_mention(rule))
 
     async def _resolve_guard(self, rule: GuardRule, operation: str, approvers: Approvers) -> GuardRule:
@@ -371,12 +126,13 @@ class Access:
         alone = rule.model_copy(update={"guard": Guard.CONFIRM})
         if rule.self_approval:
             return rule if rule.guard is Guard.APPROVE else alone
-        found = await approvers.count(rule)
-        if found >= rule.approvals:
-            return rule.model_copy(update={"guard": Guard.APPROVE})
-        if rule.guard is Guard.APPROVE_OR_CONFIRM and not found:
+        try:
+            await approvers.require_enough(rule, operation)
+        except NobodyCanApprove as error:
+            if rule.guard is Guard.APPROVE or error.found:
+                raise
             return alone
-        raise NobodyCanApprove(operation, rule.approvals, found, approvers.policy.approving_roles(rule))
+        return rule.model_copy(update={"guard": Guard.APPROVE})
 
     def is_own_undo(self, change: Change) -> bool:
         """Whether *change* undoes an act of its own requester, and the policy requires nobody else to agree to that."""
@@ -421,16 +177,6 @@ class Access:
             fields["summoned"] = policy.named_ids(both.approvers)
         return {name: value for name, value in fields.items() if value != getattr(decision, name)}
 
-    async def count_people(self, users: Sequence[str]) -> int:
-        """Return how many people these accounts belong to: two accounts of one mailbox are one person.
-
-        Raises DirectoryUnavailable where Slack doesn't tell whether two of them are one person.
-        """
-        known: list[Person] = []
-        for person in [await self.person(user) for user in users]:
-            known += [] if any(is_same_person(person, other) for other in known) else [person]
-        return len(known)
-
     async def require_approver(self, change: Change, user: str, *, of: str | None = None) -> None:
         """Require that *user* may approve what *of* (default: its requester) asked for with *change*, in its channel, now.
 
@@ -438,7 +184,7 @@ class Access:
         """
         asker = change.request.requester if of is None else of
         approvers = change.decision.approvers
-        about = await self.inquiry(user, change.request.channel, self.policy())
+        about = await self._inquire(user, change.request.channel)
         why = await about.approve_refusal(approvers)
         if why is None and not (change.decision.self_approval and of is None):
             why = Why.OWN_REQUEST if is_same_person(about.person, await self.person(asker)) else None
@@ -447,7 +193,7 @@ class Access:
 
     async def require_break_glass(self, change: Change, user: str) -> None:
         """Require that *user* may override the guard of *change* alone; raises NotAllowed or DirectoryUnavailable."""
-        about = await self.inquiry(user, change.request.channel, self.policy())
+        about = await self._inquire(user, change.request.channel)
         roles = change.decision.break_glass
 
         def verdict(person: Person) -> Why | None:
@@ -483,7 +229,7 @@ class Access:
                 able.append(given.by)
             except (NotAllowed, DirectoryUnavailable) as error:
                 lost.append(error)
-        if lost and await self.count_people(able) < change.decision.approvals_needed:
+        if lost and await count_people(self.directory, able) < change.decision.approvals_needed:
             # While an answer is missing, enough of them may still have their right: it can be tried again.
             raise next((error for error in lost if isinstance(error, DirectoryUnavailable)), lost[0])
 

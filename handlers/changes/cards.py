@@ -18,7 +18,7 @@ from bot.changes.model.change import Change
 from bot.changes.model.items import NOT_DONE, Item, Outcome
 from bot.changes.model.states import State
 from bot.changes.notify import Pace
-from bot.policy.access import Directory
+from bot.policy.inquiry import Directory
 from bot.rules.model import Groups
 from bot.rules.secrets import hide_secrets
 from bot.store.audit import Event

@@ -10,7 +10,8 @@ from bot.changes.freezing import Frozen
 from bot.changes.refusals import Unrecorded
 from bot.clients.errors import ClientError
 from bot.gatehouse import UnknownSite
-from bot.policy.access import DirectoryUnavailable, EmailUnknown, NobodyCanApprove, NotAllowed
+from bot.policy.approvers import NobodyCanApprove
+from bot.policy.inquiry import DirectoryUnavailable, EmailUnknown, NotAllowed
 from bot.policy.limits import TooFast
 from bot.policy.model import Irreconcilable
 from bot.rules.model import Groups, Rule

@@ -10,7 +10,7 @@ from bot.clients.json_stream import run_in_slices
 from bot.clients.lists import Gap
 from bot.gatehouse import Gatehouse
 from bot.members import csv
-from bot.policy.access import NotAllowed
+from bot.policy.inquiry import NotAllowed
 from bot.policy.limits import EXPORT_RATE
 from bot.policy.model import Why
 from bot.rules import files

@@ -26,7 +26,7 @@ from bot.clients.errors import (
 )
 from bot.clients.lists import Incomplete, Listing
 from bot.gatehouse import Gatehouse
-from bot.policy.access import DirectoryUnavailable
+from bot.policy.inquiry import DirectoryUnavailable
 from bot.rules.model import RULE_ID
 from bot.store.audit import Entry, Filters
 from bot.store.outbox import Purpose

@@ -17,7 +17,7 @@ from bot.changes.model.states import State
 from bot.changes.proposals import Proposal
 from bot.clients.errors import InvalidPairs, NotFound, TypeChangeRefused
 from bot.gatehouse import Gatehouse
-from bot.policy.access import NotAllowed
+from bot.policy.inquiry import NotAllowed
 from bot.rules.edit import Problem, ProblemKind, new_problems, problems
 from bot.rules.lint.findings import Finding, FindingKind, key_of
 from bot.rules.model import ACTIVE, Rule, RuleDraft

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from typing import Any, TypeVar
 
 from bot.metrics import DIRECTORY_FAILURES
-from bot.policy.access import DirectoryUnavailable
+from bot.policy.inquiry import DirectoryUnavailable
 from bot.policy.model import Channel, Person, Why
 from handlers.slack.client import Slack, SlackRefused, SlackUnreachable
 
@@ -24,7 +24,7 @@ PAGE = 1_000
 
 
 class SlackDirectory:
-    """Implements `bot.policy.access.Directory` with Slack's Web API."""
+    """Implements `bot.policy.inquiry.Directory` with Slack's Web API."""
 
     def __init__(self, slack: Slack, now: Callable[[], datetime]) -> None:
         self._slack = slack

@@ -16,7 +16,7 @@ from bot.clients.errors import ClientError
 from bot.clients.gate import CallContext, Priority
 from bot.gatehouse import Gatehouse
 from bot.metrics import NOT_UNDERSTOOD, CommandTimer
-from bot.policy.access import NotAllowed
+from bot.policy.inquiry import NotAllowed
 from bot.policy.limits import COMMAND_RATE
 from bot.policy.model import Why
 from bot.tracing import span

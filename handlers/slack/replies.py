@@ -14,7 +14,7 @@ import structlog
 
 from bot.changes.model.change import Change
 from bot.gatehouse import Gatehouse
-from bot.policy.access import DirectoryUnavailable, NotAllowed
+from bot.policy.inquiry import DirectoryUnavailable, NotAllowed
 from bot.policy.model import Why
 from bot.store.audit import Event
 from bot.store.db import CommitUnknown, StoreError

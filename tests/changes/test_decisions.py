@@ -20,7 +20,7 @@ from bot.changes.propose import OWN_UNDO_WITHIN
 from bot.changes.refusals import AlreadyDecided, PolicyTightened
 from bot.changes.rights import Decision, OfRequest
 from bot.metrics import ENDED_CHANGES
-from bot.policy.access import DirectoryUnavailable
+from bot.policy.inquiry import DirectoryUnavailable
 from bot.policy.model import GuardRule, Policy
 from tests.changes.world import ALICE, BOB, CARA, OPS, POLICIES, RULE_IDS, Replica, World, a_world, renames, replica
 

@@ -48,8 +48,9 @@ from bot.changes.refusals import (
 )
 from bot.changes.rights import Decision, OfRequest
 from bot.clients.errors import ClientError
-from bot.policy.access import DirectoryUnavailable, NobodyCanApprove, NotAllowed
+from bot.policy.approvers import NobodyCanApprove
 from bot.policy.freezes import ChatFreeze
+from bot.policy.inquiry import DirectoryUnavailable, NotAllowed
 from bot.policy.model import Irreconcilable, Person, Why
 from bot.store.db import TargetBusy
 from sandbox.services.database import Record

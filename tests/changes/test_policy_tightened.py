@@ -13,7 +13,7 @@ from bot.changes.model.parts import Guard
 from bot.changes.model.states import State
 from bot.changes.refusals import NotYours, PolicyTightened
 from bot.changes.rights import Decision, OfRequest
-from bot.policy.access import NotAllowed
+from bot.policy.inquiry import NotAllowed
 from bot.policy.model import GuardRule, Policy, Role, Why
 from tests.changes.test_rights_again import names, rename, settled
 from tests.changes.world import ALICE, BOB, CARA, DAN, POLICIES, ROLES, Replica, World, a_world, renames, replica

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from bot.policy.access import Access, DirectoryUnavailable
+from bot.policy.access import Access
+from bot.policy.inquiry import DirectoryUnavailable
 from bot.policy.model import DEFAULT, Channel, Person, Policy
 
 

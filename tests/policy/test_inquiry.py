@@ -8,7 +8,8 @@ import pytest
 
 from bot.changes.model.edits import Kind
 from bot.changes.model.parts import Guard
-from bot.policy.access import Access, DirectoryUnavailable, NotAllowed
+from bot.policy.access import Access
+from bot.policy.inquiry import DirectoryUnavailable, NotAllowed
 from bot.policy.model import GuardRule, Person, Policy, Role, Why
 from tests.harness.directories import Directory
 

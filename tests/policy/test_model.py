@@ -13,7 +13,9 @@ from pydantic import ValidationError
 from bot.changes.model.change import Change
 from bot.changes.model.edits import Kind, Target
 from bot.changes.model.parts import Guard
-from bot.policy.access import MAX_CANDIDATES, Access, DirectoryUnavailable, NobodyCanApprove, NotAllowed
+from bot.policy.access import Access
+from bot.policy.approvers import MAX_CANDIDATES, NobodyCanApprove
+from bot.policy.inquiry import DirectoryUnavailable, NotAllowed, count_people
 from bot.policy.model import Channel, GuardRule, Irreconcilable, Person, Policy, Role, Why, strictest
 from tests.harness.clocks import StandingClock
 from tests.harness.directories import Directory
@@ -279,7 +281,7 @@ def test_who_may_approve_is_named_by_the_guard_or_by_the_right() -> None:
     ],
 )
 async def test_two_accounts_of_one_mailbox_are_one_person(users: tuple[str, ...], people: int) -> None:
-    assert await Access(Policy, directory()).count_people(users) == people
+    assert await count_people(directory(), users) == people
 
 
 # What stands before a change, here and now
