@@ -12,48 +12,27 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from bot.changes.model.change import Change, Ended
-from bot.changes.model.edits import Kind, Target
+from bot.changes.model.edits import Target
 from bot.changes.model.parts import ChangeDecision
 from bot.changes.model.states import MOVES, Move, State, sources
+from bot.store.change_queries import CLAIMED, ChangeQueries, is_temporary, select_changes
 from bot.store.db import Session, StoreError, TargetBusy, insert, insert_new
 from bot.store.leases import Leases
 from bot.store.tables import (
     HOLDING_STATES,
-    LIVE_STATES,
-    NEW,
-    STORED,
     OtherRelease,
     Row,
     change_of,
     changes,
     decisions,
     hold_key,
-    items,
     micros,
     moment,
     row_of,
-    timers,
 )
-from bot.text.documents import dump
 
-
-def _select(*where: sa.ColumnElement[bool]) -> sa.Select[Any]:
-    return sa.select(*STORED).where(*where)
-
-
-def _select_newest(*where: sa.ColumnElement[bool]) -> sa.Select[Any]:
-    return _select(*where).order_by(changes.c.created.desc())
-
-
-MAX_OUT_OF_ORDER: Final = 20
-"""How many changes of one target are searched for the one that was done last."""
-CLAIMED: Final = (State.APPLYING, State.UNKNOWN)
-"""States of a change that a process has claimed, though its lease may be over."""
-START, REVERT = "start", "revert"
-"""The timers of planned changes, and of the ends of temporary changes."""
 SERVICES: Final = ("rules", "members")
 """The services that changes are written to, each with its own slots for due work. Groups belong to ``rules``."""
-MAX_IDS_PER_QUERY: Final = 500
 
 
 def is_of_service(service: str) -> sa.ColumnElement[bool]:
@@ -79,129 +58,19 @@ def _when(change: Change) -> tuple[datetime | None, datetime | None]:
     return change.request.starts_at, change.run.held_at
 
 
-class Changes:
-    """The table of changes: looks them up, and writes them one by one or, as items of a bulk change, many at once.
-
-    Reading a change that this release doesn't know raises OtherRelease, and the process stands still.
-    """
+class Changes(ChangeQueries):
+    """The table of changes, which writes them one by one or, as items of a bulk change, many at once."""
 
     def __init__(self, session: Session) -> None:
-        self._session = session
+        super().__init__(session)
         self.leases = Leases(session, changes, changes.c.token)
-
-    async def _rows(self, query: sa.Select[Any]) -> Sequence[Row]:
-        async with self._session.reading() as connection:
-            rows: Sequence[Row] = (await connection.execute(query)).all()
-            return rows
-
-    async def _read(self, query: sa.Select[Any], *, ends_work: bool = False) -> list[Change]:
-        async with self._session.reading() as connection:
-            return [change_of(row, ends_work=ends_work) for row in await connection.execute(query)]
-
-    async def get(self, change_id: str) -> Change | None:
-        return next(iter(await self._read(_select(changes.c.id == change_id))), None)
-
-    async def get_many(self, ids: Sequence[str]) -> dict[str, Change]:
-        """Return the changes with these *ids*, by id."""
-        found: dict[str, Change] = {}
-        for first in range(0, len(ids), MAX_IDS_PER_QUERY):
-            some = await self._read(_select(changes.c.id.in_(ids[first : first + MAX_IDS_PER_QUERY])))
-            found.update((change.id, change) for change in some)
-        return found
-
-    async def find_by_key(self, idempotency_key: str) -> Change | None:
-        """Return the change with this *idempotency_key*; None where there is none."""
-        return next(iter(await self._read(_select(changes.c.idempotency_key == idempotency_key))), None)
-
-    async def find_by_prefix(self, reference: str) -> Sequence[Change]:
-        """Return up to two changes whose id begins with *reference*, hexadecimal as people read it off a card."""
-        begins = _select(changes.c.id >= reference, changes.c.id < f"{reference}g")  # LIKE would read all rows
-        return await self._read(begins.limit(2))
-
-    async def last_undoable(self, requester: str, channel: str) -> Change | None:
-        """Return the last change that *requester* made in *channel* and that can be undone; None where there is none."""
-        mine = _select_newest(changes.c.requester == requester, changes.c.channel == channel, changes.c.undoable)
-        return next(iter(await self._read(mine.limit(1))), None)
-
-    async def list_by_requester(self, requester: str, limit: int) -> Sequence[Change]:
-        """Return the changes that *requester* asked for, newest first; bulk changes without their items."""
-        mine = _select_newest(changes.c.requester == requester, changes.c.set_id == "")
-        return await self._read(mine.limit(limit))
-
-    async def list_open(self, limit: int = 50) -> Sequence[Change]:
-        """Return the changes that wait for a decision, a service or an answer.
-
-        First the oldest of each person, then the second oldest, so that one person's flood doesn't hide those of others.
-        """
-        turn = sa.func.row_number().over(partition_by=changes.c.requester, order_by=changes.c.created)
-        query = sa.select(*STORED, changes.c.created, turn.label("turn"))
-        turns = query.where(changes.c.state.in_(set(LIVE_STATES) - {State.PLANNED})).subquery()
-        fair = sa.select(turns).order_by(turns.c.turn, turns.c.created).limit(limit)
-        return await self._read(fair)
-
-    async def list_planned(self, limit: int = 500) -> Sequence[Change]:
-        """Return the changes that wait for their start, or were not begun at it; the oldest first."""
-        query = _select(changes.c.state == State.PLANNED).order_by(changes.c.created)
-        return await self._read(query.limit(limit))
-
-    async def list_all_upcoming(self) -> Sequence[Change]:
-        """Return all changes that will start or be reverted automatically."""
-        ends = changes.c.id.in_(sa.select(timers.c.change_id).where(timers.c.kind == REVERT))
-        return await self._read(_select(sa.or_(changes.c.state == State.PLANNED, ends)).order_by(changes.c.created))
-
-    async def list_upcoming(self, targets: Sequence[Target], limit: int = 5) -> Sequence[Change]:
-        """Return the first changes that will automatically start on, or be reverted on, one of *targets*."""
-        names = [str(target) for target in targets if target.key]
-        ends = changes.c.id.in_(sa.select(timers.c.change_id).where(timers.c.kind == REVERT))
-        comes = sa.or_(changes.c.state == State.PLANNED, ends)
-        about: sa.ColumnElement[bool] = changes.c.target.in_(names)
-        async with self._session.reading() as connection:
-            due = await connection.execute(sa.select(changes.c.id).where(changes.c.size > 0, comes))
-            bulk = [row.id for row in due]
-            if bulk and names:  # else all items ever stored would be searched
-                texts = [f'"target": {dump(target)}' for target in targets if target.key]
-                with_one = sa.or_(*(items.c.document.contains(text, autoescape=True) for text in texts))
-                sets = sa.select(items.c.set_id).where(items.c.set_id.in_(bulk), with_one)
-                about = sa.or_(about, changes.c.id.in_(sets))
-            query = _select(about, comes).order_by(changes.c.created).limit(limit)
-            return [change_of(row) for row in await connection.execute(query)]
-
-    async def find_due(self, target: Target) -> Sequence[Change]:
-        """Return what is due to start or to be reverted: changes of *target*, and bulk changes; all where *target* has no key."""
-        # After a failed try its timer is set for the next one, but it is due all the same.
-        is_due = sa.or_(timers.c.due <= self._session.now(), timers.c.number > 0)
-        ids = sa.select(timers.c.change_id).where(timers.c.kind.in_([START, REVERT]), is_due)
-        about = sa.true() if target.key is None else sa.or_(changes.c.target == str(target), changes.c.size > 0)
-        return await self._read(_select(changes.c.id.in_(ids), about))
 
     async def count_waiting(self, tx: AsyncConnection, requester: str, channel: str) -> tuple[int, int]:
         """Return how many requests of *requester*, and how many in *channel*, wait for a decision."""
-        theirs, here = (
-            sa.func.coalesce(sa.func.sum(sa.case((condition, 1), else_=0)), 0)
-            for condition in (changes.c.requester == requester, changes.c.channel == channel)
-        )
+        theirs = sa.func.count().filter(changes.c.requester == requester)
+        here = sa.func.count().filter(changes.c.channel == channel)
         row = (await tx.execute(sa.select(theirs, here).where(changes.c.state == State.PROPOSED))).one()
-        return int(row[0]), int(row[1])
-
-    async def count_by_state(self) -> dict[str, int]:
-        """Return how many changes are in each state."""
-        query = sa.select(changes.c.state, sa.func.count().label("many")).group_by(changes.c.state)
-        return {row.state: row.many for row in await self._rows(query)}
-
-    async def backlogs(self) -> dict[str, tuple[int, float]]:
-        """Return for each state that is not final the number of changes in it, and the age of the oldest in seconds."""
-        oldest = sa.func.min(changes.c.created)
-        query = sa.select(changes.c.state, sa.func.count().label("many"), oldest.label("oldest"))
-        rows = await self._rows(query.where(changes.c.state.in_(LIVE_STATES)).group_by(changes.c.state))
-        found = {row.state: (row.many, self._session.seconds_since(row.oldest)) for row in rows}
-        return {state: found.get(state, (0, 0.0)) for state in LIVE_STATES}
-
-    async def creations(self, target: Target) -> Sequence[Change]:
-        """Return the changes that may have created the rule *target*: the one that did, and those not confirmed yet."""
-        unnamed = changes.c.target.startswith(f"rules/{NEW}")
-        open_ = sa.and_(unnamed, changes.c.state.in_(CLAIMED))
-        found = await self._read(_select(sa.or_(changes.c.target == str(target), open_)), ends_work=True)
-        return [change for change in found if change.edit.kind is Kind.RULE_CREATE]
+        return row[0], row[1]
 
     async def is_being_reverted(self, tx: AsyncConnection, change_id: str) -> bool:
         """Whether the revert of a temporary change is being applied, or its outcome is unknown."""
@@ -210,38 +79,10 @@ class Changes:
         )
         return await tx.scalar(query.limit(1)) is not None
 
-    async def list_by_targets(self, targets: Sequence[str], limit: int = 20) -> Sequence[Change]:
-        """Return the changes of these *targets*, newest first."""
-        return await self._read(_select_newest(changes.c.target.in_(targets)).limit(limit))
-
-    async def applied_by_target(self, targets: Sequence[Target]) -> Mapping[Target, Sequence[Change]]:
-        """Return the applied changes of each target that were not undone, in no order; without targets that have none."""
-        names, found = [str(target) for target in targets], dict[Target, list[Change]]()
-        for first in range(0, len(names), MAX_IDS_PER_QUERY):
-            some = changes.c.target.in_(names[first : first + MAX_IDS_PER_QUERY])
-            for change in await self._read(_select(some, changes.c.state == State.APPLIED)):
-                if change.run.undone_by is None:
-                    found.setdefault(change.edit.target, []).append(change)
-        return found
-
-    async def last_applied_to(self, target: Target) -> Change | None:
-        """Return the change that was applied to *target* last, whether it was undone since or not; None where there is none."""
-        newest = _select_newest(changes.c.target == str(target), changes.c.state == State.APPLIED).limit(
-            MAX_OUT_OF_ORDER
-        )
-        # What was planned, or waited for an approval, was requested before others and done after them.
-        return max(await self._read(newest), key=lambda each: each.run.finished_at or each.created, default=None)
-
     async def temporary_ids(self, tx: AsyncConnection, targets: Iterable[Target]) -> Sequence[str]:
         """Return the ids of the temporary changes of *targets* whose end is still to come."""
-        ends = sa.select(timers.c.change_id).where(timers.c.kind == REVERT)
-        query = sa.select(changes.c.id).where(changes.c.target.in_(map(str, targets)), changes.c.id.in_(ends))
+        query = sa.select(changes.c.id).where(changes.c.target.in_(map(str, targets)), is_temporary())
         return list(await tx.scalars(query.order_by(changes.c.id)))
-
-    async def deciders(self, change_id: str, decision: str, reason: str = "") -> Sequence[str]:
-        """Return the people who took this *decision* with exactly this *reason*."""
-        found = sa.select(decisions.c.person).filter_by(change_id=change_id, decision=decision, reason=reason)
-        return [row.person for row in await self._rows(found)]
 
     async def add(self, tx: AsyncConnection, change: Change, idempotency_key: str) -> Change:
         """Store *change* and return it; where one with the same *idempotency_key* is stored already, return that one.
@@ -261,9 +102,8 @@ class Changes:
         raise StoreError(f"the change {change.id} is there already")
 
     async def _find_by_key(self, tx: AsyncConnection, idempotency_key: str) -> Change | None:
-        return next(
-            map(change_of, (await tx.execute(_select(changes.c.idempotency_key == idempotency_key))).all()), None
-        )
+        row = (await tx.execute(select_changes(changes.c.idempotency_key == idempotency_key))).one_or_none()
+        return None if row is None else change_of(row)
 
     async def require_free(self, change: Change) -> None:
         """Require that no change holds the target of *change*; raises TargetBusy."""
@@ -272,7 +112,7 @@ class Changes:
 
     async def _refuse_held(self, tx: AsyncConnection, change: Change) -> None:
         """Require within *tx* that no change holds what *change* would hold; raises TargetBusy."""
-        held = _select(changes.c.target == hold_key(change), changes.c.state.in_(HOLDING_STATES))
+        held = select_changes(changes.c.target == hold_key(change), changes.c.state.in_(HOLDING_STATES))
         if (row := (await tx.execute(held)).first()) is not None:
             raise TargetBusy(change_of(row))
 
@@ -285,7 +125,7 @@ class Changes:
         targets = [str(change.edit.target) for change in applied if change.edit.target.key]
         undone = [f"undo:{change.request.undoes}:" for change in applied if change.request.undoes]
         about = sa.or_(changes.c.target.in_(targets), *map(changes.c.idempotency_key.startswith, undone))
-        wanted = _select(changes.c.state.in_([State.PROPOSED, State.PLANNED]), about)
+        wanted = select_changes(changes.c.state.in_([State.PROPOSED, State.PLANNED]), about)
         found = []
         for row in await tx.execute(self._session.with_skip_locked(wanted)):
             with suppress(OtherRelease):
@@ -310,7 +150,7 @@ class Changes:
         Raises TargetBusy where the change would hold its target now, and another one does. *due*: when an approved change
         is taken up where its process died.
         """
-        row = (await tx.execute(self._select_locked(change_id))).one_or_none()
+        row = await self._lock(tx, change_id)
         if row is None or row.state not in sources(move):
             return None
         change = change_of(row)
@@ -334,7 +174,7 @@ class Changes:
 
     async def claim(self, tx: AsyncConnection, change_id: str, owner: str, lease: timedelta) -> Change | None:
         """Claim an approved change for *owner*; None where another process has claimed it."""
-        row = (await tx.execute(self._select_locked(change_id))).one_or_none()
+        row = await self._lock(tx, change_id)
         if row is None or row.state not in sources(Move.CLAIM):
             return None
         return await self.take(tx, change_of(row), owner, lease)
@@ -387,12 +227,12 @@ class Changes:
 
     async def get_locked(self, tx: AsyncConnection, change_id: str, *, ends_work: bool = False) -> Change | None:
         """Return the change, read within *tx* and locked until its end; *ends_work*: as for `change_of`."""
-        row = (await tx.execute(self._select_locked(change_id))).one_or_none()
+        row = await self._lock(tx, change_id)
         return None if row is None else change_of(row, ends_work=ends_work)
 
     async def is_applying(self, tx: AsyncConnection, change: Change, owner: str) -> bool:
         """Whether *owner* still has its claim on *change*; no other process can claim it before the end of *tx*."""
-        row = (await tx.execute(self._select_locked(change.id))).one_or_none()
+        row = await self._lock(tx, change.id)
         return row is not None and (row.state, row.owner, row.token) == (State.APPLYING, owner, change.run.token)
 
     async def record(self, tx: AsyncConnection, change: Change, **fields: Any) -> None:
@@ -408,8 +248,11 @@ class Changes:
         )
         return made if (await tx.execute(update)).rowcount == 1 else None
 
-    def _select_locked(self, change_id: str) -> sa.Select[Any]:
-        return self._with_lock(sa.select(changes).where(changes.c.id == change_id))
+    async def _lock(self, tx: AsyncConnection, change_id: str) -> Row | None:
+        """Return the row of a change, locked until the end of *tx*; None where there is none."""
+        query = self._with_lock(sa.select(changes).where(changes.c.id == change_id))
+        row: Row | None = (await tx.execute(query)).one_or_none()
+        return row
 
     def _with_lock(self, query: sa.Select[Any]) -> sa.Select[Any]:
         """Return *query* with its rows locked, always in one order, since two of them could deadlock otherwise."""
@@ -417,7 +260,7 @@ class Changes:
 
     async def take_up(self, tx: AsyncConnection, change_id: str, owner: str, lease: timedelta) -> Change | None:
         """Take over an item that a dead process was applying; None where its owner's lease still runs."""
-        row = (await tx.execute(self._select_locked(change_id))).one_or_none()
+        row = await self._lock(tx, change_id)
         if row is None or row.state != State.APPLYING or (row.owner != owner and row.lease > self._session.now()):
             return None
         return await self.take(tx, change_of(row), owner, lease)
