@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Final
 
 from bot.rules import edit
-from bot.rules.pair_fields import KNOWN_TYPES, has_field
+from bot.rules.pair_fields import has_field
 from bot.rules.url import is_url
-from handlers.blocks.messages import join_words
-from handlers.grammar.command import Command, Part, Rank, Rest
+from handlers.grammar.command import Command, Rest
 from handlers.grammar.fields import (
     PAGE,
     REASON,
@@ -23,12 +20,21 @@ from handlers.grammar.fields import (
     Led,
     Text,
     Urls,
-    original_text,
-    says_field,
     takes,
 )
 from handlers.grammar.time_fields import EXPIRY, START, UNTIL_WHEN, Expiry, Start
-from handlers.grammar.tokens import WEB, Word, quote_word, urls_typed
+from handlers.grammar.tokens import WEB, quote_word, urls_typed
+from handlers.rules.command_fields import (
+    GROUP,
+    MADE,
+    ONE_RULE,
+    RULE_TYPE,
+    Assignments,
+    Destination,
+    OneOf,
+    RuleAlone,
+    Source,
+)
 from handlers.rules.reasons import no_field_words
 
 
@@ -37,99 +43,14 @@ class RulesCommand(Command):
     needs = "rule.read"
 
 
-ONE_RULE: Final = Text("REF", "which rule")
-BLOCK: Final = {"block": "Cancel", "cancel": "Cancel"}
-"""What people call the type, and what the service does."""
-MADE: Final = {"redirect": "Redirect", **BLOCK}
-RULE_TYPE: Final = Choice("TYPE", choices=BLOCK | {name.casefold(): name for name in KNOWN_TYPES})
 CHANGES: Final = {"add": "add", "remove": "remove", "rm": "remove", "delete": "remove"}
 SORTS: Final = ("name", "type", "changed")
 TURN_ON, TURN_OFF = ("enable", "activate"), ("disable", "deactivate")
 SWITCHED: Final = dict.fromkeys(("on", *TURN_ON), "on") | dict.fromkeys(("off", *TURN_OFF), "off")
 
 
-@dataclass(frozen=True)
-class OneOf(Filter):
-    """A filter whose value is one of *options*."""
-
-    options: tuple[str, ...] = ()
-
-    def read(self, rest: Rest) -> str | None:
-        if (text := super().read(rest)) is None:
-            return None
-        if (option := str(text).casefold()) not in self.options:
-            known = join_words([f"{self.name}:{one}" for one in self.options], "or")
-            raise rest.unclear_error(f"{self.name}:{option[:20]} is unknown. Write {known}.")
-        return option
-
-
-class Source(First):
-    def write(self, value: str) -> str:
-        return quote_word(value) if value.casefold() in RULE_TYPE.choices else super().write(value)
-
-
-class Destination(Led):
-    """``to URL``, or simply the word behind the source."""
-
-    rank = Rank.TO
-
-    def read(self, rest: Rest) -> str | None:
-        led = any(word.keyword == self.keyword for word in rest.words)
-        found = super().read(rest)
-        at = 2 if rest.words and rest.words[0].keyword in RULE_TYPE.choices else 1
-        if led or len(rest.words) <= at:
-            return found
-        return rest.words.pop(at).text or None
-
-
-class GroupName(Text):
-    """``NAME`` or ``group:NAME``."""
-
-    def read(self, rest: Rest) -> Any:
-        name = rest.take_filters("group").get("group", "").strip()
-        return name or super().read(rest)
-
-
-GROUP: Final = GroupName("NAME", "which group")
-
-
-ASSIGNMENT: Final = re.compile(r"((?:pair\d{1,4}\.)?(?:source\.)?[A-Za-z]+)=(.*)", re.DOTALL | re.IGNORECASE)
 AROUND_URL: Final = " \t<>()[]{}`*_~.,;:!?\"'"
 """Signs around a pasted URL that are no part of it, nor of the name of a rule after it."""
-FREE_TEXT: Final = frozenset({"name", "description"})
-"""Fields whose value may go on over several words without quotes."""
-
-
-class Assignments(Part):
-    """``name=value`` words to the end; a word without ``=`` goes on with the value before it."""
-
-    rank = Rank.KEYWORD
-
-    def read(self, rest: Rest) -> tuple[tuple[str, str], ...]:
-        fields: list[tuple[str, str]] = []
-        before: list[Word] = []
-        for word in rest.words:
-            if not word.quoted and (match := ASSIGNMENT.fullmatch(word.text)):
-                fields.append((match[1], match[2]))
-            elif fields:
-                fields[-1] = _append_word(*fields[-1], word, rest)
-            else:
-                before.append(word)
-        rest.words = before
-        return tuple((name, _unquote(value)) for name, value in self.require_value(fields, rest))
-
-    def write(self, value: Sequence[tuple[str, str]]) -> str:
-        return " ".join(f"{name}={quote_word(text)}" for name, text in value)
-
-
-def _append_word(name: str, value: str, word: Word, rest: Rest) -> tuple[str, str]:
-    if name.casefold() not in FREE_TEXT:
-        raise rest.unclear_error(f"“{word.text[:60]}” after {name}: put a value with spaces in quotes.")
-    return name, f"{value} {original_text(word)}"
-
-
-def _unquote(value: str) -> str:
-    return value[1:-1] if len(value) > 1 and value[0] == value[-1] and value[0] in "\"'" else value
 
 
 @dataclass(frozen=True)
@@ -230,14 +151,14 @@ class RulesWhich(RulesCommand):
             raise rest.unclear_error("Write the whole URL, such as https://shop.example.com/old.")
         if words and len(found) == 1:
             before, _, after = (part.strip(AROUND_URL) for part in words.partition(found[0]))
-            said = " ".join(filter(None, [after, *exact]))
-            if not any(map(str.isalnum, before)) and said:
-                return cls(found[0], ref=said)
-        left = f"{words} {' '.join(exact)}" if words else ""
+            ref = " ".join(filter(None, [after, *exact]))
+            if not any(map(str.isalnum, before)) and ref:
+                return cls(found[0], ref=ref)
+        beside = f"{words} {' '.join(exact)}" if words else ""
         for url in sorted(found, key=len, reverse=True):
-            left = left.replace(url, " ")
+            beside = beside.replace(url, " ")
         url, *others = found
-        return cls(url, tuple(others), start=start, within=any(map(str.isalnum, left)))
+        return cls(url, tuple(others), start=start, within=any(map(str.isalnum, beside)))
 
     def check(self, rest: Rest) -> None:
         if self.ref and (self.others or is_url(self.ref)):
@@ -316,16 +237,6 @@ class RulesMake(RulesCommand):
                 url.removeprefix("https://").rstrip("/")[:120] for url in (self.source, self.destination or "")
             )
             object.__setattr__(self, "name", f"{source} to {to}" if to else f"Block {source}")
-
-
-class RuleAlone(Text):
-    """A rule and nothing about it: with a URL behind the name, more is meant than a form."""
-
-    def read(self, rest: Rest) -> Any:
-        says_more = says_field(rest) or any(WEB.match(word.text) and not word.quoted for word in rest.words)
-        if len(rest.words) > 1 and says_more:
-            raise rest.unclear_error("This opens a form for one rule: name one rule and nothing else.")
-        return super().read(rest)
 
 
 @dataclass(frozen=True)

@@ -32,10 +32,8 @@ from handlers.members.commands import (
     Segment,
     Segments,
 )
+from handlers.rules.command_fields import Assignments, GroupName, OneOf
 from handlers.rules.commands import (
-    Assignments,
-    GroupName,
-    OneOf,
     RulesDelete,
     RulesGroup,
     RulesGroups,
