@@ -27,7 +27,7 @@ from handlers.blocks.modals import View
 from handlers.errors import GivenUp, Refusal, Table, Words
 from handlers.explain.outcomes import OUTCOME_WORDS
 from handlers.explain.why_not import WHY_NOT
-from handlers.files.preview_view import file_words
+from handlers.files.reasons import file_words
 from handlers.gatehouse.commands import GatehouseHelp
 from handlers.grammar.command import Command, Unclear, slash
 from handlers.grammar.parser import parse

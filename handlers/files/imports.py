@@ -18,6 +18,7 @@ from handlers.changes.requests import record, with_times
 from handlers.files import preview_view
 from handlers.files.import_form_view import Handed, ImportForms, file_form, handed_errors, plan_form
 from handlers.files.import_plan import ImportPlan
+from handlers.files.reasons import file_words
 from handlers.grammar.time_fields import parse_start
 from handlers.slack.registry import Form, Recorded, submits
 from handlers.slack.reply import Caller
@@ -64,7 +65,7 @@ class Import(Generic[C]):
         try:
             return await self.show((handed, None), caller, gatehouse)
         except BadFile as error:
-            return file_form(self.forms, handed, " ".join(preview_view.file_words(error)))
+            return file_form(self.forms, handed, " ".join(file_words(error)))
 
     async def _save(self, agreed: tuple[Handed, C | None], caller: Caller, gatehouse: Gatehouse) -> View | Recorded:
         async with gatehouse.limits.file_work("import", caller.user, caller.channel):

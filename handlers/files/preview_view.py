@@ -1,6 +1,4 @@
-"""What an import would do before it does it: counts, the first rows of each kind, and why a file, a record or a row can't
-be imported. Reasons are plain text, to be escaped where they are shown.
-"""
+"""What an import would do before it does it: counts, the first rows of each kind, and how a table was read."""
 
 from __future__ import annotations
 
@@ -8,24 +6,22 @@ from collections.abc import Callable, Mapping, Sequence
 from operator import itemgetter
 from typing import Any, Final
 
-from bot.members import csv, import_entries
+from bot.members import import_entries
 from bot.members.csv import MemberFile, Row
 from bot.members.import_entries import MemberPlan
-from bot.rules import files, redirect_table, rule_import_plan
+from bot.rules import rule_import_plan
 from bot.rules.lint.findings import Finding
 from bot.rules.redirect_table import RedirectFile
-from bot.text import encoding, tables
+from bot.text import tables
 from bot.text.code_pages import TWICE, UTF_8
-from bot.text.encoding import BadFile, FileKind
 from bot.text.tables import UnusedColumn
 from handlers.blocks import messages
 from handlers.blocks.messages import Block, and_more, code, esc, first_few, join_commas, join_words, moment, quote_plain
 from handlers.changes.diff import differences, field_name
 from handlers.files.import_plan import ImportPlan, RowKind, TableEnd
-from handlers.grammar.command import slash
+from handlers.files.reasons import record_reason
 from handlers.members.views import segments_line
 from handlers.rules.pairs_view import first_pair_line
-from handlers.rules.reasons import first_problem
 
 MOST_ROWS: Final = 8
 """Rows of one kind that are shown."""
@@ -98,10 +94,6 @@ def _why_no_rule(entry: rule_import_plan.Skipped) -> str:
     return "a group; groups are not imported" if entry.is_group else "not a rule"
 
 
-def _reason(entry: rule_import_plan.InvalidRecord | import_entries.Invalid) -> str:
-    return REASONS[type(entry.reason)](entry.reason)
-
-
 RULE_KINDS: Final = (
     RowKind(rule_import_plan.New, ":sparkles:", "new", _new_line, lambda _: "the import was set to skip new rules"),
     RowKind(
@@ -112,7 +104,7 @@ RULE_KINDS: Final = (
         lambda _: "the import was set to keep current rules",
     ),
     RowKind(rule_import_plan.Same, ":heavy_check_mark:", "identical here", why=lambda _: "already here and identical"),
-    RowKind(rule_import_plan.InvalidRecord, ":x:", "can’t be imported", _refused_line, _reason),
+    RowKind(rule_import_plan.InvalidRecord, ":x:", "can’t be imported", _refused_line, record_reason),
     RowKind(rule_import_plan.Twice, ":repeat:", "repeated in the file", _refused_line, _why_twice),
     RowKind(rule_import_plan.Skipped, ":fast_forward:", "skipped: not rules", _refused_line, _why_no_rule),
 )
@@ -189,7 +181,11 @@ MEMBER_KINDS: Final = (
         why=lambda entry: NOTHING_TO_DO[entry.why],
     ),
     RowKind(
-        import_entries.Invalid, ":x:", "can’t be imported", lambda e: _row_line(e.row, esc(why_not(e), 200)), _reason
+        import_entries.Invalid,
+        ":x:",
+        "can’t be imported",
+        lambda e: _row_line(e.row, esc(why_not(e), 200)),
+        record_reason,
     ),
 )
 
@@ -328,137 +324,3 @@ def _headings_text(file: MemberFile | RedirectFile) -> str:
 
 def _titles(names: Sequence[str]) -> str:
     return join_commas([esc(name, 30) for name in names], MOST_TITLES)
-
-
-KINDS: Final[Mapping[FileKind, str]] = {
-    FileKind.WORKBOOK: "a spreadsheet",
-    FileKind.WEB_PAGE: "a web page",
-    FileKind.CONTACT_CARD: "a contact card (vCard)",
-    FileKind.JSON: "JSON",
-    FileKind.BINARY: "not text",
-}
-AS_TABLE: Final = "Save it as CSV, with a column of emails."
-INSTEAD: Final[Mapping[FileKind, str]] = {
-    FileKind.JSON: AS_TABLE,
-    FileKind.WEB_PAGE: "Open it in a spreadsheet, and save it as CSV.",
-    FileKind.CONTACT_CARD: "Export the contacts as CSV, with a column of emails.",
-    FileKind.WORKBOOK: "Save it as CSV, and try again.",
-}
-"""What to do with a file of another kind."""
-
-FILES: Final[Mapping[type[BadFile], Callable[[Any], tuple[str, str]]]] = {
-    encoding.EmptyFile: lambda _: ("The file is empty.", "Check that it was saved, and try again."),
-    encoding.FileTooLarge: lambda e: (
-        f"The file is too large: {_megabytes(e.size)}. The limit is {_megabytes(e.most)}.",
-        "Split it, and import the parts one by one.",
-    ),
-    encoding.WrongKind: lambda e: (f"The file is {KINDS[e.kind]}.", INSTEAD.get(e.kind, "")),
-    encoding.Undecodable: lambda e: (
-        f"The file’s encoding is unknown (byte {e.at + 1:,}).",
-        "Save it as UTF-8, and try again.",
-    ),
-    encoding.DamagedUtf8: lambda e: (
-        f"Line {e.line:,} is damaged: the rest of the file is UTF-8, but some of its letters are not.",
-        "Correct that line, or save the file as UTF-8 again.",
-    ),
-    files.BrokenJson: lambda e: (
-        f"The file is not valid JSON: line {e.line:,}, column {e.column:,} ({e.why}).",
-        "Usually an extra comma or an unclosed quote.",
-    ),
-    files.NameTwice: lambda e: (
-        f"One object of the file has the name “{e.name}” twice.",
-        "Remove one of them.",
-    ),
-    files.NestedTooDeep: lambda _: ("The file is nested too deeply for rules.", _json_hint()),
-    files.NotRules: lambda e: (
-        "The file is JSON, but has no rules" + (f": it starts with {', '.join(e.keys)}." if e.keys else "."),
-        _json_hint(),
-    ),
-    files.NoRules: lambda _: ("The file has an empty list.", "Check that the export had any rules."),
-    files.TooManyRules: lambda e: (
-        f"The file has {e.count:,} records; the limit is {e.most:,}.",
-        "Split it.",
-    ),
-    tables.BrokenTable: lambda e: (
-        f"The row in line {e.line:,} can’t be read ({e.why}).",
-        "Text follows a closing quote: put the whole cell in quotes, or each email on its own line."
-        if "expected after" in e.why
-        else "Usually an unclosed quote.",
-    ),
-    csv.NoEmails: lambda _: ("No column of the table has emails.", AS_TABLE),
-    tables.TooManyRows: lambda e: (f"The table has more than {e.most:,} rows.", "Split it."),
-    tables.TooWide: lambda e: (
-        f"The row in line {e.line:,} is too long: a row has at most {tables.MAX_COLUMNS} cells.",
-        "Remove columns that Gatehouse doesn’t need. Put each email on its own line.",
-    ),
-    tables.LineTooLong: lambda e: (
-        f"Line {e.line:,} is too long: a line has at most {tables.MAX_LINE:,} characters.",
-        "Put each row on a line of its own, and shorten its longest cell.",
-    ),
-    redirect_table.NoRedirects: lambda _: (
-        "The file is not JSON, and no table of redirects: it needs one column of URLs to redirect from, and one to redirect to.",
-        "Name them from and to.",
-    ),
-    redirect_table.ColumnTwice: lambda e: (f"Two columns of the table could be {e.column}.", "Rename one of them."),
-    BadFile: lambda _: ("The file can’t be read.", ""),
-}
-
-
-REASONS: Final[Mapping[type, Callable[[Any], str]]] = {
-    files.NoObject: lambda _: "not an object",
-    files.TooDeep: lambda _: "nested too deeply for a rule",
-    files.NotSendable: lambda _: "it has a number or a character that can’t be sent",
-    files.WrongField: lambda r: f"{_place(r.field, r.pair)} is of the wrong type",
-    tables.MissingCell: lambda r: f"the column {r.column} is empty",
-    tables.FormulaCell: lambda r: f"the column {r.column} has a formula, which is not read as text",
-    tables.ExtraCells: lambda r: f"{messages.plural(r.count, 'cell')} too many: put texts with separators in quotes",
-    tables.DuplicateOf: lambda r: f"the same as line {r.line:,}",
-    rule_import_plan.OtherType: lambda r: f"the rule with this id is a {r.live}, and its type can’t change",
-    rule_import_plan.Flawed: lambda r: first_problem(r.problems),
-    redirect_table.NoHost: lambda r: (
-        f"“{r.text[:60]}” in {r.column} is not a whole URL"
-        + (": its host is missing" if r.text.startswith("/") else ", such as https://example.com/page")
-    ),
-    redirect_table.NotExact: lambda _: "a source with * or # matches no URL exactly; use a rule of its own",
-    redirect_table.SeveralDestinations: lambda _: "rows with this source have different destinations; none is imported",
-    redirect_table.SourceTaken: lambda r: f"the rule “{r.rule[:60]}” has this source already",
-    redirect_table.UnclearGroup: lambda r: (
-        f"the groups can’t be read now, so “{r.name[:60]}” is unclear"
-        if r.count is None
-        else f"{r.count} groups are called “{r.name[:60]}”"
-        if r.count
-        else f"there is no group “{r.name[:60]}”"
-    ),
-    import_entries.InvalidEmail: lambda r: f"not an email. {r.why}",
-    import_entries.UnknownAction: lambda r: f"unknown action “{r.word}”; use add, grant, set, revoke or remove",
-    import_entries.UnknownSegments: lambda r: _unknown_segments_text(r.names),
-    import_entries.NoSegments: lambda _: "no segment given (use a dash for none at all)",
-    import_entries.Contradicts: lambda r: f"contradicts line {r.line:,}; neither is applied",
-    import_entries.NotAMember: lambda _: "not a member of this site",
-    import_entries.AlreadyMember: lambda _: "already a member, with another name or other segments",
-    import_entries.SeveralMembers: lambda r: f"could be several members: {', '.join(r.emails[:3])}",
-}
-
-
-def _json_hint() -> str:
-    return f"Use a JSON file from {slash('rules export')} or from the dashboard’s export."
-
-
-def file_words(error: BadFile) -> tuple[str, str]:
-    """The error in the file, and what to do about it; the latter may be empty."""
-    return FILES[next(kind for kind in type(error).__mro__ if kind in FILES)](error)
-
-
-def _megabytes(size: int) -> str:
-    return f"{size / 1024 / 1024:,.0f} MB"
-
-
-def _place(field: str, pair: int | None) -> str:
-    return field if pair is None else f"{field} of pair {pair}"
-
-
-def _unknown_segments_text(names: tuple[tuple[str, tuple[str, ...]], ...]) -> str:
-    told = [f"“{name}”" + (f" (near: {', '.join(near)})" if near else "") for name, near in names]
-    one = len(names) == 1
-    ending = "is not a segment here; segments are" if one else "are not segments here; they are"
-    return f"{join_commas(told, 3)} {ending} created in the site’s dashboard"

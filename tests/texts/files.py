@@ -17,7 +17,7 @@ from bot.text.tables import BrokenTable, LineTooLong, TooManyRows, TooWide
 from handlers.files import exports
 from handlers.files.import_form_view import MEMBER_FORMS, RULE_FORMS, Handed, file_form, plan_form
 from handlers.files.import_kinds import member_plan, rule_plan
-from handlers.files.preview_view import file_words
+from handlers.files.reasons import file_words
 from tests.rules.whole import plan_rules
 from tests.texts import Sample
 from tests.texts.rules import FILTERED, OFF, OLD, SHOP, pair, rule
