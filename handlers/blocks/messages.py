@@ -5,23 +5,20 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any, Final, Generic, TypeVar
+from typing import Any, Final
 
 from bot.clients.lists import Gap
 from bot.rules.url import authority
 from bot.text.lookalikes import Lookalike, LookalikeKind, is_invisible, lookalikes
-from handlers.grammar.command import Command
 
 Block = dict[str, Any]
-T = TypeVar("T")
 
 MOST_BLOCKS: Final = 50
 MOST_CHARACTERS: Final = 12_000
 """Of all blocks of a message together: Slack refuses more than about 13,200 and says so nowhere."""
 MOST_TEXT: Final = 3_000
-MOST_VALUE: Final = 2_000
 FALLBACK: Final = 3_500
 
 OPEN_TOKEN: Final = re.compile(r"(?:<[^<>]*|&[a-z]{0,3})$")
@@ -219,127 +216,6 @@ def without_buttons(blocks: Iterable[Block]) -> list[Block]:
     """*blocks* for all of a channel to read: what only one person is to do has no button there."""
     kept = (block for block in blocks if block["type"] != "actions")
     return [{name: part for name, part in block.items() if name != "accessory"} for block in kept]
-
-
-def button(
-    label: str,
-    action_id: str,
-    value: str,
-    *,
-    style: str | None = None,
-    confirm: Block | None = None,
-    spoken: str = "",
-) -> Block | None:
-    """A button, or None where its value would be too long for Slack to return. *spoken*: what screen readers say of it."""
-    if len(value) > MOST_VALUE:
-        return None
-    element: Block = {"type": "button", "text": plain_text(label, 75), "action_id": action_id, "value": value}
-    if style:
-        element["style"] = style
-    if spoken:
-        element["accessibility_label"] = clip_visible(spoken, 75)
-    return element | {"confirm": confirm} if confirm else element
-
-
-def confirm(title: str, text: str, yes: str, no: str, *, danger: bool = True) -> Block:
-    """Slack's own question before a click counts; *text* is shown as it is, without markup."""
-    asked: Block = {
-        "title": plain_text(title, 100),
-        "text": plain_text(text, 300),
-        "confirm": plain_text(yes, 30),
-        "deny": plain_text(no, 30),
-    }
-    return asked | {"style": "danger"} if danger else asked
-
-
-def command_text(command: Command) -> str:
-    """Return what people would type after the slash; empty where it can't be written."""
-    try:
-        return f"{command.service} {command.write()}"
-    except ValueError:
-        return ""
-
-
-def run_button(
-    label: str,
-    command: Command,
-    number: int | str,
-    *,
-    style: str | None = None,
-    confirm: Block | None = None,
-    spoken: str = "",
-) -> Block | None:
-    """A button that runs *command*, the same as typing it."""
-    value = command_text(command)
-    return button(label, f"v1.run.{number}", value, style=style, confirm=confirm, spoken=spoken) if value else None
-
-
-def temporary_button(
-    label: str, command: Command, number: int | str, *, style: str | None = None, spoken: str = ""
-) -> Block | None:
-    """A button that asks how long and why, and then does the same as typing *command*."""
-    value = command_text(command)
-    return button(label, f"v1.temporary.{number}", value, style=style, spoken=spoken) if value else None
-
-
-def turn_button(label: str, command: Command, number: int | str) -> Block | None:
-    """The same, but the answer takes the place of the message: pages, refresh."""
-    value = command_text(command)
-    return button(label, f"v1.turn.{number}", value) if value else None
-
-
-@dataclass(frozen=True, slots=True)
-class ListPage(Generic[T]):
-    """One page of a list: its *items*, the *first* of them by its number, and which page it is of how many."""
-
-    items: Sequence[T]
-    number: int
-    count: int
-    total: int
-    first: int
-
-    @classmethod
-    def of(cls, found: Sequence[T], number: int | None, size: int) -> ListPage[T]:
-        """The page *number* of what was *found*, or the nearest that there is."""
-        count = max(1, -(-len(found) // size))
-        number = min(max(number or 1, 1), count)
-        start = (number - 1) * size
-        return cls(found[start : start + size], number, count, len(found), start + 1)
-
-    @classmethod
-    def of_part(cls, found: Sequence[T], number: int | None, size: int) -> ListPage[T]:
-        """The page *number* of a list that is read a page at a time: *found* begins there, with one more if it goes on."""
-        number = number or 1
-        first = (number - 1) * size
-        return cls(found[:size], number, number + (len(found) > size), first + len(found), first + 1)
-
-    @property
-    def last(self) -> int:
-        """The number of its last item: ``#n`` goes no further, for nobody was shown what comes then."""
-        return self.first - 1 + len(self.items)
-
-    @property
-    def label(self) -> str:
-        return f"Page {self.number} of {self.count}"
-
-    def turn_buttons(self, command: Any) -> tuple[Block | None, Block | None]:
-        """The pages of *command* before and after this one."""
-        return (
-            turn_button("‹ Previous", replace(command, page=self.number - 1), "previous") if self.number > 1 else None,
-            turn_button("Next ›", replace(command, page=self.number + 1), "next") if self.number < self.count else None,
-        )
-
-
-def share_button(command: Command) -> Block | None:
-    """Runs *command* again for the whole channel to see."""
-    value = command_text(command)
-    return button("Share in channel", "v1.share", value) if value else None
-
-
-def decide_button(
-    label: str, decision: str, change_id: str, *, style: str | None = None, confirm: Block | None = None
-) -> Block | None:
-    return button(label, f"v1.decide.{decision}", change_id, style=style, confirm=confirm)
 
 
 def message(text: str, blocks: Sequence[Block]) -> Message:

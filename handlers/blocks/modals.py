@@ -9,21 +9,9 @@ from typing import Any, Final
 from bot.changes.model.change import Change
 from bot.changes.model.states import State
 from handlers.blocks import inputs
+from handlers.blocks.buttons import button, run_button
 from handlers.blocks.inputs import label_text
-from handlers.blocks.messages import (
-    Block,
-    Message,
-    actions,
-    as_sentence,
-    button,
-    code,
-    context,
-    esc,
-    message,
-    mrkdwn,
-    quote,
-    run_button,
-)
+from handlers.blocks.messages import Block, Message, actions, as_sentence, code, context, esc, message, mrkdwn, quote
 from handlers.blocks.tables import without_tables
 from handlers.grammar.command import Command, slash
 from handlers.grammar.time_fields import parse_expiry, parse_start

@@ -11,6 +11,7 @@ from bot.changes.model.items import DONE, NOT_DONE, Item, Outcome
 from bot.changes.model.parts import CauseKind, Guard, Held, RevertFailure
 from bot.changes.model.states import State
 from handlers.blocks import messages
+from handlers.blocks.buttons import decide_button, run_button, temporary_button
 from handlers.blocks.messages import Block, Message
 from handlers.changes.completeness import hides, is_masked
 from handlers.changes.confirmations import confirm_label, question, question_of_second_deletion, thing_of
@@ -86,7 +87,7 @@ def _switch_off_button(change: Change) -> Block | None:
     is_on = (change.edit.before or {}).get("status") == "Active"
     if change.edit.kind is not Kind.RULE_DELETE or not is_on:
         return None
-    return messages.run_button("Switch off instead", RulesOff(refs=(change.edit.target.key or "",)), "off")
+    return run_button("Switch off instead", RulesOff(refs=(change.edit.target.key or "",)), "off")
 
 
 def _plan_buttons(change: Change) -> list[Block | None]:
@@ -145,7 +146,7 @@ def overtaken_buttons(change: Change, since: Change) -> list[Block | None]:
     """Return the buttons of a temporary change of which *since* left nothing: one that shows the rule as it is now."""
     if since.edit.kind.destroys or change.edit.target.service != "rules":
         return []
-    return [messages.run_button("Show rule", RulesShow(ref=change.edit.target.key or ""), "show")]
+    return [run_button("Show rule", RulesShow(ref=change.edit.target.key or ""), "show")]
 
 
 def _redo_button(change: Change) -> Block | None:
@@ -154,14 +155,14 @@ def _redo_button(change: Change) -> Block | None:
     if undone is None or undone.cause.kind is not CauseKind.UNDO or change.request.reverts_at is not None:
         return None
     deletes = question_of_second_deletion(change, "Redo") if takes_away(change) else None
-    return messages.decide_button("Redo", "undo", change.run.undone_by or "", confirm=deletes)
+    return decide_button("Redo", "undo", change.run.undone_by or "", confirm=deletes)
 
 
 def _switch_off_again_button(change: Change) -> Block | None:
     """Return the button that switches a rule off again once that was reverted at its end; its form asks for how long."""
     if not is_reverted(change) or new_status(change.edit) != "off" or change.edit.target.service != "rules":
         return None
-    return messages.temporary_button("Switch off again…", RulesOff(refs=(change.edit.target.key or "",)), "again")
+    return temporary_button("Switch off again…", RulesOff(refs=(change.edit.target.key or "",)), "again")
 
 
 def _retry_button(change: Change, progress: Progress) -> Block | None:
@@ -176,15 +177,12 @@ def _single_undo_buttons(shown: Sequence[Item]) -> list[Block | None]:
     done = [item for item in shown if item.outcome is Outcome.APPLIED and item.change_id and item.target.site]
     if len({item.target.key for item in shown}) != 1 or not 1 < len(shown) <= MAX_SINGLE_UNDOS:
         return []
-    return [
-        messages.decide_button(f"Undo on {item.target.site}", f"undo.{item.number}", item.change_id or "")
-        for item in done
-    ]
+    return [decide_button(f"Undo on {item.target.site}", f"undo.{item.number}", item.change_id or "") for item in done]
 
 
 def decision_button(change: Change, label: str, decision: str, **more: Any) -> Block | None:
-    """Return a button that takes *decision* about *change*; *more*: as for `messages.decide_button`."""
-    return messages.decide_button(label, decision, change.id, **more)
+    """Return a button that takes *decision* about *change*; *more*: as for `decide_button`."""
+    return decide_button(label, decision, change.id, **more)
 
 
 def full_label(change: Change) -> str:
@@ -203,7 +201,7 @@ def actions(change: Change, blocks: Iterable[Block], buttons: Sequence[Block | N
     While somebody has to decide and *blocks* leave something out, that one comes first, below a line that says so.
     """
     drawn = list(blocks)
-    full = messages.run_button(full_label(change), GatehouseInspect(change.id), FULL)
+    full = run_button(full_label(change), GatehouseInspect(change.id), FULL)
     if change.state is State.PROPOSED and hides(change, drawn):
         why = "Some values are hidden in channels" if is_masked(drawn) else "This card doesn’t show everything"
         why = "Emails are masked in channels" if change.edit.target.service == "members" else why
@@ -211,7 +209,7 @@ def actions(change: Change, blocks: Iterable[Block], buttons: Sequence[Block | N
         return [messages.context(words), *rows([full, *buttons])]
     if change.review_due or (change.edit.target.service == "rules" and is_masked(drawn)):
         return rows([*buttons, full])
-    return rows([*buttons, messages.run_button("Details", GatehouseInspect(change.id), "details")])
+    return rows([*buttons, run_button("Details", GatehouseInspect(change.id), "details")])
 
 
 def shows_all(message: Message) -> bool:

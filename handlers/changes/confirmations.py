@@ -10,6 +10,7 @@ from bot.changes.model.edits import Kind
 from bot.changes.model.states import State
 from bot.text.emails import mask_email
 from handlers.blocks import messages
+from handlers.blocks.buttons import confirm
 from handlers.blocks.messages import Block
 from handlers.changes.subject import ACCESS, THINGS, VERBS, is_offboarding, new_status, takes_away
 from handlers.changes.titles import plain_title
@@ -24,9 +25,7 @@ def question(change: Change, yes: str) -> Block:
     # A confirm dialog has plain text, in which no time follows the reader's zone.
     if change.state is State.PROPOSED and starts is not None:
         follows = follows.replace(" at once", f" on {messages.plain_moment(int(starts.timestamp()) * 1000)} UTC")
-    return messages.confirm(
-        f"{messages.clip(_bare_title(change), 90)}?", follows, yes, "Cancel", danger=takes_away(change)
-    )
+    return confirm(f"{messages.clip(_bare_title(change), 90)}?", follows, yes, danger=takes_away(change))
 
 
 def _consequence(change: Change) -> str:
@@ -57,7 +56,7 @@ def question_of_second_deletion(change: Change, verb: str) -> Block:
     title = messages.quote_plain(_bare_title(change), 80)
     gone = "removed" if change.edit.target.service == "members" else "deleted"
     goes = "All of it is" if change.is_bulk else f"The {thing_of(change)} is"
-    return messages.confirm(f"{verb} {title}?", f"{goes} {gone} again.", verb, "Cancel")
+    return confirm(f"{verb} {title}?", f"{goes} {gone} again.", verb)
 
 
 def confirm_label(change: Change) -> str:

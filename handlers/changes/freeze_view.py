@@ -9,6 +9,7 @@ from typing import Final
 from bot.changes.model.change import Change
 from bot.policy.freezes import ChatFreeze, Freeze
 from handlers.blocks import messages
+from handlers.blocks.buttons import run_button
 from handlers.blocks.messages import Block, Message, esc, join_words, plural
 from handlers.changes.list_view import empty_message, rows
 from handlers.changes.people import public_text
@@ -106,7 +107,7 @@ def preview(freeze: ChatFreeze, plans: Sequence[Change], links: Mapping[str, str
     blocks = [
         messages.section(f"{MARK} *Freeze {_scope_in_sentence(freeze)} {_period(freeze)}?*"),
         *_held_plans(plans, links),
-        *messages.actions([messages.run_button("Freeze", command, 0, style="primary")]),
+        *messages.actions([run_button("Freeze", command, 0, style="primary")]),
     ]
     return messages.message("Freeze?", blocks)
 
@@ -185,7 +186,7 @@ def replaced_card(freeze: ChatFreeze, by: str) -> Message:
 
 def _lift_button(freeze: ChatFreeze, label: str = "") -> Block | None:
     label = label or ("Unlock" if freeze.is_lock else "Lift")
-    return messages.run_button(label, GatehouseUnfreeze(what=freeze.id), freeze.id)
+    return run_button(label, GatehouseUnfreeze(what=freeze.id), freeze.id)
 
 
 def freeze_list(freezes: Sequence[Freeze]) -> Message:

@@ -11,7 +11,9 @@ from bot.changes.model.parts import Guard, Held
 from bot.changes.model.states import State
 from bot.text.emails import mask_emails
 from handlers.blocks import messages
-from handlers.blocks.messages import Block, ListPage, Message, and_more
+from handlers.blocks.buttons import decide_button, share_button, turn_button
+from handlers.blocks.list_pages import ListPage
+from handlers.blocks.messages import Block, Message, and_more
 from handlers.changes.diff import differences, values_of, without_secrets
 from handlers.changes.people import approval_words, author, decision_reason, missing_approvals, reason_of
 from handlers.changes.subject import EDITS, new_status, shown_email
@@ -116,12 +118,12 @@ def coming_blocks(changes: Sequence[Change], links: Mapping[str, str]) -> list[B
 
 def open_button(change: Change) -> Block | None:
     """Return the button that opens all of a request, to decide about it there: a row doesn't show enough for that."""
-    return messages.decide_button("Decide…", f"open.{change.id[:8]}", change.id)
+    return decide_button("Decide…", f"open.{change.id[:8]}", change.id)
 
 
 def empty_message(mark: str, head: str, more: str = "", command: Command | None = None) -> Message:
     """Return the message for a list with nothing in it; with a button that gives *command* again."""
-    again = [messages.turn_button("Refresh", command, 0)] if command is not None else []
+    again = [turn_button("Refresh", command, 0)] if command is not None else []
     return messages.message(head, [messages.section(f"{mark} *{head}*\n{more}".strip()), *messages.actions(again)])
 
 
@@ -133,7 +135,7 @@ def list_message(
     *hidden*: how many more entries there are that the reader may not read.
     """
     unread = f"{hidden:,} not shown: your roles don’t let you read {'it' if hidden == 1 else 'them'}."
-    buttons = (*page.turn_buttons(command), messages.turn_button("Refresh", command, 0), messages.share_button(command))
+    buttons = (*page.turn_buttons(command), turn_button("Refresh", command, 0), share_button(command))
     return messages.message(
         title,
         [

@@ -22,6 +22,7 @@ from bot.text.documents import NestedTooDeep
 from bot.text.emails import BadEmail
 from bot.text.encoding import BadFile
 from handlers.blocks import menus, messages, modals
+from handlers.blocks.buttons import command_text, run_button
 from handlers.blocks.messages import Block, Message, code, esc, plural, quote
 from handlers.blocks.modals import View
 from handlers.errors import GivenUp, Refusal, Table, Words
@@ -141,7 +142,7 @@ def problem(words: Words, *, asked: str, reference: str = "", attempted: bool = 
     wanted to change something.
     """
     unchanged = "Nothing was changed." if attempted and words.unchanged else ""
-    buttons = (messages.run_button(label, one, number) for number, (label, one) in enumerate(words.again.items()))
+    buttons = (run_button(label, one, number) for number, (label, one) in enumerate(words.again.items()))
     blocks = [messages.section(f":warning: {_words_text(words, unchanged)}"), *messages.actions(buttons)]
     text = " ".join(filter(None, (words.what, unchanged)))
     return _message(text, blocks, asked=asked, unchanged=bool(unchanged), reference=reference)
@@ -168,9 +169,9 @@ def unclear_message(error: Unclear, *, asked: str) -> Message:
     suggested = None
     if error.suggestion is not None:
         root, _, rest = error.suggestion.partition(" ")
-        suggested = messages.run_button(f"Run {slash(root)} {rest}", parse(root, rest), 0, style="primary")
+        suggested = run_button(f"Run {slash(root)} {rest}", parse(root, rest), 0, style="primary")
     topic = GatehouseHelp(topic=None if service == "gatehouse" else service)
-    blocks += messages.actions([suggested, messages.run_button("Show all commands", topic, "help")])
+    blocks += messages.actions([suggested, run_button("Show all commands", topic, "help")])
     return _message(f"{esc(error.what)}{unchanged}", blocks, asked=asked, unchanged=bool(unchanged))
 
 
@@ -184,7 +185,7 @@ def not_one_message(error: NotOne, *, asked: str, attempted: bool = False) -> Me
             messages.section(words, None if error.near else menus.rule_menu()),
             *([messages.section("Did you mean one of these?", menus.rule_menu())] if error.near else []),
             *_rule_choices(error.near, error.groups),
-            *messages.actions([messages.run_button("List rules", RulesList(), "list")]),
+            *messages.actions([run_button("List rules", RulesList(), "list")]),
         ]
         return _message(f"No rule matches that.{unchanged}", blocks, asked=asked, unchanged=attempted)
     more = f" Here are the first {len(candidates)}; type to find others." if count > len(candidates) else ""
@@ -200,7 +201,7 @@ def _rule_choices(rules: Sequence[Rule], groups: Groups | None) -> list[Block]:
     return [
         messages.section(
             f"*{esc(rule.title, 120)}*\n{status_name(rule, groups)}   {type_name(rule)}   {code(rule.id, 100)}",
-            messages.run_button("Show", RulesShow(ref=rule.id), number),
+            run_button("Show", RulesShow(ref=rule.id), number),
         )
         for number, rule in enumerate(rules)
     ]
@@ -269,6 +270,6 @@ def error_message(
         return not_one_message(error, asked=asked, attempted=attempted)
     reference = caller.request[:8] if isinstance(error, TROUBLE) or not is_expected(error) else ""
     words = words_for(error)
-    if isinstance(error, ClientError) and command is not None and not command.writes and messages.command_text(command):
+    if isinstance(error, ClientError) and command is not None and not command.writes and command_text(command):
         words = replace(words, again={"Try again": command, **words.again})
     return problem(words, asked=asked, reference=reference, attempted=attempted)

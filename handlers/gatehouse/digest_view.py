@@ -20,6 +20,7 @@ from bot.store.audit import Entry
 from bot.store.channel_settings import DigestTimes
 from bot.text.times import duration_words, parse_since
 from handlers.blocks import messages
+from handlers.blocks.buttons import run_button, share_button
 from handlers.blocks.masking import mask_text
 from handlers.blocks.messages import Message, and_more, esc, plural
 from handlers.changes.freeze_view import freeze_line
@@ -100,10 +101,10 @@ def digest(found: Digest, *, title: str, public: bool, command: GatehouseDigest)
     """The digest as a message."""
     texts = digest_texts(found, title=title, public=public)
     buttons = [
-        messages.run_button("Show pending", GatehousePending(), 0) if found.waiting or found.reviews else None,
-        messages.run_button("Show what is planned", GatehousePlanned(), 1) if found.coming else None,
-        messages.run_button("Details", GatehouseAudit(since=command.since or A_DAY), 2) if found.entries else None,
-        messages.share_button(command),
+        run_button("Show pending", GatehousePending(), 0) if found.waiting or found.reviews else None,
+        run_button("Show what is planned", GatehousePlanned(), 1) if found.coming else None,
+        run_button("Details", GatehouseAudit(since=command.since or A_DAY), 2) if found.entries else None,
+        share_button(command),
     ]
     blocks = [messages.section(text) for text in texts]
     return messages.message(title, [*blocks, *messages.actions(buttons)])
@@ -174,7 +175,7 @@ def times_message(times: DigestTimes | None, channel: str, *, now: datetime) -> 
         return messages.message("No digest is posted", [messages.section(text)])
     text = f":white_check_mark: *The digest is posted in <#{channel}> {times_words(times)}.*\nNext: {when(times.next_after(now))}"
     zone = f"It follows the clocks in {times.zone}, also when they change."
-    off = messages.run_button("Remove digest", GatehouseDigest(at=OFF), 0)
+    off = run_button("Remove digest", GatehouseDigest(at=OFF), 0)
     return messages.message(
         "The digest is set", [messages.section(text), messages.context(zone), *messages.actions([off])]
     )

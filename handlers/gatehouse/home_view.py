@@ -13,6 +13,7 @@ from bot.changes.model.states import State
 from bot.policy.freezes import Freeze
 from bot.store.channel_settings import DELIMITER, NOTICES, DigestTimes, Preferences
 from handlers.blocks import inputs, messages, modals
+from handlers.blocks.buttons import button, run_button
 from handlers.blocks.menus import member_menu, rule_menu
 from handlers.blocks.messages import Block, Message, code, esc
 from handlers.blocks.modals import View, frame, metadata, section
@@ -77,7 +78,7 @@ def home(
 def _details_button(change: Change) -> Block | None:
     if change.state is not State.PROPOSED:
         return None
-    return messages.run_button("Details", GatehouseInspect(change.id), f"inspect.{change.id[:8]}")
+    return run_button("Details", GatehouseInspect(change.id), f"inspect.{change.id[:8]}")
 
 
 def _change_list(
@@ -101,13 +102,13 @@ def _search(*, reads_rules: bool, reads_members: bool) -> list[Block]:
 
 def _buttons(*, reads_rules: bool, reads_members: bool) -> list[Block | None]:
     return [
-        messages.run_button("List rules", RulesList(), "rules") if reads_rules else None,
-        messages.button("Create rule…", "v1.home.new", "new") if reads_rules else None,
-        messages.run_button("List members", MembersList(), "members") if reads_members else None,
-        messages.run_button("Show pending", GatehousePending(), "pending") if reads_rules else None,
-        messages.run_button("Show what I can do", GatehouseWhoami(), "whoami"),
-        messages.run_button("Help", GatehouseHelp(), "help"),
-        messages.button("Refresh", "v1.home.refresh", "refresh"),
+        run_button("List rules", RulesList(), "rules") if reads_rules else None,
+        button("Create rule…", "v1.home.new", "new") if reads_rules else None,
+        run_button("List members", MembersList(), "members") if reads_members else None,
+        run_button("Show pending", GatehousePending(), "pending") if reads_rules else None,
+        run_button("Show what I can do", GatehouseWhoami(), "whoami"),
+        run_button("Help", GatehouseHelp(), "help"),
+        button("Refresh", "v1.home.refresh", "refresh"),
     ]
 
 
@@ -149,9 +150,9 @@ def card(
     blocks.append(messages.section(f"*Digest*\n{times_words(digest) if digest else off}"))
     if not may_change:
         blocks.append(messages.context(f"You can’t change these settings; `{slash('gatehouse whoami')}` says why."))
-    changing = messages.button("Change…", "v1.settings.change", channel) if may_change else None
-    mine = messages.button("Change my notifications…", "v1.settings.mine", channel)
-    blocks += messages.actions([changing, mine, messages.run_button("Show test URLs", RulesSamples(), "samples")])
+    changing = button("Change…", "v1.settings.change", channel) if may_change else None
+    mine = button("Change my notifications…", "v1.settings.mine", channel)
+    blocks += messages.actions([changing, mine, run_button("Show test URLs", RulesSamples(), "samples")])
     return messages.message("Channel settings", blocks)
 
 

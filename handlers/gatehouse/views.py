@@ -14,7 +14,9 @@ from bot.changes.model.states import State
 from bot.policy.freezes import Freeze
 from bot.policy.model import GuardRule, Person, Why
 from handlers.blocks import messages
-from handlers.blocks.messages import Block, ListPage, Message, code, esc, escape_entities, join_words
+from handlers.blocks.buttons import run_button
+from handlers.blocks.list_pages import ListPage
+from handlers.blocks.messages import Block, Message, code, esc, escape_entities, join_words
 from handlers.changes.freeze_view import freeze_line
 from handlers.changes.list_view import empty_message, list_message, more_line, open_button, rows
 from handlers.changes.titles import STATES
@@ -70,7 +72,7 @@ def _help_page(topic: str | None, may: Callable[[type[Command]], bool]) -> Messa
 
 def _topic_buttons() -> list[Block]:
     return messages.actions(
-        messages.run_button(title, GatehouseHelp(topic=service), service) for service, title in TOPICS.items()
+        run_button(title, GatehouseHelp(topic=service), service) for service, title in TOPICS.items()
     )
 
 

@@ -9,6 +9,7 @@ from typing import Any, Final, cast
 
 from bot.text.times import duration_words
 from handlers.blocks import messages
+from handlers.blocks.buttons import command_text
 from handlers.blocks.messages import code, esc, join_words, moment, quote, url_code
 from handlers.gatehouse.commands import GatehouseUndo
 from handlers.grammar.command import Command, slash
@@ -76,7 +77,7 @@ def with_name(command: Command, titles: Mapping[str, str]) -> Command:
 
 
 def _command_code(command: Command) -> str:
-    text = messages.command_text(command)
+    text = command_text(command)
     return code(slash(text), 400) if text else f"*{esc(command.summary)}*"
 
 

@@ -8,6 +8,7 @@ from typing import Final
 
 from bot.text.times import Kind, parse_time
 from handlers.blocks import messages
+from handlers.blocks.buttons import command_text, run_button, temporary_button, turn_button
 from handlers.blocks.messages import Block, Message, code, esc, join_words, quote
 from handlers.gatehouse.commands import (
     GatehouseAudit,
@@ -61,7 +62,7 @@ def with_reading_line(
 
     *titles*: the names of rules by id.
     """
-    if not (text := messages.command_text(with_name(command, titles))):
+    if not (text := command_text(with_name(command, titles))):
         return message
     words = f"Read as {code(slash(text), 400)}"
     asks = unread_line(unread) + (" It may be this:" if any(map(points, unread)) else "")
@@ -109,9 +110,9 @@ def unclear_message(
             _thing_label(each, context): each for each in reversed(shown)
         }  # one of two that look the same: the first
         looks = [(label, each) for label, each in reversed(labels.items())]
-        buttons = [messages.run_button(label, each, number) for number, (label, each) in enumerate(looks)]
+        buttons = [run_button(label, each, number) for number, (label, each) in enumerate(looks)]
     if context.missing:
-        buttons = [*buttons, messages.run_button("Check status", GatehouseStatus(), "status")]
+        buttons = [*buttons, run_button("Check status", GatehouseStatus(), "status")]
     footer = _footer(asked, attempted=bool(meant) or names_things)
     blocks = [messages.section("\n".join(lines)), *messages.actions(buttons), footer]
     return messages.message("I don’t understand all of it", blocks)
@@ -129,9 +130,9 @@ def _form_button(command: Command, number: int) -> Block | None:
     """Return the button of a form that asks for the rest of *command*."""
     match command:
         case RulesOff(refs=(_,)) | MembersGrant():
-            return messages.temporary_button(f"{_verb_label(command)}…", command, number)
+            return temporary_button(f"{_verb_label(command)}…", command, number)
         case RulesNew() | RulesEdit() | RulesCopy() | MembersAdd() | MembersEdit():
-            return messages.run_button("Open the form…", command, number)
+            return run_button("Open the form…", command, number)
         case _:
             return _change_button(command)
 
@@ -181,7 +182,7 @@ def preview(readings: Sequence[Command], context: Context, *, asked: str) -> Mes
     if len(readings) > 1:
         blocks = [messages.section("*Which one do you mean?*")]
         for number, each in enumerate(readings):
-            label = messages.turn_button(_verb_label(each), each, number)
+            label = turn_button(_verb_label(each), each, number)
             blocks.append(messages.section(_warned_sentence(each, context), label))
         return messages.message("Which one do you mean?", [*blocks, *footer])
     buttons = [_do_it_button(first), _change_button(first)]
@@ -192,7 +193,7 @@ def preview(readings: Sequence[Command], context: Context, *, asked: str) -> Mes
 
 
 def _reach_question(made: Sequence[RulesMake], context: Context, footer: Sequence[Block]) -> Message:
-    buttons = [messages.turn_button(REACH_LABELS[each.match], each, number) for number, each in enumerate(made)]
+    buttons = [turn_button(REACH_LABELS[each.match], each, number) for number, each in enumerate(made)]
     blocks = [
         messages.section(f"{_warned_sentence(made[0], context)}\nWhich URLs should it match?"),
         *messages.actions([*buttons, _change_button(made[0])]),
@@ -215,7 +216,7 @@ def _footer(asked: str, *, attempted: bool) -> Block:
 
 
 def _do_it_button(command: Command) -> Block | None:
-    button = messages.turn_button(REQUEST_LABELS.get(type(command), "Do it"), command, 0)
+    button = turn_button(REQUEST_LABELS.get(type(command), "Do it"), command, 0)
     return button and button | {"style": "danger" if command.destroys else "primary"}
 
 
@@ -231,7 +232,7 @@ REQUEST_LABELS: Final[Mapping[type[Command], str]] = {
 def _change_button(command: Command) -> Block | None:
     """Return the button of the form, filled in, where there is one."""
     form = _form_command(command)
-    return messages.run_button("Change…", form, "change") if form else None
+    return run_button("Change…", form, "change") if form else None
 
 
 def _form_command(command: Command) -> Command | None:

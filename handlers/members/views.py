@@ -11,7 +11,9 @@ from bot.members.access_check import Asked, Likeness, Near, Standing, Verdict
 from bot.members.model import Member
 from bot.text.emails import mask_email
 from handlers.blocks import menus, messages
-from handlers.blocks.messages import Block, ListPage, Message, code, esc, join_commas, join_words, quote
+from handlers.blocks.buttons import button, run_button, share_button, temporary_button, turn_button
+from handlers.blocks.list_pages import ListPage
+from handlers.blocks.messages import Block, Message, code, esc, join_commas, join_words, quote
 from handlers.blocks.tables import Row, strip_markup, table
 from handlers.gatehouse.commands import GatehouseHelp
 from handlers.grammar.command import slash
@@ -35,10 +37,10 @@ MAX_SEGMENTS_LISTED: Final = 5
 def menu(*, sites: Sequence[str]) -> Message:
     """Return the menu of what can be done with members, each as a button or a line to type."""
     buttons = (
-        messages.run_button("List members", MembersList(), 0, style="primary"),
-        messages.run_button("Add member…", MembersAdd(), 1),
-        messages.run_button("List segments", MembersSegments(), 2),
-        messages.run_button("Help", GatehouseHelp(topic="members"), 3),
+        run_button("List members", MembersList(), 0, style="primary"),
+        run_button("Add member…", MembersAdd(), 1),
+        run_button("List segments", MembersSegments(), 2),
+        run_button("Help", GatehouseHelp(topic="members"), 3),
     )
     lines = (
         f"`{slash('members why anna@example.com vip')}` says why someone has access or doesn’t\n"
@@ -93,7 +95,7 @@ def member_list(
                 mask_email(member.email) if public else member.email,
                 join_commas(member.segments, MAX_SEGMENTS_LISTED) or "no segments",
             ],
-            None if public else messages.run_button("Show", MembersShow(emails=(member.email,), site=site), number),
+            None if public else run_button("Show", MembersShow(emails=(member.email,), site=site), number),
         )
         for number, member in enumerate(page.items, start=page.first)
     ]
@@ -102,7 +104,7 @@ def member_list(
     blocks.append(
         messages.context(f"{page.label}{messages.row_hint(numbered=numbered)}{_other_sites_text(others, ' · ')}")
     )
-    share = None if public else messages.share_button(replace(command, page=page.number))
+    share = None if public else share_button(replace(command, page=page.number))
     buttons = [*page.turn_buttons(command), share]
     footer = messages.actions(() if public and command.text else buttons)
     return messages.message(f"{count} of {esc(site, 60)}, {page.label.lower()}", [*blocks, *footer])
@@ -110,7 +112,7 @@ def member_list(
 
 def _empty_list(command: MembersList, site: str, others: Sequence[str], gap: Gap | None) -> Message:
     filters = _filters(command)
-    buttons = (messages.turn_button("List all members", MembersList(site=command.site), "all") if filters else None,)
+    buttons = (turn_button("List all members", MembersList(site=command.site), "all") if filters else None,)
     read = " among the members that could be read" if gap else ""
     text = f":mag: *No members found on {esc(site, 60)}*{filters}{read}{_other_sites_text(others, ' · ')}"
     blocks = [messages.section(text), *messages.gap_lines(gap, "members"), *messages.actions(buttons)]
@@ -130,7 +132,7 @@ def segment_counts(
     blocks = [messages.section(f"*Segments of {esc(site, 60)}* · {messages.plural(total, 'member')}")]
     blocks += messages.gap_lines(gap, "members")
     for number, (name, count) in enumerate(list(counts.items())[:MOST_SEGMENTS]):
-        listed = messages.run_button("List members", MembersList(segment=name, site=site), number) if count else None
+        listed = run_button("List members", MembersList(segment=name, site=site), number) if count else None
         nobody = "nobody that could be read" if gap else "nobody yet"
         said = messages.plural(count, "member") if count else f"{nobody} (from the settings)"
         blocks.append(messages.section(f"{code(name, 100)}   {said}", listed))
@@ -180,14 +182,12 @@ def member_card(
         blocks.append(messages.context(*texts))
     blocks += more
     buttons = (
-        messages.run_button("Edit…", MembersEdit(email=member.email, site=site), "edit"),
-        messages.run_button("Check access", MembersWhy(emails=(member.email,)), "why"),
-        messages.run_button("Remove", MembersRemove(emails=(member.email,), site=site), "remove"),
-        messages.share_button(MembersShow(emails=(member.email,), site=site)),
+        run_button("Edit…", MembersEdit(email=member.email, site=site), "edit"),
+        run_button("Check access", MembersWhy(emails=(member.email,)), "why"),
+        run_button("Remove", MembersRemove(emails=(member.email,), site=site), "remove"),
+        share_button(MembersShow(emails=(member.email,), site=site)),
     )
-    privately = messages.button(
-        "Show me privately", "v1.members.whisper", f"{site} {mask_email(member.email)} {reference}"
-    )
+    privately = button("Show me privately", "v1.members.whisper", f"{site} {mask_email(member.email)} {reference}")
     blocks += messages.actions((privately,) if public else buttons)
     return messages.message(f"{name_of(member, public=public)} on {esc(site, 60)}", blocks)
 
@@ -225,7 +225,7 @@ def access_message(email: str, said: Sequence[Verdict | Unasked], *, command: Me
             blocks += messages.actions(buttons)
     if apart:
         blocks.append(messages.context("   ".join(f"{esc(one.site, 60)}: not a member" for one in apart)))
-    blocks += messages.actions([*adding, messages.share_button(command)])
+    blocks += messages.actions([*adding, share_button(command)])
     return messages.message(answer, messages.without_buttons(blocks) if public else blocks)
 
 
@@ -306,10 +306,10 @@ def _buttons(one: Verdict, email: str, number: str) -> Iterator[Block | None]:
     if one.member is None:
         wanted = (one.missing,) if one.missing else ()
         add = MembersAdd(email=email, segments=wanted, site=one.site)
-        yield messages.run_button(f"Add on {site}…", add, f"{number}.add")
+        yield run_button(f"Add on {site}…", add, f"{number}.add")
     elif one.missing:
         grant = MembersGrant(emails=(one.member.email,), segments=(one.missing,), site=one.site)
-        yield messages.temporary_button(f"Grant {one.missing} on {site}…", grant, f"{number}.grant", style="primary")
+        yield temporary_button(f"Grant {one.missing} on {site}…", grant, f"{number}.grant", style="primary")
     for place, near in enumerate(one.near):
         show = MembersShow(emails=(near.member.email,), site=one.site)
-        yield messages.run_button(f"Show {near.member.email}", show, f"{number}.near.{place}")
+        yield run_button(f"Show {near.member.email}", show, f"{number}.near.{place}")

@@ -12,18 +12,9 @@ from bot.rules.engines import Engine, Trait
 from bot.rules.lint.findings import Finding, FindingKind, Location, Reason
 from bot.rules.matching import Difference, UrlOutcome
 from handlers.blocks import messages
-from handlers.blocks.messages import (
-    Block,
-    ListPage,
-    Message,
-    clip,
-    code,
-    esc,
-    first_few,
-    join_commas,
-    join_words,
-    quote_plain,
-)
+from handlers.blocks.buttons import run_button, share_button, turn_button
+from handlers.blocks.list_pages import ListPage
+from handlers.blocks.messages import Block, Message, clip, code, esc, first_few, join_commas, join_words, quote_plain
 from handlers.changes.times import when
 from handlers.grammar.command import slash
 from handlers.rules.commands import RulesCheck, RulesSamples, RulesWhich
@@ -268,7 +259,7 @@ def findings_page(
     elif command.page and command.page > 1:
         notes.append("There is only one page.")
     blocks += [messages.context("\n".join(notes))] if notes else []
-    buttons = [*page.turn_buttons(command), None if public else messages.share_button(command)]
+    buttons = [*page.turn_buttons(command), None if public else share_button(command)]
     return messages.message(title, [*blocks, *messages.actions(buttons)])
 
 
@@ -336,8 +327,8 @@ def test_urls(urls: Sequence[str], *, said: str, public: bool) -> Message:
     blocks = [messages.section(f"*{said}*\n{about.replace('*', '')}" if said else about)]
     for number, url in enumerate(urls[:MOST_LISTED]):
         spoken = f"Check where {clip(url, 60)} goes"
-        check = messages.run_button("Check", RulesWhich(url=url), f"which.{number}", spoken=spoken)
-        remove = messages.turn_button("Remove", RulesSamples(action="remove", urls=(url,)), f"remove.{number}")
+        check = run_button("Check", RulesWhich(url=url), f"which.{number}", spoken=spoken)
+        remove = turn_button("Remove", RulesSamples(action="remove", urls=(url,)), f"remove.{number}")
         blocks += [messages.section(code(url, 600)), *messages.actions([check, remove])]
     more = [f"…and {len(urls) - MOST_LISTED:,} more"] if len(urls) > MOST_LISTED else []
     blocks.append(messages.context("\n".join([*more, f"Add one: `{slash('rules samples add URL')}`"])))

@@ -11,7 +11,9 @@ from bot.rules.model import INACTIVE, Group, Groups, Pair, Rule
 from bot.rules.pair_fields import PAIR_FIELDS
 from bot.rules.secrets import without_secrets
 from handlers.blocks import menus, messages
-from handlers.blocks.messages import Block, ListPage, Message, code, esc, first_few, join_commas, plain_moment, quote
+from handlers.blocks.buttons import run_button, share_button, turn_button
+from handlers.blocks.list_pages import ListPage
+from handlers.blocks.messages import Block, Message, code, esc, first_few, join_commas, plain_moment, quote
 from handlers.blocks.tables import Number, Row, strip_markup, table
 from handlers.gatehouse.commands import GatehouseHelp
 from handlers.grammar.command import slash
@@ -50,10 +52,10 @@ SECTION: Final = 1500
 def menu() -> Message:
     """Return the menu of what can be done with rules, each as a button or a line to type."""
     buttons = (
-        messages.run_button("List rules", RulesList(), 0, style="primary"),
-        messages.run_button("List rules that are on", RulesList(status="active"), 1),
-        messages.run_button("Create rule…", RulesNew(), 2),
-        messages.run_button("Help", GatehouseHelp(topic="rules"), 3),
+        run_button("List rules", RulesList(), 0, style="primary"),
+        run_button("List rules that are on", RulesList(status="active"), 1),
+        run_button("Create rule…", RulesNew(), 2),
+        run_button("Help", GatehouseHelp(topic="rules"), 3),
     )
     lines = (
         f"`{slash('rules which https://shop.example.com/old')}` shows where a URL ends up\n"
@@ -82,7 +84,7 @@ def rule_card(rule: Rule, *, public: bool, groups: Groups | None = None, more: S
         *_other_fields(rule, groups),
         *more,
     ]
-    privately = messages.run_button("Show to me", RulesShow(ref=rule.id), "privately")
+    privately = run_button("Show to me", RulesShow(ref=rule.id), "privately")
     blocks += messages.actions([privately] if public else _rule_buttons(rule))
     return messages.message(f"Rule {quote(rule.title)}", blocks)
 
@@ -148,11 +150,11 @@ KNOWN_EXTRA: Final = frozenset(
 def _rule_buttons(rule: Rule) -> list[Block | None]:
     switch = RulesOff(refs=(rule.id,)) if rule.active else RulesOn(refs=(rule.id,))
     return [
-        messages.run_button("Edit…", RulesEdit(ref=rule.id), "edit"),
-        messages.run_button("Switch off" if rule.active else "Switch on", switch, "switch"),
-        messages.run_button("Copy…", RulesCopy(ref=rule.id), "copy"),
-        messages.run_button("Delete", RulesDelete(refs=(rule.id,)), "delete"),
-        messages.share_button(RulesShow(ref=rule.id)),
+        run_button("Edit…", RulesEdit(ref=rule.id), "edit"),
+        run_button("Switch off" if rule.active else "Switch on", switch, "switch"),
+        run_button("Copy…", RulesCopy(ref=rule.id), "copy"),
+        run_button("Delete", RulesDelete(refs=(rule.id,)), "delete"),
+        share_button(RulesShow(ref=rule.id)),
     ]
 
 
@@ -181,7 +183,7 @@ def rule_list(
     rows = [
         Row(
             _cells(rule, command, groups, public=public),
-            messages.run_button("Show", RulesShow(ref=rule.id), number, spoken=f"Show {rule.title}"),
+            run_button("Show", RulesShow(ref=rule.id), number, spoken=f"Show {rule.title}"),
         )
         for number, rule in enumerate(page.items, start=page.first)
     ]
@@ -194,9 +196,9 @@ def rule_list(
         )
     if command.group and groups is None:
         blocks.append(messages.context("The service doesn’t name its groups, so only their ids were searched."))
-    share = messages.share_button(replace(command, page=page.number))
+    share = share_button(replace(command, page=page.number))
     sorts = [
-        messages.turn_button(label, replace(command, sort=order, page=None), f"sort.{order}")
+        turn_button(label, replace(command, sort=order, page=None), f"sort.{order}")
         for order, label in SORTS.items()
         if page.total > 1 and order != (command.sort or "name")
     ]
@@ -228,8 +230,8 @@ def _empty_list(command: RulesList, gap: Gap | None) -> Message:
     read = " among those that could be read" if gap else ""
     text = f":mag: *No rules*{filtered}{read}" if filtered or gap else ":mag: *There are no rules yet*"
     buttons = (
-        messages.turn_button("List all rules", RulesList(), "all") if filtered else None,
-        messages.run_button("Create rule…", RulesNew(), 0),
+        turn_button("List all rules", RulesList(), "all") if filtered else None,
+        run_button("Create rule…", RulesNew(), 0),
     )
     blocks = [messages.section(text), *messages.gap_lines(gap, "rules"), *messages.actions(buttons)]
     return messages.message(f"No rules found{read}", blocks)
@@ -257,7 +259,7 @@ def group_list(
     for number, group in enumerate(groups[:MOST_GROUPS]):
         blocks.append(messages.section(_group_line(group, rules.get(group.id, 0), on.get(group.id, 0))))
         blocks += messages.actions(_group_buttons(group, number))
-    blocks += [*_left_out_groups(groups, rules), *messages.actions([messages.share_button(RulesGroups())])]
+    blocks += [*_left_out_groups(groups, rules), *messages.actions([share_button(RulesGroups())])]
     return messages.message(title, messages.without_buttons(blocks) if public else blocks)
 
 
@@ -275,10 +277,10 @@ def _group_buttons(group: Group, number: int) -> list[Block | None]:
     switch = RulesGroup(switch="off" if group.active else "on", group=group.id)
     verb = "Switch off" if group.active else "Switch on"
     return [
-        messages.run_button(
+        run_button(
             "List its rules", RulesList(group=group.id), f"rules.{number}", spoken=f"The rules of {group.title}"
         ),
-        messages.run_button(verb, switch, f"switch.{number}", spoken=f"{verb} {group.title}"),
+        run_button(verb, switch, f"switch.{number}", spoken=f"{verb} {group.title}"),
     ]
 
 

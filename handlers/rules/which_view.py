@@ -16,6 +16,7 @@ from bot.rules.outcomes import Explained, Match, NearKind, NearMiss, NoteKind, U
 from bot.rules.secrets import MARK, hide_in_text, without_secrets
 from bot.rules.url import Url
 from handlers.blocks import messages
+from handlers.blocks.buttons import run_button, share_button, temporary_button
 from handlers.blocks.messages import Block, Message, code, esc, join_commas, plural, quote, url_code
 from handlers.changes.times import when
 from handlers.rules.commands import RulesEdit, RulesList, RulesOff, RulesOn, RulesShow, RulesWhich
@@ -74,11 +75,11 @@ def answer(
     small = list(_small_print(route, command, gap, assumed=assumed))
     blocks += [messages.context("\n".join(small))] if small else []
     urls = [
-        messages.run_button(f"Check URL {number}", RulesWhich(url), f"other.{number}")
+        run_button(f"Check URL {number}", RulesWhich(url), f"other.{number}")
         for number, url in enumerate(command.others[:MAX_URLS], start=2)
     ]
-    lists = None if route.first.acting else messages.run_button("List rules", RulesList(), "list")
-    blocks += messages.actions([*urls, messages.share_button(command), lists])
+    lists = None if route.first.acting else run_button("List rules", RulesList(), "list")
+    blocks += messages.actions([*urls, share_button(command), lists])
     return messages.message(_plain_text(outcome), messages.without_buttons(blocks) if public else blocks)
 
 
@@ -217,21 +218,21 @@ def off_rule(route: Route) -> Rule | None:
 
 
 def show_button(rule: Rule, number: str, label: str = "Show") -> Block | None:
-    return messages.run_button(label, RulesShow(ref=rule.id), number, spoken=f"Show {rule.title}")
+    return run_button(label, RulesShow(ref=rule.id), number, spoken=f"Show {rule.title}")
 
 
 def edit_button(rule: Rule, number: str) -> Block | None:
-    return messages.run_button("Edit…", RulesEdit(ref=rule.id), number, spoken=f"Edit {rule.title}")
+    return run_button("Edit…", RulesEdit(ref=rule.id), number, spoken=f"Edit {rule.title}")
 
 
 def switch_off_button(label: str, rule: Rule, number: str) -> Block | None:
     """Switches *rule* off, for as long as is chosen then."""
     command = RulesOff(refs=(rule.id,))
-    return messages.temporary_button(label, command, number, spoken=f"Switch off {rule.title}")
+    return temporary_button(label, command, number, spoken=f"Switch off {rule.title}")
 
 
 def _switch_on_button(rule: Rule) -> Block | None:
-    return messages.run_button("Switch on", RulesOn(refs=(rule.id,)), "on", spoken=f"Switch on {rule.title}")
+    return run_button("Switch on", RulesOn(refs=(rule.id,)), "on", spoken=f"Switch on {rule.title}")
 
 
 def _match_section(match: Match) -> Block:
@@ -443,5 +444,5 @@ def _rule_buttons(rule: Rule, verdict: Verdict | None, url: Url) -> list[Block |
     return [
         first,
         show_button(rule, "show"),
-        messages.run_button("Check all rules", RulesWhich(url.full), "all"),
+        run_button("Check all rules", RulesWhich(url.full), "all"),
     ]

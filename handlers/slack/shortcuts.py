@@ -7,6 +7,7 @@ from typing import Final
 
 from bot.gatehouse import Gatehouse
 from handlers.blocks import messages
+from handlers.blocks.buttons import run_button
 from handlers.blocks.messages import Message, code
 from handlers.errors import EditedMessage, NothingInMessage
 from handlers.grammar import parser
@@ -26,7 +27,7 @@ def choice(question: str, choices: Sequence[tuple[str, Command]]) -> Message:
     """Return a line for each of *choices*, with a button that runs its command."""
     blocks = [messages.section(f"*{question}* That message has {len(choices)}.")]
     for number, (text, command) in enumerate(choices[:MAX_CHOICES]):
-        blocks.append(messages.section(code(text, 300), messages.run_button("Choose", command, number)))
+        blocks.append(messages.section(code(text, 300), run_button("Choose", command, number)))
     if len(choices) > MAX_CHOICES:
         blocks.append(messages.context(f"…and {len(choices) - MAX_CHOICES} more."))
     return messages.message(f"{question} That message has {len(choices)}.", blocks)

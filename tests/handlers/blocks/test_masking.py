@@ -9,6 +9,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from handlers.blocks import messages
+from handlers.blocks.buttons import confirm, decide_button, run_button, share_button
 from handlers.blocks.masking import has_email, is_public, mask_message, mask_part, mask_text
 from handlers.gatehouse.commands import GatehouseAudit
 from handlers.rules.commands import RulesShow
@@ -68,8 +69,8 @@ def test_nothing_of_a_payload_that_leaves_for_a_channel_holds_an_email(tree: Any
 @example(["a@b.co " * 500] * 5, "a@b.co " * 100)
 @settings(max_examples=200, deadline=None)
 def test_what_is_masked_still_fits(texts: list[str], label: str) -> None:
-    asked = messages.confirm(texts[0], texts[-1], label, label)
-    buttons = messages.actions([messages.decide_button(label, "approve", "0" * 32, confirm=asked)])
+    asked = confirm(texts[0], texts[-1], label)
+    buttons = messages.actions([decide_button(label, "approve", "0" * 32, confirm=asked)])
     whole = messages.message(
         texts[0], [*map(messages.section, filter(str.strip, texts)), *buttons, messages.context("end")]
     )
@@ -121,8 +122,8 @@ def test_a_secret_is_masked_where_no_email_is(text: str) -> None:
 
 
 def test_a_button_that_would_carry_an_email_is_left_out_and_others_stay() -> None:
-    share = messages.share_button(GatehouseAudit(ref="anna.berg@example.com"))
-    show = messages.run_button("Show", RulesShow(ref="Redirect_x1old"), 0)
+    share = share_button(GatehouseAudit(ref="anna.berg@example.com"))
+    show = run_button("Show", RulesShow(ref="Redirect_x1old"), 0)
     option = {"text": messages.plain_text("Anna", 75), "value": "anna.berg@example.com"}
     menu = {"type": "static_select", "options": [option], "action_id": "v1.menu"}
 

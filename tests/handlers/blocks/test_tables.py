@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from handlers.blocks import messages
+from handlers.blocks.buttons import button
 from handlers.blocks.masking import mask_message
-from handlers.blocks.messages import Block, Message, button, code, esc, section
+from handlers.blocks.messages import Block, Message, code, esc, section
 from handlers.blocks.tables import Number, Row, sections, strip_markup, table, without_tables
 from sandbox.slack.validation import are_blocks_too_long, check_message
 

@@ -1,0 +1,85 @@
+"""Buttons: those that run a command, turn a page or decide about a change; and Slack's own question before a click."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from handlers.blocks.messages import Block, clip_visible, plain_text
+from handlers.grammar.command import Command
+
+MOST_VALUE: Final = 2_000
+
+
+def button(
+    label: str,
+    action_id: str,
+    value: str,
+    *,
+    style: str | None = None,
+    confirm: Block | None = None,
+    spoken: str = "",
+) -> Block | None:
+    """Return a button, or None where *value* is empty or too long for Slack. *spoken*: what screen readers say of it."""
+    if not 0 < len(value) <= MOST_VALUE:
+        return None
+    element: Block = {"type": "button", "text": plain_text(label, 75), "action_id": action_id, "value": value}
+    if style:
+        element["style"] = style
+    if spoken:
+        element["accessibility_label"] = clip_visible(spoken, 75)
+    return element | {"confirm": confirm} if confirm else element
+
+
+def confirm(title: str, text: str, yes: str, *, danger: bool = True) -> Block:
+    """Return Slack's own question before a click counts; *text* is shown as it is, without markup."""
+    asked: Block = {
+        "title": plain_text(title, 100),
+        "text": plain_text(text, 300),
+        "confirm": plain_text(yes, 30),
+        "deny": plain_text("Cancel", 30),
+    }
+    return asked | {"style": "danger"} if danger else asked
+
+
+def command_text(command: Command) -> str:
+    """Return what people would type after the slash; empty where it can't be written."""
+    try:
+        return f"{command.service} {command.write()}"
+    except ValueError:
+        return ""
+
+
+def run_button(
+    label: str,
+    command: Command,
+    number: int | str,
+    *,
+    style: str | None = None,
+    confirm: Block | None = None,
+    spoken: str = "",
+) -> Block | None:
+    """Return a button that runs *command*, the same as typing it."""
+    return button(label, f"v1.run.{number}", command_text(command), style=style, confirm=confirm, spoken=spoken)
+
+
+def temporary_button(
+    label: str, command: Command, number: int | str, *, style: str | None = None, spoken: str = ""
+) -> Block | None:
+    """Return a button that asks how long and why, and then does the same as typing *command*."""
+    return button(label, f"v1.temporary.{number}", command_text(command), style=style, spoken=spoken)
+
+
+def turn_button(label: str, command: Command, number: int | str) -> Block | None:
+    """Return a button that runs *command*, whose answer takes the place of the message: pages, refresh."""
+    return button(label, f"v1.turn.{number}", command_text(command))
+
+
+def share_button(command: Command) -> Block | None:
+    """Return a button that runs *command* again for the whole channel to see."""
+    return button("Share in channel", "v1.share", command_text(command))
+
+
+def decide_button(
+    label: str, decision: str, change_id: str, *, style: str | None = None, confirm: Block | None = None
+) -> Block | None:
+    return button(label, f"v1.decide.{decision}", change_id, style=style, confirm=confirm)
