@@ -22,7 +22,7 @@ from hypothesis import settings
 from bot.server.app import Timing
 from bot.server.logs import CHATTY
 from bot.server.socket_mode import ConnectTimeouts
-from handlers.slack.replies import FORM_TIMEOUT
+from handlers.slack.forms import FORM_TIMEOUT
 from sandbox.demo import Sandbox, Transport, running_sandbox
 from sandbox.services.switches import Switches
 from tests.harness.channels import watching_channels

@@ -49,8 +49,8 @@ from handlers.grammar.command import command_prefix
 from handlers.grammar.parser import VERBS
 from handlers.slack.directory import SlackDirectory
 from handlers.slack.files import SlackFiles
+from handlers.slack.forms import FORM_TIMEOUT
 from handlers.slack.listeners import Router, Tasks
-from handlers.slack.replies import FORM_TIMEOUT
 
 log = structlog.get_logger(__name__)
 

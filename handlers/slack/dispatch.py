@@ -33,6 +33,7 @@ from handlers.grammar.readings import runs_at_once
 from handlers.rules.rule_refs import look_up
 from handlers.slack import payloads
 from handlers.slack.client import ModalGone, Slack
+from handlers.slack.forms import FormAck, Forms
 from handlers.slack.guesses import MISUNDERSTOOD, Guesses
 from handlers.slack.payloads import (
     ClickRequest,
@@ -54,7 +55,7 @@ from handlers.slack.registry import (
     Shortcut,
     ShortcutRoute,
 )
-from handlers.slack.replies import Answers, FormAck
+from handlers.slack.replies import Answers
 from handlers.slack.reply import Announced, Caller, Modal, Private, Reply
 
 log = structlog.get_logger(__name__)
@@ -70,10 +71,11 @@ SLOW = "The service is slow. Keep typing to try again."
 class Dispatcher:
     """Finds who answers a payload, asks whether the caller may, and sees it to its answer."""
 
-    def __init__(self, gatehouse: Gatehouse, slack: Slack, answers: Answers) -> None:
+    def __init__(self, gatehouse: Gatehouse, slack: Slack, answers: Answers, forms: Forms) -> None:
         self._gatehouse = gatehouse
         self._slack = slack
         self._answers = answers
+        self._forms = forms
         self._guesses = Guesses(gatehouse)
         self._barred: set[str] = set()
         """The people who could not use Gatehouse when they last tried."""
@@ -86,7 +88,7 @@ class Dispatcher:
 
     async def _dispatch(self, request: Request, ack: FormAck | None) -> None:
         if isinstance(request, FormRequest):  # its refusal belongs into its modal
-            await self._answers.finish_form(request.caller, request.view, self._save_form(request), ack)
+            await self._forms.finish(request.caller, request.view, self._save_form(request), ack)
             return
         timer = CommandTimer(_metric_name(request))
         try:
@@ -169,7 +171,7 @@ class Dispatcher:
         """Go on with the *change* that *request* has proposed already, and see it to its answer."""
         with span("handle", kind=request.kind, change=change.id):
             if isinstance(request, FormRequest):
-                await self._answers.resume_form(request.caller, request.view, change)
+                await self._forms.go_on(Recorded(change), request.caller, request.view)
             else:
                 timer = CommandTimer(_metric_name(request))
                 await self._carry_out(request.caller, request.asked, self._resume_change(change), timer, attempted=True)

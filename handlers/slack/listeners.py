@@ -28,8 +28,9 @@ from handlers.grammar.parser import Shorthand
 from handlers.slack import registry
 from handlers.slack.client import Slack
 from handlers.slack.dispatch import Dispatcher, attempts_change
+from handlers.slack.forms import FORM_TIMEOUT, FormAck, Forms, unsaved_view
 from handlers.slack.payloads import Body, EventRequest, FormRequest, Request, expand_alias, read, read_form, read_typing
-from handlers.slack.replies import FORM_TIMEOUT, REFUSAL, Answers, FormAck
+from handlers.slack.replies import REFUSAL, Answers, failed_view
 
 log = structlog.get_logger(__name__)
 
@@ -72,6 +73,7 @@ class Intake:
         gatehouse: Gatehouse,
         dispatcher: Dispatcher,
         answers: Answers,
+        forms: Forms,
         tasks: Tasks,
         *,
         owner: str,
@@ -82,6 +84,7 @@ class Intake:
         self._inbox = gatehouse.store.inbox
         self._dispatcher = dispatcher
         self._answers = answers
+        self._forms = forms
         self._tasks = tasks
         self._owner = owner
         self._lease = lease
@@ -113,7 +116,7 @@ class Intake:
             kept = await self._inbox.take_in(key, natural, request.kind, payload, owner=self._owner, lease=self._lease)
         except Exception as error:  # noqa: BLE001  not stored: not promised, and said so
             if isinstance(request, FormRequest):
-                unsaved = self._answers.unsaved_view(error, request.caller, request.view)
+                unsaved = unsaved_view(error, request.caller, request.view)
                 await ack(response_action="update", view=unsaved)
                 return
             await ack()
@@ -166,9 +169,10 @@ class Intake:
             await self._dispatcher.go_on(request, change)
             await self._inbox.mark_done(kept.id)
         elif (refusal := kept.payload.get(REFUSAL)) is not None:
-            await self._answers.say_again(
-                request.caller, refusal, request.view if isinstance(request, FormRequest) else None
-            )
+            if isinstance(request, FormRequest):
+                await self._forms.show_end(refusal, request.caller, request.view)
+            else:
+                await self._answers.say_again(request.caller, refusal)
             await self._inbox.mark_done(kept.id)
         else:
             log.info("resuming", kind=kept.kind, request=kept.id[:8])
@@ -232,11 +236,13 @@ class Router:
         self._form_timeout = form_timeout
         self._gatehouse = gatehouse
         self._answers = Answers(gatehouse, slack)
-        self._dispatcher = Dispatcher(gatehouse, slack, self._answers)
+        forms = Forms(gatehouse, slack, self._answers)
+        self._dispatcher = Dispatcher(gatehouse, slack, self._answers, forms)
         self._intake = Intake(
             gatehouse,
             self._dispatcher,
             self._answers,
+            forms,
             self.tasks,
             owner=owner,
             lease=lease,
@@ -308,6 +314,6 @@ class Router:
                 return
             pending = FormAck(request.form.working(request.view), self._form_timeout)
         except Exception as error:  # noqa: BLE001  whatever it is, the person must learn that nothing was saved
-            await ack(response_action="update", view=self._answers.failed_view(error, request.caller, attempted=True))
+            await ack(response_action="update", view=failed_view(error, request.caller, attempted=True))
             return
         await self._intake.store_then_ack(request, ack, req, pending)

@@ -7,8 +7,8 @@ from datetime import timedelta
 import pytest
 
 from handlers.errors import FormForgotten
+from handlers.slack.forms import open_again
 from handlers.slack.registry import Click
-from handlers.slack.replies import open_again
 from handlers.slack.reply import Caller
 from sandbox.demo import Sandbox
 from sandbox.slack.message import Message
