@@ -14,16 +14,7 @@ from typing import Final
 from zoneinfo import ZoneInfo
 
 from bot.text.time_words import AFTER_LENGTH, AROUND, DIGITS, PARTS, canonical_text, terms_of
-from bot.text.wall_times import (
-    AROUND_TODAY,
-    END_OF,
-    INNER,
-    MIDNIGHT,
-    START_OF_DAY,
-    WallTime,
-    last_time,
-    parse_wall,
-)
+from bot.text.wall_times import AROUND_TODAY, END_OF, INNER, MIDNIGHT, START_OF_DAY, WallTime, last_time, parse_wall
 
 MAX_WORDS: Final = 12
 """Words of one time."""

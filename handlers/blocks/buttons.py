@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Final
+from dataclasses import replace
+from typing import Any, Final
 
-from handlers.blocks.messages import Block, clip_visible, plain_text
+from handlers.blocks.messages import Block, ListPage, clip_visible, plain_text
 from handlers.grammar.command import Command
 
 MOST_VALUE: Final = 2_000
@@ -72,6 +73,14 @@ def temporary_button(
 def turn_button(label: str, command: Command, number: int | str) -> Block | None:
     """Return a button that runs *command*, whose answer takes the place of the message: pages, refresh."""
     return button(label, f"v1.turn.{number}", command_text(command))
+
+
+def turn_buttons(page: ListPage[Any], command: Any) -> tuple[Block | None, Block | None]:
+    """Return buttons for the pages of *command* before and after *page*."""
+    return (
+        turn_button("‹ Previous", replace(command, page=page.number - 1), "previous") if page.number > 1 else None,
+        turn_button("Next ›", replace(command, page=page.number + 1), "next") if page.number < page.count else None,
+    )
 
 
 def share_button(command: Command) -> Block | None:

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any, Final
+from typing import Any, Final, Generic, TypeVar
 
 from bot.clients.lists import Gap
 from bot.rules.url import authority
 from bot.text.lookalikes import Lookalike, LookalikeKind, is_invisible, lookalikes
 
 Block = dict[str, Any]
+T = TypeVar("T")
 
 MOST_BLOCKS: Final = 50
 MOST_CHARACTERS: Final = 12_000
@@ -112,9 +113,9 @@ def esc(text: str, limit: int = 300, more: int = 0) -> str:
     return MARKS.sub(lambda match: WORD_JOINER + match[0] + WORD_JOINER, escape_entities(shown))
 
 
-def code(text: str | None, limit: int = 300, more: int = 0) -> str:
+def code(text: str | None, limit: int = 300) -> str:
     """Foreign text as code, the safest way to show an id or an address exactly."""
-    shown = clip_visible(str(text or ""), limit, more).replace("`", "ˋ").strip()
+    shown = clip_visible(str(text or ""), limit).replace("`", "ˋ").strip()
     return f"`{escape_entities(shown)}`" if shown else "_empty_"
 
 
@@ -218,6 +219,41 @@ def without_buttons(blocks: Iterable[Block]) -> list[Block]:
     return [{name: part for name, part in block.items() if name != "accessory"} for block in kept]
 
 
+@dataclass(frozen=True, slots=True)
+class ListPage(Generic[T]):
+    """One page of a list: its *items*, the *first* of them by its number, and which page it is of how many."""
+
+    items: Sequence[T]
+    number: int
+    count: int
+    total: int
+    first: int
+
+    @classmethod
+    def of(cls, found: Sequence[T], number: int | None, size: int) -> ListPage[T]:
+        """Return the page *number* of what was *found*, or the nearest that there is."""
+        count = max(1, -(-len(found) // size))
+        number = min(max(number or 1, 1), count)
+        start = (number - 1) * size
+        return cls(found[start : start + size], number, count, len(found), start + 1)
+
+    @classmethod
+    def of_part(cls, found: Sequence[T], number: int | None, size: int) -> ListPage[T]:
+        """Return the page *number* of a list that is read a page at a time: *found* begins there, with one more if it goes on."""
+        number = number or 1
+        first = (number - 1) * size
+        return cls(found[:size], number, number + (len(found) > size), first + len(found), first + 1)
+
+    @property
+    def last(self) -> int:
+        """The number of its last item: ``#n`` goes no further, for nobody was shown what comes then."""
+        return self.first - 1 + len(self.items)
+
+    @property
+    def label(self) -> str:
+        return f"Page {self.number} of {self.count}"
+
+
 def message(text: str, blocks: Sequence[Block]) -> Message:
     """A message within Slack's limits: the last texts of too many are left out, and that is said; buttons stay."""
     kept = [block for block in blocks if block]
@@ -297,34 +333,19 @@ def file_sent_note(name: str, link: str, *, here: bool, shown: bool) -> Message:
 def lookalike_warnings(values: Iterable[tuple[str, str]]) -> tuple[str, ...]:
     """One sentence for each thing in the *values*, pairs of a field's name and its text, that may mislead; each once."""
     found = ((field, one) for field, text in values for one in lookalikes(text))
-    return tuple(dict.fromkeys(f"In “{field}”: {LOOKALIKE_WORDS[one.kind](one)}" for field, one in found))
+    return tuple(dict.fromkeys(f"In “{field}”: {_lookalike_words(one)}" for field, one in found))
 
 
-def _invisible_warning(found: Lookalike) -> str:
-    shown = " ".join(f"U+{ord(one):04X}" for one in found.shown[:8])
-    return f"invisible characters ({shown})."
-
-
-def _user_info_warning(found: Lookalike) -> str:
-    return f"the URL leads to {found.host}. What comes before the @ is a user name, not a host."
-
-
-def _foreign_host_warning(found: Lookalike) -> str:
-    letters = f" with {_script_names(found.scripts)} letters" if set(found.scripts) - {"LATIN"} else ""
-    return f"the host {found.host} is displayed as {escape_invisible(found.shown)}{letters}. Check that it is the one you mean."
-
-
-def _mixed_scripts_warning(found: Lookalike) -> str:
-    return f"a word mixes {_script_names(found.scripts)} letters, so it may look like another word."
-
-
-def _script_names(names: tuple[str, ...]) -> str:
-    return " and ".join(name.capitalize() for name in names)
-
-
-LOOKALIKE_WORDS: Final[dict[LookalikeKind, Callable[[Lookalike], str]]] = {
-    LookalikeKind.INVISIBLE: _invisible_warning,
-    LookalikeKind.USER_INFO: _user_info_warning,
-    LookalikeKind.FOREIGN_HOST: _foreign_host_warning,
-    LookalikeKind.MIXED_SCRIPTS: _mixed_scripts_warning,
-}
+def _lookalike_words(found: Lookalike) -> str:
+    scripts = " and ".join(name.capitalize() for name in found.scripts)
+    match found.kind:
+        case LookalikeKind.INVISIBLE:
+            return f"invisible characters ({' '.join(f'U+{ord(one):04X}' for one in found.shown[:8])})."
+        case LookalikeKind.USER_INFO:
+            return f"the URL leads to {found.host}. What comes before the @ is a user name, not a host."
+        case LookalikeKind.FOREIGN_HOST:
+            letters = f" with {scripts} letters" if set(found.scripts) - {"LATIN"} else ""
+            shown = escape_invisible(found.shown)
+            return f"the host {found.host} is displayed as {shown}{letters}. Check that it is the one you mean."
+        case LookalikeKind.MIXED_SCRIPTS:
+            return f"a word mixes {scripts} letters, so it may look like another word."

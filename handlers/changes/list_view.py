@@ -11,9 +11,8 @@ from bot.changes.model.parts import Guard, Held
 from bot.changes.model.states import State
 from bot.text.emails import mask_emails
 from handlers.blocks import messages
-from handlers.blocks.buttons import decide_button, share_button, turn_button
-from handlers.blocks.list_pages import ListPage
-from handlers.blocks.messages import Block, Message, and_more
+from handlers.blocks.buttons import decide_button, share_button, turn_button, turn_buttons
+from handlers.blocks.messages import Block, ListPage, Message, and_more
 from handlers.changes.diff import differences, values_of, without_secrets
 from handlers.changes.people import approval_words, author, decision_reason, missing_approvals, reason_of
 from handlers.changes.subject import EDITS, new_status, shown_email
@@ -135,7 +134,7 @@ def list_message(
     *hidden*: how many more entries there are that the reader may not read.
     """
     unread = f"{hidden:,} not shown: your roles don’t let you read {'it' if hidden == 1 else 'them'}."
-    buttons = (*page.turn_buttons(command), turn_button("Refresh", command, 0), share_button(command))
+    buttons = (*turn_buttons(page, command), turn_button("Refresh", command, 0), share_button(command))
     return messages.message(
         title,
         [

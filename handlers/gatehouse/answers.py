@@ -32,8 +32,7 @@ from bot.store.audit import Entry, Filters
 from bot.store.outbox import Purpose
 from bot.store.queues import TimerKind
 from bot.text.times import moment_since, parse_since
-from handlers.blocks.list_pages import ListPage
-from handlers.blocks.messages import plural
+from handlers.blocks.messages import ListPage, plural
 from handlers.changes.decisions import can_decide
 from handlers.changes.list_view import MAX_LISTED
 from handlers.changes.requests import zone_of

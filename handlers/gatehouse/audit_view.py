@@ -10,8 +10,7 @@ from bot.changes.model.items import Tally
 from bot.store.audit import GATEHOUSE, Entry, Filters
 from bot.text.emails import mask_email
 from handlers.blocks import messages
-from handlers.blocks.list_pages import ListPage
-from handlers.blocks.messages import Message, code, esc, plural, quote
+from handlers.blocks.messages import ListPage, Message, code, esc, plural, quote
 from handlers.changes.list_view import empty_message, list_message, row, rows
 from handlers.changes.people import public_text
 from handlers.changes.subject import subject

@@ -27,14 +27,7 @@ from handlers.changes.freeze_view import freeze_line
 from handlers.changes.list_view import row
 from handlers.changes.times import when
 from handlers.changes.titles import STATES, is_partly_done
-from handlers.gatehouse.commands import (
-    A_DAY,
-    OFF,
-    GatehouseAudit,
-    GatehouseDigest,
-    GatehousePending,
-    GatehousePlanned,
-)
+from handlers.gatehouse.commands import A_DAY, OFF, GatehouseAudit, GatehouseDigest, GatehousePending, GatehousePlanned
 from handlers.grammar.command import slash
 from handlers.rules import check_view
 

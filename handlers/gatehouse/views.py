@@ -15,8 +15,7 @@ from bot.policy.freezes import Freeze
 from bot.policy.model import GuardRule, Person, Why
 from handlers.blocks import messages
 from handlers.blocks.buttons import run_button
-from handlers.blocks.list_pages import ListPage
-from handlers.blocks.messages import Block, Message, code, esc, escape_entities, join_words
+from handlers.blocks.messages import Block, ListPage, Message, code, esc, escape_entities, join_words
 from handlers.changes.freeze_view import freeze_line
 from handlers.changes.list_view import empty_message, list_message, more_line, open_button, rows
 from handlers.changes.titles import STATES

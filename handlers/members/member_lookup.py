@@ -18,8 +18,7 @@ from bot.text.emails import checked_email, mask_email
 from bot.text.search import has_words
 from handlers.blocks import menus, messages
 from handlers.blocks.inputs import MOST_OPTIONS
-from handlers.blocks.list_pages import ListPage
-from handlers.blocks.messages import Block, Message
+from handlers.blocks.messages import Block, ListPage, Message
 from handlers.blocks.tables import ROWS_PER_PAGE
 from handlers.changes.requests import outlook_blocks
 from handlers.errors import MemberGone, TooMany, UnknownSegment

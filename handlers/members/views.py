@@ -11,9 +11,8 @@ from bot.members.access_check import Asked, Likeness, Near, Standing, Verdict
 from bot.members.model import Member
 from bot.text.emails import mask_email
 from handlers.blocks import menus, messages
-from handlers.blocks.buttons import button, run_button, share_button, temporary_button, turn_button
-from handlers.blocks.list_pages import ListPage
-from handlers.blocks.messages import Block, Message, code, esc, join_commas, join_words, quote
+from handlers.blocks.buttons import button, run_button, share_button, temporary_button, turn_button, turn_buttons
+from handlers.blocks.messages import Block, ListPage, Message, code, esc, join_commas, join_words, quote
 from handlers.blocks.tables import Row, strip_markup, table
 from handlers.gatehouse.commands import GatehouseHelp
 from handlers.grammar.command import slash
@@ -105,7 +104,7 @@ def member_list(
         messages.context(f"{page.label}{messages.row_hint(numbered=numbered)}{_other_sites_text(others, ' · ')}")
     )
     share = None if public else share_button(replace(command, page=page.number))
-    buttons = [*page.turn_buttons(command), share]
+    buttons = [*turn_buttons(page, command), share]
     footer = messages.actions(() if public and command.text else buttons)
     return messages.message(f"{count} of {esc(site, 60)}, {page.label.lower()}", [*blocks, *footer])
 

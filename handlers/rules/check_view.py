@@ -12,9 +12,19 @@ from bot.rules.engines import Engine, Trait
 from bot.rules.lint.findings import Finding, FindingKind, Location, Reason
 from bot.rules.matching import Difference, UrlOutcome
 from handlers.blocks import messages
-from handlers.blocks.buttons import run_button, share_button, turn_button
-from handlers.blocks.list_pages import ListPage
-from handlers.blocks.messages import Block, Message, clip, code, esc, first_few, join_commas, join_words, quote_plain
+from handlers.blocks.buttons import run_button, share_button, turn_button, turn_buttons
+from handlers.blocks.messages import (
+    Block,
+    ListPage,
+    Message,
+    clip,
+    code,
+    esc,
+    first_few,
+    join_commas,
+    join_words,
+    quote_plain,
+)
 from handlers.changes.times import when
 from handlers.grammar.command import slash
 from handlers.rules.commands import RulesCheck, RulesSamples, RulesWhich
@@ -259,7 +269,7 @@ def findings_page(
     elif command.page and command.page > 1:
         notes.append("There is only one page.")
     blocks += [messages.context("\n".join(notes))] if notes else []
-    buttons = [*page.turn_buttons(command), None if public else share_button(command)]
+    buttons = [*turn_buttons(page, command), None if public else share_button(command)]
     return messages.message(title, [*blocks, *messages.actions(buttons)])
 
 

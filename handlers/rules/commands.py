@@ -9,19 +9,7 @@ from bot.rules import edit
 from bot.rules.pair_fields import has_field
 from bot.rules.url import is_url
 from handlers.grammar.command import Command, Rest
-from handlers.grammar.fields import (
-    PAGE,
-    REASON,
-    REFS,
-    Choice,
-    Filter,
-    First,
-    Flag,
-    Led,
-    Text,
-    Urls,
-    takes,
-)
+from handlers.grammar.fields import PAGE, REASON, REFS, Choice, Filter, First, Flag, Led, Text, Urls, takes
 from handlers.grammar.time_fields import EXPIRY, START, UNTIL_WHEN, Expiry, Start
 from handlers.grammar.tokens import WEB, quote_word, urls_typed
 from handlers.rules.command_fields import (

@@ -32,8 +32,7 @@ from bot.text.names import NARROWED, named_group, resolve_name
 from bot.text.search import has_words
 from handlers.blocks import menus
 from handlers.blocks.inputs import MOST_OPTIONS
-from handlers.blocks.list_pages import ListPage
-from handlers.blocks.messages import Block, code, join_commas
+from handlers.blocks.messages import Block, ListPage, code, join_commas
 from handlers.blocks.tables import ROWS_PER_PAGE
 from handlers.changes.coming import events_until
 from handlers.changes.requests import resolve_start

@@ -11,9 +11,8 @@ from bot.rules.model import INACTIVE, Group, Groups, Pair, Rule
 from bot.rules.pair_fields import PAIR_FIELDS
 from bot.rules.secrets import without_secrets
 from handlers.blocks import menus, messages
-from handlers.blocks.buttons import run_button, share_button, turn_button
-from handlers.blocks.list_pages import ListPage
-from handlers.blocks.messages import Block, Message, code, esc, first_few, join_commas, plain_moment, quote
+from handlers.blocks.buttons import run_button, share_button, turn_button, turn_buttons
+from handlers.blocks.messages import Block, ListPage, Message, code, esc, first_few, join_commas, plain_moment, quote
 from handlers.blocks.tables import Number, Row, strip_markup, table
 from handlers.gatehouse.commands import GatehouseHelp
 from handlers.grammar.command import slash
@@ -202,7 +201,7 @@ def rule_list(
         for order, label in SORTS.items()
         if page.total > 1 and order != (command.sort or "name")
     ]
-    buttons = [*page.turn_buttons(command), share, *sorts]
+    buttons = [*turn_buttons(page, command), share, *sorts]
     return messages.message(f"{count}, {page.label.lower()}", [*blocks, *messages.actions(buttons)])
 
 

@@ -20,7 +20,7 @@ from bot.rules.rule_import_plan import Arrival, Choices, InvalidRecord, Same, Sk
 from bot.rules.url import Url
 from bot.text.names import named_rule, resolve_name
 from bot.text.search import text_of_rule
-from handlers.blocks.list_pages import ListPage
+from handlers.blocks.messages import ListPage
 from handlers.rules import check_view as check_views
 from handlers.rules import views, which_view
 from handlers.rules.commands import RulesCheck, RulesList, RulesWhich

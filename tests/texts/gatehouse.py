@@ -17,7 +17,7 @@ from bot.rules.lint.findings import Finding, FindingKind, Location
 from bot.rules.model import Rule
 from bot.store.audit import Entry, Filters
 from bot.store.channel_settings import DigestTimes, Preferences
-from handlers.blocks.list_pages import ListPage
+from handlers.blocks.messages import ListPage
 from handlers.changes import freeze_view
 from handlers.gatehouse import audit_view, digest_view, home_view, views
 from handlers.gatehouse.commands import (

@@ -7,7 +7,7 @@ from typing import Final
 
 from bot.members.access_check import explain_access
 from bot.members.model import Member
-from handlers.blocks.list_pages import ListPage
+from handlers.blocks.messages import ListPage
 from handlers.members import member_form_view, views
 from handlers.members.commands import MembersList, MembersWhy
 from handlers.members.member_form_view import MemberForm

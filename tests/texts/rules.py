@@ -15,8 +15,7 @@ from bot.rules.model import Group, Groups, Rule
 from bot.rules.pair_fields import KNOWN_TYPES
 from bot.rules.url import Url
 from handlers.blocks import inputs
-from handlers.blocks.list_pages import ListPage
-from handlers.blocks.messages import Message
+from handlers.blocks.messages import ListPage, Message
 from handlers.rules import check_view, views, which_view
 from handlers.rules.commands import RulesCheck, RulesList, RulesWhich
 from handlers.rules.rule_form_view import RuleForm

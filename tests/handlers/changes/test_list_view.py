@@ -10,7 +10,7 @@ from bot.changes.model.edits import Kind
 from bot.changes.model.states import State
 from bot.rules.secrets import MARK
 from bot.text.emails import mask_emails
-from handlers.blocks.list_pages import ListPage
+from handlers.blocks.messages import ListPage
 from handlers.changes.list_view import row
 from tests.texts.cards import ANNA, HEADERS, change, with_vip
 
