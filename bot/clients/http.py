@@ -7,10 +7,8 @@ import json
 import ssl
 import time
 import zlib
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
-from email.utils import parsedate_to_datetime
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from types import TracebackType
 from typing import Any, Final, Self
@@ -18,14 +16,12 @@ from typing import Any, Final, Self
 import httpx
 import stamina
 
+from bot.clients.answer import Answer
 from bot.clients.errors import (
-    TOO_MANY,
-    UNAVAILABLE,
     Failing,
     OutcomeUnknown,
     RateLimited,
     Refusal,
-    Refused,
     TooLarge,
     Unreachable,
     Unreadable,
@@ -34,28 +30,9 @@ from bot.clients.errors import (
     refusal,
 )
 from bot.clients.gate import MAX_WAIT_SECONDS, CallContext, Gate, Priority
-from bot.clients.json_stream import parse_json
 from bot.clients.urls import BadUrl, checked_base
 from bot.metrics import SERVICE_CALLS
 from bot.tracing import note, span
-
-MAX_NAMED_SECONDS: Final = 86_400.0
-"""Seconds that ``Retry-After`` counts for at most."""
-
-
-def retry_after(headers: Mapping[str, str]) -> float | None:
-    """Return the seconds of ``Retry-After``; a date in it counts from the answer's own ``Date``. None where it can't be read."""
-    value = headers.get("retry-after", "")
-    if value.isascii() and value.isdigit():
-        return min(float(value), MAX_NAMED_SECONDS)
-    try:
-        until, now = parsedate_to_datetime(value), parsedate_to_datetime(headers["date"])
-    except (KeyError, TypeError, ValueError, OverflowError):
-        return None
-    if not until.tzinfo or not now.tzinfo:
-        return None
-    return min(max(0.0, (until - now).total_seconds()), MAX_NAMED_SECONDS)
-
 
 NOT_SENT: Final = (
     httpx.ConnectError,
@@ -91,8 +68,6 @@ BYTES_PER_VALUE: Final = 12
 """An answer may hold at most `max_bytes` divided by this JSON values; ordinary rules have 20 bytes for each value. In Python a
 value takes about a hundred bytes: docs/settings.md says what memory that comes to."""
 NOT_FOUND: Final = 404
-UNSUPPORTED_STATUSES: Final = frozenset({405, 413, 415})
-"""Statuses that say that a request was not processed, even where a gateway sent them."""
 PARTIAL: Final = 206
 """The HTTP status of a partial answer: Gatehouse never asks for one."""
 
@@ -104,45 +79,6 @@ class CallLimits:
     deadline: float = 15.0
     max_bytes: int = 32 * 1024 * 1024
     tries: int = 3
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """A complete answer of a service."""
-
-    status: int
-    body: bytes
-    asks_to_wait: bool = False
-    """Whether it is a 429, or a 503 with any ``Retry-After``."""
-    retry_after: float | None = None
-    """Seconds; None where the header is missing or can't be read."""
-    links: Mapping[str, str] = field(default_factory=dict)
-    """The URLs of the ``Link`` header by their ``rel``, such as ``next``: untrusted, so nothing is sent there."""
-    headers: Mapping[str, str] = field(default_factory=dict)
-    """The headers of the answer without ``Link`` and ``Set-Cookie``; the names in lower case."""
-
-    @classmethod
-    def of(cls, response: httpx.Response, body: bytes) -> Self:
-        links = {
-            rel: link.get("url", "") for link in response.links.values() for rel in link.get("rel", "").lower().split()
-        }
-        headers = {name: value for name, value in response.headers.items() if name not in {"link", "set-cookie"}}
-        status = response.status_code
-        asks_to_wait = status == TOO_MANY or (status == UNAVAILABLE and "retry-after" in response.headers)
-        return cls(status, body, asks_to_wait, retry_after(response.headers), links, headers)
-
-    @property
-    def ok(self) -> bool:
-        return 200 <= self.status < 300
-
-    @property
-    def is_page(self) -> bool:
-        """Whether it is a web page, which only a gateway sends: both services answer in JSON."""
-        return "html" in self.headers.get("content-type", "").lower() or self.body.lstrip()[:1] == b"<"
-
-    def document(self) -> Any:
-        """Return the body parsed as JSON; raises ValueError where it isn't valid JSON."""
-        return parse_json(self.body)
 
 
 @cache
@@ -248,7 +184,7 @@ class Service:
         except (httpx.HTTPError, TimeoutError, zlib.error) as error:
             raise Unreachable(self.name, self._error_text(error)) from error
         if answer.asks_to_wait:
-            raise RateLimited(self.name, self._redact(_message(answer)), answer.status, answer.retry_after)
+            raise RateLimited(self.name, self._redact(answer.message), answer.status, answer.retry_after)
         if answer.status >= 500:
             raise Failing(self.name, answer.status)
         if 300 <= answer.status < 400:
@@ -279,9 +215,7 @@ class Service:
             raise OutcomeUnknown(self.name, self._error_text(error)) from error
         if answer.ok:
             return answer
-        if 400 <= answer.status < 500 and (answer.status == TOO_MANY or _is_refusal(answer)):
-            raise self._refusal(answer)
-        if answer.status >= 500 and _is_known_refusal(answer):
+        if answer.is_refusal:
             raise self._refusal(answer)
         raise OutcomeUnknown(self.name, f"status {answer.status}")
 
@@ -291,7 +225,7 @@ class Service:
         return next((told for kinds, told in ERROR_TEXTS if isinstance(error, kinds)), "no answer") + words
 
     def _refusal(self, answer: Answer) -> Refusal:
-        return refusal(self.name, answer.status, self._redact(_message(answer)), answer.retry_after)
+        return refusal(self.name, answer.status, self._redact(answer.message), answer.retry_after)
 
     async def _call(
         self,
@@ -308,14 +242,16 @@ class Service:
             raise Unreadable(self.name, str(error)) from error
         content = None if body is None else self._encode(body)
         headers = {} if content is None else {"Content-Type": "application/json"}
-        request = self._http.build_request(method, url, content=content, headers=headers)
         began, status = time.perf_counter(), "none"
         with span("service call", service=self.name, method=method):
             try:
-                async with asyncio.timeout(self.limits.deadline), self._stream(request) as response:
-                    answer = Answer.of(response, await self._read_body(response))
+                async with (
+                    asyncio.timeout(self.limits.deadline),
+                    self._http.stream(method, url, content=content, headers=headers) as response,
+                ):
+                    answer = _answer_of(response, await self._read_body(response))
                 status = f"{answer.status // 100}xx"
-                self._last_call.note(_health_of(answer.status))
+                self._last_call.note(answer.health)
             except (httpx.HTTPError, TimeoutError):
                 self._last_call.note("unreachable")
                 raise
@@ -337,14 +273,6 @@ class Service:
             raise Unsendable(
                 self.name, "a number in it is too large to be sent back as it was read; change it where it was made"
             ) from error
-
-    @asynccontextmanager
-    async def _stream(self, request: httpx.Request) -> AsyncIterator[httpx.Response]:
-        response = await self._http.send(request, stream=True)
-        try:
-            yield response
-        finally:
-            await response.aclose()
 
     async def _read_body(self, response: httpx.Response) -> bytes:
         """Return the decoded body; raises TooLarge.
@@ -368,13 +296,6 @@ class Service:
         return bytes(body)
 
 
-def _health_of(status: int) -> str:
-    """Return the health of a service by the *status* of its answer: ``ok`` where it refuses a request, since it works."""
-    if status == TOO_MANY:
-        return "rate-limiting"
-    return "failing" if status >= 500 else "ok"
-
-
 def _is_retryable(error: Exception) -> bool:
     """Whether to retry a read: not after a clear refusal, and not where it has waited, or would have to wait, for long."""
     if isinstance(error, RateLimited):
@@ -382,33 +303,9 @@ def _is_retryable(error: Exception) -> bool:
     return isinstance(error, Unreachable)
 
 
-def _message(answer: Answer) -> str:
-    try:
-        document = answer.document()
-    except ValueError:
-        return ""
-    if not isinstance(document, dict):
-        return ""
-    for name in ("message", "error", "detail"):
-        if isinstance(document.get(name), str):
-            return str(document[name])
-    return ""
-
-
-def _is_refusal(answer: Answer) -> bool:
-    """Whether a 4xx is a refusal by the service itself: a gateway's page does not say what happened behind it.
-
-    A body that is not JSON may still be the service's own text, or JSON that was cut.
-    """
-    try:
-        document = answer.document()
-        return isinstance(document, dict) and document.get("success") is not True
-    except ValueError:
-        if answer.body == b"" or answer.status in UNSUPPORTED_STATUSES:
-            return True
-        return not answer.is_page and answer.status in {400, 401, 403, 404, 409, 422}
-
-
-def _is_known_refusal(answer: Answer) -> bool:
-    """Whether a 5xx carries one of the specified refusals: the status is not specified, the texts are."""
-    return not isinstance(refusal("", answer.status, _message(answer)), Refused)
+def _answer_of(response: httpx.Response, body: bytes) -> Answer:
+    links = {
+        rel: link.get("url", "") for link in response.links.values() for rel in link.get("rel", "").lower().split()
+    }
+    headers = {name: value for name, value in response.headers.items() if name not in {"link", "set-cookie"}}
+    return Answer(response.status_code, body, links, headers)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any, Final, Generic, TypeVar
 
+from bot.clients.answer import Answer
 from bot.clients.errors import (
     ClientError,
     NotFound,
@@ -19,7 +20,7 @@ from bot.clients.errors import (
     refusal,
 )
 from bot.clients.gate import CallContext, Priority
-from bot.clients.http import Answer, Service
+from bot.clients.http import Service
 from bot.clients.json_stream import Many, parse_json_in_slices, pop_each, run_in_slices
 from bot.clients.page_signs import Signs
 from bot.clients.pages import Page, Query, page_of

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from bot.clients.http import Answer
+from bot.clients.answer import Answer
 from bot.clients.page_signs import (
     Said,
     Signs,

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import pytest
 
+from bot.clients.answer import Answer
 from bot.clients.errors import ClientError, refusal
-from bot.clients.http import Answer, _health_of, _is_refusal
 from bot.clients.urls import BadUrl, checked_base
 
 
@@ -26,14 +26,14 @@ from bot.clients.urls import BadUrl, checked_base
     ],
 )
 def test_a_refusal_is_the_services_own_word(status: int, body: bytes, is_refusal: bool) -> None:
-    assert _is_refusal(Answer(status, body)) is is_refusal
+    assert Answer(status, body).is_refusal is is_refusal
 
 
 @pytest.mark.parametrize(
     ("status", "says"), [(200, "ok"), (404, "ok"), (429, "rate-limiting"), (499, "ok"), (500, "failing")]
 )
 def test_what_an_answer_says_of_its_service(status: int, says: str) -> None:
-    assert _health_of(status) == says
+    assert Answer(status, b"").health == says
 
 
 def test_a_refusal_without_words_says_its_status() -> None:

@@ -14,9 +14,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bot.clients.answer import MAX_NAMED_SECONDS
 from bot.clients.errors import ClientError, Failing, OutcomeUnknown, RateLimited, Unreachable
 from bot.clients.gate import MAX_PAUSE_SECONDS, MAX_WAIT_SECONDS, SHARES, Gate, Priority, RequestLimit
-from bot.clients.http import MAX_CONNECTIONS, MAX_NAMED_SECONDS, CallLimits, Service
+from bot.clients.http import MAX_CONNECTIONS, CallLimits, Service
 from bot.clients.rules import RulesClient
 from bot.rules.model import RuleDraft
 from handlers.explain.table import words_for

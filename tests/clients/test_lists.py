@@ -14,8 +14,9 @@ from bot.changes.adapters import MemberAdapter
 from bot.changes.model.edits import Target
 from bot.changes.verify import read_live
 from bot.clients import errors, lists
+from bot.clients.answer import Answer
 from bot.clients.gate import CallContext
-from bot.clients.http import Answer, Service
+from bot.clients.http import Service
 from bot.clients.lists import Gap, Incomplete
 from bot.clients.members import MembersClient
 from bot.clients.pages import page_of

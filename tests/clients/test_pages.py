@@ -13,7 +13,8 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from bot.clients.http import Answer, Service
+from bot.clients.answer import Answer
+from bot.clients.http import Service
 from bot.clients.lists import Incomplete
 from bot.clients.members import MembersClient
 from bot.clients.pages import page_of

@@ -1,0 +1,100 @@
+"""A complete answer of a service: what its status, its headers and its body say before anybody looks into it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from email.utils import parsedate_to_datetime
+from typing import Any, Final
+
+from bot.clients.errors import TOO_MANY, UNAVAILABLE, Refused, refusal
+from bot.clients.json_stream import parse_json
+
+MAX_NAMED_SECONDS: Final = 86_400.0
+"""Seconds that ``Retry-After`` counts for at most."""
+
+
+UNSUPPORTED_STATUSES: Final = frozenset({405, 413, 415})
+"""Statuses that say that a request was not processed, even where a gateway sent them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A complete answer of a service."""
+
+    status: int
+    body: bytes
+    links: Mapping[str, str] = field(default_factory=dict)
+    """The URLs of the ``Link`` header by their ``rel``, such as ``next``: untrusted, so nothing is sent there."""
+    headers: Mapping[str, str] = field(default_factory=dict)
+    """The headers of the answer without ``Link`` and ``Set-Cookie``; the names in lower case."""
+
+    @property
+    def ok(self) -> bool:
+        return 200 <= self.status < 300
+
+    @property
+    def asks_to_wait(self) -> bool:
+        """Whether it is a 429, or a 503 with any ``Retry-After``."""
+        return self.status == TOO_MANY or (self.status == UNAVAILABLE and "retry-after" in self.headers)
+
+    @property
+    def retry_after(self) -> float | None:
+        """Return the seconds of ``Retry-After``; a date in it counts from the answer's own ``Date``. None where unreadable."""
+        value = self.headers.get("retry-after", "")
+        if value.isascii() and value.isdigit():
+            return min(float(value), MAX_NAMED_SECONDS)
+        try:
+            until, now = parsedate_to_datetime(value), parsedate_to_datetime(self.headers["date"])
+        except (KeyError, TypeError, ValueError, OverflowError):
+            return None
+        if not until.tzinfo or not now.tzinfo:
+            return None
+        return min(max(0.0, (until - now).total_seconds()), MAX_NAMED_SECONDS)
+
+    @property
+    def health(self) -> str:
+        """Return the health of the service by the status: ``ok`` where it refuses a request, since it works."""
+        if self.status == TOO_MANY:
+            return "rate-limiting"
+        return "failing" if self.status >= 500 else "ok"
+
+    @property
+    def is_page(self) -> bool:
+        """Whether it is a web page, which only a gateway sends: both services answer in JSON."""
+        return "html" in self.headers.get("content-type", "").lower() or self.body.lstrip()[:1] == b"<"
+
+    @property
+    def is_refusal(self) -> bool:
+        """Whether the service itself says clearly that it refused the request and did nothing."""
+        if self.status >= 500:  # which status it has is not specified, but the texts are
+            return not isinstance(refusal("", self.status, self.message), Refused)
+        return self.status >= 400 and (self.status == TOO_MANY or self._is_own_text)
+
+    @property
+    def _is_own_text(self) -> bool:
+        """Whether a 4xx is of the service itself: a gateway's page does not say what happened behind it.
+
+        A body that is not JSON may still be the service's own text, or JSON that was cut.
+        """
+        try:
+            document = self.document()
+            return isinstance(document, dict) and document.get("success") is not True
+        except ValueError:
+            if self.body == b"" or self.status in UNSUPPORTED_STATUSES:
+                return True
+            return not self.is_page and self.status in {400, 401, 403, 404, 409, 422}
+
+    @property
+    def message(self) -> str:
+        """Return the service's own text about what went wrong; empty where there is none."""
+        try:
+            document = self.document()
+        except ValueError:
+            return ""
+        texts = map(document.get, ("message", "error", "detail")) if isinstance(document, dict) else ()
+        return next((text for text in texts if isinstance(text, str)), "")
+
+    def document(self) -> Any:
+        """Return the body parsed as JSON; raises ValueError where it isn't valid JSON."""
+        return parse_json(self.body)
