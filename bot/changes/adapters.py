@@ -11,7 +11,8 @@ from typing import Final
 from bot.changes.model.change import Change
 from bot.changes.model.documents import Document, canonical_form
 from bot.changes.model.edits import Kind, Target
-from bot.changes.verify import Answer, Snapshot, accept_if_done, contains_all, key_of
+from bot.changes.targets import Answer, Snapshot, key_of
+from bot.changes.verify import accept_if_done, contains_all
 from bot.clients.errors import AlreadyExists, ClientError, NotFound, OutcomeUnknown
 from bot.clients.members import MembersClient
 from bot.clients.rules import GroupsClient, RulesClient

@@ -22,7 +22,7 @@ from bot.changes.model.edits import Kind, Target
 from bot.changes.model.items import OPEN, Item, Outcome
 from bot.changes.model.states import Move
 from bot.changes.proposals import item_change
-from bot.changes.verify import Look, Snapshot, look_lifetime
+from bot.changes.targets import Look, Snapshot, look_lifetime
 from bot.changes.worker import Backoff, ChangeLease, LeaseLost, Wake, keep_change_lease, work_off
 from bot.clients.errors import ClientError
 from bot.policy.inquiry import DirectoryUnavailable

@@ -29,7 +29,7 @@ from bot.changes.refusals import (
     StartIsPast,
 )
 from bot.changes.rights import RELEASES, Decision, OfRequest, Rights
-from bot.changes.verify import LOOKING, read_live
+from bot.changes.targets import LOOKING, read_live
 from bot.policy.access import Access
 from bot.policy.inquiry import DirectoryUnavailable, NotAllowed, count_people
 from bot.store.db import TargetBusy

@@ -19,23 +19,8 @@ from bot.changes.model.edits import Kind, Target
 from bot.changes.model.parts import Guard
 from bot.changes.model.states import Move, State
 from bot.changes.refusals import Unrecorded
-from bot.changes.verify import (
-    LOOKING,
-    UNREADABLE,
-    Adapter,
-    AdapterOf,
-    Differs,
-    EndPassed,
-    Look,
-    OutOfTurn,
-    Reading,
-    Sent,
-    Verification,
-    classify,
-    discard_answer,
-    read_back,
-    require_turn,
-)
+from bot.changes.targets import LOOKING, Adapter, AdapterOf, Differs, EndPassed, Look, OutOfTurn, require_turn
+from bot.changes.verify import UNREADABLE, Reading, Sent, Verification, classify, discard_answer, read_back
 from bot.changes.worker import Backoff, ChangeLease, LeaseLost, keep_change_lease
 from bot.clients.errors import ClientError, OutcomeUnknown, RateLimited, Unreachable
 from bot.clients.gate import CallContext

@@ -20,7 +20,7 @@ from bot.changes.model.change import Change
 from bot.changes.propose import FollowUps, Proposer
 from bot.changes.refusals import Refusals
 from bot.changes.rights import Rights
-from bot.changes.verify import AdapterOf
+from bot.changes.targets import AdapterOf
 from bot.changes.worker import Wake, work_off
 from bot.policy.access import Access
 from bot.store.changes import SERVICES

@@ -20,7 +20,7 @@ from bot.changes.model.states import HOLDING, LIVE, Move, State
 from bot.changes.proposals import Proposal, inverse, is_recreated, move_again, request_again, revert_anyway, undo_cause
 from bot.changes.refusals import AlreadyDecided, EndIsPast, NotTemporary, NotUndoable, StartIsPast
 from bot.changes.rights import Decision, Rights
-from bot.changes.verify import LOOKING, AdapterOf
+from bot.changes.targets import LOOKING, AdapterOf
 from bot.clients.errors import ClientError
 from bot.policy.access import Access
 from bot.policy.freezes import Freeze

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from bot.changes.adapters import GroupAdapter, MemberAdapter, RuleAdapter
 from bot.changes.model.edits import Target
-from bot.changes.verify import Adapter
+from bot.changes.targets import Adapter
 from bot.clients.errors import Unsendable
 from bot.clients.gate import CallContext, Gate
 from bot.clients.http import CallLimits, LastCall, Service

@@ -13,7 +13,8 @@ from bot.changes.model.change import Change
 from bot.changes.model.documents import Document
 from bot.changes.model.edits import Edit, Kind, Target
 from bot.changes.model.parts import ChangeRequest
-from bot.changes.verify import LONGEST, Look, Sent, Verification, read_back, read_live
+from bot.changes.targets import MAX_LOOK_SECONDS, Look, read_live
+from bot.changes.verify import Sent, Verification, read_back
 from bot.clients.lists import Listing
 from bot.clients.rules import RulesClient
 from bot.rules.model import Rule, RuleDraft
@@ -151,7 +152,7 @@ async def test_members_are_read_once_for_all_whose_writes_replace_nothing(world:
     look, reads = Look(lambda _: MemberAdapter(world.members), [ann, ben], world.clock), []
     for number, (kind, target, before, after) in enumerate([*edits, edits[0]]):
         if number == len(edits):
-            world.clock.moment += timedelta(seconds=LONGEST)
+            world.clock.moment += timedelta(seconds=MAX_LOOK_SECONDS)
         change = Change(
             id=f"{number:032x}",
             created=world.clock(),

@@ -21,7 +21,7 @@ from bot.changes.pipeline import Pipeline
 from bot.changes.proposals import NothingToDo, Proposal, undo_cause
 from bot.changes.refusals import AlreadyDecided, MoreMustAgree, NothingToReview, NotTemporary, NotUndoable
 from bot.changes.rights import Decision
-from bot.changes.verify import LOOKING, Snapshot
+from bot.changes.targets import LOOKING, Snapshot
 from bot.store.audit import Entry, Filters
 from bot.store.outbox import Purpose
 from bot.store.queues import TimerKind

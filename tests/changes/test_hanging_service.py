@@ -18,7 +18,7 @@ from bot.changes.model.edits import Edit, Kind, Target
 from bot.changes.model.parts import ChangeRequest, Guard
 from bot.changes.model.states import State
 from bot.changes.proposals import Proposal, combine
-from bot.changes.verify import Snapshot
+from bot.changes.targets import Snapshot
 from bot.clients.gate import CallContext
 from tests.changes.world import ALICE, EMAILS, OPS, POLICIES, SITE, Replica, Watched, World, a_world, replica, rule
 from tests.drills.fleet import until

@@ -22,7 +22,8 @@ from bot.changes.model.parts import ChangeDecision, ChangeRequest, Guard
 from bot.changes.model.states import Move, State
 from bot.changes.proposals import Proposal
 from bot.changes.rights import Decision
-from bot.changes.verify import LOOKING, Answer, Reading, Snapshot, Verification
+from bot.changes.targets import LOOKING, Answer, Snapshot
+from bot.changes.verify import Reading, Verification
 from bot.changes.worker import ChangeLease, keep_change_lease
 from bot.clients.gate import Priority
 from bot.clients.http import Service

@@ -17,7 +17,7 @@ from bot.changes.model.items import Outcome
 from bot.changes.model.parts import ChangeRequest
 from bot.changes.model.states import State
 from bot.changes.proposals import Proposal, combine
-from bot.changes.verify import LONGEST, Snapshot
+from bot.changes.targets import MAX_LOOK_SECONDS, Snapshot
 from bot.clients.errors import Unreachable
 from sandbox.services.database import Record
 from tests.changes.world import (
@@ -145,7 +145,7 @@ async def test_a_member_that_was_edited_some_seconds_ago_is_not_removed(world: W
 
     def edited() -> None:
         world.edit(last, theirs)
-        world.clock.moment += timedelta(seconds=LONGEST)
+        world.clock.moment += timedelta(seconds=MAX_LOOK_SECONDS)
 
     assert await carried_out(world, mine, once(moment, edited))
 

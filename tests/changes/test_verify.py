@@ -15,7 +15,8 @@ from bot.changes.model.documents import Document
 from bot.changes.model.edits import Edit, Kind, Target
 from bot.changes.model.parts import ChangeRequest
 from bot.changes.model.states import Move
-from bot.changes.verify import Answer, Differs, Reading, Sent, Verification, classify, contains_all, judge, verdict
+from bot.changes.targets import Answer, Differs
+from bot.changes.verify import Reading, Sent, Verification, classify, contains_all, judge, verdict
 from bot.clients.errors import ClientError, NotFound, OutcomeUnknown, RateLimited
 from bot.members.model import Member
 from bot.rules.model import Rule

@@ -26,8 +26,8 @@ from bot.changes.model.parts import ChangeRequest, Guard
 from bot.changes.notify import OutboxWorker, TooSoon
 from bot.changes.pipeline import Pipeline, open_pipeline
 from bot.changes.proposals import Proposal, combine
+from bot.changes.targets import LOOKING, Adapter, Answer, Snapshot
 from bot.changes.timers import TimerWorker
-from bot.changes.verify import LOOKING, Adapter, Answer, Snapshot
 from bot.changes.worker import Backoff, LeaseLost, Wake
 from bot.clients.errors import ClientError, OutcomeUnknown
 from bot.clients.gate import CallContext

@@ -12,7 +12,7 @@ import pytest
 
 from bot.changes.adapters import MemberAdapter
 from bot.changes.model.edits import Target
-from bot.changes.verify import read_live
+from bot.changes.targets import read_live
 from bot.clients import errors, lists
 from bot.clients.answer import Answer
 from bot.clients.gate import CallContext

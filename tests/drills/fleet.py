@@ -30,7 +30,7 @@ from bot.changes.model.parts import ChangeRequest, Guard
 from bot.changes.model.states import State
 from bot.changes.pipeline import Pipeline, open_pipeline
 from bot.changes.proposals import Proposal
-from bot.changes.verify import Adapter
+from bot.changes.targets import Adapter
 from bot.changes.worker import Wake
 from bot.clients.gate import CallContext
 from bot.clients.http import Service

@@ -18,7 +18,7 @@ from bot.changes.model.edits import Edit, Kind, Target
 from bot.changes.model.parts import ChangeRequest, Guard
 from bot.changes.pipeline import Pipeline, open_pipeline
 from bot.changes.proposals import Proposal, combine
-from bot.changes.verify import Adapter
+from bot.changes.targets import Adapter
 from bot.changes.worker import Backoff, Wake
 from bot.clients.gate import CallContext
 from bot.clients.http import CallLimits, Service

@@ -20,7 +20,7 @@ from bot.changes.model.parts import ChangeRequest
 from bot.changes.model.states import State
 from bot.changes.proposals import Proposal
 from bot.changes.rights import Decision, OfRequest
-from bot.changes.verify import LOOKING, Answer
+from bot.changes.targets import LOOKING, Answer
 from bot.store.db import StoreError
 from bot.store.engine import Store, check, go_back, open_store
 from bot.store.outbox import Purpose

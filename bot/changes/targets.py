@@ -1,0 +1,169 @@
+"""Read the targets of changes, and hold what must be so right before a write: as it was shown, in time, and in its turn."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Final, Protocol
+
+from bot.changes.model.change import Change
+from bot.changes.model.documents import Document, canonical_form, has_access_of
+from bot.changes.model.edits import Kind, Target
+from bot.changes.model.items import Item, NotSent, Outcome
+from bot.clients.gate import CallContext, Priority
+
+
+class Snapshot(Protocol):
+    """The state of one service as it was read at one moment, for many changes at once."""
+
+    def live(self, target: Target) -> Document | None:
+        """The target as it then was, or None where it did not exist."""
+
+    def lookalikes(self, change: Change) -> list[str]:
+        """Keys of the things that look just like what *change* would create."""
+
+
+class Adapter(Protocol):
+    """How changes to one service are read and written. Both methods raise the clients' errors."""
+
+    async def snapshot(self, targets: Sequence[Target]) -> Snapshot:
+        """These targets as they are now; one without a key, that is to be created, among all there is."""
+
+    async def write(self, change: Change) -> Answer:
+        """Send the change once, and return what the service answered.
+
+        A refusal that is raised means that nothing was done: OutcomeUnknown where a part was, or may have been.
+        """
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A service's answer to a write that it accepted."""
+
+    text: str
+    """For people; of a thing that was created its key."""
+    made: Document | None = None
+    """The thing that was created, as the answer has it."""
+
+
+AdapterOf = Callable[[Target, CallContext], Adapter]
+"""The adapter that a target's service and site need, and that sends with this context; raises Unsendable where no setting names
+the site any more."""
+LOOKING: Final = CallContext(Priority.CHANGE)
+"""Outside a lease, targets are only looked at: somebody decides, or counts on what is due, whatever others look up."""
+
+
+async def read_live(adapter: Adapter, target: Target) -> Document | None:
+    """Read one target as it is now; None, without a look, where it is yet to be created."""
+    return None if target.key is None else (await adapter.snapshot([target])).live(target)
+
+
+def key_of(change: Change) -> str:
+    """Return the key of a target that exists already; raises ValueError where it has none."""
+    if change.edit.target.key is None:
+        raise ValueError(f"{change.edit.kind} without a key")
+    return change.edit.target.key
+
+
+def _replaces(change: Change) -> bool:
+    """Whether the write puts a whole in the place of what is there: what somebody did since the look would be lost.
+
+    Of a member, only a new name does, since PATCH may replace the segments that it takes along. A grant or a revocation
+    names the segments that come or go, so what others gave or took since the look stays. A removal, or an addition at a
+    service that takes it for an update, would lose that. Both come by the thousand, and the service has no read of one
+    member, so for them a look some seconds old has to do.
+    """
+    if change.edit.target.service != "members":
+        return True
+    renamed = (change.edit.before or {}).get("name") != (change.edit.after or {}).get("name")
+    return change.edit.kind is Kind.MEMBER_UPDATE and renamed
+
+
+LOOK_FACTOR: Final = 10
+"""Times as long as a look: where the list is long, or slow, it is not read more often than pays."""
+MIN_LOOK_SECONDS, MAX_LOOK_SECONDS = 2.0, 10.0
+"""Seconds for which a look at many members counts."""
+
+
+def look_lifetime(look: float) -> float:
+    """Return for how many seconds a look counts that took *look* seconds."""
+    return max(MIN_LOOK_SECONDS, min(MAX_LOOK_SECONDS, LOOK_FACTOR * look))
+
+
+@dataclass(slots=True)
+class Look:
+    """The targets of changes to one service and site: read together, and each as it is when it is its turn.
+
+    The services know no precondition: an edit between the last look and the write is lost, so nothing waits there.
+    """
+
+    adapter_of: Callable[[Target], Adapter]
+    targets: Sequence[Target]
+    now: Callable[[], datetime]
+    _taken: tuple[Snapshot, datetime] | None = None
+    """What was read, and until when it counts."""
+    _reading: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+    @property
+    def adapter(self) -> Adapter:
+        """The adapter that all of the targets share; raises as `AdapterOf` does."""
+        return self.adapter_of(self.targets[0])
+
+    async def take(self) -> Snapshot:
+        """Read all targets together; raises the clients' errors."""
+        began = time.monotonic()
+        snapshot = await self.adapter.snapshot(self.targets)
+        self._taken = snapshot, self.now() + timedelta(seconds=look_lifetime(time.monotonic() - began))
+        return snapshot
+
+    async def live(self, change: Change) -> Document | None:
+        """The target of *change* as it is now; raises the clients' errors.
+
+        One of many whose write replaces nothing is as it was some seconds ago: members can only be read all together, and
+        that once for each of them would take longer than all that is to be done.
+        """
+        if len(self.targets) == 1 or _replaces(change):
+            return await read_live(self.adapter, change.edit.target)
+        # One reads for all: the others wait, and find what it read.
+        async with self._reading:
+            if self._taken is not None and self.now() < self._taken[1]:
+                return self._taken[0].live(change.edit.target)
+            return (await self.take()).live(change.edit.target)
+
+
+class Differs(Exception):
+    """The target is not as it was shown, so nothing was sent."""
+
+    code: Final = "Differs"
+
+    def __init__(self, live: Document | None) -> None:
+        super().__init__("the target is no longer as it was shown")
+        self.live = live
+
+
+class EndPassed(Exception):
+    """The change was to last until a moment that is past, so nothing was sent."""
+
+    code: Final = "EndPassed"
+
+
+class OutOfTurn(Exception):
+    """A step whose turn it isn't, so nothing was sent: its text is a `NotSent`."""
+
+    code: Final = "OutOfTurn"
+
+
+def require_turn(number: int, steps: Iterable[Item], now: Snapshot) -> None:
+    """Raise OutOfTurn unless it is the turn of the step with that *number*: what those before it made is confirmed, and
+    there *now*; and what those after it are about is as it was shown, so that they won't be left undone.
+    """
+    for step in steps:
+        live = now.live(step.target)
+        is_in_place = step.outcome in {Outcome.APPLIED, Outcome.SKIPPED} and has_access_of(live, step.after)
+        if step.number < number and not is_in_place:
+            raise OutOfTurn(NotSent.NOT_CONFIRMED)
+        if step.number > number and canonical_form(live) != canonical_form(step.before):
+            raise OutOfTurn(NotSent.NEXT_CHANGED)
